@@ -1,0 +1,43 @@
+// Metrics behind a small façade over prometheus-cpp. Families are declared where they are used,
+// by value; asking twice for the same name gives the same family. Thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millwright::base {
+
+using MetricLabels = std::map<std::string, std::string>;
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // `name` is the full Prometheus name, `help` one sentence.
+  void count(const std::string& name, const std::string& help, const MetricLabels& labels = {},
+             double by = 1);
+  void set(const std::string& name, const std::string& help, const MetricLabels& labels,
+           double value);
+  // `buckets` are upper bounds; those of the first call for a name are kept.
+  void observe(const std::string& name, const std::string& help, const MetricLabels& labels,
+               double value, const std::vector<double>& buckets = {});
+  // Forgets one series of a gauge.
+  void remove(const std::string& name, const MetricLabels& labels);
+
+  // Current value of a counter or gauge; 0 when it was never touched. For tests and status.
+  double value(const std::string& name, const MetricLabels& labels = {}) const;
+
+  // Prometheus text exposition format.
+  std::string render() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace millwright::base

@@ -1,0 +1,75 @@
+// The error vocabulary of the whole program: errors are values, and their kind drives behaviour
+// (retry, HTTP status, condition reason) while their message is for people.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tl/expected.hpp>
+
+namespace millwright::base {
+
+enum class ErrorKind : std::uint8_t {
+  Invalid,      // the input is wrong; retrying the same input cannot help
+  NotFound,     // the thing does not exist (any more)
+  Conflict,     // a concurrent change won; read again and retry
+  Exists,       // a thing of that name exists already
+  Throttled,    // told to slow down; retry_after says for how long
+  Unavailable,  // the other side is down or failing; retry with backoff
+  Timeout,      // no answer within the deadline; the effect is unknown
+  Denied,       // authentication, authorisation or admission refused
+  Gone,         // the requested resource version was compacted; list again
+  NoCapacity,   // the cloud has no capacity for the offering asked for
+  NotReady,     // a thing depended on is not ready yet
+  Cancelled,    // we stopped it ourselves
+  Internal,     // a defect of ours
+};
+
+// Stable lower-case name, e.g. "not_found"; used in logs and metric labels.
+std::string_view to_string(ErrorKind kind);
+
+// True when the same call may succeed later without a change of input.
+bool is_retryable(ErrorKind kind);
+
+struct Error {
+  ErrorKind kind = ErrorKind::Internal;
+  std::string message;  // names the object, the field and what to do
+  std::chrono::milliseconds retry_after{0};
+
+  friend bool operator==(const Error&, const Error&) = default;
+};
+
+template <class T = void>
+using Result = tl::expected<T, Error>;
+
+inline tl::unexpected<Error> fail(ErrorKind kind, std::string message,
+                                  std::chrono::milliseconds retry_after = {}) {
+  return tl::unexpected<Error>(Error{kind, std::move(message), retry_after});
+}
+
+// The same error with "<context>: " put before its message.
+inline tl::unexpected<Error> with_context(std::string_view context, Error error) {
+  error.message.insert(0, ": ").insert(0, context);
+  return tl::unexpected<Error>(std::move(error));
+}
+
+}  // namespace millwright::base
+
+// Evaluates a Result; on error returns it from the enclosing function, else declares `var`.
+#define MW_TRY(var, expr)                                        \
+  auto var##_result = (expr);                                    \
+  if (!var##_result) {                                           \
+    return ::tl::unexpected(std::move(var##_result).error());    \
+  }                                                              \
+  auto var = *std::move(var##_result)
+
+// The same inside a coroutine that returns Task<Result<...>>.
+#define MW_CO_TRY(var, expr)                                     \
+  auto var##_result = (expr);                                    \
+  if (!var##_result) {                                           \
+    co_return ::tl::unexpected(std::move(var##_result).error()); \
+  }                                                              \
+  auto var = *std::move(var##_result)

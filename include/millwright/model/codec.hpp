@@ -1,0 +1,48 @@
+// JSON to and from the structs of this room. Decoding is tolerant of unknown fields and strict
+// about types: Invalid names the object and the field path. Writers that change one field of an
+// existing object send a patch, so that fields unknown here are never lost.
+#pragma once
+
+#include <boost/json/value.hpp>
+
+#include "millwright/base/result.hpp"
+#include "millwright/model/core.hpp"
+#include "millwright/model/karpenter.hpp"
+
+namespace millwright::model {
+
+// Specialised for Pod, Node, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
+// VolumeAttachment, PodDisruptionBudget, DaemonSet, Namespace, NodePool, NodeClaim, NodeClass.
+template <class T>
+base::Result<T> decode(const boost::json::value& json);
+
+// Complete objects (apiVersion and kind included), for create and apply.
+boost::json::value encode(const Pod& pod);
+boost::json::value encode(const Node& node);
+boost::json::value encode(const NodePool& pool);
+boost::json::value encode(const NodeClaim& claim);
+
+// Parts, for patches.
+boost::json::value encode(const std::vector<Condition>& conditions);
+boost::json::value encode(const std::vector<Taint>& taints);
+boost::json::value encode(const ResourceList& resources);
+boost::json::value encode(const StringMap& map);
+boost::json::value encode(const std::vector<SelectorRequirement>& requirements);
+boost::json::value encode(const OwnerReference& owner);
+boost::json::value encode(const LabelSelector& selector);
+base::Result<ObjectMeta> decode_meta(const boost::json::value& object);
+base::Result<PodTemplate> decode_pod_template(const boost::json::value& json);
+base::Result<LabelSelector> decode_label_selector(const boost::json::value& json);
+
+// Parses JSON text with limits (depth 64); Invalid says where.
+base::Result<boost::json::value> parse_json(std::string_view text);
+// Multi-document YAML as kubectl reads it (go-yaml's scalar rules, merge keys, no duplicate keys);
+// empty documents are skipped; at most 100,000 values. Invalid names the line.
+base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text);
+// Deterministic block-style YAML, keys in the order of the JSON object.
+std::string to_yaml(const boost::json::value& json);
+
+// Walks "spec.template.spec"; nullptr when a step is missing or not an object.
+const boost::json::value* find_path(const boost::json::value& json, std::string_view dotted_path);
+
+}  // namespace millwright::model

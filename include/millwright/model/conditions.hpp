@@ -1,0 +1,44 @@
+// Setting conditions the way operatorpkg's status library does, which clients can observe: the
+// root "Ready" is recomputed from its dependents, a dependent's first transition time is the
+// object's creation time, the list is sorted by transition time with the root last.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millwright/model/meta.hpp"
+
+namespace millwright::model {
+
+class ConditionSet {
+ public:
+  // `dependents` are the types that Ready is the conjunction of. `conditions` is edited in place.
+  ConditionSet(std::vector<Condition>& conditions, const ObjectMeta& meta,
+               std::span<const std::string_view> dependents, base::TimePoint now);
+
+  void set_true(std::string_view type, std::string_view reason = {}, std::string_view message = {});
+  void set_false(std::string_view type, std::string_view reason, std::string_view message);
+  void set_unknown(std::string_view type, std::string_view reason, std::string_view message);
+  // Only conditions that Ready does not depend on.
+  void clear(std::string_view type);
+  bool changed() const { return changed_; }
+
+ private:
+  void set(std::string_view type, ConditionStatus status, std::string_view reason,
+           std::string_view message);
+  void recompute_root();
+  std::vector<Condition>& conditions_;
+  const ObjectMeta& meta_;
+  std::span<const std::string_view> dependents_;
+  base::TimePoint now_;
+  bool changed_ = false;
+};
+
+inline constexpr std::string_view kNodeClaimDependents[] = {"Launched", "Registered",
+                                                            "Initialized"};
+inline constexpr std::string_view kNodePoolDependents[] = {"ValidationSucceeded",
+                                                           "NodeClassReady"};
+
+}  // namespace millwright::model

@@ -1,0 +1,71 @@
+// Names that Kubernetes and Karpenter give to labels, annotations, taints, finalizers and
+// condition types, and the ones that are ours.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace millwright::model {
+
+using StringMap = std::map<std::string, std::string, std::less<>>;
+
+inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
+inline constexpr std::string_view kArchLabel = "kubernetes.io/arch";
+inline constexpr std::string_view kOsLabel = "kubernetes.io/os";
+inline constexpr std::string_view kInstanceTypeLabel = "node.kubernetes.io/instance-type";
+inline constexpr std::string_view kWindowsBuildLabel = "node.kubernetes.io/windows-build";
+inline constexpr std::string_view kZoneLabel = "topology.kubernetes.io/zone";
+inline constexpr std::string_view kRegionLabel = "topology.kubernetes.io/region";
+inline constexpr std::string_view kExcludeBalancersLabel =
+    "node.kubernetes.io/exclude-from-external-load-balancers";
+
+inline constexpr std::string_view kKarpenterDomain = "karpenter.sh";
+inline constexpr std::string_view kNodePoolLabel = "karpenter.sh/nodepool";
+inline constexpr std::string_view kCapacityTypeLabel = "karpenter.sh/capacity-type";
+inline constexpr std::string_view kInitializedLabel = "karpenter.sh/initialized";
+inline constexpr std::string_view kRegisteredLabel = "karpenter.sh/registered";
+inline constexpr std::string_view kDoNotSyncTaintsLabel = "karpenter.sh/do-not-sync-taints";
+
+inline constexpr std::string_view kOnDemand = "on-demand";
+inline constexpr std::string_view kSpot = "spot";
+inline constexpr std::string_view kReserved = "reserved";
+
+inline constexpr std::string_view kDoNotDisruptAnnotation = "karpenter.sh/do-not-disrupt";
+inline constexpr std::string_view kNodePoolHashAnnotation = "karpenter.sh/nodepool-hash";
+inline constexpr std::string_view kNodePoolHashVersionAnnotation =
+    "karpenter.sh/nodepool-hash-version";
+inline constexpr std::string_view kTerminationTimestampAnnotation =
+    "karpenter.sh/nodeclaim-termination-timestamp";
+inline constexpr std::string_view kMinValuesRelaxedAnnotation =
+    "karpenter.sh/nodeclaim-min-values-relaxed";
+
+inline constexpr std::string_view kTerminationFinalizer = "karpenter.sh/termination";
+
+inline constexpr std::string_view kDisruptedTaint = "karpenter.sh/disrupted";        // NoSchedule
+inline constexpr std::string_view kUnregisteredTaint = "karpenter.sh/unregistered";  // NoExecute
+
+// Ours. Holds and fences are mirrored on objects so that every replica answers alike and a
+// restart forgets nothing (docs/architecture.md).
+inline constexpr std::string_view kHoldsAnnotation = "millwright.io/holds";
+inline constexpr std::string_view kFenceAnnotation = "millwright.io/fence";
+// Changing it on a pod makes kube-scheduler try that pod again at once.
+inline constexpr std::string_view kKickAnnotation = "millwright.io/kick";
+inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";
+
+// The well-known label keys a NodePool need not define because instance types do. Providers add
+// their own with register_well_known_label() at start-up, before any other thread runs.
+bool is_well_known_label(std::string_view key);
+void register_well_known_label(std::string_view key);
+// Deprecated beta keys to their stable names; other keys unchanged.
+std::string_view normalized_label_key(std::string_view key);
+// karpenter.sh and its sub-domains (and what providers restrict), unless well known;
+// kubernetes.io/hostname too.
+bool is_restricted_label(std::string_view key);
+void register_restricted_domain(std::string_view domain);
+
+// "a.example.com/b" syntax (optional prefix, name of at most 63); the reason when it is not.
+std::string qualified_name_problem(std::string_view key);
+std::string label_value_problem(std::string_view value);
+
+}  // namespace millwright::model

@@ -1,0 +1,35 @@
+# Compiler cache, linker, warnings and sanitizers, the same for every target.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  # base_dir lets two checkouts of one revision share cache entries.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true
+      CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+endif()
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+# -O1 keeps coroutine frames small enough that symmetric transfer does not grow the stack.
+set(CMAKE_CXX_FLAGS_SANITIZED "-O1 -g1 -fno-omit-frame-pointer")
+
+add_library(millwright_warnings INTERFACE)
+target_compile_options(millwright_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wconversion
+  # g++ 12 does not know designated initialisers with defaulted members and warns on each.
+  -Wno-missing-field-initializers)
+if(MILLWRIGHT_WERROR)
+  target_compile_options(millwright_warnings INTERFACE -Werror)
+endif()
+
+if(MILLWRIGHT_SANITIZE)
+  add_compile_options(-fsanitize=${MILLWRIGHT_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${MILLWRIGHT_SANITIZE})
+  if(MILLWRIGHT_SANITIZE MATCHES thread)
+    # g++ warns that atomic_thread_fence is not instrumented; Asio uses it.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()

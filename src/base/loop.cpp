@@ -1,0 +1,236 @@
+#include "millwright/base/loop.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+namespace millwright::base {
+namespace {
+
+// Timers ordered by (time, id): equal times fire in the order they were made.
+class TimerQueue {
+ public:
+  TimerId add(TimePoint time, std::function<void()> callback) {
+    const TimerId id = ++last_id_;
+    by_time_.emplace(std::pair{time, id}, std::move(callback));
+    times_.emplace(id, time);
+    return id;
+  }
+  void cancel(TimerId id) {
+    const auto found = times_.find(id);
+    if (found != times_.end()) {
+      by_time_.erase({found->second, id});
+      times_.erase(found);
+    }
+  }
+  bool empty() const { return by_time_.empty(); }
+  TimePoint next_time() const { return by_time_.begin()->first.first; }
+  std::function<void()> pop() {
+    auto node = by_time_.extract(by_time_.begin());
+    times_.erase(node.key().second);
+    return std::move(node.mapped());
+  }
+
+ private:
+  TimerId last_id_ = 0;
+  std::map<std::pair<TimePoint, TimerId>, std::function<void()>> by_time_;
+  std::unordered_map<TimerId, TimePoint> times_;
+};
+
+}  // namespace
+
+struct VirtualLoop::State {
+  TimePoint now;
+  std::deque<std::function<void()>> ready;
+  TimerQueue timers;
+
+  // Runs one callback due no later than `limit`; false when there is none.
+  bool step(TimePoint limit) {
+    if (ready.empty()) {
+      if (timers.empty() || timers.next_time() > limit) {
+        return false;
+      }
+      now = std::max(now, timers.next_time());
+      ready.push_back(timers.pop());
+    }
+    const auto callback = std::move(ready.front());
+    ready.pop_front();
+    callback();
+    return true;
+  }
+};
+
+VirtualLoop::VirtualLoop(TimePoint start) : state_(std::make_unique<State>()) {
+  state_->now = start;
+}
+VirtualLoop::~VirtualLoop() = default;
+TimePoint VirtualLoop::now() const { return state_->now; }
+void VirtualLoop::post(std::function<void()> callback) {
+  state_->ready.push_back(std::move(callback));
+}
+TimerId VirtualLoop::at(TimePoint time, std::function<void()> callback) {
+  return state_->timers.add(time, std::move(callback));
+}
+void VirtualLoop::cancel(TimerId timer) { state_->timers.cancel(timer); }
+
+void VirtualLoop::run_until(TimePoint time) {
+  while (state_->step(time)) {
+  }
+  state_->now = std::max(state_->now, time);
+}
+
+bool VirtualLoop::run_until(const std::function<bool()>& done, Duration limit) {
+  const TimePoint end = state_->now + limit;
+  while (!done()) {
+    if (!state_->step(end)) {
+      state_->now = std::max(state_->now, end);
+      return done();
+    }
+  }
+  return true;
+}
+
+void VirtualLoop::run_ready() {
+  while (!state_->ready.empty()) {
+    state_->step(state_->now);
+  }
+}
+
+struct RealLoop::State {
+  double scale;
+  TimePoint start;
+  std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<std::function<void()>> ready;
+  TimerQueue timers;
+  bool stopped = false;
+
+  TimePoint now() const {
+    const Duration real = std::chrono::steady_clock::now() - origin;
+    const auto scaled = static_cast<double>(real.count()) * scale;
+    return start + Duration(static_cast<Duration::rep>(scaled));
+  }
+  std::chrono::steady_clock::time_point real_time(TimePoint time) const {
+    const auto real = static_cast<double>((time - start).count()) / scale;
+    // Rounded up, so that waking early never spins.
+    return origin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                        Duration(static_cast<Duration::rep>(real) + 1));
+  }
+};
+
+RealLoop::RealLoop(double scale) : RealLoop(scale, system_now()) {}
+RealLoop::RealLoop(double scale, TimePoint start) : state_(std::make_unique<State>()) {
+  state_->scale = scale;
+  state_->start = start;
+}
+RealLoop::~RealLoop() = default;
+
+TimePoint RealLoop::now() const { return state_->now(); }
+
+void RealLoop::post(std::function<void()> callback) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->ready.push_back(std::move(callback));
+  }
+  state_->wake.notify_one();
+}
+
+TimerId RealLoop::at(TimePoint time, std::function<void()> callback) {
+  TimerId id = 0;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    id = state_->timers.add(time, std::move(callback));
+  }
+  state_->wake.notify_one();
+  return id;
+}
+
+void RealLoop::cancel(TimerId timer) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->timers.cancel(timer);
+}
+
+void RealLoop::run() {
+  std::unique_lock lock(state_->mutex);
+  while (!state_->stopped) {
+    while (!state_->timers.empty() && state_->timers.next_time() <= state_->now()) {
+      state_->ready.push_back(state_->timers.pop());
+    }
+    if (state_->ready.empty()) {
+      if (state_->timers.empty()) {
+        state_->wake.wait(lock);
+      } else {
+        state_->wake.wait_until(lock, state_->real_time(state_->timers.next_time()));
+      }
+      continue;
+    }
+    const auto callback = std::move(state_->ready.front());
+    state_->ready.pop_front();
+    lock.unlock();
+    callback();
+    lock.lock();
+  }
+}
+
+void RealLoop::stop() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->stopped = true;
+  }
+  state_->wake.notify_all();
+}
+
+struct ComputeThread::State {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<std::function<void()>> queue;
+  bool stopped = false;
+  std::thread thread;
+
+  void run() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [this] { return stopped || !queue.empty(); });
+      if (queue.empty()) {
+        return;
+      }
+      const auto work = std::move(queue.front());
+      queue.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+  }
+};
+
+ComputeThread::ComputeThread() : state_(std::make_unique<State>()) {
+  state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+ComputeThread::~ComputeThread() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->stopped = true;
+  }
+  state_->wake.notify_one();
+  state_->thread.join();
+}
+
+void ComputeThread::run(std::function<void()> work) {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->queue.push_back(std::move(work));
+  }
+  state_->wake.notify_one();
+}
+
+TimePoint system_now() {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
+
+}  // namespace millwright::base
