@@ -1,0 +1,58 @@
+// The outgoing HTTP client over libcurl's multi interface: one background thread for all transfers,
+// HTTP/2 where offered, proxies from the environment. Answers arrive on the loop.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "millwright/base/result.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/net/http.hpp"
+
+namespace millwright::net {
+
+struct ClientTls {
+  std::string ca_pem;           // empty: the system's trust store
+  std::string certificate_pem;  // client certificate, with key_pem
+  std::string key_pem;
+  std::string server_name;      // SNI and verification name, when the URL's host is not it
+  bool insecure_skip_verify = false;
+};
+
+struct ClientRequest {
+  std::string method = "GET";
+  std::string url;
+  Headers headers;
+  std::string body;
+  std::chrono::milliseconds timeout{30'000};          // whole exchange; 0 for streams
+  std::chrono::milliseconds connect_timeout{10'000};
+  // Streams: fails with Timeout when nothing (not even a heartbeat) arrived for so long.
+  std::chrono::milliseconds idle_timeout{0};
+  std::size_t body_limit = 256U << 20;
+  bool follow_redirects = false;
+};
+
+class Client {
+ public:
+  virtual ~Client() = default;
+
+  // Unavailable when there is no connection, Timeout past the deadline, Cancelled on stop. Any
+  // HTTP status is a Response.
+  virtual base::Task<base::Result<Response>> send(ClientRequest request,
+                                                  std::stop_token stop = {}) = 0;
+  // Calls `on_chunk` on the loop for each piece of a 200 answer's body as it comes, and returns
+  // when the peer ended it. Another status is returned with its body and no chunk.
+  virtual base::Task<base::Result<Response>> stream(ClientRequest request,
+                                                    std::function<void(std::string_view)> on_chunk,
+                                                    std::stop_token stop) = 0;
+  // For callers outside any loop (command line tools): blocks the calling thread.
+  virtual base::Result<Response> send_blocking(ClientRequest request) = 0;
+};
+
+// `loop` must outlive the client; its destructor cancels what is in flight.
+std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls = {});
+
+}  // namespace millwright::net
