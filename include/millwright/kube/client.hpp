@@ -1,0 +1,113 @@
+// The Kubernetes API as coroutines: typed errors, paging, patches, eviction, client-side rate
+// limits, retries of what is safe to retry. Loop thread only.
+#pragma once
+
+#include "millwright/base/metrics.hpp"
+#include "millwright/kube/transport.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace millwright::kube {
+
+struct ClientOptions {
+  std::string field_manager = "millwright";
+  double qps = 200;  // client-side token bucket over all calls but watches
+  double burst = 300;
+  std::chrono::milliseconds timeout{30'000};
+  // Unavailable, Throttled and Timeout answers to reads (and 429 to anything) are tried again.
+  int attempts = 4;
+};
+
+struct ListOptions {
+  std::string namespace_;
+  std::string label_selector;
+  std::string field_selector;
+  int page_size = 500;
+  std::string resource_version;  // "0": any recent state will do
+};
+
+struct ObjectList {
+  std::vector<boost::json::value> items;  // apiVersion and kind filled in on each
+  std::string resource_version;
+};
+
+struct DeleteOptions {
+  std::string uid;  // precondition; empty: none
+  std::optional<std::int64_t> grace_period_seconds;
+  std::string propagation_policy;  // "", Background, Foreground, Orphan
+};
+
+enum class PatchType { Merge, Json, Strategic };
+
+class Client {
+ public:
+  using Json = boost::json::value;
+  template <class T>
+  using Reply = base::Task<base::Result<T>>;
+
+  Client(base::Loop& loop, std::shared_ptr<Transport> transport, ClientOptions options = {},
+         base::Metrics* metrics = nullptr);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  base::Loop& loop() const;
+  Transport& transport() const;
+
+  // Error kinds follow the Status reason: NotFound, Exists (AlreadyExists), Conflict, Invalid,
+  // Denied (401, 403), Gone (410, Expired), Throttled (429), Unavailable (5xx), Timeout.
+  Reply<Json> get(model::Resource resource, model::ObjectKey key, std::stop_token stop = {});
+  Reply<ObjectList> list(model::Resource resource, ListOptions options = {},
+                         std::stop_token stop = {});
+  // The created object as the server stores it. generateName is allowed.
+  Reply<Json> create(model::Resource resource, Json object, std::stop_token stop = {});
+  // PUT; Conflict when resourceVersion is stale. `subresource` may be "status".
+  Reply<Json> replace(model::Resource resource, Json object, std::string subresource = {},
+                      std::stop_token stop = {});
+  // A merge patch that carries metadata.resourceVersion is an optimistic lock.
+  Reply<Json> patch(model::Resource resource, model::ObjectKey key, PatchType type, Json patch,
+                    std::string subresource = {}, std::stop_token stop = {});
+  // Server-side apply with this client's field manager.
+  Reply<Json> apply(model::Resource resource, Json object, bool force = true,
+                    std::stop_token stop = {});
+  Reply<Json> remove(model::Resource resource, model::ObjectKey key, DeleteOptions options = {},
+                     std::stop_token stop = {});
+  // policy/v1 Eviction. Throttled: a disruption budget said no; the message names it.
+  Reply<Json> evict(model::ObjectKey pod, DeleteOptions options = {}, std::stop_token stop = {});
+  // pods/binding.
+  Reply<Json> bind(model::ObjectKey pod, std::string uid, std::string node,
+                   std::stop_token stop = {});
+
+  template <class T>
+  Reply<T> get_as(model::Resource resource, model::ObjectKey key, std::stop_token stop = {}) {
+    auto object = co_await get(resource, std::move(key), std::move(stop));
+    if (!object) {
+      co_return tl::unexpected(std::move(object).error());
+    }
+    co_return model::decode<T>(*object);
+  }
+
+  // Reads, lets `change` build a merge patch from the current object (nullopt: nothing to do) and
+  // patches with an optimistic lock, again and again while that conflicts. `change` may run
+  // several times.
+  Reply<Json> update(model::Resource resource, model::ObjectKey key,
+                     std::function<std::optional<Json>(const Json&)> change,
+                     std::string subresource = {}, std::stop_token stop = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The Error an HTTP answer means (a metav1.Status body is read when there is one).
+base::Error error_of(const net::Response& response, std::string_view what);
+
+}  // namespace millwright::kube

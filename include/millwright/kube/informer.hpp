@@ -1,0 +1,68 @@
+// List and watch: one resource's objects as a stream of upserts and deletes, with bookmarks,
+// resume, and a fresh list after 410 Gone (what disappeared meanwhile is reported deleted).
+// Loop thread only.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/kube/client.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace millwright::kube {
+
+struct InformerOptions {
+  std::string namespace_;
+  std::string label_selector;
+  std::string field_selector;
+  std::chrono::milliseconds min_backoff{200};
+  std::chrono::milliseconds max_backoff{30'000};
+  // The server is asked to end the watch after this long; it is resumed at once.
+  std::chrono::seconds watch_timeout{290};
+};
+
+struct InformerHandlers {
+  std::function<void(const boost::json::value& object)> upsert;
+  // `last` is the last known state.
+  std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
+  // Once, after the first complete list was delivered.
+  std::function<void()> synced;
+};
+
+// Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.
+base::Task<void> run_informer(Client& client, model::Resource resource, InformerOptions options,
+                              InformerHandlers handlers, base::Logger log, std::uint64_t seed,
+                              std::stop_token stop);
+
+// A typed view: decodes once and shares the immutable object. Objects that do not decode are
+// logged with the reason and left out.
+template <class T>
+struct TypedHandlers {
+  std::function<void(std::shared_ptr<const T>)> upsert;
+  std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
+  std::function<void()> synced;
+};
+
+template <class T>
+InformerHandlers decode_into(TypedHandlers<T> typed, base::Logger log) {
+  return InformerHandlers{
+      .upsert =
+          [upsert = std::move(typed.upsert), log](const boost::json::value& object) {
+            auto decoded = model::decode<T>(object);
+            if (!decoded) {
+              log.warn("ignoring an object that cannot be read",
+                       {{"error", decoded.error().message}});
+              return;
+            }
+            upsert(std::make_shared<const T>(*std::move(decoded)));
+          },
+      .remove = std::move(typed.remove),
+      .synced = std::move(typed.synced)};
+}
+
+}  // namespace millwright::kube

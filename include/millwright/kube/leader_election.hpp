@@ -1,0 +1,30 @@
+// Leader election by a coordination.k8s.io Lease, compatible with client-go's: the holder renews,
+// others take over when the lease has not changed for its duration by their own clock.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/kube/client.hpp"
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+namespace millwright::kube {
+
+struct LeaderElectionOptions {
+  std::string name = "karpenter-leader-election";
+  std::string namespace_ = "kube-system";
+  std::string identity;
+  std::chrono::seconds lease_duration{15};
+  std::chrono::seconds renew_deadline{10};
+  std::chrono::seconds retry_period{2};
+};
+
+// Runs until `stop`; then gives the lease up. `on_started` gets a stop token that fires when
+// leadership is lost; `on_stopped` is called after it fired.
+base::Task<void> run_leader_election(Client& client, LeaderElectionOptions options,
+                                     std::function<void(std::stop_token)> on_started,
+                                     std::function<void()> on_stopped, base::Logger log,
+                                     std::stop_token stop);
+
+}  // namespace millwright::kube

@@ -1,0 +1,37 @@
+// How requests reach an API server. Two implementations: HTTPS over libcurl (below) and the
+// sandbox's in-process one. Nothing above this interface knows which it has.
+#pragma once
+
+#include "millwright/base/result.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/net/http.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace millwright::kube {
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path;  // "/api/v1/pods?limit=500"
+  std::string body;
+  std::string content_type = "application/json";
+  std::chrono::milliseconds timeout{30'000};
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // Any HTTP status is a Response; errors are only transport failures.
+  virtual base::Task<base::Result<net::Response>> call(ApiRequest request,
+                                                       std::stop_token stop) = 0;
+  // Delivers the body of a 200 answer in pieces, on the loop; returns when it ended.
+  virtual base::Task<base::Result<net::Response>> stream(
+      ApiRequest request, std::function<void(std::string_view)> on_chunk, std::stop_token stop) = 0;
+};
+
+}  // namespace millwright::kube
