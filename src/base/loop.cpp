@@ -68,14 +68,18 @@ VirtualLoop::VirtualLoop(TimePoint start) : state_(std::make_unique<State>()) {
   state_->now = start;
 }
 VirtualLoop::~VirtualLoop() = default;
-TimePoint VirtualLoop::now() const { return state_->now; }
+TimePoint VirtualLoop::now() const {
+  return state_->now;
+}
 void VirtualLoop::post(std::function<void()> callback) {
   state_->ready.push_back(std::move(callback));
 }
 TimerId VirtualLoop::at(TimePoint time, std::function<void()> callback) {
   return state_->timers.add(time, std::move(callback));
 }
-void VirtualLoop::cancel(TimerId timer) { state_->timers.cancel(timer); }
+void VirtualLoop::cancel(TimerId timer) {
+  state_->timers.cancel(timer);
+}
 
 void VirtualLoop::run_until(TimePoint time) {
   while (state_->step(time)) {
@@ -130,7 +134,9 @@ RealLoop::RealLoop(double scale, TimePoint start) : state_(std::make_unique<Stat
 }
 RealLoop::~RealLoop() = default;
 
-TimePoint RealLoop::now() const { return state_->now(); }
+TimePoint RealLoop::now() const {
+  return state_->now();
+}
 
 void RealLoop::post(std::function<void()> callback) {
   {

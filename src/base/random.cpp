@@ -28,7 +28,9 @@ std::uint64_t Random::below(std::uint64_t bound) {
   return value % bound;
 }
 
-double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Random::unit() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
 std::string Random::suffix(std::size_t length) {
   static constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";

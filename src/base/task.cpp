@@ -171,9 +171,15 @@ void TaskGroup::spawn(Task<void> task) {
   });
 }
 
-void TaskGroup::request_stop() { state_->stop.request_stop(); }
-std::stop_token TaskGroup::stop_token() const { return state_->stop.get_token(); }
-bool TaskGroup::empty() const { return state_->children.empty(); }
+void TaskGroup::request_stop() {
+  state_->stop.request_stop();
+}
+std::stop_token TaskGroup::stop_token() const {
+  return state_->stop.get_token();
+}
+bool TaskGroup::empty() const {
+  return state_->children.empty();
+}
 
 Task<void> TaskGroup::join() {
   if (state_->children.empty()) {

@@ -3,12 +3,12 @@
 // restricted, either may match; names, ranges, lists and steps are accepted).
 #pragma once
 
+#include "millwright/base/result.hpp"
+#include "millwright/base/time.hpp"
+
 #include <bitset>
 #include <optional>
 #include <string_view>
-
-#include "millwright/base/result.hpp"
-#include "millwright/base/time.hpp"
 
 namespace millwright::base {
 

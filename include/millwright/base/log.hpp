@@ -2,6 +2,8 @@
 // copy it, add fields to the copy, pass it on. Thread-safe.
 #pragma once
 
+#include "millwright/base/time.hpp"
+
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -9,8 +11,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "millwright/base/time.hpp"
 
 namespace millwright::base {
 

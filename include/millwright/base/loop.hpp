@@ -3,11 +3,11 @@
 // (time jumps to the next timer, so that a day takes milliseconds and a seed fixes the run).
 #pragma once
 
+#include "millwright/base/time.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
-
-#include "millwright/base/time.hpp"
 
 namespace millwright::base {
 

@@ -2,13 +2,13 @@
 // (retry, HTTP status, condition reason) while their message is for people.
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace millwright::base {
 
@@ -59,11 +59,11 @@ inline tl::unexpected<Error> with_context(std::string_view context, Error error)
 }  // namespace millwright::base
 
 // Evaluates a Result; on error returns it from the enclosing function, else declares `var`.
-#define MW_TRY(var, expr)                                        \
-  auto var##_result = (expr);                                    \
-  if (!var##_result) {                                           \
-    return ::tl::unexpected(std::move(var##_result).error());    \
-  }                                                              \
+#define MW_TRY(var, expr)                                     \
+  auto var##_result = (expr);                                 \
+  if (!var##_result) {                                        \
+    return ::tl::unexpected(std::move(var##_result).error()); \
+  }                                                           \
   auto var = *std::move(var##_result)
 
 // The same inside a coroutine that returns Task<Result<...>>.

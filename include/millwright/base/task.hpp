@@ -6,6 +6,8 @@
 // Task (on its loop's thread) is safe: every awaitable here detaches in its destructor.
 #pragma once
 
+#include "millwright/base/loop.hpp"
+
 #include <coroutine>
 #include <exception>
 #include <functional>
@@ -18,8 +20,6 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
-
-#include "millwright/base/loop.hpp"
 
 namespace millwright::base {
 

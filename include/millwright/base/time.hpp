@@ -2,12 +2,12 @@
 // Nothing here reads a clock; the current time comes from a Loop.
 #pragma once
 
+#include "millwright/base/result.hpp"
+
 #include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include "millwright/base/result.hpp"
 
 namespace millwright::base {
 

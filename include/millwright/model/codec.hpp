@@ -3,11 +3,11 @@
 // existing object send a patch, so that fields unknown here are never lost.
 #pragma once
 
-#include <boost/json/value.hpp>
-
 #include "millwright/base/result.hpp"
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
+
+#include <boost/json/value.hpp>
 
 namespace millwright::model {
 

@@ -3,12 +3,12 @@
 // object's creation time, the list is sorted by transition time with the root last.
 #pragma once
 
+#include "millwright/model/meta.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "millwright/model/meta.hpp"
 
 namespace millwright::model {
 
@@ -38,7 +38,6 @@ class ConditionSet {
 
 inline constexpr std::string_view kNodeClaimDependents[] = {"Launched", "Registered",
                                                             "Initialized"};
-inline constexpr std::string_view kNodePoolDependents[] = {"ValidationSucceeded",
-                                                           "NodeClassReady"};
+inline constexpr std::string_view kNodePoolDependents[] = {"ValidationSucceeded", "NodeClassReady"};
 
 }  // namespace millwright::model

@@ -1,12 +1,12 @@
 // The other core kinds: Node, volumes, disruption budgets, workload owners.
 #pragma once
 
+#include "millwright/model/pod.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "millwright/model/pod.hpp"
 
 namespace millwright::model {
 

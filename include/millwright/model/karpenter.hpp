@@ -2,17 +2,17 @@
 // Field rules and defaults live in the schema room; these structs only carry values.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <boost/json/value.hpp>
-
 #include "millwright/model/meta.hpp"
 #include "millwright/model/resources.hpp"
 #include "millwright/model/selector.hpp"
 #include "millwright/model/taints.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace millwright::model {
 

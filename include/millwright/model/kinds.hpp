@@ -52,9 +52,9 @@ inline constexpr Resource kPriorityClassResource{"scheduling.k8s.io", "v1", "Pri
 inline constexpr Resource kLeaseResource{"coordination.k8s.io", "v1", "Lease", "leases", true};
 inline constexpr Resource kCrdResource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                        "customresourcedefinitions", false};
-inline constexpr Resource kValidatingWebhookResource{
-    "admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
-    "validatingwebhookconfigurations", false};
+inline constexpr Resource kValidatingWebhookResource{"admissionregistration.k8s.io", "v1",
+                                                     "ValidatingWebhookConfiguration",
+                                                     "validatingwebhookconfigurations", false};
 inline constexpr Resource kMutatingWebhookResource{"admissionregistration.k8s.io", "v1",
                                                    "MutatingWebhookConfiguration",
                                                    "mutatingwebhookconfigurations", false};
@@ -67,8 +67,8 @@ inline constexpr Resource kEc2NodeClassResource{"karpenter.k8s.aws", "v1", "EC2N
                                                 "ec2nodeclasses", false};
 inline constexpr Resource kEcsNodeClassResource{"karpenter.k8s.alibabacloud", "v1alpha1",
                                                 "ECSNodeClass", "ecsnodeclasses", false};
-inline constexpr Resource kCceNodeClassResource{"karpenter.k8s.huawei", "v1alpha1",
-                                                "CCENodeClass", "ccenodeclasses", false};
+inline constexpr Resource kCceNodeClassResource{"karpenter.k8s.huawei", "v1alpha1", "CCENodeClass",
+                                                "ccenodeclasses", false};
 inline constexpr Resource kProvisionerResource{"karpenter.sh", "v1alpha5", "Provisioner",
                                                "provisioners", false};
 inline constexpr Resource kAwsNodeTemplateResource{"karpenter.k8s.aws", "v1alpha1",

@@ -1,14 +1,14 @@
 // Object metadata, references and conditions shared by every kind.
 #pragma once
 
+#include "millwright/base/time.hpp"
+#include "millwright/model/labels.hpp"
+
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "millwright/base/time.hpp"
-#include "millwright/model/labels.hpp"
 
 namespace millwright::model {
 

@@ -1,9 +1,9 @@
 // RFC 7386 merge patch and RFC 6902 JSON patch.
 #pragma once
 
-#include <boost/json/value.hpp>
-
 #include "millwright/base/result.hpp"
+
+#include <boost/json/value.hpp>
 
 namespace millwright::model {
 

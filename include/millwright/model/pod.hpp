@@ -1,15 +1,15 @@
 // core/v1 Pod, as far as planning, draining and the sandbox need it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "millwright/model/meta.hpp"
 #include "millwright/model/resources.hpp"
 #include "millwright/model/selector.hpp"
 #include "millwright/model/taints.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace millwright::model {
 
@@ -112,8 +112,7 @@ struct ContainerResourceStatus {
   std::string name;
   ResourceList allocated;
   ResourceList requests;
-  friend bool operator==(const ContainerResourceStatus&,
-                         const ContainerResourceStatus&) = default;
+  friend bool operator==(const ContainerResourceStatus&, const ContainerResourceStatus&) = default;
 };
 
 struct PodStatus {
@@ -133,9 +132,9 @@ struct Pod {
   friend bool operator==(const Pod&, const Pod&) = default;
 };
 
-bool is_terminal(const Pod& pod);          // phase Succeeded or Failed
+bool is_terminal(const Pod& pod);  // phase Succeeded or Failed
 bool is_owned_by_daemonset(const Pod& pod);
-bool is_mirror(const Pod& pod);            // owned by a Node: a static pod
+bool is_mirror(const Pod& pod);  // owned by a Node: a static pod
 // PodScheduled is reported with reason Unschedulable.
 bool is_reported_unschedulable(const Pod& pod);
 

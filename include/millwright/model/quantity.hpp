@@ -3,12 +3,12 @@
 // ones round up, as kube-scheduler's MilliValue does, and ones beyond ±9.2e15 saturate.
 #pragma once
 
+#include "millwright/base/result.hpp"
+
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "millwright/base/result.hpp"
 
 namespace millwright::model {
 

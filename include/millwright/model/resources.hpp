@@ -1,10 +1,10 @@
 // A resource list: resource name to quantity, sorted by name.
 #pragma once
 
+#include "millwright/model/quantity.hpp"
+
 #include <map>
 #include <string>
-
-#include "millwright/model/quantity.hpp"
 
 namespace millwright::model {
 

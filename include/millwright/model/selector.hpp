@@ -1,14 +1,14 @@
 // Label and node selectors as Kubernetes evaluates them.
 #pragma once
 
+#include "millwright/base/result.hpp"
+#include "millwright/model/labels.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "millwright/base/result.hpp"
-#include "millwright/model/labels.hpp"
 
 namespace millwright::model {
 

@@ -1,13 +1,13 @@
 // Taints and tolerations.
 #pragma once
 
+#include "millwright/base/time.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "millwright/base/time.hpp"
 
 namespace millwright::model {
 
