@@ -2,15 +2,15 @@
 // HTTP/2 where offered, proxies from the environment. Answers arrive on the loop.
 #pragma once
 
+#include "millwright/base/result.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/net/http.hpp"
+
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
-
-#include "millwright/base/result.hpp"
-#include "millwright/base/task.hpp"
-#include "millwright/net/http.hpp"
 
 namespace millwright::net {
 
@@ -18,7 +18,7 @@ struct ClientTls {
   std::string ca_pem;           // empty: the system's trust store
   std::string certificate_pem;  // client certificate, with key_pem
   std::string key_pem;
-  std::string server_name;      // SNI and verification name, when the URL's host is not it
+  std::string server_name;  // SNI and verification name, when the URL's host is not it
   bool insecure_skip_verify = false;
 };
 
@@ -27,7 +27,7 @@ struct ClientRequest {
   std::string url;
   Headers headers;
   std::string body;
-  std::chrono::milliseconds timeout{30'000};          // whole exchange; 0 for streams
+  std::chrono::milliseconds timeout{30'000};  // whole exchange; 0 for streams
   std::chrono::milliseconds connect_timeout{10'000};
   // Streams: fails with Timeout when nothing (not even a heartbeat) arrived for so long.
   std::chrono::milliseconds idle_timeout{0};

@@ -2,6 +2,10 @@
 // keep-alive. Bodies, headers and time are limited, so that a slow or endless sender costs little.
 #pragma once
 
+#include "millwright/base/log.hpp"
+#include "millwright/base/result.hpp"
+#include "millwright/net/http.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -9,10 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "millwright/base/log.hpp"
-#include "millwright/base/result.hpp"
-#include "millwright/net/http.hpp"
 
 namespace millwright::net {
 

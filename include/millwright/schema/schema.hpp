@@ -3,14 +3,14 @@
 // text (for the CRD) beside the C++ predicate that decides the same thing here.
 #pragma once
 
+#include "millwright/model/kinds.hpp"
+
+#include <boost/json/value.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json/value.hpp>
-
-#include "millwright/model/kinds.hpp"
 
 namespace millwright::schema {
 

@@ -1,0 +1,101 @@
+// What Millwright asks of a cloud. One implementation per cloud; none knows another. Loop thread
+// only. Errors are typed: NoCapacity (the offering is sold out and marked so), NotReady (the
+// NodeClass is not), NotFound (the instance is gone), Throttled, Denied, Invalid, Unavailable.
+#pragma once
+
+#include "millwright/base/task.hpp"
+#include "millwright/model/karpenter.hpp"
+#include "millwright/model/kinds.hpp"
+#include "millwright/scheduling/instance_type.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::cloud {
+
+struct Instance {
+  std::string provider_id;
+  std::string image_id;
+  std::string node_claim;  // name of the owning NodeClaim, from the instance's tags
+  std::string node_pool;
+  model::StringMap labels;  // concrete: instance type, zone, capacity type, ...
+  model::StringMap annotations;
+  model::ResourceList capacity;
+  model::ResourceList allocatable;
+  std::optional<base::TimePoint> launched_at;
+  bool terminating = false;
+};
+
+struct RepairPolicy {
+  std::string condition_type;
+  model::ConditionStatus condition_status = model::ConditionStatus::False;
+  base::Duration toleration{};
+};
+
+// What a NodeClass resolves to: its new status and whether it is ready.
+struct NodeClassState {
+  boost::json::value status;  // without conditions
+  bool ready = false;
+  std::string reason;   // of Ready=False
+  std::string message;  // what is missing and how to fix it
+};
+
+class Provider {
+ public:
+  template <class T = void>
+  using Reply = base::Task<base::Result<T>>;
+
+  virtual ~Provider() = default;
+  virtual std::string_view name() const = 0;  // "aws", "kwok", ...
+  virtual std::span<const model::Resource> node_classes() const = 0;
+
+  // Launches one instance for the claim. The claim's UID is the idempotency token: a second call
+  // with it returns the first call's instance. Picks the cheapest available offering allowed.
+  virtual Reply<Instance> create(std::shared_ptr<const model::NodeClaim> claim,
+                                 std::shared_ptr<const model::NodeClass> node_class) = 0;
+  // Success: termination has started, ask again. NotFound: it is gone.
+  virtual Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) = 0;
+  virtual Reply<Instance> get(std::string provider_id) = 0;
+  // Every instance this installation owns, those terminating included.
+  virtual Reply<std::vector<Instance>> list() = 0;
+  // Deletes an instance that no claim owns.
+  virtual Reply<> remove_leaked(std::string provider_id) = 0;
+
+  // From memory; all types, whatever their availability. NotReady until first known.
+  virtual base::Result<scheduling::InstanceTypes> instance_types(
+      const model::NodePool& pool, const model::NodeClass& node_class) const = 0;
+  // Why the claim's instance no longer matches its NodeClass; empty when it does.
+  virtual Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
+                                   std::shared_ptr<const model::NodeClass> node_class) = 0;
+  virtual std::vector<RepairPolicy> repair_policies() const = 0;
+  virtual Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) = 0;
+
+  // Background work (refreshing prices, listening for interruptions) until `stop`.
+  virtual base::Task<void> run(std::stop_token stop) = 0;
+  // Called on the loop when the catalog changed, and with the provider id of an instance that the
+  // cloud is about to take back.
+  virtual void on_catalog_change(std::function<void()> callback) = 0;
+  virtual void on_interruption(std::function<void(std::string provider_id)> callback) = 0;
+};
+
+// The providers of this process, by NodeClass kind.
+class ProviderSet {
+ public:
+  void add(std::unique_ptr<Provider> provider);
+  // nullptr when no provider serves that kind.
+  Provider* find(std::string_view group, std::string_view kind) const;
+  std::span<const std::unique_ptr<Provider>> all() const { return providers_; }
+
+ private:
+  std::vector<std::unique_ptr<Provider>> providers_;
+};
+
+}  // namespace millwright::cloud

@@ -1,0 +1,76 @@
+// Which nodes to give back or replace, and why not the others. Pure: the snapshot and the time
+// come in, decisions go out; controllers carry them out.
+#pragma once
+
+#include "millwright/scheduling/snapshot.hpp"
+#include "millwright/scheduling/solve.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace millwright::disruption {
+
+enum class Reason : std::uint8_t { Empty, Drifted, Underutilized };
+std::string_view to_string(Reason reason);  // as in budgets: "Empty"
+
+struct Options {
+  scheduling::SolveOptions solve;
+  bool spot_to_spot = false;                     // feature gate SpotToSpotConsolidation
+  std::size_t max_single_node_candidates = 100;  // looked at in one pass
+};
+
+struct Input {
+  scheduling::SnapshotPtr snapshot;
+  scheduling::Catalog catalog;
+  // Claims that a command in progress already names.
+  std::set<std::string, std::less<>> busy_claims;
+  base::TimePoint now;
+  Options options;
+};
+
+// Remove `claims`, after `replacements` are initialised.
+struct Command {
+  Reason reason = Reason::Empty;
+  std::vector<std::string> claims;  // NodeClaim names
+  std::vector<scheduling::PlannedClaim> replacements;
+  std::vector<scheduling::Placement> placements;  // where the pods of `claims` are expected
+  double savings = 0;                             // per hour
+  // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
+  std::string summary;
+};
+
+// Why a node stays.
+struct Blocked {
+  std::string claim;
+  std::string message;
+};
+
+struct Decisions {
+  std::vector<Command> commands;
+  std::vector<Blocked> blocked;
+  // When a decision may change without any event (a schedule opens, consolidateAfter passes).
+  std::optional<base::TimePoint> next_check;
+};
+
+Decisions decide(const Input& input);
+
+// Still right? Checked again between choosing (fence) and acting, on a fresh snapshot.
+bool still_valid(const Command& command, const Input& input);
+
+// Whether the claim may carry the Consolidatable condition now; `next` is when it may begin to.
+struct Consolidatable {
+  bool value = false;
+  std::optional<base::TimePoint> next;
+};
+Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePool& pool,
+                              base::TimePoint now);
+// NodePoolDrifted, RequirementsDrifted, or empty.
+std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool);
+
+// Nodes of the pool that may be disrupted now for this reason, less those already going.
+int allowed_disruptions(const model::NodePool& pool,
+                        const std::vector<scheduling::NodeRecordPtr>& nodes, Reason reason,
+                        base::TimePoint now);
+
+}  // namespace millwright::disruption

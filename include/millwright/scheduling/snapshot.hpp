@@ -1,0 +1,83 @@
+// The immutable picture that everything is decided from. The cluster room builds it; copying one
+// copies pointers, not nodes. All vectors are sorted by name (then namespace) so that iteration is
+// deterministic.
+#pragma once
+
+#include "millwright/model/core.hpp"
+#include "millwright/model/karpenter.hpp"
+#include "millwright/scheduling/instance_type.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millwright::scheduling {
+
+using PodPtr = std::shared_ptr<const model::Pod>;
+
+// A Node joined with its NodeClaim (by providerID); either may be missing: an unmanaged node has
+// no claim, a claim in flight no node.
+struct NodeRecord {
+  std::shared_ptr<const model::Node> node;
+  std::shared_ptr<const model::NodeClaim> claim;
+  std::vector<PodPtr> pods;             // bound and not terminal, sorted by uid
+  model::ResourceList pod_requests;     // effective requests of `pods`, "pods" included
+  model::ResourceList daemon_requests;  // the part of it that DaemonSet pods make up
+  bool marked_for_deletion = false;     // chosen for removal, or its claim or node is deleting
+  bool fenced = false;
+  std::optional<base::TimePoint> nominated_until;
+
+  // The Node's name, or the claim's while there is no node.
+  const std::string& name() const;
+  const std::string& claim_name() const;  // empty when unmanaged
+  const std::string& node_pool() const;   // karpenter.sh/nodepool, empty when unmanaged
+  bool managed() const { return claim != nullptr; }
+  bool registered() const;
+  bool initialized() const;
+  // Karpenter's view of a node that is still starting: the claim's labels until registered, its
+  // taints until registered, ephemeral and startup taints ignored until initialised, and the
+  // claim's capacity where the node still reports zero.
+  const model::StringMap& labels() const;
+  std::vector<model::Taint> taints() const;
+  model::ResourceList capacity() const;
+  model::ResourceList allocatable() const;
+};
+using NodeRecordPtr = std::shared_ptr<const NodeRecord>;
+
+// Room kept for a named pod on a node or on a claim in flight.
+struct Hold {
+  std::string pod_uid;
+  model::ObjectKey pod;
+  std::string target;  // NodeRecord::name() or claim name
+  model::ResourceList requests;
+  std::int32_t priority = 0;
+  base::TimePoint deadline;
+  friend bool operator==(const Hold&, const Hold&) = default;
+};
+
+struct Snapshot {
+  std::uint64_t generation = 0;  // grows with every change
+  bool synced = false;           // every informer delivered its first list
+  std::vector<NodeRecordPtr> nodes;
+  std::vector<PodPtr> pending_pods;  // no nodeName, not terminal
+  std::vector<std::shared_ptr<const model::NodePool>> node_pools;
+  std::vector<std::shared_ptr<const model::NodeClass>> node_classes;
+  std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
+  std::vector<std::shared_ptr<const model::PodDisruptionBudget>> disruption_budgets;
+  std::vector<std::shared_ptr<const model::PersistentVolumeClaim>> volume_claims;
+  std::vector<std::shared_ptr<const model::PersistentVolume>> volumes;
+  std::vector<std::shared_ptr<const model::StorageClass>> storage_classes;
+  std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
+  std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
+  std::vector<std::shared_ptr<const model::Namespace>> namespaces;
+  std::vector<Hold> holds;  // sorted by target, then pod uid
+};
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+// What each pool may buy, by pool name; pools whose types are not known are absent.
+using Catalog = std::map<std::string, InstanceTypes, std::less<>>;
+
+}  // namespace millwright::scheduling

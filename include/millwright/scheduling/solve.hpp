@@ -1,0 +1,88 @@
+// The planner: which pod goes where and what to buy for the rest. Pure and deterministic.
+#pragma once
+
+#include "millwright/scheduling/snapshot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace millwright::scheduling {
+
+enum class PreferencePolicy : std::uint8_t { Respect, Ignore };
+enum class MinValuesPolicy : std::uint8_t { Strict, BestEffort };
+
+struct PoolOption {
+  std::shared_ptr<const model::NodePool> pool;
+  InstanceTypes types;
+};
+
+struct SolveOptions {
+  PreferencePolicy preferences = PreferencePolicy::Respect;
+  MinValuesPolicy min_values = MinValuesPolicy::Strict;
+  std::size_t max_instance_types = 600;
+};
+
+struct Problem {
+  std::vector<PoolOption> pools;     // those that may grow; any order
+  std::vector<NodeRecordPtr> nodes;  // capacity that exists or is in flight, removals left out
+  // What counts against limits: every node of the pools, those being removed included.
+  std::vector<NodeRecordPtr> counted_nodes;
+  std::vector<PodPtr> pods;  // to be placed
+  // Earlier promises: a pod named here goes to its target again if it still fits there, and room
+  // held for pods that are not in `pods` is not given away.
+  std::vector<Hold> holds;
+  std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
+  SolveOptions options;
+  // Volumes, namespaces and bound pods for topology, pod affinity and volume semantics.
+  SnapshotPtr surroundings;
+};
+
+// One NodeClaim to create. `instance_types` are the options, cheapest first.
+struct PlannedClaim {
+  std::string node_pool;
+  std::vector<std::string> instance_types;
+  Requirements requirements;     // spec.requirements, instance-type and capacity-type included
+  model::ResourceList requests;  // spec.resources.requests, DaemonSet overhead included
+  model::StringMap labels;
+  model::StringMap annotations;
+  std::vector<std::string> pod_uids;  // in the order they were placed
+  double price = 0;                   // of the cheapest option, per hour
+};
+
+struct Placement {
+  std::string pod_uid;
+  // The name of an existing node or claim, or the index into Plan::claims.
+  std::variant<std::string, std::size_t> target;
+};
+
+struct Refusal {
+  std::string pod_uid;
+  std::string reason;  // the one true reason, for the pod's event
+  std::string remedy;  // the smallest change that would place it; may be empty
+};
+
+struct Plan {
+  std::vector<PlannedClaim> claims;
+  std::vector<Placement> placements;  // sorted by pod uid
+  std::vector<Refusal> refusals;      // sorted by pod uid
+};
+
+Plan solve(const Problem& problem);
+
+// Effective requests as kube-scheduler counts them: containers, init containers, sidecars,
+// pod-level resources, overhead, in-place resize; plus pods: 1.
+model::ResourceList effective_requests(const model::Pod& pod);
+
+// Why Karpenter would not consider the pod at all, or nullopt when it is to be planned.
+bool is_provisionable(const model::Pod& pod);
+// Counts again when its node goes: not a DaemonSet's, not a mirror, active or a StatefulSet's.
+bool is_reschedulable(const model::Pod& pod);
+
+// A NodeClaim object (no name, generateName "<pool>-") for a planned claim.
+model::NodeClaim to_node_claim(const PlannedClaim& claim, const model::NodePool& pool);
+
+}  // namespace millwright::scheduling
