@@ -32,6 +32,7 @@ struct Instance {
   model::ResourceList allocatable;
   std::optional<base::TimePoint> launched_at;
   bool terminating = false;
+  std::string node_name;  // what its kubelet will register as; empty when the cloud cannot tell
 };
 
 struct RepairPolicy {
