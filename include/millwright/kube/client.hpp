@@ -9,6 +9,9 @@
 
 #include <boost/json/value.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -24,6 +27,7 @@ struct ClientOptions {
   std::chrono::milliseconds timeout{30'000};
   // Unavailable, Throttled and Timeout answers to reads (and 429 to anything) are tried again.
   int attempts = 4;
+  std::uint64_t seed = 1;  // of the jitter between attempts
 };
 
 struct ListOptions {
@@ -37,6 +41,13 @@ struct ListOptions {
 struct ObjectList {
   std::vector<boost::json::value> items;  // apiVersion and kind filled in on each
   std::string resource_version;
+};
+
+// A part of a large list. `first`: the list begins (again: after a continue token expired it is
+// read anew with larger pages, and what was delivered before may come a second time).
+struct ListPage {
+  std::vector<boost::json::value> items;  // apiVersion and kind filled in on each
+  bool first = false;
 };
 
 struct DeleteOptions {
@@ -67,6 +78,10 @@ class Client {
   Reply<Json> get(model::Resource resource, model::ObjectKey key, std::stop_token stop = {});
   Reply<ObjectList> list(model::Resource resource, ListOptions options = {},
                          std::stop_token stop = {});
+  // The same in pages, so that a large list is never in memory as a whole; the list's
+  // resourceVersion at the end.
+  Reply<std::string> list_pages(model::Resource resource, ListOptions options,
+                                std::function<void(ListPage)> on_page, std::stop_token stop = {});
   // The created object as the server stores it. generateName is allowed.
   Reply<Json> create(model::Resource resource, Json object, std::stop_token stop = {});
   // PUT; Conflict when resourceVersion is stale. `subresource` may be "status".
