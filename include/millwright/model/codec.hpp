@@ -11,10 +11,35 @@
 
 namespace millwright::model {
 
-// Specialised for Pod, Node, PersistentVolumeClaim, PersistentVolume, StorageClass, CSINode,
-// VolumeAttachment, PodDisruptionBudget, DaemonSet, Namespace, NodePool, NodeClaim, NodeClass.
+// Only for the kinds below. Absent and null fields keep their defaults, as in Go's decoder.
 template <class T>
 base::Result<T> decode(const boost::json::value& json);
+template <>
+base::Result<Pod> decode<Pod>(const boost::json::value& json);
+template <>
+base::Result<Node> decode<Node>(const boost::json::value& json);
+template <>
+base::Result<PersistentVolumeClaim> decode<PersistentVolumeClaim>(const boost::json::value& json);
+template <>
+base::Result<PersistentVolume> decode<PersistentVolume>(const boost::json::value& json);
+template <>
+base::Result<StorageClass> decode<StorageClass>(const boost::json::value& json);
+template <>
+base::Result<CSINode> decode<CSINode>(const boost::json::value& json);
+template <>
+base::Result<VolumeAttachment> decode<VolumeAttachment>(const boost::json::value& json);
+template <>
+base::Result<PodDisruptionBudget> decode<PodDisruptionBudget>(const boost::json::value& json);
+template <>
+base::Result<DaemonSet> decode<DaemonSet>(const boost::json::value& json);
+template <>
+base::Result<Namespace> decode<Namespace>(const boost::json::value& json);
+template <>
+base::Result<NodePool> decode<NodePool>(const boost::json::value& json);
+template <>
+base::Result<NodeClaim> decode<NodeClaim>(const boost::json::value& json);
+template <>
+base::Result<NodeClass> decode<NodeClass>(const boost::json::value& json);
 
 // Complete objects (apiVersion and kind included), for create and apply.
 boost::json::value encode(const Pod& pod);
