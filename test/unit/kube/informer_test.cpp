@@ -1,0 +1,310 @@
+#include "millwright/kube/informer.hpp"
+
+#include "fake_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millwright::kube::test {
+namespace {
+
+using base::ErrorKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+json::value node(std::string_view name, std::string_view uid, std::string_view version) {
+  return {{"kind", "Node"},
+          {"metadata", {{"name", name}, {"uid", uid}, {"resourceVersion", version}}}};
+}
+
+json::value bookmark(std::string_view version) {
+  return {{"kind", "Node"}, {"metadata", {{"resourceVersion", version}}}};
+}
+
+class InformerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    transport->answer = [this](const ApiRequest&) -> base::Result<net::Response> {
+      if (list_failure) {
+        return *list_failure;
+      }
+      return ok({{"metadata", {{"resourceVersion", std::to_string(list_version)}}},
+                 {"items", json::array(stored.begin(), stored.end())}});
+    };
+  }
+
+  void start(InformerOptions options = {}) {
+    InformerHandlers handlers{
+        .upsert =
+            [this](const json::value& object) {
+              const auto& metadata = object.at("metadata");
+              reports.push_back("+" + std::string(metadata.at("name").as_string()) + "/" +
+                                std::string(metadata.at("uid").as_string()) + "@" +
+                                std::string(metadata.at("resourceVersion").as_string()));
+            },
+        .remove =
+            [this](const model::ObjectKey& key, const std::string& uid) {
+              reports.push_back("-" + key.to_string() + "/" + uid);
+            },
+        .synced = [this] { reports.emplace_back("synced"); }};
+    group.spawn(run_informer(client, model::kNodeResource, std::move(options), std::move(handlers),
+                             {}, 7, group.stop_token()));
+    loop.run_for(100ms);
+  }
+  std::vector<std::string> take_reports() { return std::exchange(reports, {}); }
+  FakeStream& stream() { return *transport->streams.back(); }
+  std::size_t lists() const {
+    std::size_t count = 0;
+    for (const auto& one : transport->seen) {
+      count += one.request.path.find("watch=true") == std::string::npos ? 1 : 0;
+    }
+    return count;
+  }
+
+  base::VirtualLoop loop{kStart};
+  std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>(loop);
+  Client client{loop, transport};
+  std::vector<json::value> stored{node("a", "ua", "3"), node("b", "ub", "5")};
+  int list_version = 10;
+  std::optional<net::Response> list_failure;
+  std::vector<std::string> reports;
+  base::TaskGroup group{loop};
+};
+
+TEST_F(InformerTest, ListsThenWatchesFromTheListsVersion) {
+  start({.label_selector = "a=b", .field_selector = "spec.x=y"});
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+  EXPECT_EQ(stream().path(),
+            "/api/v1/nodes?watch=true&allowWatchBookmarks=true&timeoutSeconds=290"
+            "&resourceVersion=10&labelSelector=a%3Db&fieldSelector=spec.x%3Dy");
+  stream().event("ADDED", node("c", "uc", "11"));
+  stream().event("MODIFIED", node("a", "ua", "12"));
+  stream().event("DELETED", node("b", "ub", "13"));
+  stream().event("DELETED", node("never-seen", "un", "14"));
+  EXPECT_THAT(take_reports(), ElementsAre("+c/uc@11", "+a/ua@12", "-b/ub"));
+}
+
+TEST_F(InformerTest, AnEndedWatchIsResumedAtOnceFromTheLastVersion) {
+  start();
+  stream().event("MODIFIED", node("a", "ua", "12"));
+  stream().event("BOOKMARK", bookmark("20"));
+  const auto ended_at = loop.now();
+  stream().end();
+  loop.run_for(1s);
+  ASSERT_EQ(transport->streams.size(), 2U);
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=20"));
+  EXPECT_EQ(transport->seen.back().time, ended_at);
+  EXPECT_EQ(lists(), 1U);
+}
+
+TEST_F(InformerTest, EventsMayBeCutAnywhere) {
+  start();
+  take_reports();
+  std::string text;
+  for (int i = 0; i < 3; ++i) {
+    text += json::serialize(json::value{
+        {"type", "ADDED"}, {"object", node("n" + std::to_string(i), "u", std::to_string(20 + i))}});
+    text += i == 1 ? "\n\n" : "\n";
+  }
+  for (std::size_t cut = 0; cut < text.size(); cut += 7) {
+    stream().send(std::string_view(text).substr(cut, 7));
+  }
+  EXPECT_THAT(take_reports(), ElementsAre("+n0/u@20", "+n1/u@21", "+n2/u@22"));
+}
+
+TEST_F(InformerTest, AHalfEventAtTheEndIsAskedForAgain) {
+  start();
+  take_reports();
+  stream().event("MODIFIED", node("a", "ua", "12"));
+  stream().send(R"({"type":"ADDED","object":{"metadata":{"name":"c")");
+  stream().end(base::fail(ErrorKind::Unavailable, "connection reset"));
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@12"));
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+TEST_F(InformerTest, WhatDisappearedBetweenListsIsReportedRemoved) {
+  start();
+  take_reports();
+  stored = {node("b", "ub", "5"), node("c", "uc", "30")};
+  list_version = 40;
+  stream().send(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired",)"
+                R"("message":"too old resource version"}})"
+                "\n");
+  loop.run_for(10ms);
+  // b did not change, so it is not reported again; the list was read at once.
+  EXPECT_THAT(take_reports(), ElementsAre("+c/uc@30", "-a/ua"));
+  EXPECT_EQ(lists(), 2U);
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=40"));
+}
+
+TEST_F(InformerTest, GoneAsHttpStatusListsAgain) {
+  start();
+  bool gone = true;
+  transport->refuse_stream = [&](const ApiRequest&) -> std::optional<net::Response> {
+    return std::exchange(gone, false) ? std::optional(status_answer(410, "Expired", "too old"))
+                                      : std::nullopt;
+  };
+  loop.run_for(40s);
+  stream().end();
+  loop.run_for(10ms);
+  EXPECT_EQ(lists(), 2U);
+  EXPECT_EQ(transport->streams.size(), 2U);
+}
+
+TEST_F(InformerTest, AServerThatIsAlwaysGoneIsNotAskedInATightLoop) {
+  transport->refuse_stream = [](const ApiRequest&) {
+    return std::optional(status_answer(410, "Expired", "too old"));
+  };
+  start();
+  loop.run_for(60s);
+  EXPECT_GE(lists(), 5U);
+  EXPECT_LE(lists(), 20U);
+}
+
+TEST_F(InformerTest, AnObjectCreatedAnewUnderItsNameIsRemovedAndAdded) {
+  start();
+  take_reports();
+  stream().event("MODIFIED", node("a", "ua2", "12"));
+  EXPECT_THAT(take_reports(), ElementsAre("-a/ua", "+a/ua2@12"));
+  stream().event("DELETED", node("a", "ua", "13"));  // late news of the first one
+  EXPECT_THAT(take_reports(), IsEmpty());
+  stored = {node("a", "ua3", "50")};
+  list_version = 60;
+  stream().send("{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n");
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), ElementsAre("-a/ua2", "+a/ua3@50", "-b/ub"));
+}
+
+TEST_F(InformerTest, WhatCannotBeReadLeadsToANewList) {
+  const char* lines[] = {
+      "not json",
+      "[1,2]",
+      R"({"type":"ADDED"})",
+      R"({"type":"WHAT","object":{}})",
+      R"({"type":"ADDED","object":{"metadata":{"name":"x"}}})",
+      R"({"type":"ADDED","object":{"metadata":{"resourceVersion":"1"}}})",
+      R"({"type":"ERROR","object":{"kind":"Status","code":500,"reason":"InternalError"}})",
+  };
+  start();
+  for (const char* line : lines) {
+    const auto before = lists();
+    stream().send(std::string(line) + "\n" + R"({"type":"BOOKMARK","object":{"metadata":)" +
+                  R"({"resourceVersion":"99"}}})" + "\n");
+    EXPECT_TRUE(stream().ended()) << line;
+    loop.run_for(60s);
+    EXPECT_EQ(lists(), before + 1) << line;
+    EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=10")) << line;
+  }
+}
+
+TEST_F(InformerTest, ALineWithoutEndIsCutOff) {
+  start();
+  const std::string chunk(4U << 20, 'x');
+  for (int i = 0; i < 8 && !stream().ended(); ++i) {
+    stream().send(chunk);
+  }
+  EXPECT_FALSE(stream().ended());
+  stream().send("x");
+  EXPECT_TRUE(stream().ended());
+  loop.run_for(10s);
+  EXPECT_EQ(lists(), 2U);
+}
+
+TEST_F(InformerTest, FailuresAreRetriedEverMoreSlowly) {
+  list_failure = status_answer(403, "Forbidden", "no");
+  start();
+  loop.run_for(10min);
+  EXPECT_THAT(take_reports(), IsEmpty());
+  std::vector<base::Duration> gaps;
+  for (std::size_t i = 1; i < transport->seen.size(); ++i) {
+    gaps.push_back(transport->seen[i].time - transport->seen[i - 1].time);
+  }
+  ASSERT_GT(gaps.size(), 10U);
+  EXPECT_LE(gaps.front(), 250ms);
+  EXPECT_GE(gaps.front(), 100ms);
+  EXPECT_GE(gaps.back(), 15s);
+  EXPECT_LE(gaps.back(), 31s);
+  list_failure.reset();
+  loop.run_for(31s);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+}
+
+TEST_F(InformerTest, AFailedWatchIsResumedWithoutAList) {
+  start();
+  take_reports();
+  stream().event("ADDED", node("c", "uc", "15"));
+  int refusals = 3;
+  transport->refuse_stream = [&](const ApiRequest&) -> std::optional<net::Response> {
+    return refusals-- > 0 ? std::optional(status_answer(503, "ServiceUnavailable", "down"))
+                          : std::nullopt;
+  };
+  stream().end(base::fail(ErrorKind::Unavailable, "connection reset"));
+  loop.run_for(30s);
+  EXPECT_EQ(lists(), 1U);
+  EXPECT_EQ(transport->streams.size(), 2U);
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=15"));
+}
+
+TEST_F(InformerTest, WatchesThatEndAtOnceAreNotResumedInATightLoop) {
+  transport->refuse_stream = [](const ApiRequest&) { return std::optional(net::Response{}); };
+  start();
+  loop.run_for(60s);
+  EXPECT_LE(transport->seen.size(), 20U);
+  EXPECT_EQ(lists(), 1U);
+}
+
+TEST_F(InformerTest, AConnectionThatWentSilentIsReplaced) {
+  start({.watch_timeout = 60s});
+  loop.run_for(91s);
+  EXPECT_EQ(transport->streams.size(), 2U);
+  EXPECT_TRUE(transport->streams[0]->ended());
+  EXPECT_EQ(lists(), 1U);
+}
+
+TEST_F(InformerTest, StoppingEndsListWatchAndPause) {
+  start();
+  group.request_stop();
+  loop.run_for(1ms);
+  EXPECT_TRUE(group.empty());
+  EXPECT_TRUE(stream().ended());
+
+  base::TaskGroup second(loop);
+  list_failure = status_answer(503, "ServiceUnavailable", "down");
+  second.spawn(run_informer(client, model::kNodeResource, {}, {}, {}, 7, second.stop_token()));
+  loop.run_for(30s);
+  second.request_stop();
+  loop.run_for(1ms);
+  EXPECT_TRUE(second.empty());
+}
+
+TEST_F(InformerTest, SyncedComesOnceAndOnlyAfterTheLastPage) {
+  transport->scripted = {
+      ok({{"metadata", {{"resourceVersion", "9"}, {"continue", "t"}}},
+          {"items", {node("a", "ua", "3")}}}),
+      status_answer(410, "Expired", "too old"),
+      ok({{"metadata", {{"resourceVersion", "12"}}}, {"items", {node("b", "ub", "11")}}})};
+  start();
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@11", "-a/ua", "synced"));
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+TEST_F(InformerTest, TypedHandlersLeaveOutWhatCannotBeRead) {
+  stored = {node("a", "ua", "3"),
+            {{"metadata", {{"name", "bad"}, {"uid", "x"}, {"resourceVersion", "4"}}},
+             {"spec", {{"taints", "none"}}}}};
+  std::vector<std::string> seen;
+  TypedHandlers<model::Node> typed{
+      .upsert = [&](const std::shared_ptr<const model::Node>& n) { seen.push_back(n->meta.name); },
+      .remove = {},
+      .synced = {}};
+  group.spawn(run_informer(client, model::kNodeResource, {},
+                           decode_into<model::Node>(std::move(typed), {}), {}, 7,
+                           group.stop_token()));
+  loop.run_for(1s);
+  EXPECT_THAT(seen, ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace millwright::kube::test
