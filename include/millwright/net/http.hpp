@@ -12,7 +12,10 @@ namespace millwright::net {
 
 class Headers {
  public:
+  // Replaces every entry of that name.
   void set(std::string name, std::string value);
+  // Keeps earlier entries of that name (Warning, Set-Cookie); find() and get() give the first.
+  void add(std::string name, std::string value);
   // nullptr when absent.
   const std::string* find(std::string_view name) const;
   std::string_view get(std::string_view name) const;  // empty when absent
@@ -29,6 +32,7 @@ struct Request {
   Headers headers;
   std::string body;
 
+  // Everything before the question mark, still percent-encoded.
   std::string_view path() const;
   // Decoded value of a query parameter; nullopt when absent.
   std::optional<std::string> query(std::string_view name) const;

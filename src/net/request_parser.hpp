@@ -1,0 +1,48 @@
+// Turns bytes into one Request, within limits. No I/O and no clock: the session feeds it, tests
+// could too. Beast does the grammar; its templates stay in request_parser.cpp.
+#pragma once
+
+#include "millwright/net/http.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millwright::net {
+
+// Start line and headers together.
+inline constexpr std::size_t kHeaderLimit = 32U << 10;
+
+class RequestParser {
+ public:
+  struct Failure {
+    int status = 400;  // what to answer before closing
+    std::string reason;
+  };
+
+  explicit RequestParser(std::size_t body_limit);
+  ~RequestParser();
+
+  // Consumes as much of `bytes` as it can and returns how much; the rest must be offered again,
+  // followed by more. Not to be called when done() or failure().
+  std::size_t put(std::string_view bytes);
+
+  bool has_head() const;
+  bool done() const;
+  const std::optional<Failure>& failure() const;
+  // The client waits for "100 Continue" before it sends the body.
+  bool expects_continue() const;
+  bool is_http_1_1() const;
+  bool keep_alive() const;
+
+  // Once, when done().
+  Request take();
+
+ private:
+  class Grammar;
+  std::unique_ptr<Grammar> grammar_;
+};
+
+}  // namespace millwright::net
