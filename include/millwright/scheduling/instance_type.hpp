@@ -37,6 +37,10 @@ struct InstanceType {
   model::ResourceList allocatable() const;
 };
 
+// The same for any capacity, as an offering may override it.
+model::ResourceList allocatable_of(const model::ResourceList& capacity,
+                                   const model::ResourceList& overhead);
+
 using InstanceTypes = std::shared_ptr<const std::vector<InstanceType>>;
 
 // Cheapest available offering compatible with `requirements`; nullptr when there is none.

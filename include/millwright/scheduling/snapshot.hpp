@@ -55,6 +55,8 @@ struct Hold {
   model::ResourceList requests;
   std::int32_t priority = 0;
   base::TimePoint deadline;
+  // UID of the pod's controller: when the pod is evicted, its successor inherits the hold.
+  std::string owner_uid;
   friend bool operator==(const Hold&, const Hold&) = default;
 };
 
