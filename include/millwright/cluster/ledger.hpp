@@ -4,13 +4,14 @@
 // Thread-safe.
 #pragma once
 
+#include "millwright/cluster/shared_map.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,52 +25,131 @@ struct Fence {
   friend bool operator==(const Fence&, const Fence&) = default;
 };
 
-// An immutable copy of the whole ledger at one instant.
+// The holds of one target, sorted by pod uid; immutable and shared between views.
+class HoldList {
+ public:
+  HoldList() = default;
+  explicit HoldList(std::vector<scheduling::Hold> holds)
+      : holds_(std::make_shared<const std::vector<scheduling::Hold>>(std::move(holds))) {}
+
+  const std::vector<scheduling::Hold>& items() const {
+    static const std::vector<scheduling::Hold> kNone;
+    return holds_ == nullptr ? kNone : *holds_;
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor): a HoldList is read as the vector it shares.
+  operator const std::vector<scheduling::Hold>&() const { return items(); }
+  auto begin() const { return items().begin(); }
+  auto end() const { return items().end(); }
+  std::size_t size() const { return items().size(); }
+  bool empty() const { return items().empty(); }
+  const scheduling::Hold& front() const { return items().front(); }
+  const scheduling::Hold& operator[](std::size_t index) const { return items()[index]; }
+  // nullptr when the pod has no hold here.
+  const scheduling::Hold* find(std::string_view pod_uid) const;
+  friend bool operator==(const HoldList& a, const HoldList& b) {
+    return a.holds_ == b.holds_ || a.items() == b.items();
+  }
+
+ private:
+  std::shared_ptr<const std::vector<scheduling::Hold>> holds_;
+};
+
+// An immutable copy of the whole ledger at one instant. Copies share what did not change.
 struct LedgerView {
   std::uint64_t generation = 0;
-  std::map<std::string, std::vector<scheduling::Hold>, std::less<>> holds_by_target;
-  std::map<std::string, std::string, std::less<>> target_by_pod_uid;
-  std::map<std::string, Fence, std::less<>> fences_by_node;
+  SharedMap<HoldList> holds_by_target;
+  SharedMap<std::string> target_by_pod_uid;
+  SharedMap<Fence> fences_by_node;
+
+  // The pod's hold; nullptr when it has none.
+  const scheduling::Hold* hold_of(std::string_view pod_uid) const;
 };
 using LedgerViewPtr = std::shared_ptr<const LedgerView>;
+
+// One scheduling attempt that the extender let through and that may still end in a binding.
+struct Pass {
+  std::string pod_uid;
+  base::TimePoint at;
+  model::ResourceList requests;
+  bool everywhere = false;                 // not known yet, or no longer, on which nodes
+  std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
+  bool may_land_on(std::uint64_t node_hash) const;
+};
+using PassPtr = std::shared_ptr<const Pass>;
 
 class Ledger {
  public:
   Ledger();
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
 
   // A pod has at most one hold; a new one replaces the old.
   void hold(scheduling::Hold hold);
+  // A whole plan's holds become visible together.
+  void hold_all(std::vector<scheduling::Hold> holds);
   void release(std::string_view pod_uid);
   void release_target(std::string_view target);
   // The claim's node has its name now: holds and deadlines move over.
   void rename_target(std::string_view claim, std::string_view node);
   // New deadline for every hold on the target (Ready + grace).
   void set_deadline(std::string_view target, base::TimePoint deadline);
+  // The target is gone. Its holds bind nobody any more; the next expire() returns them.
+  void lapse(std::string_view target);
   // Drops what is past its deadline; returns it, so that the pods can be woken.
   std::vector<scheduling::Hold> expire(base::TimePoint now);
 
   void fence(Fence fence);
   void unfence(std::string_view node);
 
+  // What a mirror annotation says, as read from the object `source` ("NodeClaim/a", "Node/b").
+  // Replaces what the same source said before. What this process decided itself is newer than any
+  // mirror: its own holds and fences stay, and those it ended do not come back.
+  void adopt_holds(std::string_view source, std::string_view target,
+                   std::vector<scheduling::Hold> holds);
+  void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
+
   LedgerViewPtr view() const;
 
   // The extender reports that it let `pod_uid` pass to `node` at `now`: until the pod is seen
   // bound, refused, gone, or `kPassLifetime` is over, it may still land there.
   void passed(std::string_view pod_uid, std::string_view node, base::TimePoint now);
+  // A scheduling attempt begins: until its outcome is reported, the pod may land anywhere. Call it
+  // before view(), so that a fence is either seen by the attempt or sees the attempt.
+  void attempt(std::string_view pod_uid, base::TimePoint now);
+  // The attempt's outcome: the nodes that passed. Replaces what earlier attempts of the pod left
+  // (kube-scheduler runs one attempt per pod at a time).
+  void attempted(std::string_view pod_uid, const model::ResourceList& requests,
+                 std::span<const std::string_view> nodes, base::TimePoint now);
+  // The pod is bound, gone, or was refused everywhere.
   void settled(std::string_view pod_uid);
-  // Pods that may still land on the node. A removal waits until this is empty after its fence.
+  // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
+  // its fence.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;
+  // Every attempt that may still end in a binding, sorted by pod uid.
+  std::vector<PassPtr> passes(base::TimePoint now) const;
+  // A hash collision makes a removal wait for a pod that cannot come; it never hides one.
+  static std::uint64_t node_hash(std::string_view node);
+
   static constexpr base::Duration kPassLifetime = std::chrono::seconds(10);
+  // Beyond so many attempts in flight the newest are kept as "everywhere", and beyond eight times
+  // as many the oldest are forgotten: memory stays bounded whatever a scheduler does.
+  static constexpr std::size_t kDetailedPasses = 4096;
+  // How many ended holds and fences are remembered against late mirrors.
+  static constexpr std::size_t kEndedRemembered = 8192;
 
  private:
-  void publish();  // with the mutex held
-  mutable std::mutex mutex_;
-  std::shared_ptr<LedgerView> working_;
+  struct Promises;
+  struct Attempts;
+  mutable std::mutex promises_mutex_;
+  std::unique_ptr<Promises> promises_;
   mutable LedgerViewPtr published_;
-  std::map<std::string, std::map<std::string, base::TimePoint, std::less<>>, std::less<>> passes_;
+  mutable std::mutex attempts_mutex_;
+  std::unique_ptr<Attempts> attempts_;
 };
 
-// Text forms for the mirror annotations (model::kHoldsAnnotation, kFenceAnnotation).
+// Text forms for the mirror annotations (model::kHoldsAnnotation, kFenceAnnotation): JSON, times
+// in microseconds. Decoding refuses what it does not understand and says where.
 std::string encode_holds(const std::vector<scheduling::Hold>& holds);
 base::Result<std::vector<scheduling::Hold>> decode_holds(std::string_view text,
                                                          std::string_view target);

@@ -1,0 +1,173 @@
+#include "millwright/cluster/ledger.hpp"
+
+#include "cluster/attempts.hpp"
+#include "cluster/promises.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace millwright::cluster {
+
+const scheduling::Hold* HoldList::find(std::string_view pod_uid) const {
+  const auto found = std::lower_bound(
+      begin(), end(), pod_uid,
+      [](const scheduling::Hold& hold, std::string_view uid) { return hold.pod_uid < uid; });
+  return found != end() && found->pod_uid == pod_uid ? &*found : nullptr;
+}
+
+const scheduling::Hold* LedgerView::hold_of(std::string_view pod_uid) const {
+  const auto target = target_by_pod_uid.find(pod_uid);
+  if (target == target_by_pod_uid.end()) {
+    return nullptr;
+  }
+  const auto holds = holds_by_target.find(target->second);
+  return holds == holds_by_target.end() ? nullptr : holds->second.find(pod_uid);
+}
+
+bool Pass::may_land_on(std::uint64_t node_hash) const {
+  return everywhere || std::binary_search(node_hashes.begin(), node_hashes.end(), node_hash);
+}
+
+Ledger::Ledger()
+    : promises_(std::make_unique<Promises>()), attempts_(std::make_unique<Attempts>()) {}
+Ledger::~Ledger() = default;
+
+void Ledger::hold(scheduling::Hold hold) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->decide_hold(std::move(hold));
+}
+
+void Ledger::hold_all(std::vector<scheduling::Hold> holds) {
+  const std::scoped_lock lock(promises_mutex_);
+  for (scheduling::Hold& hold : holds) {
+    promises_->decide_hold(std::move(hold));
+  }
+}
+
+void Ledger::release(std::string_view pod_uid) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->end_hold(pod_uid, base::TimePoint::max());
+}
+
+void Ledger::release_target(std::string_view target) {
+  const std::scoped_lock lock(promises_mutex_);
+  for (const scheduling::Hold& hold : promises_->holds_of(target)) {
+    promises_->end_hold(hold.pod_uid, base::TimePoint::max());
+  }
+}
+
+void Ledger::rename_target(std::string_view claim, std::string_view node) {
+  if (claim == node) {
+    return;
+  }
+  const std::scoped_lock lock(promises_mutex_);
+  for (scheduling::Hold hold : promises_->holds_of(claim)) {
+    hold.target = node;
+    promises_->put(std::move(hold));
+  }
+}
+
+void Ledger::set_deadline(std::string_view target, base::TimePoint deadline) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->set_deadline(target, deadline);
+}
+
+void Ledger::lapse(std::string_view target) {
+  set_deadline(target, base::TimePoint::min());
+}
+
+std::vector<scheduling::Hold> Ledger::expire(base::TimePoint now) {
+  const std::scoped_lock lock(promises_mutex_);
+  std::vector<scheduling::Hold> expired;
+  for (const auto& [target, holds] : promises_->view.holds_by_target) {
+    std::copy_if(holds.begin(), holds.end(), std::back_inserter(expired),
+                 [now](const scheduling::Hold& hold) { return hold.deadline <= now; });
+  }
+  for (const scheduling::Hold& hold : expired) {
+    promises_->end_hold(hold.pod_uid, hold.deadline);
+  }
+  return expired;
+}
+
+void Ledger::fence(Fence fence) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->decide_fence(std::move(fence));
+}
+
+void Ledger::unfence(std::string_view node) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->end_fence(node);
+}
+
+void Ledger::adopt_holds(std::string_view source, std::string_view target,
+                         std::vector<scheduling::Hold> holds) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->adopt_holds(source, target, std::move(holds));
+}
+
+void Ledger::adopt_fence(std::string_view source, std::string_view node,
+                         std::optional<Fence> fence) {
+  const std::scoped_lock lock(promises_mutex_);
+  promises_->adopt_fence(source, node, std::move(fence));
+}
+
+LedgerViewPtr Ledger::view() const {
+  const std::scoped_lock lock(promises_mutex_);
+  if (published_ == nullptr || published_->generation != promises_->view.generation) {
+    published_ = std::make_shared<const LedgerView>(promises_->view);
+  }
+  return published_;
+}
+
+void Ledger::passed(std::string_view pod_uid, std::string_view node, base::TimePoint now) {
+  const std::uint64_t hash = node_hash(node);
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->add_node(pod_uid, hash, now);
+}
+
+void Ledger::attempt(std::string_view pod_uid, base::TimePoint now) {
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->begin(pod_uid, now);
+}
+
+void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requests,
+                       std::span<const std::string_view> nodes, base::TimePoint now) {
+  if (nodes.empty()) {
+    settled(pod_uid);
+    return;
+  }
+  Pass pass{.pod_uid = std::string(pod_uid), .at = now, .requests = requests};
+  pass.node_hashes.reserve(nodes.size());
+  std::transform(nodes.begin(), nodes.end(), std::back_inserter(pass.node_hashes), node_hash);
+  std::sort(pass.node_hashes.begin(), pass.node_hashes.end());
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->put(std::move(pass));
+}
+
+void Ledger::settled(std::string_view pod_uid) {
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->settle(pod_uid);
+}
+
+std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint now) const {
+  const std::uint64_t hash = node_hash(node);
+  std::vector<std::string> uids;
+  for (const PassPtr& pass : passes(now)) {
+    if (pass->may_land_on(hash)) {
+      uids.push_back(pass->pod_uid);
+    }
+  }
+  return uids;
+}
+
+std::vector<PassPtr> Ledger::passes(base::TimePoint now) const {
+  const std::scoped_lock lock(attempts_mutex_);
+  return attempts_->alive(now);
+}
+
+std::uint64_t Ledger::node_hash(std::string_view node) {
+  return std::hash<std::string_view>{}(node);
+}
+
+}  // namespace millwright::cluster
