@@ -1,0 +1,42 @@
+// Carries out what the disruption room decides: fence first, wait until no scheduling attempt is in
+// doubt, look again on a fresh snapshot, then taint, create replacements, wait for them, and only
+// then delete. What cannot be finished is undone.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <set>
+#include <stop_token>
+#include <string>
+
+namespace millwright::controllers {
+
+class Disruption {
+ public:
+  explicit Disruption(Services& services);
+  // Something that a decision depends on changed.
+  void notify() { signal_.notify(); }
+  base::Task<void> run(std::stop_token stop);
+
+ private:
+  base::Task<void> undo_leftovers();
+  base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
+  base::Task<void> execute(disruption::Command command, std::stop_token stop);
+  base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
+  base::Task<bool> mark_candidates(disruption::Command command);
+  base::Task<base::Result<std::vector<std::string>>> create_replacements(
+      disruption::Command command);
+  base::Task<bool> await_replacements(disruption::Command command,
+                                      std::vector<std::string> replacements, std::stop_token stop);
+  base::Task<void> delete_candidates(disruption::Command command);
+  base::Task<void> undo(std::vector<std::string> claims);
+  std::shared_ptr<const disruption::Input> make_input(
+      std::set<std::string, std::less<>> busy) const;
+
+  Services& services_;
+  base::Signal signal_;
+  base::Signal progress_;                    // for commands that wait for their replacements
+  std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+};
+
+}  // namespace millwright::controllers

@@ -1,0 +1,43 @@
+// Keeps the promises in the ledger honest: holds end at their deadline, pods that were refused for
+// a hold's sake are woken when it ends, and the successor of an evicted pod inherits its room.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <map>
+#include <stop_token>
+#include <string>
+
+namespace millwright::controllers {
+
+// The ledger's name for the room of a pod: its uid, or, for a pod that still runs on a node being
+// removed, a name that its successor will claim (an evicted pod comes back with another uid).
+std::string hold_id(const model::Pod& pod);
+
+// Gives the room kept for evicted pods to pending pods of the same controller; returns the keys of
+// those that got some.
+std::vector<model::ObjectKey> inherit_holds(Services& services);
+
+// Holds for `pods` on `target`, until `deadline`. A running pod without a controller gets none,
+// since nobody will create its successor.
+std::vector<scheduling::Hold> make_holds(const std::vector<scheduling::PodPtr>& pods,
+                                         const std::string& target, base::TimePoint deadline);
+
+class Holds {
+ public:
+  explicit Holds(Services& services);
+  // Pods or promises changed.
+  void notify() { signal_.notify(); }
+  // The extender refused this pod somewhere, so it sleeps until something wakes it.
+  void refused(std::string pod_uid, model::ObjectKey pod);
+  base::Task<void> run(std::stop_token stop);
+
+ private:
+  base::Task<void> wake(std::vector<model::ObjectKey> pods);
+
+  Services& services_;
+  base::Signal signal_;
+  std::map<std::string, model::ObjectKey, std::less<>> refused_;  // by pod uid
+};
+
+}  // namespace millwright::controllers

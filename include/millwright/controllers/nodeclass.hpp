@@ -1,0 +1,25 @@
+// Every NodeClass of every provider: resolved by its cloud, its status and Ready condition kept.
+#pragma once
+
+#include "millwright/controllers/reconciler.hpp"
+#include "millwright/controllers/services.hpp"
+
+#include <stop_token>
+#include <string>
+
+namespace millwright::controllers {
+
+class NodeClasses {
+ public:
+  explicit NodeClasses(Services& services);
+  // The key is "<kind>/<name>".
+  void enqueue(std::string key) { reconciler_.enqueue(std::move(key)); }
+  base::Task<void> run(std::stop_token stop) { return reconciler_.run(std::move(stop)); }
+
+ private:
+  base::Task<base::Result<Requeue>> reconcile(std::string key);
+  Services& services_;
+  Reconciler reconciler_;
+};
+
+}  // namespace millwright::controllers

@@ -1,0 +1,48 @@
+// Unschedulable pods become NodeClaims. A pod counts as soon as kube-scheduler reported it
+// Unschedulable or our own filter refused it everywhere; pods seen but not yet tried are planned
+// along with them, so that a burst gets one plan without a batch window. Every pod planned onto a
+// claim gets a hold there, written with the claim, before any cloud call.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <set>
+#include <stop_token>
+#include <string>
+
+namespace millwright::controllers {
+
+class Provisioner {
+ public:
+  explicit Provisioner(Services& services);
+  // Something that a plan depends on changed.
+  void notify();
+  // The extender refused this pod on every node it was asked about.
+  void refused(std::string pod_uid);
+  base::Task<void> run(std::stop_token stop);
+
+  // One plan over the current snapshot, carried out; what run() repeats. False when something
+  // could not be created and the plan must be made again.
+  base::Task<bool> plan_once();
+
+ private:
+  // A problem that may be looked at from the compute thread, and what is needed to act on its plan.
+  struct Round;
+  std::shared_ptr<Round> make_round() const;
+  base::Task<bool> carry_out(std::shared_ptr<const Round> round);
+  bool is_signalled(const model::Pod& pod) const;
+
+  Services& services_;
+  base::Signal signal_;
+  std::set<std::string, std::less<>> refused_pods_;
+};
+
+// Creates one planned claim with its holds written on it, and only then records them in the ledger
+// and assumes the claim. `pods` are those planned onto it; `reason` is what it is counted under.
+// Also what a removal uses for its replacements.
+base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned_claim(
+    Services& services, scheduling::PlannedClaim planned,
+    std::shared_ptr<const model::NodePool> pool, std::vector<scheduling::PodPtr> pods,
+    std::string reason);
+
+}  // namespace millwright::controllers

@@ -1,0 +1,76 @@
+// What every controller is given: the loop, the API, the picture, the clouds. Plain references to
+// things that outlive all controllers. Loop thread only, except where a member says otherwise.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/cloud/provider.hpp"
+#include "millwright/cluster/ledger.hpp"
+#include "millwright/cluster/state.hpp"
+#include "millwright/disruption/decide.hpp"
+#include "millwright/kube/client.hpp"
+#include "millwright/kube/events.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace millwright::controllers {
+
+// Behaviour that flags may change; the defaults are Karpenter's.
+struct Options {
+  scheduling::SolveOptions solve;
+  bool spot_to_spot = false;
+  base::Duration launch_timeout = std::chrono::minutes(5);
+  base::Duration registration_timeout = std::chrono::minutes(15);
+  base::Duration garbage_collection_period = std::chrono::minutes(2);
+  base::Duration min_drain_time = std::chrono::seconds(5);
+  // How long room stays held once the node is Ready.
+  base::Duration hold_after_ready = std::chrono::seconds(30);
+  // A pod our own filter refused everywhere for so long counts as unschedulable.
+  base::Duration disruption_poll = std::chrono::seconds(10);
+};
+
+struct Services {
+  base::Loop& loop;
+  base::Compute& compute;
+  kube::Client& client;
+  cluster::State& state;
+  cluster::Ledger& ledger;
+  cloud::ProviderSet& providers;
+  kube::EventSink& events;
+  base::Metrics& metrics;
+  base::Logger log;
+  Options options;
+  std::uint64_t seed = 0;
+};
+
+// Lookups in a snapshot; nullptr when absent.
+scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim);
+std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
+                                                 std::string_view name);
+std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,
+                                                        const model::NodeClassReference& ref);
+bool is_managed(const Services& services, const model::NodeClassReference& ref);
+
+// What each pool may buy now, from the providers' memory. Pools whose NodeClass or provider is
+// missing are left out.
+scheduling::Catalog catalog_of(const Services& services, const scheduling::Snapshot& snapshot);
+
+// Merge-patches metadata (with the object's resourceVersion as a lock) and then status, and feeds
+// the answer back into the state, so that the next decision sees it. A null part is skipped.
+struct ClaimPatch {
+  boost::json::value metadata;  // null, or the members of "metadata" to merge
+  boost::json::value status;
+};
+base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
+    Services& services, std::shared_ptr<const model::NodeClaim> claim, ClaimPatch patch);
+base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
+    Services& services, std::shared_ptr<const model::Node> node, boost::json::value patch);
+// Success also when it is gone already.
+base::Task<base::Result<>> delete_claim(Services& services,
+                                        std::shared_ptr<const model::NodeClaim> claim,
+                                        std::string reason);
+
+}  // namespace millwright::controllers

@@ -1,0 +1,133 @@
+#include "millwright/controllers/claim_status.hpp"
+
+#include "controllers/claim_conditions.hpp"
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kDriftAgain = std::chrono::minutes(5);
+// lastPodEventTime is written at most this often per claim, as Karpenter does.
+constexpr auto kPodEventPeriod = std::chrono::seconds(10);
+
+Requeue sooner(Requeue a, Requeue b) {
+  if (a && b) {
+    return std::min(*a, *b);
+  }
+  return a ? a : b;
+}
+
+ClaimReply write_pod_event(Services& services, ClaimPtr claim, base::TimePoint when) {
+  json::object status{{"lastPodEventTime", base::format_rfc3339(when)}};
+  auto patched = co_await patch_claim(services, claim, ClaimPatch{.status = std::move(status)});
+  co_return patched;
+}
+
+base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr claim,
+                                               std::shared_ptr<const model::NodePool> pool) {
+  if (!model::is_true(claim->conditions, model::kLaunched)) {
+    co_return std::string();
+  }
+  std::string reason = disruption::drift_reason(*claim, *pool);
+  if (!reason.empty()) {
+    co_return reason;
+  }
+  const auto& ref = claim->node_class_ref;
+  const auto node_class = find_node_class(*services.state.snapshot(), ref);
+  cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
+  if (!node_class || provider == nullptr) {
+    co_return std::string();
+  }
+  auto drifted = co_await provider->drift(claim, node_class);
+  co_return drifted;
+}
+
+}  // namespace
+
+ClaimStatus::ClaimStatus(Services& services)
+    : services_(services),
+      reconciler_(
+          services.loop, "nodeclaim.disruption",
+          [this](std::string claim, std::stop_token) { return reconcile(std::move(claim)); },
+          services.log.named("nodeclaim.disruption"), services.metrics,
+          ReconcilerOptions{.max_concurrent = 100}) {}
+
+void ClaimStatus::pod_event(std::string_view node) {
+  for (const auto& record : services_.state.snapshot()->nodes) {
+    if (record->claim && record->name() == node) {
+      pod_events_[record->claim_name()] = services_.loop.now();
+      reconciler_.enqueue(record->claim_name());
+      return;
+    }
+  }
+}
+
+base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
+  const auto record = find_claim(*services_.state.snapshot(), name);
+  if (!record || record->claim->meta.is_deleting() ||
+      !is_managed(services_, record->claim->node_class_ref)) {
+    pod_events_.erase(name);
+    co_return Requeue{};
+  }
+  auto claim = record->claim;
+  const base::TimePoint now = services_.loop.now();
+  Requeue again;
+
+  const auto lifetime = claim->expire_after.value();
+  if (lifetime && claim->meta.creation_timestamp) {
+    const base::TimePoint end = *claim->meta.creation_timestamp + *lifetime;
+    if (now >= end) {
+      auto expired = co_await delete_claim(services_, claim, "expired");
+      if (!expired) {
+        co_return tl::unexpected(std::move(expired).error());
+      }
+      co_return Requeue{};
+    }
+    again = end - now;
+  }
+
+  if (const auto event = pod_events_.find(name); event != pod_events_.end()) {
+    const auto last = claim->last_pod_event_time;
+    if (!last || event->second - *last >= kPodEventPeriod) {
+      auto written = co_await write_pod_event(services_, claim, event->second);
+      MW_CO_TRY(updated, std::move(written));
+      claim = updated;
+      pod_events_.erase(name);
+    } else {
+      again = sooner(again, *last + kPodEventPeriod - now);
+    }
+  }
+
+  const auto pool =
+      find_pool(*services_.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  if (!pool) {
+    co_return again;
+  }
+  auto drifted = co_await drift_of(services_, claim, pool);
+  MW_CO_TRY(drift, std::move(drifted));
+  const auto consolidatable = disruption::consolidatable(*claim, *pool, services_.loop.now());
+  auto edited = co_await edit_conditions(services_, claim, [&](model::ConditionSet& set) {
+    if (drift.empty()) {
+      set.clear(model::kDrifted);
+    } else {
+      set.set_true(model::kDrifted, drift, drift);
+    }
+    if (consolidatable.value) {
+      set.set_true(model::kConsolidatable);
+    } else {
+      set.clear(model::kConsolidatable);
+    }
+  });
+  if (!edited) {
+    co_return tl::unexpected(std::move(edited).error());
+  }
+  if (consolidatable.next) {
+    again = sooner(again, *consolidatable.next - services_.loop.now());
+  }
+  co_return sooner(again, kDriftAgain);
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,112 @@
+#include "millwright/controllers/feed.hpp"
+
+#include "millwright/kube/informer.hpp"
+
+#include <memory>
+#include <set>
+
+namespace millwright::controllers {
+namespace {
+
+using RemoveHandler = std::function<void(const model::ObjectKey&, const std::string&)>;
+
+// Knows which of the kinds that decisions cannot do without were listed.
+struct SyncBarrier {
+  explicit SyncBarrier(cluster::State& s) : state(s) {}
+  std::function<void()> member(const std::string& kind) {
+    waiting.insert(kind);
+    return [this, kind] {
+      waiting.erase(kind);
+      if (waiting.empty()) {
+        state.set_synced(true);
+      }
+    };
+  }
+  cluster::State& state;
+  std::set<std::string> waiting;
+};
+
+class Feed {
+ public:
+  Feed(Services& services, std::stop_token stop)
+      : services_(services),
+        stop_(std::move(stop)),
+        barrier_(services.state),
+        group_(services.loop) {}
+
+  base::Task<void> run() {
+    auto& state = services_.state;
+    required<model::Pod>(model::kPodResource, [&state](const auto& key, const auto& uid) {
+      state.remove_pod(key, uid);
+    });
+    required<model::Node>(model::kNodeResource,
+                          [&state](const auto& key, const auto&) { state.remove_node(key.name); });
+    required<model::NodePool>(model::kNodePoolResource, [&state](const auto& key, const auto&) {
+      state.remove_node_pool(key.name);
+    });
+    required<model::NodeClaim>(model::kNodeClaimResource, [&state](const auto& key, const auto&) {
+      state.remove_node_claim(key.name);
+    });
+    optional<model::DaemonSet>(model::kDaemonSetResource);
+    optional<model::PodDisruptionBudget>(model::kPodDisruptionBudgetResource);
+    optional<model::PersistentVolumeClaim>(model::kPersistentVolumeClaimResource);
+    optional<model::PersistentVolume>(model::kPersistentVolumeResource);
+    optional<model::StorageClass>(model::kStorageClassResource);
+    optional<model::CSINode>(model::kCSINodeResource);
+    optional<model::VolumeAttachment>(model::kVolumeAttachmentResource);
+    optional<model::Namespace>(model::kNamespaceResource);
+    for (const auto& provider : services_.providers.all()) {
+      for (const auto& resource : provider->node_classes()) {
+        watch<model::NodeClass>(
+            resource,
+            [&state, kind = std::string(resource.kind)](const auto& key, const auto&) {
+              state.remove_node_class(kind, key.name);
+            },
+            {});
+      }
+    }
+    co_await group_.join();
+  }
+
+ private:
+  template <class T>
+  void required(const model::Resource& resource, RemoveHandler remove) {
+    watch<T>(resource, std::move(remove), barrier_.member(std::string(resource.kind)));
+  }
+
+  template <class T>
+  void optional(const model::Resource& resource) {
+    watch<T>(resource,
+             [this, kind = std::string(resource.kind)](const auto& key, const auto&) {
+               services_.state.remove(kind, key);
+             },
+             {});
+  }
+
+  template <class T>
+  void watch(const model::Resource& resource, RemoveHandler remove, std::function<void()> synced) {
+    kube::TypedHandlers<T> handlers{
+        .upsert =
+            [this](std::shared_ptr<const T> object) { services_.state.upsert(std::move(object)); },
+        .remove = std::move(remove),
+        .synced = synced ? std::move(synced) : [] {}};
+    group_.spawn(kube::run_informer(services_.client, resource, {},
+                                    kube::decode_into<T>(std::move(handlers), services_.log),
+                                    services_.log, services_.seed + (++informers_), stop_));
+  }
+
+  Services& services_;
+  std::stop_token stop_;
+  SyncBarrier barrier_;
+  std::uint64_t informers_ = 0;
+  base::TaskGroup group_;
+};
+
+}  // namespace
+
+base::Task<void> run_feed(Services& services, std::stop_token stop) {
+  Feed feed(services, std::move(stop));
+  co_await feed.run();
+}
+
+}  // namespace millwright::controllers

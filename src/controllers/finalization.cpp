@@ -1,0 +1,103 @@
+#include "controllers/finalization.hpp"
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kInstancePoll = std::chrono::seconds(5);
+constexpr auto kNodePoll = std::chrono::seconds(10);
+
+// The wall against which draining is measured; written once, at the first deletion.
+ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
+  const auto grace = claim->termination_grace_period.value();
+  if (!grace || !claim->meta.annotation(model::kTerminationTimestampAnnotation).empty()) {
+    co_return claim;
+  }
+  const std::string wall = base::format_rfc3339(*claim->meta.deletion_timestamp + *grace);
+  services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
+                          .warning = true,
+                          .reason = "TerminationGracePeriodExpiring",
+                          .message = "All pods will be deleted by " + wall,
+                          .dedupe_values = {}});
+  json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, wall}}}};
+  auto stamped = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  co_return stamped;
+}
+
+base::Task<base::Result<>> delete_node(Services& services,
+                                       std::shared_ptr<const model::Node> node) {
+  auto reply = co_await services.client.remove(model::kNodeResource, model::key_of(node->meta),
+                                               kube::DeleteOptions{.uid = node->meta.uid});
+  if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(reply).error());
+  }
+  co_return base::Result<>{};
+}
+
+base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr claim) {
+  json::array finalizers;
+  for (const auto& finalizer : claim->meta.finalizers) {
+    if (finalizer != model::kTerminationFinalizer) {
+      finalizers.emplace_back(finalizer);
+    }
+  }
+  json::value patch = {
+      {"metadata",
+       {{"resourceVersion", claim->meta.resource_version}, {"finalizers", std::move(finalizers)}}}};
+  auto reply = co_await services.client.patch(model::kNodeClaimResource, model::key_of(claim->meta),
+                                              kube::PatchType::Merge, std::move(patch));
+  if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(reply).error());
+  }
+  services.ledger.release_target(claim->meta.name);
+  const model::ObjectMeta& meta = claim->meta;
+  services.metrics.count("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.",
+                         {{"nodepool", meta.label(model::kNodePoolLabel)},
+                          {"capacity_type", meta.label(model::kCapacityTypeLabel)},
+                          {"zone", meta.label(model::kZoneLabel)}});
+  services.log.info("deleted nodeclaim",
+                    {{"NodeClaim", meta.name}, {"provider-id", claim->provider_id}});
+  co_return Requeue{};
+}
+
+}  // namespace
+
+base::Task<base::Result<Requeue>> finalize_claim(Services& services,
+                                                 scheduling::NodeRecordPtr record) {
+  if (!record->claim->meta.has_finalizer(model::kTerminationFinalizer)) {
+    co_return Requeue{};
+  }
+  auto stamped = co_await stamp_termination(services, record->claim);
+  MW_CO_TRY(claim, std::move(stamped));
+  if (record->node && model::is_true(claim->conditions, model::kRegistered)) {
+    if (!record->node->meta.is_deleting()) {
+      auto deleted = co_await delete_node(services, record->node);
+      if (!deleted) {
+        co_return tl::unexpected(std::move(deleted).error());
+      }
+    }
+    co_return Requeue{kNodePoll};  // node termination drains it; its end is an event
+  }
+  cloud::Provider* provider =
+      services.providers.find(claim->node_class_ref.group, claim->node_class_ref.kind);
+  // Also without a providerID: a launch whose outcome was never recorded is found by the UID.
+  auto removed = co_await provider->remove(claim);
+  if (removed) {
+    auto terminating = co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+      set.set_true(model::kInstanceTerminating);
+    });
+    if (!terminating) {
+      co_return tl::unexpected(std::move(terminating).error());
+    }
+    co_return Requeue{kInstancePoll};
+  }
+  if (removed.error().kind != base::ErrorKind::NotFound) {
+    co_return base::with_context("terminating the instance of NodeClaim " + claim->meta.name,
+                                 std::move(removed).error());
+  }
+  auto dropped = co_await drop_finalizer(services, claim);
+  co_return dropped;
+}
+
+}  // namespace millwright::controllers

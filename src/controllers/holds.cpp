@@ -1,0 +1,141 @@
+#include "millwright/controllers/holds.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace millwright::controllers {
+namespace {
+
+constexpr std::string_view kSuccessorOf = "successor-of/";
+constexpr auto kLook = std::chrono::seconds(1);
+
+bool awaits_successor(const scheduling::Hold& hold) {
+  return hold.pod_uid.starts_with(kSuccessorOf) && !hold.owner_uid.empty();
+}
+
+}  // namespace
+
+std::string hold_id(const model::Pod& pod) {
+  return pod.spec.node_name.empty() ? pod.meta.uid : std::string(kSuccessorOf) + pod.meta.uid;
+}
+
+std::vector<scheduling::Hold> make_holds(const std::vector<scheduling::PodPtr>& pods,
+                                         const std::string& target, base::TimePoint deadline) {
+  std::vector<scheduling::Hold> holds;
+  holds.reserve(pods.size());
+  for (const auto& pod : pods) {
+    const auto* owner = pod->meta.controller();
+    if (!pod->spec.node_name.empty() && owner == nullptr) {
+      continue;
+    }
+    holds.push_back({.pod_uid = hold_id(*pod),
+                     .pod = model::key_of(pod->meta),
+                     .target = target,
+                     .requests = scheduling::effective_requests(*pod),
+                     .priority = pod->spec.priority,
+                     .deadline = deadline,
+                     .owner_uid = owner != nullptr ? owner->uid : std::string()});
+  }
+  return holds;
+}
+
+std::vector<model::ObjectKey> inherit_holds(Services& services) {
+  std::vector<model::ObjectKey> heirs;
+  const auto snapshot = services.state.snapshot();
+  if (std::none_of(snapshot->holds.begin(), snapshot->holds.end(), awaits_successor)) {
+    return heirs;
+  }
+  std::set<std::string_view> held;
+  for (const auto& hold : snapshot->holds) {
+    held.insert(hold.pod_uid);
+  }
+  // Pods per controller in creation order, so that the oldest inherits first.
+  std::map<std::string_view, std::vector<scheduling::PodPtr>> waiting;
+  for (const auto& pod : snapshot->pending_pods) {
+    const auto* owner = pod->meta.controller();
+    if (owner != nullptr && !held.contains(pod->meta.uid) && !pod->meta.is_deleting()) {
+      waiting[owner->uid].push_back(pod);
+    }
+  }
+  for (auto& [owner, pods] : waiting) {
+    std::stable_sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
+      return a->meta.creation_timestamp > b->meta.creation_timestamp;  // taken from the back
+    });
+  }
+  for (const auto& hold : snapshot->holds) {
+    const auto pods = waiting.find(hold.owner_uid);
+    if (!awaits_successor(hold) || pods == waiting.end() || pods->second.empty()) {
+      continue;
+    }
+    const auto heir = pods->second.back();
+    pods->second.pop_back();
+    scheduling::Hold inherited = hold;
+    inherited.pod_uid = heir->meta.uid;
+    inherited.pod = model::key_of(heir->meta);
+    inherited.requests = scheduling::effective_requests(*heir);
+    services.ledger.release(hold.pod_uid);
+    services.ledger.hold(std::move(inherited));
+    heirs.push_back(model::key_of(heir->meta));
+  }
+  return heirs;
+}
+
+Holds::Holds(Services& services) : services_(services), signal_(services.loop) {}
+
+void Holds::refused(std::string pod_uid, model::ObjectKey pod) {
+  refused_.insert_or_assign(std::move(pod_uid), std::move(pod));
+}
+
+// A changed annotation is an event kube-scheduler retries an extender-refused pod on.
+base::Task<void> Holds::wake(std::vector<model::ObjectKey> pods) {
+  const std::string stamp = base::format_rfc3339_micro(services_.loop.now());
+  for (const auto& pod : pods) {
+    boost::json::value patch = {{"metadata", {{"annotations", {{model::kKickAnnotation, stamp}}}}}};
+    auto reply = co_await services_.client.patch(model::kPodResource, pod, kube::PatchType::Merge,
+                                                 std::move(patch));
+    if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
+      services_.log.warn("could not wake a pod",
+                         {{"Pod", pod.to_string()}, {"error", reply.error().message}});
+    }
+  }
+}
+
+base::Task<void> Holds::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    co_await signal_.wait(stop, kLook);
+    if (stop.stop_requested()) {
+      co_return;
+    }
+    std::set<std::string, std::less<>> pending;
+    const auto snapshot = services_.state.snapshot();
+    for (const auto& pod : snapshot->pending_pods) {
+      if (refused_.contains(pod->meta.uid)) {
+        pending.insert(pod->meta.uid);
+      }
+    }
+    std::erase_if(refused_, [&](const auto& entry) { return !pending.contains(entry.first); });
+
+    std::vector<model::ObjectKey> to_wake = inherit_holds(services_);
+    std::erase_if(to_wake, [this](const auto& key) {
+      return std::none_of(refused_.begin(), refused_.end(),
+                          [&](const auto& entry) { return entry.second == key; });
+    });
+    const auto expired = services_.ledger.expire(services_.loop.now());
+    if (!expired.empty()) {
+      services_.log.info("holds ended without their pods",
+                         {{"holds", std::to_string(expired.size())}});
+      services_.metrics.count("millwright_holds_expired_total",
+                              "Holds that ended before their pod was bound.", {},
+                              static_cast<double>(expired.size()));
+      to_wake.clear();
+      for (const auto& [uid, key] : refused_) {
+        to_wake.push_back(key);
+      }
+    }
+    co_await wake(std::move(to_wake));
+  }
+}
+
+}  // namespace millwright::controllers

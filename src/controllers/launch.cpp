@@ -1,0 +1,115 @@
+#include "controllers/launch.hpp"
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMessageLimit = 300;
+
+std::string shortened(std::string message) {
+  if (message.size() > kMessageLimit) {
+    message.resize(kMessageLimit);
+    message += "...";
+  }
+  return message;
+}
+
+ClaimReply give_up(Services& services, ClaimPtr claim, base::Error error) {
+  const bool no_capacity = error.kind == base::ErrorKind::NoCapacity;
+  services.log.error("failed launching nodeclaim",
+                     {{"NodeClaim", claim->meta.name}, {"error", error.message}});
+  services.events.record(
+      {.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
+       .warning = true,
+       .reason = no_capacity ? "InsufficientCapacityError" : "NodeClassNotReady",
+       .message = "NodeClaim " + claim->meta.name + " event: " + shortened(error.message),
+       .dedupe_values = {}});
+  auto deleted = co_await delete_claim(
+      services, claim, no_capacity ? "insufficient_capacity" : "nodeclass_not_ready");
+  if (!deleted) {
+    co_return tl::unexpected(std::move(deleted).error());
+  }
+  co_return ClaimPtr{};
+}
+
+ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance instance) {
+  model::StringMap labels = std::move(instance.labels);
+  for (const auto& [key, value] : claim->meta.labels) {
+    labels[key] = value;
+  }
+  model::StringMap annotations = claim->meta.annotations;
+  for (const auto& [key, value] : instance.annotations) {
+    annotations[key] = value;
+  }
+  json::object metadata{{"labels", model::encode(labels)},
+                        {"annotations", model::encode(annotations)}};
+  auto patched = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  MW_CO_TRY(labelled, std::move(patched));
+  json::object status{{"providerID", instance.provider_id},
+                      {"imageID", instance.image_id},
+                      {"capacity", model::encode(instance.capacity)},
+                      {"allocatable", model::encode(instance.allocatable)}};
+  auto launched = co_await edit_conditions(
+      services, labelled, [](model::ConditionSet& set) { set.set_true(model::kLaunched); },
+      std::move(status));
+  if (launched) {
+    services.log.info("launched nodeclaim",
+                      {{"NodeClaim", claim->meta.name},
+                       {"provider-id", instance.provider_id},
+                       {"instance-type", (*launched)->meta.label(model::kInstanceTypeLabel)},
+                       {"zone", (*launched)->meta.label(model::kZoneLabel)},
+                       {"capacity-type", (*launched)->meta.label(model::kCapacityTypeLabel)}});
+  }
+  co_return launched;
+}
+
+// Karpenter's finalizer must exist before the cloud is called, or a delete could lose an instance.
+ClaimReply ensure_finalizer(Services& services, ClaimPtr claim) {
+  if (claim->meta.has_finalizer(model::kTerminationFinalizer)) {
+    co_return claim;
+  }
+  json::array finalizers(claim->meta.finalizers.begin(), claim->meta.finalizers.end());
+  finalizers.emplace_back(model::kTerminationFinalizer);
+  json::object metadata{{"finalizers", std::move(finalizers)}};
+  auto patched = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  co_return patched;
+}
+
+}  // namespace
+
+ClaimReply launch(Services& services, ClaimPtr claim) {
+  if (!is_undecided(claim, model::kLaunched)) {
+    co_return claim;
+  }
+  auto finalized = co_await ensure_finalizer(services, claim);
+  MW_CO_TRY(durable, std::move(finalized));
+  const auto& ref = durable->node_class_ref;
+  const auto node_class = find_node_class(*services.state.snapshot(), ref);
+  if (!node_class) {
+    auto given_up =
+        co_await give_up(services, durable,
+                         base::Error{base::ErrorKind::NotReady,
+                                     ref.kind + " " + ref.name + " does not exist; create it",
+                                     {}});
+    co_return given_up;
+  }
+  cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
+  auto created = co_await provider->create(durable, node_class);
+  if (created) {
+    auto recorded = co_await record_launch(services, durable, *std::move(created));
+    co_return recorded;
+  }
+  base::Error error = std::move(created).error();
+  if (error.kind == base::ErrorKind::NoCapacity || error.kind == base::ErrorKind::NotReady) {
+    auto given_up = co_await give_up(services, durable, std::move(error));
+    co_return given_up;
+  }
+  const std::string message = shortened(error.message);
+  auto noted = co_await edit_conditions(services, durable, [message](model::ConditionSet& set) {
+    set.set_unknown(model::kLaunched, "LaunchFailed", message);
+  });
+  co_return base::with_context("launching NodeClaim " + durable->meta.name, std::move(error));
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,93 @@
+#include "millwright/controllers/nodeclass.hpp"
+
+#include "millwright/model/codec.hpp"
+#include "millwright/model/conditions.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+using NodeClassPtr = std::shared_ptr<const model::NodeClass>;
+
+// Images and subnets change without an event of ours.
+constexpr auto kResolveAgain = std::chrono::minutes(5);
+constexpr auto kNotReadyAgain = std::chrono::seconds(30);
+
+NodeClassPtr find_by_key(const scheduling::Snapshot& snapshot, std::string_view key) {
+  const auto found = std::find_if(
+      snapshot.node_classes.begin(), snapshot.node_classes.end(),
+      [&](const auto& candidate) { return candidate->kind + "/" + candidate->meta.name == key; });
+  return found == snapshot.node_classes.end() ? nullptr : *found;
+}
+
+std::string_view group_of(const model::NodeClass& node_class) {
+  return std::string_view(node_class.api_version).substr(0, node_class.api_version.find('/'));
+}
+
+// The members of `wanted` that `present` does not have with the same value.
+json::object difference(const json::value& wanted, const json::value& present) {
+  json::object changed;
+  if (!wanted.is_object()) {
+    return changed;
+  }
+  for (const auto& [key, value] : wanted.as_object()) {
+    const auto* existing = present.is_object() ? present.as_object().if_contains(key) : nullptr;
+    if (existing == nullptr || *existing != value) {
+      changed[key] = value;
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+NodeClasses::NodeClasses(Services& services)
+    : services_(services),
+      reconciler_(
+          services.loop, "nodeclass",
+          [this](std::string key, std::stop_token) { return reconcile(std::move(key)); },
+          services.log.named("nodeclass"), services.metrics,
+          ReconcilerOptions{.max_concurrent = 10}) {}
+
+base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
+  const auto node_class = find_by_key(*services_.state.snapshot(), key);
+  if (!node_class || node_class->meta.is_deleting()) {
+    co_return Requeue{};
+  }
+  cloud::Provider* provider = services_.providers.find(group_of(*node_class), node_class->kind);
+  const auto* resource = model::find_by_kind(node_class->api_version, node_class->kind);
+  if (provider == nullptr || resource == nullptr) {
+    co_return Requeue{};
+  }
+  auto resolved = co_await provider->resolve(node_class);
+  if (!resolved) {
+    co_return base::with_context("resolving " + key, std::move(resolved).error());
+  }
+  auto conditions = node_class->conditions;
+  model::ConditionSet set(conditions, node_class->meta, {}, services_.loop.now());
+  if (resolved->ready) {
+    set.set_true(model::kReady);
+  } else {
+    set.set_false(model::kReady, resolved->reason, resolved->message);
+  }
+  json::object status = difference(resolved->status, node_class->status);
+  if (set.changed()) {
+    status["conditions"] = model::encode(conditions);
+  }
+  if (!status.empty()) {
+    json::object patch{{"status", std::move(status)}};
+    auto patched =
+        co_await services_.client.patch(*resource, model::key_of(node_class->meta),
+                                        kube::PatchType::Merge, std::move(patch), "status");
+    MW_CO_TRY(object, std::move(patched));
+    MW_CO_TRY(updated, model::decode<model::NodeClass>(object));
+    services_.state.upsert(std::make_shared<const model::NodeClass>(std::move(updated)));
+  }
+  co_return Requeue{resolved->ready ? kResolveAgain : kNotReadyAgain};
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,254 @@
+#include "millwright/controllers/provisioning.hpp"
+
+#include "millwright/controllers/holds.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace millwright::controllers {
+namespace {
+
+constexpr auto kNomination = std::chrono::seconds(20);
+constexpr auto kRefusalDedupe = std::chrono::minutes(5);
+constexpr auto kRetryAfterFailure = std::chrono::seconds(1);
+
+// Not tried by kube-scheduler yet; planned along, but never the reason for a claim.
+bool is_untried(const model::Pod& pod) {
+  return pod.spec.scheduling_gates.empty() && pod.status.nominated_node_name.empty() &&
+         !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod) && !pod.meta.is_deleting() &&
+         model::find_condition(pod.status.conditions, "PodScheduled") == nullptr;
+}
+
+bool is_growing(const model::NodePool& pool) {
+  return !pool.meta.is_deleting() && !pool.replicas && model::is_true(pool.conditions, "Ready");
+}
+
+// A claim whose size is not known yet takes no more pods; those planned onto it are held there.
+bool is_usable(const scheduling::NodeRecord& record) {
+  return !record.marked_for_deletion && !record.fenced &&
+         (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
+}
+
+}  // namespace
+
+struct Provisioner::Round {
+  scheduling::SnapshotPtr snapshot;
+  scheduling::Problem problem;
+  std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
+  std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  scheduling::Plan plan;
+};
+
+Provisioner::Provisioner(Services& services) : services_(services), signal_(services.loop) {}
+
+void Provisioner::notify() {
+  signal_.notify();
+}
+
+void Provisioner::refused(std::string pod_uid) {
+  if (refused_pods_.insert(std::move(pod_uid)).second) {
+    signal_.notify();
+  }
+}
+
+bool Provisioner::is_signalled(const model::Pod& pod) const {
+  return scheduling::is_provisionable(pod) ||
+         (refused_pods_.contains(pod.meta.uid) && pod.status.nominated_node_name.empty());
+}
+
+std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
+  auto round = std::make_shared<Round>();
+  round->snapshot = services_.state.snapshot();
+  const auto& snapshot = *round->snapshot;
+  if (!snapshot.synced) {
+    return round;
+  }
+  auto& problem = round->problem;
+  std::set<std::string_view> targets;
+  for (const auto& record : snapshot.nodes) {
+    problem.counted_nodes.push_back(record);
+    if (is_usable(*record)) {
+      problem.nodes.push_back(record);
+    }
+    if (!record->marked_for_deletion) {
+      targets.insert(record->name());
+    }
+  }
+  std::set<std::string_view> held;
+  for (const auto& hold : snapshot.holds) {
+    if (targets.contains(hold.target)) {
+      held.insert(hold.pod_uid);
+      problem.holds.push_back(hold);
+    }
+  }
+  const auto add = [&](const scheduling::PodPtr& pod, bool signalled) {
+    if (held.contains(hold_id(*pod)) || pod->meta.is_deleting()) {
+      return;
+    }
+    problem.pods.push_back(pod);
+    round->pods.emplace(pod->meta.uid, pod);
+    if (signalled) {
+      round->signalled.insert(pod->meta.uid);
+    }
+  };
+  for (const auto& pod : snapshot.pending_pods) {
+    const bool signalled = is_signalled(*pod);
+    if (signalled || is_untried(*pod)) {
+      add(pod, signalled);
+    }
+  }
+  for (const auto& record : snapshot.nodes) {
+    if (record->marked_for_deletion) {
+      for (const auto& pod : record->pods) {
+        if (scheduling::is_reschedulable(*pod)) {
+          add(pod, true);
+        }
+      }
+    }
+  }
+  if (round->signalled.empty()) {
+    problem.pods.clear();
+    return round;
+  }
+  const auto catalog = catalog_of(services_, snapshot);
+  for (const auto& pool : snapshot.node_pools) {
+    const auto types = catalog.find(pool->meta.name);
+    if (is_growing(*pool) && types != catalog.end()) {
+      problem.pools.push_back({pool, types->second});
+    }
+  }
+  problem.daemon_sets = snapshot.daemon_sets;
+  problem.options = services_.options.solve;
+  problem.surroundings = round->snapshot;
+  return round;
+}
+
+namespace {
+
+void nominate(Services& services, const model::Pod& pod, const std::string& target) {
+  services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
+                          .warning = false,
+                          .reason = "Nominated",
+                          .message = "Pod should schedule on: " + target,
+                          .dedupe_values = {}});
+}
+
+void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal) {
+  std::string message = "Failed to schedule pod, " + refusal.reason;
+  if (!refusal.remedy.empty()) {
+    message += "; " + refusal.remedy;
+  }
+  services.log.error("could not schedule pod",
+                     {{"Pod", model::key_of(pod.meta).to_string()}, {"error", refusal.reason}});
+  services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
+                          .warning = true,
+                          .reason = "FailedScheduling",
+                          .message = std::move(message),
+                          .dedupe_values = {refusal.reason},
+                          .dedupe_for = kRefusalDedupe});
+}
+
+// Room on a node that is still starting is kept as on a claim; a node that is up is only
+// protected from disruption for a while, since kube-scheduler may bind at once.
+void place_on_existing(Services& services, const scheduling::NodeRecord& record,
+                       const scheduling::PodPtr& pod) {
+  services.state.nominate(record.name(), services.loop.now() + kNomination);
+  nominate(services, *pod, "node/" + record.name());
+  if (record.initialized() || !record.managed()) {
+    return;
+  }
+  services.ledger.hold_all(make_holds({pod}, record.name(),
+                                      services.loop.now() + services.options.registration_timeout));
+}
+
+}  // namespace
+
+base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
+  bool complete = true;
+  const auto& plan = round->plan;
+  std::map<std::string, scheduling::NodeRecordPtr, std::less<>> records;
+  for (const auto& record : round->problem.nodes) {
+    records.emplace(record->name(), record);
+  }
+  for (const auto& placement : plan.placements) {
+    const auto* name = std::get_if<std::string>(&placement.target);
+    if (name != nullptr && round->signalled.contains(placement.pod_uid)) {
+      place_on_existing(services_, *records.at(*name), round->pods.at(placement.pod_uid));
+    }
+  }
+  std::size_t unschedulable = 0;
+  for (const auto& refusal : plan.refusals) {
+    if (round->signalled.contains(refusal.pod_uid)) {
+      ++unschedulable;
+      report_refusal(services_, *round->pods.at(refusal.pod_uid), refusal);
+    }
+  }
+  services_.metrics.set("karpenter_scheduler_unschedulable_pods_count",
+                        "Pods that the last plan could not place.", {{"controller", "provisioner"}},
+                        static_cast<double>(unschedulable));
+
+  for (const auto& planned : plan.claims) {
+    const bool wanted =
+        std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(),
+                    [&](const auto& uid) { return round->signalled.contains(uid); });
+    const auto pool = find_pool(*round->snapshot, planned.node_pool);
+    if (!wanted || !pool) {
+      continue;
+    }
+    std::vector<scheduling::PodPtr> pods;
+    for (const auto& uid : planned.pod_uids) {
+      pods.push_back(round->pods.at(uid));
+    }
+    auto created = co_await create_planned_claim(services_, planned, pool, pods, "provisioned");
+    if (!created) {
+      services_.log.error("creating a nodeclaim failed, will plan again",
+                          {{"NodePool", planned.node_pool}, {"error", created.error().message}});
+      complete = false;
+      continue;
+    }
+    for (const auto& pod : pods) {
+      nominate(services_, *pod, "nodeclaim/" + (*created)->meta.name);
+    }
+  }
+  co_return complete;
+}
+
+base::Task<bool> Provisioner::plan_once() {
+  inherit_holds(services_);
+  const auto round = make_round();
+  std::erase_if(refused_pods_, [&](const auto& uid) {
+    return !round->pods.contains(uid);  // bound, held or gone since
+  });
+  if (round->problem.pods.empty()) {
+    co_return true;
+  }
+  const base::TimePoint begun = services_.loop.now();
+  // The compute thread has the problem to itself until the loop resumes.
+  auto plan = co_await base::offload(services_.loop, services_.compute,
+                                     [round] { return scheduling::solve(round->problem); });
+  round->plan = std::move(plan);
+  const std::chrono::duration<double> took = services_.loop.now() - begun;
+  services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
+                            {{"controller", "provisioner"}}, took.count());
+  services_.log.info("computed plan", {{"pods", std::to_string(round->problem.pods.size())},
+                                       {"new-claims", std::to_string(round->plan.claims.size())},
+                                       {"refused", std::to_string(round->plan.refusals.size())}});
+  const bool complete = co_await carry_out(round);
+  co_return complete;
+}
+
+base::Task<void> Provisioner::run(std::stop_token stop) {
+  std::optional<base::Duration> retry;
+  while (!stop.stop_requested()) {
+    co_await signal_.wait(stop, retry);
+    if (stop.stop_requested()) {
+      break;
+    }
+    // What arrived together is planned together.
+    co_await base::yield(services_.loop);
+    const bool complete = co_await plan_once();
+    retry = complete ? std::nullopt : std::optional<base::Duration>(kRetryAfterFailure);
+  }
+}
+
+}  // namespace millwright::controllers

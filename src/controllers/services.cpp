@@ -1,0 +1,125 @@
+#include "millwright/controllers/services.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::controllers {
+
+namespace json = boost::json;
+
+scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim) {
+  const auto found =
+      std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(),
+                   [&](const auto& record) { return record->claim_name() == claim; });
+  return found == snapshot.nodes.end() ? nullptr : *found;
+}
+
+std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
+                                                 std::string_view name) {
+  const auto found = std::find_if(snapshot.node_pools.begin(), snapshot.node_pools.end(),
+                                  [&](const auto& pool) { return pool->meta.name == name; });
+  return found == snapshot.node_pools.end() ? nullptr : *found;
+}
+
+std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,
+                                                        const model::NodeClassReference& ref) {
+  const auto found = std::find_if(
+      snapshot.node_classes.begin(), snapshot.node_classes.end(), [&](const auto& node_class) {
+        return node_class->kind == ref.kind && node_class->meta.name == ref.name &&
+               node_class->api_version.starts_with(ref.group + "/");
+      });
+  return found == snapshot.node_classes.end() ? nullptr : *found;
+}
+
+bool is_managed(const Services& services, const model::NodeClassReference& ref) {
+  return services.providers.find(ref.group, ref.kind) != nullptr;
+}
+
+scheduling::Catalog catalog_of(const Services& services, const scheduling::Snapshot& snapshot) {
+  scheduling::Catalog catalog;
+  for (const auto& pool : snapshot.node_pools) {
+    const auto& ref = pool->template_.node_class_ref;
+    const cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
+    const auto node_class = find_node_class(snapshot, ref);
+    if (provider == nullptr || node_class == nullptr) {
+      continue;
+    }
+    auto types = provider->instance_types(*pool, *node_class);
+    if (types) {
+      catalog.emplace(pool->meta.name, *std::move(types));
+    }
+  }
+  return catalog;
+}
+
+namespace {
+
+json::object locked(json::value metadata, const std::string& resource_version) {
+  json::object merged = metadata.is_object() ? std::move(metadata.as_object()) : json::object{};
+  merged["resourceVersion"] = resource_version;
+  return merged;
+}
+
+}  // namespace
+
+base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
+    Services& services, std::shared_ptr<const model::NodeClaim> claim, ClaimPatch patch) {
+  const model::ObjectKey key = model::key_of(claim->meta);
+  if (!patch.metadata.is_null()) {
+    json::value body = {
+        {"metadata", locked(std::move(patch.metadata), claim->meta.resource_version)}};
+    auto reply = co_await services.client.patch(model::kNodeClaimResource, key,
+                                                kube::PatchType::Merge, std::move(body));
+    MW_CO_TRY(object, std::move(reply));
+    MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
+    claim = std::make_shared<const model::NodeClaim>(std::move(updated));
+    services.state.upsert(claim);
+  }
+  if (!patch.status.is_null()) {
+    json::value body = {{"metadata", locked(nullptr, claim->meta.resource_version)},
+                        {"status", std::move(patch.status)}};
+    auto reply = co_await services.client.patch(model::kNodeClaimResource, key,
+                                                kube::PatchType::Merge, std::move(body), "status");
+    MW_CO_TRY(object, std::move(reply));
+    MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
+    claim = std::make_shared<const model::NodeClaim>(std::move(updated));
+    services.state.upsert(claim);
+  }
+  co_return claim;
+}
+
+base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
+    Services& services, std::shared_ptr<const model::Node> node, json::value patch) {
+  auto& body = patch.as_object();
+  json::value metadata = body.contains("metadata") ? body["metadata"] : json::value();
+  body["metadata"] = locked(std::move(metadata), node->meta.resource_version);
+  auto reply = co_await services.client.patch(model::kNodeResource, model::key_of(node->meta),
+                                              kube::PatchType::Merge, std::move(patch));
+  MW_CO_TRY(object, std::move(reply));
+  MW_CO_TRY(updated, model::decode<model::Node>(object));
+  auto result = std::make_shared<const model::Node>(std::move(updated));
+  services.state.upsert(result);
+  co_return result;
+}
+
+base::Task<base::Result<>> delete_claim(Services& services,
+                                        std::shared_ptr<const model::NodeClaim> claim,
+                                        std::string reason) {
+  services.ledger.release_target(claim->meta.name);
+  auto reply =
+      co_await services.client.remove(model::kNodeClaimResource, model::key_of(claim->meta),
+                                      kube::DeleteOptions{.uid = claim->meta.uid});
+  if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(reply).error());
+  }
+  services.metrics.count("karpenter_nodeclaims_disrupted_total",
+                         "NodeClaims whose removal was started, by reason.",
+                         {{"reason", reason},
+                          {"nodepool", claim->meta.label(model::kNodePoolLabel)},
+                          {"capacity_type", claim->meta.label(model::kCapacityTypeLabel)}});
+  services.log.info("deleted nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});
+  co_return base::Result<>{};
+}
+
+}  // namespace millwright::controllers
