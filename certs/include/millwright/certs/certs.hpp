@@ -3,13 +3,13 @@
 // from OpenSSL); storage is the caller's.
 #pragma once
 
+#include "millwright/base/result.hpp"
+#include "millwright/base/time.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "millwright/base/result.hpp"
-#include "millwright/base/time.hpp"
 
 namespace millwright::certs {
 
