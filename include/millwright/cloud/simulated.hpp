@@ -59,6 +59,8 @@ struct SimulatedSettings {
   // Failures. Rates are probabilities per call (capacity: per offering tried).
   double error_rate = 0;     // Unavailable
   double throttle_rate = 0;  // Throttled, retry after one second
+  // The instance is launched but the caller gets Timeout: asking again must not make a second.
+  double lost_reply_rate = 0;
   double capacity_error_rate = 0;
   std::vector<OfferingPattern> sold_out;
   base::Duration unavailable_ttl = std::chrono::minutes(3);  // how long NoCapacity is remembered

@@ -1,0 +1,219 @@
+#include "cloud/simulated/profile.hpp"
+
+#include "cloud/simulated/catalog.hpp"
+
+#include <array>
+
+namespace millwright::cloud {
+
+namespace {
+constexpr std::array kProfiles{Profile::Kwok, Profile::Aws, Profile::Alibaba, Profile::Huawei};
+}  // namespace
+
+std::string_view to_string(Profile profile) {
+  return simulated::traits(profile).name;
+}
+
+std::optional<Profile> parse_profile(std::string_view text) {
+  for (const auto profile : kProfiles) {
+    if (to_string(profile) == text) {
+      return profile;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Profile> profile_for_kind(std::string_view node_class_kind) {
+  for (const auto profile : kProfiles) {
+    if (simulated::traits(profile).node_class.kind == node_class_kind) {
+      return profile;
+    }
+  }
+  return std::nullopt;
+}
+
+SimulatedSettings default_settings(Profile profile) {
+  using namespace std::chrono_literals;
+  SimulatedSettings settings;
+  if (profile == Profile::Kwok) {
+    return settings;
+  }
+  settings.call = {20ms, 60ms, 250ms};
+  settings.launch = {1500ms, 2500ms, 6s};
+  settings.boot = {20s, 30s, 50s};
+  settings.termination = {10s, 20s, 45s};
+  if (profile == Profile::Huawei) {
+    settings.unavailable_ttl = 5min;
+  }
+  return settings;
+}
+
+namespace simulated {
+namespace {
+
+Traits kwok_traits() {
+  return {.name = "kwok",
+          .node_class = model::kKwokNodeClassResource,
+          .region = "",
+          .zones = {"test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"},
+          .labels = {"karpenter.kwok.sh/instance-size", "karpenter.kwok.sh/instance-family",
+                     "karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-memory",
+                     "karpenter.kwok.sh/kwoknodeclass"},
+          .restricted_domain = "karpenter.kwok.sh",
+          .drifts = false,
+          .unhashed_fields = {},
+          .repair_toleration = std::chrono::minutes(10)};
+}
+
+Traits aws_traits() {
+  return {.name = "aws",
+          .node_class = model::kEc2NodeClassResource,
+          .region = "us-west-2",
+          .zones = {"us-west-2a", "us-west-2b", "us-west-2c"},
+          .labels = {"topology.k8s.aws/zone-id",
+                     "karpenter.k8s.aws/instance-category",
+                     "karpenter.k8s.aws/instance-family",
+                     "karpenter.k8s.aws/instance-generation",
+                     "karpenter.k8s.aws/instance-size",
+                     "karpenter.k8s.aws/instance-cpu",
+                     "karpenter.k8s.aws/instance-cpu-manufacturer",
+                     "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz",
+                     "karpenter.k8s.aws/instance-memory",
+                     "karpenter.k8s.aws/instance-ebs-bandwidth",
+                     "karpenter.k8s.aws/instance-network-bandwidth",
+                     "karpenter.k8s.aws/instance-hypervisor",
+                     "karpenter.k8s.aws/instance-encryption-in-transit-supported",
+                     "karpenter.k8s.aws/instance-local-nvme",
+                     "karpenter.k8s.aws/instance-gpu-name",
+                     "karpenter.k8s.aws/instance-gpu-manufacturer",
+                     "karpenter.k8s.aws/instance-gpu-count",
+                     "karpenter.k8s.aws/instance-gpu-memory",
+                     "karpenter.k8s.aws/instance-accelerator-name",
+                     "karpenter.k8s.aws/instance-accelerator-manufacturer",
+                     "karpenter.k8s.aws/instance-accelerator-count",
+                     "karpenter.k8s.aws/instance-capability-flex",
+                     "karpenter.k8s.aws/instance-tenancy",
+                     "karpenter.k8s.aws/capacity-reservation-id",
+                     "karpenter.k8s.aws/capacity-reservation-type",
+                     "karpenter.k8s.aws/capacity-reservation-interruptible",
+                     "karpenter.k8s.aws/placement-group-id",
+                     "karpenter.k8s.aws/placement-group-partition",
+                     "karpenter.k8s.aws/nitro-sandbox",
+                     "karpenter.k8s.aws/ec2nodeclass"},
+          .restricted_domain = "karpenter.k8s.aws",
+          .drifts = true,
+          .unhashed_fields = {"subnetSelectorTerms", "securityGroupSelectorTerms",
+                              "amiSelectorTerms", "capacityReservationSelectorTerms"},
+          .repair_toleration = std::chrono::minutes(30)};
+}
+
+Traits alibaba_traits() {
+  return {.name = "alibaba",
+          .node_class = model::kEcsNodeClassResource,
+          .region = "cn-hangzhou",
+          .zones = {"cn-hangzhou-h", "cn-hangzhou-i", "cn-hangzhou-j"},
+          .labels = {"topology.k8s.alibabacloud/zone-id",
+                     "karpenter.k8s.alibabacloud/instance-category",
+                     "karpenter.k8s.alibabacloud/instance-family",
+                     "karpenter.k8s.alibabacloud/instance-generation",
+                     "karpenter.k8s.alibabacloud/instance-size",
+                     "karpenter.k8s.alibabacloud/instance-cpu",
+                     "karpenter.k8s.alibabacloud/instance-cpu-model",
+                     "karpenter.k8s.alibabacloud/instance-memory",
+                     "karpenter.k8s.alibabacloud/instance-gpu-name",
+                     "karpenter.k8s.alibabacloud/instance-gpu-manufacturer",
+                     "karpenter.k8s.alibabacloud/instance-gpu-count",
+                     "karpenter.k8s.alibabacloud/instance-gpu-memory",
+                     "karpenter.k8s.alibabacloud/ecsnodeclass"},
+          .restricted_domain = "karpenter.k8s.alibabacloud",
+          .drifts = true,
+          .unhashed_fields = {"vSwitchSelectorTerms", "securityGroupSelectorTerms",
+                              "imageSelectorTerms"},
+          .repair_toleration = std::chrono::minutes(30)};
+}
+
+Traits huawei_traits() {
+  return {
+      .name = "huawei",
+      .node_class = model::kCceNodeClassResource,
+      .region = "cn-north-4",
+      .zones = {"cn-north-4a", "cn-north-4b", "cn-north-4c"},
+      .labels = {"karpenter.k8s.huawei/instance-category", "karpenter.k8s.huawei/instance-family",
+                 "karpenter.k8s.huawei/instance-generation", "karpenter.k8s.huawei/instance-size",
+                 "karpenter.k8s.huawei/instance-cpu", "karpenter.k8s.huawei/instance-memory",
+                 "karpenter.k8s.huawei/instance-network-bandwidth",
+                 "karpenter.k8s.huawei/instance-gpu-name",
+                 "karpenter.k8s.huawei/instance-gpu-manufacturer",
+                 "karpenter.k8s.huawei/instance-gpu-count",
+                 "karpenter.k8s.huawei/instance-gpu-memory", "karpenter.k8s.huawei/ccenodeclass"},
+      .restricted_domain = "karpenter.k8s.huawei",
+      .drifts = true,
+      .unhashed_fields = {"subnetSelectorTerms"},
+      .repair_toleration = std::chrono::minutes(30)};
+}
+
+std::string hex(base::Random& random, std::size_t length) {
+  std::string text;
+  for (std::size_t i = 0; i < length; ++i) {
+    text += "0123456789abcdef"[random.below(16)];
+  }
+  return text;
+}
+
+// 10.x.y.z by serial number, the first being 10.0.0.5.
+std::string address(std::uint64_t serial, char separator) {
+  const auto part = [separator](std::uint64_t value) { return separator + std::to_string(value); };
+  return "10" + part(serial / 62500 % 250) + part(serial / 250 % 250) + part(serial % 250 + 5);
+}
+
+}  // namespace
+
+const Traits& traits(Profile profile) {
+  static const std::array<Traits, 4> kTraits{kwok_traits(), aws_traits(), alibaba_traits(),
+                                             huawei_traits()};
+  return kTraits[static_cast<std::size_t>(profile)];
+}
+
+std::vector<scheduling::InstanceType> own_catalog(Profile profile) {
+  switch (profile) {
+    case Profile::Kwok:
+      return kwok_types();
+    case Profile::Aws:
+      return aws_types();
+    case Profile::Alibaba:
+      return alibaba_types();
+    case Profile::Huawei:
+      return huawei_types();
+  }
+  return {};
+}
+
+void register_labels(Profile profile) {
+  for (const auto key : traits(profile).labels) {
+    model::register_well_known_label(key);
+  }
+  model::register_restricted_domain(traits(profile).restricted_domain);
+}
+
+Identity new_identity(Profile profile, std::string_view claim_name, std::string_view zone,
+                      std::uint64_t serial, base::Random& random) {
+  const std::string region(traits(profile).region);
+  switch (profile) {
+    case Profile::Kwok: {
+      const auto node = "kwok-" + std::string(claim_name) + "-" + random.suffix(5);
+      return {"kwok://" + node, node};
+    }
+    case Profile::Aws:
+      return {"aws:///" + std::string(zone) + "/i-" + hex(random, 17),
+              "ip-" + address(serial, '-') + "." + region + ".compute.internal"};
+    case Profile::Alibaba:
+      return {region + ".i-bp1" + hex(random, 17), region + "." + address(serial, '.')};
+    case Profile::Huawei:
+      // CCE's kubelet registers with the bare uid of the CCE node.
+      return {random.uuid(), address(serial, '.')};
+  }
+  return {};
+}
+
+}  // namespace simulated
+}  // namespace millwright::cloud
