@@ -41,11 +41,12 @@ std::vector<scheduling::Hold> make_holds(const std::vector<scheduling::PodPtr>& 
   return holds;
 }
 
-std::vector<model::ObjectKey> inherit_holds(Services& services) {
-  std::vector<model::ObjectKey> heirs;
-  const auto snapshot = services.state.snapshot();
+Holds::Holds(Services& services) : services_(services), signal_(services.loop) {}
+
+void Holds::inherit() {
+  const auto snapshot = services_.state.snapshot();
   if (std::none_of(snapshot->holds.begin(), snapshot->holds.end(), awaits_successor)) {
-    return heirs;
+    return;
   }
   std::set<std::string_view> held;
   for (const auto& hold : snapshot->holds) {
@@ -75,14 +76,12 @@ std::vector<model::ObjectKey> inherit_holds(Services& services) {
     inherited.pod_uid = heir->meta.uid;
     inherited.pod = model::key_of(heir->meta);
     inherited.requests = scheduling::effective_requests(*heir);
-    services.ledger.release(hold.pod_uid);
-    services.ledger.hold(std::move(inherited));
-    heirs.push_back(model::key_of(heir->meta));
+    services_.ledger.release(hold.pod_uid);
+    services_.ledger.hold(std::move(inherited));
+    heirs_.push_back(heir->meta.uid);
+    signal_.notify();
   }
-  return heirs;
 }
-
-Holds::Holds(Services& services) : services_(services), signal_(services.loop) {}
 
 void Holds::refused(std::string pod_uid, model::ObjectKey pod) {
   refused_.insert_or_assign(std::move(pod_uid), std::move(pod));
@@ -117,11 +116,13 @@ base::Task<void> Holds::run(std::stop_token stop) {
     }
     std::erase_if(refused_, [&](const auto& entry) { return !pending.contains(entry.first); });
 
-    std::vector<model::ObjectKey> to_wake = inherit_holds(services_);
-    std::erase_if(to_wake, [this](const auto& key) {
-      return std::none_of(refused_.begin(), refused_.end(),
-                          [&](const auto& entry) { return entry.second == key; });
-    });
+    inherit();
+    std::vector<model::ObjectKey> to_wake;
+    for (const auto& uid : std::exchange(heirs_, {})) {
+      if (const auto found = refused_.find(uid); found != refused_.end()) {
+        to_wake.push_back(found->second);
+      }
+    }
     const auto expired = services_.ledger.expire(services_.loop.now());
     if (!expired.empty()) {
       services_.log.info("holds ended without their pods",

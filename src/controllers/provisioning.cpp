@@ -39,7 +39,8 @@ struct Provisioner::Round {
   scheduling::Plan plan;
 };
 
-Provisioner::Provisioner(Services& services) : services_(services), signal_(services.loop) {}
+Provisioner::Provisioner(Services& services, Holds& holds)
+    : services_(services), holds_(holds), signal_(services.loop) {}
 
 void Provisioner::notify() {
   signal_.notify();
@@ -214,7 +215,7 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
 }
 
 base::Task<bool> Provisioner::plan_once() {
-  inherit_holds(services_);
+  holds_.inherit();
   const auto round = make_round();
   std::erase_if(refused_pods_, [&](const auto& uid) {
     return !round->pods.contains(uid);  // bound, held or gone since

@@ -14,10 +14,6 @@ namespace millwright::controllers {
 // removed, a name that its successor will claim (an evicted pod comes back with another uid).
 std::string hold_id(const model::Pod& pod);
 
-// Gives the room kept for evicted pods to pending pods of the same controller; returns the keys of
-// those that got some.
-std::vector<model::ObjectKey> inherit_holds(Services& services);
-
 // Holds for `pods` on `target`, until `deadline`. A running pod without a controller gets none,
 // since nobody will create its successor.
 std::vector<scheduling::Hold> make_holds(const std::vector<scheduling::PodPtr>& pods,
@@ -30,6 +26,9 @@ class Holds {
   void notify() { signal_.notify(); }
   // The extender refused this pod somewhere, so it sleeps until something wakes it.
   void refused(std::string pod_uid, model::ObjectKey pod);
+  // Gives the room kept for evicted pods to pending pods of the same controller. Done before each
+  // plan, which would otherwise buy room that is there already.
+  void inherit();
   base::Task<void> run(std::stop_token stop);
 
  private:
@@ -38,6 +37,7 @@ class Holds {
   Services& services_;
   base::Signal signal_;
   std::map<std::string, model::ObjectKey, std::less<>> refused_;  // by pod uid
+  std::vector<std::string> heirs_;  // uids of pods that inherited and may have to be woken
 };
 
 }  // namespace millwright::controllers

@@ -12,9 +12,11 @@
 
 namespace millwright::controllers {
 
+class Holds;
+
 class Provisioner {
  public:
-  explicit Provisioner(Services& services);
+  Provisioner(Services& services, Holds& holds);
   // Something that a plan depends on changed.
   void notify();
   // The extender refused this pod on every node it was asked about.
@@ -33,6 +35,7 @@ class Provisioner {
   bool is_signalled(const model::Pod& pod) const;
 
   Services& services_;
+  Holds& holds_;
   base::Signal signal_;
   std::set<std::string, std::less<>> refused_pods_;
 };
