@@ -99,7 +99,8 @@ TEST(NodeClass, OffersOnlyTheZonesOfItsSubnetsAndTheImageOfTheArchitecture) {
       "securityGroupSelectorTerms": [{"id": "sg-1"}],
       "amiSelectorTerms": [{"alias": "al2023@latest"}]})"));
   resolved->status = bench.wait(bench.cloud->resolve(resolved))->status;
-  for (const auto& type : **bench.cloud->instance_types({}, *resolved)) {
+  const auto types = *bench.cloud->instance_types({}, *resolved);
+  for (const auto& type : *types) {
     for (const auto& offering : type.offerings) {
       EXPECT_EQ(offering.available, offering.zone() == "us-west-2a");
     }
