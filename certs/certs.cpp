@@ -92,7 +92,8 @@ Result<> renew_ca(Bundle& bundle, const Policy& policy, TimePoint now) {
   const Validity validity{now - policy.backdate, now + policy.ca_life};
   MW_TRY(ca, make_ca(policy.common_name + "-ca", validity));
   // Even when its key was lost, what the old CA signed may still be served by another replica.
-  if (parse_certificate("the CA certificate", bundle.ca.certificate_pem)) {
+  const auto old = parse_certificate("the CA certificate", bundle.ca.certificate_pem);
+  if (old && X509_check_ca(old->get()) != 0) {
     bundle.previous_ca_pem = std::move(bundle.ca.certificate_pem);
     bundle.previous_ca_until = now + policy.overlap;
   }
