@@ -28,15 +28,17 @@ struct SyncBarrier {
 
 class Feed {
  public:
-  Feed(Services& services, std::stop_token stop)
+  Feed(Services& services, PodTransitions& transitions, std::stop_token stop)
       : services_(services),
+        transitions_(transitions),
         stop_(std::move(stop)),
         barrier_(services.state),
         group_(services.loop) {}
 
   base::Task<void> run() {
     auto& state = services_.state;
-    required<model::Pod>(model::kPodResource, [&state](const auto& key, const auto& uid) {
+    required<model::Pod>(model::kPodResource, [this, &state](const auto& key, const auto& uid) {
+      transitions_.remove(uid);
       state.remove_pod(key, uid);
     });
     required<model::Node>(model::kNodeResource,
@@ -96,6 +98,7 @@ class Feed {
   }
 
   Services& services_;
+  PodTransitions& transitions_;
   std::stop_token stop_;
   SyncBarrier barrier_;
   std::uint64_t informers_ = 0;
@@ -104,8 +107,8 @@ class Feed {
 
 }  // namespace
 
-base::Task<void> run_feed(Services& services, std::stop_token stop) {
-  Feed feed(services, std::move(stop));
+base::Task<void> run_feed(Services& services, PodTransitions& transitions, std::stop_token stop) {
+  Feed feed(services, transitions, std::move(stop));
   co_await feed.run();
 }
 
