@@ -3,6 +3,7 @@
 // section of the Kubernetes API concepts page.
 #include "millwright/kube/informer.hpp"
 
+#include "kube/client_state.hpp"
 #include "kube/json.hpp"
 #include "kube/known_objects.hpp"
 #include "kube/pacing.hpp"
@@ -194,7 +195,8 @@ class Informer {
 
   ApiRequest watch_request() const {
     ApiRequest request;
-    request.path = resource_.path(options_.namespace_) + "?watch=true&allowWatchBookmarks=true" +
+    request.path = path_to(resource_, {.namespace_ = options_.namespace_, .name = {}}) +
+                   "?watch=true&allowWatchBookmarks=true" +
                    "&timeoutSeconds=" + std::to_string(options_.watch_timeout.count()) +
                    "&resourceVersion=" + net::url_encode(version_);
     if (!options_.label_selector.empty()) {

@@ -6,6 +6,7 @@
 #include "millwright/kube/transport.hpp"
 #include "millwright/net/client.hpp"
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +22,9 @@ struct ExecPlugin {
   std::string command;
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
+  std::string install_hint;           // for people, when the command is missing
+  bool provide_cluster_info = false;  // the plugin asks for spec.cluster in KUBERNETES_EXEC_INFO
+  std::chrono::milliseconds timeout{60'000};
   friend bool operator==(const ExecPlugin&, const ExecPlugin&) = default;
 };
 
@@ -36,6 +40,9 @@ struct Config {
 };
 
 // Invalid says which file, which context and which field. `context` empty: current-context.
+// `path` may be a list with ':' between, as in $KUBECONFIG: the first file that has a name wins,
+// missing files are skipped. Refused, since they would be ignored: auth-provider, impersonation
+// (`as`) and proxy-url.
 base::Result<Config> load_kubeconfig(const std::string& path, const std::string& context = {});
 base::Result<Config> parse_kubeconfig(std::string_view yaml, const std::string& directory,
                                       const std::string& context = {});

@@ -28,7 +28,7 @@ struct InformerOptions {
 
 struct InformerHandlers {
   std::function<void(const boost::json::value& object)> upsert;
-  // `last` is the last known state.
+  // `uid` is that of the object reported last under this key.
   std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
   // Once, after the first complete list was delivered.
   std::function<void()> synced;

@@ -1,0 +1,242 @@
+#include "millwright/kube/leader_election.hpp"
+
+#include "fake_store.hpp"
+#include "fake_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millwright::kube::test {
+namespace {
+
+using base::ErrorKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kLease =
+    "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/karpenter-leader-election";
+
+LeaderElectionOptions options_of(const std::string& identity) {
+  LeaderElectionOptions options;
+  options.identity = identity;
+  return options;
+}
+
+base::Task<void> drain_for_five_seconds(base::Loop& loop, std::vector<std::string>& story) {
+  co_await base::sleep(loop, 5s);
+  story.emplace_back("drained");
+}
+
+// One replica with its own connection to the shared store.
+class Candidate {
+ public:
+  Candidate(base::VirtualLoop& loop, FakeStore& store, const std::string& identity,
+            std::vector<std::string>& story)
+      : transport(std::make_shared<FakeTransport>(loop)), client(loop, transport) {
+    transport->answer = [this, &store](const ApiRequest& request) -> base::Result<net::Response> {
+      if (cut_off) {
+        return base::fail(ErrorKind::Unavailable, "no route to host");
+      }
+      return store.answer(request);
+    };
+    tasks = std::make_unique<base::TaskGroup>(loop);
+    tasks->spawn(run_leader_election(
+        client, options_of(identity),
+        [this, identity, &loop, &story](std::stop_token token) {
+          leading = std::move(token);
+          started_at = loop.now();
+          story.push_back(identity + " leads");
+        },
+        [this, identity, &loop, &story] {
+          EXPECT_TRUE(leading.stop_requested());
+          stopped_at = loop.now();
+          story.push_back(identity + " stops");
+        },
+        {}, tasks->stop_token()));
+  }
+  // As if the process died: nothing more is sent, nothing is released.
+  void crash() { tasks.reset(); }
+
+  bool cut_off = false;
+  std::stop_token leading;
+  base::TimePoint started_at;
+  base::TimePoint stopped_at;
+  std::shared_ptr<FakeTransport> transport;
+  Client client;
+  std::unique_ptr<base::TaskGroup> tasks;
+};
+
+class LeaderElectionTest : public testing::Test {
+ protected:
+  const json::value& spec() { return store.objects.at(kLease).at("spec"); }
+
+  base::VirtualLoop loop{kStart};
+  FakeStore store;
+  std::vector<std::string> story;
+};
+
+TEST_F(LeaderElectionTest, TheFirstCandidateCreatesTheLeaseAndRenewsIt) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(500ms);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+  EXPECT_EQ(spec(), parse(R"({"holderIdentity":"a","leaseDurationSeconds":15,
+      "acquireTime":"2026-01-01T00:00:00.001000Z","renewTime":"2026-01-01T00:00:00.001000Z",
+      "leaseTransitions":0})"));
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+  EXPECT_EQ(spec().at("acquireTime"), "2026-01-01T00:00:00.001000Z");
+  EXPECT_GT(spec().at("renewTime").as_string(), "2026-01-01T00:00:57");
+  EXPECT_EQ(spec().at("leaseTransitions"), 0);
+  // After the first, renewals are single writes.
+  EXPECT_EQ(a.transport->seen.back().request.method, "PUT");
+  EXPECT_LE(a.transport->seen.size(), 33U);
+}
+
+TEST_F(LeaderElectionTest, AReleasedLeaseIsTakenWithinARetryPeriod) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+  a.tasks->request_stop();
+  loop.run_for(1s);
+  EXPECT_TRUE(a.tasks->empty());
+  const auto released_at = a.stopped_at;
+  loop.run_for(10s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
+  EXPECT_LE(b.started_at - released_at, 4500ms);
+  EXPECT_EQ(spec().at("holderIdentity"), "b");
+  EXPECT_EQ(spec().at("leaseTransitions"), 1);
+}
+
+TEST_F(LeaderElectionTest, ReleasingClearsTheHolder) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(5s);
+  a.tasks->request_stop();
+  loop.run_for(1s);
+  EXPECT_EQ(spec().at("holderIdentity"), "");
+  EXPECT_EQ(spec().at("leaseDurationSeconds"), 1);
+  EXPECT_EQ(spec().at("leaseTransitions"), 0);
+}
+
+TEST_F(LeaderElectionTest, ACrashedLeaderIsReplacedWhenItsLeaseRanOut) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(30s);
+  a.crash();
+  const auto crashed_at = loop.now();
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads", "b leads"));
+  // Not before the lease's duration since the last renewal, which was up to a retry period ago.
+  EXPECT_GE(b.started_at - crashed_at, 13s);
+  EXPECT_LE(b.started_at - crashed_at, 20s);
+}
+
+TEST_F(LeaderElectionTest, ALeaderCutOffStopsBeforeAnotherStarts) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(30s);
+  a.cut_off = true;
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
+  EXPECT_LT(a.stopped_at, b.started_at);
+  a.cut_off = false;
+  b.crash();
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads", "a leads"));
+}
+
+TEST_F(LeaderElectionTest, ALeaderWhoseServerHangsStopsInTime) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(30s);
+  const auto last = a.transport->seen.back().time;
+  a.transport->latency = 1h;
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops"));
+  EXPECT_LE(a.stopped_at - last, 12s);
+}
+
+TEST_F(LeaderElectionTest, AShortOutageDoesNotEndLeadership) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(30s);
+  a.cut_off = true;
+  loop.run_for(5s);
+  a.cut_off = false;
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+}
+
+TEST_F(LeaderElectionTest, ALeaseTakenByForceEndsLeadershipAtOnce) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(30s);
+  auto taken = store.objects.at(kLease);
+  taken.at("spec").as_object()["holderIdentity"] = "somebody";
+  ApiRequest put{.method = "PUT", .path = kLease, .body = json::serialize(taken)};
+  ASSERT_EQ(store.answer(put).status, 200);
+  const auto taken_at = loop.now();
+  loop.run_for(3s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops"));
+  EXPECT_LE(a.stopped_at - taken_at, 2100ms);
+}
+
+TEST_F(LeaderElectionTest, ClocksOfOthersDoNotMatter) {
+  // A holder whose clock is a year ahead, long dead: its lease runs out by our clock.
+  store.objects[kLease] = parse(R"({"metadata":{"name":"karpenter-leader-election",
+      "namespace":"kube-system","resourceVersion":"0","labels":{"kept":"yes"}},
+      "spec":{"holderIdentity":"old","leaseDurationSeconds":15,
+      "renewTime":"2027-01-01T00:00:00.000000Z","leaseTransitions":7}})");
+  Candidate a(loop, store, "a", story);
+  loop.run_for(14s);
+  EXPECT_TRUE(story.empty());
+  loop.run_for(6s);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+  EXPECT_EQ(spec().at("leaseTransitions"), 8);
+  EXPECT_EQ(store.objects.at(kLease).at("metadata").at("labels").at("kept"), "yes");
+}
+
+TEST_F(LeaderElectionTest, AMalformedLeaseIsTakenOver) {
+  store.objects[kLease] = parse(R"({"metadata":{"name":"karpenter-leader-election",
+      "namespace":"kube-system","resourceVersion":"0"},"spec":"nothing"})");
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  EXPECT_THAT(story, ElementsAre("a leads"));
+  EXPECT_EQ(spec().at("holderIdentity"), "a");
+}
+
+TEST_F(LeaderElectionTest, TheLeaseIsKeptUntilTheLeaderHasDrained) {
+  auto transport = std::make_shared<FakeTransport>(loop);
+  transport->answer = [this](const ApiRequest& request) { return store.answer(request); };
+  Client client(loop, transport);
+  auto options = options_of("a");
+  options.drain = [this] { return drain_for_five_seconds(loop, story); };
+  base::TaskGroup tasks(loop);
+  tasks.spawn(run_leader_election(
+      client, options, [](std::stop_token) {}, [] {}, {}, tasks.stop_token()));
+  loop.run_for(10s);
+  tasks.request_stop();
+  loop.run_for(4s);
+  EXPECT_EQ(spec().at("holderIdentity"), "a");
+  loop.run_for(2s);
+  EXPECT_THAT(story, ElementsAre("drained"));
+  EXPECT_EQ(spec().at("holderIdentity"), "");
+}
+
+TEST(LeaderElectionOptions, AreChecked) {
+  auto options = options_of("a");
+  EXPECT_TRUE(check(options));
+  options.identity.clear();
+  EXPECT_THAT(check(options).error().message, HasSubstr("identity"));
+  options = options_of("a");
+  options.renew_deadline = 15s;
+  EXPECT_THAT(check(options).error().message, HasSubstr("lease duration"));
+  options = options_of("a");
+  options.retry_period = 9s;
+  EXPECT_THAT(check(options).error().message, HasSubstr("renew deadline"));
+  options.retry_period = 0s;
+  EXPECT_FALSE(check(options));
+}
+
+}  // namespace
+}  // namespace millwright::kube::test
