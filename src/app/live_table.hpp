@@ -1,0 +1,15 @@
+// The sandbox's live view as text: pods, nodes with their type, zone, capacity type, price and age.
+#pragma once
+
+#include "millwright/sandbox/recorder.hpp"
+
+#include <string>
+
+namespace millwright::app {
+
+// Several lines, each ended with a newline.
+std::string live_table(const sandbox::LiveView& view, base::TimePoint begun);
+// The same in one line, for output that is not a terminal.
+std::string live_line(const sandbox::LiveView& view, base::TimePoint begun);
+
+}  // namespace millwright::app

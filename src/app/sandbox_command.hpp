@@ -1,0 +1,26 @@
+// `millwright sandbox`: a story, or an empty cluster to play with, over real sockets in scaled
+// time.
+#pragma once
+
+#include "millwright/base/log.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace millwright::app {
+
+struct SandboxArguments {
+  std::string story;  // a name, "all", "list", or empty: no story
+  std::string examples = "manifests/examples";
+  bool keep = false;  // leave it up afterwards
+  double speed = 20;  // seconds of its time per real second
+  std::uint64_t seed = 1;
+  std::string profile = "kwok";  // without a story: whose cloud
+  std::string kubeconfig;        // where to write it; empty: a temporary file
+  base::LogLevel log_level = base::LogLevel::Error;
+};
+
+// The process's exit status: 0 only when every story's outcome held.
+int run_sandbox(const SandboxArguments& arguments);
+
+}  // namespace millwright::app

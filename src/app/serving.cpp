@@ -1,0 +1,38 @@
+#include "app/serving.hpp"
+
+namespace millwright::app {
+namespace {
+
+template <class Answer>
+auto post_only(Answer answer) {
+  return [answer](const net::Request& request) {
+    if (request.method != "POST") {
+      return net::Response::text(405, "only POST is answered here\n");
+    }
+    auto reply = answer(request.body);
+    return net::Response::json(reply.status, std::move(reply.body));
+  };
+}
+
+}  // namespace
+
+void add_extender_routes(net::Router& router, const Engine& engine) {
+  const std::string prefix(kExtenderPrefix);
+  const auto& extender = engine.extender();
+  router.add_sync(prefix + "/filter",
+                  post_only([&](std::string_view body) { return extender.filter(body); }));
+  router.add_sync(prefix + "/prioritize",
+                  post_only([&](std::string_view body) { return extender.prioritize(body); }));
+  router.add_sync(prefix + "/preempt",
+                  post_only([&](std::string_view body) { return extender.preempt(body); }));
+}
+
+void add_webhook_routes(net::Router& router, const Engine& engine) {
+  const auto& admission = engine.admission();
+  router.add_sync("/mutate",
+                  post_only([&](std::string_view body) { return admission.mutate(body); }));
+  router.add_sync("/validate",
+                  post_only([&](std::string_view body) { return admission.validate(body); }));
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,16 @@
+// The extender's and the webhooks' HTTP routes, as both `controller` and `sandbox` serve them.
+#pragma once
+
+#include "millwright/app/wiring.hpp"
+#include "millwright/net/server.hpp"
+
+namespace millwright::app {
+
+inline constexpr std::string_view kExtenderPrefix = "/scheduler";
+
+// POST /scheduler/{filter,prioritize,preempt}; GET is refused. `engine` must outlive the router.
+void add_extender_routes(net::Router& router, const Engine& engine);
+// POST /mutate and /validate.
+void add_webhook_routes(net::Router& router, const Engine& engine);
+
+}  // namespace millwright::app
