@@ -244,7 +244,7 @@ std::optional<TimePoint> CronSchedule::next(TimePoint time) const {
   using std::chrono::days;
   using std::chrono::minutes;
   // Nanoseconds end in April 2262; stopping before keeps every step below from overflowing.
-  constexpr TimePoint kEnd = std::chrono::sys_days(std::chrono::year(2262) / 1 / 1);
+  constexpr std::chrono::sys_days kEnd(std::chrono::year(2262) / 1 / 1);
   if (time >= kEnd) {
     return std::nullopt;
   }

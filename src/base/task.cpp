@@ -19,6 +19,18 @@ class TimerGuard {
   TimerId id_;
 };
 
+// Marks a wait as over when the waiting coroutine goes away, so that no signal is spent on it.
+class WaitGuard {
+ public:
+  explicit WaitGuard(Promise<bool> promise) : promise_(std::move(promise)) {}
+  WaitGuard(const WaitGuard&) = delete;
+  WaitGuard& operator=(const WaitGuard&) = delete;
+  ~WaitGuard() { promise_.set(false); }
+
+ private:
+  Promise<bool> promise_;
+};
+
 }  // namespace
 
 // Coroutines take the loop by reference because a loop outlives everything that runs on it.
@@ -40,6 +52,8 @@ Task<void> yield(Loop& loop) {
 }
 
 void Signal::notify() {
+  // Those whose wait is over already must not swallow the signal.
+  waiters_.remove_if([](const Promise<bool>& waiter) { return waiter.is_set(); });
   if (waiters_.empty()) {
     pending_ = true;
     return;
@@ -61,6 +75,7 @@ Task<bool> Signal::wait(std::stop_token stop, std::optional<Duration> timeout) {
   Promise<bool> promise(loop_);
   waiters_.remove_if([](const Promise<bool>& waiter) { return waiter.is_set(); });
   waiters_.push_back(promise);
+  const WaitGuard guard(promise);
   const std::stop_callback on_stop(stop, [promise] { promise.set(false); });
   std::optional<TimerGuard> timer;
   if (timeout) {

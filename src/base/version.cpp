@@ -2,6 +2,8 @@
 
 namespace millwright::base {
 
-const char* version() { return MILLWRIGHT_VERSION; }
+const char* version() {
+  return MILLWRIGHT_VERSION;
+}
 
 }  // namespace millwright::base
