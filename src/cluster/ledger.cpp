@@ -112,6 +112,21 @@ void Ledger::adopt_fence(std::string_view source, std::string_view node,
   promises_->adopt_fence(source, node, std::move(fence));
 }
 
+Ledger::Generations Ledger::settle_all(std::span<const std::string> pod_uids) {
+  {
+    const std::scoped_lock lock(attempts_mutex_);
+    for (const std::string& uid : pod_uids) {
+      attempts_->settle(uid);
+    }
+  }
+  const std::scoped_lock lock(promises_mutex_);
+  const std::uint64_t before = promises_->view.generation;
+  for (const std::string& uid : pod_uids) {
+    promises_->end_hold(uid, base::TimePoint::max());
+  }
+  return {before, promises_->view.generation};
+}
+
 LedgerViewPtr Ledger::view() const {
   const std::scoped_lock lock(promises_mutex_);
   if (published_ == nullptr || published_->generation != promises_->view.generation) {

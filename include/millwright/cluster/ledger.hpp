@@ -109,6 +109,14 @@ class Ledger {
                    std::vector<scheduling::Hold> holds);
   void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
 
+  // These pods are bound, terminal or gone: no hold and no attempt of theirs counts any more.
+  // Returns the view's generation before and after.
+  struct Generations {
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+  };
+  Generations settle_all(std::span<const std::string> pod_uids);
+
   LedgerViewPtr view() const;
 
   // The extender reports that it let `pod_uid` pass to `node` at `now`: until the pod is seen

@@ -1,5 +1,18 @@
 // The live picture, built from events in any order: informers call upsert and remove, readers take
 // immutable snapshots. Loop thread only, but for latest(), which any thread may call.
+//
+// Nodes and NodeClaims are joined by providerID under Karpenter's cluster state rules. An event
+// that is clearly older than what is known (the same uid with a lower resourceVersion, or an
+// object of the name created earlier) is ignored.
+//
+// State also keeps the ledger true to what every replica can see for itself:
+// - a pod that is bound, terminal or gone loses its hold and its attempts in flight, right after
+//   the snapshot that shows it is published: room is never counted by neither;
+// - a claim that gets its node passes its holds on to the node's name;
+// - a target that is gone lets its holds lapse; a Node that is gone loses its fence;
+// - mirror annotations (model::kHoldsAnnotation on NodeClaim or Node, kFenceAnnotation on Node or
+//   on a NodeClaim that has its node) are read when their text changes, so that followers and a
+//   restarted process know what the leader decided.
 #pragma once
 
 #include "millwright/cluster/ledger.hpp"
@@ -48,13 +61,17 @@ class State {
   void nominate(std::string_view node_or_claim, base::TimePoint until);
   void set_synced(bool synced);
 
-  // Cheap when nothing changed since the last call.
+  // Cheap when nothing changed since the last call. Followers need one now and then too: latest()
+  // is what their extender answers from.
   scheduling::SnapshotPtr snapshot();
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
 
-  // Called on the loop after every change, with the kind that changed ("Pod", "Node", ...).
+  // Called on the loop after every change of an object, with its kind ("Pod", "Node", ...; every
+  // cloud's NodeClass is "NodeClass"). Callbacks add up; they run in the order they were added.
   void on_change(std::function<void(std::string_view kind, const model::ObjectKey& key)> callback);
+  // Called with one sentence for people when a mirror annotation cannot be read; it is ignored.
+  void on_problem(std::function<void(const std::string& message)> callback);
 
  private:
   struct Impl;

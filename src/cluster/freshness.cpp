@@ -1,0 +1,46 @@
+#include "cluster/freshness.hpp"
+
+#include <charconv>
+
+namespace millwright::cluster {
+namespace {
+
+std::optional<std::uint64_t> as_number(const std::string& version) {
+  std::uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto [stop, error] = std::from_chars(version.data(), end, number);
+  if (error != std::errc() || stop != end || version.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+bool lower_version(const model::ObjectMeta& a, const model::ObjectMeta& b) {
+  const auto first = as_number(a.resource_version);
+  const auto second = as_number(b.resource_version);
+  return first && second && *first < *second;
+}
+
+}  // namespace
+
+bool is_same_object(const model::ObjectMeta& a, const model::ObjectMeta& b) {
+  return a.uid == b.uid || a.uid.empty() || b.uid.empty();
+}
+
+bool is_stale(const model::ObjectMeta& known, const model::ObjectMeta& incoming) {
+  if (is_same_object(known, incoming)) {
+    return lower_version(incoming, known);
+  }
+  if (!known.creation_timestamp || !incoming.creation_timestamp ||
+      *known.creation_timestamp == *incoming.creation_timestamp) {
+    return lower_version(incoming, known);  // creation times have whole seconds
+  }
+  return *incoming.creation_timestamp < *known.creation_timestamp;
+}
+
+bool is_repeat(const model::ObjectMeta& known, const model::ObjectMeta& incoming) {
+  return known.uid == incoming.uid && !known.resource_version.empty() &&
+         known.resource_version == incoming.resource_version;
+}
+
+}  // namespace millwright::cluster

@@ -1,0 +1,159 @@
+#include "cluster/pod_table.hpp"
+
+#include "cluster/freshness.hpp"
+#include "millwright/scheduling/solve.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace millwright::cluster {
+namespace {
+
+bool is_bound(const model::Pod& pod) {
+  return !pod.spec.node_name.empty() && !model::is_terminal(pod);
+}
+
+bool is_waiting(const model::Pod& pod) {
+  return pod.spec.node_name.empty() && !model::is_terminal(pod);
+}
+
+scheduling::PodPtr identity_of(const model::Pod& pod) {
+  auto slim = std::make_shared<model::Pod>();
+  slim->meta.name = pod.meta.name;
+  slim->meta.namespace_ = pod.meta.namespace_;
+  slim->meta.uid = pod.meta.uid;
+  slim->meta.resource_version = pod.meta.resource_version;
+  slim->meta.creation_timestamp = pod.meta.creation_timestamp;
+  slim->status.phase = pod.status.phase;
+  return slim;
+}
+
+void drop_zeros(model::ResourceList& list) {
+  std::erase_if(list, [](const auto& entry) { return entry.second.is_zero(); });
+}
+
+// Sums saturate, and what saturated cannot be subtracted from.
+bool is_saturated(const model::ResourceList& list) {
+  return std::any_of(list.begin(), list.end(), [](const auto& entry) {
+    return entry.second.milli() == std::numeric_limits<std::int64_t>::max();
+  });
+}
+
+void count(NodePods& node, const model::Pod& pod) {
+  const model::ResourceList requests = scheduling::effective_requests(pod);
+  model::add_to(node.requests, requests);
+  drop_zeros(node.requests);
+  if (model::is_owned_by_daemonset(pod)) {
+    model::add_to(node.daemon_requests, requests);
+    drop_zeros(node.daemon_requests);
+  }
+}
+
+void discount(NodePods& node, const model::Pod& pod) {
+  if (is_saturated(node.requests)) {
+    node.requests.clear();
+    node.daemon_requests.clear();
+    for (const scheduling::PodPtr& other : node.pods) {
+      count(node, *other);
+    }
+    return;
+  }
+  const model::ResourceList requests = scheduling::effective_requests(pod);
+  model::subtract_from(node.requests, requests);
+  drop_zeros(node.requests);
+  if (model::is_owned_by_daemonset(pod)) {
+    model::subtract_from(node.daemon_requests, requests);
+    drop_zeros(node.daemon_requests);
+  }
+}
+
+auto place_of(std::vector<scheduling::PodPtr>& pods, const std::string& uid) {
+  return std::lower_bound(
+      pods.begin(), pods.end(), uid,
+      [](const scheduling::PodPtr& pod, const std::string& key) { return pod->meta.uid < key; });
+}
+
+}  // namespace
+
+void PodTable::bind(const scheduling::PodPtr& pod) {
+  NodePods& node = nodes_[pod->spec.node_name];
+  node.pods.insert(place_of(node.pods, pod->meta.uid), pod);
+  count(node, *pod);
+}
+
+void PodTable::unbind(const scheduling::PodPtr& pod) {
+  const auto node = nodes_.find(pod->spec.node_name);
+  auto& pods = node->second.pods;
+  pods.erase(std::find(place_of(pods, pod->meta.uid), pods.end(), pod));
+  if (pods.empty()) {
+    nodes_.erase(node);
+  } else {
+    discount(node->second, *pod);
+  }
+}
+
+PodTable::Change PodTable::put(scheduling::PodPtr pod) {
+  Change change;
+  scheduling::PodPtr& slot = pods_[model::key_of(pod->meta)];
+  bool was_waiting = true;
+  if (slot != nullptr) {
+    if (is_stale(slot->meta, pod->meta) || (is_repeat(slot->meta, pod->meta) && *slot == *pod)) {
+      return change;
+    }
+    if (is_bound(*slot)) {
+      change.nodes.push_back(slot->spec.node_name);
+      unbind(slot);
+    }
+    was_waiting = is_waiting(*slot);
+    if (was_waiting && !is_waiting(*pod)) {
+      pending_.erase(name_and_namespace(*slot));
+    }
+    if (!is_same_object(slot->meta, pod->meta)) {
+      change.settled_uids.push_back(slot->meta.uid);
+      was_waiting = true;
+    }
+  }
+  change.accepted = true;
+  if (is_waiting(*pod)) {
+    pending_.put(pod);
+  } else if (was_waiting) {
+    change.settled_uids.push_back(pod->meta.uid);
+  }
+  if (is_bound(*pod)) {
+    bind(pod);
+    change.nodes.push_back(pod->spec.node_name);
+  }
+  slot = model::is_terminal(*pod) ? identity_of(*pod) : std::move(pod);
+  return change;
+}
+
+PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view uid) {
+  Change change;
+  const auto found = pods_.find(key);
+  if (found == pods_.end() || (!uid.empty() && found->second->meta.uid != uid)) {
+    return change;
+  }
+  const scheduling::PodPtr pod = found->second;
+  pods_.erase(found);
+  change.accepted = true;
+  change.settled_uids.push_back(pod->meta.uid);
+  if (is_bound(*pod)) {
+    unbind(pod);
+    change.nodes.push_back(pod->spec.node_name);
+  } else if (is_waiting(*pod)) {
+    pending_.erase(name_and_namespace(*pod));
+  }
+  return change;
+}
+
+const NodePods* PodTable::on_node(std::string_view node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+bool PodTable::needs_no_room(const model::ObjectKey& key, std::string_view uid) const {
+  const auto found = pods_.find(key);
+  return found != pods_.end() && (found->second->meta.uid != uid || !is_waiting(*found->second));
+}
+
+}  // namespace millwright::cluster
