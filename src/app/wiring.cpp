@@ -5,6 +5,7 @@
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/garbage_collection.hpp"
 #include "millwright/controllers/holds.hpp"
+#include "millwright/controllers/legacy.hpp"
 #include "millwright/controllers/lifecycle.hpp"
 #include "millwright/controllers/nodeclass.hpp"
 #include "millwright/controllers/nodepool.hpp"
@@ -293,6 +294,8 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   group.spawn(impl.node_classes.run(stop));
   group.spawn(impl.claim_status.run(stop));
   group.spawn(impl.garbage_collection.run(stop));
+  group.spawn(
+      controllers::run_legacy_translation(impl.services, impl.services.options.legacy, stop));
   co_await base::yield(impl.services.loop);  // the queues accept once they run
   impl.enqueue_everything();
   co_await group.join();

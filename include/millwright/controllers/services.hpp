@@ -18,6 +18,15 @@
 
 namespace millwright::controllers {
 
+// How legacy AWS objects are translated (legacy.hpp).
+struct LegacySettings {
+  // For templates without instanceProfile: Karpenter took these from its global settings.
+  std::string default_instance_profile;
+  std::string node_role = "KarpenterNodeRole";
+  // AL2 has no image from Kubernetes 1.33 on; 0: not known.
+  int kubernetes_minor = 0;
+};
+
 // Behaviour that flags may change; the defaults are Karpenter's.
 struct Options {
   scheduling::SolveOptions solve;
@@ -28,8 +37,8 @@ struct Options {
   base::Duration min_drain_time = std::chrono::seconds(5);
   // How long room stays held once the node is Ready.
   base::Duration hold_after_ready = std::chrono::seconds(30);
-  // A pod our own filter refused everywhere for so long counts as unschedulable.
   base::Duration disruption_poll = std::chrono::seconds(10);
+  LegacySettings legacy;
 };
 
 struct Services {

@@ -1,0 +1,178 @@
+#include "millwright/controllers/legacy.hpp"
+
+#include "millwright/kube/informer.hpp"
+
+#include <boost/json.hpp>
+
+#include <map>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kRetry = std::chrono::seconds(5);
+
+class Translator {
+ public:
+  Translator(Services& services, LegacySettings settings)
+      : services_(services), settings_(std::move(settings)), changed_(services.loop) {}
+
+  kube::InformerHandlers handlers(std::map<std::string, json::value>& objects) {
+    return {.upsert =
+                [this, &objects](const json::value& object) {
+                  const auto* name = model::find_path(object, "metadata.name");
+                  objects[std::string(name->as_string())] = object;
+                  changed_.notify();
+                },
+            .remove =
+                [this, &objects](const model::ObjectKey& key, const std::string&) {
+                  objects.erase(key.name);  // what it owned is collected with it
+                  changed_.notify();
+                },
+            .synced = [] {}};
+  }
+
+  base::Task<void> run(std::stop_token stop) {
+    base::TaskGroup group(services_.loop);
+    const auto log = services_.log.named("legacy");
+    group.spawn(kube::run_informer(services_.client, model::kProvisionerResource, {},
+                                   handlers(provisioners_), log, services_.seed + 101, stop));
+    group.spawn(kube::run_informer(services_.client, model::kAwsNodeTemplateResource, {},
+                                   handlers(templates_), log, services_.seed + 102, stop));
+    std::optional<base::Duration> retry;
+    while (!stop.stop_requested()) {
+      co_await changed_.wait(stop, retry);
+      if (stop.stop_requested()) {
+        break;
+      }
+      const bool complete = co_await translate_all();
+      retry = complete ? std::nullopt : std::optional<base::Duration>(kRetry);
+    }
+    co_await group.join();
+  }
+
+ private:
+  base::Task<bool> translate_all() {
+    bool complete = true;
+    // Copies: the maps may change while a write is under way.
+    const auto templates = templates_;
+    const auto provisioners = provisioners_;
+    for (const auto& [name, node_template] : templates) {
+      auto translated = translate_node_template(node_template, settings_);
+      if (!translated) {
+        refuse(model::kAwsNodeTemplateResource, node_template, translated.error());
+        continue;
+      }
+      note(model::kAwsNodeTemplateResource, node_template, translated->notes);
+      const bool applied = co_await apply(model::kEc2NodeClassResource, translated->node_class,
+                                          model::kAwsNodeTemplateResource, node_template);
+      complete = complete && applied;
+    }
+    for (const auto& [name, provisioner] : provisioners) {
+      auto translated = translate_provisioner(provisioner, template_for(provisioner), settings_);
+      if (!translated) {
+        refuse(model::kProvisionerResource, provisioner, translated.error());
+        continue;
+      }
+      note(model::kProvisionerResource, provisioner, translated->notes);
+      if (translated->node_class) {
+        const bool applied = co_await apply(model::kEc2NodeClassResource, *translated->node_class,
+                                            model::kProvisionerResource, provisioner);
+        complete = complete && applied;
+      }
+      const bool applied = co_await apply(model::kNodePoolResource, translated->node_pool,
+                                          model::kProvisionerResource, provisioner);
+      complete = complete && applied;
+    }
+    co_return complete;
+  }
+
+  const json::value* template_for(const json::value& provisioner) const {
+    const auto* name = model::find_path(provisioner, "spec.providerRef.name");
+    if (name == nullptr || !name->is_string()) {
+      return nullptr;
+    }
+    const auto found = templates_.find(std::string(name->as_string()));
+    return found == templates_.end() ? nullptr : &found->second;
+  }
+
+  static kube::ObjectReference reference(const model::Resource& resource,
+                                         const json::value& object) {
+    const auto meta = model::decode_meta(object);
+    return kube::reference_to(resource, meta.value_or(model::ObjectMeta{}));
+  }
+
+  void refuse(const model::Resource& resource, const json::value& object,
+              const base::Error& error) {
+    services_.log.error("cannot translate a legacy object", {{"error", error.message}});
+    services_.events.record({.object = reference(resource, object),
+                             .warning = true,
+                             .reason = "TranslationFailed",
+                             .message = error.message,
+                             .dedupe_values = {}});
+  }
+
+  void note(const model::Resource& resource, const json::value& object,
+            const std::vector<std::string>& notes) {
+    for (const auto& text : notes) {
+      services_.events.record({.object = reference(resource, object),
+                               .warning = false,
+                               .reason = "Translated",
+                               .message = text,
+                               .dedupe_values = {}});
+    }
+  }
+
+  // Unchanged objects are not written again.
+  base::Task<bool> apply(model::Resource resource, json::value object,
+                         model::Resource owner_resource, json::value owner) {
+    const auto meta = model::decode_meta(owner);
+    if (!meta || meta->is_deleting()) {
+      co_return true;
+    }
+    auto& metadata = object.at("metadata").as_object();
+    metadata["ownerReferences"] =
+        json::array{model::encode(model::OwnerReference{.api_version = owner_resource.api_version(),
+                                                        .kind = std::string(owner_resource.kind),
+                                                        .name = meta->name,
+                                                        .uid = meta->uid,
+                                                        .controller = true,
+                                                        .block_owner_deletion = true})};
+    metadata["labels"] = json::object{{model::kLegacyOwnerLabel, meta->name}};
+    const std::string id = std::string(resource.kind) + "/" + json::serialize(metadata["name"]);
+    const std::string text = json::serialize(object);
+    if (const auto known = applied_.find(id); known != applied_.end() && known->second == text) {
+      co_return true;
+    }
+    auto reply = co_await services_.client.apply(resource, std::move(object));
+    if (!reply) {
+      services_.log.warn("writing a translated object failed, will try again",
+                         {{"object", id}, {"error", reply.error().message}});
+      co_return false;
+    }
+    applied_[id] = text;
+    co_return true;
+  }
+
+  Services& services_;
+  LegacySettings settings_;
+  base::Signal changed_;
+  std::map<std::string, json::value> provisioners_;
+  std::map<std::string, json::value> templates_;
+  std::map<std::string, std::string> applied_;  // kind/name to the text last written
+};
+
+}  // namespace
+
+base::Task<void> run_legacy_translation(Services& services, LegacySettings settings,
+                                        std::stop_token stop) {
+  const auto& ec2 = model::kEc2NodeClassResource;
+  if (services.providers.find(ec2.group, ec2.kind) == nullptr) {
+    co_return;
+  }
+  Translator translator(services, std::move(settings));
+  co_await translator.run(std::move(stop));
+}
+
+}  // namespace millwright::controllers
