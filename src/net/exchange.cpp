@@ -136,6 +136,15 @@ void Outbox::wake_locked() {
   }
 }
 
+void Outbox::break_locked(const char* reason) {
+  broken_ = reason;
+  queue_.clear();
+  queued_ = front_taken_ = 0;
+  // A wake may be pending for long: until what is being written is written.
+  wake_pending_ = false;
+  wake_locked();
+}
+
 void Outbox::respond(Response response) {
   const std::scoped_lock lock(mutex_);
   if (begun_ || detached_) {
@@ -168,10 +177,10 @@ void Outbox::write(std::string chunk) {
     return;
   }
   if (queued_ + chunk.size() > traits_.queue_limit) {
-    broken_ = "the peer reads its stream too slowly";
-    queue_.clear();
-    queued_ = front_taken_ = 0;
-  } else if (!traits_.head_only) {
+    break_locked("the peer reads its stream too slowly");
+    return;
+  }
+  if (!traits_.head_only) {
     queued_ += chunk.size();
     queue_.push_back(std::move(chunk));
   }
@@ -187,23 +196,20 @@ void Outbox::finish() {
 }
 
 void Outbox::abandon() {
-  // Whatever the callback keeps alive is let go outside the lock: it may hold another exchange.
-  std::function<void()> forgotten;
   const std::scoped_lock lock(mutex_);
-  forgotten.swap(on_close_);
   if (finished_ || detached_) {
     return;
   }
   if (streaming_) {
-    broken_ = "the handler left its stream unfinished";
-  } else {
-    begun_ = finished_ = true;
-    Response response = Response::text(500, "the request was not answered\n");
-    status_ = response.status;
-    headers_ = std::move(response.headers);
-    queued_ = response.body.size();
-    queue_.push_back(std::move(response.body));
+    break_locked("the handler left its stream unfinished");
+    return;
   }
+  begun_ = finished_ = true;
+  Response response = Response::text(500, "the request was not answered\n");
+  status_ = response.status;
+  headers_ = std::move(response.headers);
+  queued_ = response.body.size();
+  queue_.push_back(std::move(response.body));
   wake_locked();
 }
 
@@ -261,15 +267,15 @@ std::string Outbox::take_payload_locked(std::size_t limit) {
   return payload;
 }
 
+const char* Outbox::broken() const {
+  const std::scoped_lock lock(mutex_);
+  return broken_;
+}
+
 Outbox::Taken Outbox::take(std::size_t limit, bool keep_alive) {
   const std::scoped_lock lock(mutex_);
   wake_pending_ = false;
   Taken taken;
-  if (broken_ != nullptr) {
-    taken.broken = true;
-    taken.reason = broken_;
-    return taken;
-  }
   if (!begun_) {
     return taken;
   }
@@ -338,6 +344,7 @@ void Outbox::detach(bool notify) {
   if (notify) {
     notify_closed();
   } else {
+    // Let go outside the lock: it may hold an exchange.
     std::function<void()> forgotten;
     const std::scoped_lock lock(mutex_);
     forgotten.swap(on_close_);

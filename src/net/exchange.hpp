@@ -43,11 +43,11 @@ class Outbox {
   // The session's side.
   struct Taken {
     std::string bytes;
-    bool done = false;    // nothing will follow
-    bool broken = false;  // overflowed or abandoned half-way: cut the connection
+    bool done = false;  // nothing will follow
     bool keep_alive = true;
-    const char* reason = "";  // of `broken`
   };
+  // Why the connection must be cut (overflowed, or abandoned half-way); nullptr when all is well.
+  const char* broken() const;
   // Up to about `limit` bytes of what is to be sent.
   Taken take(std::size_t limit, bool keep_alive);
   // While set, wake() is not called: the session looks by itself.
@@ -62,6 +62,7 @@ class Outbox {
 
  private:
   void wake_locked();
+  void break_locked(const char* reason);
   void take_head_locked(std::string& out, bool keep_alive);
   std::string take_payload_locked(std::size_t limit);
 

@@ -294,7 +294,15 @@ void Session::refuse(int status, std::string_view text) {
 // ---- sending
 
 void Session::pump() {
-  if (closed_ || writing_ || !gather()) {
+  if (closed_) {
+    return;
+  }
+  if (const char* reason = outbox_ ? outbox_->broken() : nullptr) {
+    hub_->options.log.warn("connection cut", {{"reason", reason}});
+    close();
+    return;
+  }
+  if (writing_ || !gather()) {
     return;
   }
   if (wire_.empty()) {
@@ -321,11 +329,6 @@ bool Session::gather() {
   std::string plain = std::exchange(control_, {});
   if (phase_ == Phase::Handling && outbox_) {
     Outbox::Taken taken = outbox_->take(kSliceSize, keep_alive_ && !stopping_);
-    if (taken.broken) {
-      hub_->options.log.warn("connection cut", {{"reason", taken.reason}});
-      close();
-      return false;
-    }
     plain = plain.empty() ? std::move(taken.bytes) : plain + taken.bytes;
     if (taken.done) {
       keep_alive_ = taken.keep_alive;
