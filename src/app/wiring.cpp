@@ -106,6 +106,9 @@ struct Engine::Impl {
         admission([this] { return admission_world.get(); }) {
     state.on_change(
         [this](std::string_view kind, const model::ObjectKey& key) { dispatch(kind, key); });
+    state.on_problem([this](const std::string& problem) {
+      services.log.warn("ignoring a mirrored promise", {{"problem", problem}});
+    });
     for (const auto& provider : parts.providers.all()) {
       provider->on_catalog_change([this] { catalog_changed(); });
       provider->on_interruption([this](const std::string& id) { interrupted(id); });
@@ -130,9 +133,10 @@ struct Engine::Impl {
       }
     } else if (kind == "NodePool") {
       pool_changed(key.name);
-    } else if (const auto* resource = node_class_resource(kind)) {
-      node_class_changed(*resource, key.name);
+    } else if (kind == "NodeClass") {
+      node_class_changed(key.name);
     }
+    publish();
     provisioner.notify();
     disruption.notify();
   }
@@ -146,13 +150,14 @@ struct Engine::Impl {
     return nullptr;
   }
 
-  static const model::Resource* node_class_resource(std::string_view kind) {
-    for (const auto& resource : model::node_class_resources()) {
-      if (resource.kind == kind) {
-        return &resource;
-      }
+  // The extender answers from the newest snapshot that was made: one per turn of the loop.
+  void publish() {
+    if (!std::exchange(publishing, true)) {
+      services.loop.post([this] {
+        publishing = false;
+        state.snapshot();
+      });
     }
-    return nullptr;
   }
 
   void claim_changed(const scheduling::NodeRecord& record) {
@@ -174,11 +179,15 @@ struct Engine::Impl {
     admission_world.refresh(services);
   }
 
-  void node_class_changed(const model::Resource& resource, const std::string& name) {
-    node_classes.enqueue(std::string(resource.kind) + "/" + name);
-    for (const auto& pool : state.snapshot()->node_pools) {
-      const auto& ref = pool->template_.node_class_ref;
-      if (ref.kind == resource.kind && ref.name == name) {
+  void node_class_changed(const std::string& name) {
+    const auto snapshot = state.snapshot();
+    for (const auto& node_class : snapshot->node_classes) {
+      if (node_class->meta.name == name) {
+        node_classes.enqueue(node_class->kind + "/" + name);
+      }
+    }
+    for (const auto& pool : snapshot->node_pools) {
+      if (pool->template_.node_class_ref.name == name) {
         node_pools.enqueue(pool->meta.name);
       }
     }
@@ -251,6 +260,7 @@ struct Engine::Impl {
   AdmissionWorld admission_world;
   webhooks::Admission admission;
   bool leading = false;
+  bool publishing = false;
   std::unique_ptr<base::TaskGroup> interruptions;
 };
 
