@@ -217,8 +217,10 @@ bool Transfer::take_header(std::string_view line) {
   }
   if (line.starts_with("HTTP/")) {
     response_.headers = {};  // of an answer before: 100 Continue, a redirect, a proxy's
+    head_ended_ = false;
     return true;
   }
+  head_ended_ = head_ended_ || line == "\r\n" || line == "\n";
   const std::size_t colon = line.find(':');
   if (colon != std::string_view::npos) {
     response_.headers.add(std::string(line.substr(0, colon)),
@@ -282,6 +284,11 @@ void Transfer::finish(CURLcode code) {
     fail(refused_ ? std::move(*refused_) : error_of(code));
     return;
   }
+  if (!head_ended_) {
+    // libcurl takes a connection that closes here for the end of the headers.
+    fail({ErrorKind::Unavailable, name() + ": the answer ended within its headers"});
+    return;
+  }
   long status = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   response_.status = static_cast<int>(status);
@@ -293,13 +300,16 @@ void Transfer::finish(CURLcode code) {
 Error Transfer::error_of(CURLcode code) const {
   const char* detail = error_.front() != '\0' ? error_.data() : curl_easy_strerror(code);
   const std::string message = name() + ": " + detail;
+  curl_off_t connected_after = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_PRETRANSFER_TIME_T, &connected_after);
+  const bool connected = connected_after > 0;
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && connected) {
+    return {ErrorKind::Unavailable, message};  // the peer's protocol, not the URL's
+  }
   switch (code) {
-    case CURLE_OPERATION_TIMEDOUT: {
+    case CURLE_OPERATION_TIMEDOUT:
       // Before the request was sent this is only a connection that did not come about.
-      curl_off_t sending_since = 0;
-      curl_easy_getinfo(easy_.get(), CURLINFO_PRETRANSFER_TIME_T, &sending_since);
-      return {sending_since > 0 ? ErrorKind::Timeout : ErrorKind::Unavailable, message};
-    }
+      return {connected ? ErrorKind::Timeout : ErrorKind::Unavailable, message};
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
       return {ErrorKind::Invalid, message + "; give a URL such as https://host:443/path"};

@@ -75,6 +75,7 @@ class Transfer {
   std::string url_;
   Response response_;
   std::size_t header_bytes_ = 0;
+  bool head_ended_ = false;
   std::optional<base::Error> refused_;  // why a callback ended the transfer
   bool paused_ = false;
   Clock::time_point last_activity_;

@@ -60,6 +60,11 @@ void Wire::reset() {
   close();
 }
 
+bool Wire::readable() const {
+  char byte = 0;
+  return !buffer_.empty() || ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
 void Wire::finish_sending() const {
   ::shutdown(fd_, SHUT_WR);
 }

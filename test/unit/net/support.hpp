@@ -40,6 +40,8 @@ class Wire {
   std::string read_answer();
   // Everything until the peer closes.
   std::string read_all();
+  // Something has come that was not read yet.
+  bool readable() const;
   void finish_sending() const;
   void reset();  // closes so that the peer gets a reset
   void close();
