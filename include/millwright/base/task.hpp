@@ -38,6 +38,7 @@ struct FinalAwaiter {
 };
 
 struct TaskPromiseBase {
+  // Set once the awaiter has really suspended.
   std::coroutine_handle<> continuation = std::noop_coroutine();
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() const noexcept { return {}; }
@@ -97,9 +98,15 @@ class [[nodiscard]] Task {
     struct Awaiter {
       std::coroutine_handle<promise_type> handle;
       bool await_ready() const noexcept { return false; }
-      std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiter) const noexcept {
+      // A child that finishes at once returns here instead of transferring back: builds without
+      // tail calls (debug, sanitizers) would otherwise grow the stack with every such await.
+      bool await_suspend(std::coroutine_handle<> waiter) const {
+        handle.resume();
+        if (handle.done()) {
+          return false;
+        }
         handle.promise().continuation = waiter;
-        return handle;
+        return true;
       }
       T await_resume() const { return handle.promise().take(); }
     };

@@ -29,21 +29,21 @@ Task<int> plus_one(int value) {
   co_return value + 1;
 }
 
-Task<int> sum_to(int count) {
-  int sum = 0;
+Task<std::int64_t> sum_to(int count) {
+  std::int64_t sum = 0;
   for (int i = 0; i < count; ++i) {
     sum += co_await plus_one(i);
   }
   co_return sum;
 }
 
-Task<void> store_sum(int count, int* out) {
-  const int sum = co_await sum_to(count);
+Task<void> store_sum(int count, std::int64_t* out) {
+  const std::int64_t sum = co_await sum_to(count);
   *out = sum;
 }
 
 TEST_F(TaskTest, IsLazyAndGivesItsValueToTheAwaiter) {
-  int sum = 0;
+  std::int64_t sum = 0;
   TaskGroup group(loop_);
   group.spawn(store_sum(4, &sum));
   EXPECT_EQ(sum, 0);
@@ -52,17 +52,13 @@ TEST_F(TaskTest, IsLazyAndGivesItsValueToTheAwaiter) {
   EXPECT_TRUE(group.empty());
 }
 
-TEST_F(TaskTest, AwaitingMillionsInARowDoesNotGrowTheStack) {
-#if defined(__OPTIMIZE__)
+TEST_F(TaskTest, AwaitingAMillionInARowDoesNotGrowTheStack) {
   constexpr int kCount = 1'000'000;
-#else
-  constexpr int kCount = 10'000;  // without optimisation transfer is not symmetric
-#endif
-  int sum = 0;
+  std::int64_t sum = 0;
   TaskGroup group(loop_);
   group.spawn(store_sum(kCount, &sum));
   loop_.run_ready();
-  EXPECT_NE(sum, 0);
+  EXPECT_EQ(sum, std::int64_t{kCount} * (kCount + 1) / 2);
 }
 
 Task<void> nap(Loop* loop, Duration delay, std::stop_token stop, Log* log, std::string name) {
