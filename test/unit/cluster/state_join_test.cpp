@@ -1,0 +1,200 @@
+// How Nodes and NodeClaims become one record, whatever the order of their events.
+#include "millwright/cluster/state.hpp"
+#include "unit/cluster/describe.hpp"
+#include "unit/cluster/objects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace millwright::cluster {
+namespace {
+
+using testing::at;
+using testing::ClaimBuilder;
+using testing::describe;
+using ::testing::ElementsAre;
+using testing::hold;
+using testing::NodeBuilder;
+using testing::PodBuilder;
+
+using Event = std::function<void(State&)>;
+
+template <class T>
+Event seen(std::shared_ptr<const T> object) {
+  return [object](State& state) { state.upsert(object); };
+}
+
+// Every order of the events must end in the picture that the given order ends in.
+void expect_order_does_not_matter(const std::vector<Event>& events) {
+  std::vector<std::size_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::string expected;
+  do {
+    Ledger ledger;
+    State state(ledger);
+    for (const std::size_t index : order) {
+      events[index](state);
+    }
+    const std::string got = describe(*state.snapshot());
+    if (expected.empty()) {
+      expected = got;
+    }
+    ASSERT_EQ(got, expected) << ::testing::PrintToString(order);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+std::vector<std::string> picture(State& state) {
+  std::vector<std::string> lines;
+  for (const auto& record : state.snapshot()->nodes) {
+    lines.push_back((record->node ? record->node->meta.name : "-") + "/" +
+                    (record->claim ? record->claim->meta.name : "-") +
+                    (record->marked_for_deletion ? " marked" : ""));
+  }
+  return lines;
+}
+
+TEST(StateJoin, every_order_of_a_nodes_life_gives_the_same_picture) {
+  const std::string mirror = encode_holds({hold("held", "claim", 100, 600)});
+  expect_order_does_not_matter({
+      seen(ClaimBuilder("claim").version(1).build()),
+      seen(ClaimBuilder("claim")
+               .version(3)
+               .provider("p1")
+               .annotation(model::kHoldsAnnotation, mirror)
+               .build()),
+      seen(NodeBuilder("node").managed().version(2).build()),
+      seen(NodeBuilder("node").managed().version(4).provider("p1").allocatable(4000).build()),
+      seen(PodBuilder("bound").version(5).on("node").requests(100).build()),
+      seen(PodBuilder("held").version(2).requests(100).build()),
+      seen(NodeBuilder("stranger").allocatable(1000).build()),
+  });
+}
+
+TEST(StateJoin, every_order_of_pod_events_gives_the_same_picture) {
+  expect_order_does_not_matter({
+      seen(NodeBuilder("n1").build()),
+      seen(PodBuilder("moves").version(1).requests(250, 64).build()),
+      seen(PodBuilder("moves").version(2).requests(250, 64).on("n1").build()),
+      seen(PodBuilder("ends").version(3).requests(100).on("n1").build()),
+      seen(PodBuilder("ends").version(4).requests(100).on("n1").phase("Succeeded").build()),
+      seen(PodBuilder("db-0").uid("old").created(1).version(5).requests(700).on("n1").build()),
+      seen(PodBuilder("db-0").uid("new").created(9).version(6).requests(300).on("n2").build()),
+  });
+}
+
+TEST(StateJoin, every_order_of_shared_instances_gives_the_same_picture) {
+  expect_order_does_not_matter({
+      seen(NodeBuilder("old-name").created(1).provider("p1").build()),
+      seen(NodeBuilder("new-name").created(2).provider("p1").build()),
+      seen(ClaimBuilder("b").provider("p1").build()),
+      seen(ClaimBuilder("a").provider("p1").build()),
+      seen(ClaimBuilder("c").provider("p2").build()),
+      seen(NodeBuilder("n2").managed().provider("p2").build()),
+  });
+}
+
+TEST(StateJoin, claims_without_nodes_and_nodes_without_claims_stand_alone) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("in-flight").build());
+  state.upsert(ClaimBuilder("launched").provider("p1").build());
+  state.upsert(NodeBuilder("unmanaged").build());
+  EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "-/launched", "unmanaged/-"));
+  state.upsert(NodeBuilder("node").managed().provider("p1").build());
+  EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "node/launched", "unmanaged/-"));
+  state.remove_node("node");
+  EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "-/launched", "unmanaged/-"));
+  state.remove_node_claim("in-flight");
+  state.remove_node_claim("launched");
+  state.remove_node("unmanaged");
+  EXPECT_THAT(picture(state), ElementsAre());
+}
+
+TEST(StateJoin, a_managed_node_is_left_out_until_it_can_be_judged) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(NodeBuilder("no-provider").managed().build());
+  state.upsert(NodeBuilder("no-type").label(model::kNodePoolLabel, "a").provider("p").build());
+  EXPECT_THAT(picture(state), ElementsAre());
+  state.upsert(NodeBuilder("no-type")
+                   .label(model::kNodePoolLabel, "a")
+                   .label(model::kInitializedLabel, "true")
+                   .provider("p")
+                   .build());
+  EXPECT_THAT(picture(state), ElementsAre("no-type/-"));
+}
+
+TEST(StateJoin, a_change_of_provider_id_leaves_nothing_behind) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("a").provider("p1").build());
+  state.upsert(ClaimBuilder("b").provider("p2").build());
+  state.upsert(NodeBuilder("n").provider("p1").build());
+  EXPECT_THAT(picture(state), ElementsAre("-/b", "n/a"));
+  state.upsert(NodeBuilder("n").provider("p2").build());
+  EXPECT_THAT(picture(state), ElementsAre("-/a", "n/b"));
+  state.upsert(ClaimBuilder("b").provider("p3").build());
+  EXPECT_THAT(picture(state), ElementsAre("-/a", "-/b", "n/-"));
+}
+
+TEST(StateJoin, an_assumed_claim_counts_until_its_event_replaces_it) {
+  Ledger ledger;
+  State state(ledger);
+  state.assume(ClaimBuilder("c").version(7).build());
+  EXPECT_THAT(picture(state), ElementsAre("-/c"));
+  state.upsert(ClaimBuilder("c").version(7).provider("p1").build());
+  EXPECT_EQ(state.snapshot()->nodes[0]->claim->provider_id, "p1");
+  // The answer to a write may arrive after the event that shows it.
+  state.assume(ClaimBuilder("c").version(9).build());
+  EXPECT_EQ(state.snapshot()->nodes[0]->claim->provider_id, "p1");
+}
+
+TEST(StateJoin, marks_what_is_going_by_karpenters_rule) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("deleting").deleting().build());
+  state.upsert(ClaimBuilder("flagged").build());
+  state.upsert(ClaimBuilder("terminating").condition(model::kInstanceTerminating).build());
+  state.upsert(ClaimBuilder("kept").provider("p1").build());
+  state.upsert(NodeBuilder("n-kept").provider("p1").deleting().build());
+  state.upsert(NodeBuilder("n-unmanaged").deleting().build());
+  state.mark_for_deletion("flagged", true);
+  state.mark_for_deletion("unknown", true);
+  EXPECT_THAT(picture(state), ElementsAre("-/deleting marked", "-/flagged marked", "n-kept/kept",
+                                          "n-unmanaged/- marked", "-/terminating marked"));
+  state.mark_for_deletion("flagged", false);
+  EXPECT_THAT(picture(state), ::testing::Contains("-/flagged"));
+}
+
+TEST(StateJoin, another_object_of_the_name_starts_without_marks) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("c").uid("1").created(1).build());
+  state.mark_for_deletion("c", true);
+  state.nominate("c", at(60));
+  state.upsert(ClaimBuilder("c").uid("2").created(5).build());
+  const auto record = state.snapshot()->nodes[0];
+  EXPECT_FALSE(record->marked_for_deletion);
+  EXPECT_FALSE(record->nominated_until.has_value());
+  // The older object's last words come too late.
+  state.upsert(ClaimBuilder("c").uid("1").created(1).deleting().build());
+  EXPECT_EQ(state.snapshot()->nodes[0]->claim->meta.uid, "2");
+}
+
+TEST(StateJoin, a_nomination_survives_the_step_from_claim_to_node) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("c").provider("p").build());
+  state.nominate("c", at(60));
+  state.nominate("nobody", at(60));
+  state.upsert(NodeBuilder("n").provider("p").build());
+  EXPECT_EQ(state.snapshot()->nodes[0]->nominated_until, at(60));
+  state.nominate("n", at(90));
+  EXPECT_EQ(state.snapshot()->nodes[0]->nominated_until, at(90));
+}
+
+}  // namespace
+}  // namespace millwright::cluster

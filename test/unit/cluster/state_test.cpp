@@ -1,0 +1,413 @@
+#include "millwright/cluster/state.hpp"
+
+#include "millwright/scheduling/solve.hpp"
+#include "unit/cluster/describe.hpp"
+#include "unit/cluster/objects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <thread>
+
+namespace millwright::cluster {
+namespace {
+
+using testing::at;
+using testing::ClaimBuilder;
+using testing::describe;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::hold;
+using ::testing::IsEmpty;
+using testing::NodeBuilder;
+using testing::PodBuilder;
+
+scheduling::NodeRecordPtr record_of(State& state, std::string_view name) {
+  for (const auto& record : state.snapshot()->nodes) {
+    if (record->name() == name) {
+      return record;
+    }
+  }
+  return nullptr;
+}
+
+TEST(State, counts_bound_pods_and_forgets_them_when_they_end) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(PodBuilder("b").on("n").requests(200, 100).build());
+  state.upsert(PodBuilder("a").on("n").requests(100).owned_by_daemon_set().build());
+  auto record = record_of(state, "n");
+  ASSERT_EQ(record->pods.size(), 2U);
+  EXPECT_EQ(record->pods[0]->meta.name, "a");
+  EXPECT_EQ(model::to_string(record->pod_requests), "{cpu: 300m, memory: 100Mi, pods: 2}");
+  EXPECT_EQ(model::to_string(record->daemon_requests), "{cpu: 100m, pods: 1}");
+  state.upsert(PodBuilder("b").on("n").requests(200, 100).phase("Failed").build());
+  EXPECT_EQ(model::to_string(record_of(state, "n")->pod_requests), "{cpu: 100m, pods: 1}");
+  state.remove_pod({"default", "a"}, "uid-a");
+  record = record_of(state, "n");
+  EXPECT_THAT(record->pods, IsEmpty());
+  EXPECT_THAT(record->pod_requests, IsEmpty());
+  EXPECT_THAT(record->daemon_requests, IsEmpty());
+}
+
+TEST(State, removes_a_pod_only_when_it_is_the_one_that_is_known) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(PodBuilder("db-0").uid("new").build());
+  state.remove_pod({"default", "db-0"}, "old");
+  EXPECT_EQ(state.snapshot()->pending_pods.size(), 1U);
+  state.remove_pod({"default", "db-0"}, "");
+  EXPECT_EQ(state.snapshot()->pending_pods.size(), 0U);
+}
+
+TEST(State, totals_recover_from_sums_too_large_to_hold) {
+  Ledger ledger;
+  State state(ledger);
+  const std::int64_t huge = std::numeric_limits<std::int64_t>::max() - 10;
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(PodBuilder("huge").on("n").requests(huge).build());
+  state.upsert(PodBuilder("small").on("n").requests(500).build());
+  state.remove_pod({"default", "huge"}, "");
+  EXPECT_EQ(model::to_string(record_of(state, "n")->pod_requests), "{cpu: 500m, pods: 1}");
+}
+
+TEST(State, lists_waiting_pods_by_name_then_namespace) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(PodBuilder("b").in("x").build());
+  state.upsert(PodBuilder("a").in("z").uid("1").build());
+  state.upsert(PodBuilder("a").in("y").uid("2").build());
+  state.upsert(PodBuilder("done").phase("Succeeded").build());
+  state.upsert(PodBuilder("bound").on("n").build());
+  std::vector<std::string> keys;
+  for (const auto& pod : state.snapshot()->pending_pods) {
+    keys.push_back(model::key_of(pod->meta).to_string());
+  }
+  EXPECT_THAT(keys, ElementsAre("y/a", "z/a", "x/b"));
+}
+
+TEST(State, snapshots_never_change_and_share_what_did_not) {
+  Ledger ledger;
+  State state(ledger);
+  for (int i = 0; i < 50; ++i) {
+    state.upsert(NodeBuilder("n" + std::to_string(100 + i)).build());
+  }
+  const auto before = state.snapshot();
+  const std::string text = describe(*before);
+  EXPECT_EQ(state.snapshot(), before);
+  state.upsert(PodBuilder("p").on("n120").requests(1).build());
+  state.upsert(NodeBuilder("n099").build());
+  state.remove_node("n130");
+  ledger.fence({"n110", "Empty", at(0)});
+  const auto after = state.snapshot();
+  EXPECT_EQ(describe(*before), text);
+  EXPECT_GT(after->generation, before->generation);
+  std::size_t shared = 0;
+  for (const auto& record : after->nodes) {
+    shared +=
+        static_cast<std::size_t>(std::count(before->nodes.begin(), before->nodes.end(), record));
+  }
+  EXPECT_EQ(shared, 47U);  // all but the new, the removed, the fenced and the pod's node
+  EXPECT_TRUE(std::is_sorted(after->nodes.begin(), after->nodes.end(),
+                             [](const auto& a, const auto& b) { return a->name() < b->name(); }));
+}
+
+TEST(State, repeated_and_older_events_change_nothing) {
+  Ledger ledger;
+  State state(ledger);
+  int changes = 0;
+  state.on_change([&changes](std::string_view, const model::ObjectKey&) { ++changes; });
+  state.upsert(NodeBuilder("n").version(5).allocatable(1000).build());
+  state.upsert(PodBuilder("p").version(6).build());
+  const auto before = state.snapshot();
+  state.upsert(NodeBuilder("n").version(5).allocatable(1000).build());
+  state.upsert(NodeBuilder("n").version(4).build());
+  state.upsert(PodBuilder("p").version(6).build());
+  state.remove_node("unknown");
+  state.remove("Secret", {"default", "unknown"});
+  EXPECT_EQ(state.snapshot(), before);
+  EXPECT_EQ(changes, 2);
+}
+
+TEST(State, reports_each_change_with_its_kind) {
+  Ledger ledger;
+  State state(ledger);
+  std::vector<std::string> heard;
+  state.on_change([&](std::string_view kind, const model::ObjectKey& key) {
+    heard.push_back(std::string(kind) + " " + key.to_string());
+  });
+  const auto named = [](auto object, const std::string& name, const std::string& ns = {}) {
+    object.meta.name = name;
+    object.meta.namespace_ = ns;
+    return std::make_shared<const decltype(object)>(object);
+  };
+  state.upsert(named(model::NodePool{}, "np"));
+  state.upsert(named(model::NodeClass{.kind = "EC2NodeClass"}, "nc"));
+  state.upsert(named(model::DaemonSet{}, "ds", "ns"));
+  state.upsert(named(model::PodDisruptionBudget{}, "pdb", "ns"));
+  state.upsert(named(model::PersistentVolumeClaim{}, "pvc", "ns"));
+  state.upsert(named(model::PersistentVolume{}, "pv"));
+  state.upsert(named(model::StorageClass{}, "sc"));
+  state.upsert(named(model::CSINode{}, "cn"));
+  state.upsert(named(model::VolumeAttachment{}, "va"));
+  state.upsert(named(model::Namespace{}, "space"));
+  EXPECT_EQ(describe(*state.snapshot()),
+            "pool np/#\nclass nc/#\ndaemonset ds/ns#\nbudget pdb/ns#\npvc pvc/ns#\npv pv/#\n"
+            "storageclass sc/#\ncsinode cn/#\nattachment va/#\nnamespace space/#\n");
+  state.remove_node_pool("np");
+  state.remove_node_class("ECSNodeClass", "nc");  // another kind's object of that name
+  state.remove_node_class("EC2NodeClass", "nc");
+  state.remove("DaemonSet", {"ns", "ds"});
+  state.remove("PodDisruptionBudget", {"ns", "pdb"});
+  state.remove("PersistentVolumeClaim", {"ns", "pvc"});
+  state.remove("PersistentVolume", {"", "pv"});
+  state.remove("StorageClass", {"", "sc"});
+  state.remove("CSINode", {"", "cn"});
+  state.remove("VolumeAttachment", {"", "va"});
+  state.remove("Namespace", {"", "space"});
+  EXPECT_EQ(describe(*state.snapshot()), "");
+  EXPECT_EQ(heard.size(), 20U);
+  EXPECT_EQ(heard[1], "NodeClass nc");
+  EXPECT_EQ(heard[12], "DaemonSet ns/ds");
+}
+
+TEST(State, a_callback_may_change_the_state) {
+  Ledger ledger;
+  State state(ledger);
+  std::vector<std::string> kinds;
+  state.on_change([&](std::string_view kind, const model::ObjectKey& key) {
+    kinds.emplace_back(kind);
+    if (kind == "Pod") {
+      state.assume(ClaimBuilder("for-" + key.name).build());
+    }
+  });
+  state.upsert(PodBuilder("p").build());
+  EXPECT_THAT(kinds, ElementsAre("Pod", "NodeClaim"));
+  EXPECT_NE(record_of(state, "for-p"), nullptr);
+}
+
+TEST(State, shows_the_ledger_as_it_is_and_when_all_lists_have_arrived) {
+  Ledger ledger;
+  ledger.hold(hold("early", "n1", 10, 60));
+  State state(ledger);
+  EXPECT_FALSE(state.latest()->synced);
+  state.upsert(NodeBuilder("n1").build());
+  state.set_synced(true);
+  ledger.fence({"n1", "Empty", at(0)});
+  ledger.hold(hold("late", "n0", 10, 60));
+  const auto snapshot = state.snapshot();
+  EXPECT_EQ(state.latest(), snapshot);
+  EXPECT_TRUE(snapshot->synced);
+  EXPECT_TRUE(snapshot->nodes[0]->fenced);
+  ASSERT_EQ(snapshot->holds.size(), 2U);
+  EXPECT_EQ(snapshot->holds[0].pod_uid, "uid-late");
+  ledger.unfence("n1");
+  EXPECT_FALSE(state.snapshot()->nodes[0]->fenced);
+}
+
+TEST(State, takes_a_bound_pods_hold_away_only_with_the_snapshot_that_shows_it) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(PodBuilder("p").build());
+  ledger.hold(hold("p", "n", 10, 60));
+  ledger.passed("uid-p", "n", at(0));
+  state.snapshot();
+  state.upsert(PodBuilder("p").on("n").build());
+  EXPECT_NE(ledger.view()->hold_of("uid-p"), nullptr);
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), ElementsAre("uid-p"));
+  const auto snapshot = state.snapshot();
+  EXPECT_THAT(snapshot->holds, IsEmpty());
+  EXPECT_EQ(ledger.view()->hold_of("uid-p"), nullptr);
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), IsEmpty());
+  EXPECT_EQ(state.snapshot(), snapshot);  // what it settled itself is no news
+}
+
+TEST(State, lets_go_of_holds_for_pods_that_are_gone) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(PodBuilder("deleted").build());
+  state.upsert(PodBuilder("replaced").uid("first").created(1).build());
+  scheduling::Hold first = hold("replaced", "n", 10, 60);
+  first.pod_uid = "first";
+  ledger.hold_all({hold("deleted", "n", 10, 60), first});
+  state.remove_pod({"default", "deleted"}, "uid-deleted");
+  state.upsert(PodBuilder("replaced").uid("second").created(2).build());
+  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
+  EXPECT_TRUE(ledger.view()->target_by_pod_uid.empty());
+}
+
+TEST(State, holds_follow_their_claim_to_its_node_and_lapse_with_it) {
+  Ledger ledger;
+  State state(ledger);
+  state.upsert(ClaimBuilder("c").provider("p").build());
+  ledger.hold(hold("p", "c", 10, 60));
+  state.upsert(NodeBuilder("n").provider("p").build());
+  ASSERT_EQ(state.snapshot()->holds.size(), 1U);
+  EXPECT_EQ(state.snapshot()->holds[0].target, "n");
+  ledger.fence({"n", "Empty", at(0)});
+  state.remove_node("n");
+  EXPECT_TRUE(ledger.view()->fences_by_node.empty());
+  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
+
+  ledger.hold(hold("p", "c", 10, 60));
+  state.remove_node_claim("c");
+  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
+}
+
+TEST(State, learns_holds_and_fences_from_the_objects_that_mirror_them) {
+  Ledger ledger;
+  State state(ledger);
+  const std::string holds = encode_holds({hold("p", "c", 10, 60), hold("q", "c", 10, 60)});
+  const std::string fence = encode_fence({"n", "Empty", at(3)});
+  const auto claim = [&](int version) {
+    return ClaimBuilder("c").version(version).provider("p").annotation(model::kHoldsAnnotation,
+                                                                       holds);
+  };
+  state.upsert(claim(1).build());
+  EXPECT_EQ(state.snapshot()->holds.size(), 2U);
+  state.upsert(
+      NodeBuilder("n").version(2).provider("p").annotation(model::kFenceAnnotation, fence).build());
+  EXPECT_TRUE(record_of(state, "n")->fenced);
+  EXPECT_EQ(state.snapshot()->holds[0].target, "n");
+  // A pod that bound keeps nothing, even when the mirror is written again for another reason.
+  state.upsert(PodBuilder("p").on("n").build());
+  state.snapshot();
+  state.upsert(claim(3).annotation("note", "changed").build());
+  EXPECT_EQ(state.snapshot()->holds.size(), 1U);
+  // The leader took its words back.
+  state.upsert(ClaimBuilder("c").version(4).provider("p").build());
+  state.upsert(NodeBuilder("n").version(5).provider("p").build());
+  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
+  EXPECT_FALSE(record_of(state, "n")->fenced);
+}
+
+TEST(State, a_repeated_mirror_does_not_bring_back_what_ended) {
+  Ledger ledger;
+  State state(ledger);
+  const std::string holds = encode_holds({hold("p", "n", 10, 60)});
+  state.upsert(NodeBuilder("n").version(1).annotation(model::kHoldsAnnotation, holds).build());
+  ledger.release("uid-p");
+  state.upsert(NodeBuilder("n").version(2).annotation(model::kHoldsAnnotation, holds).build());
+  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
+}
+
+TEST(State, says_which_mirror_cannot_be_read_and_carries_on) {
+  Ledger ledger;
+  State state(ledger);
+  std::vector<std::string> problems;
+  state.on_problem([&](const std::string& message) { problems.push_back(message); });
+  state.upsert(NodeBuilder("n")
+                   .annotation(model::kHoldsAnnotation, "[{")
+                   .annotation(model::kFenceAnnotation, "yes")
+                   .build());
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_THAT(problems[0], HasSubstr("Node/n: ignoring annotation millwright.io/holds"));
+  EXPECT_THAT(problems[1], HasSubstr("Node/n: ignoring annotation millwright.io/fence"));
+  EXPECT_EQ(state.snapshot()->nodes.size(), 1U);
+}
+
+TEST(State, node_totals_equal_the_sum_of_their_pods_after_any_history) {
+  const bool held = rc::check([] {
+    Ledger ledger;
+    State state(ledger);
+    std::map<std::string, std::shared_ptr<const model::Pod>> model;
+    for (int i = 0; i < 4; ++i) {
+      state.upsert(NodeBuilder("n" + std::to_string(i)).build());
+    }
+    const auto steps = *rc::gen::arbitrary<
+        std::vector<std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, std::uint16_t>>>();
+    int version = 0;
+    for (const auto& [kind, pod, node, cpu] : steps) {
+      const std::string name = "p" + std::to_string(pod % 8);
+      if (kind % 4 == 0) {
+        state.remove_pod({"default", name}, "");
+        model.erase(name);
+        continue;
+      }
+      PodBuilder builder(name);
+      builder.version(++version).requests(cpu).phase(kind % 7 == 0 ? "Succeeded" : "Running");
+      if (node % 5 != 4) {
+        builder.on("n" + std::to_string(node % 5));
+      }
+      if (kind % 3 == 0) {
+        builder.owned_by_daemon_set();
+      }
+      state.upsert(model[name] = builder.build());
+      if (cpu % 3 == 0) {
+        state.snapshot();
+      }
+    }
+    const auto snapshot = state.snapshot();
+    for (const auto& record : snapshot->nodes) {
+      model::ResourceList expected;
+      std::size_t count = 0;
+      for (const auto& [name, pod] : model) {
+        if (pod->spec.node_name == record->name() && !model::is_terminal(*pod)) {
+          model::add_to(expected, scheduling::effective_requests(*pod));
+          ++count;
+        }
+      }
+      std::erase_if(expected, [](const auto& entry) { return entry.second.is_zero(); });
+      RC_ASSERT(record->pods.size() == count);
+      RC_ASSERT(record->pod_requests == expected);
+    }
+    RC_ASSERT(
+        snapshot->pending_pods.size() ==
+        static_cast<std::size_t>(std::count_if(model.begin(), model.end(), [](const auto& entry) {
+          return entry.second->spec.node_name.empty() && !model::is_terminal(*entry.second);
+        })));
+  });
+  EXPECT_TRUE(held);
+}
+
+TEST(State, other_threads_read_whole_pictures_while_the_loop_changes_them) {
+  Ledger ledger;
+  State state(ledger);
+  std::atomic<bool> done = false;
+  std::vector<std::thread> readers;
+  std::atomic<int> torn = 0;
+  for (int i = 0; i < 2; ++i) {
+    readers.emplace_back([&] {
+      std::uint64_t last = 0;
+      while (!done) {
+        const LedgerViewPtr view = ledger.view();
+        const auto snapshot = state.latest();
+        // Each round holds for two pods at once and fences one node; never half of it.
+        torn += view->target_by_pod_uid.size() % 2 != 0 ? 1 : 0;
+        torn += snapshot->generation < last ? 1 : 0;
+        last = snapshot->generation;
+        for (const auto& record : snapshot->nodes) {
+          torn += record->pods.size() > 1 ? 1 : 0;
+        }
+        ledger.passed("uid-reader", "n1", at(0));
+        ledger.in_doubt("n1", at(0));
+      }
+    });
+  }
+  for (int round = 0; round < 200; ++round) {
+    const std::string name = std::to_string(round % 10);
+    ledger.hold_all({hold("a" + name, "n" + name, 10, 60), hold("b" + name, "x", 10, 60)});
+    state.upsert(NodeBuilder("n" + name).build());
+    state.upsert(PodBuilder("p").uid(std::to_string(round)).on("n" + name).build());
+    ledger.fence({"n" + name, "Empty", at(round)});
+    state.snapshot();
+    ledger.unfence("n" + name);
+    const std::vector<std::string> both{"uid-a" + name, "uid-b" + name};
+    ledger.settle_all(both);
+  }
+  done = true;
+  for (std::thread& reader : readers) {
+    reader.join();
+  }
+  EXPECT_EQ(torn, 0);
+}
+
+}  // namespace
+}  // namespace millwright::cluster
