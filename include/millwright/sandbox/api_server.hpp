@@ -109,6 +109,7 @@ class ApiServer {
   std::uint64_t resource_version() const;
 
  private:
+  friend struct ServerAccess;  // src/sandbox: the store below this door
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

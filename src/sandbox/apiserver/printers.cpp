@@ -1,0 +1,428 @@
+#include "sandbox/apiserver/printers.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millwright::sandbox {
+
+namespace {
+
+using Cells = boost::json::array;
+
+Json cell(std::string_view value, std::string_view absent = "<none>") {
+  return Json(value.empty() ? absent : value);
+}
+
+Json number(const Json& object, std::string_view path) {
+  return integer(object, path);
+}
+
+Json age(const Json& object, base::TimePoint now) {
+  return Json(age_of(object, now));
+}
+
+std::string list_text(const boost::json::array& items) {
+  std::string all;
+  for (const auto& item : items) {
+    all += (all.empty() ? "" : ",");
+    all += item.is_string() ? std::string(item.get_string()) : to_text(item);
+  }
+  return all;
+}
+
+Cells print_pod(const Json& pod, base::TimePoint now) {
+  std::size_t ready = 0;
+  std::int64_t restarts = 0;
+  for (const auto& status : items(pod, "status.containerStatuses")) {
+    ready += boolean(status, "ready") ? 1 : 0;
+    restarts += integer(status, "restartCount");
+  }
+  return {Json(fmt::format("{}/{}", ready, items(pod, "spec.containers").size())),
+          Json(pod_status_text(pod)),
+          Json(std::to_string(restarts)),
+          age(pod, now),
+          cell(text(pod, "status.podIP")),
+          cell(text(pod, "spec.nodeName")),
+          cell(text(pod, "status.nominatedNodeName")),
+          Json("<none>")};
+}
+
+std::string node_status(const Json& node) {
+  std::string status = "Unknown";
+  for (const auto& condition : items(node, "status.conditions")) {
+    if (text(condition, "type") == "Ready") {
+      status = text(condition, "status") == "True" ? "Ready" : "NotReady";
+    }
+  }
+  return boolean(node, "spec.unschedulable") ? status + ",SchedulingDisabled" : status;
+}
+
+std::string node_roles(const Json& node) {
+  constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
+  std::vector<std::string> roles;
+  for (const auto& [key, value] : fields(node, "metadata.labels")) {
+    if (std::string_view(key).starts_with(kPrefix)) {
+      roles.emplace_back(std::string_view(key).substr(kPrefix.size()));
+    }
+  }
+  std::sort(roles.begin(), roles.end());
+  std::string all;
+  for (const auto& role : roles) {
+    all += (all.empty() ? "" : ",") + role;
+  }
+  return all;
+}
+
+std::string node_address(const Json& node, std::string_view type) {
+  for (const auto& address : items(node, "status.addresses")) {
+    if (text(address, "type") == type) {
+      return std::string(text(address, "address"));
+    }
+  }
+  return {};
+}
+
+Cells print_node(const Json& node, base::TimePoint now) {
+  return {Json(node_status(node)),
+          cell(node_roles(node)),
+          age(node, now),
+          cell(text(node, "status.nodeInfo.kubeletVersion")),
+          cell(node_address(node, "InternalIP")),
+          cell(node_address(node, "ExternalIP")),
+          cell(text(node, "status.nodeInfo.osImage"), "<unknown>"),
+          cell(text(node, "status.nodeInfo.kernelVersion"), "<unknown>"),
+          cell(text(node, "status.nodeInfo.containerRuntimeVersion"), "<unknown>")};
+}
+
+void add_template_cells(Cells& cells, const Json& workload, bool selector) {
+  const auto* spec = find(workload, "spec.template.spec");
+  const Json none;
+  cells.emplace_back(container_names(spec == nullptr ? none : *spec));
+  cells.emplace_back(container_images(spec == nullptr ? none : *spec));
+  if (selector) {
+    cells.emplace_back(selector_text(find(workload, "spec.selector")));
+  }
+}
+
+Cells print_deployment(const Json& json, base::TimePoint now) {
+  Cells cells{Json(fmt::format("{}/{}", integer(json, "status.readyReplicas"),
+                               integer(json, "spec.replicas"))),
+              number(json, "status.updatedReplicas"), number(json, "status.availableReplicas"),
+              age(json, now)};
+  add_template_cells(cells, json, true);
+  return cells;
+}
+
+Cells print_replica_set(const Json& json, base::TimePoint now) {
+  Cells cells{number(json, "spec.replicas"), number(json, "status.replicas"),
+              number(json, "status.readyReplicas"), age(json, now)};
+  add_template_cells(cells, json, true);
+  return cells;
+}
+
+Cells print_stateful_set(const Json& json, base::TimePoint now) {
+  Cells cells{Json(fmt::format("{}/{}", integer(json, "status.readyReplicas"),
+                               integer(json, "spec.replicas"))),
+              age(json, now)};
+  add_template_cells(cells, json, false);
+  return cells;
+}
+
+Cells print_daemon_set(const Json& json, base::TimePoint now) {
+  Cells cells{number(json, "status.desiredNumberScheduled"),
+              number(json, "status.currentNumberScheduled"),
+              number(json, "status.numberReady"),
+              number(json, "status.updatedNumberScheduled"),
+              number(json, "status.numberAvailable"),
+              Json(selector_text(find(json, "spec.template.spec.nodeSelector"))),
+              age(json, now)};
+  add_template_cells(cells, json, true);
+  return cells;
+}
+
+Cells print_job(const Json& json, base::TimePoint now) {
+  const auto done = integer(json, "status.succeeded");
+  std::string status = "Running";
+  for (const auto& condition : items(json, "status.conditions")) {
+    if (text(condition, "status") == "True") {
+      status = text(condition, "type");
+    }
+  }
+  std::string duration;
+  if (const auto start = base::parse_rfc3339(text(json, "status.startTime"))) {
+    const auto end = base::parse_rfc3339(text(json, "status.completionTime")).value_or(now);
+    duration = base::format_human_duration(end - *start);
+  }
+  Cells cells{Json(status), Json(fmt::format("{}/{}", done, integer(json, "spec.completions"))),
+              Json(duration), age(json, now)};
+  add_template_cells(cells, json, true);
+  return cells;
+}
+
+Cells print_event(const Json& event, base::TimePoint now) {
+  const auto series = text(event, "series.lastObservedTime");
+  auto last = series.empty() ? text(event, "lastTimestamp") : series;
+  if (last.empty()) {
+    last = text(event, "eventTime");
+  }
+  auto first = text(event, "firstTimestamp");
+  if (first.empty()) {
+    first = text(event, "eventTime");
+  }
+  auto source = text(event, "source.component");
+  if (source.empty()) {
+    source = text(event, "reportingComponent");
+  }
+  std::string kind(text(event, "involvedObject.kind"));
+  std::transform(kind.begin(), kind.end(), kind.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return {Json(age_since(last, now)),
+          Json(text(event, "type")),
+          Json(text(event, "reason")),
+          Json(fmt::format("{}/{}", kind, text(event, "involvedObject.name"))),
+          Json(text(event, "involvedObject.fieldPath")),
+          Json(source),
+          Json(text(event, "message")),
+          Json(age_since(first, now)),
+          Json(std::max<std::int64_t>(1, integer(event, "count"))),
+          Json(text(event, "metadata.name"))};
+}
+
+Cells print_namespace(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "status.phase")), age(json, now)};
+}
+
+std::string int_or_text(const Json& json, std::string_view path) {
+  const auto* value = find(json, path);
+  return value == nullptr     ? "N/A"
+         : value->is_string() ? std::string(value->get_string())
+                              : to_text(*value);
+}
+
+Cells print_budget(const Json& json, base::TimePoint now) {
+  return {Json(int_or_text(json, "spec.minAvailable")),
+          Json(int_or_text(json, "spec.maxUnavailable")), number(json, "status.disruptionsAllowed"),
+          age(json, now)};
+}
+
+Cells print_service(const Json& json, base::TimePoint now) {
+  std::string ports;
+  for (const auto& port : items(json, "spec.ports")) {
+    ports += fmt::format("{}{}/{}", ports.empty() ? "" : ",", integer(port, "port"),
+                         text(port, "protocol"));
+  }
+  return {Json(text(json, "spec.type")),
+          cell(text(json, "spec.clusterIP")),
+          Json("<none>"),
+          cell(ports),
+          age(json, now),
+          Json(selector_text(find(json, "spec.selector")))};
+}
+
+Cells print_config_map(const Json& json, base::TimePoint now) {
+  return {Json(fields(json, "data").size() + fields(json, "binaryData").size()), age(json, now)};
+}
+
+Cells print_secret(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "type")), Json(fields(json, "data").size()), age(json, now)};
+}
+
+Cells print_service_account(const Json& json, base::TimePoint now) {
+  return {Json(items(json, "secrets").size()), age(json, now)};
+}
+
+Cells print_volume_claim(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "status.phase")),
+          Json(text(json, "spec.volumeName")),
+          Json(text(json, "status.capacity.storage")),
+          Json(list_text(items(json, "spec.accessModes"))),
+          Json(text(json, "spec.storageClassName")),
+          Json("<unset>"),
+          age(json, now),
+          Json(text(json, "spec.volumeMode"))};
+}
+
+Cells print_volume(const Json& json, base::TimePoint now) {
+  const auto ns = text(json, "spec.claimRef.namespace");
+  return {Json(text(json, "spec.capacity.storage")),
+          Json(list_text(items(json, "spec.accessModes"))),
+          Json(text(json, "spec.persistentVolumeReclaimPolicy")),
+          Json(text(json, "status.phase")),
+          Json(ns.empty() ? "" : fmt::format("{}/{}", ns, text(json, "spec.claimRef.name"))),
+          Json(text(json, "spec.storageClassName")),
+          age(json, now)};
+}
+
+Cells print_storage_class(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "provisioner")), Json(text(json, "reclaimPolicy")),
+          Json(text(json, "volumeBindingMode")), Json(boolean(json, "allowVolumeExpansion")),
+          age(json, now)};
+}
+
+Cells print_priority_class(const Json& json, base::TimePoint now) {
+  return {number(json, "value"), Json(boolean(json, "globalDefault")), age(json, now),
+          Json(text(json, "preemptionPolicy"))};
+}
+
+Cells print_lease(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "spec.holderIdentity")), age(json, now)};
+}
+
+Cells print_webhooks(const Json& json, base::TimePoint now) {
+  return {Json(items(json, "webhooks").size()), age(json, now)};
+}
+
+Cells print_csi_node(const Json& json, base::TimePoint now) {
+  return {Json(items(json, "spec.drivers").size()), age(json, now)};
+}
+
+Cells print_attachment(const Json& json, base::TimePoint now) {
+  return {Json(text(json, "spec.attacher")), Json(text(json, "spec.source.persistentVolumeName")),
+          Json(text(json, "spec.nodeName")), Json(boolean(json, "status.attached")),
+          age(json, now)};
+}
+
+const std::vector<Printer>& printers() {
+  static const std::vector<Printer> kPrinters = {
+      {"Pod",
+       {{"Ready"},
+        {"Status"},
+        {"Restarts"},
+        {"Age"},
+        {"IP", true},
+        {"Node", true},
+        {"Nominated Node", true},
+        {"Readiness Gates", true}},
+       print_pod},
+      {"Node",
+       {{"Status"},
+        {"Roles"},
+        {"Age"},
+        {"Version"},
+        {"Internal-IP", true},
+        {"External-IP", true},
+        {"OS-Image", true},
+        {"Kernel-Version", true},
+        {"Container-Runtime", true}},
+       print_node},
+      {"Deployment",
+       {{"Ready"},
+        {"Up-to-date", false, true},
+        {"Available", false, true},
+        {"Age"},
+        {"Containers", true},
+        {"Images", true},
+        {"Selector", true}},
+       print_deployment},
+      {"ReplicaSet",
+       {{"Desired", false, true},
+        {"Current", false, true},
+        {"Ready", false, true},
+        {"Age"},
+        {"Containers", true},
+        {"Images", true},
+        {"Selector", true}},
+       print_replica_set},
+      {"StatefulSet",
+       {{"Ready"}, {"Age"}, {"Containers", true}, {"Images", true}},
+       print_stateful_set},
+      {"DaemonSet",
+       {{"Desired", false, true},
+        {"Current", false, true},
+        {"Ready", false, true},
+        {"Up-to-date", false, true},
+        {"Available", false, true},
+        {"Node Selector"},
+        {"Age"},
+        {"Containers", true},
+        {"Images", true},
+        {"Selector", true}},
+       print_daemon_set},
+      {"Job",
+       {{"Status"},
+        {"Completions"},
+        {"Duration"},
+        {"Age"},
+        {"Containers", true},
+        {"Images", true},
+        {"Selector", true}},
+       print_job},
+      {"Event",
+       {{"Last Seen"},
+        {"Type"},
+        {"Reason"},
+        {"Object"},
+        {"Subobject", true},
+        {"Source", true},
+        {"Message"},
+        {"First Seen", true},
+        {"Count", true, true},
+        {"Name", true}},
+       print_event,
+       true},
+      {"Namespace", {{"Status"}, {"Age"}}, print_namespace},
+      {"PodDisruptionBudget",
+       {{"Min Available"}, {"Max Unavailable"}, {"Allowed Disruptions", false, true}, {"Age"}},
+       print_budget},
+      {"Service",
+       {{"Type"}, {"Cluster-IP"}, {"External-IP"}, {"Port(s)"}, {"Age"}, {"Selector", true}},
+       print_service},
+      {"ConfigMap", {{"Data", false, true}, {"Age"}}, print_config_map},
+      {"Secret", {{"Type"}, {"Data", false, true}, {"Age"}}, print_secret},
+      {"ServiceAccount", {{"Secrets", false, true}, {"Age"}}, print_service_account},
+      {"PersistentVolumeClaim",
+       {{"Status"},
+        {"Volume"},
+        {"Capacity"},
+        {"Access Modes"},
+        {"StorageClass"},
+        {"VolumeAttributesClass"},
+        {"Age"},
+        {"VolumeMode", true}},
+       print_volume_claim},
+      {"PersistentVolume",
+       {{"Capacity"},
+        {"Access Modes"},
+        {"Reclaim Policy"},
+        {"Status"},
+        {"Claim"},
+        {"StorageClass"},
+        {"Age"}},
+       print_volume},
+      {"StorageClass",
+       {{"Provisioner"},
+        {"ReclaimPolicy"},
+        {"VolumeBindingMode"},
+        {"AllowVolumeExpansion"},
+        {"Age"}},
+       print_storage_class},
+      {"PriorityClass",
+       {{"Value", false, true}, {"Global-Default"}, {"Age"}, {"PreemptionPolicy"}},
+       print_priority_class},
+      {"Lease", {{"Holder"}, {"Age"}}, print_lease},
+      {"ValidatingWebhookConfiguration", {{"Webhooks", false, true}, {"Age"}}, print_webhooks},
+      {"MutatingWebhookConfiguration", {{"Webhooks", false, true}, {"Age"}}, print_webhooks},
+      {"CSINode", {{"Drivers", false, true}, {"Age"}}, print_csi_node},
+      {"VolumeAttachment",
+       {{"Attacher"}, {"PV"}, {"Node"}, {"Attached"}, {"Age"}},
+       print_attachment},
+  };
+  return kPrinters;
+}
+
+}  // namespace
+
+const Printer* find_printer(std::string_view kind) {
+  for (const auto& printer : printers()) {
+    if (printer.kind == kind) {
+      return &printer;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace millwright::sandbox
