@@ -7,12 +7,27 @@ namespace {
 
 bool fill(const Field& field, json::value& value);
 
+// Nulls that no default replaces go, as in the API server; only list items keep theirs.
+bool fill_entries(const Field& value_field, json::object& entries) {
+  bool changed = false;
+  for (auto entry = entries.begin(); entry != entries.end();) {
+    if (entry->value().is_null()) {
+      entry = entries.stable_erase(entry);
+      changed = true;
+    } else {
+      changed |= fill(value_field, entry->value());
+      ++entry;
+    }
+  }
+  return changed;
+}
+
 bool fill_members(const Field& field, json::object& fields) {
   bool changed = false;
   for (const Member& described : field.members) {
     json::value* found = fields.if_contains(described.name);
     if (found != nullptr && found->is_null() && !described.field.default_value) {
-      fields.erase(described.name);
+      fields.stable_erase(fields.find(described.name));
       changed = true;
       continue;
     }
@@ -32,9 +47,7 @@ bool fill(const Field& field, json::value& value) {
   if (field.type == Type::Object && value.is_object()) {
     changed = fill_members(field, value.get_object());
   } else if (field.type == Type::Map && value.is_object()) {
-    for (auto& entry : value.get_object()) {
-      changed |= fill(field.element.front(), entry.value());
-    }
+    changed = fill_entries(field.element.front(), value.get_object());
   } else if (field.type == Type::List && value.is_array()) {
     for (json::value& item : value.get_array()) {
       changed |= fill(field.element.front(), item);

@@ -15,8 +15,9 @@ class PatternCompiler {
     if (at_ != text_.size()) {
       fail("unexpected character");
     }
-    connect(whole, add({Pattern::Step::Done, {}, -1, -1}));
-    return whole.start;
+    const int done = add({Pattern::Step::Done, {}, -1, -1});
+    connect(whole, done);
+    return whole.start < 0 ? done : whole.start;
   }
 
  private:

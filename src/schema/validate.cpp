@@ -61,18 +61,22 @@ std::string shown(const Field& field, const json::value& value) {
   return text;
 }
 
-std::string range_text(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
-                       std::string_view unit) {
-  std::string text;
+// "1 to 100", "at least 0": the bounds of a number or of a size.
+std::string range_text(std::optional<std::int64_t> least, std::optional<std::int64_t> most) {
   if (least && most) {
-    text = std::to_string(*least) + " to " + std::to_string(*most);
-  } else if (least) {
-    text = "at least " + std::to_string(*least);
-  } else if (most) {
-    text = "at most " + std::to_string(*most);
+    return std::to_string(*least) + " to " + std::to_string(*most);
   }
-  return unit.empty() ? text : text + " " + std::string(unit);
+  return least ? "at least " + std::to_string(*least) : "at most " + std::to_string(*most);
 }
+
+// What sizes count, in singular and plural.
+struct Unit {
+  std::string_view one;
+  std::string_view many;
+};
+constexpr Unit kCharacters{"character", "characters"};
+constexpr Unit kItems{"item", "items"};
+constexpr Unit kEntries{"entry", "entries"};
 
 // What a field takes, as the end of a sentence that begins with "expected".
 std::string accepted_text(const Field& field) {
@@ -93,7 +97,7 @@ std::string accepted_text(const Field& field) {
       return field.format == Format::DateTime ? "a time such as \"2026-01-02T03:04:05Z\"" : "text";
     case Type::Integer:
       return field.minimum || field.maximum
-                 ? "a whole number, " + range_text(field.minimum, field.maximum, {})
+                 ? "a whole number, " + range_text(field.minimum, field.maximum)
                  : "a whole number";
     case Type::Boolean:
       return "true or false";
@@ -186,7 +190,7 @@ class Validator {
   bool walk_entries(const Field& field, const json::value& value, const json::value* old,
                     const std::string& path) {
     bool typed = true;
-    check_size(field, static_cast<std::int64_t>(value.get_object().size()), value, path, "entries");
+    check_size(field, static_cast<std::int64_t>(value.get_object().size()), value, path, kEntries);
     for (const auto& [key, child] : value.get_object()) {
       typed &=
           walk(field.element.front(), child, member(old, key), path + "[" + std::string(key) + "]");
@@ -197,7 +201,7 @@ class Validator {
   bool walk_items(const Field& field, const json::value& value, const json::value* old,
                   const std::string& path) {
     const json::array& items = value.get_array();
-    check_size(field, static_cast<std::int64_t>(items.size()), value, path, "items");
+    check_size(field, static_cast<std::int64_t>(items.size()), value, path, kItems);
     bool typed = true;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string item_path = path + "[" + std::to_string(i) + "]";
@@ -251,12 +255,14 @@ class Validator {
   }
 
   void check_size(const Field& field, std::int64_t size, const json::value& value,
-                  const std::string& path, std::string_view unit) {
+                  const std::string& path, Unit unit) {
     if ((field.least_size && size < *field.least_size) ||
         (field.most_size && size > *field.most_size)) {
-      report(field, value, path,
-             "expected " + range_text(field.least_size, field.most_size, unit) + ", found " +
-                 std::to_string(size));
+      report(
+          field, value, path,
+          "expected " + range_text(field.least_size, field.most_size) + " " +
+              std::string(field.most_size.value_or(*field.least_size) == 1 ? unit.one : unit.many) +
+              ", found " + std::to_string(size));
     }
   }
 
@@ -277,7 +283,7 @@ class Validator {
       return;  // a quantity written as a number
     }
     const std::string_view text = as_text(&value);
-    check_size(field, count_characters(text), value, path, "characters");
+    check_size(field, count_characters(text), value, path, kCharacters);
     const auto& accepted = field.accepted;
     const bool listed =
         accepted.empty() || std::find(accepted.begin(), accepted.end(), text) != accepted.end();
@@ -292,7 +298,7 @@ class Validator {
                    const std::string& path) {
     for (const EntryRule& rule : field.entry_rules) {
       for (const auto& [key, child] : value.get_object()) {
-        if (!rule.holds(key, child)) {
+        if (!child.is_null() && !rule.holds(key, child)) {
           report(field.element.front(), child, path + "[" + std::string(key) + "]", rule.message);
         }
       }
