@@ -2,6 +2,7 @@
 
 #include "kube/files.hpp"
 #include "kube/process.hpp"
+#include "millwright/base/base64.hpp"
 
 #include <utility>
 
@@ -26,7 +27,7 @@ Credentials::Credentials(base::Loop& loop, Config config, base::Logger log)
   if (!config_.token.empty()) {
     fixed.authorization = "Bearer " + config_.token;
   } else if (!config_.username.empty()) {
-    fixed.authorization = "Basic " + encode_base64(config_.username + ":" + config_.password);
+    fixed.authorization = "Basic " + base::encode_base64(config_.username + ":" + config_.password);
   } else if (config_.exec) {
     return;
   }

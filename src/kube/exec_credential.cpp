@@ -3,6 +3,7 @@
 #include "kube/credentials.hpp"
 #include "kube/files.hpp"
 #include "kube/json.hpp"
+#include "millwright/base/base64.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -80,7 +81,7 @@ std::string exec_info(const ExecPlugin& plugin, const Config& config) {
       cluster["insecure-skip-tls-verify"] = true;
     }
     if (!config.tls.ca_pem.empty()) {
-      cluster["certificate-authority-data"] = encode_base64(config.tls.ca_pem);
+      cluster["certificate-authority-data"] = base::encode_base64(config.tls.ca_pem);
     }
     spec["cluster"] = std::move(cluster);
   }

@@ -1,14 +1,11 @@
 #include "kube/files.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <vector>
 
 namespace millwright::kube {
 namespace {
@@ -55,34 +52,6 @@ std::string resolve_path(const std::string& directory, const std::string& path) 
     return path;
   }
   return directory + "/" + path;
-}
-
-base::Result<std::string> decode_base64(std::string_view text) {
-  std::string packed;
-  packed.reserve(text.size());
-  std::ranges::copy_if(text, std::back_inserter(packed), [](char c) { return !is_space(c); });
-  // At most two, and only at the end; OpenSSL would take them anywhere.
-  const auto last = packed.find_last_not_of('=');
-  const auto padding = packed.size() - (last == std::string::npos ? 0 : last + 1);
-  std::vector<unsigned char> bytes(packed.size() / 4 * 3 + 1);
-  const int length =
-      EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(packed.data()),
-                      static_cast<int>(packed.size()));
-  if (packed.size() % 4 != 0 || padding > 2 || length < 0 ||
-      packed.find('=') < packed.size() - padding) {
-    return base::fail(ErrorKind::Invalid, "it is not valid base64");
-  }
-  // OpenSSL counts the bytes that the padding stands for.
-  return std::string(bytes.begin(), bytes.begin() + length - static_cast<std::ptrdiff_t>(padding));
-}
-
-std::string encode_base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
 }
 
 base::Result<std::string> clean_token(std::string_view text) {

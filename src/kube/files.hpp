@@ -17,11 +17,6 @@ base::Result<std::string> read_file(const std::string& path);
 // `path` itself when absolute.
 std::string resolve_path(const std::string& directory, const std::string& path);
 
-// Standard alphabet, padding required, white space allowed (kubeconfigs wrap lines). The error
-// never shows the text.
-base::Result<std::string> decode_base64(std::string_view text);
-std::string encode_base64(std::string_view bytes);
-
 // Without white space at either end; Invalid when it could not be part of an HTTP header.
 base::Result<std::string> clean_token(std::string_view text);
 

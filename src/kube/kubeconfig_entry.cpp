@@ -1,6 +1,7 @@
 #include "kube/kubeconfig_entry.hpp"
 
 #include "kube/files.hpp"
+#include "millwright/base/base64.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
@@ -91,7 +92,7 @@ base::Result<std::string> Entry::data(const std::string& field, std::string_view
   std::string origin = field + "-data";
   std::string pem;
   if (!encoded.empty()) {
-    auto decoded = decode_base64(encoded);
+    auto decoded = base::decode_base64(encoded);
     if (!decoded) {
       return invalid(origin, "cannot be used: " + decoded.error().message);
     }

@@ -1,0 +1,123 @@
+#include "millwright/controllers/certificates.hpp"
+
+#include "controllers/certificate_secret.hpp"
+#include "millwright/base/base64.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kRetry = std::chrono::seconds(5);
+
+}  // namespace
+
+Certificates::Certificates(kube::Client& client, base::Metrics& metrics, base::Logger log,
+                           CertificateOptions options,
+                           std::function<void(const certs::Bundle&)> on_bundle)
+    : client_(client),
+      metrics_(metrics),
+      log_(std::move(log)),
+      options_(std::move(options)),
+      on_bundle_(std::move(on_bundle)) {}
+
+base::Task<void> Certificates::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    auto kept = co_await keep();
+    base::Duration pause = options_.look_again;
+    if (!kept) {
+      log_.warn("keeping the certificates failed, will try again",
+                {{"Secret", options_.namespace_ + "/" + options_.secret},
+                 {"error", kept.error().message}});
+      pause = kRetry;
+    }
+    const bool slept = co_await base::sleep(client_.loop(), pause, stop);
+    if (!slept) {
+      co_return;
+    }
+  }
+}
+
+base::Task<base::Result<certs::Bundle>> Certificates::keep() {
+  const model::ObjectKey key{.namespace_ = options_.namespace_, .name = options_.secret};
+  auto secret = co_await client_.get(model::kSecretResource, key);
+  const bool absent = !secret && secret.error().kind == base::ErrorKind::NotFound;
+  if (!secret && !absent) {
+    co_return tl::unexpected(std::move(secret).error());
+  }
+  const auto stored = absent ? std::nullopt : from_secret(*secret);
+  auto due = certs::reconcile(stored, options_.policy, client_.loop().now());
+  MW_CO_TRY(bundle, std::move(due));
+  if (!stored || *stored != bundle) {
+    json::value object = to_secret(bundle, options_.namespace_, options_.secret);
+    if (!absent) {
+      // The lock makes the replicas agree: the loser reads the winner's bundle next time.
+      object.at("metadata").as_object()["resourceVersion"] =
+          secret->at("metadata").at("resourceVersion");
+    }
+    base::Result<json::value> written;
+    if (absent) {
+      written = co_await client_.create(model::kSecretResource, object);
+    } else {
+      written = co_await client_.replace(model::kSecretResource, object);
+    }
+    if (!written) {
+      co_return tl::unexpected(std::move(written).error());
+    }
+    log_.info("wrote new certificates", {{"Secret", key.to_string()}});
+  }
+  if (!current_ || *current_ != bundle) {
+    current_ = bundle;
+    on_bundle_(bundle);
+  }
+  if (const auto validity = certs::validity_of(bundle.leaf.certificate_pem)) {
+    const std::chrono::duration<double> left = validity->not_after - client_.loop().now();
+    metrics_.set("millwright_certificate_expiry_seconds",
+                 "Seconds until the serving certificate expires.", {}, left.count());
+  }
+  const std::string ca_bundle = base::encode_base64(bundle.trust_pem(client_.loop().now()));
+  for (const auto& resource :
+       {model::kMutatingWebhookResource, model::kValidatingWebhookResource}) {
+    auto injected = co_await inject(resource, ca_bundle);
+    if (!injected) {
+      co_return tl::unexpected(std::move(injected).error());
+    }
+  }
+  co_return bundle;
+}
+
+base::Task<base::Result<>> Certificates::inject(model::Resource resource, std::string ca_bundle) {
+  const model::ObjectKey key{.namespace_ = {}, .name = options_.webhook_configuration};
+  auto updated = co_await client_.update(
+      resource, key, [ca_bundle](const json::value& object) -> std::optional<json::value> {
+        const auto* webhooks = object.as_object().if_contains("webhooks");
+        if (webhooks == nullptr || !webhooks->is_array()) {
+          return std::nullopt;
+        }
+        json::array next = webhooks->as_array();
+        bool changed = false;
+        for (auto& webhook : next) {
+          auto& config = webhook.as_object()["clientConfig"];
+          if (!config.is_object()) {
+            continue;
+          }
+          auto& current = config.as_object()["caBundle"];
+          changed = changed || current != json::value(ca_bundle);
+          current = ca_bundle;
+        }
+        if (!changed) {
+          return std::nullopt;
+        }
+        return json::object{{"webhooks", std::move(next)}};
+      });
+  if (!updated && updated.error().kind != base::ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(updated).error());
+  }
+  co_return base::Result<>{};
+}
+
+}  // namespace millwright::controllers
