@@ -1,0 +1,66 @@
+// The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
+#include "disruption/survey.hpp"
+
+namespace millwright::disruption {
+
+namespace {
+
+// The clock of consolidateAfter: the last change among the claim's pods, else its initialisation.
+std::optional<base::TimePoint> settled_since(const model::NodeClaim& claim) {
+  const auto* initialized = model::find_condition(claim.conditions, model::kInitialized);
+  if (initialized == nullptr || initialized->status != model::ConditionStatus::True) {
+    return std::nullopt;
+  }
+  return claim.last_pod_event_time ? claim.last_pod_event_time : initialized->last_transition_time;
+}
+
+}  // namespace
+
+std::string_view to_string(Reason reason) {
+  switch (reason) {
+    case Reason::Empty:
+      return "Empty";
+    case Reason::Drifted:
+      return "Drifted";
+    case Reason::Underutilized:
+      return "Underutilized";
+  }
+  return "";
+}
+
+Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePool& pool,
+                              base::TimePoint now) {
+  const auto after = pool.consolidate_after.value();
+  const auto since = settled_since(claim);
+  if (pool.replicas || !after || !since) {
+    return {};
+  }
+  const auto from = *since + *after;
+  return now >= from ? Consolidatable{.value = true, .next = std::nullopt}
+                     : Consolidatable{.value = false, .next = from};
+}
+
+bool is_settling(const scheduling::NodeRecord& record, const model::NodePool& pool,
+                 base::TimePoint now) {
+  return record.claim && consolidatable(*record.claim, pool, now).next.has_value();
+}
+
+std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool) {
+  if (!model::is_true(claim.conditions, model::kLaunched)) {
+    return {};
+  }
+  const auto& claim_hash = claim.meta.annotation(model::kNodePoolHashAnnotation);
+  const auto& claim_version = claim.meta.annotation(model::kNodePoolHashVersionAnnotation);
+  const auto& pool_hash = pool.meta.annotation(model::kNodePoolHashAnnotation);
+  const auto& pool_version = pool.meta.annotation(model::kNodePoolHashVersionAnnotation);
+  const bool comparable = !claim_hash.empty() && !pool_hash.empty() && !claim_version.empty() &&
+                          claim_version == pool_version;
+  if (comparable && claim_hash != pool_hash) {
+    return "NodePoolDrifted";
+  }
+  const scheduling::Requirements wanted(pool.template_.requirements);
+  const auto has = scheduling::Requirements::from_labels(claim.meta.labels);
+  return has.compatible(wanted, scheduling::AllowUndefined::None) ? "" : "RequirementsDrifted";
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,200 @@
+#include "disruption/consolidation.hpp"
+
+#include "disruption/price.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+namespace millwright::disruption {
+namespace {
+
+constexpr std::size_t kSpotToSpotTypes = 15;
+constexpr double kBalancedThreshold = 0.5;  // 1 / k with k = 2
+
+std::string dollars(double amount) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "$%.3g/h", amount);
+  return text.data();
+}
+
+bool all_spot(Candidates candidates) {
+  return std::all_of(candidates.begin(), candidates.end(),
+                     [](const auto* each) { return each->capacity_type == model::kSpot; });
+}
+
+const scheduling::InstanceTypes& types_for(const Survey& survey,
+                                           const scheduling::PlannedClaim& claim) {
+  return survey.input().catalog.find(claim.node_pool)->second;
+}
+
+// Spot for spot: only from a wide choice, or the next interruption comes soon and every price
+// change moves the node again. Empty when the replacement stands.
+std::string keep_cheaper_spot(const Survey& survey, Candidates candidates,
+                              scheduling::PlannedClaim& claim, double price) {
+  if (!survey.input().options.spot_to_spot) {
+    return "replacing a spot node by another spot node needs the feature gate "
+           "SpotToSpotConsolidation";
+  }
+  pin_capacity_type(claim, model::kSpot);
+  const auto requirements = claim.requirements;
+  const bool narrowed = narrow_types(claim, types_for(survey, claim), [&](const auto& type) {
+    return worst_launch_price(type, requirements) < price;
+  });
+  if (!narrowed) {
+    return "no cheaper spot instance type satisfies its pods";
+  }
+  if (candidates.size() > 1) {
+    return {};
+  }
+  if (claim.instance_types.size() < kSpotToSpotTypes) {
+    return "only " + std::to_string(claim.instance_types.size()) +
+           " cheaper spot instance types satisfy its pods, and 15 are needed";
+  }
+  // The cheapest fifteen, or as many as minValues need: launching from the whole list again and
+  // again would end at the very cheapest type, which is the one that gets interrupted.
+  auto ordered = options_of(claim, types_for(survey, claim));
+  std::vector<const scheduling::InstanceType*> kept;
+  for (const auto& name : claim.instance_types) {
+    kept.push_back(*std::find_if(ordered.begin(), ordered.end(),
+                                 [&](const auto* type) { return type->name == name; }));
+  }
+  const auto needed = types_needed(claim.requirements, kept).value_or(0);
+  kept.resize(std::max(kSpotToSpotTypes, needed));
+  set_types(claim, std::move(kept));
+  return {};
+}
+
+// The launch must be cheaper whatever offering it gets, and must not fall back to a dearer
+// on-demand one because spot is short.
+std::string keep_cheaper(const Survey& survey, scheduling::PlannedClaim& claim, double price) {
+  const auto& types = types_for(survey, claim);
+  const auto requirements = claim.requirements;
+  const auto cheaper = [&](const scheduling::InstanceType& type) {
+    return worst_launch_price(type, requirements) < price;
+  };
+  if (!narrow_types(claim, types, cheaper)) {
+    return "no cheaper instance type satisfies its pods";
+  }
+  if (allows(requirements, model::kSpot) && allows(requirements, model::kOnDemand)) {
+    auto spot_only = claim;
+    pin_capacity_type(spot_only, model::kSpot);
+    if (narrow_types(spot_only, types, [](const auto&) { return true; })) {
+      claim = std::move(spot_only);
+    }
+  }
+  return {};
+}
+
+// Replacing three nodes by one of a type that is among them only means to remove the others.
+bool survives_same_type_filter(const Survey& survey, Candidates candidates,
+                               scheduling::PlannedClaim& claim) {
+  double limit = std::numeric_limits<double>::infinity();
+  for (const auto* candidate : candidates) {
+    const auto& names = claim.instance_types;
+    if (std::find(names.begin(), names.end(), candidate->instance_type) != names.end()) {
+      limit = std::min(limit, candidate->price);
+    }
+  }
+  if (limit == std::numeric_limits<double>::infinity()) {
+    return true;
+  }
+  const auto requirements = claim.requirements;
+  return narrow_types(claim, types_for(survey, claim), [&](const auto& type) {
+    const auto* offering = scheduling::cheapest_offering(type, requirements);
+    return offering != nullptr && offering->price < limit;
+  });
+}
+
+// Karpenter's Balanced policy: the share of the pool's cost that is saved must be at least half the
+// share of its pods that are disturbed, in every Balanced pool the move touches.
+bool is_balanced(const Survey& survey, Candidates candidates, double savings) {
+  double price = 0;
+  std::map<const model::NodePool*, Survey::PoolTotal> moved;
+  for (const auto* candidate : candidates) {
+    price += candidate->price;
+    auto& total = moved[candidate->pool.get()];
+    total.price += candidate->price;
+    total.disruption += candidate->disruption_cost;
+  }
+  return std::all_of(moved.begin(), moved.end(), [&](const auto& item) {
+    const auto& [pool, part] = item;
+    if (pool->consolidation_policy != "Balanced") {
+      return true;
+    }
+    const auto whole = survey.total_of(*pool);
+    const double share = price > 0 ? savings * part.price / price : 0;
+    if (share <= 0 || whole.price <= 0 || whole.disruption <= 0) {
+      return false;
+    }
+    return (share / whole.price) >= kBalancedThreshold * (part.disruption / whole.disruption);
+  });
+}
+
+}  // namespace
+
+std::string summarize(const Command& command, Candidates candidates) {
+  std::string text(to_string(command.reason));
+  text += command.replacements.empty() ? ": remove node" : ": replace node";
+  text += candidates.size() > 1 ? "s " : " ";
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    text += i == 0 ? "" : ", ";
+    text += candidates[i]->record->name();
+    if (!candidates[i]->instance_type.empty()) {
+      text += " (" + candidates[i]->instance_type + ")";
+    }
+  }
+  for (std::size_t i = 0; i < command.replacements.size(); ++i) {
+    const auto& types = command.replacements[i].instance_types;
+    text += i == 0 ? " by " : ", ";
+    text += types.empty() ? "a new node" : types.front();
+  }
+  if (command.savings > 0) {
+    text += ", saving " + dollars(command.savings);
+  }
+  return text;
+}
+
+Consolidation consolidate(const Survey& survey, Candidates candidates) {
+  auto outcome = simulate_removal(survey, candidates, Destinations::Settled);
+  if (!outcome.problem.empty()) {
+    return {std::nullopt, std::move(outcome.problem)};
+  }
+  if (outcome.claims.size() > 1) {
+    return {std::nullopt, "its pods would need " + std::to_string(outcome.claims.size()) +
+                              " new nodes in its place"};
+  }
+  double price = 0;
+  Command command{.reason = Reason::Underutilized};
+  for (const auto* candidate : candidates) {
+    price += candidate->price;
+    command.claims.push_back(candidate->claim_name());
+  }
+  std::sort(command.claims.begin(), command.claims.end());
+  command.savings = price;
+  if (!outcome.claims.empty()) {
+    auto& claim = outcome.claims.front();
+    const bool spot_to_spot = all_spot(candidates) && allows(claim.requirements, model::kSpot);
+    auto problem = spot_to_spot ? keep_cheaper_spot(survey, candidates, claim, price)
+                                : keep_cheaper(survey, claim, price);
+    if (problem.empty() && candidates.size() > 1 &&
+        !survives_same_type_filter(survey, candidates, claim)) {
+      problem = "the replacement would be of a type that is among the nodes already";
+    }
+    if (!problem.empty()) {
+      return {std::nullopt, std::move(problem)};
+    }
+    command.savings = price - claim.price;
+  }
+  if (!is_balanced(survey, candidates, command.savings)) {
+    return {std::nullopt,
+            "the saving is too small for the pods it would disturb "
+            "(consolidationPolicy Balanced)"};
+  }
+  command.replacements = std::move(outcome.claims);
+  command.placements = std::move(outcome.placements);
+  command.summary = summarize(command, candidates);
+  return {std::move(command), {}};
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,31 @@
+// Consolidation: fewer or cheaper nodes for the same pods (Karpenter's computeConsolidation).
+#pragma once
+
+#include "disruption/simulation.hpp"
+
+#include <optional>
+#include <string>
+
+namespace millwright::disruption {
+
+struct Consolidation {
+  std::optional<Command> command;
+  std::string problem;  // why there is none
+};
+
+// Removes all candidates together, with at most one cheaper replacement.
+Consolidation consolidate(const Survey& survey, Candidates candidates);
+
+// Why the candidate takes no part in consolidation; empty when it does.
+std::string ineligible(const Candidate& candidate);
+
+// The largest group of candidates, by savings ratio, that can go together for at most one
+// replacement; nullopt when there is none of two or more.
+std::optional<Command> consolidate_many(Survey& survey);
+// The first single node that can go.
+std::optional<Command> consolidate_one(Survey& survey);
+
+// Shared wording: "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h".
+std::string summarize(const Command& command, Candidates candidates);
+
+}  // namespace millwright::disruption

@@ -1,0 +1,152 @@
+// Which groups of nodes are tried, and in which order.
+#include "disruption/consolidation.hpp"
+#include "disruption/methods.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace millwright::disruption {
+namespace {
+
+constexpr std::size_t kMaxGroup = 100;
+// How long one part of a long list is looked at before the next has its turn.
+constexpr base::Duration kTurn = std::chrono::seconds(10);
+
+// Eligible candidates, best savings ratio first; blocks the others with their reason.
+std::vector<const Candidate*> eligible_candidates(Survey& survey) {
+  std::vector<const Candidate*> eligible;
+  for (const auto& candidate : survey.candidates()) {
+    if (candidate.empty()) {
+      continue;
+    }
+    auto reason = ineligible(candidate);
+    const auto* obstacle = pods_that_keep(candidate, Reason::Underutilized);
+    if (!reason.empty()) {
+      survey.wake_at(candidate.consolidatable.next);
+      survey.block(candidate.claim_name(), std::move(reason));
+    } else if (obstacle != nullptr) {
+      survey.wake_at(obstacle->until);
+      survey.block(candidate.claim_name(), obstacle->message);
+    } else {
+      eligible.push_back(&candidate);
+    }
+  }
+  std::stable_sort(eligible.begin(), eligible.end(), [](const auto* a, const auto* b) {
+    return a->savings_ratio() > b->savings_ratio();
+  });
+  return eligible;
+}
+
+// At most as many of each pool as its budgets let go.
+std::vector<const Candidate*> within_budgets(Survey& survey,
+                                             const std::vector<const Candidate*>& candidates) {
+  std::map<std::string_view, int> left;
+  std::vector<const Candidate*> kept;
+  for (const auto* candidate : candidates) {
+    const auto [found, is_new] = left.try_emplace(candidate->pool->meta.name, 0);
+    if (is_new) {
+      found->second = survey.remaining(*candidate->pool, Reason::Underutilized);
+    }
+    if (found->second-- > 0) {
+      kept.push_back(candidate);
+    }
+  }
+  return kept;
+}
+
+// One of each pool in turn, so that a large pool does not hide a small one.
+std::vector<const Candidate*> interleaved(const std::vector<const Candidate*>& candidates) {
+  std::vector<std::vector<const Candidate*>> by_pool;
+  std::map<std::string_view, std::size_t> positions;
+  for (const auto* candidate : candidates) {
+    const auto [found, is_new] = positions.try_emplace(candidate->pool->meta.name, by_pool.size());
+    if (is_new) {
+      by_pool.emplace_back();
+    }
+    by_pool[found->second].push_back(candidate);
+  }
+  std::vector<const Candidate*> result;
+  for (std::size_t round = 0; result.size() < candidates.size(); ++round) {
+    for (const auto& pool : by_pool) {
+      if (round < pool.size()) {
+        result.push_back(pool[round]);
+      }
+    }
+  }
+  return result;
+}
+
+// The best half of what one pass may look at, and a part of the rest that moves on with time, so
+// that hopeless candidates at the front do not hide good ones at the back for ever.
+std::vector<const Candidate*> one_turn(std::vector<const Candidate*> candidates, std::size_t most,
+                                       base::TimePoint now) {
+  if (candidates.size() <= most) {
+    return candidates;
+  }
+  const std::size_t best = (most + 1) / 2;
+  const std::size_t moving = most - best;
+  const std::size_t rest = candidates.size() - best;
+  std::vector<const Candidate*> turn(candidates.begin(),
+                                     candidates.begin() + static_cast<std::ptrdiff_t>(best));
+  const auto turns = static_cast<std::size_t>(now.time_since_epoch() / kTurn);
+  for (std::size_t i = 0; i < moving; ++i) {
+    turn.push_back(candidates[best + (turns * moving + i) % rest]);
+  }
+  return turn;
+}
+
+}  // namespace
+
+std::string ineligible(const Candidate& candidate) {
+  auto reason = not_removable_as_empty(candidate);
+  if (!reason.empty()) {
+    return reason;
+  }
+  if (candidate.pool->consolidation_policy == "WhenEmpty") {
+    return "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty";
+  }
+  if (!candidate.priced) {
+    return "its instance type, zone and capacity type name no offering that its NodePool sells";
+  }
+  return {};
+}
+
+std::optional<Command> consolidate_many(Survey& survey) {
+  auto candidates = within_budgets(survey, eligible_candidates(survey));
+  candidates.resize(std::min(candidates.size(), kMaxGroup));
+  std::optional<Command> best;
+  // Karpenter's binary search over prefixes: larger groups are not always harder, but nearly.
+  std::size_t least = 2;
+  std::size_t most = candidates.size();
+  while (least <= most) {
+    const auto size = least + (most - least) / 2;
+    auto result = consolidate(survey, Candidates(candidates).first(size));
+    if (result.command) {
+      best = std::move(result.command);
+      least = size + 1;
+    } else {
+      most = size - 1;
+    }
+  }
+  return best;
+}
+
+std::optional<Command> consolidate_one(Survey& survey) {
+  const auto candidates =
+      one_turn(interleaved(eligible_candidates(survey)),
+               survey.input().options.max_single_node_candidates, survey.input().now);
+  for (const auto* candidate : candidates) {
+    if (survey.remaining(*candidate->pool, Reason::Underutilized) == 0) {
+      survey.block_by_budget(*candidate, Reason::Underutilized);
+      continue;
+    }
+    auto result = consolidate(survey, Candidates(&candidate, 1));
+    if (result.command) {
+      return std::move(result.command);
+    }
+    survey.block(candidate->claim_name(), std::move(result.problem));
+  }
+  return std::nullopt;
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,123 @@
+#include "millwright/disruption/decide.hpp"
+
+#include "disruption/consolidation.hpp"
+#include "disruption/methods.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace millwright::disruption {
+namespace {
+
+// Karpenter's order of methods; the first that finds something ends the pass, since the others
+// would count on room and budget that it takes.
+std::vector<Command> choose(Survey& survey) {
+  auto commands = remove_empty(survey);
+  const auto first_of = [&](std::optional<Command> command) {
+    if (commands.empty() && command) {
+      commands.push_back(*std::move(command));
+    }
+  };
+  if (commands.empty()) {
+    first_of(replace_drifted(survey));
+  }
+  if (commands.empty()) {
+    first_of(consolidate_many(survey));
+  }
+  if (commands.empty()) {
+    first_of(consolidate_one(survey));
+  }
+  return commands;
+}
+
+// The claims' candidates, or nothing when one of them may no longer go.
+std::vector<const Candidate*> candidates_of(const Survey& survey, const Command& command) {
+  std::vector<const Candidate*> found;
+  for (const auto& claim : command.claims) {
+    const auto* candidate = survey.find(claim);
+    if (candidate == nullptr || pods_that_keep(*candidate, command.reason) != nullptr) {
+      return {};
+    }
+    found.push_back(candidate);
+  }
+  return found;
+}
+
+bool within_budgets(const Survey& survey, const std::vector<const Candidate*>& candidates,
+                    Reason reason) {
+  std::map<const model::NodePool*, int> wanted;
+  for (const auto* candidate : candidates) {
+    ++wanted[candidate->pool.get()];
+  }
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& item) {
+    return item.second <= survey.remaining(*item.first, reason);
+  });
+}
+
+bool still_for(const Candidate& candidate, Reason reason) {
+  switch (reason) {
+    case Reason::Empty:
+      return candidate.empty() && not_removable_as_empty(candidate).empty();
+    case Reason::Drifted:
+      return candidate.drifted() != nullptr;
+    case Reason::Underutilized:
+      return !candidate.empty() && ineligible(candidate).empty();
+  }
+  return false;
+}
+
+// As many replacements as before; and since their types were chosen for their price, each must
+// still be an option for the same place in the plan. Drift does not look at prices.
+bool same_shape(const Command& command, const Outcome& outcome) {
+  if (!outcome.problem.empty() || outcome.claims.size() != command.replacements.size()) {
+    return false;
+  }
+  if (command.reason == Reason::Drifted) {
+    return true;
+  }
+  for (std::size_t i = 0; i < outcome.claims.size(); ++i) {
+    const auto& now = outcome.claims[i].instance_types;
+    const auto& then = command.replacements[i];
+    const bool covered = std::all_of(
+        then.instance_types.begin(), then.instance_types.end(),
+        [&](const auto& type) { return std::find(now.begin(), now.end(), type) != now.end(); });
+    if (!covered || outcome.claims[i].node_pool != then.node_pool) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Decisions decide(const Input& input) {
+  Decisions decisions;
+  if (!input.snapshot || !input.snapshot->synced) {
+    return decisions;
+  }
+  Survey survey(input, {});
+  decisions.commands = choose(survey);
+  survey.report(decisions);
+  return decisions;
+}
+
+bool still_valid(const Command& command, const Input& input) {
+  if (!input.snapshot || !input.snapshot->synced || command.claims.empty()) {
+    return false;
+  }
+  const Survey survey(input, command.claims);
+  const auto candidates = candidates_of(survey, command);
+  if (candidates.empty() || !within_budgets(survey, candidates, command.reason) ||
+      !std::all_of(candidates.begin(), candidates.end(),
+                   [&](const auto* candidate) { return still_for(*candidate, command.reason); })) {
+    return false;
+  }
+  if (command.reason == Reason::Empty) {
+    return true;
+  }
+  const auto destinations =
+      command.reason == Reason::Drifted ? Destinations::All : Destinations::Settled;
+  return same_shape(command, simulate_removal(survey, candidates, destinations));
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,105 @@
+#include "disruption/simulation.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace millwright::disruption {
+namespace {
+
+scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
+                                 Destinations destinations) {
+  const auto& input = survey.input();
+  scheduling::Problem problem;
+  problem.pools = survey.pools();
+  const auto& nodes =
+      destinations == Destinations::Settled ? survey.destinations() : survey.all_destinations();
+  problem.nodes.reserve(nodes.size());
+  for (const auto& record : nodes) {
+    const bool removed = std::any_of(candidates.begin(), candidates.end(), [&](const auto* each) {
+      return each->record.get() == record.get();
+    });
+    if (!removed) {
+      problem.nodes.push_back(record);
+    }
+  }
+  problem.counted_nodes = input.snapshot->nodes;
+  for (const auto* candidate : candidates) {
+    problem.pods.insert(problem.pods.end(), candidate->pods.begin(), candidate->pods.end());
+  }
+  problem.pods.insert(problem.pods.end(), survey.other_pods().begin(), survey.other_pods().end());
+  problem.holds = survey.holds();
+  problem.daemon_sets = input.snapshot->daemon_sets;
+  problem.options = input.options.solve;
+  // Karpenter never relaxes minValues to save money.
+  problem.options.min_values = scheduling::MinValuesPolicy::Strict;
+  problem.surroundings = input.snapshot;
+  return problem;
+}
+
+// The candidates' pods by uid.
+std::map<std::string_view, const model::Pod*> pods_of(Candidates candidates) {
+  std::map<std::string_view, const model::Pod*> pods;
+  for (const auto* candidate : candidates) {
+    for (const auto& pod : candidate->pods) {
+      pods.emplace(pod->meta.uid, pod.get());
+    }
+  }
+  return pods;
+}
+
+std::string name_of(const model::Pod& pod) {
+  return model::key_of(pod.meta).to_string();
+}
+
+}  // namespace
+
+Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations) {
+  const auto own = pods_of(candidates);
+  auto plan = scheduling::solve(make_problem(survey, candidates, destinations));
+  for (const auto& refusal : plan.refusals) {
+    const auto pod = own.find(refusal.pod_uid);
+    if (pod != own.end()) {
+      return {.problem =
+                  "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason};
+    }
+    if (survey.is_leaving(refusal.pod_uid)) {
+      return {.problem = "a pod of a node that is going already would find no place"};
+    }
+  }
+  Outcome outcome;
+  // New claims without a pod of ours are the provisioner's business.
+  std::map<std::size_t, std::size_t> kept;
+  for (std::size_t i = 0; i < plan.claims.size(); ++i) {
+    const auto& uids = plan.claims[i].pod_uids;
+    const auto ours =
+        std::count_if(uids.begin(), uids.end(), [&](const auto& uid) { return own.contains(uid); });
+    if (ours == 0) {
+      continue;
+    }
+    if (static_cast<std::size_t>(ours) != uids.size()) {
+      return {.problem = "its pods would share new capacity with pods that are still pending"};
+    }
+    kept.emplace(i, outcome.claims.size());
+    outcome.claims.push_back(std::move(plan.claims[i]));
+  }
+  for (auto& placement : plan.placements) {
+    const auto pod = own.find(placement.pod_uid);
+    if (pod == own.end()) {
+      continue;
+    }
+    if (auto* index = std::get_if<std::size_t>(&placement.target)) {
+      *index = kept.at(*index);
+    } else {
+      const auto& name = std::get<std::string>(placement.target);
+      const auto* node = survey.find_node(name);
+      if (node == nullptr || !node->initialized()) {
+        return {.problem = "pod " + name_of(*pod->second) + " would need node " + name +
+                           ", which is not initialized yet"};
+      }
+    }
+    outcome.placements.push_back(std::move(placement));
+  }
+  return outcome;
+}
+
+}  // namespace millwright::disruption
