@@ -98,6 +98,10 @@ Operator Requirement::op() const {
   return values_.empty() ? Operator::DoesNotExist : Operator::In;
 }
 
+bool Requirement::admits_absence() const {
+  return op() == Operator::NotIn || op() == Operator::DoesNotExist;
+}
+
 bool Requirement::has(std::string_view value) const {
   const bool listed = std::binary_search(values_.begin(), values_.end(), value);
   return listed != complement_ && within(value, gte_, lte_);

@@ -10,14 +10,8 @@ namespace {
 
 using model::Operator;
 
-// NotIn and DoesNotExist are met by a thing that lacks the key.
-bool admits_absence(const Requirement& requirement) {
-  const Operator op = requirement.op();
-  return op == Operator::NotIn || op == Operator::DoesNotExist;
-}
-
 bool meet(const Requirement& a, const Requirement& b) {
-  return a.has_intersection(b) || (admits_absence(a) && admits_absence(b));
+  return a.has_intersection(b) || (a.admits_absence() && b.admits_absence());
 }
 
 std::string_view after_slash(std::string_view key) {
@@ -80,7 +74,7 @@ std::string typo_hint(std::string_view key, const Requirements& known, AllowUnde
 }
 
 bool may_be_undefined(const Requirement& wanted, AllowUndefined allow) {
-  return admits_absence(wanted) ||
+  return wanted.admits_absence() ||
          (allow == AllowUndefined::WellKnown && model::is_well_known_label(wanted.key()));
 }
 

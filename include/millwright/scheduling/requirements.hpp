@@ -36,6 +36,8 @@ class Requirement {
 
   // In, NotIn, Exists or DoesNotExist; bounds count as Exists.
   model::Operator op() const;
+  // NotIn and DoesNotExist: a thing without the key meets them.
+  bool admits_absence() const;
   bool has(std::string_view value) const;
   Requirement intersection(const Requirement& other) const;
   bool has_intersection(const Requirement& other) const;

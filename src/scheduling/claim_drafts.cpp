@@ -1,0 +1,260 @@
+#include "scheduling/claim_drafts.hpp"
+
+#include "scheduling/existing_nodes.hpp"
+#include "scheduling/min_values.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr double kNotSold = std::numeric_limits<double>::infinity();
+
+Amounts smallest_requests(const PodClasses& pods) {
+  Amounts smallest(pods.columns.size(), 0);
+  for (std::size_t i = 0; i < pods.classes.size(); ++i) {
+    const Amounts& requests = pods.classes[i].requests;
+    for (std::size_t c = 0; c < smallest.size(); ++c) {
+      smallest[c] = i == 0 ? requests[c] : std::min(smallest[c], requests[c]);
+    }
+  }
+  return smallest;
+}
+
+}  // namespace
+
+ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
+                         std::span<const PoolTemplate> pools)
+    : problem_(problem),
+      pools_(pools),
+      shapes_(pools),
+      reservations_(pools, problem),
+      smallest_(smallest_requests(pods)),
+      scratch_(pods.columns.size(), 0) {
+  for (const PoolTemplate& pool : pools) {
+    limits_.emplace_back(pool, problem);
+  }
+}
+
+bool ClaimDrafts::join(std::uint32_t index, const Candidate& candidate, std::uint32_t pod) {
+  ClaimDraft& claim = claims_[index];
+  const PoolTemplate& pool = pools_[claim.pool];
+  for (std::size_t c = 0; c < scratch_.size(); ++c) {
+    scratch_[c] = saturating_add(claim.requests[c], candidate.pod_class.requests[c]);
+  }
+  if (!pool.room.any_fits(claim.rows, scratch_) ||
+      blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
+    return false;
+  }
+  const std::uint32_t shape = shapes_.joined(claim.shape, candidate.rung);
+  if (shape == ClaimShapes::kNone) {
+    return false;
+  }
+  const HostPorts& ports = candidate.constraint.ports;
+  if (shape == claim.shape && ports.empty() && !shapes_[shape].has_min_values) {
+    pool.room.keep_fitting(claim.rows, scratch_);
+    add_pod(claim, candidate, pod);
+    return true;
+  }
+  if (!ports.empty() && claim.ports.conflict(ports) != nullptr) {
+    return false;
+  }
+  const ClaimShape& next = shapes_[shape];
+  RowSet rows = claim.rows;
+  if (claim.reserved) {
+    if (std::find(next.reserved.begin(), next.reserved.end(), *claim.reserved) ==
+        next.reserved.end()) {
+      return false;  // it would lose its reservation
+    }
+    rows &= next.admitted;
+  } else {
+    rows &= next.offered;
+  }
+  drop_rows_with_daemon_port_conflicts(rows, claim.pool, ports);
+  if (!pool.room.keep_fitting(rows, scratch_) ||
+      (next.has_min_values && !satisfies_min_values(next.requirements, *pool.table, rows))) {
+    return false;
+  }
+  claim.rows = std::move(rows);
+  claim.shape = shape;
+  add_pod(claim, candidate, pod);
+  return true;
+}
+
+void ClaimDrafts::add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+  add_to(claim.requests, candidate.pod_class.requests);
+  claim.ports.add(candidate.constraint.ports);
+  claim.pods.push_back(pod);
+  scratch_ = claim.requests;
+  add_to(scratch_, smallest_);
+  claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
+}
+
+std::optional<std::uint32_t> ClaimDrafts::open(const Candidate& candidate, std::uint32_t pod) {
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    auto claim = draft(pool, candidate, true);
+    if (!claim) {
+      continue;
+    }
+    if (claim->reserved) {
+      reservations_.take(pools_[pool].table->kinds()[*claim->reserved]);
+    }
+    add_pod(*claim, candidate, pod);
+    if (limits_[pool].limited()) {
+      limits_[pool].charge(claim->rows);
+      claim->charged = claim->rows;
+    }
+    claims_.push_back(*std::move(claim));
+    return static_cast<std::uint32_t>(claims_.size() - 1);
+  }
+  return std::nullopt;
+}
+
+bool ClaimDrafts::would_open_without_limits(std::uint32_t pool, const Candidate& candidate) {
+  return draft(pool, candidate, false).has_value();
+}
+
+std::optional<ClaimDraft> ClaimDrafts::draft(std::uint32_t pool, const Candidate& candidate,
+                                             bool heed_limits) {
+  const PoolTemplate& owner = pools_[pool];
+  if (!owner.problem.empty() || (heed_limits && limits_[pool].nodes_exhausted()) ||
+      blocking_taint(owner.taints, candidate.constraint, candidate.rung) != nullptr) {
+    return std::nullopt;
+  }
+  const std::uint32_t shape = shapes_.joined(shapes_.empty_claim(pool), candidate.rung);
+  if (shape == ClaimShapes::kNone) {
+    return std::nullopt;
+  }
+  ClaimDraft claim{.pool = pool, .shape = shape};
+  claim.requests.assign(scratch_.size(), 0);
+  const auto narrowed = [&](const RowSet& from) {
+    RowSet rows = from;
+    if (heed_limits && limits_[pool].limited()) {
+      limits_[pool].keep_within(rows);
+    }
+    drop_rows_with_daemon_port_conflicts(rows, pool, candidate.constraint.ports);
+    return rows;
+  };
+  // What is reserved is paid for already, so it comes first.
+  for (const std::uint32_t kind : reserved_by_price(shapes_[shape])) {
+    claim.reserved = kind;
+    if (settle(claim, narrowed(shapes_[shape].admitted & owner.table->kinds()[kind].rows),
+               candidate)) {
+      return claim;
+    }
+  }
+  claim.reserved.reset();
+  if (settle(claim, narrowed(shapes_[shape].offered), candidate)) {
+    return claim;
+  }
+  return std::nullopt;
+}
+
+bool ClaimDrafts::settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate) {
+  const PoolTemplate& pool = pools_[claim.pool];
+  if (!pool.room.keep_fitting(rows, candidate.pod_class.requests)) {
+    return false;
+  }
+  const ClaimShape& shape = shapes_[claim.shape];
+  if (shape.has_min_values && !satisfies_min_values(shape.requirements, *pool.table, rows)) {
+    if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
+      return false;
+    }
+    Requirements lowered = shape.requirements;
+    relax_min_values(lowered, *pool.table, rows);
+    claim.shape = shapes_.of(claim.pool, std::move(lowered));
+    claim.min_values_relaxed = true;
+  }
+  claim.rows = std::move(rows);
+  return true;
+}
+
+void ClaimDrafts::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+                                                       const HostPorts& ports) const {
+  if (ports.empty()) {
+    return;
+  }
+  for (const DaemonGroup& group : pools_[pool].daemon_groups) {
+    if (group.ports.conflict(ports) != nullptr) {
+      rows -= group.rows;
+    }
+  }
+}
+
+std::vector<std::uint32_t> ClaimDrafts::reserved_by_price(const ClaimShape& shape) const {
+  const PoolTemplate& pool = pools_[shape.pool];
+  std::vector<std::pair<double, std::uint32_t>> priced;
+  for (const std::uint32_t index : shape.reserved) {
+    const OfferingKind& kind = pool.table->kinds()[index];
+    if (!reservations_.available(kind)) {
+      continue;
+    }
+    double least = kNotSold;
+    (shape.admitted & kind.rows).for_each([&](std::size_t row) {
+      least = std::min(least, kind.price[row]);
+    });
+    priced.emplace_back(least, index);
+  }
+  std::sort(priced.begin(), priced.end());
+  std::vector<std::uint32_t> result;
+  for (const auto& [price, index] : priced) {
+    result.push_back(index);
+  }
+  return result;
+}
+
+bool ClaimDrafts::tighten(std::uint32_t pool) {
+  bool freed = false;
+  for (ClaimDraft& claim : claims_) {
+    if (claim.pool != pool) {
+      continue;
+    }
+    const ClaimShape& shape = shapes_[claim.shape];
+    const auto cheapest = cheapest_row(pools_[pool], shape, claim);
+    if (!cheapest) {
+      continue;
+    }
+    RowSet rows = limits_[pool].no_larger_than(cheapest->row, claim.rows);
+    if (rows == claim.charged ||
+        (shape.has_min_values &&
+         !satisfies_min_values(shape.requirements, *pools_[pool].table, rows))) {
+      continue;
+    }
+    limits_[pool].recharge(claim.charged, rows);
+    claim.charged = rows;
+    claim.rows = std::move(rows);
+    freed = true;
+  }
+  return freed;
+}
+
+double row_price(const PoolTemplate& pool, const ClaimShape& shape, const ClaimDraft& claim,
+                 std::size_t row) {
+  const auto& kinds = pool.table->kinds();
+  if (claim.reserved) {
+    return kinds[*claim.reserved].price[row];
+  }
+  double least = kNotSold;
+  for (const std::uint32_t kind : shape.kinds) {
+    least = std::min(least, kinds[kind].price[row]);
+  }
+  return least;
+}
+
+std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
+                                        const ClaimDraft& claim) {
+  std::optional<CheapestRow> best;
+  claim.rows.for_each([&](std::size_t row) {
+    const double price = row_price(pool, shape, claim, row);
+    if (!best || price < best->price ||
+        (price == best->price &&
+         pool.table->row(row).type->name < pool.table->row(best->row).type->name)) {
+      best = CheapestRow{row, price};
+    }
+  });
+  return best;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,85 @@
+// Claims in the making: which pods share a node that is still to be bought, and which instance
+// types can still hold them. Requirements only narrow and requests only grow, so a pod class that
+// a claim has turned away once need never be tried on it again.
+#pragma once
+
+#include "scheduling/claim_shapes.hpp"
+#include "scheduling/limits.hpp"
+#include "scheduling/pod_classes.hpp"
+#include "scheduling/reservations.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct ClaimDraft {
+  std::uint32_t pool = 0;
+  std::uint32_t shape = 0;
+  RowSet rows;                            // instance types that can hold it
+  RowSet charged;                         // those its pool's limits were charged for
+  Amounts requests;                       // of its pods
+  HostPorts ports;                        // of its pods
+  std::vector<std::uint32_t> pods;        // indices into PodClasses::pods, in order of arrival
+  std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
+  bool min_values_relaxed = false;
+  bool full = false;  // not even the smallest pod of the problem would fit
+};
+
+// A pod on its way: all of it is the same for the pods of one class on one rung.
+struct Candidate {
+  const PodClass& pod_class;
+  const Constraint& constraint;
+  const Rung& rung;
+};
+
+class ClaimDrafts {
+ public:
+  ClaimDrafts(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools);
+
+  const std::vector<ClaimDraft>& claims() const { return claims_; }
+  const ClaimShapes& shapes() const { return shapes_; }
+  ClaimShapes& shapes() { return shapes_; }
+  const Limits& limits(std::uint32_t pool) const { return limits_[pool]; }
+
+  bool join(std::uint32_t claim, const Candidate& candidate, std::uint32_t pod);
+  // A new claim in the first pool that takes the pod; its index.
+  std::optional<std::uint32_t> open(const Candidate& candidate, std::uint32_t pod);
+  // Whether the pool would take the pod on a new claim if it had no limits.
+  bool would_open_without_limits(std::uint32_t pool, const Candidate& candidate);
+  // Commits the claims of a limited pool to sizes no larger than their cheapest choice, which
+  // frees what they were charged beyond it. False when nothing was freed.
+  bool tighten(std::uint32_t pool);
+
+ private:
+  std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, bool heed_limits);
+  bool settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
+  void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+                                            const HostPorts& ports) const;
+  void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  std::vector<std::uint32_t> reserved_by_price(const ClaimShape& shape) const;
+
+  const Problem& problem_;
+  std::span<const PoolTemplate> pools_;
+  ClaimShapes shapes_;
+  Reservations reservations_;
+  std::vector<Limits> limits_;
+  std::vector<ClaimDraft> claims_;
+  Amounts smallest_;  // per resource the least that any pod asks for
+  Amounts scratch_;
+};
+
+// The row of the claim that costs least, and that price; ties go to the type's name.
+struct CheapestRow {
+  std::size_t row = 0;
+  double price = 0;
+};
+std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
+                                        const ClaimDraft& claim);
+// The least price of one row among the offerings open to the claim; infinity when there is none.
+double row_price(const PoolTemplate& pool, const ClaimShape& shape, const ClaimDraft& claim,
+                 std::size_t row);
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,61 @@
+#include "scheduling/claim_shapes.hpp"
+
+#include "scheduling/signature.hpp"
+
+#include <utility>
+
+namespace millwright::scheduling {
+
+ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
+  for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
+    empty_.push_back(of(pool, pools[pool].requirements));
+  }
+}
+
+std::uint32_t ClaimShapes::joined(std::uint32_t shape, const Rung& rung) {
+  const std::uint64_t key = (std::uint64_t{shape} << 32) | rung.id;
+  if (const auto known = joined_.find(key); known != joined_.end()) {
+    return known->second;
+  }
+  std::uint32_t result = kNone;
+  const ClaimShape& before = shapes_[shape];
+  if (before.requirements.compatible(rung.requirements, AllowUndefined::WellKnown)) {
+    Requirements merged = before.requirements;
+    merged.add(rung.requirements);
+    result = of(before.pool, std::move(merged));
+  }
+  joined_.emplace(key, result);
+  return result;
+}
+
+std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
+  std::string signature = std::to_string(pool) + "\n";
+  append_signature(signature, requirements);
+  const auto [found, added] =
+      by_signature_.try_emplace(std::move(signature), static_cast<std::uint32_t>(shapes_.size()));
+  if (!added) {
+    return found->second;
+  }
+  const PoolTemplate& owner = pools_[pool];
+  ClaimShape shape{.pool = pool,
+                   .admitted = owner.rows,
+                   .offered = RowSet(owner.table->size()),
+                   .has_min_values = requirements.has_min_values()};
+  shape.admitted &= owner.table->admitted(requirements);
+  const auto& kinds = owner.table->kinds();
+  for (std::uint32_t i = 0; i < kinds.size(); ++i) {
+    if (!requirements.compatible(kinds[i].requirements, AllowUndefined::WellKnown)) {
+      continue;
+    }
+    (kinds[i].reserved ? shape.reserved : shape.kinds).push_back(i);
+    if (!kinds[i].reserved) {
+      shape.offered |= kinds[i].rows;
+    }
+  }
+  shape.offered &= shape.admitted;
+  shape.requirements = std::move(requirements);
+  shapes_.push_back(std::move(shape));
+  return found->second;
+}
+
+}  // namespace millwright::scheduling

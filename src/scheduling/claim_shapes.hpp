@@ -1,0 +1,50 @@
+// The requirements a claim in the making can have, and what follows from them. Claims with equal
+// requirements share one shape, so that "may this pod join that claim" is worked out once per pair
+// of shape and pod requirements, not once per pod.
+#pragma once
+
+#include "scheduling/pool_template.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct ClaimShape {
+  std::uint32_t pool = 0;
+  Requirements requirements;
+  RowSet admitted;                      // rows of the pool that meet the requirements
+  RowSet offered;                       // those with an available offering, reserved ones apart
+  std::vector<std::uint32_t> kinds;     // compatible offering kinds, reserved ones apart
+  std::vector<std::uint32_t> reserved;  // compatible reserved kinds
+  bool has_min_values = false;
+};
+
+class ClaimShapes {
+ public:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  explicit ClaimShapes(std::span<const PoolTemplate> pools);
+
+  const ClaimShape& operator[](std::uint32_t shape) const { return shapes_[shape]; }
+  // The shape of a claim of the pool without pods.
+  std::uint32_t empty_claim(std::uint32_t pool) const { return empty_[pool]; }
+  // After a pod with the rung's requirements joins; kNone when it cannot.
+  std::uint32_t joined(std::uint32_t shape, const Rung& rung);
+  // The shape of these requirements.
+  std::uint32_t of(std::uint32_t pool, Requirements requirements);
+
+ private:
+  std::span<const PoolTemplate> pools_;
+  std::vector<ClaimShape> shapes_;
+  std::vector<std::uint32_t> empty_;
+  std::map<std::string, std::uint32_t> by_signature_;
+  std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and rung
+};
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,178 @@
+#include "scheduling/existing_nodes.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr std::string_view kNotReadyTaint = "node.kubernetes.io/not-ready";
+constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulable";
+
+// Two additions to what the record says. A managed node that is not ready at the moment is still
+// capacity, or every hiccup of a kubelet would buy a node (one that is unreachable is not). And a
+// cordoned node is closed even before the node controller has tainted it.
+std::vector<model::Taint> planning_taints(const NodeRecord& record) {
+  std::vector<model::Taint> taints = record.taints();
+  if (record.managed()) {
+    std::erase_if(taints, [](const model::Taint& taint) { return taint.key == kNotReadyTaint; });
+  }
+  const bool marked = std::any_of(taints.begin(), taints.end(), [](const model::Taint& taint) {
+    return taint.key == kUnschedulableTaint;
+  });
+  if (record.node && record.node->unschedulable && !marked) {
+    taints.push_back({.key = std::string(kUnschedulableTaint), .effect = "NoSchedule"});
+  }
+  return taints;
+}
+
+const PoolTemplate* template_of(const NodeRecord& record, std::span<const PoolTemplate> pools) {
+  const auto found = std::find_if(pools.begin(), pools.end(), [&](const PoolTemplate& pool) {
+    return pool.name() == record.node_pool();
+  });
+  return found == pools.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const model::Taint* blocking_taint(std::span<const model::Taint> taints,
+                                   const Constraint& constraint, const Rung& rung) {
+  for (const model::Taint& taint : taints) {
+    const bool soft = taint.effect == "PreferNoSchedule";
+    if (!(soft && rung.tolerates_preferences) &&
+        model::first_untolerated({&taint, 1}, constraint.tolerations) != nullptr) {
+      return &taint;
+    }
+  }
+  return nullptr;
+}
+
+bool ExistingNode::admits(const Constraint& constraint, const Rung& rung) const {
+  return blocking_taint(taints, constraint, rung) == nullptr && meets(rung.requirements);
+}
+
+bool ExistingNode::meets(const Requirements& wanted) const {
+  if (unlaunched) {
+    return always_satisfies(guaranteed, wanted);
+  }
+  const model::StringMap& labels = record->labels();
+  return std::all_of(wanted.begin(), wanted.end(), [&](const Requirement& want) {
+    const auto label = labels.find(want.key());
+    if (label != labels.end()) {
+      return want.has(label->second);
+    }
+    return want.key() == model::kHostnameLabel ? want.has(record->name()) : want.admits_absence();
+  });
+}
+
+ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
+                             std::span<const PoolTemplate> pools,
+                             std::span<const DaemonPod> daemons)
+    : pods_(pods) {
+  nodes_.reserve(problem.nodes.size());
+  for (const NodeRecordPtr& record : problem.nodes) {
+    if (record->marked_for_deletion || record->fenced) {
+      continue;
+    }
+    ExistingNode& node = nodes_.emplace_back();
+    node.record = record;
+    node.taints = planning_taints(*record);
+    node.unlaunched = is_unlaunched(*record);
+    set_room(node, pools, daemons);
+  }
+  std::sort(nodes_.begin(), nodes_.end(), [](const ExistingNode& a, const ExistingNode& b) {
+    const bool a_ready = a.record->initialized();
+    const bool b_ready = b.record->initialized();
+    return a_ready != b_ready ? a_ready : a.record->name() < b.record->name();
+  });
+  const bool ports_matter =
+      std::any_of(pods.constraints.begin(), pods.constraints.end(),
+                  [](const Constraint& constraint) { return !constraint.ports.empty(); });
+  if (ports_matter) {
+    take_ports();
+  }
+  apply_holds(problem);
+}
+
+void ExistingNodes::set_room(ExistingNode& node, std::span<const PoolTemplate> pools,
+                             std::span<const DaemonPod> daemons) {
+  const Columns& columns = pods_.columns;
+  const NodeRecord& record = *node.record;
+  if (node.unlaunched) {
+    const PoolTemplate* pool = template_of(record, pools);
+    const RowSet rows = pool ? launch_options(*record.claim, *pool->table) : RowSet();
+    if (!rows.empty()) {
+      node.guaranteed = guaranteed_labels(*record.claim, *pool->table, rows);
+      node.room = guaranteed_room(pool->room, rows, columns.size());
+      return;
+    }
+    // Its types are not known; but it was made for these requests.
+    node.guaranteed = Requirements(record.claim->requirements);
+    node.guaranteed.add(Requirements::from_labels(record.claim->meta.labels));
+    node.room = columns.amounts(record.claim->requests);
+    return;
+  }
+  node.room = columns.amounts(record.allocatable());
+  subtract_from(node.room, columns.amounts(record.pod_requests));
+  // DaemonSet pods that are expected but not there yet keep their room.
+  Amounts expected(columns.size(), 0);
+  for (const DaemonPod& daemon : daemons) {
+    if (daemon_tolerates(daemon, node.taints) &&
+        std::any_of(daemon.alternatives.begin(), daemon.alternatives.end(),
+                    [&](const Requirements& wanted) { return node.meets(wanted); })) {
+      add_to(expected, columns.amounts(daemon.requests));
+    }
+  }
+  subtract_from(expected, columns.amounts(record.daemon_requests));
+  for (auto& amount : expected) {
+    amount = std::max<std::int64_t>(amount, 0);
+  }
+  subtract_from(node.room, expected);
+}
+
+void ExistingNodes::take_ports() {
+  for (ExistingNode& node : nodes_) {
+    for (const auto& pod : node.record->pods) {
+      node.ports.add(HostPorts(pod->spec));
+    }
+  }
+}
+
+void ExistingNodes::apply_holds(const Problem& problem) {
+  if (problem.holds.empty()) {
+    return;
+  }
+  std::map<std::string_view, std::uint32_t> by_name;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    by_name.emplace(nodes_[i].record->name(), i);
+    if (const auto& claim = nodes_[i].record->claim_name(); !claim.empty()) {
+      by_name.emplace(claim, i);
+    }
+  }
+  std::unordered_map<std::string_view, std::uint32_t> to_place;
+  to_place.reserve(pods_.pods.size());
+  for (std::uint32_t i = 0; i < pods_.pods.size(); ++i) {
+    to_place.emplace(pods_.pods[i].pod->meta.uid, i);
+  }
+  for (const Hold& hold : problem.holds) {
+    const auto target = by_name.find(hold.target);
+    if (target == by_name.end()) {
+      continue;
+    }
+    if (const auto pod = to_place.find(hold.pod_uid); pod != to_place.end()) {
+      promises_.emplace_back(pod->second, target->second);
+      continue;
+    }
+    ExistingNode& node = nodes_[target->second];
+    const auto& bound = node.record->pods;
+    const bool arrived = std::any_of(bound.begin(), bound.end(), [&](const PodPtr& pod) {
+      return pod->meta.uid == hold.pod_uid;
+    });
+    if (!arrived) {
+      subtract_from(node.room, pods_.columns.amounts(hold.requests));
+    }
+  }
+  std::sort(promises_.begin(), promises_.end());
+}
+
+}  // namespace millwright::scheduling

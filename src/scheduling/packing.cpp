@@ -1,0 +1,193 @@
+#include "scheduling/packing.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace millwright::scheduling {
+
+Packing::Packing(const Problem& problem, const PodClasses& pods,
+                 std::span<const PoolTemplate> pools, const ExistingNodes& nodes)
+    : pods_(pods), pools_(pools), nodes_(nodes), drafts_(problem, pods, pools) {
+  outcomes_.resize(pods.pods.size());
+  for (const ExistingNode& node : nodes.nodes()) {
+    room_.push_back(node.room);
+    ports_.push_back(node.ports);
+  }
+  gave_up_.assign(pods.classes.size(), 0);
+  for (const PodClass& pod_class : pods.classes) {
+    seekers_.emplace_back(pods.constraints[pod_class.constraint].ladder.size());
+  }
+  for (const Constraint& constraint : pods.constraints) {
+    verdicts_.emplace_back(constraint.ladder.size());
+  }
+}
+
+void Packing::run() {
+  keep_promises();
+  std::vector<std::uint32_t> waiting;
+  for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+    if (outcomes_[pod].kind == Outcome::Kind::Refused) {
+      waiting.push_back(pod);
+    }
+  }
+  // A pod that fits nowhere may fit a claim that is opened for a later one.
+  while (!waiting.empty()) {
+    const std::size_t before = waiting.size();
+    std::erase_if(waiting, [this](std::uint32_t pod) { return place(pod); });
+    if (waiting.size() == before && !relieve_limits(waiting)) {
+      return;
+    }
+  }
+}
+
+void Packing::keep_promises() {
+  for (const auto& [pod, node] : nodes_.promises()) {
+    if (outcomes_[pod].kind != Outcome::Kind::Refused) {
+      continue;
+    }
+    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+    for (const Rung& rung : constraint.ladder) {
+      const Candidate candidate{pod_class, constraint, rung};
+      if (fits(pod_class.requests, room_[node]) && place_on_node(pod, candidate, node)) {
+        break;
+      }
+    }
+  }
+}
+
+bool Packing::place(std::uint32_t pod) {
+  const std::uint32_t class_index = pods_.pods[pod].pod_class;
+  const std::size_t now = drafts_.claims().size() + 1;
+  if (gave_up_[class_index] == now) {
+    return false;
+  }
+  const PodClass& pod_class = pods_.classes[class_index];
+  const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  auto& seekers = seekers_[class_index];
+  for (std::size_t i = 0; i < constraint.ladder.size(); ++i) {
+    const Candidate candidate{pod_class, constraint, constraint.ladder[i]};
+    if (seek_node(pod, candidate, seekers[i]) || seek_claim(pod, candidate, seekers[i]) ||
+        open_claim(pod, candidate, seekers[i])) {
+      return true;
+    }
+  }
+  gave_up_[class_index] = now;
+  return false;
+}
+
+bool Packing::place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node) {
+  if (!node_admits(node, candidate) ||
+      ports_[node].conflict(candidate.constraint.ports) != nullptr) {
+    return false;
+  }
+  subtract_from(room_[node], candidate.pod_class.requests);
+  ports_[node].add(candidate.constraint.ports);
+  outcomes_[pod] = {Outcome::Kind::Node, node};
+  return true;
+}
+
+bool Packing::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  const auto count = static_cast<std::uint32_t>(room_.size());
+  for (; seeker.next_node < count; ++seeker.next_node) {
+    if (fits(candidate.pod_class.requests, room_[seeker.next_node]) &&
+        place_on_node(pod, candidate, seeker.next_node)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  auto& heap = seeker.open_claims;
+  const auto push = [&](std::uint32_t claim) {
+    const ClaimDraft& draft = drafts_.claims()[claim];
+    if (!draft.full) {
+      heap.emplace_back(static_cast<std::uint32_t>(draft.pods.size()), claim);
+      std::push_heap(heap.begin(), heap.end(), std::greater<>{});
+    }
+  };
+  while (seeker.claims_seen < drafts_.claims().size()) {
+    push(seeker.claims_seen++);
+  }
+  while (!heap.empty()) {
+    const auto [pods, claim] = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
+    heap.pop_back();
+    // Claims gain pods while they wait here; an entry that is out of date goes back further down.
+    if (drafts_.claims()[claim].pods.size() != pods) {
+      push(claim);
+      continue;
+    }
+    if (drafts_.join(claim, candidate, pod)) {
+      outcomes_[pod] = {Outcome::Kind::Claim, claim};
+      push(claim);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Packing::open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  if (seeker.cannot_open) {
+    return false;
+  }
+  const auto claim = drafts_.open(candidate, pod);
+  if (!claim) {
+    seeker.cannot_open = true;
+    return false;
+  }
+  outcomes_[pod] = {Outcome::Kind::Claim, *claim};
+  return true;
+}
+
+bool Packing::relieve_limits(const std::vector<std::uint32_t>& waiting) {
+  std::vector<bool> looked_at(pods_.classes.size(), false);
+  std::vector<bool> wanted(pools_.size(), false);
+  for (const std::uint32_t pod : waiting) {
+    const std::uint32_t class_index = pods_.pods[pod].pod_class;
+    if (looked_at[class_index]) {
+      continue;
+    }
+    looked_at[class_index] = true;
+    const PodClass& pod_class = pods_.classes[class_index];
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+    for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+      for (const Rung& rung : constraint.ladder) {
+        if (!wanted[pool] && drafts_.limits(pool).limited() &&
+            drafts_.would_open_without_limits(pool, {pod_class, constraint, rung})) {
+          wanted[pool] = true;
+        }
+      }
+    }
+  }
+  bool freed = false;
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    freed = (wanted[pool] && drafts_.tighten(pool)) || freed;
+  }
+  if (freed) {
+    std::fill(gave_up_.begin(), gave_up_.end(), 0);
+    for (auto& seekers : seekers_) {
+      for (Seeker& seeker : seekers) {
+        seeker.cannot_open = false;
+      }
+    }
+  }
+  return freed;
+}
+
+bool Packing::node_admits(std::uint32_t node, const Candidate& candidate) {
+  auto& by_rung = verdicts_[candidate.pod_class.constraint];
+  auto& by_node =
+      by_rung[static_cast<std::size_t>(&candidate.rung - candidate.constraint.ladder.data())];
+  if (by_node.empty()) {
+    by_node.assign(room_.size(), -1);
+  }
+  if (by_node[node] < 0) {
+    const auto& existing = nodes_.nodes()[node];
+    by_node[node] = existing.admits(candidate.constraint, candidate.rung) ? 1 : 0;
+  }
+  return by_node[node] == 1;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,65 @@
+// One run of the planner over a compiled problem: promised pods to their targets, then every pod
+// in order to the first existing node, the claim in the making with the fewest pods, or a new
+// claim (Karpenter's Scheduler.Solve).
+#pragma once
+
+#include "scheduling/claim_drafts.hpp"
+#include "scheduling/existing_nodes.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct Outcome {
+  enum class Kind : std::uint8_t { Refused, Node, Claim };
+  Kind kind = Kind::Refused;
+  std::uint32_t index = 0;  // into ExistingNodes::nodes() or ClaimDrafts::claims()
+};
+
+class Packing {
+ public:
+  Packing(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
+          const ExistingNodes& nodes);
+
+  void run();
+
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
+  const ClaimDrafts& drafts() const { return drafts_; }
+  ClaimDrafts& drafts() { return drafts_; }
+
+ private:
+  // What one class has learned on one rung. Nodes and claims only get fuller, so it never goes
+  // back to those that turned it away.
+  struct Seeker {
+    std::uint32_t next_node = 0;
+    std::uint32_t claims_seen = 0;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> open_claims;  // heap of (pods, claim)
+    bool cannot_open = false;
+  };
+
+  void keep_promises();
+  bool place(std::uint32_t pod);
+  bool place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node);
+  bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  // Another round may succeed where limits were charged for more than will be bought.
+  bool relieve_limits(const std::vector<std::uint32_t>& waiting);
+  bool node_admits(std::uint32_t node, const Candidate& candidate);
+
+  const PodClasses& pods_;
+  std::span<const PoolTemplate> pools_;
+  const ExistingNodes& nodes_;
+  ClaimDrafts drafts_;
+  std::vector<Outcome> outcomes_;
+  std::vector<Amounts> room_;                 // by node
+  std::vector<HostPorts> ports_;              // by node
+  std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
+  std::vector<std::size_t> gave_up_;          // by class: claims there were, plus one
+  std::vector<std::vector<std::vector<std::int8_t>>> verdicts_;  // by constraint, rung, node
+};
+
+}  // namespace millwright::scheduling

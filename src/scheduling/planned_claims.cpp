@@ -1,0 +1,212 @@
+#include "scheduling/planned_claims.hpp"
+
+#include "scheduling/min_values.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+namespace {
+
+// A member of the set to label the node with: the first listed value or the least integer, so
+// that equal plans give equal labels. nullopt when the label must not exist.
+std::optional<std::string> label_value(const Requirement& requirement) {
+  if (!requirement.is_complement()) {
+    return requirement.values().empty() ? std::nullopt
+                                        : std::optional(requirement.values().front());
+  }
+  std::int64_t candidate = std::max<std::int64_t>(requirement.gte().value_or(0), 0);
+  if (requirement.lte() && *requirement.lte() < candidate) {
+    candidate = *requirement.lte();
+  }
+  // Each excluded value can block one candidate.
+  for (std::size_t tries = 0; tries <= requirement.values().size(); ++tries, ++candidate) {
+    if (requirement.has(std::to_string(candidate))) {
+      return std::to_string(candidate);
+    }
+  }
+  return std::nullopt;
+}
+
+struct PricedType {
+  double price;
+  const InstanceType* type;
+};
+
+// One entry per instance type, cheapest first.
+std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShape& shape,
+                                       const ClaimDraft& claim) {
+  std::vector<PricedType> priced;
+  claim.rows.for_each([&](std::size_t row) {
+    const InstanceType* type = pool.table->row(row).type;
+    const double price = row_price(pool, shape, claim, row);
+    if (!priced.empty() && priced.back().type == type) {
+      // Another part of the same type: rows of one type are neighbours.
+      priced.back().price = std::min(priced.back().price, price);
+      return;
+    }
+    priced.push_back({price, type});
+  });
+  std::sort(priced.begin(), priced.end(), [](const PricedType& a, const PricedType& b) {
+    return a.price != b.price ? a.price < b.price : a.type->name < b.type->name;
+  });
+  return priced;
+}
+
+// What the DaemonSets take on every type that is left, whichever the cloud chooses.
+model::ResourceList least_daemon_requests(const PoolTemplate& pool, const RowSet& rows) {
+  std::optional<model::ResourceList> least;
+  for (const DaemonGroup& group : pool.daemon_groups) {
+    if (!group.rows.intersects(rows)) {
+      continue;
+    }
+    if (!least) {
+      least = group.requests;
+      continue;
+    }
+    std::erase_if(*least, [&](const auto& item) { return !group.requests.contains(item.first); });
+    for (auto& [name, quantity] : *least) {
+      quantity = std::min(quantity, group.requests.at(name));
+    }
+  }
+  return least.value_or(model::ResourceList{});
+}
+
+}  // namespace
+
+std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::string& reason) {
+  const PoolTemplate& pool = pools_[claim.pool];
+  const ClaimShape& shape = shapes_[claim.shape];
+  PlannedClaim planned{.node_pool = pool.name(), .requirements = shape.requirements};
+  bool relaxed = claim.min_values_relaxed;
+
+  auto types = types_by_price(pool, shape, claim);
+  RowSet kept = claim.rows;
+  if (types.size() > problem_.options.max_instance_types) {
+    types.resize(problem_.options.max_instance_types);
+    std::set<const InstanceType*> cheapest;
+    for (const PricedType& type : types) {
+      cheapest.insert(type.type);
+    }
+    claim.rows.for_each([&](std::size_t row) {
+      if (!cheapest.contains(pool.table->row(row).type)) {
+        kept.erase(row);
+      }
+    });
+    if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
+        !shortfall.empty()) {
+      if (problem_.options.min_values == MinValuesPolicy::Strict) {
+        reason = "NodePool " + pool.name() + ": of the " + std::to_string(types.size()) +
+                 " cheapest instance types, " + shortfall;
+        return std::nullopt;
+      }
+      relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
+    }
+  }
+  for (const PricedType& type : types) {
+    planned.instance_types.push_back(type.type->name);
+  }
+  planned.price = types.empty() ? 0 : types.front().price;
+  set_types(planned, claim, kept);
+  planned.requests = requests_of(claim);
+  model::add_to(planned.requests, least_daemon_requests(pool, kept));
+  planned.labels = pool.labels;
+  for (const Requirement& requirement : planned.requirements) {
+    if (!model::is_well_known_label(requirement.key()) &&
+        !planned.labels.contains(requirement.key())) {
+      if (auto value = label_value(requirement)) {
+        planned.labels.emplace(requirement.key(), *std::move(value));
+      }
+    }
+  }
+  planned.annotations = annotations_of(pool, relaxed);
+  for (const std::uint32_t pod : claim.pods) {
+    planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
+  }
+  return planned;
+}
+
+void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim,
+                            const RowSet& rows) const {
+  for (const auto key :
+       {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
+    planned.requirements.remove(key);
+  }
+  planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, planned.instance_types));
+  const auto& kinds = pools_[claim.pool].table->kinds();
+  if (claim.reserved) {
+    planned.requirements.add(kinds[*claim.reserved].requirements);
+    return;
+  }
+  std::set<std::string> capacity_types;
+  for (const std::uint32_t kind : shapes_[claim.shape].kinds) {
+    if (!kinds[kind].rows.intersects(rows)) {
+      continue;
+    }
+    if (const auto* wanted = kinds[kind].requirements.find(model::kCapacityTypeLabel)) {
+      capacity_types.insert(wanted->values().begin(), wanted->values().end());
+    }
+  }
+  if (!capacity_types.empty()) {
+    planned.requirements.add(
+        Requirement::in(model::kCapacityTypeLabel, {capacity_types.begin(), capacity_types.end()}));
+  }
+}
+
+model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {
+  std::set<std::uint32_t> classes;
+  for (const std::uint32_t pod : claim.pods) {
+    classes.insert(pods_.pods[pod].pod_class);
+  }
+  model::ResourceList result;
+  for (const std::uint32_t pod_class : classes) {
+    for (const auto& [name, quantity] : pods_.classes[pod_class].request_list) {
+      const auto column = pods_.columns.find(name);
+      const auto [found, added] = result.try_emplace(name, quantity);
+      if (added && column) {
+        // One pod's notation, the claim's total.
+        found->second += model::Quantity::from_milli(claim.requests[*column] - quantity.milli());
+      }
+    }
+  }
+  return result;
+}
+
+model::StringMap ClaimWriter::annotations_of(const PoolTemplate& pool, bool min_values_relaxed) {
+  const auto& node_claim_template = pool.pool->template_;
+  auto [hash, added] = hashes_.try_emplace(pool.name());
+  if (added) {
+    hash->second = model::nodepool_hash(node_claim_template);
+  }
+  model::StringMap result = node_claim_template.annotations.value_or(model::StringMap{});
+  result[std::string(model::kNodePoolHashAnnotation)] = hash->second;
+  result[std::string(model::kNodePoolHashVersionAnnotation)] = model::kNodePoolHashVersion;
+  result[std::string(model::kMinValuesRelaxedAnnotation)] = min_values_relaxed ? "true" : "false";
+  return result;
+}
+
+model::NodeClaim to_node_claim(const PlannedClaim& claim, const model::NodePool& pool) {
+  const auto& node_claim_template = pool.template_;
+  model::NodeClaim result;
+  result.meta.generate_name = pool.meta.name + "-";
+  result.meta.labels = claim.labels;
+  result.meta.annotations = claim.annotations;
+  result.meta.owner_references.push_back({.api_version = "karpenter.sh/v1",
+                                          .kind = "NodePool",
+                                          .name = pool.meta.name,
+                                          .uid = pool.meta.uid,
+                                          .block_owner_deletion = true});
+  result.taints = node_claim_template.taints.value_or(std::vector<model::Taint>{});
+  result.startup_taints = node_claim_template.startup_taints.value_or(std::vector<model::Taint>{});
+  result.requirements = claim.requirements.to_selectors();
+  result.requests = claim.requests;
+  result.node_class_ref = node_claim_template.node_class_ref;
+  result.termination_grace_period = node_claim_template.termination_grace_period;
+  result.expire_after = node_claim_template.expire_after;
+  return result;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,254 @@
+#include "scheduling/pod_classes.hpp"
+
+#include "scheduling/anti_affinity.hpp"
+#include "scheduling/pod_fingerprint.hpp"
+#include "scheduling/signature.hpp"
+#include "scheduling/unsupported.hpp"
+#include "scheduling/volumes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+bool is_soft(const model::Taint& taint) {
+  return taint.effect == "PreferNoSchedule";
+}
+
+bool has_soft_taints(const Problem& problem) {
+  const auto any_soft = [](const auto& taints) {
+    return std::any_of(taints.begin(), taints.end(), is_soft);
+  };
+  return std::any_of(problem.pools.begin(), problem.pools.end(),
+                     [&](const PoolOption& option) {
+                       return option.pool->template_.taints &&
+                              any_soft(*option.pool->template_.taints);
+                     }) ||
+         std::any_of(problem.nodes.begin(), problem.nodes.end(), [&](const NodeRecordPtr& node) {
+           return (node->node && any_soft(node->node->taints)) ||
+                  (node->claim && any_soft(node->claim->taints));
+         });
+}
+
+// What a pod's surroundings add to its own constraints.
+struct Circumstances {
+  Requirements forbidden;  // by other pods' anti-affinity
+  VolumeNeeds volumes;
+  std::string signature;  // of both; empty when there is nothing
+};
+
+class Classifier {
+ public:
+  Classifier(const Problem& problem, const std::vector<DaemonPod>& daemons)
+      : problem_(problem),
+        daemons_(daemons),
+        anti_affinity_(problem),
+        volumes_(problem.surroundings.get()),
+        soft_taints_(has_soft_taints(problem)) {}
+
+  PodClasses run() {
+    std::unordered_set<std::string_view> seen;
+    seen.reserve(problem_.pods.size());
+    for (const auto& pod : problem_.pods) {
+      if (!pod->meta.uid.empty() && !seen.insert(pod->meta.uid).second) {
+        continue;
+      }
+      result_.pods.push_back({pod.get(), class_of(*pod)});
+    }
+    set_columns();
+    sort_pods();
+    return std::move(result_);
+  }
+
+ private:
+  std::uint32_t class_of(const model::Pod& pod) {
+    const std::uint32_t constraint = constraint_of(pod);
+    const std::uint32_t requests = requests_of(pod);
+    const std::uint64_t key = (std::uint64_t{constraint} << 32) | requests;
+    const auto [found, added] =
+        classes_.try_emplace(key, static_cast<std::uint32_t>(result_.classes.size()));
+    if (added) {
+      result_.classes.push_back({constraint, request_lists_[requests], {}});
+    }
+    return found->second;
+  }
+
+  // The constraint, found by its hash among pods seen before; circumstances are compared by text.
+  std::uint32_t constraint_of(const model::Pod& pod) {
+    const Circumstances circumstances = circumstances_of(pod);
+    auto& bucket = constraints_by_hash_[hash_constraints(pod.spec)];
+    for (const std::uint32_t id : bucket) {
+      if (same_constraints(constraint_examples_[id]->spec, pod.spec) &&
+          constraint_signatures_[id] == circumstances.signature) {
+        return id;
+      }
+    }
+    const auto id = static_cast<std::uint32_t>(result_.constraints.size());
+    bucket.push_back(id);
+    constraint_examples_.push_back(&pod);
+    constraint_signatures_.push_back(circumstances.signature);
+    result_.constraints.push_back(build_constraint(pod, circumstances));
+    return id;
+  }
+
+  Circumstances circumstances_of(const model::Pod& pod) const {
+    Circumstances result;
+    if (!anti_affinity_.empty()) {
+      result.forbidden = anti_affinity_.forbidden(pod);
+      append_signature(result.signature, result.forbidden);
+    }
+    if (has_claims(pod.spec)) {
+      result.volumes = volumes_.needs(pod);
+      result.signature.append("\x1c").append(result.volumes.refusal);
+      for (const Requirements& alternative : result.volumes.alternatives) {
+        append_signature(result.signature.append("\x1c"), alternative);
+      }
+    }
+    return result;
+  }
+
+  Constraint build_constraint(const model::Pod& pod, const Circumstances& circumstances) {
+    Constraint constraint;
+    constraint.tolerations = pod.spec.tolerations;
+    constraint.ports = HostPorts(pod.spec);
+    if (Unsupported reason = unsupported(pod.spec); !reason.refusal.empty()) {
+      constraint.refusal = std::move(reason.refusal);
+      constraint.remedy = std::move(reason.remedy);
+      return constraint;
+    }
+    if (!circumstances.volumes.refusal.empty()) {
+      constraint.refusal = circumstances.volumes.refusal;
+      constraint.remedy = circumstances.volumes.remedy;
+      return constraint;
+    }
+    std::string conflict;
+    constraint.ladder =
+        relaxation_ladder({.spec = pod.spec,
+                           .preferences = problem_.options.preferences,
+                           .volume_alternatives = circumstances.volumes.alternatives,
+                           .forbidden = circumstances.forbidden,
+                           .has_soft_taints = soft_taints_},
+                          conflict);
+    for (Rung& rung : constraint.ladder) {
+      rung.id = rung_id(rung.requirements);
+    }
+    if (constraint.ladder.empty()) {
+      constraint.refusal = "it can never be scheduled: " + conflict;
+      constraint.remedy = "remove one of the two";
+    }
+    return constraint;
+  }
+
+  std::uint32_t rung_id(const Requirements& requirements) {
+    std::string signature;
+    append_signature(signature, requirements);
+    const auto [found, added] = rungs_.try_emplace(std::move(signature), result_.rung_count);
+    if (added) {
+      ++result_.rung_count;
+    }
+    return found->second;
+  }
+
+  std::uint32_t requests_of(const model::Pod& pod) {
+    auto& bucket = requests_by_hash_[hash_requests(pod)];
+    for (const auto& [example, id] : bucket) {
+      if (same_requests(*example, pod)) {
+        return id;
+      }
+    }
+    model::ResourceList list = effective_requests(pod);
+    const auto [found, added] =
+        ids_by_requests_.try_emplace(list, static_cast<std::uint32_t>(request_lists_.size()));
+    if (added) {
+      request_lists_.push_back(std::move(list));
+    }
+    bucket.emplace_back(&pod, found->second);
+    return found->second;
+  }
+
+  void set_columns() {
+    std::set<std::string> names;
+    const auto note = [&](const model::ResourceList& list) {
+      for (const auto& [name, quantity] : list) {
+        if (!quantity.is_zero()) {
+          names.insert(name);
+        }
+      }
+    };
+    for (const PodClass& pod_class : result_.classes) {
+      note(pod_class.request_list);
+    }
+    for (const DaemonPod& daemon : daemons_) {
+      note(daemon.requests);
+    }
+    result_.columns = Columns(names);
+    for (PodClass& pod_class : result_.classes) {
+      pod_class.requests = result_.columns.amounts(pod_class.request_list);
+    }
+  }
+
+  void sort_pods() {
+    const auto amount = [&](const PlannedPod& pod, std::string_view resource) {
+      return model::get(result_.classes[pod.pod_class].request_list, resource).milli();
+    };
+    struct Keyed {
+      std::int64_t cpu;
+      std::int64_t memory;
+      PlannedPod pod;
+    };
+    std::vector<Keyed> keyed;
+    keyed.reserve(result_.pods.size());
+    for (const PlannedPod& pod : result_.pods) {
+      keyed.push_back({amount(pod, model::kCpu), amount(pod, model::kMemory), pod});
+    }
+    std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
+      if (a.cpu != b.cpu) {
+        return a.cpu > b.cpu;
+      }
+      if (a.memory != b.memory) {
+        return a.memory > b.memory;
+      }
+      const auto& left = a.pod.pod->meta;
+      const auto& right = b.pod.pod->meta;
+      if (left.creation_timestamp != right.creation_timestamp) {
+        return left.creation_timestamp < right.creation_timestamp;
+      }
+      return std::tie(left.uid, left.namespace_, left.name) <
+             std::tie(right.uid, right.namespace_, right.name);
+    });
+    for (std::size_t i = 0; i < keyed.size(); ++i) {
+      result_.pods[i] = keyed[i].pod;
+    }
+  }
+
+  const Problem& problem_;
+  const std::vector<DaemonPod>& daemons_;
+  AntiAffinity anti_affinity_;
+  Volumes volumes_;
+  bool soft_taints_;
+  PodClasses result_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> constraints_by_hash_;
+  std::vector<const model::Pod*> constraint_examples_;
+  std::vector<std::string> constraint_signatures_;
+  std::unordered_map<std::uint64_t, std::vector<std::pair<const model::Pod*, std::uint32_t>>>
+      requests_by_hash_;
+  std::map<model::ResourceList, std::uint32_t> ids_by_requests_;
+  std::vector<model::ResourceList> request_lists_;
+  std::unordered_map<std::uint64_t, std::uint32_t> classes_;
+  std::map<std::string, std::uint32_t> rungs_;
+};
+
+}  // namespace
+
+PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons) {
+  return Classifier(problem, daemons).run();
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,38 @@
+// The ladder a pod climbs down when it fits nowhere: Karpenter's relaxation order over node
+// affinity and PreferNoSchedule.
+#pragma once
+
+#include "millwright/scheduling/solve.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// One attempt: what the pod asks of a node on it.
+struct Rung {
+  std::uint32_t id = 0;  // the same requirements, anywhere in the problem, have the same id
+  Requirements requirements;
+  bool tolerates_preferences = false;  // PreferNoSchedule taints no longer keep the pod away
+};
+
+struct LadderInput {
+  const model::PodSpec& spec;
+  PreferencePolicy preferences = PreferencePolicy::Respect;
+  // Added to every rung, never relaxed: what volumes need (any of them; empty: nothing) and
+  // domains that other pods' anti-affinity forbids.
+  std::span<const Requirements> volume_alternatives;
+  const Requirements& forbidden;
+  // Some NodePool or node has a PreferNoSchedule taint.
+  bool has_soft_taints = false;
+};
+
+// In order of trial. Empty when every choice contradicts itself; `conflict` then says why.
+//
+// Karpenter never returns to a required term that it dropped before it came to drop preferences.
+// Those are tried at the very end here, so that no pod is refused that some term would admit.
+std::vector<Rung> relaxation_ladder(const LadderInput& input, std::string& conflict);
+
+}  // namespace millwright::scheduling

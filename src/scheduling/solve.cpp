@@ -1,0 +1,80 @@
+// The planner, step by step: compile the problem, pack, write claims, explain refusals.
+#include "millwright/scheduling/solve.hpp"
+
+#include "scheduling/daemon_overhead.hpp"
+#include "scheduling/existing_nodes.hpp"
+#include "scheduling/explain.hpp"
+#include "scheduling/packing.hpp"
+#include "scheduling/planned_claims.hpp"
+#include "scheduling/pod_classes.hpp"
+#include "scheduling/pool_template.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+struct Fate {
+  std::optional<std::size_t> claim;  // index in the plan
+  std::string dropped;               // or why the claim was not written after all
+};
+
+std::vector<Fate> write_claims(const Problem& problem, const PodClasses& pods,
+                               const std::vector<PoolTemplate>& pools, const ClaimDrafts& drafts,
+                               Plan& plan) {
+  ClaimWriter writer(problem, pods, pools, drafts.shapes());
+  std::vector<Fate> fates;
+  for (const ClaimDraft& draft : drafts.claims()) {
+    Fate& fate = fates.emplace_back();
+    if (auto claim = writer.write(draft, fate.dropped)) {
+      fate.claim = plan.claims.size();
+      plan.claims.push_back(*std::move(claim));
+    }
+  }
+  return fates;
+}
+
+}  // namespace
+
+Plan solve(const Problem& problem) {
+  const std::vector<DaemonPod> daemons = daemon_pods(problem);
+  const PodClasses pods = classify(problem, daemons);
+  const std::vector<PoolTemplate> pools = pool_templates(problem, pods.columns, daemons);
+  const ExistingNodes nodes(problem, pods, pools, daemons);
+  Packing packing(problem, pods, pools, nodes);
+  packing.run();
+
+  Plan plan;
+  const auto fates = write_claims(problem, pods, pools, packing.drafts(), plan);
+  std::map<std::uint32_t, Explanation> explained;  // by class
+  for (std::uint32_t i = 0; i < pods.pods.size(); ++i) {
+    const Outcome outcome = packing.outcomes()[i];
+    const std::string& uid = pods.pods[i].pod->meta.uid;
+    if (outcome.kind == Outcome::Kind::Node) {
+      plan.placements.push_back({uid, nodes.nodes()[outcome.index].record->name()});
+    } else if (outcome.kind == Outcome::Kind::Claim) {
+      const Fate& fate = fates[outcome.index];
+      if (fate.claim) {
+        plan.placements.push_back({uid, *fate.claim});
+      } else {
+        plan.refusals.push_back(
+            {uid, fate.dropped, "lower minValues or allow more instance types"});
+      }
+    } else {
+      const std::uint32_t pod_class = pods.pods[i].pod_class;
+      auto [found, added] = explained.try_emplace(pod_class);
+      if (added) {
+        found->second = explain(pods, pods.classes[pod_class], pools, packing.drafts());
+      }
+      plan.refusals.push_back({uid, found->second.reason, found->second.remedy});
+    }
+  }
+  const auto by_uid = [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; };
+  std::stable_sort(plan.placements.begin(), plan.placements.end(), by_uid);
+  std::stable_sort(plan.refusals.begin(), plan.refusals.end(), by_uid);
+  return plan;
+}
+
+}  // namespace millwright::scheduling

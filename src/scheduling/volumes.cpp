@@ -1,0 +1,159 @@
+#include "scheduling/volumes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+// Bounds the cross product of alternatives of one pod's volumes.
+constexpr std::size_t kMaxAlternatives = 32;
+constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
+
+std::string claim_text(const model::ObjectKey& key) {
+  return "PersistentVolumeClaim " + key.to_string();
+}
+
+// One set of requirements per term. A term that only names a host of a local volume constrains
+// nothing: the volume goes where the pod goes or the pod cannot move at all.
+std::vector<Requirements> alternatives_of(const std::vector<model::NodeSelectorTerm>& terms,
+                                          bool ignore_hostname) {
+  std::vector<Requirements> result;
+  for (const auto& term : terms) {
+    Requirements requirements(term.match_expressions);
+    if (ignore_hostname) {
+      requirements.remove(model::kHostnameLabel);
+    }
+    if (requirements.size() == 0) {
+      return {};
+    }
+    result.push_back(std::move(requirements));
+  }
+  return result;
+}
+
+// Every pair that does not exclude itself; all pairs when each does, so that the refusal later
+// names the conflict.
+std::vector<Requirements> combined(const std::vector<Requirements>& a,
+                                   const std::vector<Requirements>& b) {
+  if (a.empty() || b.empty()) {
+    return a.empty() ? b : a;
+  }
+  std::vector<Requirements> pruned;
+  std::vector<Requirements> everything;
+  for (const Requirements& left : a) {
+    for (const Requirements& right : b) {
+      if (everything.size() == kMaxAlternatives) {
+        break;
+      }
+      Requirements both = left;
+      both.add(right);
+      if (left.intersects(right)) {
+        pruned.push_back(both);
+      }
+      everything.push_back(std::move(both));
+    }
+  }
+  return pruned.empty() ? everything : pruned;
+}
+
+}  // namespace
+
+bool has_claims(const model::PodSpec& spec) {
+  return std::any_of(spec.volumes.begin(), spec.volumes.end(), [](const model::PodVolume& volume) {
+    return volume.ephemeral || !volume.claim_name.empty();
+  });
+}
+
+Volumes::Volumes(const Snapshot* surroundings) : known_(surroundings != nullptr) {
+  if (!known_) {
+    return;
+  }
+  for (const auto& claim : surroundings->volume_claims) {
+    claims_.emplace(model::key_of(claim->meta), claim.get());
+  }
+  for (const auto& volume : surroundings->volumes) {
+    volumes_.emplace(volume->meta.name, volume.get());
+  }
+  for (const auto& storage_class : surroundings->storage_classes) {
+    classes_.emplace(storage_class->meta.name, storage_class.get());
+  }
+}
+
+VolumeNeeds Volumes::needs(const model::Pod& pod) const {
+  VolumeNeeds result;
+  for (const model::PodVolume& volume : pod.spec.volumes) {
+    if (!volume.ephemeral && volume.claim_name.empty()) {
+      continue;
+    }
+    if (!known_) {
+      result.refusal = "its volumes cannot be looked up";
+      return result;
+    }
+    const std::string name =
+        volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name;
+    One one = needs_of_claim({pod.meta.namespace_, name});
+    if (!one.refusal.empty()) {
+      return {{}, std::move(one.refusal), std::move(one.remedy)};
+    }
+    result.alternatives = combined(result.alternatives, one.alternatives);
+  }
+  return result;
+}
+
+Volumes::One Volumes::needs_of_claim(const model::ObjectKey& key) const {
+  const auto found = claims_.find(key);
+  if (found == claims_.end()) {
+    return {{}, claim_text(key) + " does not exist", "create " + claim_text(key)};
+  }
+  const model::PersistentVolumeClaim& claim = *found->second;
+  if (claim.meta.is_deleting()) {
+    return {{}, claim_text(key) + " is being deleted", ""};
+  }
+  if (claim.phase == "Lost") {
+    return {{}, claim_text(key) + " has lost its volume " + claim.volume_name, ""};
+  }
+  if (!claim.volume_name.empty()) {
+    if (!claim.meta.annotations.contains(kBindCompleted)) {
+      return {{}, claim_text(key) + " is not fully bound yet", ""};
+    }
+    return needs_of_volume(key, claim.volume_name);
+  }
+  if (claim.storage_class.empty()) {
+    return {{},
+            claim_text(key) + " is unbound and has no storage class",
+            "set storageClassName, or bind it to a volume"};
+  }
+  return needs_of_class(claim_text(key), claim.storage_class);
+}
+
+Volumes::One Volumes::needs_of_volume(const model::ObjectKey& claim,
+                                      const std::string& volume) const {
+  const auto found = volumes_.find(volume);
+  if (found == volumes_.end()) {
+    return {{}, claim_text(claim) + " is bound to volume " + volume + ", which does not exist", ""};
+  }
+  if (found->second->meta.is_deleting()) {
+    return {{}, "PersistentVolume " + volume + " is being deleted", ""};
+  }
+  const model::PersistentVolume& pv = *found->second;
+  return {alternatives_of(pv.required_node_terms, pv.local_or_host_path), "", ""};
+}
+
+Volumes::One Volumes::needs_of_class(const std::string& owner,
+                                     const std::string& storage_class) const {
+  const auto found = classes_.find(storage_class);
+  if (found == classes_.end()) {
+    return {{},
+            owner + " names StorageClass " + storage_class + ", which does not exist",
+            "create StorageClass " + storage_class};
+  }
+  if (found->second->volume_binding_mode != "WaitForFirstConsumer") {
+    return {{},
+            owner + " waits for StorageClass " + storage_class + " to bind it at once",
+            "use volumeBindingMode WaitForFirstConsumer, so that the volume follows the pod"};
+  }
+  return {alternatives_of(found->second->allowed_topologies, false), "", ""};
+}
+
+}  // namespace millwright::scheduling
