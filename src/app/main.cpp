@@ -1,3 +1,181 @@
-int main() {
+// The command line. CLI11 is heavy to compile and stays in this file.
+
+#include "app/controller_command.hpp"
+#include "app/sandbox_command.hpp"
+#include "millwright/base/version.hpp"
+#include "millwright/certs/certs.hpp"
+#include "millwright/schema/schema.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace {
+
+using namespace millwright;
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::string crd_file_name(const schema::Kind& kind) {
+  const auto& resource = schema::resource_of(kind);
+  return std::string(resource.group) + "_" + std::string(resource.plural) + ".yaml";
+}
+
+int print_crds(const std::string& directory) {
+  for (const auto* kind : schema::all_kinds()) {
+    if (directory.empty()) {
+      std::printf("---\n%s", schema::crd_yaml(*kind).c_str());
+      continue;
+    }
+    const auto path = std::filesystem::path(directory) / crd_file_name(*kind);
+    std::ofstream file(path, std::ios::trunc);
+    file << schema::crd_yaml(*kind);
+    if (!file.flush()) {
+      std::fprintf(stderr, "crds: cannot write %s\n", path.c_str());
+      return 1;
+    }
+  }
   return 0;
+}
+
+struct CertsArguments {
+  std::string directory = ".";
+  std::vector<std::string> names{"localhost"};
+  int days = 90;
+};
+
+int make_certs(const CertsArguments& arguments) {
+  certs::Policy policy;
+  policy.dns_names = arguments.names;
+  policy.leaf_life = std::chrono::hours(24) * arguments.days;
+  const auto bundle = certs::reconcile(std::nullopt, policy, base::system_now());
+  if (!bundle) {
+    std::fprintf(stderr, "certs: %s\n", bundle.error().message.c_str());
+    return 1;
+  }
+  const std::pair<const char*, const std::string*> files[] = {
+      {"ca.crt", &bundle->ca.certificate_pem},
+      {"ca.key", &bundle->ca.key_pem},
+      {"tls.crt", &bundle->leaf.certificate_pem},
+      {"tls.key", &bundle->leaf.key_pem}};
+  for (const auto& [name, text] : files) {
+    const auto path = std::filesystem::path(arguments.directory) / name;
+    std::ofstream file(path, std::ios::trunc);
+    std::error_code error;
+    std::filesystem::permissions(
+        path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
+    file << *text;
+    if (!file.flush() || error) {
+      std::fprintf(stderr, "certs: cannot write %s\n", path.c_str());
+      return 1;
+    }
+    std::printf("%s\n", path.c_str());
+  }
+  return 0;
+}
+
+// Flags are collected as text; the settings table says what they mean, so that every problem is
+// reported at once and in one form.
+std::map<std::string, std::string> collect_flags(const std::vector<std::string>& extras) {
+  std::map<std::string, std::string> flags;
+  for (std::size_t i = 0; i < extras.size(); ++i) {
+    std::string name = extras[i];
+    name.erase(0, name.find_first_not_of('-') == std::string::npos ? name.size()
+                                                                   : name.find_first_not_of('-'));
+    const std::size_t equals = name.find('=');
+    if (equals != std::string::npos) {
+      flags[name.substr(0, equals)] = name.substr(equals + 1);
+    } else if (i + 1 < extras.size() && !extras[i + 1].starts_with("--")) {
+      flags[name] = extras[++i];
+    } else {
+      flags[name] = "true";
+    }
+  }
+  return flags;
+}
+
+std::string settings_help() {
+  std::string text = "Settings (flag, environment variable, default):\n";
+  for (const auto& setting : app::setting_table()) {
+    text += "  --" + std::string(setting.flag) + "  " + std::string(setting.environment) + "  [" +
+            std::string(setting.default_text) + "]\n      " + std::string(setting.help) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App cli("Millwright: a Kubernetes node autoscaler", "millwright");
+  cli.require_subcommand(1);
+
+  auto* controller = cli.add_subcommand("controller", "run beside a cluster");
+  controller->allow_extras();
+  controller->footer(settings_help);
+
+  app::SandboxArguments sandbox_arguments;
+  auto* sandbox =
+      cli.add_subcommand("sandbox", "a whole cluster in this process, to try things on");
+  sandbox->add_option("--story", sandbox_arguments.story,
+                      "a story to run: a name, all, or list (to see their names)");
+  sandbox->add_option("--examples", sandbox_arguments.examples, "folder of the example manifests")
+      ->capture_default_str();
+  sandbox->add_flag("--keep", sandbox_arguments.keep, "stay up after the story, for kubectl");
+  sandbox->add_option("--speed", sandbox_arguments.speed, "seconds of its time per real second")
+      ->check(CLI::Range(0.1, 1000.0))
+      ->capture_default_str();
+  sandbox->add_option("--seed", sandbox_arguments.seed, "seed of every chance")
+      ->capture_default_str();
+  sandbox
+      ->add_option("--cloud", sandbox_arguments.profile,
+                   "without a story: kwok, aws, alibaba or huawei")
+      ->capture_default_str();
+  sandbox->add_option("--kubeconfig", sandbox_arguments.kubeconfig, "where to write a kubeconfig");
+  sandbox->add_flag_callback(
+      "--verbose", [&] { sandbox_arguments.log_level = base::LogLevel::Info; },
+      "print what the controllers log");
+
+  std::string crd_directory;
+  auto* crds = cli.add_subcommand("crds", "print the CustomResourceDefinitions");
+  crds->add_option("--dir", crd_directory, "write one file per kind into this folder instead")
+      ->check(CLI::ExistingDirectory);
+
+  CertsArguments certs_arguments;
+  auto* certs = cli.add_subcommand("certs", "make a CA and a serving certificate as files");
+  certs
+      ->add_option("--dir", certs_arguments.directory,
+                   "folder for ca.crt, ca.key, tls.crt, tls.key")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  certs->add_option("--name", certs_arguments.names, "DNS names of the certificate")
+      ->capture_default_str();
+  certs->add_option("--days", certs_arguments.days, "life of the certificate")
+      ->check(CLI::Range(1, 3650))
+      ->capture_default_str();
+
+  auto* version = cli.add_subcommand("version", "print the version");
+
+  CLI11_PARSE(cli, argc, argv);
+  if (*version) {
+    std::printf("millwright %s\n", base::version());
+    return 0;
+  }
+  if (*crds) {
+    return print_crds(crd_directory);
+  }
+  if (*certs) {
+    return make_certs(certs_arguments);
+  }
+  if (*sandbox) {
+    return app::run_sandbox(sandbox_arguments);
+  }
+  return app::run_controller(collect_flags(controller->remaining()), environment);
 }

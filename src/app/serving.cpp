@@ -27,6 +27,33 @@ void add_extender_routes(net::Router& router, const Engine& engine) {
                   post_only([&](std::string_view body) { return extender.preempt(body); }));
 }
 
+namespace {
+
+base::Task<void> perform_bind(kube::Client& client, extender::Binding binding,
+                              std::shared_ptr<net::Exchange> exchange) {
+  auto bound = co_await client.bind(binding.pod, binding.pod_uid, binding.node);
+  const std::string error = bound ? std::string() : bound.error().message;
+  exchange->respond(net::Response::json(200, extender::binding_result(error)));
+}
+
+}  // namespace
+
+void add_bind_route(net::Router& router, kube::Client& client) {
+  auto group = std::make_shared<base::TaskGroup>(client.loop());
+  router.add(std::string(kExtenderPrefix) + "/bind",
+             [&client, group](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+               auto binding = extender::parse_binding(request.body);
+               if (!binding) {
+                 exchange->respond(
+                     net::Response::json(400, extender::binding_result(binding.error().message)));
+                 return;
+               }
+               client.loop().post([&client, group, exchange, binding = *std::move(binding)] {
+                 group->spawn(perform_bind(client, binding, exchange));
+               });
+             });
+}
+
 void add_webhook_routes(net::Router& router, const Engine& engine) {
   const auto& admission = engine.admission();
   router.add_sync("/mutate",

@@ -10,6 +10,8 @@ inline constexpr std::string_view kExtenderPrefix = "/scheduler";
 
 // POST /scheduler/{filter,prioritize,preempt}; GET is refused. `engine` must outlive the router.
 void add_extender_routes(net::Router& router, const Engine& engine);
+// POST /scheduler/bind: binds through `client`, on its loop.
+void add_bind_route(net::Router& router, kube::Client& client);
 // POST /mutate and /validate.
 void add_webhook_routes(net::Router& router, const Engine& engine);
 

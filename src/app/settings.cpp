@@ -1,0 +1,291 @@
+#include "app/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace millwright::app {
+namespace {
+
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    if (const auto part = text.substr(0, comma); !part.empty()) {
+      parts.emplace_back(part);
+    }
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts;
+}
+
+std::string read_bool(std::string_view text, bool& value) {
+  if (text != "true" && text != "false") {
+    return "must be true or false, not " + quoted(text);
+  }
+  value = text == "true";
+  return {};
+}
+
+std::string read_port(std::string_view text, int& value) {
+  int parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < 0 || parsed > 65535) {
+    return "must be a port from 0 to 65535, not " + quoted(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_positive(std::string_view text, double& value) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double parsed = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || *end != '\0' || !std::isfinite(parsed) || parsed <= 0) {
+    return "must be a number above 0, not " + quoted(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_duration(std::string_view text, base::Duration& value) {
+  const auto parsed = base::parse_go_duration(text);
+  if (!parsed || *parsed < base::Duration::zero()) {
+    return "must be a duration such as 15m or 30s, not " + quoted(text);
+  }
+  value = *parsed;
+  return {};
+}
+
+std::string read_level(std::string_view text, base::LogLevel& level) {
+  if (text == "debug") {
+    level = base::LogLevel::Debug;
+  } else if (text == "info" || text.empty()) {
+    level = base::LogLevel::Info;
+  } else if (text == "warn") {
+    level = base::LogLevel::Warn;
+  } else if (text == "error") {
+    level = base::LogLevel::Error;
+  } else {
+    return "must be debug, info, warn or error, not " + quoted(text);
+  }
+  return {};
+}
+
+constexpr std::string_view kGates[] = {"NodeRepair",     "ReservedCapacity",
+                                       "NodeOverlay",    "StaticCapacity",
+                                       "CapacityBuffer", "SpotToSpotConsolidation"};
+
+// "A=true,B=false". Gates this program does not know are ignored, as Karpenter ignores them.
+std::string read_gates(std::string_view text, Settings& settings) {
+  for (const auto& item : split(text)) {
+    const std::size_t equals = item.find('=');
+    bool value = false;
+    if (equals == std::string::npos ||
+        !read_bool(std::string_view(item).substr(equals + 1), value).empty()) {
+      return "must be a list like NodeRepair=true,NodeOverlay=false; " + quoted(item) +
+             " is not gate=true or gate=false";
+    }
+    const std::string name = item.substr(0, equals);
+    if (std::find(std::begin(kGates), std::end(kGates), name) != std::end(kGates)) {
+      settings.feature_gates[name] = value;
+    }
+  }
+  settings.controllers.spot_to_spot = settings.feature_gates["SpotToSpotConsolidation"];
+  return {};
+}
+
+std::string read_clouds(std::string_view text, Settings& settings) {
+  settings.simulated_clouds.clear();
+  for (const auto& name : split(text)) {
+    const auto profile = cloud::parse_profile(name);
+    if (!profile) {
+      return "must be a list of kwok, aws, alibaba, huawei; " + quoted(name) + " is none of them";
+    }
+    settings.simulated_clouds.push_back(*profile);
+  }
+  return {};
+}
+
+using scheduling::MinValuesPolicy;
+using scheduling::PreferencePolicy;
+
+const Setting kTable[] = {
+    {"kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty inside a cluster",
+     [](std::string_view text, Settings& s) {
+       s.kubeconfig = text;
+       return std::string();
+     }},
+    {"context", "KUBE_CONTEXT", "", "context of the kubeconfig; empty: its current one",
+     [](std::string_view text, Settings& s) {
+       s.context = text;
+       return std::string();
+     }},
+    {"cluster-name", "CLUSTER_NAME", "", "name of the cluster, for tags on instances",
+     [](std::string_view text, Settings& s) {
+       s.cluster_name = text;
+       return std::string();
+     }},
+    {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
+     "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds},
+    {"metrics-port", "METRICS_PORT", "8080", "plain HTTP port of /metrics",
+     [](std::string_view text, Settings& s) { return read_port(text, s.metrics_port); }},
+    {"health-probe-port", "HEALTH_PROBE_PORT", "8081", "plain HTTP port of /healthz and /readyz",
+     [](std::string_view text, Settings& s) { return read_port(text, s.health_port); }},
+    {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the extender and the webhooks",
+     [](std::string_view text, Settings& s) { return read_port(text, s.serving_port); }},
+    {"bind-address", "BIND_ADDRESS", "0.0.0.0", "address that all ports are opened on",
+     [](std::string_view text, Settings& s) {
+       s.bind_address = text;
+       return std::string();
+     }},
+    {"kube-client-qps", "KUBE_CLIENT_QPS", "200", "API requests per second, sustained",
+     [](std::string_view text, Settings& s) { return read_positive(text, s.client_qps); }},
+    {"kube-client-burst", "KUBE_CLIENT_BURST", "300", "API requests at once",
+     [](std::string_view text, Settings& s) { return read_positive(text, s.client_burst); }},
+    {"disable-leader-election", "DISABLE_LEADER_ELECTION", "false",
+     "run the writers without a lease; only with one replica",
+     [](std::string_view text, Settings& s) {
+       bool disabled = false;
+       std::string problem = read_bool(text, disabled);
+       s.leader_election = !disabled;
+       return problem;
+     }},
+    {"leader-election-name", "LEADER_ELECTION_NAME", "karpenter-leader-election",
+     "name of the Lease",
+     [](std::string_view text, Settings& s) {
+       s.leader_election_name = text;
+       return std::string(text.empty() ? "must not be empty" : "");
+     }},
+    {"leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "",
+     "namespace of the Lease; empty: our own",
+     [](std::string_view text, Settings& s) {
+       s.leader_election_namespace = text;
+       return std::string();
+     }},
+    {"namespace", "POD_NAMESPACE", "kube-system", "namespace of our own Secret, Lease and Service",
+     [](std::string_view text, Settings& s) {
+       s.namespace_ = text;
+       return std::string(text.empty() ? "must not be empty" : "");
+     }},
+    {"certificate-names", "CERTIFICATE_NAMES", "",
+     "more DNS names for the serving certificate, separated by commas",
+     [](std::string_view text, Settings& s) {
+       s.certificate_names = split(text);
+       return std::string();
+     }},
+    {"log-level", "LOG_LEVEL", "info", "debug, info, warn or error",
+     [](std::string_view text, Settings& s) { return read_level(text, s.log_level); }},
+    {"log-format", "LOG_FORMAT", "json", "json or text",
+     [](std::string_view text, Settings& s) {
+       if (text != "json" && text != "text") {
+         return "must be json or text, not " + quoted(text);
+       }
+       s.log_format = text == "json" ? base::LogFormat::Json : base::LogFormat::Text;
+       return std::string();
+     }},
+    {"preference-policy", "PREFERENCE_POLICY", "Respect",
+     "Respect or Ignore pods' preferences while planning",
+     [](std::string_view text, Settings& s) {
+       s.controllers.solve.preferences =
+           text == "Ignore" ? PreferencePolicy::Ignore : PreferencePolicy::Respect;
+       return text == "Ignore" || text == "Respect"
+                  ? std::string()
+                  : "must be Respect or Ignore, not " + quoted(text);
+     }},
+    {"min-values-policy", "MIN_VALUES_POLICY", "Strict", "Strict or BestEffort",
+     [](std::string_view text, Settings& s) {
+       s.controllers.solve.min_values =
+           text == "BestEffort" ? MinValuesPolicy::BestEffort : MinValuesPolicy::Strict;
+       return text == "BestEffort" || text == "Strict"
+                  ? std::string()
+                  : "must be Strict or BestEffort, not " + quoted(text);
+     }},
+    {"feature-gates", "FEATURE_GATES",
+     "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,"
+     "StaticCapacity=false,CapacityBuffer=false",
+     "features to switch, as Name=true,Name=false", read_gates},
+    {"instance-types-file-path", "INSTANCE_TYPES_FILE_PATH", "",
+     "catalog of the simulated kwok cloud, in Karpenter's kwok format",
+     [](std::string_view text, Settings& s) {
+       s.instance_types_file = text;
+       return std::string();
+     }},
+    {"registration-timeout", "REGISTRATION_TIMEOUT", "15m",
+     "a launched NodeClaim that has no Node by then is given up",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.registration_timeout);
+     }},
+    {"launch-timeout", "LAUNCH_TIMEOUT", "5m",
+     "a NodeClaim that was not launched by then is given up",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.launch_timeout);
+     }},
+    {"hold-after-ready", "HOLD_AFTER_READY", "30s",
+     "how long room is kept for planned pods once their node is Ready",
+     [](std::string_view text, Settings& s) {
+       s.policy.hold_after_ready = s.controllers.hold_after_ready;
+       std::string problem = read_duration(text, s.controllers.hold_after_ready);
+       s.policy.hold_after_ready = s.controllers.hold_after_ready;
+       return problem;
+     }},
+    {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
+     [](std::string_view text, Settings& s) { return read_bool(text, s.serve_bind); }},
+};
+
+// Settings of Karpenter's that mean nothing here: accepted, so that a manifest need not change.
+constexpr std::string_view kIgnoredFlags[] = {
+    "karpenter-service", "enable-profiling",    "disable-controller-warmup",
+    "memory-limit",      "cpu-requests",        "disable-cluster-state-observability",
+    "log-output-paths",  "batch-max-duration",  "batch-idle-duration",
+    "scheduler-config",  "ignore-dra-requests", "log-error-output-paths"};
+
+}  // namespace
+
+std::span<const Setting> setting_table() {
+  return kTable;
+}
+
+LoadedSettings load_settings(const std::map<std::string, std::string>& flags,
+                             const Environment& environment) {
+  LoadedSettings loaded;
+  for (const auto& setting : kTable) {
+    setting.apply(setting.default_text, loaded.settings);
+    if (const auto flag = flags.find(std::string(setting.flag)); flag != flags.end()) {
+      if (const auto problem = setting.apply(flag->second, loaded.settings); !problem.empty()) {
+        loaded.problems.push_back("--" + std::string(setting.flag) + " " + problem);
+      }
+      continue;
+    }
+    const auto value = environment(std::string(setting.environment));
+    if (!value || value->empty()) {
+      continue;
+    }
+    if (const auto problem = setting.apply(*value, loaded.settings); !problem.empty()) {
+      loaded.warnings.push_back(std::string(setting.environment) + " " + problem +
+                                "; the default counts");
+      setting.apply(setting.default_text, loaded.settings);
+    }
+  }
+  for (const auto& [name, value] : flags) {
+    const bool known = std::any_of(std::begin(kTable), std::end(kTable),
+                                   [&](const auto& setting) { return setting.flag == name; });
+    if (known) {
+      continue;
+    }
+    if (std::find(std::begin(kIgnoredFlags), std::end(kIgnoredFlags), name) !=
+        std::end(kIgnoredFlags)) {
+      loaded.warnings.push_back("--" + name + " has no effect here");
+    } else {
+      loaded.problems.push_back("--" + name + " is not known; see --help");
+    }
+  }
+  return loaded;
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,66 @@
+// The configuration of `millwright controller`: one table of settings, each a flag and an
+// environment variable with Karpenter's names where Karpenter has them. The flag wins.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/cloud/simulated.hpp"
+#include "millwright/controllers/services.hpp"
+#include "millwright/extender/extender.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::app {
+
+struct Settings {
+  std::string kubeconfig;
+  std::string context;
+  std::string cluster_name;
+  std::vector<cloud::Profile> simulated_clouds;
+  int metrics_port = 8080;
+  int health_port = 8081;
+  int serving_port = 8443;  // extender and webhooks, HTTPS
+  std::string bind_address = "0.0.0.0";
+  double client_qps = 200;
+  double client_burst = 300;
+  bool leader_election = true;
+  std::string leader_election_name = "karpenter-leader-election";
+  std::string leader_election_namespace;  // empty: our own
+  std::string namespace_ = "kube-system";
+  std::vector<std::string> certificate_names;  // DNS names besides the Service's
+  base::LogLevel log_level = base::LogLevel::Info;
+  base::LogFormat log_format = base::LogFormat::Json;
+  std::string instance_types_file;
+  bool serve_bind = false;
+  std::map<std::string, bool> feature_gates;
+  controllers::Options controllers;
+  extender::Policy policy;
+};
+
+struct Setting {
+  std::string_view flag;         // "metrics-port"
+  std::string_view environment;  // "METRICS_PORT"
+  std::string_view default_text;
+  std::string_view help;
+  // Stores the value; what is wrong with it, or empty.
+  std::string (*apply)(std::string_view text, Settings& settings);
+};
+std::span<const Setting> setting_table();
+
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+struct LoadedSettings {
+  Settings settings;
+  std::vector<std::string> problems;  // all of them; not empty: do not start
+  std::vector<std::string> warnings;  // environment values that were ignored, as Karpenter does
+};
+// `flags` by flag name, without dashes.
+LoadedSettings load_settings(const std::map<std::string, std::string>& flags,
+                             const Environment& environment);
+
+}  // namespace millwright::app
