@@ -92,6 +92,10 @@ base::Result<scheduling::Hold> decode_hold(const boost::json::value& json,
   hold.requests = std::move(requests);
   MW_TRY(deadline, time_field(object, "deadline", where));
   hold.deadline = deadline;
+  if (object.contains("owner")) {
+    MW_TRY(owner, text_field(object, "owner", where));
+    hold.owner_uid = std::move(owner);
+  }
   if (const boost::json::value* const priority = object.if_contains("priority")) {
     if (!priority->is_int64() || priority->get_int64() < std::numeric_limits<std::int32_t>::min() ||
         priority->get_int64() > std::numeric_limits<std::int32_t>::max()) {
@@ -119,13 +123,18 @@ std::string encode_holds(const std::vector<scheduling::Hold>& holds) {
     for (const auto& [name, quantity] : hold->requests) {
       requests.emplace(name, quantity.to_string());
     }
-    array.push_back(boost::json::object{
-        {"pod", hold->pod.namespace_ + "/" + hold->pod.name},
-        {"uid", hold->pod_uid},
-        {"requests", std::move(requests)},
-        {"priority", hold->priority},
-        {"deadline", base::format_rfc3339_micro(hold->deadline)},
-    });
+    boost::json::object& entry = array
+                                     .emplace_back(boost::json::object{
+                                         {"pod", hold->pod.namespace_ + "/" + hold->pod.name},
+                                         {"uid", hold->pod_uid},
+                                         {"requests", std::move(requests)},
+                                         {"priority", hold->priority},
+                                         {"deadline", base::format_rfc3339_micro(hold->deadline)},
+                                     })
+                                     .as_object();
+    if (!hold->owner_uid.empty()) {
+      entry.emplace("owner", hold->owner_uid);
+    }
   }
   return boost::json::serialize(array);
 }

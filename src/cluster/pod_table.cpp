@@ -153,7 +153,7 @@ const NodePods* PodTable::on_node(std::string_view node) const {
 
 bool PodTable::needs_no_room(const model::ObjectKey& key, std::string_view uid) const {
   const auto found = pods_.find(key);
-  return found != pods_.end() && (found->second->meta.uid != uid || !is_waiting(*found->second));
+  return found != pods_.end() && found->second->meta.uid == uid && !is_waiting(*found->second);
 }
 
 }  // namespace millwright::cluster

@@ -32,7 +32,7 @@ class PodTable {
 
   // nullptr when no pod is bound there.
   const NodePods* on_node(std::string_view node) const;
-  // The pod is known to be bound, over, or replaced by another of its name.
+  // The pod of that key and uid is known to be bound or over.
   bool needs_no_room(const model::ObjectKey& key, std::string_view uid) const;
   const std::vector<scheduling::PodPtr>& pending() { return pending_.items(); }
 

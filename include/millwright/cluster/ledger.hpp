@@ -18,6 +18,10 @@
 
 namespace millwright::cluster {
 
+// Put before the uid of a pod that runs on a node being removed, it names the hold that the pod's
+// successor will claim: an evicted pod comes back from its controller with another uid.
+inline constexpr std::string_view kSuccessorOf = "successor-of/";
+
 struct Fence {
   std::string node;    // Node name
   std::string reason;  // "Underutilized"

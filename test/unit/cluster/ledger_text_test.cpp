@@ -15,9 +15,10 @@ using testing::hold;
 TEST(HoldsText, is_readable_and_sorted) {
   scheduling::Hold first = hold("web-1", "n", 1500, 30, 7);
   first.pod.namespace_ = "shop";
+  first.owner_uid = "uid-web";
   EXPECT_EQ(encode_holds({hold("web-2", "n", 250, 0), first}),
             R"([{"pod":"shop/web-1","uid":"uid-web-1","requests":{"cpu":"1500m","pods":"1"},)"
-            R"("priority":7,"deadline":"2026-01-01T00:00:30.000000Z"},)"
+            R"("priority":7,"deadline":"2026-01-01T00:00:30.000000Z","owner":"uid-web"},)"
             R"({"pod":"default/web-2","uid":"uid-web-2","requests":{"cpu":"250m","pods":"1"},)"
             R"("priority":0,"deadline":"2026-01-01T00:00:00.000000Z"}])");
   EXPECT_EQ(encode_holds({}), "[]");
@@ -31,6 +32,7 @@ TEST(HoldsText, is_read_back_as_it_was_written) {
     for (const auto& [number, priority] : raw) {
       holds.push_back(
           hold(std::to_string(holds.size() + 100), "n", number, number % 600, priority));
+      holds.back().owner_uid = number % 2 == 0 ? "" : "owner";
       holds.back().requests.emplace("example.com/gpu", model::Quantity::from_units(number));
     }
     const auto decoded = decode_holds(encode_holds(holds), "n");
@@ -57,6 +59,7 @@ TEST(HoldsText, malformed_annotations_are_refused_with_the_place) {
       {R"([{"pod":"nameless","uid":"u","deadline":"2026-01-01T00:00:00Z"}])", ".pod must be"},
       {R"([{"pod":"a/","uid":"u","deadline":"2026-01-01T00:00:00Z"}])", ".pod must be"},
       {R"([{"pod":"a/b","uid":"","deadline":"2026-01-01T00:00:00Z"}])", ".uid must be"},
+      {"[{" + good + R"(,"owner":1}])", ".owner must be"},
       {R"([{"pod":"a/b","uid":"u"}])", ".deadline must be"},
       {R"([{"pod":"a/b","uid":"u","deadline":"soon"}])", ".deadline must be an RFC 3339"},
       {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","requests":[]}])",

@@ -288,6 +288,18 @@ TEST(State, learns_holds_and_fences_from_the_objects_that_mirror_them) {
   EXPECT_FALSE(record_of(state, "n")->fenced);
 }
 
+TEST(State, a_mirrored_hold_for_a_successor_waits_beside_the_pod_that_still_runs) {
+  Ledger ledger;
+  State state(ledger);
+  scheduling::Hold heir = hold("p", "new", 10, 60);
+  heir.pod_uid = std::string(kSuccessorOf) + "uid-p";
+  state.upsert(PodBuilder("p").on("old").build());
+  state.upsert(
+      NodeBuilder("new").annotation(model::kHoldsAnnotation, encode_holds({heir})).build());
+  state.remove_pod({"default", "p"}, "uid-p");
+  EXPECT_THAT(state.snapshot()->holds, ElementsAre(heir));
+}
+
 TEST(State, a_repeated_mirror_does_not_bring_back_what_ended) {
   Ledger ledger;
   State state(ledger);
