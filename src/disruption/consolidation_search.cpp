@@ -9,6 +9,8 @@ namespace millwright::disruption {
 namespace {
 
 constexpr std::size_t kMaxGroup = 100;
+constexpr std::size_t kFew = 8;
+constexpr double kCent = 0.01;
 // How long one part of a long list is looked at before the next has its turn.
 constexpr base::Duration kTurn = std::chrono::seconds(10);
 
@@ -114,15 +116,27 @@ std::string ineligible(const Candidate& candidate) {
 std::optional<Command> consolidate_many(Survey& survey) {
   auto candidates = within_budgets(survey, eligible_candidates(survey));
   candidates.resize(std::min(candidates.size(), kMaxGroup));
-  std::optional<Command> best;
-  // Karpenter's binary search over prefixes: larger groups are not always harder, but nearly.
+  const auto attempt = [&](std::size_t size) {
+    return consolidate(survey, Candidates(candidates).first(size)).command;
+  };
+  // Larger groups are not always harder: three small nodes may fit one medium where two do not pay.
+  // Few candidates are tried one size after the other, many by Karpenter's binary search, the whole
+  // first.
   std::size_t least = 2;
   std::size_t most = candidates.size();
+  for (int tries = 0; most >= least && (candidates.size() <= kFew || tries == 0); ++tries) {
+    if (auto command = attempt(most--)) {
+      return command;
+    }
+  }
+  std::optional<Command> best;
   while (least <= most) {
     const auto size = least + (most - least) / 2;
-    auto result = consolidate(survey, Candidates(candidates).first(size));
-    if (result.command) {
-      best = std::move(result.command);
+    if (auto command = attempt(size)) {
+      // More nodes moved for the same money is no gain.
+      if (!best || command->savings > best->savings + kCent) {
+        best = std::move(command);
+      }
       least = size + 1;
     } else {
       most = size - 1;

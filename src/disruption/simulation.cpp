@@ -66,34 +66,26 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
       return {.problem = "a pod of a node that is going already would find no place"};
     }
   }
-  Outcome outcome;
-  // New claims without a pod of ours are the provisioner's business.
-  std::map<std::size_t, std::size_t> kept;
-  for (std::size_t i = 0; i < plan.claims.size(); ++i) {
-    const auto& uids = plan.claims[i].pod_uids;
-    const auto ours =
-        std::count_if(uids.begin(), uids.end(), [&](const auto& uid) { return own.contains(uid); });
-    if (ours == 0) {
-      continue;
+  // New capacity for anybody else means that a pod still waits to be planned: it may want the very
+  // room that this removal counts on.
+  for (const auto& claim : plan.claims) {
+    const bool ours = std::all_of(claim.pod_uids.begin(), claim.pod_uids.end(),
+                                  [&](const auto& uid) { return own.contains(uid); });
+    if (!ours) {
+      return {.problem = "pods that wait for new capacity may need the same room"};
     }
-    if (static_cast<std::size_t>(ours) != uids.size()) {
-      return {.problem = "its pods would share new capacity with pods that are still pending"};
-    }
-    kept.emplace(i, outcome.claims.size());
-    outcome.claims.push_back(std::move(plan.claims[i]));
   }
+  Outcome outcome;
+  outcome.claims = std::move(plan.claims);
   for (auto& placement : plan.placements) {
     const auto pod = own.find(placement.pod_uid);
     if (pod == own.end()) {
       continue;
     }
-    if (auto* index = std::get_if<std::size_t>(&placement.target)) {
-      *index = kept.at(*index);
-    } else {
-      const auto& name = std::get<std::string>(placement.target);
-      const auto* node = survey.find_node(name);
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      const auto* node = survey.find_node(*name);
       if (node == nullptr || !node->initialized()) {
-        return {.problem = "pod " + name_of(*pod->second) + " would need node " + name +
+        return {.problem = "pod " + name_of(*pod->second) + " would need node " + *name +
                            ", which is not initialized yet"};
       }
     }

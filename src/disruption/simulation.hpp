@@ -14,7 +14,7 @@ using Candidates = std::span<const Candidate* const>;
 struct Outcome {
   // Why the candidates cannot go; empty when every pod has a place.
   std::string problem;
-  // New claims that would take pods of the candidates.
+  // New claims that would take pods of the candidates, and of nobody else.
   std::vector<scheduling::PlannedClaim> claims;
   // Of the candidates' pods; indices are into `claims`.
   std::vector<scheduling::Placement> placements;

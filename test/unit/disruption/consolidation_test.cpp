@@ -1,0 +1,374 @@
+#include "cluster_builder.hpp"
+
+namespace millwright::disruption {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+const std::string kKeep(model::kDoNotDisruptAnnotation);
+
+// Takes pods but does not go itself.
+Member& add_keeper(Cluster& cluster, std::string name, std::int64_t used_millicores,
+                   const NodeOptions& options = {}) {
+  auto& member = cluster.add_node(name, {pod(name + "-resident", used_millicores)}, options);
+  member.node->meta.annotations[kKeep] = "true";
+  return member;
+}
+
+Command only_command(const Cluster& cluster) {
+  auto decisions = cluster.decide();
+  EXPECT_THAT(decisions.commands, SizeIs(1));
+  return decisions.commands.empty() ? Command{} : decisions.commands.front();
+}
+
+void allow_spot(Cluster& cluster) {
+  cluster.pool().template_.requirements[0].values = {"on-demand", "spot"};
+}
+
+TEST(Consolidation, RemovesANodeWhosePodsFitElsewhere) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p"), pod("q")});
+  add_keeper(cluster, "b", 1000);
+  const auto command = only_command(cluster);
+  EXPECT_EQ(command.reason, Reason::Underutilized);
+  EXPECT_THAT(command.claims, ElementsAre("a-claim"));
+  EXPECT_TRUE(command.replacements.empty());
+  EXPECT_DOUBLE_EQ(command.savings, 2);
+  ASSERT_THAT(command.placements, SizeIs(2));
+  EXPECT_EQ(std::get<std::string>(command.placements[0].target), "b");
+  EXPECT_EQ(command.summary, "Underutilized: remove node a (medium), saving $2/h");
+}
+
+TEST(Consolidation, ReplacesANodeByOneThatIsStrictlyCheaper) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p"), pod("q", 2000)}, {.type = "large"});
+  const auto command = only_command(cluster);
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("medium"));
+  EXPECT_THAT(command.replacements[0].requirements.get(model::kInstanceTypeLabel).values(),
+              ElementsAre("medium"));
+  EXPECT_DOUBLE_EQ(command.savings, 2);
+  ASSERT_THAT(command.placements, SizeIs(2));
+  EXPECT_EQ(std::get<std::size_t>(command.placements[0].target), 0U);
+  EXPECT_EQ(command.summary, "Underutilized: replace node a (large) by medium, saving $2/h");
+}
+
+TEST(Consolidation, OffersEveryCheaperTypeCheapestFirst) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "large"});
+  EXPECT_THAT(only_command(cluster).replacements.at(0).instance_types,
+              ElementsAre("small", "medium"));
+}
+
+TEST(Consolidation, KeepsANodeThatNothingCheaperCanReplace) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p", 3000)});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("no cheaper instance type"));
+}
+
+TEST(Consolidation, KeepsANodeWhosePodsWouldNeedSeveral) {
+  Cluster cluster;
+  auto here = pod("p");
+  here->spec.node_selector[std::string(model::kZoneLabel)] = "a";
+  auto there = pod("q");
+  there->spec.node_selector[std::string(model::kZoneLabel)] = "b";
+  cluster.add_node("n", {here, there}, {.type = "large"});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("n"), HasSubstr("would need 2 new nodes"));
+}
+
+TEST(Consolidation, KeepsANodeWhosePodWouldFindNoPlace) {
+  Cluster cluster;
+  auto bound_here = pod("p");
+  bound_here->spec.node_selector[std::string(model::kHostnameLabel)] = "a";
+  cluster.add_node("a", {bound_here}, {.type = "large"});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("pod default/p would find no place"));
+}
+
+TEST(Consolidation, UsesNodesThatNobodyManages) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  auto& foreign = cluster.add_node("b");
+  foreign.claim = nullptr;
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+}
+
+TEST(Consolidation, DoesNotRelyOnANodeThatIsNotInitialised) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  auto& starting = cluster.add_node("b");
+  starting.node->meta.labels.erase(std::string(model::kInitializedLabel));
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("node b, which is not initialized yet"));
+}
+
+TEST(Consolidation, DoesNotMovePodsOntoANodeThatIsStillSettling) {
+  Cluster cluster;
+  cluster.pool().consolidate_after.text = "1h";
+  cluster.add_node("a", {pod("p"), pod("q")}, {.type = "large"});
+  auto& settling = add_keeper(cluster, "b", 1000);
+  settling.claim->last_pod_event_time = kNow - seconds(10);
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.replacements, SizeIs(1)) << "a replacement is still allowed";
+  settling.claim->last_pod_event_time = kNow - hours(2);
+  EXPECT_TRUE(only_command(cluster).replacements.empty());
+}
+
+TEST(Consolidation, LeavesRoomThatIsHeldForOthers) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  add_keeper(cluster, "b", 2500);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+  cluster.add_hold("waiting", "b", kNow + hours(1));
+  EXPECT_TRUE(cluster.decide().commands.empty());
+}
+
+TEST(Consolidation, LeavesRoomForPodsOfNodesThatAreGoingAlready) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  add_keeper(cluster, "b", 2500);
+  auto& going = cluster.add_node("c", {pod("q")}, {.type = "small"});
+  cluster.busy = {"c-claim"};
+  // One place, two pods: with the other pod on its way, the removal would need a new node.
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  going.record->pods.clear();
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+}
+
+TEST(Consolidation, IsNotStoppedByAPodThatNoNodeCouldTake) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")});
+  add_keeper(cluster, "b", 1000);
+  cluster.add_pending(pod("huge", 100'000));
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+}
+
+TEST(Consolidation, WaitsWhilePendingPodsNeedNewCapacity) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "large"});
+  cluster.add_pending(pod("new"));
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("wait for new capacity"));
+  cluster.add_hold("new", "elsewhere", kNow + hours(1));
+  EXPECT_THAT(only_command(cluster).replacements, SizeIs(1)) << "it has room elsewhere";
+}
+
+TEST(Consolidation, NeverPaysMoreThanNowWhateverZoneTheLaunchGets) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "large"});
+  auto uneven = instance_type("medium", 4, 2);
+  for (auto& offering : uneven.offerings) {
+    if (offering.zone() == "b") {
+      offering.price = 9;
+    }
+  }
+  cluster.set_types("pool", {uneven, instance_type("large", 8, 4)});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  for (auto& offering : uneven.offerings) {
+    offering.available = offering.zone() == "a";
+  }
+  cluster.set_types("pool", {uneven, instance_type("large", 8, 4)});
+  EXPECT_THAT(only_command(cluster).replacements, SizeIs(1));
+}
+
+TEST(Consolidation, OnDemandMayBecomeSpotAndThenOnlySpot) {
+  Cluster cluster;
+  allow_spot(cluster);
+  cluster.add_node("a", {pod("p", 3000)});
+  const auto command = only_command(cluster);
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].requirements.get(model::kCapacityTypeLabel).values(),
+              ElementsAre("spot"));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("medium", "large"))
+      << "large costs 4/3 as spot, which is less than 2";
+  EXPECT_NEAR(command.savings, 2 - 2.0 / 3, 1e-9);
+}
+
+TEST(Consolidation, SpotForSpotNeedsItsGateAndFifteenTypes) {
+  Cluster cluster;
+  allow_spot(cluster);
+  std::vector<scheduling::InstanceType> types{instance_type("dear", 8, 10)};
+  for (int i = 0; i < 20; ++i) {
+    types.push_back(instance_type("t" + std::to_string(10 + i), 4, 1 + 0.1 * i));
+  }
+  cluster.set_types("pool", types);
+  cluster.add_node("a", {pod("p")}, {.type = "dear", .capacity_type = "spot"});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("SpotToSpotConsolidation"));
+
+  cluster.options.spot_to_spot = true;
+  auto command = only_command(cluster);
+  EXPECT_THAT(command.replacements.at(0).instance_types, SizeIs(15));
+  EXPECT_EQ(command.replacements.at(0).instance_types.front(), "t10");
+  EXPECT_EQ(command.replacements.at(0).instance_types.back(), "t24");
+
+  types.resize(15);  // fourteen are cheaper
+  cluster.set_types("pool", types);
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("only 14 cheaper spot instance types"));
+}
+
+TEST(Consolidation, GivesUpWhenTheCheaperTypesBreakMinValues) {
+  Cluster cluster;
+  cluster.pool().template_.requirements.push_back({.key = std::string(model::kInstanceTypeLabel),
+                                                   .op = model::Operator::Exists,
+                                                   .min_values = 3});
+  cluster.add_node("a", {pod("p")}, {.type = "large"});
+  EXPECT_TRUE(cluster.decide().commands.empty()) << "small and medium are two";
+  cluster.pool().template_.requirements.back().min_values = 2;
+  EXPECT_THAT(only_command(cluster).replacements.at(0).instance_types, SizeIs(2));
+}
+
+TEST(Consolidation, MergesSeveralNodesIntoOneCheaper) {
+  // No two of them would pay: $2 for $2. All three would: $2 for $3.
+  Cluster cluster;
+  for (const auto* name : {"a", "b", "c"}) {
+    cluster.add_node(name, {pod(std::string("p-") + name, 1200)}, {.type = "small"});
+  }
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, ElementsAre("a-claim", "b-claim", "c-claim"));
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("medium"));
+  EXPECT_DOUBLE_EQ(command.savings, 1);
+  EXPECT_EQ(command.summary,
+            "Underutilized: replace nodes a (small), b (small), c (small) by medium, saving $1/h");
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+}
+
+TEST(Consolidation, MergesAsManyAsItCanOfALargeGroup) {
+  Cluster cluster;
+  for (int i = 0; i < 30; ++i) {
+    cluster.add_node("n" + std::to_string(10 + i), {pod("p" + std::to_string(i), 900)});
+  }
+  const auto command = only_command(cluster);
+  EXPECT_TRUE(command.replacements.empty());
+  EXPECT_THAT(command.claims, SizeIs(22)) << "eight mediums take four each";
+}
+
+TEST(Consolidation, RemovesRatherThanReplacesByATypeThatIsThereAlready) {
+  // Both fit on one medium; buying a third medium to remove two would be one launch too many.
+  Cluster cluster;
+  cluster.add_node("a", {pod("p", 1900)});
+  cluster.add_node("b", {pod("q", 1900)});
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, SizeIs(1));
+  EXPECT_TRUE(command.replacements.empty());
+}
+
+TEST(Consolidation, TakesNoMoreNodesThanBudgetsAllow) {
+  Cluster cluster;
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    cluster.add_node(name, {pod(std::string("p-") + name, 500)});
+  }
+  add_keeper(cluster, "roomy", 1000, {.type = "large"});
+  EXPECT_THAT(only_command(cluster).claims, SizeIs(4));
+  cluster.pool().budgets = {{.nodes = "3", .reasons = {"Underutilized"}}};
+  EXPECT_THAT(only_command(cluster).claims, SizeIs(3));
+  cluster.pool().budgets = {{.nodes = "1"}};
+  EXPECT_THAT(only_command(cluster).claims, SizeIs(1));
+  cluster.pool().budgets = {{.nodes = "0"}};
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("spec.disruption.budgets"));
+}
+
+TEST(Consolidation, TriesTheBestSavingPerDisruptionFirst) {
+  Cluster cluster;
+  cluster.pool().budgets = {{.nodes = "1"}};
+  cluster.add_node("a", {pod("p1", 500), pod("p2", 500), pod("p3", 500)});
+  cluster.add_node("b", {pod("q", 1500)});
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("b-claim"));
+  auto important = pod("q", 1500);
+  important->spec.priority = 1'000'000'000;
+  cluster.node("b").record->pods = {important};
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+}
+
+TEST(Consolidation, BalancedAsksTheSavingToBeWorthTheDisturbance) {
+  const auto cluster_with = [](int pods) {
+    Cluster cluster;
+    cluster.pool().consolidation_policy = "Balanced";
+    std::vector<std::shared_ptr<model::Pod>> many;
+    for (int i = 0; i < pods; ++i) {
+      many.push_back(pod("p" + std::to_string(i), 100));
+    }
+    cluster.add_node("a", many, {.type = "small"});
+    add_keeper(cluster, "b", 1000, {.type = "large"});
+    return cluster;
+  };
+  // A fifth of the cost for 2 of 4 units of disruption (each node counts one), then for 16 of 18.
+  EXPECT_THAT(claims_of(cluster_with(1).decide()), SizeIs(0));
+  EXPECT_THAT(cluster_with(15).why_not("a"), HasSubstr("Balanced"));
+  auto unbalanced = cluster_with(15);
+  unbalanced.pool().consolidation_policy = "WhenEmptyOrUnderutilized";
+  EXPECT_THAT(claims_of(unbalanced.decide()), SizeIs(1));
+  auto worth_it = cluster_with(1);
+  for (int i = 0; i < 8; ++i) {
+    worth_it.node("b").record->pods.push_back(pod("r" + std::to_string(i), 10));
+  }
+  EXPECT_THAT(claims_of(worth_it.decide()), SizeIs(1)) << "a fifth of the cost, 2 of 12 units";
+}
+
+TEST(Consolidation, LooksAtEveryNodeInTurnWhenThereAreTooMany) {
+  // Nine dear nodes that cannot go and a cheap one that can, four looked at in each pass.
+  Cluster cluster;
+  cluster.options.max_single_node_candidates = 4;
+  for (int i = 0; i < 9; ++i) {
+    auto stuck = pod("s" + std::to_string(i));
+    stuck->spec.node_selector[std::string(model::kHostnameLabel)] = "s" + std::to_string(i);
+    cluster.add_node("s" + std::to_string(i), {stuck}, {.type = "large"});
+  }
+  cluster.add_node("z", {pod("p")}, {.type = "small"});
+  int found = 0;
+  for (int pass = 0; pass < 8; ++pass) {
+    cluster.now = kNow + seconds(10 * pass);
+    found += cluster.decide().commands.empty() ? 0 : 1;
+  }
+  EXPECT_GT(found, 0);
+  EXPECT_LT(found, 8);
+}
+
+TEST(Consolidation, StaysValidWhileTheSameCommandWouldBeMadeAgain) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p"), pod("q", 2000)}, {.type = "large"});
+  const auto command = only_command(cluster);
+  cluster.node("a").record->fenced = true;
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+
+  cluster.node("a").record->nominated_until = kNow + seconds(5);
+  EXPECT_FALSE(still_valid(command, cluster.input())) << "nominated";
+  cluster.node("a").record->nominated_until.reset();
+
+  cluster.add_budget("pdb", "p", 0);
+  EXPECT_FALSE(still_valid(command, cluster.input())) << "a blocking budget";
+}
+
+TEST(Consolidation, IsNoLongerValidWhenPodsCameOrTypesWent) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p"), pod("q", 2000)}, {.type = "large"});
+  const auto command = only_command(cluster);
+  cluster.node("a").record->pods.push_back(pod("r", 2000));
+  EXPECT_FALSE(still_valid(command, cluster.input())) << "medium is too small now";
+  cluster.node("a").record->pods.pop_back();
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("large", 8, 4)});
+  EXPECT_FALSE(still_valid(command, cluster.input())) << "medium is not sold any more";
+}
+
+TEST(Consolidation, IsNoLongerValidWhenTheRoomElsewhereIsTaken) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  auto& other = add_keeper(cluster, "b", 2500);
+  const auto command = only_command(cluster);
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  other.record->pods.push_back(pod("new"));
+  EXPECT_FALSE(still_valid(command, cluster.input()));
+}
+
+}  // namespace
+}  // namespace millwright::disruption

@@ -1,0 +1,125 @@
+#include "cluster_builder.hpp"
+
+namespace millwright::disruption {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+void drift(Member& member, base::TimePoint since = kLongAgo) {
+  member.claim->conditions.push_back({.type = "Drifted",
+                                      .status = model::ConditionStatus::True,
+                                      .reason = "NodePoolDrifted",
+                                      .last_transition_time = since});
+}
+
+// Consolidation would act on the same nodes; drift does not need it.
+Cluster quiet_cluster() {
+  Cluster cluster;
+  cluster.pool().consolidate_after.text = "Never";
+  return cluster;
+}
+
+TEST(Drift, ReplacesADriftedNodeWhateverItCosts) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}, {.type = "small"}));
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1));
+  const auto& command = decisions.commands[0];
+  EXPECT_EQ(command.reason, Reason::Drifted);
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("small", "medium", "large"));
+  EXPECT_DOUBLE_EQ(command.savings, 0);
+  EXPECT_EQ(command.summary, "Drifted: replace node a (small) by small");
+}
+
+TEST(Drift, RemovesANodeWhosePodsFitElsewhere) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  cluster.add_node("b", {pod("q")});
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1));
+  EXPECT_TRUE(decisions.commands[0].replacements.empty());
+}
+
+TEST(Drift, MayNeedSeveralReplacements) {
+  auto cluster = quiet_cluster();
+  auto here = pod("p");
+  here->spec.node_selector[std::string(model::kZoneLabel)] = "a";
+  auto there = pod("q");
+  there->spec.node_selector[std::string(model::kZoneLabel)] = "b";
+  drift(cluster.add_node("n", {here, there}));
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1));
+  EXPECT_THAT(decisions.commands[0].replacements, SizeIs(2));
+  EXPECT_THAT(decisions.commands[0].placements, SizeIs(2));
+}
+
+TEST(Drift, TakesNodesWithoutPodsFirstThenTheLongestDrifted) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}), kNow - hours(1));
+  drift(cluster.add_node("b", {pod("q")}), kNow - hours(3));
+  drift(cluster.add_node("c"), kNow - minutes(1));
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("c-claim"));
+  cluster.busy = {"c-claim"};
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim"));
+}
+
+TEST(Drift, PassesOverANodeThatCannotBeReplaced) {
+  auto cluster = quiet_cluster();
+  auto stuck = pod("p");
+  stuck->spec.node_selector[std::string(model::kHostnameLabel)] = "a";
+  drift(cluster.add_node("a", {stuck}), kNow - hours(3));
+  drift(cluster.add_node("b", {pod("q")}), kNow - hours(1));
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("pod default/p would find no place"));
+}
+
+TEST(Drift, KeepsToItsBudgets) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  cluster.pool().budgets = {{.nodes = "0", .reasons = {"Drifted"}}};
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("allow no further Drifted node"));
+  cluster.pool().budgets = {{.nodes = "0", .reasons = {"Empty", "Underutilized"}}};
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+}
+
+TEST(Drift, OverridesPodsOnlyWithATerminationGracePeriod) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  cluster.add_budget("pdb", "p", 0);
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("PodDisruptionBudget default/pdb"));
+  cluster.node("a").claim->termination_grace_period.text = "1h";
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
+}
+
+TEST(Drift, ATerminationGracePeriodDoesNotOpenTheWayToConsolidation) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "large"}).claim->termination_grace_period.text = "1h";
+  cluster.add_budget("pdb", "p", 0);
+  EXPECT_TRUE(cluster.decide().commands.empty());
+}
+
+TEST(Drift, StaysValidWhileItIsDriftedAndHasAPlaceForEveryPod) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  const auto command = cluster.decide().commands.at(0);
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.set_types("pool", {instance_type("medium", 4, 2), instance_type("small", 2, 1)});
+  EXPECT_TRUE(still_valid(command, cluster.input())) << "other types will do";
+  cluster.set_types("pool", {instance_type("tiny", 1, 1)});
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.node("a").record->pods.push_back(pod("big", 1500));
+  EXPECT_FALSE(still_valid(command, cluster.input()));
+  cluster.node("a").record->pods.pop_back();
+  cluster.node("a").claim->conditions.pop_back();
+  EXPECT_FALSE(still_valid(command, cluster.input())) << "not drifted any more";
+}
+
+}  // namespace
+}  // namespace millwright::disruption

@@ -1,0 +1,104 @@
+#include "cluster_builder.hpp"
+
+namespace millwright::disruption {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::shared_ptr<model::Pod> owned(std::string name, std::string kind) {
+  auto result = pod(std::move(name));
+  result->meta.owner_references = {
+      {.api_version = "apps/v1", .kind = kind, .name = "o", .uid = "o", .controller = true}};
+  return result;
+}
+
+TEST(Emptiness, CountsOnlyPodsThatMustFindAnotherPlace) {
+  struct Case {
+    const char* name;
+    std::shared_ptr<model::Pod> resident;
+    bool empty;
+  };
+  auto terminating = owned("t", "ReplicaSet");
+  terminating->meta.deletion_timestamp = kNow;
+  auto stateful = owned("s", "StatefulSet");
+  stateful->meta.deletion_timestamp = kNow;
+  auto mirror = pod("m");
+  mirror->meta.owner_references = {{.api_version = "v1", .kind = "Node", .name = "n", .uid = "n"}};
+  auto cheap = pod("c");
+  cheap->meta.annotations["controller.kubernetes.io/pod-deletion-cost"] = "-2147483647";
+  auto lowest = pod("l");
+  lowest->spec.priority = -2'000'000'000;
+  auto odd = pod("x");
+  odd->meta.annotations["controller.kubernetes.io/pod-deletion-cost"] = "cheap";
+  for (const auto& test :
+       {Case{"DaemonSet", owned("d", "DaemonSet"), true}, Case{"terminating", terminating, true},
+        Case{"terminating StatefulSet", stateful, false}, Case{"mirror", mirror, true},
+        Case{"bare pod", pod("b"), false}, Case{"worthless by deletion cost", cheap, true},
+        Case{"worthless by priority", lowest, true}, Case{"unreadable cost", odd, false}}) {
+    Cluster cluster;
+    cluster.pool().consolidation_policy = "WhenEmpty";
+    cluster.add_node("a", {test.resident});
+    EXPECT_EQ(claims_of(cluster.decide()).size(), test.empty ? 1U : 0U) << test.name;
+  }
+}
+
+TEST(Emptiness, RemovesAllWithinBudgetTheDearestFirst) {
+  Cluster cluster;
+  cluster.add_node("a", {}, {.type = "small"});
+  cluster.add_node("b", {}, {.type = "large"});
+  cluster.add_node("c", {}, {.type = "medium"});
+  cluster.add_node("d", {}, {.type = "large", .capacity_type = "spot"});
+  const auto decisions = cluster.decide();
+  EXPECT_THAT(claims_of(decisions), ElementsAre("b-claim", "c-claim", "d-claim", "a-claim"));
+  for (const auto& command : decisions.commands) {
+    EXPECT_EQ(command.reason, Reason::Empty);
+    EXPECT_TRUE(command.replacements.empty());
+    EXPECT_GT(command.savings, 0);
+  }
+  EXPECT_EQ(decisions.commands[0].summary, "Empty: remove node b (large), saving $4/h");
+  cluster.pool().budgets = {{.nodes = "2"}};
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim", "c-claim"));
+}
+
+TEST(Emptiness, ComesBeforeConsolidation) {
+  Cluster cluster;
+  cluster.add_node("a");
+  cluster.add_node("b", {pod("p")});
+  cluster.add_node("c", {pod("q")});
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
+}
+
+TEST(Emptiness, IsValidUntilAPodComesOrAPromiseIsMade) {
+  Cluster cluster;
+  cluster.add_node("a");
+  const auto command = cluster.decide().commands.at(0);
+  cluster.node("a").record->fenced = true;
+  EXPECT_TRUE(still_valid(command, cluster.input())) << "its own fence";
+
+  auto with_pod = cluster;
+  with_pod.node("a").record->pods.push_back(pod("p"));
+  EXPECT_FALSE(still_valid(command, with_pod.input()));
+  with_pod.node("a").record->pods.clear();
+
+  auto with_hold = cluster;
+  with_hold.add_hold("p", "a", kNow + std::chrono::seconds(1));
+  EXPECT_FALSE(still_valid(command, with_hold.input()));
+
+  auto without_budget = cluster;
+  without_budget.pool().budgets = {{.nodes = "0"}};
+  EXPECT_FALSE(still_valid(command, without_budget.input()));
+}
+
+TEST(Emptiness, IsNoLongerValidForANodeThatIsGoneOrTaken) {
+  Cluster cluster;
+  cluster.add_node("a");
+  const auto command = cluster.decide().commands.at(0);
+  EXPECT_FALSE(still_valid(command, Cluster().input()));
+  cluster.busy = {"a-claim"};
+  EXPECT_FALSE(still_valid(command, cluster.input()));
+  EXPECT_FALSE(still_valid({}, cluster.input()));
+}
+
+}  // namespace
+}  // namespace millwright::disruption

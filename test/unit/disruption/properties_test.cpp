@@ -1,0 +1,137 @@
+// What must hold of every decision, whatever the cluster.
+#include "cluster_builder.hpp"
+
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+namespace millwright::disruption {
+namespace {
+
+Cluster any_cluster() {
+  Cluster cluster;
+  cluster.options.spot_to_spot = true;
+  cluster.pool().budgets = {{.nodes = std::to_string(*rc::gen::inRange(0, 6))}};
+  cluster.pool().consolidation_policy = *rc::gen::element<std::string>(
+      "WhenEmpty", "WhenEmptyOrUnderutilized", "WhenEmptyOrUnderutilized", "Balanced");
+  if (*rc::gen::arbitrary<bool>()) {
+    cluster.pool().template_.requirements[0].values = {"on-demand", "spot"};
+  }
+  const int nodes = *rc::gen::inRange(1, 8);
+  for (int n = 0; n < nodes; ++n) {
+    const std::string name = "n" + std::to_string(n);
+    const auto type = *rc::gen::element<std::string>("small", "medium", "large");
+    std::vector<std::shared_ptr<model::Pod>> pods;
+    std::int64_t free = type == "small" ? 2000 : (type == "medium" ? 4000 : 8000);
+    const int wanted = *rc::gen::inRange(0, 5);
+    for (int p = 0; p < wanted; ++p) {
+      const std::int64_t size = *rc::gen::inRange(1, 30) * 100;
+      if (size <= free) {
+        free -= size;
+        pods.push_back(pod(name + "-p" + std::to_string(p), size));
+      }
+    }
+    auto& member =
+        cluster.add_node(name, pods,
+                         {.type = type,
+                          .zone = *rc::gen::element<std::string>("a", "b"),
+                          .capacity_type = *rc::gen::element<std::string>("on-demand", "spot")});
+    if (*rc::gen::inRange(0, 6) == 0) {
+      member.claim->conditions.push_back({.type = "Drifted",
+                                          .status = model::ConditionStatus::True,
+                                          .last_transition_time = kLongAgo});
+    }
+    if (*rc::gen::inRange(0, 8) == 0) {
+      cluster.busy.insert(member.claim->meta.name);
+    }
+  }
+  const int pending = *rc::gen::inRange(0, 3);
+  for (int p = 0; p < pending; ++p) {
+    cluster.add_pending(pod("pending" + std::to_string(p), *rc::gen::inRange(1, 40) * 100));
+  }
+  return cluster;
+}
+
+bool same(const Decisions& a, const Decisions& b) {
+  const auto texts = [](const Decisions& decisions) {
+    std::vector<std::string> all;
+    for (const auto& command : decisions.commands) {
+      all.push_back(command.summary);
+    }
+    for (const auto& blocked : decisions.blocked) {
+      all.push_back(blocked.claim + ": " + blocked.message);
+    }
+    return all;
+  };
+  return texts(a) == texts(b) && a.next_check == b.next_check;
+}
+
+RC_GTEST_PROP(Decisions, StayWithinBudgetsAndTouchNoNodeTwice, ()) {
+  const auto cluster = any_cluster();
+  const auto input = cluster.input();
+  const auto claims = claims_of(decide(input));
+  const std::set<std::string> unique(claims.begin(), claims.end());
+  RC_ASSERT(unique.size() == claims.size());
+  for (const auto& claim : claims) {
+    RC_ASSERT(!input.busy_claims.contains(claim));
+  }
+  const int limit = std::stoi(input.snapshot->node_pools[0]->budgets[0].nodes);
+  RC_ASSERT(claims.empty() || static_cast<int>(claims.size() + input.busy_claims.size()) <= limit);
+}
+
+RC_GTEST_PROP(Decisions, PlanAPlaceForEveryPodThatMustMove, ()) {
+  const auto input = any_cluster().input();
+  const auto decisions = decide(input);
+  for (const auto& command : decisions.commands) {
+    const std::set<std::string> going(command.claims.begin(), command.claims.end());
+    std::map<std::string, model::ResourceList> used;
+    std::map<std::string, model::ResourceList> moved;  // by pod uid
+    for (const auto& record : input.snapshot->nodes) {
+      used[record->name()] = record->pod_requests;
+      for (const auto& each : record->pods) {
+        if (going.contains(record->claim_name()) && command.reason != Reason::Empty) {
+          moved.emplace(each->meta.uid, scheduling::effective_requests(*each));
+        }
+      }
+    }
+    RC_ASSERT(command.placements.size() == moved.size());
+    for (const auto& placement : command.placements) {
+      RC_ASSERT(moved.contains(placement.pod_uid));
+      if (const auto* index = std::get_if<std::size_t>(&placement.target)) {
+        RC_ASSERT(*index < command.replacements.size());
+        const auto& uids = command.replacements[*index].pod_uids;
+        RC_ASSERT(std::find(uids.begin(), uids.end(), placement.pod_uid) != uids.end());
+        continue;
+      }
+      const auto& name = std::get<std::string>(placement.target);
+      RC_ASSERT(!going.contains(name + "-claim"));
+      RC_ASSERT(!input.busy_claims.contains(name + "-claim"));
+      model::add_to(used[name], moved[placement.pod_uid]);
+    }
+    for (const auto& record : input.snapshot->nodes) {
+      RC_ASSERT(model::fits(used[record->name()], record->allocatable()));
+    }
+  }
+}
+
+RC_GTEST_PROP(Decisions, SaveMoneyWhenTheyConsolidate, ()) {
+  const auto decisions = any_cluster().decide();
+  for (const auto& command : decisions.commands) {
+    if (command.reason == Reason::Underutilized) {
+      RC_ASSERT(command.savings > 0);
+      RC_ASSERT(command.replacements.size() <= 1U);
+    }
+  }
+}
+
+RC_GTEST_PROP(Decisions, AreTheSameForTheSameInputAndValidAtOnce, ()) {
+  const auto input = any_cluster().input();
+  const auto decisions = decide(input);
+  RC_ASSERT(same(decisions, decide(input)));
+  for (const auto& command : decisions.commands) {
+    RC_ASSERT(still_valid(command, input));
+  }
+}
+
+}  // namespace
+}  // namespace millwright::disruption
