@@ -6,6 +6,7 @@
 
 #include <boost/asio/io_context.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -38,8 +39,9 @@ class Hub {
   // False when the server is full or stopping.
   bool admit(const std::shared_ptr<Session>& session);
   void leave(Session* session);
-  // No session is admitted from here on.
+  // No session is admitted from here on, and none kept after its exchange.
   void begin_stop();
+  bool stopping() const { return stopping_; }
   std::vector<std::shared_ptr<Session>> sessions() const;
   // False when sessions are left after `grace`.
   bool wait_until_empty(std::chrono::milliseconds grace);
@@ -49,7 +51,7 @@ class Hub {
   std::condition_variable emptied_;
   std::shared_ptr<const TlsContext> tls_;
   std::map<Session*, std::shared_ptr<Session>> sessions_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace millwright::net

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +24,11 @@ using tcp = asio::ip::tcp;
 
 // How long not to accept after accepting failed (usually: no file descriptor left).
 constexpr std::chrono::milliseconds kAcceptPause{100};
+
+// A credential plugin or shell that outlived us must not keep our port.
+void keep_from_children(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
 
 class ServerImpl final : public Server {
  public:
@@ -78,6 +84,7 @@ Result<> ServerImpl::listen() {
   const tcp::endpoint endpoint(address, options.port);
   acceptor_->open(endpoint.protocol(), ec);
   if (!ec) {
+    keep_from_children(acceptor_->native_handle());
     acceptor_->set_option(asio::socket_base::reuse_address(true), ec);
   }
   if (!ec && v6) {
@@ -125,11 +132,11 @@ void ServerImpl::accept() {
     if (!acceptor_->is_open()) {
       return;
     }
-    if (ec == asio::error::connection_aborted || !ec) {
+    if (!ec || ec == asio::error::connection_aborted) {
+      accept();  // first: whatever happens to this one, the next is welcome
       if (!ec) {
         admit(std::move(socket), worker);
       }
-      accept();
       return;
     }
     hub_->options.log.warn("cannot accept connections", {{"error", ec.message()}});
@@ -143,6 +150,7 @@ void ServerImpl::accept() {
 }
 
 void ServerImpl::admit(Session::Socket socket, const std::shared_ptr<Worker>& worker) {
+  keep_from_children(socket.native_handle());
   auto session = std::make_shared<Session>(hub_, worker, std::move(socket));
   if (!hub_->admit(session)) {
     hub_->options.log.debug("connection refused: too many are open");

@@ -79,7 +79,6 @@ class Session : public std::enable_shared_from_this<Session> {
   bool waiting_ = false;  // a wait for readability is under way
   bool writing_ = false;
   bool closed_ = false;
-  bool stopping_ = false;
   bool peer_ended_ = false;
   bool keep_alive_ = true;
   bool input_unread_ = false;  // the peer is still sending something we will not read

@@ -1,5 +1,7 @@
 #include "net/transfer.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -36,6 +38,11 @@ std::string without_secrets(std::string_view url) {
   const std::size_t user_end = authority.rfind('@');
   std::string out(url.substr(0, host));
   return out.append(url.substr(user_end == std::string_view::npos ? host : host + user_end + 1));
+}
+
+// Credential plugins run as child processes and must not inherit connections.
+curl_socket_t open_socket(void* /*data*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 struct CurlFree {
@@ -189,6 +196,9 @@ void Transfer::prepare_tls() {
 
 void Transfer::prepare_limits() {
   set(CURLOPT_NOSIGNAL, 1L);
+  // Or giving up a transfer while its name is being resolved would hold up all others.
+  set(CURLOPT_QUICK_EXIT, 1L);
+  set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   set(CURLOPT_PIPEWAIT, 1L);  // rather share a connection that is being made than make another
   set(CURLOPT_TCP_KEEPALIVE, 1L);

@@ -52,7 +52,8 @@ class Client {
   virtual base::Result<Response> send_blocking(ClientRequest request) = 0;
 };
 
-// `loop` must outlive the client; its destructor cancels what is in flight.
+// `loop` must be a real one, since answers come from another thread, and must outlive the client;
+// its destructor cancels what is in flight.
 std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls = {});
 
 }  // namespace millwright::net

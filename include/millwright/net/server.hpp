@@ -34,7 +34,8 @@ class Exchange {
   virtual void start(int status, Headers headers) = 0;
   virtual void write(std::string chunk) = 0;
   virtual void finish() = 0;
-  // Called once, on an I/O thread, when the peer is gone or the server stops.
+  // Called once, on an I/O thread, when the peer is gone or the server stops; at once when that
+  // has happened already; never when the exchange ended in good order.
   virtual void on_close(std::function<void()> callback) = 0;
 };
 
@@ -78,7 +79,8 @@ class Server {
   virtual std::uint16_t port() const = 0;
   // New connections use the new identity; existing ones go on. Keeps the old one on failure.
   virtual base::Result<> set_identity(TlsIdentity identity) = 0;
-  // Stops accepting, waits for exchanges in progress (streams are closed) up to `grace`.
+  // Stops accepting, waits for exchanges in progress (streams are closed) up to `grace`. Not to be
+  // called on an I/O thread. Exchanges kept beyond may still be used, to no effect.
   virtual void stop(std::chrono::milliseconds grace) = 0;
 };
 

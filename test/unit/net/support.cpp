@@ -1,40 +1,17 @@
 #include "unit/net/support.hpp"
 
-#include <arpa/inet.h>
+#include "unit/net/sockets.hpp"
+
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <thread>
 
 namespace millwright::net::test {
-namespace {
-
-void set_patience(int fd) {
-  const timeval limit{kPatience.count(), 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
-sockaddr_in local(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
-const sockaddr* generic(const sockaddr_in& address) {
-  return static_cast<const sockaddr*>(static_cast<const void*>(&address));
-}
-
-}  // namespace
-
 Wire::Wire(std::uint16_t port, int receive_buffer) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
   if (receive_buffer > 0) {
     setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
@@ -249,6 +226,17 @@ std::string Site::url(const std::string& path) const {
   return (tls_ ? "https" : "http") + ("://127.0.0.1:" + std::to_string(port())) + path;
 }
 
+std::string post(const std::string& body) {
+  return "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+void expect_alive(const Site& site) {
+  Wire wire(site.port());
+  EXPECT_TRUE(wire.send(kGet));
+  EXPECT_TRUE(wire.read_answer().starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
 Handler echo() {
   return [](Request request, const std::shared_ptr<Exchange>& exchange) {
     Response response = Response::text(200, std::move(request.body));
@@ -298,91 +286,6 @@ void run_on(base::RealLoop& loop, base::Task<void> task) {
   base::TaskGroup group(loop);
   group.spawn(run_then_stop(loop, std::move(task)));
   loop.run();
-}
-
-struct FakePeer::State {
-  std::function<void(int)> serve;
-  int listener = -1;
-  std::thread acceptor;
-  std::mutex mutex;
-  std::vector<int> open;
-  std::vector<std::thread> threads;
-};
-
-FakePeer::FakePeer(std::function<void(int)> serve) : state_(std::make_shared<State>()) {
-  state_->serve = std::move(serve);
-  state_->listener = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = local(0);
-  EXPECT_EQ(::bind(state_->listener, generic(address), sizeof(address)), 0);
-  EXPECT_EQ(::listen(state_->listener, 64), 0);
-  socklen_t size = sizeof(address);
-  ::getsockname(state_->listener, static_cast<sockaddr*>(static_cast<void*>(&address)), &size);
-  port_ = ntohs(address.sin_port);
-  state_->acceptor = std::thread([state = state_.get()] {
-    while (true) {
-      const int fd = ::accept(state->listener, nullptr, nullptr);
-      if (fd < 0) {
-        return;
-      }
-      set_patience(fd);
-      const std::scoped_lock lock(state->mutex);
-      state->open.push_back(fd);
-      state->threads.emplace_back([state, fd] {
-        state->serve(fd);
-        ::shutdown(fd, SHUT_RDWR);
-      });
-    }
-  });
-}
-
-FakePeer::~FakePeer() {
-  ::shutdown(state_->listener, SHUT_RDWR);
-  state_->acceptor.join();
-  for (const int fd : state_->open) {
-    ::shutdown(fd, SHUT_RDWR);
-  }
-  for (auto& thread : state_->threads) {
-    thread.join();
-  }
-  for (const int fd : state_->open) {
-    ::close(fd);
-  }
-  ::close(state_->listener);
-}
-
-std::string FakePeer::url(const std::string& path) const {
-  return "http://127.0.0.1:" + std::to_string(port_) + path;
-}
-
-bool read_head(int fd, std::string* head) {
-  std::string text;
-  char c = 0;
-  while (!text.ends_with("\r\n\r\n")) {
-    if (::recv(fd, &c, 1, 0) != 1) {
-      return false;
-    }
-    text.push_back(c);
-  }
-  if (head != nullptr) {
-    *head = text;
-  }
-  return true;
-}
-
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n <= 0) {
-      return;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
-void wait_for_end(int fd) {
-  char bytes[4096];
-  while (::recv(fd, bytes, sizeof(bytes), 0) > 0) {
-  }
 }
 
 }  // namespace millwright::net::test

@@ -80,6 +80,10 @@ class TlsWire {
   bool connected_ = false;
 };
 
+// Requests as they are on the wire.
+inline constexpr const char* kGet = "GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
+std::string post(const std::string& body);
+
 // A CA and what it signed, made once per process.
 struct Identities {
   certs::KeyPair ca;
@@ -108,6 +112,8 @@ class Site {
   bool tls_;
   std::unique_ptr<Server> server_;
 };
+// Fails the test when a new connection is not answered.
+void expect_alive(const Site& site);
 Handler echo();  // answers with the body; header X-Seen has the method and target
 
 // Something that happens on another thread and is waited for.

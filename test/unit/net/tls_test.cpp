@@ -15,7 +15,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-void expect_alive(const Site& site) {
+void expect_alive_over_tls(const Site& site) {
   TlsWire wire(site.port(), {});
   EXPECT_TRUE(wire.connected());
   EXPECT_THAT(wire.get("/"), StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -60,7 +60,7 @@ TEST(Tls, PlainHttpIsToldSo) {
   EXPECT_THAT(wire.read_answer(), AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("HTTPS")));
   wire.finish_sending();
   EXPECT_EQ(wire.read_all(), "");
-  expect_alive(site);
+  expect_alive_over_tls(site);
 }
 
 // The first flight of a real client, for cutting and spoiling.
@@ -108,7 +108,7 @@ TEST(Tls, SpoiledHandshakesAreSurvived) {
     wire.send(hello.substr(0, size));
     wire.reset();
   }
-  expect_alive(site);
+  expect_alive_over_tls(site);
 }
 
 TEST(Tls, ClientsWithoutTheRightCertificateAreRefused) {
@@ -157,7 +157,7 @@ TEST(Tls, AnUnreadableIdentityIsInvalidAndNotServed) {
 TEST(Tls, ABadIdentityLeavesTheOldOneInPlace) {
   Site site(echo(), Site::tls());
   EXPECT_FALSE(site.server().set_identity({"x", "y", ""}));
-  expect_alive(site);
+  expect_alive_over_tls(site);
 }
 
 TEST(Tls, APlainServerHasNoIdentityToChange) {
