@@ -19,6 +19,10 @@ struct StoryInfo {
   std::string_view name;      // "huawei"
   std::string_view summary;   // one sentence
   std::string_view provider;  // whose simulated cloud must run: kwok, aws, alibaba, huawei
+  // When its loop must begin, RFC 3339; empty: any time will do.
+  std::string_view start{};
+  // Needs --min-values-policy BestEffort: its NodePool asks for more than the cloud has.
+  bool best_effort_min_values = false;
 };
 
 // kwok, huawei, alibaba, aws-team, aws-weight, nodepool-full, budgets-by-reason.

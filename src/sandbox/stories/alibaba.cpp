@@ -1,0 +1,53 @@
+// alibaba-nodeclass.yaml, alibaba-nodepool.yaml and alibaba-inflate.yaml: spot only.
+#include "sandbox/stories/stage.hpp"
+
+namespace millwright::sandbox {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string kApp = "inflate";
+
+}  // namespace
+
+base::Task<void> tell_alibaba(Stage& stage) {
+  for (const char* file :
+       {"alibaba-nodeclass.yaml", "alibaba-nodepool.yaml", "alibaba-inflate.yaml"}) {
+    const bool applied = co_await stage.apply_file(file);
+    if (!applied) {
+      co_return;
+    }
+  }
+  const bool up = co_await stage.wait(
+      "the pod runs", [&stage] { return stage.running(kApp) == 1; }, minutes(10));
+  if (!up) {
+    co_return;
+  }
+  stage.expect(stage.nodes().size() == 1, "one node was bought: " + stage.nodes_text());
+  for (const auto* node : stage.nodes()) {
+    const std::string& capacity_type = node->last->meta.label(model::kCapacityTypeLabel);
+    stage.expect(capacity_type == model::kSpot, "its capacity type is spot");
+  }
+  const bool scaled = co_await stage.scale(kApp, 0);
+  if (!scaled) {
+    co_return;
+  }
+  const bool gone = co_await stage.wait(
+      "no pod is left", [&stage] { return stage.pods_left(kApp) == 0; }, minutes(2));
+  if (!gone) {
+    co_return;
+  }
+  const base::TimePoint empty_since = stage.now();
+  const bool removed = co_await stage.wait(
+      "no node is left", [&stage] { return stage.nodes().empty(); }, minutes(10));
+  if (!removed) {
+    co_return;
+  }
+  for (const auto& [uid, node] : stage.recorder().nodes()) {
+    const bool patient = node.disrupted && *node.disrupted - empty_since >= seconds(59);
+    stage.expect(patient, "the node was left alone for its consolidateAfter of 1m");
+  }
+}
+
+}  // namespace millwright::sandbox

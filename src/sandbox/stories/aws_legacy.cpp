@@ -1,0 +1,99 @@
+// The legacy manifests: Provisioners and AWSNodeTemplates, used with `kubectl create`.
+#include "sandbox/stories/stage.hpp"
+
+#include <algorithm>
+
+namespace millwright::sandbox {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+const std::string kApp = "inflate";
+
+base::Task<bool> create_all(Stage& stage, std::vector<std::string> files) {
+  for (const auto& file : files) {
+    const bool created = co_await stage.create_file(file);
+    if (!created) {
+      co_return false;
+    }
+  }
+  co_return true;
+}
+
+// ttlSecondsAfterEmpty: 30.
+base::Task<void> remove_workload(Stage& stage) {
+  const model::ObjectKey workload{.namespace_ = "default", .name = kApp};
+  const bool removed = co_await stage.remove(model::kDeploymentResource, workload);
+  if (!removed) {
+    co_return;
+  }
+  const bool gone = co_await stage.wait(
+      "no pod is left", [&stage] { return stage.pods_left(kApp) == 0; }, minutes(2));
+  if (!gone) {
+    co_return;
+  }
+  const base::TimePoint empty_since = stage.now();
+  const bool empty = co_await stage.wait(
+      "no node is left", [&stage] { return stage.nodes().empty(); }, minutes(10));
+  if (!empty) {
+    co_return;
+  }
+  const auto& nodes = stage.recorder().nodes();
+  const bool patient = std::all_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+    const auto& node = entry.second;
+    return node.disrupted && *node.disrupted - empty_since >= seconds(29);
+  });
+  stage.expect(patient, "empty nodes were kept for ttlSecondsAfterEmpty, 30 s");
+}
+
+}  // namespace
+
+base::Task<void> tell_aws_team(Stage& stage) {
+  std::vector<std::string> files{"aws-legacy-default.yaml", "aws-legacy-team.yaml",
+                                 "aws-team-workload.yaml"};
+  const bool created = co_await create_all(stage, std::move(files));
+  if (!created) {
+    co_return;
+  }
+  const bool up = co_await stage.wait(
+      "the pod runs", [&stage] { return stage.running(kApp) == 1; }, minutes(10));
+  if (!up) {
+    co_return;
+  }
+  stage.expect(stage.nodes().size() == 1, "one node was bought: " + stage.nodes_text());
+  for (const auto* node : stage.nodes()) {
+    stage.expect(node->last->meta.label(model::kInstanceTypeLabel) == "t3.large",
+                 "it is the t3.large that the pod asks for");
+    stage.expect(node->last->meta.label(model::kNodePoolLabel) == "team-provisioner",
+                 "it belongs to team-provisioner, not to default");
+    stage.expect(node->last->meta.label("eks-immersion-team") == "team-provisioner",
+                 "it carries the Provisioner's label");
+  }
+  co_await remove_workload(stage);
+}
+
+base::Task<void> tell_aws_weight(Stage& stage) {
+  std::vector<std::string> files{"aws-legacy-default.yaml", "aws-legacy-weight.yaml",
+                                 "aws-weight-workload.yaml"};
+  const bool created = co_await create_all(stage, std::move(files));
+  if (!created) {
+    co_return;
+  }
+  const bool up = co_await stage.wait(
+      "8 pods run", [&stage] { return stage.running(kApp) == 8; }, minutes(10));
+  if (!up) {
+    co_return;
+  }
+  stage.say("bought " + stage.nodes_text());
+  for (const auto* node : stage.nodes()) {
+    const std::string& type = node->last->meta.label(model::kInstanceTypeLabel);
+    stage.expect(type.starts_with("t") &&
+                     node->last->meta.label(model::kNodePoolLabel) == "weight-provisioner",
+                 "node " + node->last->meta.name + " is a " + type +
+                     " of weight-provisioner, the heavier one");
+  }
+  co_await remove_workload(stage);
+}
+
+}  // namespace millwright::sandbox

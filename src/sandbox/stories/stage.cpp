@@ -1,0 +1,275 @@
+#include "sandbox/stories/stage.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace millwright::sandbox {
+namespace {
+
+constexpr std::string_view kClusterName = "${CLUSTER_NAME}";
+
+std::string substituted(std::string text, const std::string& cluster_name) {
+  for (auto at = text.find(kClusterName); at != std::string::npos; at = text.find(kClusterName)) {
+    text.replace(at, kClusterName.size(), cluster_name);
+  }
+  return text;
+}
+
+base::Result<std::string> read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    return base::fail(base::ErrorKind::NotFound, "cannot read " + path);
+  }
+  return text.str();
+}
+
+std::string name_of(const boost::json::value& object) {
+  const auto* kind = model::find_path(object, "kind");
+  const auto* name = model::find_path(object, "metadata.name");
+  const auto text = [](const boost::json::value* value) {
+    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "?";
+  };
+  return text(kind) + " " + text(name);
+}
+
+}  // namespace
+
+Stage::Stage(std::string story, StoryEnvironment environment, std::stop_token stop)
+    : environment_(std::move(environment)),
+      stop_(std::move(stop)),
+      begun_(environment_.world->loop().now()),
+      shared_(std::make_shared<Shared>(environment_.world->loop())) {
+  report_.story = std::move(story);
+  recorder().on_change([shared = shared_] {
+    if (shared->finished) {
+      return;
+    }
+    for (auto& watch : shared->watches) {
+      watch.broken = watch.broken || !watch.still_holds();
+    }
+    shared->changed.notify();
+  });
+}
+
+base::Task<bool> Stage::send(std::string what, boost::json::value object, bool create) {
+  const auto* version = model::find_path(object, "apiVersion");
+  const auto* kind = model::find_path(object, "kind");
+  const model::Resource* resource = nullptr;
+  if (version != nullptr && version->is_string() && kind != nullptr && kind->is_string()) {
+    resource = model::find_by_kind(version->as_string(), kind->as_string());
+  }
+  if (resource == nullptr) {
+    fail(what + ": " + name_of(object) + " is of no kind known here");
+    co_return false;
+  }
+  if (resource->namespaced) {
+    boost::json::value& ns = object.at("metadata").as_object()["namespace"];
+    if (ns.is_null()) {
+      ns = "default";
+    }
+  }
+  base::Result<boost::json::value> reply;
+  if (create) {
+    reply = co_await client().create(*resource, object, stop_);
+  } else {
+    reply = co_await client().apply(*resource, object, true, stop_);
+  }
+  if (!reply) {
+    fail(what + " is accepted; the answer was: " + reply.error().message);
+  }
+  co_return reply.has_value();
+}
+
+base::Task<bool> Stage::apply_text(std::string what, std::string yaml) {
+  const auto documents = model::parse_yaml(substituted(yaml, environment_.cluster_name));
+  if (!documents) {
+    fail(what + ": " + documents.error().message);
+    co_return false;
+  }
+  for (const auto& document : *documents) {
+    const bool sent = co_await send(what, document, false);
+    if (!sent) {
+      co_return false;
+    }
+  }
+  say("applied " + what);
+  co_return true;
+}
+
+base::Task<bool> Stage::send_file(std::string file, bool create) {
+  const auto text = read(environment_.manifests + "/" + file);
+  const auto documents =
+      text ? model::parse_yaml(substituted(*text, environment_.cluster_name))
+           : base::Result<std::vector<boost::json::value>>(tl::unexpected(text.error()));
+  if (!documents) {
+    fail(file + ": " + documents.error().message);
+    co_return false;
+  }
+  std::string names;
+  for (const auto& document : *documents) {
+    const bool sent = co_await send(file, document, create);
+    if (!sent) {
+      co_return false;
+    }
+    names += (names.empty() ? "" : ", ") + name_of(document);
+  }
+  say((create ? "created " : "applied ") + names);
+  co_return true;
+}
+
+base::Task<bool> Stage::apply_file(std::string file) {
+  return send_file(std::move(file), false);
+}
+base::Task<bool> Stage::create_file(std::string file) {
+  return send_file(std::move(file), true);
+}
+
+base::Task<bool> Stage::scale(std::string deployment, int replicas) {
+  const model::ObjectKey key{.namespace_ = "default", .name = deployment};
+  boost::json::value patch = {{"spec", {{"replicas", replicas}}}};
+  auto reply = co_await client().patch(model::kDeploymentResource, key, kube::PatchType::Merge,
+                                       std::move(patch), "scale", stop_);
+  if (!reply) {
+    fail("deployment " + deployment + " can be scaled: " + reply.error().message);
+    co_return false;
+  }
+  say("scaled deployment " + deployment + " to " + std::to_string(replicas));
+  co_return true;
+}
+
+base::Task<bool> Stage::remove(model::Resource resource, model::ObjectKey key) {
+  auto reply = co_await client().remove(resource, key, {}, stop_);
+  if (!reply) {
+    fail(std::string(resource.kind) + " " + key.name + " can be deleted: " + reply.error().message);
+    co_return false;
+  }
+  say("deleted " + std::string(resource.kind) + " " + key.name);
+  co_return true;
+}
+
+base::Task<bool> Stage::wait(std::string what, std::function<bool()> seen,
+                             base::Duration deadline) {
+  const base::TimePoint from = now();
+  while (!seen()) {
+    const base::Duration left = from + deadline - now();
+    if (left <= base::Duration::zero() || stop_.stop_requested()) {
+      fail(what + " within " + base::format_human_duration(deadline));
+      co_return false;
+    }
+    co_await shared_->changed.wait(stop_, left);
+  }
+  say(what + " (after " + base::format_human_duration(now() - from) + ")");
+  co_return true;
+}
+
+base::Task<bool> Stage::pass(base::Duration time) {
+  return base::sleep(environment_.world->loop(), time, stop_);
+}
+
+void Stage::say(std::string text) {
+  report_.steps.push_back({.time = now(), .text = std::move(text), .ok = true});
+  if (environment_.on_step) {
+    environment_.on_step(report_.steps.back());
+  }
+}
+
+void Stage::fail(std::string expectation) {
+  report_.steps.push_back({.time = now(), .text = expectation, .ok = false});
+  report_.failures.push_back(std::move(expectation));
+  if (environment_.on_step) {
+    environment_.on_step(report_.steps.back());
+  }
+}
+
+void Stage::expect(bool holds, const std::string& text) {
+  if (holds) {
+    say(text);
+  } else {
+    fail(text);
+  }
+}
+
+void Stage::always(std::string text, std::function<bool()> still_holds) {
+  shared_->watches.push_back({.text = std::move(text), .still_holds = std::move(still_holds)});
+}
+
+std::optional<boost::json::value> Stage::read_example(const std::string& file) const {
+  const auto text = read(environment_.manifests + "/" + file);
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto documents = model::parse_yaml(substituted(*text, environment_.cluster_name));
+  return documents && !documents->empty() ? std::optional(documents->front()) : std::nullopt;
+}
+
+void Stage::end_watches() {
+  for (const auto& watch : std::exchange(shared_->watches, {})) {
+    expect(!watch.broken, watch.text);
+  }
+}
+
+StoryReport Stage::finish() {
+  end_watches();
+  shared_->finished = true;
+  report_.took = now() - begun_;
+  return std::move(report_);
+}
+
+std::size_t Stage::running(const std::string& app) {
+  std::size_t count = 0;
+  for (const auto& [uid, pod] : recorder().pods()) {
+    count += pod.last->meta.label("app") == app && pod.running && !pod.gone ? 1U : 0U;
+  }
+  return count;
+}
+
+std::size_t Stage::pods_left(const std::string& app) {
+  std::size_t count = 0;
+  for (const auto& [uid, pod] : recorder().pods()) {
+    count += pod.last->meta.label("app") == app && !pod.gone ? 1U : 0U;
+  }
+  return count;
+}
+
+std::vector<const NodeHistory*> Stage::nodes() {
+  std::vector<const NodeHistory*> present;
+  for (const auto& [uid, node] : recorder().nodes()) {
+    if (!node.gone) {
+      present.push_back(&node);
+    }
+  }
+  return present;
+}
+
+double Stage::vcpus() {
+  double total = 0;
+  for (const auto* node : nodes()) {
+    total += model::get(node->last->capacity, model::kCpu).as_double();
+  }
+  return total;
+}
+
+std::string Stage::nodes_text() {
+  std::map<std::string, int> types;
+  for (const auto* node : nodes()) {
+    ++types[node->last->meta.label(model::kInstanceTypeLabel)];
+  }
+  std::string list;
+  for (const auto& [type, count] : types) {
+    list += (list.empty() ? "" : ", ") + std::to_string(count) + " x " + type;
+  }
+  char vcpu[32];
+  std::snprintf(vcpu, sizeof vcpu, "%g", vcpus());
+  return list.empty() ? "no node" : list + " (" + vcpu + " vCPU)";
+}
+
+}  // namespace millwright::sandbox
