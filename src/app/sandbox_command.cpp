@@ -7,9 +7,9 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 namespace millwright::app {
@@ -72,7 +72,10 @@ class Screen {
 class Session {
  public:
   Session(const SandboxArguments& arguments, std::string story)
-      : arguments_(arguments), story_(std::move(story)), loop_(arguments.speed), group_(loop_) {}
+      : arguments_(arguments),
+        story_(std::move(story)),
+        loop_(arguments.speed, start_of(sandbox::find_story(story_))),
+        group_(loop_) {}
 
   // Asks the session to end; any thread.
   void interrupt() {
@@ -92,6 +95,9 @@ class Session {
     options.seed = arguments_.seed;
     options.profiles = {*profile};
     options.sockets = true;
+    if (info != nullptr && info->best_effort_min_values) {
+      options.controllers.solve.min_values = scheduling::MinValuesPolicy::BestEffort;
+    }
     options.log = base::Logger(base::stdout_sink(arguments_.log_level, base::LogFormat::Text,
                                                  [this] { return loop_.now(); }),
                                "millwright");
@@ -111,6 +117,11 @@ class Session {
   }
 
  private:
+  static base::TimePoint start_of(const sandbox::StoryInfo* info) {
+    const auto wanted = info != nullptr ? base::parse_rfc3339(info->start) : std::nullopt;
+    return wanted.value_or(base::system_now());
+  }
+
   bool announce() {
     path_ = arguments_.kubeconfig.empty()
                 ? (std::filesystem::temp_directory_path() /
@@ -213,12 +224,14 @@ int run_sandbox(const SandboxArguments& arguments) {
   } else {
     names.push_back(arguments.story);
   }
-  std::atomic<Session*> current{nullptr};
-  std::atomic<bool> interrupted{false};
+  std::mutex mutex;  // the session must not go while it is being interrupted
+  Session* current = nullptr;
+  bool interrupted = false;
   const Signals signals([&](int) {
+    const std::scoped_lock lock(mutex);
     interrupted = true;
-    if (auto* session = current.load()) {
-      session->interrupt();
+    if (current != nullptr) {
+      current->interrupt();
     }
   });
   int failed = 0;
@@ -232,10 +245,15 @@ int run_sandbox(const SandboxArguments& arguments) {
       std::printf("== %s: %s\n", name.c_str(), std::string(story->summary).c_str());
     }
     Session session(arguments, name);
-    current = &session;
-    failed += session.run() == 0 ? 0 : 1;
-    current = nullptr;
-    if (interrupted) {
+    const auto set_current = [&](Session* running) {
+      const std::scoped_lock lock(mutex);
+      current = running;
+      return interrupted;
+    };
+    if (!set_current(&session)) {
+      failed += session.run() == 0 ? 0 : 1;
+    }
+    if (set_current(nullptr)) {
       return 130;
     }
   }
