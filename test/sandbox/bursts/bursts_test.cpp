@@ -1,0 +1,250 @@
+// Promises 1 and 2 under random load: bursts of Deployments that come, grow, shrink and go, stray
+// small pods in between, a late watch in a third of the runs; each seed a whole virtual cluster.
+
+#include "millwright/base/random.hpp"
+#include "millwright/cluster/ledger.hpp"
+#include "support/virtual_cluster.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace millwright::test {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kRuns = 200;
+
+json::value container(int milli_cpu, int mebibytes) {
+  return json::array{json::object{{"name", "work"},
+                                  {"image", "registry.example/work"},
+                                  {"resources",
+                                   {{"requests",
+                                     {{"cpu", std::to_string(milli_cpu) + "m"},
+                                      {"memory", std::to_string(mebibytes) + "Mi"}}}}}}};
+}
+
+json::value deployment(const std::string& name, int replicas, int milli_cpu, int mebibytes) {
+  return {{"apiVersion", "apps/v1"},
+          {"kind", "Deployment"},
+          {"metadata", {{"name", name}, {"namespace", "default"}}},
+          {"spec",
+           {{"replicas", replicas},
+            {"selector", {{"matchLabels", {{"app", name}}}}},
+            {"template",
+             {{"metadata", {{"labels", {{"app", name}}}}},
+              {"spec", {{"containers", container(milli_cpu, mebibytes)}}}}}}}};
+}
+
+json::value stray_pod(const std::string& name) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", {{"name", name}, {"namespace", "default"}, {"labels", {{"app", "stray"}}}}},
+          {"spec", {{"containers", container(50, 32)}}}};
+}
+
+app::EmbeddedOptions options_for(std::uint64_t seed) {
+  app::EmbeddedOptions options;
+  options.seed = seed;
+  options.profiles = {cloud::Profile::Kwok};
+  auto settings = cloud::default_settings(cloud::Profile::Kwok);
+  settings.launch = {milliseconds(200), seconds(2), seconds(6)};
+  settings.boot = {seconds(5), seconds(20), seconds(60)};
+  settings.termination = {seconds(1), seconds(5), seconds(20)};
+  options.settings[cloud::Profile::Kwok] = settings;
+  if (seed % 3 == 0) {
+    options.world.api.faults.watch_delay = seconds(2);
+  }
+  return options;
+}
+
+// The random load of one run: about ten minutes of it.
+class Load {
+ public:
+  Load(VirtualCluster& cluster, std::uint64_t seed) : cluster_(cluster), random_(seed) {}
+
+  void run() {
+    for (int step = 0; step < 40; ++step) {
+      act();
+      cluster_.loop.run_for(milliseconds(random_.below(30'000)));
+    }
+  }
+
+  void end() {
+    for (int i = 0; i < made_; ++i) {
+      scale("burst-" + std::to_string(i), 0);
+    }
+  }
+
+ private:
+  void act() {
+    const auto dice = random_.below(10);
+    if (dice < 4) {
+      ++strays_;
+      create(model::kPodResource, stray_pod("stray-" + std::to_string(strays_)));
+    } else if (dice < 7 || made_ == 0) {
+      create(model::kDeploymentResource,
+             deployment("burst-" + std::to_string(made_), static_cast<int>(1 + random_.below(25)),
+                        static_cast<int>(100 + 100 * random_.below(30)),
+                        static_cast<int>(128 + 128 * random_.below(32))));
+      ++made_;
+    } else {
+      scale("burst-" + std::to_string(random_.below(static_cast<std::uint64_t>(made_))),
+            static_cast<int>(random_.below(20)));
+    }
+  }
+
+  void create(const model::Resource& resource, json::value object) {
+    const auto created = cluster_.cluster->world().api().create(resource, std::move(object));
+    ASSERT_TRUE(created) << created.error().message;
+  }
+
+  void scale(const std::string& name, int replicas) {
+    const auto updated = cluster_.cluster->world().api().update(
+        model::kDeploymentResource, {.namespace_ = "default", .name = name},
+        [replicas](json::value& object) { object.at("spec").as_object()["replicas"] = replicas; });
+    ASSERT_TRUE(updated) << updated.error().message;
+  }
+
+  VirtualCluster& cluster_;
+  base::Random random_;
+  int made_ = 0;
+  int strays_ = 0;
+};
+
+struct Counts {
+  std::size_t planned = 0;
+  std::size_t elsewhere = 0;
+  std::size_t nodes_gone = 0;
+  std::size_t died_unused = 0;
+  std::size_t bound_after_fence = 0;
+};
+
+const sandbox::PodRecord* find_pod(sandbox::Recorder& recorder, const std::string& uid) {
+  const auto found = recorder.pods().find(uid);
+  return found == recorder.pods().end() ? nullptr : &found->second;
+}
+
+void count_claims(sandbox::Recorder& recorder, Counts& counts) {
+  for (const auto& [uid, claim] : recorder.claims()) {
+    const auto& meta = claim.last->meta;
+    const auto holds = cluster::decode_holds(meta.annotation(model::kHoldsAnnotation), meta.name);
+    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
+      const auto* pod = find_pod(recorder, hold.pod_uid);
+      if (pod == nullptr || !pod->bound) {
+        continue;  // deleted before it could be bound, or the room of an evicted pod
+      }
+      ++counts.planned;
+      if (pod->last->spec.node_name != claim.last->node_name) {
+        ++counts.elsewhere;
+      }
+    }
+  }
+}
+
+// Somebody the node was bought for lived to be bound, wherever that was. (When a Deployment shrinks
+// before its node is there, nobody is left to run on it.)
+bool was_wanted(sandbox::Recorder& recorder, const model::Node& node) {
+  for (const auto& [uid, claim] : recorder.claims()) {
+    if (claim.last->node_name != node.meta.name) {
+      continue;
+    }
+    const auto holds = cluster::decode_holds(claim.last->meta.annotation(model::kHoldsAnnotation),
+                                             claim.last->meta.name);
+    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
+      const auto* pod = find_pod(recorder, hold.pod_uid);
+      if (pod != nullptr && pod->bound) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void count_nodes(sandbox::Recorder& recorder, Counts& counts) {
+  for (const auto& [uid, node] : recorder.nodes()) {
+    if (!node.gone) {
+      continue;
+    }
+    ++counts.nodes_gone;
+    counts.died_unused += node.pods_ever == 0 && was_wanted(recorder, *node.last) ? 1U : 0U;
+    const auto fence = cluster::decode_fence(node.last->meta.annotation(model::kFenceAnnotation),
+                                             node.last->meta.name);
+    const auto closed = fence ? std::optional(fence->since) : node.disrupted;
+    for (const auto& [pod_uid, pod] : recorder.pods()) {
+      if (closed && pod.bound && *pod.bound > *closed &&
+          pod.last->spec.node_name == node.last->meta.name) {
+        ++counts.bound_after_fence;
+      }
+    }
+  }
+}
+
+void expect_all_run(sandbox::Recorder& recorder, std::uint64_t seed) {
+  for (const auto& [uid, pod] : recorder.pods()) {
+    EXPECT_TRUE(pod.gone || pod.running)
+        << "seed " << seed << ": pod " << pod.last->meta.name << " never ran";
+  }
+}
+
+TEST(Bursts, EveryPlanIsKept) {
+  Counts counts;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    VirtualCluster cluster(options_for(seed));
+    auto& api = cluster.cluster->world().api();
+    const auto documents = model::parse_yaml(R"(
+apiVersion: karpenter.kwok.sh/v1alpha1
+kind: KWOKNodeClass
+metadata: {name: default}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements:
+        - {key: kubernetes.io/os, operator: In, values: [linux]}
+        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+  disruption:
+    consolidationPolicy: WhenEmptyOrUnderutilized
+    consolidateAfter: 20s
+    budgets: [{nodes: "100%"}]
+)");
+    ASSERT_TRUE(documents);
+    for (const auto& document : *documents) {
+      const auto* resource = model::find_by_kind(std::string(document.at("apiVersion").as_string()),
+                                                 std::string(document.at("kind").as_string()));
+      ASSERT_TRUE(api.create(*resource, document));
+    }
+    Load load(cluster, seed);
+    load.run();
+    cluster.loop.run_for(minutes(5));
+    auto& recorder = cluster.cluster->world().recorder();
+    expect_all_run(recorder, seed);
+    load.end();
+    cluster.loop.run_for(minutes(10));
+    count_claims(recorder, counts);
+    count_nodes(recorder, counts);
+    if (HasFatalFailure() || HasNonfatalFailure()) {
+      break;
+    }
+  }
+  RecordProperty("planned", static_cast<int>(counts.planned));
+  std::printf("%zu planned pods, %zu elsewhere; %zu nodes gone, %zu unused; %zu late binds\n",
+              counts.planned, counts.elsewhere, counts.nodes_gone, counts.died_unused,
+              counts.bound_after_fence);
+  EXPECT_GT(counts.planned, 1000U);
+  EXPECT_GT(counts.nodes_gone, 100U);
+  EXPECT_EQ(counts.elsewhere, 0U);
+  EXPECT_EQ(counts.died_unused, 0U);
+  EXPECT_EQ(counts.bound_after_fence, 0U);
+}
+
+}  // namespace
+}  // namespace millwright::test

@@ -1,0 +1,74 @@
+// A whole cluster in virtual time, for behaviour tests: one thread, no sockets, one seed one run.
+#pragma once
+
+#include "millwright/app/embedded_cluster.hpp"
+#include "millwright/base/loop.hpp"
+#include "millwright/sandbox/story.hpp"
+
+#include <memory>
+
+namespace millwright::test {
+
+class VirtualCluster {
+ public:
+  explicit VirtualCluster(app::EmbeddedOptions options,
+                          base::TimePoint start = base::TimePoint(std::chrono::days(20'000)))
+      : loop(start), group_(loop) {
+    options.sockets = false;
+    auto made = app::EmbeddedCluster::make(loop, compute_, std::move(options));
+    if (!made) {
+      throw std::runtime_error(made.error().message);
+    }
+    cluster = *std::move(made);
+    cluster->start();
+  }
+  ~VirtualCluster() { stop(); }
+  VirtualCluster(const VirtualCluster&) = delete;
+  VirtualCluster& operator=(const VirtualCluster&) = delete;
+
+  void stop() {
+    if (cluster) {
+      bool stopped = false;
+      group_.spawn(stop_and_tell(*cluster, stopped));
+      loop.run_until([&] { return stopped; }, std::chrono::hours(1));
+      cluster.reset();
+    }
+  }
+
+  // Runs the story to its end, or as long as `limit`.
+  sandbox::StoryReport tell(const std::string& name, base::Duration limit) {
+    sandbox::StoryEnvironment environment;
+    environment.world = &cluster->world();
+    environment.client = &cluster->client();
+    environment.manifests = std::string(SOURCE_ROOT) + "/manifests/examples";
+    std::optional<sandbox::StoryReport> report;
+    group_.spawn(tell_and_keep(name, environment, group_.stop_token(), report));
+    loop.run_until([&] { return report.has_value(); }, limit);
+    if (!report) {
+      sandbox::StoryReport unfinished;
+      unfinished.story = name;
+      unfinished.failures.push_back("the story did not end");
+      return unfinished;
+    }
+    return *report;
+  }
+
+  base::VirtualLoop loop;
+  std::unique_ptr<app::EmbeddedCluster> cluster;
+
+ private:
+  static base::Task<void> stop_and_tell(app::EmbeddedCluster& cluster, bool& stopped) {
+    co_await cluster.stop();
+    stopped = true;
+  }
+  static base::Task<void> tell_and_keep(std::string name, sandbox::StoryEnvironment environment,
+                                        std::stop_token stop,
+                                        std::optional<sandbox::StoryReport>& report) {
+    report = co_await sandbox::run_story(name, environment, stop);
+  }
+
+  base::InlineCompute compute_;
+  base::TaskGroup group_;
+};
+
+}  // namespace millwright::test
