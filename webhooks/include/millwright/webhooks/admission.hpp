@@ -2,14 +2,14 @@
 // room adds is the protocol, defaulting patches, and warnings that need to see other objects.
 #pragma once
 
+#include "millwright/model/karpenter.hpp"
+#include "millwright/scheduling/instance_type.hpp"
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "millwright/model/karpenter.hpp"
-#include "millwright/scheduling/instance_type.hpp"
 
 namespace millwright::webhooks {
 

@@ -1,0 +1,125 @@
+#include "review.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace millwright::webhooks {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kReviewVersion = "admission.k8s.io/v1";
+constexpr std::string_view kOperations[] = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
+
+auto refuse(std::string message) {
+  return base::fail(base::ErrorKind::Invalid, std::move(message));
+}
+
+std::string text(const json::value* parent, std::string_view name) {
+  const json::object* fields = parent == nullptr ? nullptr : parent->if_object();
+  const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
+  const json::string* found = value == nullptr ? nullptr : value->if_string();
+  return found == nullptr ? std::string() : std::string(*found);
+}
+
+json::value take(json::object& request, std::string_view name) {
+  json::value* found = request.if_contains(name);
+  return found == nullptr ? json::value() : std::move(*found);
+}
+
+std::string name_of(const json::value& object, std::string requested) {
+  if (!requested.empty()) {
+    return requested;
+  }
+  const json::value* metadata = model::find_path(object, "metadata");
+  const std::string name = text(metadata, "name");
+  return name.empty() ? text(metadata, "generateName") : name;
+}
+
+base::Result<> check_objects(const Review& review) {
+  const bool writes = review.operation == "CREATE" || review.operation == "UPDATE";
+  if (writes && !review.object.is_object()) {
+    return refuse(
+        "request.object: expected the object to be admitted, since request.operation is " +
+        review.operation);
+  }
+  if (!review.object.is_null() && !review.object.is_object()) {
+    return refuse("request.object: expected an object or null");
+  }
+  if (!review.old_object.is_null() && !review.old_object.is_object()) {
+    return refuse("request.oldObject: expected an object or null");
+  }
+  return {};
+}
+
+base::Result<Review> read_request(json::object& request) {
+  const json::value whole(request);
+  Review review;
+  review.uid = text(&whole, "uid");
+  if (review.uid.empty()) {
+    return refuse("request.uid: expected the request's identifier");
+  }
+  review.operation = text(&whole, "operation");
+  if (std::find(std::begin(kOperations), std::end(kOperations), review.operation) ==
+      std::end(kOperations)) {
+    return refuse("request.operation: expected CREATE, UPDATE, DELETE or CONNECT, found \"" +
+                  review.operation + "\"");
+  }
+  const json::value* kind = model::find_path(whole, "kind");
+  review.group = text(kind, "group");
+  review.version = text(kind, "version");
+  review.kind = text(kind, "kind");
+  if (review.version.empty() || review.kind.empty()) {
+    return refuse("request.kind: expected group, version and kind of the object");
+  }
+  review.sub_resource = text(&whole, "subResource");
+  review.object = take(request, "object");
+  review.old_object = take(request, "oldObject");
+  if (const auto checked = check_objects(review); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  review.name = name_of(review.object, text(&whole, "name"));
+  return review;
+}
+
+}  // namespace
+
+std::string Review::api_version() const {
+  return group.empty() ? version : group + "/" + version;
+}
+
+bool Review::concerns_content() const {
+  const bool writes = operation == "CREATE" || operation == "UPDATE";
+  const json::value* deleted = model::find_path(object, "metadata.deletionTimestamp");
+  return writes && sub_resource.empty() && (deleted == nullptr || deleted->is_null());
+}
+
+base::Result<Review> parse_review(std::string_view text_of_review) {
+  auto parsed = model::parse_json(text_of_review);
+  if (!parsed) {
+    return refuse("the body is not JSON: " + parsed.error().message);
+  }
+  if (!parsed->is_object()) {
+    return refuse("the body is not an AdmissionReview: expected a JSON object");
+  }
+  if (text(&*parsed, "kind") != "AdmissionReview") {
+    return refuse("kind: expected \"AdmissionReview\", found \"" + text(&*parsed, "kind") + "\"");
+  }
+  if (text(&*parsed, "apiVersion") != kReviewVersion) {
+    return refuse("apiVersion: expected \"" + std::string(kReviewVersion) + "\", found \"" +
+                  text(&*parsed, "apiVersion") +
+                  "\"; set admissionReviewVersions to [\"v1\"] in the webhook configuration");
+  }
+  json::value* request = parsed->get_object().if_contains("request");
+  if (request == nullptr || !request->is_object()) {
+    return refuse("request: expected an object; a review without a request asks nothing");
+  }
+  return read_request(request->get_object());
+}
+
+}  // namespace millwright::webhooks

@@ -1,0 +1,65 @@
+#include "warnings.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <utility>
+
+namespace millwright::webhooks {
+namespace {
+
+constexpr std::size_t kMostBytesEach = 255;
+constexpr std::size_t kMostBytes = 4000;  // of 4096: room for the line that counts the rest
+
+std::string shortened(std::string text) {
+  if (text.size() <= kMostBytesEach) {
+    return text;
+  }
+  std::size_t cut = kMostBytesEach - 3;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
+    --cut;
+  }
+  text.resize(cut);
+  return text + "...";
+}
+
+}  // namespace
+
+void Warnings::add(std::string text) {
+  text = shortened(std::move(text));
+  if (bytes_ + text.size() > kMostBytes) {
+    ++left_out_;
+    return;
+  }
+  bytes_ += text.size();
+  texts_.push_back(std::move(text));
+}
+
+std::vector<std::string> Warnings::take() && {
+  if (left_out_ > 0) {
+    texts_.push_back("and " + std::to_string(left_out_) + " more warnings");
+  }
+  return std::move(texts_);
+}
+
+std::vector<std::string> warnings_about(const model::Resource& resource,
+                                        const boost::json::value& object, const World* world) {
+  Warnings warnings;
+  if (resource != model::kNodePoolResource) {
+    warn_of_cloud_class(resource, object, warnings);
+    return std::move(warnings).take();
+  }
+  const auto pool = model::decode<model::NodePool>(object);
+  if (!pool) {
+    return {};  // validation says what is wrong with it
+  }
+  if (world != nullptr) {
+    warn_of_node_class(*pool, *world, warnings);
+    warn_of_catalog(*pool, *world, warnings);
+    warn_of_weight_ties(*pool, *world, warnings);
+  }
+  warn_of_disruption(*pool, world != nullptr ? world->now : base::TimePoint(), warnings);
+  warn_of_pool_limits(*pool, warnings);
+  return std::move(warnings).take();
+}
+
+}  // namespace millwright::webhooks

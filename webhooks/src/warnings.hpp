@@ -1,0 +1,44 @@
+// Warnings: what is accepted but will not do what its author thinks. kubectl prints them on every
+// write; nothing depends on them. Only what the rules of a field cannot see belongs here: other
+// objects, the clouds' catalogs, the course of time.
+#pragma once
+
+#include "millwright/model/karpenter.hpp"
+#include "millwright/model/kinds.hpp"
+#include "millwright/webhooks/admission.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <string>
+#include <vector>
+
+namespace millwright::webhooks {
+
+// Collects texts within what an API server passes on: each below 256 bytes, all below 4096
+// (AdmissionResponse.warnings).
+class Warnings {
+ public:
+  void add(std::string text);
+  // The collected texts; the last one says how many were left out, if any were.
+  std::vector<std::string> take() &&;
+
+ private:
+  std::vector<std::string> texts_;
+  std::size_t bytes_ = 0;
+  std::size_t left_out_ = 0;
+};
+
+// `world` may be nullptr: then only the object itself is looked at.
+std::vector<std::string> warnings_about(const model::Resource& resource,
+                                        const boost::json::value& object, const World* world);
+
+// The parts, each about one concern.
+void warn_of_node_class(const model::NodePool& pool, const World& world, Warnings& warnings);
+void warn_of_catalog(const model::NodePool& pool, const World& world, Warnings& warnings);
+void warn_of_weight_ties(const model::NodePool& pool, const World& world, Warnings& warnings);
+void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings);
+void warn_of_pool_limits(const model::NodePool& pool, Warnings& warnings);
+void warn_of_cloud_class(const model::Resource& resource, const boost::json::value& object,
+                         Warnings& warnings);
+
+}  // namespace millwright::webhooks
