@@ -1,7 +1,7 @@
 // `millwright controller`: the long-running program beside a cluster.
 #pragma once
 
-#include "app/settings.hpp"
+#include "millwright/app/settings.hpp"
 
 #include <map>
 #include <string>

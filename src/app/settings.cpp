@@ -1,4 +1,4 @@
-#include "app/settings.hpp"
+#include "millwright/app/settings.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "controllers/drain.hpp"
+#include "millwright/controllers/drain.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "millwright/controllers/termination.hpp"
 
 #include "controllers/claim_conditions.hpp"
-#include "controllers/drain.hpp"
+#include "millwright/controllers/drain.hpp"
 
 #include <boost/json.hpp>
 

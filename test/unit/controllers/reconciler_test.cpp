@@ -1,0 +1,141 @@
+#include "millwright/controllers/reconciler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace millwright::controllers {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// What the reconciler under test asks of its function, scripted by the test.
+class Script {
+ public:
+  Script() : loop(base::TimePoint(seconds(1'000))), group(loop) {}
+
+  Reconciler make(ReconcilerOptions options = {}) {
+    return Reconciler(
+        loop, "test", [this](std::string key, std::stop_token) { return work(std::move(key)); }, {},
+        metrics, options);
+  }
+
+  base::Task<base::Result<Requeue>> work(std::string key) {
+    starts.push_back(key);
+    ++active[key];
+    most_active = std::max(most_active, active[key]);
+    total_active = std::max(total_active, ++now_active);
+    co_await base::sleep(loop, takes);
+    --active[key];
+    --now_active;
+    if (failures > 0) {
+      --failures;
+      co_return base::fail(base::ErrorKind::Unavailable, "not now");
+    }
+    co_return requeue;
+  }
+
+  base::VirtualLoop loop;
+  base::TaskGroup group;
+  base::Metrics metrics;
+  std::vector<std::string> starts;
+  std::map<std::string, int> active;
+  int most_active = 0;
+  int now_active = 0;
+  int total_active = 0;
+  int failures = 0;
+  base::Duration takes = milliseconds(10);
+  Requeue requeue;
+};
+
+TEST(Reconciler, IgnoresKeysUntilItRuns) {
+  Script script;
+  auto reconciler = script.make();
+  reconciler.enqueue("early");
+  std::stop_source stop;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_for(seconds(1));
+  EXPECT_TRUE(script.starts.empty());
+  reconciler.enqueue("a");
+  script.loop.run_for(seconds(1));
+  EXPECT_EQ(script.starts, std::vector<std::string>{"a"});
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+  EXPECT_TRUE(script.group.empty());
+}
+
+TEST(Reconciler, NeverRunsOneKeyTwiceAtOnceAndLosesNoChange) {
+  Script script;
+  auto reconciler = script.make();
+  std::stop_source stop;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("a");
+  script.loop.run_for(milliseconds(5));
+  reconciler.enqueue("a");
+  reconciler.enqueue("a");
+  script.loop.run_for(seconds(1));
+  EXPECT_EQ(script.starts.size(), 2U);
+  EXPECT_EQ(script.most_active, 1);
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+}
+
+TEST(Reconciler, KeepsToItsConcurrency) {
+  Script script;
+  auto reconciler = script.make({.max_concurrent = 2});
+  std::stop_source stop;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    reconciler.enqueue(key);
+  }
+  script.loop.run_for(seconds(1));
+  EXPECT_EQ(script.starts.size(), 5U);
+  EXPECT_EQ(script.total_active, 2);
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+}
+
+TEST(Reconciler, BacksOffAfterFailures) {
+  Script script;
+  auto reconciler =
+      script.make({.min_backoff = milliseconds(100), .max_backoff = milliseconds(400)});
+  std::stop_source stop;
+  script.failures = 4;
+  script.takes = base::Duration::zero();
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("a");
+  // Tries at 0, 100, 300, 700 and 1,100 ms.
+  const std::pair<int, std::size_t> expected[] = {
+      {50, 1}, {150, 2}, {350, 3}, {750, 4}, {1'150, 5}};
+  const base::TimePoint begun = script.loop.now();
+  for (const auto& [at, tries] : expected) {
+    script.loop.run_until(begun + milliseconds(at));
+    EXPECT_EQ(script.starts.size(), tries) << at;
+  }
+  script.loop.run_for(seconds(10));
+  EXPECT_EQ(script.starts.size(), 5U);
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+}
+
+TEST(Reconciler, ComesBackWhenAsked) {
+  Script script;
+  auto reconciler = script.make();
+  std::stop_source stop;
+  script.requeue = seconds(60);
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("a");
+  script.loop.run_for(seconds(150));
+  EXPECT_EQ(script.starts.size(), 3U);
+  stop.request_stop();
+  script.loop.run_for(seconds(100));
+  EXPECT_EQ(script.starts.size(), 3U);
+}
+
+}  // namespace
+}  // namespace millwright::controllers
