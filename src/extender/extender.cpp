@@ -1,0 +1,294 @@
+#include "millwright/extender/extender.hpp"
+
+#include "extender/json_fields.hpp"
+#include "extender/judge.hpp"
+#include "extender/node_index.hpp"
+#include "extender/preemption.hpp"
+#include "extender/request.hpp"
+#include "extender/score.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+namespace millwright::extender {
+namespace {
+
+// Seconds; the budget is 300 microseconds for 500 nodes and 2 milliseconds for 5,000.
+const std::vector<double> kBuckets{0.00005, 0.0001, 0.0002, 0.0003, 0.0005, 0.001,
+                                   0.002,   0.005,  0.01,   0.05,   0.1,    1};
+
+struct Verdict {
+  const Candidate* candidate;
+  std::string_view reason;
+};
+
+Reply malformed(const base::Error& error) {
+  return {400, "malformed extender request: " + error.message + "\n"};
+}
+
+void append_items(std::string& body, const std::vector<const Candidate*>& passing) {
+  body += '[';
+  for (const Candidate* const candidate : passing) {
+    if (candidate != passing.front()) {
+      body += ',';
+    }
+    body += candidate->raw;
+  }
+  body += ']';
+}
+
+// ExtenderFilterResult.
+std::string filter_result(const Request& request, const std::vector<const Candidate*>& passing,
+                          const std::vector<Verdict>& refused) {
+  std::size_t size = 256;
+  for (const Candidate* const candidate : passing) {
+    size += candidate->raw.size() + 1;
+  }
+  for (const Verdict& verdict : refused) {
+    size += verdict.candidate->name.size() + verdict.reason.size() + 8;
+  }
+  std::string body;
+  body.reserve(size);
+  if (request.full_nodes) {
+    body += R"({"Nodes":{"metadata":{},"items":)";
+    append_items(body, passing);
+    body += R"(},"NodeNames":null)";
+  } else {
+    body += R"({"Nodes":null,"NodeNames":)";
+    append_items(body, passing);
+  }
+  body += R"(,"FailedNodes":{},"FailedAndUnresolvableNodes":{)";
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    if (i > 0) {
+      body += ',';
+    }
+    append_quoted(body, refused[i].candidate->name);
+    body += ':';
+    append_quoted(body, refused[i].reason);
+  }
+  return body += R"(},"Error":""})";
+}
+
+}  // namespace
+
+struct Extender::Impl {
+  Impl(Sources the_sources, Policy the_policy)
+      : sources(std::move(the_sources)), policy(the_policy) {}
+
+  Sources sources;
+  Policy policy;
+  mutable DaemonRoom daemons;
+  mutable std::mutex index_mutex;
+  mutable std::shared_ptr<const NodeIndex> index =
+      std::make_shared<const NodeIndex>(std::make_shared<const scheduling::Snapshot>());
+
+  // The index of the newest snapshot. Two threads may both make it; either will do.
+  std::shared_ptr<const NodeIndex> current_index() const {
+    scheduling::SnapshotPtr snapshot = sources.snapshot();
+    std::shared_ptr<const NodeIndex> known;
+    {
+      const std::scoped_lock lock(index_mutex);
+      known = index;
+    }
+    if (known->snapshot() == snapshot) {
+      return known;
+    }
+    std::shared_ptr<const NodeIndex> next = NodeIndex::follow(*known, std::move(snapshot));
+    const std::scoped_lock lock(index_mutex);
+    std::swap(index, next);
+    return index;
+  }
+
+  static const scheduling::NodeRecord* record_of(const IndexedNode* node) {
+    return node == nullptr ? nullptr : node->record.get();
+  }
+
+  // The node or the claim in flight that keeps room for the pod, when the snapshot has it.
+  static const scheduling::NodeRecord* own_target(const PodFacts& pod,
+                                                  const cluster::LedgerView& ledger,
+                                                  const scheduling::Snapshot& snapshot) {
+    const auto target = ledger.target_by_pod_uid.find(pod.uid);
+    if (target == ledger.target_by_pod_uid.end()) {
+      return nullptr;
+    }
+    const auto record = std::partition_point(
+        snapshot.nodes.begin(), snapshot.nodes.end(),
+        [&target](const auto& candidate) { return candidate->name() < target->second; });
+    return record != snapshot.nodes.end() && (*record)->name() == target->second ? record->get()
+                                                                                 : nullptr;
+  }
+
+  // Runs one verb: whatever goes wrong inside becomes a status, never a crash.
+  template <class Verb>
+  Reply measure(const char* verb, Verb run) const {
+    const base::TimePoint start = sources.now();
+    std::string_view outcome = "ok";
+    Reply reply;
+    try {
+      base::Result<Reply> result = run(outcome);
+      if (result) {
+        reply = *std::move(result);
+      } else {
+        outcome = "malformed";
+        reply = malformed(result.error());
+      }
+    } catch (const std::exception& error) {
+      outcome = "failed";
+      reply = {500, std::string("extender failed: ") + error.what() + "\n"};
+    }
+    if (sources.metrics != nullptr) {
+      const std::chrono::duration<double> taken = sources.now() - start;
+      sources.metrics->count("millwright_extender_requests_total",
+                             "Calls of kube-scheduler by verb and outcome.",
+                             {{"verb", verb}, {"outcome", std::string(outcome)}});
+      sources.metrics->observe("millwright_extender_duration_seconds",
+                               "Time to answer kube-scheduler by verb.", {{"verb", verb}},
+                               taken.count(), kBuckets);
+    }
+    return reply;
+  }
+
+  void count_refusals(const std::vector<Verdict>& refused) const {
+    if (sources.metrics == nullptr) {
+      return;
+    }
+    for (const std::string_view reason : {kBeingRemoved, kHeldForOthers, kHeldElsewhere}) {
+      const auto nodes = std::count_if(refused.begin(), refused.end(),
+                                       [reason](const auto& one) { return one.reason == reason; });
+      if (nodes > 0) {
+        sources.metrics->count("millwright_extender_refused_nodes_total",
+                               "Nodes that filter refused, by reason.",
+                               {{"reason", std::string(reason.substr(reason.find(' ') + 1))}},
+                               static_cast<double>(nodes));
+      }
+    }
+  }
+
+  base::Result<Reply> filter(std::string_view body, std::string_view& outcome) const;
+  base::Result<Reply> prioritize(std::string_view body, std::string_view& outcome) const;
+  base::Result<Reply> preempt(std::string_view body, std::string_view& outcome) const;
+};
+
+base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_view& outcome) const {
+  MW_TRY(request, read_request(body));
+  MW_TRY(pod, read_pod(request.pod, *sources.snapshot()));
+  const base::TimePoint now = sources.now();
+  // In this order: a fence made from here on sees the attempt, and one made before is seen; and a
+  // hold that is gone from the view has its pod in the snapshot.
+  sources.ledger->attempt(pod.uid, now);
+  const cluster::LedgerViewPtr ledger = sources.ledger->view();
+  const auto nodes = current_index();
+  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+
+  std::vector<const Candidate*> passing;
+  std::vector<std::string_view> passing_names;
+  std::vector<Verdict> refused;
+  passing.reserve(request.candidates.size());
+  passing_names.reserve(request.candidates.size());
+  const bool nothing_to_refuse =
+      ledger->fences_by_node.empty() && ledger->holds_by_target.empty() && !nodes->any_marked();
+  const Scene scene{.ledger = *ledger,
+                    .policy = policy,
+                    .now = now,
+                    .snapshot = &snapshot,
+                    .daemons = &daemons,
+                    .attempts = sources.ledger};
+  Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  for (const Candidate& candidate : request.candidates) {
+    std::optional<std::string_view> reason;
+    if (snapshot.synced && !nothing_to_refuse) {
+      reason = judge.refusal(record_of(nodes->find(candidate.name)), candidate.name);
+    }
+    if (reason) {
+      refused.push_back({&candidate, *reason});
+    } else {
+      passing.push_back(&candidate);
+      passing_names.push_back(candidate.name);
+    }
+  }
+  sources.ledger->attempted(pod.uid, pod.requests, passing_names, now);
+  outcome = snapshot.synced ? outcome : "unsynced";
+  if (!refused.empty()) {
+    count_refusals(refused);
+    if (sources.on_refused) {
+      sources.on_refused(pod, passing.empty());
+    }
+  }
+  return Reply{200, filter_result(request, passing, refused)};
+}
+
+base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
+                                               std::string_view& outcome) const {
+  MW_TRY(request, read_request(body));
+  const cluster::LedgerViewPtr ledger = sources.ledger->view();
+  const auto nodes = current_index();
+  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+  MW_TRY(pod, read_pod(request.pod, snapshot));
+  outcome = snapshot.synced ? outcome : "unsynced";
+  const Scene scene{.ledger = *ledger, .policy = policy, .now = sources.now()};
+  const Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  std::string reply = "[";
+  reply.reserve(request.candidates.size() * 64);
+  for (const Candidate& candidate : request.candidates) {
+    const IndexedNode* const node = nodes->find(candidate.name);
+    int score = 0;
+    if (node != nullptr && judge.is_own_target(node->record.get(), candidate.name)) {
+      score = kMaxScore;
+    } else if (node != nullptr && !ledger->fences_by_node.contains(candidate.name)) {
+      score = packing_score(*node, pod, judge.held_for_others(*node->record), scene.now);
+    }
+    reply += reply.size() > 1 ? R"(,{"Host":)" : R"({"Host":)";
+    append_quoted(reply, candidate.name);
+    reply += R"(,"Score":)";
+    reply += std::to_string(snapshot.synced ? score : 0);
+    reply += '}';
+  }
+  return Reply{200, reply += ']'};
+}
+
+base::Result<Reply> Extender::Impl::preempt(std::string_view body,
+                                            std::string_view& outcome) const {
+  RequestMemory memory;
+  MW_TRY(json, parse_request(body, memory));
+  MW_TRY(request, read_preemption(json));
+  const cluster::LedgerViewPtr ledger = sources.ledger->view();
+  const auto nodes = current_index();
+  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+  MW_TRY(pod, read_pod(*request.pod, snapshot));
+  outcome = snapshot.synced ? outcome : "unsynced";
+  const Scene scene{.ledger = *ledger,
+                    .policy = policy,
+                    .now = sources.now(),
+                    .snapshot = &snapshot,
+                    .daemons = &daemons,
+                    .attempts = sources.ledger};
+  Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  std::erase_if(request.nodes, [&](const PreemptionNode& node) {
+    const auto* const record = record_of(nodes->find(node.name));
+    return snapshot.synced && judge.refusal(record, node.name, freed_by(node, record)).has_value();
+  });
+  return Reply{200, preemption_result(request.nodes)};
+}
+
+Extender::Extender(Sources sources, Policy policy)
+    : impl_(std::make_unique<Impl>(std::move(sources), policy)) {}
+Extender::~Extender() = default;
+
+Reply Extender::filter(std::string_view body) const {
+  return impl_->measure("filter",
+                        [&](std::string_view& outcome) { return impl_->filter(body, outcome); });
+}
+
+Reply Extender::prioritize(std::string_view body) const {
+  return impl_->measure(
+      "prioritize", [&](std::string_view& outcome) { return impl_->prioritize(body, outcome); });
+}
+
+Reply Extender::preempt(std::string_view body) const {
+  return impl_->measure("preempt",
+                        [&](std::string_view& outcome) { return impl_->preempt(body, outcome); });
+}
+
+}  // namespace millwright::extender

@@ -1,0 +1,53 @@
+// The policy that filter, preempt and prioritize share, for one pod and one instant.
+#pragma once
+
+#include "extender/daemon_room.hpp"
+#include "millwright/extender/extender.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace millwright::extender {
+
+// What is judged from. The view must be taken before the snapshot: a hold that is gone from the
+// view then has its pod in the snapshot.
+struct Scene {
+  const cluster::LedgerView& ledger;
+  const Policy& policy;
+  base::TimePoint now;
+  const scheduling::Snapshot* snapshot = nullptr;  // for DaemonSets; may be missing
+  DaemonRoom* daemons = nullptr;
+  const cluster::Ledger* attempts = nullptr;
+};
+
+class Judge {
+ public:
+  // `own_target` is the node that holds room for the pod, as far as the caller knows it.
+  Judge(const PodFacts& pod, const Scene& scene, const scheduling::NodeRecord* own_target);
+
+  // `freed` is what preemption would take away from the node first.
+  std::optional<std::string_view> refusal(const scheduling::NodeRecord* node,
+                                          std::string_view node_name,
+                                          const model::ResourceList& freed = {});
+  // The node keeps room for the pod.
+  bool is_own_target(const scheduling::NodeRecord* node, std::string_view node_name) const;
+  // What live holds keep on the node for other pods.
+  model::ResourceList held_for_others(const scheduling::NodeRecord& node) const;
+
+ private:
+  bool counts(const scheduling::Hold& hold, const scheduling::NodeRecord& node) const;
+  bool lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed);
+  model::ResourceList in_flight(const scheduling::NodeRecord& node, bool anywhere);
+
+  const PodFacts& pod_;
+  const Scene& scene_;
+  const scheduling::Hold* own_ = nullptr;  // live
+  std::optional<std::vector<cluster::PassPtr>> passes_;
+  std::optional<model::ResourceList> all_passes_;
+};
+
+// Holds no longer bind once the node has been able to run pods for Policy::hold_after_ready.
+bool is_past_grace(const scheduling::NodeRecord& node, const Policy& policy, base::TimePoint now);
+
+}  // namespace millwright::extender

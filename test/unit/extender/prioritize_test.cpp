@@ -1,0 +1,145 @@
+#include "unit/extender/world.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+namespace millwright::extender {
+namespace {
+
+using testing::at;
+using testing::ClaimBuilder;
+using testing::hold;
+using testing::names_request;
+using testing::NodeBuilder;
+using testing::PodBuilder;
+using testing::scores;
+using testing::World;
+
+TEST(ExtenderScores, fuller_nodes_attract_more) {
+  World world;
+  for (const int used : {0, 300, 600, 800}) {
+    const std::string name = "n" + std::to_string(used);
+    world.state.upsert(NodeBuilder(name).allocatable(1000, 1000).build());
+    world.state.upsert(PodBuilder("p" + name).on(name).requests(used, used).build());
+  }
+  const auto got = scores(world.extender().prioritize(names_request(
+      PodBuilder("p").requests(100, 100).value(), {"n0", "n300", "n600", "n800", "unknown"})));
+  EXPECT_EQ(got, (std::map<std::string, int>{
+                     {"n0", 1}, {"n300", 4}, {"n600", 6}, {"n800", 8}, {"unknown", 0}}));
+}
+
+TEST(ExtenderScores, nothing_beats_the_node_that_keeps_room_for_the_pod) {
+  World world;
+  world.add_young_node("own", 10000, 0);
+  world.add_young_node("full", 1000, 0);
+  world.state.upsert(PodBuilder("q").on("full").requests(900).build());
+  world.ledger.hold(hold("p", "claim-own", 100, 60));
+  const auto got = scores(world.extender().prioritize(
+      names_request(PodBuilder("p").requests(100).value(), {"full", "own"})));
+  EXPECT_EQ(got, (std::map<std::string, int>{{"full", 9}, {"own", 10}}));
+}
+
+TEST(ExtenderScores, nodes_that_go_or_may_go_attract_little) {
+  World world;
+  const auto busy = [&](const std::string& name) {
+    world.add_young_node(name, 1000, 0);
+    world.state.upsert(PodBuilder("on-" + name).on(name).requests(700).build());
+  };
+  busy("normal");
+  busy("marked");
+  world.state.mark_for_deletion("claim-marked", true);
+  busy("fenced");
+  world.ledger.fence({"fenced", "Empty", at(0)});
+  busy("drifted");
+  world.state.upsert(ClaimBuilder("claim-drifted")
+                         .provider("p-drifted")
+                         .condition("Initialized")
+                         .condition(model::kDrifted)
+                         .build());
+  busy("expiring");
+  world.state.upsert(ClaimBuilder("claim-expiring")
+                         .provider("p-expiring")
+                         .created(-3600 * 23)
+                         .expire_after("24h")
+                         .build());
+  busy("fresh");
+  world.state.upsert(
+      ClaimBuilder("claim-fresh").provider("p-fresh").created(-3600).expire_after("24h").build());
+  world.add_young_node("empty", 300, 0);
+  world.state.upsert(PodBuilder("agent").on("empty").requests(100).owned_by_daemon_set().build());
+  world.add_young_node("awaited", 300, 0);
+  world.ledger.hold(hold("planned", "awaited", 100, 60));
+  const auto got = scores(world.extender().prioritize(names_request(
+      PodBuilder("p").requests(100).value(),
+      {"normal", "marked", "fenced", "drifted", "expiring", "fresh", "empty", "awaited"})));
+  EXPECT_EQ(got, (std::map<std::string, int>{{"normal", 7},
+                                             {"marked", 0},
+                                             {"fenced", 0},
+                                             {"drifted", 2},
+                                             {"expiring", 1},
+                                             {"fresh", 7},
+                                             {"empty", 1},
+                                             {"awaited", 6}}));
+}
+
+TEST(ExtenderScores, say_nothing_before_the_first_lists_are_complete) {
+  World world;
+  world.state.upsert(NodeBuilder("n").allocatable(1000).build());
+  world.state.set_synced(false);
+  const auto got = scores(
+      world.extender().prioritize(names_request(PodBuilder("p").requests(900).value(), {"n"})));
+  EXPECT_EQ(got, (std::map<std::string, int>{{"n", 0}}));
+}
+
+// The extender follows snapshots by what changed; a fresh one starts from nothing.
+TEST(ExtenderScores, are_the_same_whether_the_extender_is_old_or_new) {
+  const bool held = rc::check([] {
+    World world;
+    const auto old_one = world.extender();
+    std::vector<std::string> names;
+    for (int i = 0; i < 6; ++i) {
+      names.push_back("n" + std::to_string(i));
+    }
+    const model::Pod pod = PodBuilder("p").requests(100).value();
+    const auto steps =
+        *rc::gen::arbitrary<std::vector<std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>>>();
+    for (const auto& [kind, node, amount] : steps) {
+      const std::string& name = names[node % names.size()];
+      switch (kind % 5) {
+        case 0:
+          world.state.remove_node(name);
+          break;
+        case 1:
+          world.state.upsert(ClaimBuilder(name).provider("p-" + name).build());
+          break;
+        case 2:
+          world.state.mark_for_deletion(name, amount % 2 == 0);
+          break;
+        case 3:
+          world.state.upsert(PodBuilder("q" + std::to_string(amount % 9))
+                                 .uid(std::to_string(amount % 9))
+                                 .on(name)
+                                 .requests(amount)
+                                 .build());
+          break;
+        default:
+          world.state.upsert(
+              NodeBuilder(name).provider("p-" + name).allocatable(300 + amount).build());
+      }
+      if (kind % 3 == 0) {
+        world.state.snapshot();
+        old_one.prioritize(names_request(pod, names));
+      }
+    }
+    const auto new_one = world.extender();
+    RC_ASSERT(old_one.prioritize(names_request(pod, names)).body ==
+              new_one.prioritize(names_request(pod, names)).body);
+    RC_ASSERT(old_one.filter(names_request(pod, names)).body ==
+              new_one.filter(names_request(pod, names)).body);
+  });
+  EXPECT_TRUE(held);
+}
+
+}  // namespace
+}  // namespace millwright::extender
