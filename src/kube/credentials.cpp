@@ -88,24 +88,19 @@ base::Task<base::Result<Credential>> Credentials::current(std::stop_token stop) 
   if (failure_ && now < retry_at_) {
     co_return tl::unexpected(*failure_);
   }
-  if (!std::exchange(fetching_, true)) {
-    group_.spawn(fetch());
+  if (config_.exec && !std::exchange(fetching_, true)) {
+    group_.spawn(fetch(*config_.exec));
   }
-  const base::Promise<bool> done(loop_);
+  const base::Promise<base::Result<Credential>> done(loop_);
   waiters_.push_back(done);
-  const std::stop_callback on_stop(stop, [done] { done.set(false); });
-  const bool finished = co_await done.get();
-  if (!finished) {
-    co_return base::fail(ErrorKind::Cancelled, "stopped while waiting for a credential");
-  }
-  if (failure_) {
-    co_return tl::unexpected(*failure_);
-  }
-  co_return *credential_;
+  const std::stop_callback on_stop(stop, [done] {
+    done.set(base::fail(ErrorKind::Cancelled, "stopped while waiting for a credential"));
+  });
+  auto fresh = co_await done.get();
+  co_return fresh;
 }
 
-base::Task<void> Credentials::fetch() {
-  const auto& plugin = *config_.exec;
+base::Task<void> Credentials::fetch(ExecPlugin plugin) {
   ProcessSpec spec{
       .command = plugin.command, .args = plugin.args, .env = plugin.env, .timeout = plugin.timeout};
   spec.env["KUBERNETES_EXEC_INFO"] = exec_info(plugin, config_);
@@ -128,15 +123,15 @@ base::Task<void> Credentials::fetch() {
   failure_.reset();
   if (fresh) {
     fresh->generation = ++generation_;
-    credential_ = *std::move(fresh);
+    credential_ = *fresh;
   } else {
-    failure_ = std::move(fresh).error();
+    failure_ = fresh.error();
     retry_at_ = loop_.now() + kRetryPlugin;
-    log_.warn("cannot get a credential", {{"error", failure_->message}});
+    log_.warn("cannot get a credential", {{"error", fresh.error().message}});
   }
   fetching_ = false;
   for (const auto& waiter : std::exchange(waiters_, {})) {
-    waiter.set(true);
+    waiter.set(fresh);
   }
 }
 

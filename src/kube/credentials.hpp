@@ -43,7 +43,7 @@ class Credentials {
   bool refuse(std::uint64_t generation);
 
  private:
-  base::Task<void> fetch();
+  base::Task<void> fetch(ExecPlugin plugin);
   base::Result<Credential> read_token_file();
 
   base::Loop& loop_;
@@ -55,7 +55,7 @@ class Credentials {
   std::optional<base::Error> failure_;
   base::TimePoint retry_at_;
   bool fetching_ = false;
-  std::vector<base::Promise<bool>> waiters_;
+  std::vector<base::Promise<base::Result<Credential>>> waiters_;
   std::stop_source stop_;
   std::unique_ptr<base::ComputeThread> thread_;
   base::TaskGroup group_;

@@ -6,6 +6,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <deque>
@@ -23,6 +24,7 @@ constexpr std::size_t kMaxRemembered = 8192;
 constexpr double kPerSecond = 20;
 constexpr double kBurst = 100;
 constexpr int kAttempts = 5;
+constexpr std::chrono::milliseconds kMaxRetryAfter{30'000};
 constexpr std::chrono::seconds kDrainTime{5};
 // Limits of the events API (and of client-go's recorder for core/v1).
 constexpr std::size_t kMaxMessage = 1024;
@@ -219,7 +221,8 @@ base::Task<void> EventRecorder::State::send_next(std::stop_token stop) {
       log.warn("an event could not be sent", {{"error", sent.error().message}});
       break;
     }
-    delay = std::max<base::Duration>(backoff.next(random), sent.error().retry_after);
+    delay = std::max<base::Duration>(backoff.next(random),
+                                     std::min(sent.error().retry_after, kMaxRetryAfter));
   }
   if (dropped > 0) {
     log.warn("events were dropped since the API server could not keep up",

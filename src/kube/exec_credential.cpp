@@ -7,6 +7,7 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace millwright::kube {

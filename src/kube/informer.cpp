@@ -11,7 +11,9 @@
 #include "kube/watch_stream.hpp"
 #include "millwright/net/http.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace millwright::kube {
@@ -55,7 +57,7 @@ class WatchSession {
   }
   bool has_progress() const { return progress_; }
   // Set when what was received ended the watch.
-  std::optional<WatchEnd>& end() { return end_; }
+  std::optional<WatchEnd> take_end() { return std::move(end_); }
 
  private:
   bool take(std::string_view line) {
@@ -136,7 +138,7 @@ class Informer {
     options.namespace_ = options_.namespace_;
     options.label_selector = options_.label_selector;
     options.field_selector = options_.field_selector;
-    const std::function<void(ListPage)> on_page = [this](ListPage page) { take_page(page); };
+    const std::function<void(ListPage)> on_page = [this](const ListPage& page) { take_page(page); };
     auto version = co_await client_.list_pages(resource_, std::move(options), on_page, stop);
     if (!version) {
       co_return tl::unexpected(std::move(version).error());
@@ -183,8 +185,8 @@ class Informer {
     if (session->has_progress() || lasted >= kHealthyWatch) {
       backoff_.reset();
     }
-    if (session->end()) {
-      co_return *std::move(session->end());
+    if (auto end = session->take_end()) {
+      co_return *std::move(end);
     }
     if (answer && answer->status == 200 && !session->has_progress() && lasted < kShortWatch) {
       co_return WatchEnd{Next::ResumeLater,
@@ -241,7 +243,8 @@ class Informer {
       co_await base::yield(client_.loop());
       co_return;
     }
-    delay = std::max<base::Duration>(delay, error.retry_after);
+    // What the server asks for, but no mistake of its can put us to sleep for a day.
+    delay = std::max<base::Duration>(delay, std::min(error.retry_after, options_.max_backoff));
     log_.warn("an informer lost the API server and will try again",
               {{"resource", plural()},
                {"step", std::string(step)},

@@ -6,7 +6,7 @@
 #include "kube/pacing.hpp"
 #include "millwright/base/random.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 namespace millwright::kube {
@@ -22,8 +22,8 @@ constexpr std::chrono::seconds kReleaseDeadline{5};
 // FNV-1a: candidates with different names wait differently, each the same in every run.
 std::uint64_t seed_of(std::string_view identity) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : identity) {
-    hash = (hash ^ c) * 0x100000001b3ULL;
+  for (const char c : identity) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   }
   return hash;
 }
@@ -113,9 +113,7 @@ class Elector {
   model::ObjectKey key() const {
     return {.namespace_ = options_.namespace_, .name = options_.name};
   }
-  std::string holder() const {
-    return lease_ ? std::string(text_at(*lease_, "spec.holderIdentity")) : std::string();
-  }
+  std::string holder() const { return std::string(text_at(lease_, "spec.holderIdentity")); }
 
   static json::object& spec_of(json::value& lease) {
     auto& spec = lease.get_object()["spec"];
@@ -126,7 +124,7 @@ class Elector {
   base::Task<base::Result<bool>> try_hold(std::stop_token stop) {
     if (holder() == options_.identity) {
       // The usual renewal needs no read; a conflict says that what we know is old.
-      auto written = co_await write(*lease_, stop);
+      auto written = co_await write(lease_, stop);
       if (written || written.error().kind != ErrorKind::Conflict) {
         co_return written;
       }
@@ -147,7 +145,7 @@ class Elector {
     if (!is_free()) {
       co_return false;
     }
-    auto written = co_await write(*lease_, stop);
+    auto written = co_await write(lease_, stop);
     if (!written && written.error().kind == ErrorKind::Conflict) {
       co_return false;  // another candidate was faster
     }
@@ -159,7 +157,7 @@ class Elector {
     if (who.empty() || who == options_.identity) {
       return true;
     }
-    const auto seconds = integer_at(*lease_, "spec.leaseDurationSeconds").value_or(0);
+    const auto seconds = integer_at(lease_, "spec.leaseDurationSeconds").value_or(0);
     const auto duration =
         seconds > 0 && seconds < 86'400 ? std::chrono::seconds(seconds) : options_.lease_duration;
     return loop_.now() >= observed_at_ + duration;
@@ -208,7 +206,7 @@ class Elector {
 
   // The clock of a lease starts when we see it change.
   void observe(json::value lease) {
-    const auto* seen = lease_ ? model::find_path(*lease_, "spec") : nullptr;
+    const auto* seen = model::find_path(lease_, "spec");
     const auto* now_seen = model::find_path(lease, "spec");
     const bool same = seen != nullptr && now_seen != nullptr && *seen == *now_seen;
     const auto previous = holder();
@@ -226,7 +224,7 @@ class Elector {
   LeaderElectionOptions options_;
   base::Logger log_;
   base::Random random_;
-  std::optional<json::value> lease_;
+  json::value lease_;  // as seen last; null before
   base::TimePoint observed_at_;
   base::TimePoint last_renewal_;
   bool wrote_ = false;

@@ -3,6 +3,7 @@
 #include "kube/status.hpp"
 #include "millwright/model/codec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace millwright::kube {

@@ -231,6 +231,16 @@ TEST_F(InformerTest, FailuresAreRetriedEverMoreSlowly) {
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
 }
 
+TEST_F(InformerTest, AServerThatAsksForADaysPatienceIsAskedSooner) {
+  auto busy = status_answer(429, "TooManyRequests", "slow down");
+  busy.headers.set("Retry-After", "86400");
+  list_failure = busy;
+  start();
+  list_failure.reset();
+  loop.run_for(31s);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+}
+
 TEST_F(InformerTest, AFailedWatchIsResumedWithoutAList) {
   start();
   take_reports();
