@@ -23,12 +23,14 @@ std::string position_text(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
-base::Result<boost::json::value> parse_json(std::string_view text) {
+base::Result<boost::json::value> parse_json(std::string_view text,
+                                            boost::json::storage_ptr storage) {
   // Deep enough for a CustomResourceDefinition inside an AdmissionReview.
   constexpr std::size_t kMaxDepth = 64;
   boost::json::parse_options options;
   options.max_depth = kMaxDepth;
   boost::json::parser parser({}, options);
+  parser.reset(std::move(storage));
   boost::json::error_code error;
   const std::size_t consumed = parser.write_some(text.data(), text.size(), error);
   if (!error) {

@@ -59,8 +59,10 @@ base::Result<ObjectMeta> decode_meta(const boost::json::value& object);
 base::Result<PodTemplate> decode_pod_template(const boost::json::value& json);
 base::Result<LabelSelector> decode_label_selector(const boost::json::value& json);
 
-// Parses JSON text with limits (depth 64); Invalid says where.
-base::Result<boost::json::value> parse_json(std::string_view text);
+// Parses JSON text with limits (depth 64); Invalid says where. `storage` may be a request's arena
+// (boost::json::monotonic_resource halves the cost); the value must not outlive it.
+base::Result<boost::json::value> parse_json(std::string_view text,
+                                            boost::json::storage_ptr storage = {});
 // Multi-document YAML as kubectl reads it (go-yaml's scalar rules, merge keys, no duplicate keys);
 // empty documents are skipped; at most 100,000 values. Invalid names the line.
 base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text);

@@ -200,6 +200,14 @@ TEST(ParseJson, SaysWhere) {
   EXPECT_TRUE(parse_json(" {} \n"));
 }
 
+TEST(ParseJson, CanUseAnArena) {
+  boost::json::monotonic_resource arena;
+  const auto value = parse_json(R"({"a": [1, "some text that is not short"]})", &arena);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->storage().get(), &arena);
+  EXPECT_EQ(*value, parse_json(R"({"a": [1, "some text that is not short"]})").value());
+}
+
 TEST(ParseJson, LimitsTheDepth) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
