@@ -171,6 +171,11 @@ struct Engine::Impl {
 
   void pool_changed(const std::string& pool) {
     node_pools.enqueue(pool);
+    const auto found = controllers::find_pool(*state.snapshot(), pool);
+    const std::int64_t generation = found ? found->meta.generation : -1;
+    if (std::exchange(pool_generations[pool], generation) == generation) {
+      return;  // only its status changed
+    }
     for (const auto& record : state.snapshot()->nodes) {
       if (record->claim && record->node_pool() == pool) {
         claim_status.enqueue(record->claim_name());
@@ -261,6 +266,7 @@ struct Engine::Impl {
   webhooks::Admission admission;
   bool leading = false;
   bool publishing = false;
+  std::map<std::string, std::int64_t> pool_generations;
   std::unique_ptr<base::TaskGroup> interruptions;
 };
 

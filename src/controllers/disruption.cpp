@@ -8,6 +8,8 @@
 namespace millwright::controllers {
 namespace {
 
+// Decisions are made at most this often, however much changes.
+constexpr auto kMinPause = std::chrono::seconds(1);
 constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 
@@ -64,7 +66,7 @@ base::Task<void> Disruption::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     co_await signal_.wait(stop, pause);
     progress_.notify();
-    co_await base::yield(services_.loop);
+    co_await base::sleep(services_.loop, kMinPause, stop);
     if (stop.stop_requested() || !services_.state.snapshot()->synced) {
       continue;
     }
@@ -75,8 +77,7 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     const auto next = co_await decide_once(commands);
     pause = services_.options.disruption_poll;
     if (next) {
-      pause = std::clamp<base::Duration>(*next - services_.loop.now(),
-                                         std::chrono::milliseconds(100), pause);
+      pause = std::clamp<base::Duration>(*next - services_.loop.now(), kMinPause, pause);
     }
   }
   co_await commands.join();
