@@ -31,13 +31,17 @@ struct SchedulerOptions {
   // Pods that nothing woke are tried again after so long.
   base::Duration unschedulable_flush = std::chrono::minutes(5);
   std::int64_t extender_weight = 3;
+  // From the decision to the binding being written, while the pod is only assumed on its node.
+  base::Duration bind_latency = std::chrono::milliseconds(5);
 };
 
 struct KubeletOptions {
   base::Duration ready_after = std::chrono::seconds(5);  // from registration to Ready
   base::Duration pod_start = std::chrono::seconds(2);    // from binding to Running
   base::Duration pod_stop = std::chrono::seconds(1);     // from deletion to gone; at most its grace
-  base::Duration lease_interval = std::chrono::seconds(10);
+  base::Duration lease_interval = std::chrono::seconds(60);
+  // A machine that stopped is reported Unknown after so long without a heartbeat.
+  base::Duration unreachable_after = std::chrono::seconds(40);
   // Pods of Jobs succeed so long after they started, unless the annotation kRunForAnnotation says
   // otherwise.
   base::Duration job_run_time = std::chrono::seconds(10);

@@ -1,5 +1,6 @@
 #include "sandbox/apiserver/admission.hpp"
 
+#include "millwright/base/base64.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/patch.hpp"
 
@@ -33,27 +34,6 @@ std::string path_of_url(std::string_view url) {
   const auto scheme = url.find("://");
   const auto slash = url.find('/', scheme == std::string_view::npos ? 0 : scheme + 3);
   return slash == std::string_view::npos ? "/" : std::string(url.substr(slash));
-}
-
-std::string decode_base64(std::string_view encoded) {
-  static constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string plain;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : encoded) {
-    const auto digit = kDigits.find(c);
-    if (digit == std::string_view::npos) {
-      continue;  // padding and line ends
-    }
-    bits = (bits << 6U) | static_cast<std::uint32_t>(digit);
-    held += 6;
-    if (held >= 8) {
-      held -= 8;
-      plain += static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU);
-    }
-  }
-  return plain;
 }
 
 Refused denied(const std::string& webhook, const Json& response) {
@@ -106,7 +86,8 @@ std::vector<AdmissionChain::Webhook> AdmissionChain::matching(const model::Resou
       webhook.target.path = webhook.target.url.empty()
                                 ? std::string(text(entry, "clientConfig.service.path"))
                                 : path_of_url(webhook.target.url);
-      webhook.target.ca_pem = decode_base64(text(entry, "clientConfig.caBundle"));
+      webhook.target.ca_pem =
+          base::decode_base64(text(entry, "clientConfig.caBundle")).value_or(std::string());
       webhook.target.timeout = std::chrono::seconds(integer(entry, "timeoutSeconds", 10));
       webhooks.push_back(std::move(webhook));
     }
@@ -206,7 +187,7 @@ base::Task<Outcome<Admitted>> AdmissionChain::mutate(AdmissionInput input) {
       admitted.warnings.emplace_back(warning.is_string() ? std::string(warning.get_string()) : "");
     }
     if (const auto encoded = text(*answered, "patch"); !encoded.empty()) {
-      auto patch = model::parse_json(decode_base64(encoded));
+      auto patch = model::parse_json(base::decode_base64(encoded).value_or(std::string()));
       auto applied = patch ? model::apply_json_patch(admitted.object, *patch)
                            : base::Result<>(tl::unexpected(patch.error()));
       if (!applied && webhook.fail_closed) {

@@ -38,12 +38,19 @@ void set_initial_status(const ResourceInfo& info, Json& object) {
   object.as_object().erase("status");
   if (kind == "Pod" || kind == "PersistentVolumeClaim" || kind == "PersistentVolume") {
     make(object, "status.phase") = "Pending";
+    if (!items(object, "spec.schedulingGates").empty()) {
+      make_array(object, "status.conditions")
+          .push_back(boost::json::object{
+              {"type", "PodScheduled"},
+              {"status", "False"},
+              {"reason", "SchedulingGated"},
+              {"message", "Scheduling is blocked due to non-empty scheduling gates"},
+              {"lastProbeTime", nullptr},
+              {"lastTransitionTime", nullptr}});
+    }
   } else if (kind == "Namespace") {
     make(object, "status.phase") = "Active";
     make(object, "spec.finalizers") = boost::json::array{"kubernetes"};
-    make(object, "metadata.labels").is_object()
-        ? void()
-        : void(make(object, "metadata.labels").emplace_object());
     make_object(object, "metadata.labels")["kubernetes.io/metadata.name"] =
         text(object, "metadata.name");
   } else if (info.custom == nullptr) {

@@ -1,5 +1,6 @@
 // Defaults of built-in kinds: core/v1, apps/v1, batch/v1 and the admission plugins that are on by
 // default (DefaultTolerationSeconds, Priority, ServiceAccount) as far as anybody looks at them.
+#include "millwright/base/base64.hpp"
 #include "sandbox/apiserver/registry.hpp"
 
 #include <boost/json.hpp>
@@ -214,23 +215,9 @@ void default_secret(Json& json, const Store&) {
   if (plain.empty()) {
     return;
   }
-  static constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (const auto& [key, value] : plain) {
-    std::string encoded;
-    std::uint32_t bits = 0;
-    int held = 0;
-    for (const char c : value.is_string() ? std::string(value.get_string()) : std::string()) {
-      bits = (bits << 8U) | static_cast<unsigned char>(c);
-      for (held += 8; held >= 6; held -= 6) {
-        encoded += kDigits[(bits >> static_cast<unsigned>(held - 6)) & 63U];
-      }
-    }
-    if (held > 0) {
-      encoded += kDigits[(bits << static_cast<unsigned>(6 - held)) & 63U];
-    }
-    encoded.append((4 - encoded.size() % 4) % 4, '=');
-    make_object(json, "data")[key] = encoded;
+    make_object(json, "data")[key] =
+        base::encode_base64(value.is_string() ? std::string_view(value.get_string()) : "");
   }
   erase(json, "stringData");
 }

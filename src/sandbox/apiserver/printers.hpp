@@ -25,6 +25,8 @@ struct Printer {
   bool without_name = false;
 };
 
+const std::vector<Printer>& workload_printers();
+const std::vector<Printer>& configuration_printers();
 // nullptr: the kind has only a name and a creation time.
 const Printer* find_printer(std::string_view kind);
 

@@ -1,0 +1,234 @@
+#include "sandbox/kubelet/kubelet.hpp"
+
+#include "millwright/model/codec.hpp"
+#include "sandbox/workloads/events.hpp"
+#include "sandbox/workloads/pods.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millwright::sandbox {
+
+namespace {
+
+constexpr std::string_view kLeaseNamespace = "kube-node-lease";
+
+void add_condition(boost::json::array& conditions, std::string_view type, std::string_view status,
+                   std::string_view reason, std::string_view message, const std::string& now) {
+  conditions.push_back(boost::json::object{{"type", type},
+                                           {"status", status},
+                                           {"lastHeartbeatTime", now},
+                                           {"lastTransitionTime", now},
+                                           {"reason", reason},
+                                           {"message", message}});
+}
+
+}  // namespace
+
+Kubelet::Kubelet(Surroundings& world, KubeletOptions options) : world_(world), options_(options) {}
+
+Kubelet::~Kubelet() {
+  stop();
+}
+
+void Kubelet::start() {
+  running_ = true;
+  for (const auto& [key, entry] : world_.index.pods()) {
+    if (!entry.pod->spec.node_name.empty()) {
+      step_after(entry.pod->meta.uid, key, world_.lag);
+    }
+  }
+}
+
+void Kubelet::stop() {
+  running_ = false;
+  for (const auto& [id, machine] : machines_) {
+    world_.loop.cancel(machine.timer);
+  }
+  for (const auto& [uid, step] : steps_) {
+    world_.loop.cancel(step.timer);
+  }
+  for (const auto& [node, timer] : silences_) {
+    world_.loop.cancel(timer);
+  }
+  steps_.clear();
+  silences_.clear();
+}
+
+void Kubelet::launched(const cloud::Instance& instance, std::shared_ptr<const model::NodeClaim>,
+                       base::Duration boot_latency) {
+  auto& machine = machines_[instance.provider_id];
+  machine.instance = instance;
+  machine.number = ++count_;
+  machine.node =
+      instance.node_name.empty() ? fmt::format("node-{}", machine.number) : instance.node_name;
+  const auto id = instance.provider_id;
+  machine.timer = world_.loop.after(boot_latency, [this, id] { register_node(id); });
+}
+
+void Kubelet::terminating(const std::string&) {
+  // The machine still runs; whoever asked for its end drains it.
+}
+
+void Kubelet::terminated(const std::string& provider_id) {
+  const auto found = machines_.find(provider_id);
+  if (found == machines_.end()) {
+    return;
+  }
+  world_.loop.cancel(found->second.timer);
+  const auto node = found->second.node;
+  const bool registered = found->second.registered;
+  machine_by_node_.erase(node);
+  machines_.erase(found);
+  if (registered && running_) {
+    silences_[node] = world_.loop.after(options_.unreachable_after, [this, node] {
+      silences_.erase(node);
+      lose_contact(node);
+    });
+  }
+}
+
+void Kubelet::lose_contact(const std::string& node) {
+  if (machine_of(node) != nullptr) {
+    return;  // another machine took the name
+  }
+  const auto now = world_.registry.now_text();
+  edit(world_, model::kNodeResource, {{}, node}, Part::Status, [&](Json& json) {
+    for (const auto* type : {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}) {
+      set_condition(json, type, "Unknown", "NodeStatusUnknown",
+                    "Kubelet stopped posting node status.", now);
+    }
+  });
+  // Its pods cannot report either: they count as not ready.
+  std::vector<model::ObjectKey> lost;
+  for (const auto* entry : world_.index.pods_on(node)) {
+    lost.push_back(model::key_of(entry->pod->meta));
+  }
+  for (const auto& pod : lost) {
+    edit(world_, model::kPodResource, pod, Part::Status,
+         [&](Json& json) { set_condition(json, "Ready", "False", "NodeNotReady", "", now); });
+  }
+}
+
+const Kubelet::Machine* Kubelet::machine_of(std::string_view node) const {
+  const auto id = machine_by_node_.find(node);
+  return id == machine_by_node_.end() ? nullptr : &machines_.at(id->second);
+}
+
+Json Kubelet::node_object(const Machine& machine) const {
+  const auto& instance = machine.instance;
+  const auto now = world_.registry.now_text();
+  auto labels = instance.labels;
+  labels[std::string(model::kHostnameLabel)] = machine.node;
+  labels.try_emplace(std::string(model::kArchLabel), "amd64");
+  labels.try_emplace(std::string(model::kOsLabel), "linux");
+  boost::json::array conditions;
+  add_condition(conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
+                "kubelet has sufficient memory available", now);
+  add_condition(conditions, "DiskPressure", "False", "KubeletHasNoDiskPressure",
+                "kubelet has no disk pressure", now);
+  add_condition(conditions, "PIDPressure", "False", "KubeletHasSufficientPID",
+                "kubelet has sufficient PID available", now);
+  add_condition(conditions, "Ready", "False", "KubeletNotReady",
+                "container runtime network not ready", now);
+  const auto address = fmt::format("10.{}.{}.{}", 1 + machine.number / 62500,
+                                   machine.number / 250 % 250, machine.number % 250 + 1);
+  return boost::json::object{
+      {"metadata", boost::json::object{{"name", machine.node},
+                                       {"labels", model::encode(labels)},
+                                       {"annotations", model::encode(instance.annotations)}}},
+      {"spec", boost::json::object{{"providerID", instance.provider_id},
+                                   {"taints", boost::json::array{boost::json::object{
+                                                  {"key", model::kUnregisteredTaint},
+                                                  {"effect", "NoExecute"}}}}}},
+      {"status", boost::json::object{
+                     {"capacity", model::encode(instance.capacity)},
+                     {"allocatable", model::encode(instance.allocatable)},
+                     {"conditions", std::move(conditions)},
+                     {"addresses",
+                      boost::json::array{
+                          boost::json::object{{"type", "InternalIP"}, {"address", address}},
+                          boost::json::object{{"type", "Hostname"}, {"address", machine.node}}}},
+                     {"nodeInfo",
+                      boost::json::object{{"kubeletVersion", "v1.32.4-sandbox"},
+                                          {"kubeProxyVersion", ""},
+                                          {"osImage", "Millwright sandbox"},
+                                          {"kernelVersion", "none"},
+                                          {"containerRuntimeVersion", "none"},
+                                          {"operatingSystem", labels.find(model::kOsLabel)->second},
+                                          {"architecture", labels.find(model::kArchLabel)->second},
+                                          {"machineID", ""},
+                                          {"systemUUID", ""},
+                                          {"bootID", ""}}}}}};
+}
+
+void Kubelet::register_node(const std::string& provider_id) {
+  auto& machine = machines_.at(provider_id);
+  if (!running_) {
+    return;
+  }
+  machine.registered = true;
+  machine_by_node_[machine.node] = provider_id;
+  if (const auto silence = silences_.find(machine.node); silence != silences_.end()) {
+    world_.loop.cancel(silence->second);
+    silences_.erase(silence);
+  }
+  add(world_, model::kNodeResource, node_object(machine));
+  write_lease(machine.node, true);
+  machine.timer =
+      world_.loop.after(options_.ready_after, [this, provider_id] { report_ready(provider_id); });
+}
+
+void Kubelet::report_ready(const std::string& provider_id) {
+  auto& machine = machines_.at(provider_id);
+  const auto now = world_.registry.now_text();
+  const bool present =
+      edit(world_, model::kNodeResource, {{}, machine.node}, Part::Status, [&](Json& json) {
+        set_condition(json, "Ready", "True", "KubeletReady", "kubelet is posting ready status",
+                      now);
+      });
+  if (present) {
+    const auto object = world_.store().find(info_of(model::kNodeResource), {{}, machine.node});
+    world_.events.write(*object, "kubelet", "Normal", "NodeReady",
+                        fmt::format("Node {} status is now: NodeReady", machine.node));
+  }
+  heartbeat(provider_id);
+}
+
+void Kubelet::heartbeat(const std::string& provider_id) {
+  auto& machine = machines_.at(provider_id);
+  write_lease(machine.node, false);
+  machine.timer =
+      world_.loop.after(options_.lease_interval, [this, provider_id] { heartbeat(provider_id); });
+}
+
+void Kubelet::write_lease(const std::string& node, bool create) {
+  const auto found = world_.index.nodes().find(node);
+  if (found == world_.index.nodes().end()) {
+    return;  // deleted by somebody: a kubelet does not come back by itself
+  }
+  const auto now = base::format_rfc3339_micro(world_.now());
+  const model::ObjectKey key{std::string(kLeaseNamespace), node};
+  if (!create) {
+    edit(world_, model::kLeaseResource, key, Part::Main,
+         [&](Json& json) { make(json, "spec.renewTime") = now; });
+    return;
+  }
+  add(world_, model::kLeaseResource,
+      boost::json::object{
+          {"metadata",
+           boost::json::object{{"name", node},
+                               {"namespace", kLeaseNamespace},
+                               {"ownerReferences", boost::json::array{boost::json::object{
+                                                       {"apiVersion", "v1"},
+                                                       {"kind", "Node"},
+                                                       {"name", node},
+                                                       {"uid", found->second->meta.uid}}}}}},
+          {"spec",
+           boost::json::object{
+               {"holderIdentity", node}, {"leaseDurationSeconds", 40}, {"renewTime", now}}}});
+}
+
+}  // namespace millwright::sandbox

@@ -1,0 +1,47 @@
+// The scheduler's own picture: nodes with the pods on them, pods being bound included. Loop thread
+// only.
+#pragma once
+
+#include "millwright/model/core.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::sandbox {
+
+using PodPtr = std::shared_ptr<const model::Pod>;
+
+struct NodeInfo {
+  std::shared_ptr<const model::Node> node;  // nullptr: pods point at a node that does not exist
+  std::map<std::string, PodPtr> pods;       // by uid; not ended
+  model::ResourceList requested;            // of `pods`, "pods" included
+};
+
+class SchedulerCache {
+ public:
+  void set_node(std::shared_ptr<const model::Node> node);
+  void remove_node(std::string_view name);
+  // The pod as the API server has it now; bound pods count on their node.
+  void set_pod(PodPtr pod);
+  void remove_pod(std::string_view uid);
+  // Counts on the node from now on, until set_pod() shows it bound or forget() is called.
+  void assume(PodPtr pod, const std::string& node);
+  void forget(std::string_view uid);
+
+  // Nodes that exist, by name.
+  std::vector<const NodeInfo*> nodes() const;
+  const NodeInfo* find(std::string_view node) const;
+
+ private:
+  void place(PodPtr pod, const std::string& node);
+  void displace(std::string_view uid);
+
+  std::map<std::string, NodeInfo, std::less<>> nodes_;
+  std::map<std::string, std::string, std::less<>> node_by_uid_;
+  std::map<std::string, std::string, std::less<>> assumed_;
+};
+
+}  // namespace millwright::sandbox

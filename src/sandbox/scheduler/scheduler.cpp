@@ -1,0 +1,261 @@
+#include "sandbox/scheduler/scheduler.hpp"
+
+#include "sandbox/scheduler/filters.hpp"
+#include "sandbox/scheduler/scores.hpp"
+#include "sandbox/workloads/events.hpp"
+#include "sandbox/workloads/pods.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millwright::sandbox {
+
+namespace {
+
+constexpr std::string_view kComponent = "default-scheduler";
+
+// "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable."
+std::string unschedulable_message(std::size_t nodes,
+                                  const std::map<std::string, std::size_t>& why) {
+  if (nodes == 0) {
+    return "no nodes available to schedule pods";
+  }
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : why) {
+    parts.push_back(fmt::format("{} {}", count, reason));
+  }
+  std::sort(parts.begin(), parts.end());
+  return fmt::format("0/{} nodes are available: {}.", nodes, fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+Scheduler::Scheduler(Surroundings& world, SchedulerOptions options)
+    : world_(world),
+      options_(std::move(options)),
+      queue_(options_.min_backoff, options_.max_backoff, options_.unschedulable_flush),
+      signal_(world.loop),
+      tasks_(world.loop) {}
+
+Scheduler::~Scheduler() {
+  stop();
+}
+
+void Scheduler::start() {
+  running_ = true;
+  for (const auto& [name, node] : world_.index.nodes()) {
+    cache_.set_node(node);
+  }
+  for (const auto& [key, entry] : world_.index.pods()) {
+    cache_.set_pod(entry.pod);
+    if (is_mine(*entry.pod)) {
+      queue_.add(entry.pod);
+    }
+  }
+  tasks_.spawn(run(tasks_.stop_token()));
+}
+
+void Scheduler::stop() {
+  running_ = false;
+  tasks_.request_stop();
+  for (const auto& [uid, timer] : bindings_) {
+    world_.loop.cancel(timer);
+  }
+  bindings_.clear();
+}
+
+base::Task<void> Scheduler::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    auto next = queue_.pop(world_.now());
+    if (next) {
+      co_await schedule_one(*std::move(next));
+      co_await base::yield(world_.loop);
+      continue;
+    }
+    std::optional<base::Duration> wait;
+    if (const auto due = queue_.next_time()) {
+      wait = std::max(*due - world_.now(), base::Duration(1));
+    }
+    co_await signal_.wait(stop, wait);
+  }
+}
+
+base::Task<void> Scheduler::schedule_one(QueuedPod queued) {
+  const auto uid = queued.pod->meta.uid;
+  const auto* entry = world_.index.pod(model::key_of(queued.pod->meta));
+  if (entry == nullptr || entry->pod->meta.uid != uid || !is_mine(*entry->pod)) {
+    co_return;  // gone, or placed by somebody else
+  }
+  queued.pod = entry->pod;
+  in_flight_ = InFlight{uid, queued.pod, false, false, false, false};
+  auto decision = co_await decide(queued.pod, to_text(*entry->object));
+  const auto meanwhile = *std::exchange(in_flight_, std::nullopt);
+  if (meanwhile.gone) {
+    co_return;
+  }
+  queued.pod = meanwhile.pod;
+  if (!decision.node.empty()) {
+    bind(std::move(queued), decision.node);
+    co_return;
+  }
+  refuse(std::move(queued), decision);
+  // What happened during the cycle counts as having happened after it.
+  if (meanwhile.changed) {
+    if (const auto* again = queue_.find(uid)) {
+      queue_.add(again->pod);
+    }
+  } else if (meanwhile.woken) {
+    const bool helped = meanwhile.helped;
+    queue_.wake([&](const model::Pod& pod) { return helped && pod.meta.uid == uid; }, world_.now());
+  }
+}
+
+Scheduler::Filtered Scheduler::filter_in_tree(const model::Pod& pod) const {
+  Filtered filtered;
+  const auto nodes = cache_.nodes();
+  std::vector<const NodeInfo*> candidates;
+  for (const auto* node : nodes) {
+    const auto reasons = node_reasons(pod, *node);
+    for (const auto& reason : reasons) {
+      ++filtered.reasons[reason];
+    }
+    if (reasons.empty()) {
+      candidates.push_back(node);
+    }
+  }
+  if (candidates.empty()) {
+    return filtered;
+  }
+  const TopologyFilter topology(pod, nodes);
+  for (const auto* node : candidates) {
+    const auto reasons = topology.reasons(*node);
+    for (const auto& reason : reasons) {
+      ++filtered.reasons[reason];
+    }
+    if (reasons.empty()) {
+      filtered.nodes.push_back(node);
+    }
+  }
+  return filtered;
+}
+
+base::Task<Scheduler::Decision> Scheduler::decide(PodPtr pod, std::string pod_json) {
+  Decision decision;
+  decision.nodes = cache_.nodes().size();
+  auto filtered = filter_in_tree(*pod);
+  decision.reasons = filtered.reasons;
+  decision.rejection = Rejection::InTree;
+  if (filtered.nodes.empty()) {
+    co_return decision;
+  }
+  std::vector<std::string> names;
+  for (const auto* node : filtered.nodes) {
+    names.push_back(node->node->meta.name);
+  }
+  if (extender_ != nullptr) {
+    const auto& nominated = pod->status.nominated_node_name;
+    if (std::find(names.begin(), names.end(), nominated) != names.end()) {
+      auto ignored = std::make_shared<Reasons>();
+      const std::vector<std::string> only(1, nominated);
+      const auto alone = co_await ask_filter(pod_json, only, ignored);
+      if (!alone || !alone->empty()) {
+        decision.node = nominated;
+        co_return decision;
+      }
+    }
+    auto reasons = std::make_shared<Reasons>();
+    auto passed = co_await ask_filter(pod_json, names, reasons);
+    if (passed) {
+      if (passed->size() < names.size()) {
+        decision.rejection = Rejection::Extender;
+      }
+      names = *std::move(passed);
+      for (const auto& [reason, count] : *reasons) {
+        decision.reasons[reason] += count;
+      }
+    }
+  }
+  std::map<std::string, std::int64_t> extra;
+  if (names.size() > 1 && extender_ != nullptr) {
+    extra = co_await ask_scores(pod_json, names);
+  }
+  // The extender may have taken its time: nodes are looked up anew.
+  std::vector<const NodeInfo*> nodes;
+  for (const auto& name : names) {
+    if (const auto* node = cache_.find(name)) {
+      nodes.push_back(node);
+    }
+  }
+  const auto scores = in_tree_scores(*pod, nodes);
+  std::int64_t best = -1;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& name = nodes[i]->node->meta.name;
+    const auto more = extra.find(name);
+    const auto total =
+        scores[i] + (more == extra.end() ? 0 : more->second * options_.extender_weight * 10);
+    if (total > best) {
+      best = total;
+      decision.node = name;
+    }
+  }
+  co_return decision;
+}
+
+void Scheduler::bind(QueuedPod queued, const std::string& node) {
+  const auto uid = queued.pod->meta.uid;
+  cache_.assume(queued.pod, node);
+  bindings_[uid] = world_.loop.after(options_.bind_latency, [this, pod = std::move(queued), node] {
+    bindings_.erase(pod.pod->meta.uid);
+    finish_binding(pod, node);
+  });
+}
+
+void Scheduler::finish_binding(const QueuedPod& queued, const std::string& node) {
+  const auto key = model::key_of(queued.pod->meta);
+  const auto bound = world_.registry.bind(key, queued.pod->meta.uid, node);
+  if (!bound) {
+    cache_.forget(queued.pod->meta.uid);
+    const auto* entry = world_.index.pod(key);
+    if (entry != nullptr && entry->pod->meta.uid == queued.pod->meta.uid && is_mine(*entry->pod)) {
+      auto again = queued;
+      again.pod = entry->pod;
+      queue_.put_back(std::move(again), Rejection::Error, world_.now());
+    }
+    signal_.notify();
+    return;
+  }
+  if (const auto* entry = world_.index.pod(key)) {
+    const auto object = entry->object;
+    world_.events.write(*object, kComponent, "Normal", "Scheduled",
+                        fmt::format("Successfully assigned {} to {}", key.to_string(), node));
+  }
+}
+
+void Scheduler::refuse(QueuedPod queued, const Decision& decision) {
+  const auto pod = queued.pod;
+  const auto message = unschedulable_message(decision.nodes, decision.reasons);
+  queue_.put_back(std::move(queued), decision.rejection, world_.now());
+  report_unschedulable(*pod, decision, message);
+}
+
+void Scheduler::report_unschedulable(const model::Pod& pod, const Decision& decision,
+                                     const std::string& message) {
+  const auto key = model::key_of(pod.meta);
+  const auto* entry = world_.index.pod(key);
+  if (entry == nullptr) {
+    return;
+  }
+  const auto object = entry->object;
+  const auto now = world_.registry.now_text();
+  edit(world_, model::kPodResource, key, Part::Status, [&](Json& json) {
+    set_condition(json, "PodScheduled", "False", "Unschedulable", message, now);
+    if (decision.rejection == Rejection::Extender) {
+      erase(json, "status.nominatedNodeName");  // nobody agreed to it
+    }
+  });
+  world_.events.write(*object, kComponent, "Warning", "FailedScheduling", message);
+}
+
+}  // namespace millwright::sandbox

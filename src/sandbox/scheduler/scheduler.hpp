@@ -1,0 +1,91 @@
+// A stand-in for kube-scheduler: one pod at a time through in-tree filters, the extender's filter,
+// scores with the extender's, an assumed placement and a binding. No preemption: a pod that fits
+// nowhere waits. Loop thread only.
+#pragma once
+
+#include "millwright/base/task.hpp"
+#include "millwright/sandbox/callers.hpp"
+#include "millwright/sandbox/world.hpp"
+#include "sandbox/scheduler/queue.hpp"
+#include "sandbox/workloads/controller.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millwright::sandbox {
+
+class Scheduler {
+ public:
+  Scheduler(Surroundings& world, SchedulerOptions options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  void set_extender(std::shared_ptr<ExtenderCaller> caller) { extender_ = std::move(caller); }
+  // Takes in what exists and begins.
+  void start();
+  void stop();
+  // Sees every change inside the write.
+  void observe(const ResourceInfo& info, const Event& event);
+
+ private:
+  // Why nodes were refused: reason text to the number of nodes it was given for.
+  using Reasons = std::map<std::string, std::size_t>;
+  struct Decision {
+    std::string node;  // empty: none
+    Rejection rejection = Rejection::None;
+    Reasons reasons;
+    std::string error;
+    std::size_t nodes = 0;
+  };
+  struct Filtered {
+    std::vector<const NodeInfo*> nodes;
+    Reasons reasons;
+  };
+  // The pod under way and what happened to it, and around it, meanwhile.
+  struct InFlight {
+    std::string uid;
+    PodPtr pod;  // the newest state
+    bool changed = false;
+    bool gone = false;
+    bool woken = false;
+    bool helped = false;
+  };
+
+  base::Task<void> run(std::stop_token stop);
+  base::Task<void> schedule_one(QueuedPod queued);
+  base::Task<Decision> decide(PodPtr pod, std::string pod_json);
+  // The names the extender lets pass, with its reasons for the others; nullopt when it failed,
+  // which is ignored.
+  base::Task<std::optional<std::vector<std::string>>> ask_filter(std::string pod_json,
+                                                                 std::vector<std::string> names,
+                                                                 std::shared_ptr<Reasons> reasons);
+  base::Task<std::map<std::string, std::int64_t>> ask_scores(std::string pod_json,
+                                                             std::vector<std::string> names);
+  Filtered filter_in_tree(const model::Pod& pod) const;
+  void bind(QueuedPod queued, const std::string& node);
+  void finish_binding(const QueuedPod& queued, const std::string& node);
+  void refuse(QueuedPod queued, const Decision& decision);
+  void report_unschedulable(const model::Pod& pod, const Decision& decision,
+                            const std::string& message);
+
+  void observe_pod(const Event& event);
+  void observe_node(const Event& event);
+  void wake(const std::function<bool(const model::Pod&)>& helps);
+  bool is_mine(const model::Pod& pod) const;
+
+  Surroundings& world_;
+  SchedulerOptions options_;
+  std::shared_ptr<ExtenderCaller> extender_;
+  SchedulerCache cache_;
+  SchedulingQueue queue_;
+  base::Signal signal_;
+  base::TaskGroup tasks_;
+  std::map<std::string, base::TimerId> bindings_;  // by uid
+  std::optional<InFlight> in_flight_;
+  bool running_ = false;
+};
+
+}  // namespace millwright::sandbox

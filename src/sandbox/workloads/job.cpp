@@ -1,0 +1,126 @@
+// Job: pods until enough of them succeeded, or too many failed.
+#include "sandbox/workloads/pods.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::sandbox {
+
+namespace {
+
+class JobController final : public Controller {
+ public:
+  using Controller::Controller;
+
+  void observe(const ResourceInfo& info, const Event& event) override {
+    if (info.resource.kind == "Job") {
+      enqueue(key_of(*event.object));
+    } else if (info.resource.kind == "Pod") {
+      enqueue_owner(*event.object, "Job");
+    }
+  }
+
+ protected:
+  void reconcile(const model::ObjectKey& key) override {
+    const auto job = world_.store().find(info_of(model::kJobResource), key);
+    if (job == nullptr || find(*job, "metadata.deletionTimestamp") != nullptr) {
+      return;
+    }
+    const Tally tally = count(*job);
+    const bool ended = find(*job, "status.completionTime") != nullptr || has_failed(*job);
+    if (ended) {
+      expire(key, *job);
+      return;
+    }
+    const auto completions = integer(*job, "spec.completions", 1);
+    const bool complete = tally.succeeded >= completions;
+    const bool failed = tally.failed > integer(*job, "spec.backoffLimit", 6);
+    if (!complete && !failed && !boolean(*job, "spec.suspend")) {
+      const auto wanted =
+          std::min(integer(*job, "spec.parallelism", 1), completions - tally.succeeded);
+      for (auto i = tally.active; i < wanted; ++i) {
+        add(world_, model::kPodResource, pod_from_template(*job));
+      }
+    }
+    write_status(key, count(*job), complete, failed);
+  }
+
+ private:
+  struct Tally {
+    std::int64_t active = 0;
+    std::int64_t ready = 0;
+    std::int64_t succeeded = 0;
+    std::int64_t failed = 0;
+  };
+
+  Tally count(const Json& job) const {
+    Tally tally;
+    for (const auto* entry : world_.index.pods_of(text(job, "metadata.uid"))) {
+      const auto& pod = *entry->pod;
+      if (pod.status.phase == "Succeeded") {
+        ++tally.succeeded;
+      } else if (pod.status.phase == "Failed") {
+        ++tally.failed;
+      } else if (!pod.meta.is_deleting()) {
+        ++tally.active;
+        tally.ready += is_pod_ready(pod) ? 1 : 0;
+      }
+    }
+    return tally;
+  }
+
+  static bool has_failed(const Json& job) {
+    for (const auto& condition : items(job, "status.conditions")) {
+      if (text(condition, "type") == "Failed" && text(condition, "status") == "True") {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void expire(const model::ObjectKey& key, const Json& job) {
+    const auto ended = base::parse_rfc3339(text(job, "status.completionTime"));
+    if (find(job, "spec.ttlSecondsAfterFinished") == nullptr || !ended) {
+      return;
+    }
+    const auto due = *ended + std::chrono::seconds(integer(job, "spec.ttlSecondsAfterFinished"));
+    if (due > world_.now()) {
+      enqueue_after(key, due - world_.now());
+    } else {
+      remove(world_, model::kJobResource, key);
+    }
+  }
+
+  void write_status(const model::ObjectKey& key, const Tally& tally, bool complete, bool failed) {
+    const auto now = world_.registry.now_text();
+    edit(world_, model::kJobResource, key, Part::Status, [&](Json& json) {
+      auto& status = make_object(json, "status");
+      if (!status.contains("startTime")) {
+        status["startTime"] = now;
+      }
+      status["active"] = tally.active;
+      status["ready"] = tally.ready;
+      status["succeeded"] = tally.succeeded;
+      status["failed"] = tally.failed;
+      if (complete) {
+        status["completionTime"] = now;
+        set_condition(json, "SuccessCriteriaMet", "True", "CompletionsReached",
+                      "Reached expected number of succeeded pods", now);
+        set_condition(json, "Complete", "True", "CompletionsReached",
+                      "Reached expected number of succeeded pods", now);
+      } else if (failed) {
+        set_condition(json, "Failed", "True", "BackoffLimitExceeded",
+                      "Job has reached the specified backoff limit", now);
+      }
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_job_controller(Surroundings& world) {
+  return std::make_unique<JobController>(world);
+}
+
+}  // namespace millwright::sandbox

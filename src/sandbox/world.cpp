@@ -1,0 +1,131 @@
+#include "millwright/sandbox/world.hpp"
+
+#include "sandbox/apiserver/access.hpp"
+#include "sandbox/kubelet/kubelet.hpp"
+#include "sandbox/scheduler/scheduler.hpp"
+#include "sandbox/workloads/controller.hpp"
+#include "sandbox/workloads/events.hpp"
+
+#include <vector>
+
+namespace millwright::sandbox {
+
+namespace {
+
+ApiServerOptions seeded(ApiServerOptions options, std::uint64_t seed) {
+  options.seed = base::Random(seed).next();
+  return options;
+}
+
+}  // namespace
+
+struct World::Impl {
+  Impl(base::Loop& l, const WorldOptions& options)
+      : loop(l),
+        server(l, seeded(options.api, options.seed)),
+        transport(in_process_transport(server)),
+        registry(ServerAccess::registry(server)),
+        index(registry.store()),
+        events(l, registry),
+        surroundings{l, registry, index, events, options.controller_lag, options.log},
+        kubelet(surroundings, options.kubelet),
+        scheduler(surroundings, options.scheduler),
+        recorder(server, options.price) {
+    controllers.push_back(make_deployment_controller(surroundings));
+    controllers.push_back(make_replica_set_controller(surroundings));
+    controllers.push_back(make_stateful_set_controller(surroundings));
+    controllers.push_back(make_daemon_set_controller(surroundings));
+    controllers.push_back(make_job_controller(surroundings));
+    controllers.push_back(make_budget_controller(surroundings));
+    controllers.push_back(make_namespace_controller(surroundings));
+    controllers.push_back(make_garbage_collector(surroundings));
+    controllers.push_back(make_node_controller(surroundings));
+    controllers.push_back(make_pod_collector(surroundings));
+    index.on_event([this](const ResourceInfo& info, const Event& event) {
+      if (!running) {
+        return;
+      }
+      for (const auto& controller : controllers) {
+        controller->observe(info, event);
+      }
+      scheduler.observe(info, event);
+      kubelet.observe(info, event);
+    });
+  }
+
+  void start() {
+    running = true;
+    kubelet.start();
+    scheduler.start();
+    // What was there before counts as just added.
+    for (const auto& info : all_infos()) {
+      for (const auto& [key, object] : registry.store().objects(info)) {
+        const Event event{Change::Added, object, nullptr, version_of(*object), loop.now()};
+        for (const auto& controller : controllers) {
+          controller->observe(info, event);
+        }
+      }
+    }
+  }
+
+  void stop() {
+    running = false;
+    scheduler.stop();
+    kubelet.stop();
+    controllers.clear();
+  }
+
+  base::Loop& loop;
+  ApiServer server;
+  std::shared_ptr<kube::Transport> transport;
+  Registry& registry;
+  ClusterIndex index;
+  EventWriter events;
+  Surroundings surroundings;
+  Kubelet kubelet;
+  Scheduler scheduler;
+  Recorder recorder;
+  std::vector<std::unique_ptr<Controller>> controllers;
+  bool running = false;
+};
+
+World::World(base::Loop& loop, WorldOptions options)
+    : impl_(std::make_unique<Impl>(loop, options)) {}
+
+World::~World() {
+  impl_->stop();
+}
+
+base::Loop& World::loop() const {
+  return impl_->loop;
+}
+
+ApiServer& World::api() {
+  return impl_->server;
+}
+
+std::shared_ptr<kube::Transport> World::transport() {
+  return impl_->transport;
+}
+
+cloud::InstanceListener& World::kubelet() {
+  return impl_->kubelet;
+}
+
+void World::set_extender(std::shared_ptr<ExtenderCaller> caller) {
+  impl_->scheduler.set_extender(std::move(caller));
+}
+
+Recorder& World::recorder() {
+  return impl_->recorder;
+}
+
+void World::start() {
+  impl_->start();
+}
+
+void World::stop() {
+  impl_->stop();
+}
+
+}  // namespace millwright::sandbox
