@@ -182,7 +182,7 @@ class Inspector {
       }
     }
     if (finding.remedy.empty()) {
-      finding.remedy = largest_type(pool, rows);
+      finding.remedy = closest_type(pool, rows);
     }
     if (model::get(pod_class_.request_list, model::kCpu).milli() >= kSuspiciousCpu) {
       finding.remedy = "check its cpu request: \"m\" is a thousandth, \"M\" a million";
@@ -208,15 +208,27 @@ class Inspector {
     return most;
   }
 
-  std::string largest_type(const PoolTemplate& pool, const RowSet& rows) const {
+  // What it may ask for on the type that comes closest.
+  std::string closest_type(const PoolTemplate& pool, const RowSet& rows) const {
+    std::optional<std::pair<double, std::size_t>> closest;
+    rows.for_each([&](std::size_t row) {
+      double excess = 0;
+      for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
+        const auto room = std::max<std::int64_t>(pool.room.room(row)[c], 1);
+        excess = std::max(excess,
+                          static_cast<double>(pod_class_.requests[c]) / static_cast<double>(room));
+      }
+      if (!closest || excess < closest->first) {
+        closest.emplace(excess, row);
+      }
+    });
     std::string text;
-    for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
-      std::int64_t most = 0;
-      rows.for_each([&](std::size_t row) { most = std::max(most, pool.room.room(row)[c]); });
-      if (pod_class_.requests[c] > most) {
+    for (std::size_t c = 0; closest && c < pods_.columns.size(); ++c) {
+      const std::int64_t room = pool.room.room(closest->second)[c];
+      if (pod_class_.requests[c] > room) {
         const std::string& name = pods_.columns.name(c);
-        text.append(text.empty() ? "needs at most " : ", ")
-            .append(name + " " + with_unit(name, most));
+        text.append(text.empty() ? "fits if " : " and ")
+            .append(name + " <= " + with_unit(name, std::max<std::int64_t>(room, 0)));
       }
     }
     return text;
