@@ -29,8 +29,8 @@ bool keys_within(const json::object& inner, const json::object& outer) {
 
 Rule soft_needs_grace() {
   return {
-      "!has(self.evictionSoft) || (has(self.evictionSoftGracePeriod) && "
-      "self.evictionSoft.all(k, k in self.evictionSoftGracePeriod))",
+      "!has(self.evictionSoft) || self.evictionSoft.all(k, "
+      "has(self.evictionSoftGracePeriod) && k in self.evictionSoftGracePeriod)",
       "every signal of evictionSoft needs an entry in evictionSoftGracePeriod",
       [](const json::value& self) {
         return keys_within(object_at(self, "evictionSoft"),
@@ -41,8 +41,8 @@ Rule soft_needs_grace() {
 
 Rule grace_needs_soft() {
   return {
-      "!has(self.evictionSoftGracePeriod) || (has(self.evictionSoft) && "
-      "self.evictionSoftGracePeriod.all(k, k in self.evictionSoft))",
+      "!has(self.evictionSoftGracePeriod) || self.evictionSoftGracePeriod.all(k, "
+      "has(self.evictionSoft) && k in self.evictionSoft)",
       "every signal of evictionSoftGracePeriod needs an entry in evictionSoft",
       [](const json::value& self) {
         return keys_within(object_at(self, "evictionSoftGracePeriod"),
