@@ -8,9 +8,12 @@ namespace {
 using base::Error;
 using base::ErrorKind;
 
-// HTTP/1.1 peers get at most so many connections; more transfers wait for one of them.
-constexpr long kConnectionsPerHost = 256;
-constexpr int kLongestWaitMs = 60'000;
+// More requests wait for their turn, so that a burst neither opens a connection each (HTTP/1.1)
+// nor, with the streams, exceeds what servers allow on one (HTTP/2; Go's allow 250). Streams never
+// wait: they last, and would starve each other.
+constexpr std::size_t kRequestsAtOnce = 128;
+constexpr long kStreamsPerConnection = 250;
+constexpr std::chrono::seconds kLongestWait{60};
 
 Error cancelled() {
   return {ErrorKind::Cancelled, "the request was cancelled"};
@@ -28,7 +31,7 @@ Multi::Multi(ClientTls tls) : tls_(std::move(tls)) {
     return;
   }
   curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
-  curl_multi_setopt(multi_.get(), CURLMOPT_MAX_HOST_CONNECTIONS, kConnectionsPerHost);
+  curl_multi_setopt(multi_.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -90,8 +93,12 @@ void Multi::run() {
     int running = 0;
     curl_multi_perform(multi_.get(), &running);
     collect_finished();
-    const int wait = check_idle();
+    const int wait = check_deadlines();
+    begin_waiting();
     curl_multi_poll(multi_.get(), nullptr, 0, wait, nullptr);
+  }
+  for (const auto& transfer : waiting_) {
+    transfer->fail(cancelled());
   }
   while (!active_.empty()) {
     end(active_.begin()->first, [](Transfer& transfer) { transfer.fail(cancelled()); });
@@ -99,18 +106,36 @@ void Multi::run() {
 }
 
 void Multi::obey(const Command& command) {
-  if (command.action == Action::Start) {
-    begin(command.transfer);
-    return;
+  const auto& transfer = command.transfer;
+  switch (command.action) {
+    case Action::Start:
+      if (transfer->is_stream()) {
+        begin(transfer);
+      } else {
+        waiting_.push_back(transfer);
+        begin_waiting();
+      }
+      break;
+    case Action::Resume:
+      if (active_.contains(transfer.get())) {
+        transfer->resume();
+      }
+      break;
+    case Action::Cancel:
+      if (std::erase(waiting_, transfer) > 0) {
+        transfer->fail(cancelled());
+      } else {
+        end(transfer.get(), [](Transfer& ended) { ended.fail(cancelled()); });
+      }
+      break;
   }
-  Transfer* transfer = command.transfer.get();
-  if (!active_.contains(transfer)) {
-    return;
-  }
-  if (command.action == Action::Resume) {
-    transfer->resume();
-  } else {
-    end(transfer, [](Transfer& ended) { ended.fail(cancelled()); });
+}
+
+void Multi::begin_waiting() {
+  while (!waiting_.empty() && requests_ < kRequestsAtOnce) {
+    const auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin(next);
   }
 }
 
@@ -125,6 +150,7 @@ void Multi::begin(const std::shared_ptr<Transfer>& transfer) {
     return;
   }
   active_.emplace(transfer.get(), transfer);
+  requests_ += transfer->is_stream() ? 0 : 1;
 }
 
 void Multi::end(Transfer* transfer, const std::function<void(Transfer&)>& report) {
@@ -134,6 +160,7 @@ void Multi::end(Transfer* transfer, const std::function<void(Transfer&)>& report
   }
   const std::shared_ptr<Transfer> kept = std::move(found->second);
   active_.erase(found);
+  requests_ -= kept->is_stream() ? 0 : 1;
   report(*kept);
   curl_multi_remove_handle(multi_.get(), kept->handle());
 }
@@ -152,26 +179,34 @@ void Multi::collect_finished() {
   }
 }
 
-int Multi::check_idle() {
+int Multi::check_deadlines() {
   const auto now = Transfer::Clock::now();
-  int wait = kLongestWaitMs;
+  auto next = now + kLongestWait;
+  // True when it has passed.
+  const auto is_over = [&](const std::optional<Transfer::Clock::time_point>& deadline) {
+    if (!deadline || *deadline > now) {
+      next = std::min(next, deadline.value_or(next));
+      return false;
+    }
+    return true;
+  };
   std::vector<Transfer*> idle;
   for (const auto& [transfer, kept] : active_) {
-    const auto deadline = transfer->idle_deadline();
-    if (!deadline) {
-      continue;
-    }
-    if (*deadline <= now) {
+    if (is_over(transfer->idle_deadline())) {
       idle.push_back(transfer);
-    } else {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - now).count();
-      wait = static_cast<int>(std::min<long>(wait, left));
     }
   }
   for (Transfer* transfer : idle) {
     end(transfer, [](Transfer& ended) { ended.fail(ended.idle_error()); });
   }
-  return wait;
+  std::erase_if(waiting_, [&](const auto& transfer) {
+    if (!is_over(transfer->turn_deadline())) {
+      return false;
+    }
+    transfer->fail(transfer->turn_error());
+    return true;
+  });
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next - now).count());
 }
 
 }  // namespace millwright::net

@@ -5,6 +5,7 @@
 
 #include <curl/curl.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,17 +46,22 @@ class Multi {
   void run();
   void obey(const Command& command);
   void begin(const std::shared_ptr<Transfer>& transfer);
+  void begin_waiting();
   void end(Transfer* transfer, const std::function<void(Transfer&)>& report);
   void collect_finished();
-  // Gives up idle streams; returns how long the next may still take, in milliseconds.
-  int check_idle();
+  // Gives up idle streams and requests that waited too long for their turn; returns in how many
+  // milliseconds the next may be due.
+  int check_deadlines();
 
   const ClientTls tls_;
   std::unique_ptr<CURLM, Free> multi_;
   std::mutex mutex_;
   std::vector<Command> commands_;
   bool stopping_ = false;
-  std::map<Transfer*, std::shared_ptr<Transfer>> active_;  // the thread's own
+  // The thread's own:
+  std::map<Transfer*, std::shared_ptr<Transfer>> active_;
+  std::deque<std::shared_ptr<Transfer>> waiting_;
+  std::size_t requests_ = 0;  // of `active_`, those that are no streams
   std::thread thread_;
 };
 

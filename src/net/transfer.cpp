@@ -73,7 +73,8 @@ Transfer::Transfer(ClientRequest request, const ClientTls& tls, OnData on_data, 
       on_data_(std::move(on_data)),
       on_done_(std::move(on_done)),
       url_(request_.url),
-      last_activity_(Clock::now()) {}
+      created_(Clock::now()),
+      last_activity_(created_) {}
 
 std::string Transfer::name() const {
   return request_.method + " " + without_secrets(request_.url);
@@ -87,6 +88,7 @@ void Transfer::append(List& list, const std::string& line) {
 }
 
 Result<> Transfer::prepare() {
+  last_activity_ = Clock::now();
   easy_.reset(curl_easy_init());
   if (!easy_) {
     return base::fail(ErrorKind::Internal, name() + ": libcurl cannot be set up");
@@ -200,7 +202,11 @@ void Transfer::prepare_limits() {
   set(CURLOPT_QUICK_EXIT, 1L);
   set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  set(CURLOPT_PIPEWAIT, 1L);  // rather share a connection that is being made than make another
+  // Rather share a connection that is being made than make another. Without TLS only the first
+  // answer would tell that it cannot be shared, and a watch may be long in answering.
+  if (url_.starts_with("https:")) {
+    set(CURLOPT_PIPEWAIT, 1L);
+  }
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_TCP_KEEPIDLE, 30L);
   set(CURLOPT_TCP_KEEPINTVL, 15L);
@@ -209,7 +215,10 @@ void Transfer::prepare_limits() {
   set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, request_.follow_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, 5L);
-  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.timeout.count()));
+  if (const auto deadline = turn_deadline()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+    set(CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
+  }
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_timeout.count()));
 }
 
@@ -281,6 +290,19 @@ std::optional<Transfer::Clock::time_point> Transfer::idle_deadline() const {
 Error Transfer::idle_error() const {
   return {ErrorKind::Timeout, name() + ": nothing arrived for " +
                                   std::to_string(request_.idle_timeout.count()) + " ms"};
+}
+
+std::optional<Transfer::Clock::time_point> Transfer::turn_deadline() const {
+  if (request_.timeout.count() <= 0) {
+    return std::nullopt;
+  }
+  return created_ + request_.timeout;
+}
+
+Error Transfer::turn_error() const {
+  return {ErrorKind::Unavailable, name() + ": not sent within " +
+                                      std::to_string(request_.timeout.count()) +
+                                      " ms, since too many requests were under way"};
 }
 
 void Transfer::fail(Error error) {

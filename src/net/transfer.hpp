@@ -37,6 +37,11 @@ class Transfer {
   void finish(CURLcode code);
   void fail(base::Error error);
 
+  bool is_stream() const { return on_data_ != nullptr; }
+  // When a request that is still waiting for its turn is to be given up.
+  std::optional<Clock::time_point> turn_deadline() const;
+  base::Error turn_error() const;
+
   void resume();
   // When an idle stream is to be given up; nullopt when it has no idle timeout.
   std::optional<Clock::time_point> idle_deadline() const;
@@ -78,6 +83,7 @@ class Transfer {
   bool head_ended_ = false;
   std::optional<base::Error> refused_;  // why a callback ended the transfer
   bool paused_ = false;
+  const Clock::time_point created_;
   Clock::time_point last_activity_;
   std::array<char, CURL_ERROR_SIZE> error_{};
 };

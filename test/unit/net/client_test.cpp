@@ -1,5 +1,6 @@
 // The client against our own server: what is sent, what comes back, and cancelling.
 #include "unit/net/caller.hpp"
+#include "unit/net/sockets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@ namespace millwright::net::test {
 namespace {
 
 using base::ErrorKind;
+using base::Result;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
@@ -186,6 +188,65 @@ TEST(Client, ATaskThatGoesAwayTakesItsRequestWithIt) {
   Caller caller;
   run_on(caller.loop, forget(&caller.loop, caller.client.get(), peer.url(), &asked));
   EXPECT_TRUE(ended.wait());
+}
+
+TEST(Client, ABurstDoesNotOpenAConnectionEach) {
+  std::atomic<int> connections{0};
+  const FakePeer peer([&](int fd) {
+    ++connections;
+    std::string head;
+    while (read_head(fd, &head)) {
+      char body[3] = {};
+      const std::size_t size = std::stoul(head.substr(head.find("Content-Length: ") + 16));
+      for (std::size_t i = 0; i < size && ::recv(fd, &body[i], 1, 0) == 1; ++i) {
+      }
+      write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+                        std::string(body, size));
+    }
+  });
+  Caller caller;
+  int good = 0;
+  run_on(caller.loop, send_many(&caller.loop, caller.client.get(), peer.url(), 500, &good));
+  EXPECT_EQ(good, 500);
+  EXPECT_LE(connections, 128);
+}
+
+base::Task<void> crowd_out(base::Loop* loop, Client* client, std::string url,
+                           std::atomic<int>* arrived, Result<Response>* late, bool* stream_ended) {
+  base::TaskGroup group(*loop);
+  base::Signal done(*loop);
+  int good = 0;
+  int left = 128;
+  for (int i = 0; i < 128; ++i) {
+    group.spawn(send_one(client, {.url = url}, &good, &left, &done));
+  }
+  while (*arrived < 128) {
+    co_await base::sleep(*loop, milliseconds(1));
+  }
+  ClientRequest request{.url = url, .timeout = milliseconds(50)};
+  *late = co_await client->send(std::move(request));
+  // Streams do not wait for their turn.
+  ClientRequest watch{.url = url, .timeout = milliseconds(0), .idle_timeout = milliseconds(50)};
+  const auto ended = co_await client->stream(std::move(watch), [](std::string_view) {}, {});
+  *stream_ended = !ended && ended.error().kind == base::ErrorKind::Timeout;
+}
+
+TEST(Client, ARequestThatGetsNoTurnInTimeIsUnavailable) {
+  std::atomic<int> arrived{0};
+  const FakePeer peer([&](int fd) {
+    if (read_head(fd)) {
+      ++arrived;
+      wait_for_end(fd);
+    }
+  });
+  Caller caller;
+  Result<Response> late;
+  bool stream_ended = false;
+  run_on(caller.loop,
+         crowd_out(&caller.loop, caller.client.get(), peer.url(), &arrived, &late, &stream_ended));
+  expect_error(late, ErrorKind::Unavailable, "too many requests were under way");
+  EXPECT_EQ(arrived, 129) << "only the stream came beside the 128";
+  EXPECT_TRUE(stream_ended);
 }
 
 TEST(Client, AnyStatusIsAResponse) {
