@@ -92,28 +92,28 @@ base::Task<base::Result<certs::Bundle>> Certificates::keep() {
 
 base::Task<base::Result<>> Certificates::inject(model::Resource resource, std::string ca_bundle) {
   const model::ObjectKey key{.namespace_ = {}, .name = options_.webhook_configuration};
-  auto updated = co_await client_.update(
-      resource, key, [ca_bundle](const json::value& object) -> std::optional<json::value> {
-        const auto* webhooks = object.as_object().if_contains("webhooks");
-        if (webhooks == nullptr || !webhooks->is_array()) {
-          return std::nullopt;
-        }
-        json::array next = webhooks->as_array();
-        bool changed = false;
-        for (auto& webhook : next) {
-          auto& config = webhook.as_object()["clientConfig"];
-          if (!config.is_object()) {
-            continue;
-          }
-          auto& current = config.as_object()["caBundle"];
-          changed = changed || current != json::value(ca_bundle);
-          current = ca_bundle;
-        }
-        if (!changed) {
-          return std::nullopt;
-        }
-        return json::object{{"webhooks", std::move(next)}};
-      });
+  const auto change = [ca_bundle](const json::value& object) -> std::optional<json::value> {
+    const auto* webhooks = object.as_object().if_contains("webhooks");
+    if (webhooks == nullptr || !webhooks->is_array()) {
+      return std::nullopt;
+    }
+    json::array next = webhooks->as_array();
+    bool changed = false;
+    for (auto& webhook : next) {
+      auto& config = webhook.as_object()["clientConfig"];
+      if (!config.is_object()) {
+        continue;
+      }
+      auto& current = config.as_object()["caBundle"];
+      changed = changed || current != json::value(ca_bundle);
+      current = ca_bundle;
+    }
+    if (!changed) {
+      return std::nullopt;
+    }
+    return json::object{{"webhooks", std::move(next)}};
+  };
+  auto updated = co_await client_.update(resource, key, change);
   if (!updated && updated.error().kind != base::ErrorKind::NotFound) {
     co_return tl::unexpected(std::move(updated).error());
   }

@@ -30,7 +30,7 @@ inline ClaimReply edit_conditions(Services& services, ClaimPtr claim,
   if (set.changed()) {
     status["conditions"] = model::encode(conditions);
   }
-  auto patched = co_await patch_claim(services, claim, ClaimPatch{.status = std::move(status)});
+  auto patched = co_await patch_claim(services, claim, ClaimPatch::of_status(std::move(status)));
   co_return patched;
 }
 

@@ -22,7 +22,7 @@ Requeue sooner(Requeue a, Requeue b) {
 
 ClaimReply write_pod_event(Services& services, ClaimPtr claim, base::TimePoint when) {
   json::object status{{"lastPodEventTime", base::format_rfc3339(when)}};
-  auto patched = co_await patch_claim(services, claim, ClaimPatch{.status = std::move(status)});
+  auto patched = co_await patch_claim(services, claim, ClaimPatch::of_status(std::move(status)));
   co_return patched;
 }
 

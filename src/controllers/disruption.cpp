@@ -101,8 +101,8 @@ base::Task<void> Disruption::undo_leftovers() {
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
   const auto input = make_input(busy_);
-  auto decisions = co_await base::offload(services_.loop, services_.compute,
-                                          [input] { return disruption::decide(*input); });
+  auto work = [input] { return disruption::decide(*input); };
+  auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work));
   for (const auto& blocked : decisions.blocked) {
     if (const auto record = find_claim(*input->snapshot, blocked.claim)) {
       auto event = event_about(*record, "DisruptionBlocked", blocked.message);
@@ -176,9 +176,8 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
     others.erase(claim);
   }
   const auto input = make_input(std::move(others));
-  const bool valid = co_await base::offload(services_.loop, services_.compute, [input, command] {
-    return disruption::still_valid(command, *input);
-  });
+  auto work = [input, command] { return disruption::still_valid(command, *input); };
+  const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work));
   if (!valid) {
     services_.metrics.count("karpenter_voluntary_disruption_failed_validations_total",
                             "Decisions that no longer held when they were looked at again.");

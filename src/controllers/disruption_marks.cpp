@@ -30,10 +30,10 @@ base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRe
     }
     services.log.info("tainted node", {{"Node", record->node->meta.name}, {"reason", reason}});
   }
-  auto edited =
-      co_await edit_conditions(services, record->claim, [reason](model::ConditionSet& set) {
-        set.set_true(model::kDisruptionReason, reason, reason);
-      });
+  const auto edit = [&reason](model::ConditionSet& set) {
+    set.set_true(model::kDisruptionReason, reason, reason);
+  };
+  auto edited = co_await edit_conditions(services, record->claim, edit);
   if (!edited) {
     co_return tl::unexpected(std::move(edited).error());
   }

@@ -21,14 +21,17 @@ ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
                           .message = "All pods will be deleted by " + wall,
                           .dedupe_values = {}});
   json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, wall}}}};
-  auto stamped = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  auto stamped =
+      co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
   co_return stamped;
 }
 
 base::Task<base::Result<>> delete_node(Services& services,
                                        std::shared_ptr<const model::Node> node) {
-  auto reply = co_await services.client.remove(model::kNodeResource, model::key_of(node->meta),
-                                               kube::DeleteOptions{.uid = node->meta.uid});
+  kube::DeleteOptions options;
+  options.uid = node->meta.uid;
+  auto reply =
+      co_await services.client.remove(model::kNodeResource, model::key_of(node->meta), options);
   if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
     co_return tl::unexpected(std::move(reply).error());
   }

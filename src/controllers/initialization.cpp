@@ -51,9 +51,10 @@ ClaimReply initialize_node(Services& services, ClaimPtr claim) {
   }
   const Obstacle found = obstacle(*record->node, *claim);
   if (!found.reason.empty()) {
-    auto waiting = co_await edit_conditions(services, claim, [found](model::ConditionSet& set) {
+    const auto edit = [&found](model::ConditionSet& set) {
       set.set_unknown(model::kInitialized, found.reason, found.message);
-    });
+    };
+    auto waiting = co_await edit_conditions(services, claim, edit);
     co_return waiting;
   }
   json::object patch{{"metadata", {{"labels", {{model::kInitializedLabel, "true"}}}}}};

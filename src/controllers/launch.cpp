@@ -44,7 +44,8 @@ ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance ins
   }
   json::object metadata{{"labels", model::encode(labels)},
                         {"annotations", model::encode(annotations)}};
-  auto patched = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  auto patched =
+      co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
   MW_CO_TRY(labelled, std::move(patched));
   json::object status{{"providerID", instance.provider_id},
                       {"imageID", instance.image_id},
@@ -72,7 +73,8 @@ ClaimReply ensure_finalizer(Services& services, ClaimPtr claim) {
   json::array finalizers(claim->meta.finalizers.begin(), claim->meta.finalizers.end());
   finalizers.emplace_back(model::kTerminationFinalizer);
   json::object metadata{{"finalizers", std::move(finalizers)}};
-  auto patched = co_await patch_claim(services, claim, ClaimPatch{.metadata = std::move(metadata)});
+  auto patched =
+      co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
   co_return patched;
 }
 
@@ -87,11 +89,9 @@ ClaimReply launch(Services& services, ClaimPtr claim) {
   const auto& ref = durable->node_class_ref;
   const auto node_class = find_node_class(*services.state.snapshot(), ref);
   if (!node_class) {
-    auto given_up =
-        co_await give_up(services, durable,
-                         base::Error{base::ErrorKind::NotReady,
-                                     ref.kind + " " + ref.name + " does not exist; create it",
-                                     {}});
+    base::Error missing{
+        base::ErrorKind::NotReady, ref.kind + " " + ref.name + " does not exist; create it", {}};
+    auto given_up = co_await give_up(services, durable, std::move(missing));
     co_return given_up;
   }
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
@@ -106,9 +106,10 @@ ClaimReply launch(Services& services, ClaimPtr claim) {
     co_return given_up;
   }
   const std::string message = shortened(error.message);
-  auto noted = co_await edit_conditions(services, durable, [message](model::ConditionSet& set) {
+  const auto edit = [&message](model::ConditionSet& set) {
     set.set_unknown(model::kLaunched, "LaunchFailed", message);
-  });
+  };
+  auto noted = co_await edit_conditions(services, durable, edit);
   co_return base::with_context("launching NodeClaim " + durable->meta.name, std::move(error));
 }
 

@@ -104,7 +104,7 @@ base::Task<base::Result<>> migrate_claims(Services& services, PoolPtr pool, std:
     }
     json::object metadata{{"annotations", std::move(annotations)}};
     auto patched =
-        co_await patch_claim(services, record->claim, ClaimPatch{.metadata = std::move(metadata)});
+        co_await patch_claim(services, record->claim, ClaimPatch::of_metadata(std::move(metadata)));
     if (!patched) {
       co_return tl::unexpected(std::move(patched).error());
     }

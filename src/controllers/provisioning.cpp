@@ -225,8 +225,8 @@ base::Task<bool> Provisioner::plan_once() {
   }
   const base::TimePoint begun = services_.loop.now();
   // The compute thread has the problem to itself until the loop resumes.
-  auto plan = co_await base::offload(services_.loop, services_.compute,
-                                     [round] { return scheduling::solve(round->problem); });
+  auto work = [round] { return scheduling::solve(round->problem); };
+  auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   const std::chrono::duration<double> took = services_.loop.now() - begun;
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",

@@ -53,6 +53,14 @@ scheduling::Catalog catalog_of(const Services& services, const scheduling::Snaps
   return catalog;
 }
 
+ClaimPatch ClaimPatch::of_metadata(json::value metadata) {
+  return {.metadata = std::move(metadata), .status = nullptr};
+}
+
+ClaimPatch ClaimPatch::of_status(json::value status) {
+  return {.metadata = nullptr, .status = std::move(status)};
+}
+
 namespace {
 
 json::object locked(json::value metadata, const std::string& resource_version) {
@@ -107,9 +115,10 @@ base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,
                                         std::string reason) {
   services.ledger.release_target(claim->meta.name);
-  auto reply =
-      co_await services.client.remove(model::kNodeClaimResource, model::key_of(claim->meta),
-                                      kube::DeleteOptions{.uid = claim->meta.uid});
+  kube::DeleteOptions options;
+  options.uid = claim->meta.uid;
+  auto reply = co_await services.client.remove(model::kNodeClaimResource,
+                                               model::key_of(claim->meta), options);
   if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
     co_return tl::unexpected(std::move(reply).error());
   }

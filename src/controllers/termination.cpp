@@ -83,7 +83,9 @@ base::Task<void> Termination::evict(scheduling::PodPtr pod, std::string node, st
   if (services_.loop.now() < attempt.next) {
     co_return;
   }
-  auto reply = co_await services_.client.evict(model::key_of(pod->meta), {.uid = pod->meta.uid});
+  kube::DeleteOptions options;
+  options.uid = pod->meta.uid;
+  auto reply = co_await services_.client.evict(model::key_of(pod->meta), options);
   using base::ErrorKind;
   const bool gone = !reply && (reply.error().kind == ErrorKind::NotFound ||
                                reply.error().kind == ErrorKind::Conflict);
@@ -131,9 +133,11 @@ base::Task<base::Result<Requeue>> Termination::drain(scheduling::NodeRecordPtr r
                                         base::format_rfc3339(*deadline) +
                                         "; disruption budgets and do-not-disrupt no longer count",
                              .dedupe_values = {}});
+    kube::DeleteOptions options;
+    options.uid = pod->meta.uid;
+    options.grace_period_seconds = grace;
     auto deleted =
-        co_await services_.client.remove(model::kPodResource, model::key_of(pod->meta),
-                                         {.uid = pod->meta.uid, .grace_period_seconds = grace});
+        co_await services_.client.remove(model::kPodResource, model::key_of(pod->meta), options);
     if (!deleted && deleted.error().kind != base::ErrorKind::NotFound &&
         deleted.error().kind != base::ErrorKind::Conflict) {
       co_return tl::unexpected(std::move(deleted).error());
@@ -219,7 +223,7 @@ base::Task<base::Result<Requeue>> await_volumes(Services& services, ClaimPtr cla
     co_return Requeue{};
   }
   const bool late = deadline && services.loop.now() >= *deadline;
-  auto edited = co_await edit_conditions(services, claim, [late](model::ConditionSet& set) {
+  const auto edit = [late](model::ConditionSet& set) {
     if (late) {
       set.set_false(model::kVolumesDetached, "TerminationGracePeriodElapsed",
                     "Volumes were still attached when the termination grace period ended");
@@ -227,7 +231,8 @@ base::Task<base::Result<Requeue>> await_volumes(Services& services, ClaimPtr cla
       set.set_unknown(model::kVolumesDetached, "AwaitingVolumeDetachment",
                       "Waiting for volumes to be detached");
     }
-  });
+  };
+  auto edited = co_await edit_conditions(services, claim, edit);
   if (!edited) {
     co_return tl::unexpected(std::move(edited).error());
   }

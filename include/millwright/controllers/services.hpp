@@ -72,6 +72,9 @@ scheduling::Catalog catalog_of(const Services& services, const scheduling::Snaps
 struct ClaimPatch {
   boost::json::value metadata;  // null, or the members of "metadata" to merge
   boost::json::value status;
+
+  static ClaimPatch of_metadata(boost::json::value metadata);
+  static ClaimPatch of_status(boost::json::value status);
 };
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
     Services& services, std::shared_ptr<const model::NodeClaim> claim, ClaimPatch patch);

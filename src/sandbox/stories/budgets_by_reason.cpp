@@ -82,14 +82,12 @@ base::Task<void> tell_budgets_by_reason(Stage& stage) {
   stage.expect(at_midnight.size() == 1 && at_midnight.front()->last->meta.name == wide_node &&
                    !at_midnight.front()->disrupted,
                "at midnight the underutilized node still stands");
-  co_await stage.wait(
-      "after midnight it is replaced by a smaller one",
-      [&stage, before, wide_node] {
-        const auto nodes = stage.nodes();
-        return nodes.size() == 1 && nodes.front()->last->meta.name != wide_node &&
-               stage.vcpus() < before && stage.running("wide") == 1;
-      },
-      minutes(30));
+  const auto replaced = [&stage, before, wide_node] {
+    const auto nodes = stage.nodes();
+    return nodes.size() == 1 && nodes.front()->last->meta.name != wide_node &&
+           stage.vcpus() < before && stage.running("wide") == 1;
+  };
+  co_await stage.wait("after midnight it is replaced by a smaller one", replaced, minutes(30));
 }
 
 }  // namespace millwright::sandbox

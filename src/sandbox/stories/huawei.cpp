@@ -78,13 +78,12 @@ base::Task<void> tell_huawei(Stage& stage) {
   if (!shrunk) {
     co_return;
   }
-  const bool smaller = co_await stage.wait(
-      "5 pods run on fewer vCPUs and no node is leaving",
-      [&stage, before] {
-        return stage.running(kApp) == 5 && stage.pods_left(kApp) == 5 && stage.vcpus() < before &&
-               leaving(stage) == 0;
-      },
-      minutes(20));
+  const auto is_smaller = [&stage, before] {
+    return stage.running(kApp) == 5 && stage.pods_left(kApp) == 5 && stage.vcpus() < before &&
+           leaving(stage) == 0;
+  };
+  const bool smaller = co_await stage.wait("5 pods run on fewer vCPUs and no node is leaving",
+                                           is_smaller, minutes(20));
   if (!smaller) {
     co_return;
   }
