@@ -106,6 +106,29 @@ bool survives_same_type_filter(const Survey& survey, Candidates candidates,
   });
 }
 
+// Whether a look at sizes and prices alone shows that nothing can come of it: pods too large for
+// any free room must share one new node, and nothing cheaper is that large. In a settled cluster
+// this spares nearly every simulation.
+bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
+  model::ResourceList homeless;
+  for (const auto* candidate : candidates) {
+    for (const auto& pod : candidate->pods) {
+      const auto requests = scheduling::effective_requests(*pod);
+      const bool fits_somewhere =
+          std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
+            return item.second <= model::get(survey.most_free(), item.first);
+          });
+      if (!fits_somewhere) {
+        model::add_to(homeless, requests);
+      }
+    }
+  }
+  return !homeless.empty() &&
+         std::none_of(survey.for_sale().begin(), survey.for_sale().end(), [&](const auto& type) {
+           return type.price < price && model::fits(homeless, type.room);
+         });
+}
+
 // Karpenter's Balanced policy: the share of the pool's cost that is saved must be at least half the
 // share of its pods that are disturbed, in every Balanced pool the move touches.
 bool is_balanced(const Survey& survey, Candidates candidates, double savings) {
@@ -156,6 +179,13 @@ std::string summarize(const Command& command, Candidates candidates) {
 }
 
 Consolidation consolidate(const Survey& survey, Candidates candidates) {
+  double price = 0;
+  for (const auto* candidate : candidates) {
+    price += candidate->price;
+  }
+  if (is_hopeless(survey, candidates, price)) {
+    return {std::nullopt, "no cheaper instance type satisfies its pods"};
+  }
   auto outcome = simulate_removal(survey, candidates, Destinations::Settled);
   if (!outcome.problem.empty()) {
     return {std::nullopt, std::move(outcome.problem)};
@@ -164,10 +194,8 @@ Consolidation consolidate(const Survey& survey, Candidates candidates) {
     return {std::nullopt, "its pods would need " + std::to_string(outcome.claims.size()) +
                               " new nodes in its place"};
   }
-  double price = 0;
   Command command{.reason = Reason::Underutilized};
   for (const auto* candidate : candidates) {
-    price += candidate->price;
     command.claims.push_back(candidate->claim_name());
   }
   std::sort(command.claims.begin(), command.claims.end());

@@ -6,27 +6,58 @@
 namespace millwright::disruption {
 namespace {
 
+// Per resource the least that any of the pods needs: a node with less free takes none of them.
+model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
+  model::ResourceList least;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    const auto requests = scheduling::effective_requests(*pods[i]);
+    if (i == 0) {
+      least = requests;
+      continue;
+    }
+    std::erase_if(least, [&](const auto& item) { return !requests.contains(item.first); });
+    for (auto& [name, quantity] : least) {
+      quantity = std::min(quantity, requests.find(name)->second);
+    }
+  }
+  return least;
+}
+
+// Leaving out nodes that are full spares the planner most of a large, well packed cluster.
+std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candidates candidates,
+                                                    Destinations destinations,
+                                                    const std::vector<scheduling::PodPtr>& pods) {
+  const auto least = least_needed(pods);
+  std::vector<scheduling::NodeRecordPtr> nodes;
+  for (const auto& destination : survey.destinations()) {
+    if (destination.settling && destinations == Destinations::Settled) {
+      continue;
+    }
+    const bool full =
+        destination.sized && std::any_of(least.begin(), least.end(), [&](const auto& item) {
+          return !item.second.is_zero() && model::get(destination.free, item.first) < item.second;
+        });
+    const bool removed = std::any_of(candidates.begin(), candidates.end(), [&](const auto* each) {
+      return each->record.get() == destination.record.get();
+    });
+    if (!full && !removed) {
+      nodes.push_back(destination.record);
+    }
+  }
+  return nodes;
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
                                  Destinations destinations) {
   const auto& input = survey.input();
   scheduling::Problem problem;
   problem.pools = survey.pools();
-  const auto& nodes =
-      destinations == Destinations::Settled ? survey.destinations() : survey.all_destinations();
-  problem.nodes.reserve(nodes.size());
-  for (const auto& record : nodes) {
-    const bool removed = std::any_of(candidates.begin(), candidates.end(), [&](const auto* each) {
-      return each->record.get() == record.get();
-    });
-    if (!removed) {
-      problem.nodes.push_back(record);
-    }
-  }
   problem.counted_nodes = input.snapshot->nodes;
   for (const auto* candidate : candidates) {
     problem.pods.insert(problem.pods.end(), candidate->pods.begin(), candidate->pods.end());
   }
   problem.pods.insert(problem.pods.end(), survey.other_pods().begin(), survey.other_pods().end());
+  problem.nodes = useful_nodes(survey, candidates, destinations, problem.pods);
   problem.holds = survey.holds();
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;

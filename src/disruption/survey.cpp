@@ -56,14 +56,7 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
   collect_pools();
   for (const auto& record : snapshot_.nodes) {
     consider(record, own);
-    if (is_going(*record) || record->fenced) {
-      continue;
-    }
-    all_destinations_.push_back(record);
-    const auto pool = pool_named(record->node_pool());
-    if (!pool || !is_settling(*record, *pool, input_.now)) {
-      destinations_.push_back(record);
-    }
+    collect_destination(record);
   }
   std::sort(candidates_.begin(), candidates_.end(),
             [](const auto& a, const auto& b) { return a.claim_name() < b.claim_name(); });
@@ -95,8 +88,42 @@ void Survey::collect_pools() {
     if (is_growing(*pool) && types != input_.catalog.end() && types->second &&
         !types->second->empty()) {
       pools_.push_back({pool, types->second});
+      collect_types(*pool, *types->second);
     }
   }
+}
+
+void Survey::collect_types(const model::NodePool& pool,
+                           const std::vector<scheduling::InstanceType>& types) {
+  const scheduling::Requirements wanted(pool.template_.requirements);
+  for (const auto& type : types) {
+    const auto* offering = type.requirements.intersects(wanted)
+                               ? scheduling::cheapest_offering(type, wanted)
+                               : nullptr;
+    if (offering != nullptr) {
+      auto room = type.allocatable();
+      for (const auto& each : type.offerings) {
+        model::max_into(room, each.capacity_override.value_or(model::ResourceList{}));
+      }
+      for_sale_.push_back({offering->price, std::move(room)});
+    }
+  }
+}
+
+void Survey::collect_destination(const scheduling::NodeRecordPtr& record) {
+  if (is_going(*record) || record->fenced) {
+    return;
+  }
+  const auto pool = pool_named(record->node_pool());
+  Destination destination{.record = record,
+                          .settling = pool && is_settling(*record, *pool, input_.now),
+                          .free = record->allocatable()};
+  destination.sized = !destination.free.empty();
+  model::subtract_from(destination.free, record->pod_requests);
+  if (!destination.settling) {
+    model::max_into(most_free_, destination.free);
+  }
+  destinations_.push_back(std::move(destination));
 }
 
 // Pods that have room kept for them already need none of what is free.

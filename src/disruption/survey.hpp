@@ -65,12 +65,22 @@ class Survey {
 
   // --- for simulations
   const std::vector<scheduling::PoolOption>& pools() const { return pools_; }
-  // Room that a removed pod may use: no going, fenced or settling nodes.
-  const std::vector<scheduling::NodeRecordPtr>& destinations() const { return destinations_; }
-  // The same with nodes inside their own consolidateAfter window, for drift.
-  const std::vector<scheduling::NodeRecordPtr>& all_destinations() const {
-    return all_destinations_;
-  }
+  // A node that may take pods: not going and not fenced.
+  struct Destination {
+    scheduling::NodeRecordPtr record;
+    bool settling = false;  // inside its own consolidateAfter window
+    bool sized = false;     // what it can hold is known; not so before its launch
+    model::ResourceList free;
+  };
+  const std::vector<Destination>& destinations() const { return destinations_; }
+  // Per resource the most that any settled destination has free.
+  const model::ResourceList& most_free() const { return most_free_; }
+  // What the pools sell now: the cheapest price of each type and the most room on it.
+  struct ForSale {
+    double price = 0;
+    model::ResourceList room;
+  };
+  const std::vector<ForSale>& for_sale() const { return for_sale_; }
   // Pods without a place or a promise that compete for the same room.
   const std::vector<scheduling::PodPtr>& other_pods() const { return other_pods_; }
   const std::vector<scheduling::Hold>& holds() const { return holds_; }
@@ -92,7 +102,10 @@ class Survey {
   void index_budgets();
   void count_nodes();
   void collect_pools();
+  void collect_types(const model::NodePool& pool,
+                     const std::vector<scheduling::InstanceType>& types);
   void collect_pods();
+  void collect_destination(const scheduling::NodeRecordPtr& record);
   void consider(const scheduling::NodeRecordPtr& record, const std::set<std::string_view>& own);
   std::optional<Obstacle> node_obstacle(const scheduling::NodeRecord& record, bool own) const;
   std::optional<Obstacle> pods_obstacle(const scheduling::NodeRecord& record) const;
@@ -117,8 +130,9 @@ class Survey {
       budgets_by_namespace_;
   std::map<std::string_view, const scheduling::Hold*> holds_by_target_;
   std::vector<scheduling::PoolOption> pools_;
-  std::vector<scheduling::NodeRecordPtr> destinations_;
-  std::vector<scheduling::NodeRecordPtr> all_destinations_;
+  std::vector<Destination> destinations_;
+  model::ResourceList most_free_;
+  std::vector<ForSale> for_sale_;
   std::vector<scheduling::PodPtr> other_pods_;
   std::vector<scheduling::Hold> holds_;
   std::set<std::string_view> leaving_uids_;

@@ -211,9 +211,6 @@ class Cluster {
     snapshot->pending_pods.assign(pending_.begin(), pending_.end());
     snapshot->disruption_budgets.assign(budgets_.begin(), budgets_.end());
     snapshot->holds = holds_;
-    std::sort(snapshot->holds.begin(), snapshot->holds.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.target, a.pod_uid) < std::tie(b.target, b.pod_uid);
-    });
     return {.snapshot = std::move(snapshot),
             .catalog = catalog_,
             .busy_claims = busy,
