@@ -47,9 +47,6 @@ bool Credentials::refuse(std::uint64_t generation) {
                          (config_.exec && config_.token.empty() && config_.username.empty());
   if (renewable && credential_ && credential_->generation == generation) {
     credential_->refresh_at = loop_.now();
-    if (config_.token_file.empty()) {
-      credential_.reset();
-    }
   }
   return renewable;
 }

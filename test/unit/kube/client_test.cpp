@@ -273,6 +273,10 @@ TEST_F(ClientTest, StoppingEndsAWaitForTheLimitAtOnce) {
   const auto second = run(loop, api.get(model::kPodResource, kWeb, stop.get_token()));
   EXPECT_EQ(second.error().kind, ErrorKind::Cancelled);
   EXPECT_EQ(loop.now() - kStart, 1s + 1ms);
+  // The place in line is free again: the next waits for one token, not for two.
+  const auto third = run(loop, api.get(model::kPodResource, kWeb), 1h);
+  EXPECT_TRUE(third);
+  EXPECT_LE(loop.now() - kStart, 1001s);
 }
 
 TEST_F(ClientTest, AServerThatNeverAnswersIsATimeout) {

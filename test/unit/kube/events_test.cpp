@@ -12,6 +12,7 @@ namespace {
 using base::ErrorKind;
 using testing::ElementsAre;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 Event event_of(std::string_view node, std::string_view reason, std::string_view message) {
   return {.object = {.api_version = "v1",
@@ -181,6 +182,28 @@ TEST_F(EventsTest, ACreateWhoseAnswerWasLostIsNotDoubled) {
   loop.run_for(1min);
   EXPECT_EQ(store.objects.size(), 1U);
   EXPECT_EQ(transport->seen.size(), 2U);
+  loop.run_for(5min);
+  recorder.record(event_of("n", "R", "m"));
+  loop.run_for(1s);
+  ASSERT_EQ(store.objects.size(), 1U);
+  EXPECT_EQ(store.objects.begin()->second.at("count"), 2);
+}
+
+TEST_F(EventsTest, ALaterRepeatWithAnotherMessageIsAnotherObject) {
+  auto event = event_of("n", "R", "waited 1m");
+  event.dedupe_values = {"n"};
+  recorder.record(event);
+  loop.run_for(3min);
+  event.message = "waited 4m";
+  recorder.record(event);
+  loop.run_for(3min);
+  recorder.record(event);
+  loop.run_for(1s);
+  std::vector<std::pair<std::string, std::int64_t>> stored;
+  for (const auto& [path, object] : store.objects) {
+    stored.emplace_back(object.at("message").as_string(), object.at("count").as_int64());
+  }
+  EXPECT_THAT(stored, UnorderedElementsAre(std::pair("waited 1m", 1), std::pair("waited 4m", 2)));
 }
 
 TEST_F(EventsTest, WhatIsQueuedAtTheEndIsSent) {

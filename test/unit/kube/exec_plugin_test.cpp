@@ -236,11 +236,17 @@ TEST_F(ExecPluginTest, OneThatHangsIsKilledWithItsChildren) {
   ::close(fifo);
 }
 
-TEST_F(ExecPluginTest, AChildLeftBehindDoesNotHoldItUp) {
+TEST_F(ExecPluginTest, AChildLeftBehindNeitherHoldsItUpNorLivesOn) {
   const RealServer server(wants_token("t"));
-  auto config = config_for(server, "sleep 600 &\n" + print_token("t"));
+  ASSERT_EQ(::mkfifo(dir.path("alive").c_str(), 0600), 0);
+  const int fifo = ::open(dir.path("alive").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  // The file is opened before the fork, so that the child has it when the plugin ends.
+  auto config =
+      config_for(server, "exec 9> " + dir.path("alive") + "\nsleep 600 &\n" + print_token("t"));
   config.exec->timeout = 300s;
   EXPECT_EQ(ask(config)->status, 200);
+  EXPECT_TRUE(ends_soon(fifo));
+  ::close(fifo);
 }
 
 TEST_F(ExecPluginTest, StandardInputIsEmpty) {
