@@ -171,18 +171,20 @@ class CurlClient final : public Client {
     struct Answer {
       std::mutex mutex;
       std::condition_variable arrived;
-      std::optional<Result<Response>> result;
+      bool has_arrived = false;
+      Result<Response> result;
     };
     const auto answer = std::make_shared<Answer>();
     multi_->start(std::make_shared<Transfer>(std::move(request), multi_->tls(), Transfer::OnData(),
                                              [answer](Result<Response> result) {
                                                const std::scoped_lock lock(answer->mutex);
-                                               answer->result.emplace(std::move(result));
+                                               answer->result = std::move(result);
+                                               answer->has_arrived = true;
                                                answer->arrived.notify_one();
                                              }));
     std::unique_lock lock(answer->mutex);
-    answer->arrived.wait(lock, [&] { return answer->result.has_value(); });
-    return std::move(*answer->result);
+    answer->arrived.wait(lock, [&] { return answer->has_arrived; });
+    return std::move(answer->result);
   }
 
  private:

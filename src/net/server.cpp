@@ -30,16 +30,21 @@ void keep_from_children(int descriptor) {
   ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
+std::vector<std::shared_ptr<Worker>> make_workers(int count) {
+  std::vector<std::shared_ptr<Worker>> workers;
+  do {
+    workers.push_back(std::make_shared<Worker>());
+  } while (--count > 0);
+  return workers;
+}
+
 class ServerImpl final : public Server {
  public:
-  explicit ServerImpl(std::shared_ptr<Hub> hub) : hub_(std::move(hub)) {
-    const int count = std::max(hub_->options.threads, 1);
-    for (int i = 0; i < count; ++i) {
-      workers_.push_back(std::make_shared<Worker>());
-    }
-    acceptor_.emplace(workers_.front()->io);
-    pause_.emplace(workers_.front()->io);
-  }
+  explicit ServerImpl(std::shared_ptr<Hub> hub)
+      : hub_(std::move(hub)),
+        workers_(make_workers(hub_->options.threads)),
+        acceptor_(workers_.front()->io),
+        pause_(workers_.front()->io) {}
   ~ServerImpl() override { stop(std::chrono::milliseconds(0)); }
   ServerImpl(const ServerImpl&) = delete;
   ServerImpl& operator=(const ServerImpl&) = delete;
@@ -61,8 +66,8 @@ class ServerImpl final : public Server {
   std::shared_ptr<Hub> hub_;
   std::vector<std::shared_ptr<Worker>> workers_;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
-  std::optional<asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>> acceptor_;
-  std::optional<asio::steady_timer> pause_;
+  asio::basic_socket_acceptor<tcp, asio::io_context::executor_type> acceptor_;
+  asio::steady_timer pause_;
   std::vector<std::thread> threads_;
   std::size_t next_worker_ = 0;
   std::uint16_t port_ = 0;
@@ -82,22 +87,22 @@ Result<> ServerImpl::listen() {
                                         ": the address must be an IP address such as 0.0.0.0");
   }
   const tcp::endpoint endpoint(address, options.port);
-  acceptor_->open(endpoint.protocol(), ec);
+  acceptor_.open(endpoint.protocol(), ec);
   if (!ec) {
-    keep_from_children(acceptor_->native_handle());
-    acceptor_->set_option(asio::socket_base::reuse_address(true), ec);
+    keep_from_children(acceptor_.native_handle());
+    acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
   }
   if (!ec && v6) {
-    acceptor_->set_option(asio::ip::v6_only(false), ec);
+    acceptor_.set_option(asio::ip::v6_only(false), ec);
   }
   if (!ec) {
-    acceptor_->bind(endpoint, ec);
+    acceptor_.bind(endpoint, ec);
   }
   if (!ec) {
-    acceptor_->listen(asio::socket_base::max_listen_connections, ec);
+    acceptor_.listen(asio::socket_base::max_listen_connections, ec);
   }
   if (!ec) {
-    port_ = acceptor_->local_endpoint(ec).port();
+    port_ = acceptor_.local_endpoint(ec).port();
   }
   if (ec) {
     return fail(ErrorKind::Unavailable, "cannot listen on " + where + ": " + ec.message());
@@ -128,8 +133,8 @@ void ServerImpl::run_worker(Worker& worker, const base::Logger& log) {
 
 void ServerImpl::accept() {
   const auto worker = workers_[next_worker_++ % workers_.size()];
-  acceptor_->async_accept(worker->io, [this, worker](const error_code& ec, Session::Socket socket) {
-    if (!acceptor_->is_open()) {
+  acceptor_.async_accept(worker->io, [this, worker](const error_code& ec, Session::Socket socket) {
+    if (!acceptor_.is_open()) {
       return;
     }
     if (!ec || ec == asio::error::connection_aborted) {
@@ -140,9 +145,9 @@ void ServerImpl::accept() {
       return;
     }
     hub_->options.log.warn("cannot accept connections", {{"error", ec.message()}});
-    pause_->expires_after(kAcceptPause);
-    pause_->async_wait([this](const error_code& cancelled) {
-      if (!cancelled && acceptor_->is_open()) {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](const error_code& cancelled) {
+      if (!cancelled && acceptor_.is_open()) {
         accept();
       }
     });
@@ -188,8 +193,8 @@ void ServerImpl::stop(std::chrono::milliseconds grace) {
   hub_->begin_stop();
   asio::post(workers_.front()->io, [this] {
     error_code ignored;
-    acceptor_->close(ignored);
-    pause_->cancel();
+    acceptor_.close(ignored);
+    pause_.cancel();
   });
   for_each_session([](Session& session) { session.begin_stop(); });
   if (!threads_.empty() && !hub_->wait_until_empty(grace)) {

@@ -222,7 +222,7 @@ std::size_t Session::parse(std::string_view bytes) {
     if (used == bytes.size()) {
       return used;
     }
-    parser_.emplace(hub_->options.body_limit);
+    parser_ = std::make_unique<RequestParser>(hub_->options.body_limit);
     set_read_deadline(in(hub_->options.header_timeout));
   }
   const bool had_head = parser_->has_head();

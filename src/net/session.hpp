@@ -83,10 +83,10 @@ class Session : public std::enable_shared_from_this<Session> {
   bool keep_alive_ = true;
   bool input_unread_ = false;  // the peer is still sending something we will not read
   bool goodbye_said_ = false;
-  std::optional<RequestParser> parser_;
-  std::string inbox_;    // received and not yet parsed
-  std::string control_;  // to be sent before the exchange's own output
-  std::string wire_;     // being sent
+  std::unique_ptr<RequestParser> parser_;  // while a request arrives
+  std::string inbox_;                      // received and not yet parsed
+  std::string control_;                    // to be sent before the exchange's own output
+  std::string wire_;                       // being sent
   std::shared_ptr<Outbox> outbox_;
   Deadline read_deadline_;
   Deadline write_deadline_;

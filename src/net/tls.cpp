@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstring>
 
@@ -186,8 +187,8 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::make(const TlsIdentity& id
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_alpn_select_cb(context, select_protocol, nullptr);
   // Resumption with client certificates needs a name for the sessions of this server.
-  constexpr unsigned char kSessions[] = "millwright";
-  SSL_CTX_set_session_id_context(context, kSessions, sizeof(kSessions) - 1);
+  constexpr std::array<unsigned char, 4> kSessions{'m', 'i', 'l', 'l'};
+  SSL_CTX_set_session_id_context(context, kSessions.data(), kSessions.size());
   auto used = use_chain(context, identity.certificate_pem);
   if (used) {
     used = use_key(context, identity.key_pem);
