@@ -9,6 +9,38 @@
 
 namespace millwright::cluster {
 
+HoldList::HoldList(std::vector<scheduling::Hold> holds) {
+  Summary summary;
+  if (!holds.empty()) {
+    summary.lowest_priority = holds.front().priority;
+    summary.earliest_deadline = holds.front().deadline;
+  }
+  for (const scheduling::Hold& hold : holds) {
+    model::add_to(summary.requests, hold.requests);
+    summary.lowest_priority = std::min(summary.lowest_priority, hold.priority);
+    summary.earliest_deadline = std::min(summary.earliest_deadline, hold.deadline);
+    summary.awaits_successor = summary.awaits_successor || hold.pod_uid.starts_with(kSuccessorOf);
+  }
+  block_ = std::make_shared<const Block>(Block{std::move(holds), std::move(summary)});
+}
+
+const std::shared_ptr<const HoldList::Block>& HoldList::none() {
+  static const auto kNone = std::make_shared<const Block>();
+  return kNone;
+}
+
+const std::vector<scheduling::Hold>& HoldList::items() const {
+  return block_->holds;
+}
+
+const HoldList::Summary& HoldList::summary() const {
+  return block_->summary;
+}
+
+std::shared_ptr<const std::vector<scheduling::Hold>> HoldList::share() const {
+  return {block_, &block_->holds};
+}
+
 const scheduling::Hold* HoldList::find(std::string_view pod_uid) const {
   const auto found = std::lower_bound(
       begin(), end(), pod_uid,
@@ -148,16 +180,24 @@ void Ledger::attempt(std::string_view pod_uid, base::TimePoint now) {
 
 void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requests,
                        std::span<const std::string_view> nodes, base::TimePoint now) {
-  if (nodes.empty()) {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(nodes.size());
+  std::transform(nodes.begin(), nodes.end(), std::back_inserter(hashes), node_hash);
+  attempted(pod_uid, requests, std::move(hashes), now);
+}
+
+void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requests,
+                       std::vector<std::uint64_t> node_hashes, base::TimePoint now) {
+  if (node_hashes.empty()) {
     settled(pod_uid);
     return;
   }
-  Pass pass{.pod_uid = std::string(pod_uid), .at = now, .requests = requests};
-  pass.node_hashes.reserve(nodes.size());
-  std::transform(nodes.begin(), nodes.end(), std::back_inserter(pass.node_hashes), node_hash);
-  std::sort(pass.node_hashes.begin(), pass.node_hashes.end());
+  std::sort(node_hashes.begin(), node_hashes.end());
   const std::scoped_lock lock(attempts_mutex_);
-  attempts_->put(std::move(pass));
+  attempts_->put(Pass{.pod_uid = std::string(pod_uid),
+                      .at = now,
+                      .requests = requests,
+                      .node_hashes = std::move(node_hashes)});
 }
 
 void Ledger::settled(std::string_view pod_uid) {

@@ -7,7 +7,9 @@
 #include "cluster/sorted_table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,9 @@ struct State::Impl {
   std::uint64_t seen_generation = 0;
   std::vector<std::string> settled_uids;  // of pods the next snapshot shows settled
 
+  // Kept a while so that the last reader to let go is most often the loop: to let go of a
+  // snapshot is to touch every record in it, and an extender call has no time for that.
+  std::array<scheduling::SnapshotPtr, 8> recent;
   mutable std::mutex latest_mutex;
   scheduling::SnapshotPtr latest = std::make_shared<const scheduling::Snapshot>();
 
@@ -147,7 +152,7 @@ struct State::Impl {
 
   void touch_changed_fences(const LedgerView& now);
   void rebuild_records(const LedgerView& view);
-  std::vector<scheduling::Hold> collect_holds(const LedgerView& view) const;
+  scheduling::SnapshotHolds collect_holds(const LedgerView& view) const;
 };
 
 void State::Impl::touch_changed_fences(const LedgerView& now) {
@@ -181,13 +186,26 @@ void State::Impl::rebuild_records(const LedgerView& view) {
   }
 }
 
-std::vector<scheduling::Hold> State::Impl::collect_holds(const LedgerView& view) const {
-  std::vector<scheduling::Hold> holds;
-  holds.reserve(view.target_by_pod_uid.size());
+// Shares the ledger's lists, but for those that name a pod which this snapshot shows settled.
+scheduling::SnapshotHolds State::Impl::collect_holds(const LedgerView& view) const {
+  std::set<std::string_view> outdated;
+  for (const std::string& uid : settled_uids) {
+    const auto target = view.target_by_pod_uid.find(uid);
+    if (target != view.target_by_pod_uid.end()) {
+      outdated.insert(target->second);
+    }
+  }
+  scheduling::SnapshotHolds holds;
   for (const auto& [target, list] : view.holds_by_target) {
-    std::copy_if(list.begin(), list.end(), std::back_inserter(holds), [this](const auto& hold) {
-      return !std::binary_search(settled_uids.begin(), settled_uids.end(), hold.pod_uid);
+    if (!outdated.contains(target)) {
+      holds.append(list.share());
+      continue;
+    }
+    std::vector<scheduling::Hold> kept = list.items();
+    std::erase_if(kept, [this](const auto& hold) {
+      return std::binary_search(settled_uids.begin(), settled_uids.end(), hold.pod_uid);
     });
+    holds.append(std::make_shared<const std::vector<scheduling::Hold>>(std::move(kept)));
   }
   return holds;
 }
@@ -341,10 +359,10 @@ scheduling::SnapshotPtr State::snapshot() {
   impl.changed = false;
   impl.seen = view;
   impl.seen_generation = view->generation;
-  scheduling::SnapshotPtr previous = next;
+  impl.recent[impl.generation % impl.recent.size()] = next;
   {
     const std::scoped_lock lock(impl.latest_mutex);
-    std::swap(impl.latest, previous);
+    impl.latest = next;
   }
   // Only now: a reader that finds a hold gone takes a snapshot that shows its pod (and one that
   // still finds it recognises the pod on the node).

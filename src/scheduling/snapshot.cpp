@@ -2,6 +2,8 @@
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace millwright::scheduling {
 namespace {
@@ -21,6 +23,20 @@ model::ResourceList filled(const model::ResourceList& node, const model::Resourc
 }
 
 }  // namespace
+
+SnapshotHolds::SnapshotHolds(std::vector<Hold> holds) {
+  std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
+    return std::tie(a.target, a.pod_uid) < std::tie(b.target, b.pod_uid);
+  });
+  append(std::make_shared<const std::vector<Hold>>(std::move(holds)));
+}
+
+void SnapshotHolds::append(List list) {
+  if (!list->empty()) {
+    size_ += list->size();
+    lists_.push_back(std::move(list));
+  }
+}
 
 const std::string& NodeRecord::name() const {
   return node ? node->meta.name : claim_name();

@@ -32,14 +32,21 @@ struct Fence {
 // The holds of one target, sorted by pod uid; immutable and shared between views.
 class HoldList {
  public:
-  HoldList() = default;
-  explicit HoldList(std::vector<scheduling::Hold> holds)
-      : holds_(std::make_shared<const std::vector<scheduling::Hold>>(std::move(holds))) {}
+  // What a glance at the list needs to know.
+  struct Summary {
+    model::ResourceList requests;  // of all holds together
+    std::int32_t lowest_priority = 0;
+    base::TimePoint earliest_deadline;
+    bool awaits_successor = false;  // some hold is kSuccessorOf a pod
+  };
 
-  const std::vector<scheduling::Hold>& items() const {
-    static const std::vector<scheduling::Hold> kNone;
-    return holds_ == nullptr ? kNone : *holds_;
-  }
+  HoldList() = default;
+  explicit HoldList(std::vector<scheduling::Hold> holds);
+
+  const std::vector<scheduling::Hold>& items() const;
+  const Summary& summary() const;
+  // Shares the list. Never nullptr.
+  std::shared_ptr<const std::vector<scheduling::Hold>> share() const;
   // NOLINTNEXTLINE(google-explicit-constructor): a HoldList is read as the vector it shares.
   operator const std::vector<scheduling::Hold>&() const { return items(); }
   auto begin() const { return items().begin(); }
@@ -51,11 +58,16 @@ class HoldList {
   // nullptr when the pod has no hold here.
   const scheduling::Hold* find(std::string_view pod_uid) const;
   friend bool operator==(const HoldList& a, const HoldList& b) {
-    return a.holds_ == b.holds_ || a.items() == b.items();
+    return a.block_ == b.block_ || a.items() == b.items();
   }
 
  private:
-  std::shared_ptr<const std::vector<scheduling::Hold>> holds_;
+  struct Block {
+    std::vector<scheduling::Hold> holds;
+    Summary summary;
+  };
+  static const std::shared_ptr<const Block>& none();
+  std::shared_ptr<const Block> block_ = none();
 };
 
 // An immutable copy of the whole ledger at one instant. Copies share what did not change.
@@ -129,8 +141,10 @@ class Ledger {
   // A scheduling attempt begins: until its outcome is reported, the pod may land anywhere. Call it
   // before view(), so that a fence is either seen by the attempt or sees the attempt.
   void attempt(std::string_view pod_uid, base::TimePoint now);
-  // The attempt's outcome: the nodes that passed. Replaces what earlier attempts of the pod left
-  // (kube-scheduler runs one attempt per pod at a time).
+  // The attempt's outcome: the nodes that passed, as node_hash() has them, in any order. Replaces
+  // what earlier attempts of the pod left (kube-scheduler runs one attempt per pod at a time).
+  void attempted(std::string_view pod_uid, const model::ResourceList& requests,
+                 std::vector<std::uint64_t> node_hashes, base::TimePoint now);
   void attempted(std::string_view pod_uid, const model::ResourceList& requests,
                  std::span<const std::string_view> nodes, base::TimePoint now);
   // The pod is bound, gone, or was refused everywhere.

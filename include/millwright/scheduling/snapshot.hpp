@@ -7,7 +7,9 @@
 #include "millwright/model/karpenter.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +62,64 @@ struct Hold {
   friend bool operator==(const Hold&, const Hold&) = default;
 };
 
+// Every hold, sorted by target, then pod uid. The ledger's lists, one per target, are shared and
+// not copied: a burst has thousands of holds and hundreds of snapshots.
+class SnapshotHolds {
+ public:
+  using List = std::shared_ptr<const std::vector<Hold>>;
+  using value_type = Hold;
+
+  class const_iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Hold;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Hold*;
+    using reference = const Hold&;
+
+    const_iterator() = default;
+    const_iterator(const std::vector<List>* lists, std::size_t list) : lists_(lists), list_(list) {}
+    reference operator*() const { return (*(*lists_)[list_])[position_]; }
+    pointer operator->() const { return &**this; }
+    const_iterator& operator++() {
+      if (++position_ == (*lists_)[list_]->size()) {
+        ++list_;
+        position_ = 0;
+      }
+      return *this;
+    }
+    const_iterator operator++(int) {
+      const_iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const const_iterator& a, const const_iterator& b) {
+      return a.list_ == b.list_ && a.position_ == b.position_;
+    }
+
+   private:
+    const std::vector<List>* lists_ = nullptr;
+    std::size_t list_ = 0;
+    std::size_t position_ = 0;
+  };
+  using iterator = const_iterator;
+
+  SnapshotHolds() = default;
+  // In any order.
+  SnapshotHolds(std::vector<Hold> holds);  // NOLINT: reads as a list of holds
+
+  // The holds of a target that sorts after those before it, sorted by pod uid.
+  void append(List list);
+  const_iterator begin() const { return {&lists_, 0}; }
+  const_iterator end() const { return {&lists_, lists_.size()}; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  std::vector<List> lists_;  // none of them empty
+  std::size_t size_ = 0;
+};
+
 struct Snapshot {
   std::uint64_t generation = 0;  // grows with every change
   bool synced = false;           // every informer delivered its first list
@@ -75,7 +135,7 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
   std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
   std::vector<std::shared_ptr<const model::Namespace>> namespaces;
-  std::vector<Hold> holds;  // sorted by target, then pod uid
+  SnapshotHolds holds;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

@@ -199,7 +199,7 @@ TEST(Attempts, that_have_no_outcome_yet_may_land_anywhere) {
   EXPECT_EQ(ledger.passes(at(0))[0]->requests, testing::resources(100));
   ledger.attempt("p", at(1));
   EXPECT_THAT(ledger.in_doubt("any", at(1)), ElementsAre("p"));
-  ledger.attempted("p", {}, {}, at(1));  // refused everywhere
+  ledger.attempted("p", {}, std::vector<std::string_view>(), at(1));  // refused everywhere
   EXPECT_THAT(ledger.in_doubt("n1", at(1)), IsEmpty());
 }
 

@@ -206,7 +206,7 @@ TEST(State, shows_the_ledger_as_it_is_and_when_all_lists_have_arrived) {
   EXPECT_TRUE(snapshot->synced);
   EXPECT_TRUE(snapshot->nodes[0]->fenced);
   ASSERT_EQ(snapshot->holds.size(), 2U);
-  EXPECT_EQ(snapshot->holds[0].pod_uid, "uid-late");
+  EXPECT_EQ(snapshot->holds.begin()->pod_uid, "uid-late");
   ledger.unfence("n1");
   EXPECT_FALSE(state.snapshot()->nodes[0]->fenced);
 }
@@ -250,7 +250,7 @@ TEST(State, holds_follow_their_claim_to_its_node_and_lapse_with_it) {
   ledger.hold(hold("p", "c", 10, 60));
   state.upsert(NodeBuilder("n").provider("p").build());
   ASSERT_EQ(state.snapshot()->holds.size(), 1U);
-  EXPECT_EQ(state.snapshot()->holds[0].target, "n");
+  EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
   ledger.fence({"n", "Empty", at(0)});
   state.remove_node("n");
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
@@ -275,7 +275,7 @@ TEST(State, learns_holds_and_fences_from_the_objects_that_mirror_them) {
   state.upsert(
       NodeBuilder("n").version(2).provider("p").annotation(model::kFenceAnnotation, fence).build());
   EXPECT_TRUE(record_of(state, "n")->fenced);
-  EXPECT_EQ(state.snapshot()->holds[0].target, "n");
+  EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
   // A pod that bound keeps nothing, even when the mirror is written again for another reason.
   state.upsert(PodBuilder("p").on("n").build());
   state.snapshot();
