@@ -227,9 +227,9 @@ void Survey::block(const std::string& claim, std::string message) {
 }
 
 void Survey::block_by_budget(const Candidate& candidate, Reason reason) {
-  block(candidate.claim_name(), "spec.disruption.budgets of NodePool " + candidate.pool->meta.name +
-                                    " allow no further " + std::string(to_string(reason)) +
-                                    " node to go now");
+  block(candidate.claim_name(), "the spec.disruption.budgets of NodePool " +
+                                    candidate.pool->meta.name + " allow no further " +
+                                    std::string(to_string(reason)) + " node to go now");
   if (awaited_budgets_.insert(candidate.pool->meta.name).second) {
     wake_at(next_budget_change(*candidate.pool, input_.now));
   }
@@ -249,6 +249,8 @@ void Survey::report(Decisions& decisions) const {
   for (const auto& [claim, message] : blocked_) {
     if (!chosen.contains(claim)) {
       decisions.blocked.push_back({claim, message});
+      auto& first = decisions.blocked.back().message.front();
+      first = first >= 'a' && first <= 'z' ? static_cast<char>(first - 'a' + 'A') : first;
     }
   }
   decisions.next_check = next_;

@@ -43,7 +43,7 @@ struct Command {
 // Why a node stays.
 struct Blocked {
   std::string claim;
-  std::string message;
+  std::string message;  // one sentence: "Its node is nominated for a pending pod until ..."
 };
 
 struct Decisions {

@@ -42,7 +42,7 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        {}},
       {"annotation on the node",
        [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "true"; },
-       "its node has the annotation karpenter.sh/do-not-disrupt",
+       "Its node has the annotation karpenter.sh/do-not-disrupt",
        {}},
       {"another value on the node",
        [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "1h"; },
@@ -62,18 +62,18 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        [](Cluster& c) {
          c.node("a").claim->meta.labels[std::string(model::kNodePoolLabel)] = "gone";
        },
-       "its NodePool gone does not exist",
+       "Its NodePool gone does not exist",
        {}},
       {"no pool label",
        [](Cluster& c) {
          c.node("a").claim->meta.labels.erase(std::string(model::kNodePoolLabel));
          c.node("a").node->meta.labels.erase(std::string(model::kNodePoolLabel));
        },
-       "it has no label karpenter.sh/nodepool",
+       "It has no label karpenter.sh/nodepool",
        {}},
       {"pod do-not-disrupt",
        [&](Cluster& c) { pod_of(c).meta.annotations[kKeep] = "true"; },
-       "pod default/p has the annotation karpenter.sh/do-not-disrupt",
+       "Pod default/p has the annotation karpenter.sh/do-not-disrupt",
        {}},
       {"pod do-not-disrupt for a while",
        [&](Cluster& c) {
@@ -200,7 +200,7 @@ TEST(Blocking, ADaemonPodsAnnotationKeepsAnEmptyNode) {
   keeper->meta.annotations[kKeep] = "true";
   cluster.add_node("a", {keeper});
   EXPECT_TRUE(cluster.decide().commands.empty());
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("pod default/d"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("Pod default/d"));
   keeper->meta.annotations.clear();
   EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
 }

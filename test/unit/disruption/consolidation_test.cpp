@@ -68,7 +68,7 @@ TEST(Consolidation, KeepsANodeThatNothingCheaperCanReplace) {
   Cluster cluster;
   cluster.add_node("a", {pod("p", 3000)});
   EXPECT_TRUE(cluster.decide().commands.empty());
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("no cheaper instance type"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("No cheaper instance type"));
 }
 
 TEST(Consolidation, KeepsANodeWhosePodsWouldNeedSeveral) {
@@ -88,7 +88,7 @@ TEST(Consolidation, KeepsANodeWhosePodWouldFindNoPlace) {
   bound_here->spec.node_selector[std::string(model::kHostnameLabel)] = "a";
   cluster.add_node("a", {bound_here}, {.type = "large"});
   EXPECT_TRUE(cluster.decide().commands.empty());
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("pod default/p would find no place"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("Pod default/p would find no place"));
 }
 
 TEST(Consolidation, UsesNodesThatNobodyManages) {
@@ -211,7 +211,7 @@ TEST(Consolidation, SpotForSpotNeedsItsGateAndFifteenTypes) {
   types.resize(15);  // fourteen are cheaper
   cluster.set_types("pool", types);
   EXPECT_TRUE(cluster.decide().commands.empty());
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("only 14 cheaper spot instance types"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("Only 14 cheaper spot instance types"));
 }
 
 TEST(Consolidation, GivesUpWhenTheCheaperTypesBreakMinValues) {

@@ -75,7 +75,7 @@ TEST(Drift, PassesOverANodeThatCannotBeReplaced) {
   drift(cluster.add_node("a", {stuck}), kNow - hours(3));
   drift(cluster.add_node("b", {pod("q")}), kNow - hours(1));
   EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim"));
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("pod default/p would find no place"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("Pod default/p would find no place"));
 }
 
 TEST(Drift, KeepsToItsBudgets) {
