@@ -12,12 +12,10 @@ constexpr std::size_t kMaxPreferences = 64;
 
 using Selectors = std::vector<model::SelectorRequirement>;
 
-// Adds an item; false, with a reason, when nothing can meet both it and what is there. A plain
-// intersection would turn such a pair into "does not exist", which a node without the label meets.
-bool add_item(Requirements& requirements, const Requirement& item, bool wants_value,
-              std::string& conflict) {
+// False, with a reason, when nothing can meet both the item and what is there.
+bool add_item(Requirements& requirements, const Requirement& item, std::string& conflict) {
   const Requirement* present = requirements.find(item.key());
-  if (wants_value && item.op() == model::Operator::DoesNotExist) {
+  if (item.is_impossible()) {
     conflict = "no value of label " + item.key() + " can meet its node selector";
     return false;
   }
@@ -33,14 +31,13 @@ bool add_item(Requirements& requirements, const Requirement& item, bool wants_va
 
 bool add_all(Requirements& requirements, const Selectors& items, std::string& conflict) {
   return std::all_of(items.begin(), items.end(), [&](const auto& item) {
-    return add_item(requirements, Requirement(item.key, item.op, item.values),
-                    item.op != model::Operator::DoesNotExist, conflict);
+    return add_item(requirements, Requirement(item.key, item.op, item.values), conflict);
   });
 }
 
 bool add_all(Requirements& requirements, const Requirements& more, std::string& conflict) {
   return std::all_of(more.begin(), more.end(), [&](const Requirement& item) {
-    return add_item(requirements, item, false, conflict);
+    return add_item(requirements, item, conflict);
   });
 }
 

@@ -70,6 +70,7 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
   }
   complement_ = op != Operator::In && op != Operator::DoesNotExist;
+  must_exist_ = op != Operator::NotIn && op != Operator::DoesNotExist;
   if (op != Operator::Gt && op != Operator::Lt && op != Operator::Gte && op != Operator::Lte) {
     return;
   }
@@ -99,7 +100,7 @@ Operator Requirement::op() const {
 }
 
 bool Requirement::admits_absence() const {
-  return op() == Operator::NotIn || op() == Operator::DoesNotExist;
+  return !must_exist_ && (op() == Operator::NotIn || op() == Operator::DoesNotExist);
 }
 
 bool Requirement::has(std::string_view value) const {
@@ -110,6 +111,7 @@ bool Requirement::has(std::string_view value) const {
 Requirement Requirement::intersection(const Requirement& other) const {
   Requirement result;
   result.key_ = key_;
+  result.must_exist_ = must_exist_ || other.must_exist_;
   result.min_values_ =
       combine(min_values_, other.min_values_, [](auto x, auto y) { return std::max(x, y); });
   const auto gte = larger(gte_, other.gte_);
@@ -154,8 +156,12 @@ bool Requirement::has_intersection(const Requirement& other) const {
 std::vector<model::SelectorRequirement> Requirement::to_selectors() const {
   std::vector<model::SelectorRequirement> items;
   // Exclusions next to bounds are an item of their own, so that writing and reading loses nothing.
-  if ((!gte_ && !lte_) || !values_.empty()) {
+  const bool bounded = gte_ || lte_;
+  if (!bounded || !values_.empty()) {
     items.push_back({key_, op(), values_, min_values_});
+  }
+  if (!bounded && must_exist_ && op() == Operator::NotIn) {
+    items.push_back({key_, Operator::Exists, {}, min_values_});
   }
   if (gte_) {
     items.push_back({key_, Operator::Gte, {std::to_string(*gte_)}, min_values_});

@@ -4,7 +4,7 @@ namespace millwright::scheduling {
 
 void append_signature(std::string& text, const Requirement& requirement) {
   text.append(requirement.key()).push_back('\x1f');
-  text.append(model::to_string(requirement.op()));
+  text.append(model::to_string(requirement.op())).append(requirement.admits_absence() ? "?" : "!");
   for (const auto& value : requirement.values()) {
     text.append(1, '\x1e').append(value);
   }

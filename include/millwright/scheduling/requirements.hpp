@@ -36,12 +36,16 @@ class Requirement {
 
   // In, NotIn, Exists or DoesNotExist; bounds count as Exists.
   model::Operator op() const;
-  // NotIn and DoesNotExist: a thing without the key meets them.
+  // NotIn and DoesNotExist: a thing without the key meets them. Not so once intersected with an
+  // operator that wants the key to be there: Karpenter forgets that ("Exists and NotIn [a]" is
+  // plain "NotIn [a]" to it) and then counts on nodes that kube-scheduler turns down.
   bool admits_absence() const;
+  // Nothing meets it, not even absence: "In [a] and In [b]", "Gt text".
+  bool is_impossible() const { return must_exist_ && !complement_ && values_.empty(); }
   bool has(std::string_view value) const;
   Requirement intersection(const Requirement& other) const;
   bool has_intersection(const Requirement& other) const;
-  // The selector form; both bounds give two items.
+  // The selector form; bounds are items of their own.
   std::vector<model::SelectorRequirement> to_selectors() const;
   // "key In [a b c d e and 3 others] minValues 2"
   std::string to_string() const;
@@ -51,6 +55,7 @@ class Requirement {
   Requirement() = default;
   std::string key_;
   bool complement_ = false;
+  bool must_exist_ = false;
   std::vector<std::string> values_;
   std::optional<std::int64_t> gte_;
   std::optional<std::int64_t> lte_;

@@ -39,6 +39,16 @@ TEST(NodeSelection, AnUndefinedCustomKeyFailsUnlessItMayBeAbsent) {
   EXPECT_TRUE(placed(where, pod("p").requires_term({need("team", Operator::DoesNotExist)})));
 }
 
+TEST(NodeSelection, ExclusionsDoNotUndoThatAKeyMustExist) {
+  const auto choosy = pod("p").requires_term(
+      {need("team", Operator::Exists), need("team", Operator::NotIn, {"a"})});
+  EXPECT_FALSE(placed(pool("default"), choosy));
+  EXPECT_FALSE(placed(pool("default").label("team", "a"), choosy));
+  EXPECT_TRUE(placed(pool("default").label("team", "b"), choosy));
+  const Plan bare = ProblemBuilder().add(node("n")).add(choosy).solve();
+  EXPECT_THAT(bare.refusals, SizeIs(1));
+}
+
 TEST(NodeSelection, AnUndefinedWellKnownKeyIsFineIfTheValueExists) {
   EXPECT_TRUE(placed(pool("default"), pod("p").selects(model::kZoneLabel, "test-zone-1")));
   EXPECT_FALSE(placed(pool("default"), pod("p").selects(model::kZoneLabel, "unknown")));

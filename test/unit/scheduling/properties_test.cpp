@@ -85,8 +85,11 @@ model::SelectorRequirement random_requirement() {
                   {zone_name(pick(3)), zone_name(pick(4))});
     case 1:
       return need(kArch, Operator::In, {once_in(3) ? "arm64" : "amd64"});
-    case 2:
-      return need("team", static_cast<Operator>(pick(4)), {once_in(2) ? "a" : "b"});
+    case 2: {
+      const auto op = static_cast<Operator>(pick(4));
+      const bool valued = op == Operator::In || op == Operator::NotIn;
+      return valued ? need("team", op, {once_in(2) ? "a" : "b"}) : need("team", op);
+    }
     default:
       return need(model::kCapacityTypeLabel, Operator::In, {once_in(2) ? "spot" : "on-demand"});
   }

@@ -45,10 +45,7 @@ struct Spec {
     }
     return false;
   }
-  bool admits_absence() const {
-    return op == Operator::DoesNotExist || (op == Operator::NotIn && !values.empty()) ||
-           (op == Operator::In && values.empty());
-  }
+  bool admits_absence() const { return op == Operator::DoesNotExist || op == Operator::NotIn; }
 };
 
 const std::vector<std::string>& universe() {
@@ -102,6 +99,8 @@ TEST(RequirementAlgebra, EveryPairAgreesWithTheOracle) {
       }
       EXPECT_EQ(left.has_intersection(right), any)
           << left.to_string() << " and " << right.to_string();
+      EXPECT_EQ(both.admits_absence(), a.admits_absence() && b.admits_absence())
+          << left.to_string() << " and " << right.to_string();
       const bool meet = any || (a.admits_absence() && b.admits_absence());
       EXPECT_EQ(only(left).compatible(only(right), AllowUndefined::None), meet);
       EXPECT_EQ(only(left).incompatibility(only(right), AllowUndefined::None).empty(), meet);
@@ -117,6 +116,9 @@ TEST(RequirementAlgebra, WritingAndReadingBackChangesNoMembership) {
       const Requirements again(both.to_selectors());
       for (const auto& value : universe()) {
         EXPECT_EQ(again.get(kCustomKey).has(value), both.has(value)) << both.to_string();
+      }
+      if (!both.is_impossible()) {
+        EXPECT_EQ(again.get(kCustomKey).admits_absence(), both.admits_absence());
       }
     }
   }
@@ -164,6 +166,7 @@ TEST(RequirementAlgebra, AnIntersectionAdmitsWhatBothAdmit) {
     for (const auto& value : universe()) {
       RC_ASSERT(a.intersection(b).has(value) == (a.has(value) && b.has(value)));
     }
+    RC_ASSERT(!a.intersection(b).admits_absence() || (a.admits_absence() && b.admits_absence()));
   }));
 }
 

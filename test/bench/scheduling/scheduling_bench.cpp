@@ -1,0 +1,68 @@
+// How fast the planner is and how good its plans are. Each case solves a fresh problem per
+// iteration; the counters say what came out:
+//   pods/s, claims, refused, price per hour, and price over the linear-programming lower bound.
+#include "lower_bound.hpp"
+#include "worlds.hpp"
+
+#include <benchmark/benchmark.h>
+
+namespace millwright::scheduling::bench {
+namespace {
+
+void run(benchmark::State& state, const Problem& problem, bool with_bound = true) {
+  Plan plan;
+  for (auto _ : state) {
+    plan = solve(problem);
+    benchmark::DoNotOptimize(plan);
+  }
+  double price = 0;
+  for (const PlannedClaim& claim : plan.claims) {
+    price += claim.price;
+  }
+  using benchmark::Counter;
+  state.counters["pods/s"] =
+      Counter(static_cast<double>(problem.pods.size()), Counter::kIsIterationInvariantRate);
+  state.counters["claims"] = static_cast<double>(plan.claims.size());
+  state.counters["refused"] = static_cast<double>(plan.refusals.size());
+  state.counters["price"] = price;
+  if (with_bound) {
+    state.counters["over_bound"] = price / lower_bound(problem);
+  }
+}
+
+void PlainPodsOnKwok(benchmark::State& state) {
+  run(state, problem_of(kwok_types(), some_pods(static_cast<int>(state.range(0)), Mix::Plain)));
+}
+BENCHMARK(PlainPodsOnKwok)->Arg(1)->Arg(100)->Arg(1000)->Arg(20000)->Unit(benchmark::kMillisecond);
+
+void MemoryHeavyPodsOnKwok(benchmark::State& state) {
+  run(state,
+      problem_of(kwok_types(), some_pods(static_cast<int>(state.range(0)), Mix::MemoryHeavy)));
+}
+BENCHMARK(MemoryHeavyPodsOnKwok)->Arg(1000)->Arg(20000)->Unit(benchmark::kMillisecond);
+
+void SelectivePodsOnKwok(benchmark::State& state) {
+  run(state, problem_of(kwok_types(), some_pods(static_cast<int>(state.range(0)), Mix::Selective)),
+      false);
+}
+BENCHMARK(SelectivePodsOnKwok)->Arg(1000)->Arg(20000)->Unit(benchmark::kMillisecond);
+
+// The steady state of a large cluster: one new pod, thousands of nodes to look at.
+void OnePodOnManyNodes(benchmark::State& state) {
+  run(state,
+      problem_of(kwok_types(), some_pods(1, Mix::Plain),
+                 some_nodes(static_cast<int>(state.range(0)))),
+      false);
+}
+BENCHMARK(OnePodOnManyNodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);
+
+void HundredThousandPods(benchmark::State& state) {
+  run(state, problem_of(many_types(800), some_pods(100'000, Mix::Selective), some_nodes(5000)),
+      false);
+}
+BENCHMARK(HundredThousandPods)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace millwright::scheduling::bench
+
+BENCHMARK_MAIN();
