@@ -1,5 +1,7 @@
 #include "sandbox/stories/stage.hpp"
 
+#include <algorithm>
+
 namespace millwright::sandbox {
 
 using std::chrono::minutes;
@@ -27,11 +29,13 @@ base::Task<void> tell_kwok(Stage& stage) {
   if (!down) {
     co_return;
   }
-  co_await stage.wait(
-      "no node is left", [&stage] { return stage.nodes().empty(); }, minutes(10));
-  for (const auto& [uid, claim] : stage.recorder().claims()) {
-    stage.expect(claim.gone.has_value(), "NodeClaim " + claim.last->meta.name + " is gone");
-  }
+  const auto nothing_left = [&stage] {
+    const auto& claims = stage.recorder().claims();
+    return stage.nodes().empty() &&
+           std::all_of(claims.begin(), claims.end(),
+                       [](const auto& entry) { return entry.second.gone.has_value(); });
+  };
+  co_await stage.wait("no node and no NodeClaim is left", nothing_left, minutes(10));
 }
 
 }  // namespace millwright::sandbox

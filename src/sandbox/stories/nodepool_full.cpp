@@ -56,7 +56,9 @@ base::Task<void> tell_nodepool_full(Stage& stage) {
     }
   }
   const auto sent = stage.read_example("nodepool-v1-full.yaml");
-  auto stored = co_await stage.client().get(model::kNodePoolResource, {{}, "default"});
+  model::ObjectKey key;
+  key.name = "default";
+  auto stored = co_await stage.client().get(model::kNodePoolResource, key);
   stage.expect(sent && stored && contains(stored->at("spec"), sent->at("spec")),
                "the stored spec is what was applied");
   const bool joined = co_await stage.wait(

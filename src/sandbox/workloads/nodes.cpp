@@ -80,9 +80,21 @@ class NodeController final : public Controller {
     }
   }
 
+  // When a NoExecute taint was first seen here: most who add one do not write a time on it.
+  base::TimePoint seen_since(const model::Node& node, const model::Taint& taint) {
+    return first_seen_[node.meta.uid].try_emplace(taint.to_string(), world_.now()).first->second;
+  }
+
+  void forget_old_taints(const model::Node& node) {
+    std::erase_if(first_seen_[node.meta.uid], [&](const auto& seen) {
+      return std::none_of(node.taints.begin(), node.taints.end(),
+                          [&](const model::Taint& t) { return t.to_string() == seen.first; });
+    });
+  }
+
   // How long the pod may stay: nullopt for ever.
-  static std::optional<base::Duration> time_left(const model::Pod& pod, const model::Node& node,
-                                                 base::TimePoint now) {
+  std::optional<base::Duration> time_left(const model::Pod& pod, const model::Node& node,
+                                          base::TimePoint now) {
     std::optional<base::Duration> least;
     for (const auto& taint : node.taints) {
       if (taint.effect != "NoExecute") {
@@ -95,7 +107,7 @@ class NodeController final : public Controller {
         return base::Duration::zero();
       }
       if (toleration->toleration_seconds) {
-        const auto since = taint.time_added.value_or(now);
+        const auto since = taint.time_added.value_or(seen_since(node, taint));
         const auto left = since + std::chrono::seconds(*toleration->toleration_seconds) - now;
         least = std::min(least.value_or(left), left);
       }
@@ -106,6 +118,7 @@ class NodeController final : public Controller {
   void evict_intolerant(const model::ObjectKey& key) {
     const auto node = world_.index.nodes().at(key.name);
     const auto now = world_.now();
+    forget_old_taints(*node);
     std::vector<model::ObjectKey> doomed;
     std::optional<base::Duration> next;
     for (const auto* entry : world_.index.pods_on(key.name)) {
@@ -126,6 +139,9 @@ class NodeController final : public Controller {
       enqueue_after(key, *next);
     }
   }
+
+  // By node uid, then by taint.
+  std::map<std::string, std::map<std::string, base::TimePoint>> first_seen_;
 };
 
 }  // namespace

@@ -1,0 +1,307 @@
+// The scheduler stand-in: filters with kube-scheduler's words, the extender, and who is woken when.
+#include "unit/sandbox/world_fixture.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::sandbox {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using SchedulerStandIn = WorldFixture;
+
+TEST_F(SchedulerStandIn, SaysThatThereAreNoNodes) {
+  apply(one_pod("web"));
+  loop.run_for(seconds(1));
+  EXPECT_EQ(why_pending("web"), "no nodes available to schedule pods");
+}
+
+TEST_F(SchedulerStandIn, NamesEveryReasonWithItsCount) {
+  launch("n1", "1");
+  launch("n2", "1");
+  launch("n3", "8");
+  loop.run_for(seconds(20));
+  set_node("n3",
+           [](boost::json::value& node) { node.at("spec").as_object()["unschedulable"] = true; });
+  loop.run_for(seconds(1));
+  apply(one_pod("web", "2"));
+  loop.run_for(seconds(1));
+  EXPECT_EQ(why_pending("web"),
+            "0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.");
+}
+
+TEST_F(SchedulerStandIn, WaitsForTheTaintToGo) {
+  register_nodes = false;
+  launch("n1");
+  apply(one_pod("web"));
+  loop.run_for(seconds(20));
+  EXPECT_THAT(why_pending("web"),
+              HasSubstr("1 node(s) had untolerated taint {karpenter.sh/unregistered: }"));
+  register_node("n1");
+  loop.run_for(milliseconds(100));
+  EXPECT_EQ(node_of("web"), "n1");
+}
+
+TEST_F(SchedulerStandIn, FollowsNodeSelectorsAndAffinity) {
+  launch("n1", "4", {{"topology.kubernetes.io/zone", "a"}});
+  launch("n2", "4", {{"topology.kubernetes.io/zone", "b"}});
+  loop.run_for(seconds(20));
+  apply(one_pod("selected", "1", R"("nodeSelector":{"topology.kubernetes.io/zone":"b"})"));
+  apply(one_pod("preferring", "1", R"("affinity":{"nodeAffinity":{
+      "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":100,"preference":{
+      "matchExpressions":[{"key":"topology.kubernetes.io/zone","operator":"In",
+      "values":["b"]}]}}]}})"));
+  apply(one_pod("lost", "1", R"("nodeSelector":{"topology.kubernetes.io/zone":"c"})"));
+  loop.run_for(seconds(1));
+  EXPECT_EQ(node_of("selected"), "n2");
+  EXPECT_EQ(node_of("preferring"), "n2");
+  EXPECT_EQ(why_pending("lost"),
+            "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.");
+}
+
+TEST_F(SchedulerStandIn, SpreadsOverZones) {
+  launch("n1", "8", {{"topology.kubernetes.io/zone", "a"}});
+  launch("n2", "8", {{"topology.kubernetes.io/zone", "b"}});
+  loop.run_for(seconds(20));
+  make_deployment("web", 6, "1", R"("topologySpreadConstraints":[{"maxSkew":1,
+      "topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule",
+      "labelSelector":{"matchLabels":{"app":"web"}}}])");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(count("Running@n1"), 3U);
+  EXPECT_EQ(count("Running@n2"), 3U);
+}
+
+TEST_F(SchedulerStandIn, KeepsRivalsApartAndCompanionsTogether) {
+  launch("n1", "8", {{"topology.kubernetes.io/zone", "a"}});
+  launch("n2", "8", {{"topology.kubernetes.io/zone", "b"}});
+  loop.run_for(seconds(20));
+  make_deployment("alone", 3, "1", R"("affinity":{"podAntiAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname",
+      "labelSelector":{"matchLabels":{"app":"alone"}}}]}})");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(count("Running@n1"), 1U);
+  EXPECT_EQ(count("Running@n2"), 1U);
+  EXPECT_EQ(count("Pending"), 1U);
+  scale("alone", 2);
+  make_deployment("flock", 4, "1", R"("affinity":{"podAffinity":{
+      "requiredDuringSchedulingIgnoredDuringExecution":[{
+      "topologyKey":"topology.kubernetes.io/zone",
+      "labelSelector":{"matchLabels":{"app":"flock"}}}]}})");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(std::max(count("Running@n1"), count("Running@n2")), 5U);
+}
+
+TEST_F(SchedulerStandIn, KeepsHostPortsApart) {
+  launch("n1", "8");
+  loop.run_for(seconds(20));
+  const std::string spec =
+      R"({"containers":[{"name":"a","image":"b","ports":[{"containerPort":80,"hostPort":80}]}]})";
+  for (const auto* name : {"first", "second"}) {
+    apply(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + std::string(name) +
+          R"("},"spec":)" + spec + "}");
+  }
+  loop.run_for(seconds(1));
+  EXPECT_EQ(node_of("first"), "n1");
+  EXPECT_THAT(why_pending("second"), HasSubstr("free ports"));
+}
+
+TEST_F(SchedulerStandIn, PlacesThePodOfHigherPriorityFirst) {
+  apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",
+      "metadata":{"name":"high"},"value":1000})");
+  launch("n1", "4");
+  loop.run_for(seconds(20));
+  const auto cordon = [this](bool closed) {
+    set_node("n1", [closed](boost::json::value& node) {
+      node.at("spec").as_object()["unschedulable"] = closed;
+    });
+  };
+  cordon(true);
+  loop.run_for(seconds(1));
+  apply(one_pod("low", "3"));
+  apply(one_pod("high", "3", R"("priorityClassName":"high")"));
+  loop.run_for(seconds(20));
+  cordon(false);
+  loop.run_for(seconds(1));
+  EXPECT_EQ(node_of("high"), "n1");
+  EXPECT_EQ(node_of("low"), "");
+}
+
+TEST_F(SchedulerStandIn, LeavesGatedAndForeignPodsAlone) {
+  launch("n1");
+  loop.run_for(seconds(20));
+  apply(one_pod("gated", "1", R"("schedulingGates":[{"name":"example.com/wait"}])"));
+  apply(one_pod("foreign", "1", R"("schedulerName":"other")"));
+  loop.run_for(minutes(1));
+  EXPECT_EQ(node_of("gated"), "");
+  EXPECT_EQ(node_of("foreign"), "");
+  ASSERT_TRUE(api()
+                  .update(model::kPodResource, {"default", "gated"},
+                          [](boost::json::value& pod) {
+                            pod.at("spec").as_object().erase("schedulingGates");
+                          })
+                  .has_value());
+  loop.run_for(seconds(1));
+  EXPECT_EQ(node_of("gated"), "n1");
+}
+
+// An extender that refuses and scores as it is told.
+class FakeExtender final : public ExtenderCaller {
+ public:
+  base::Task<base::Result<std::string>> call(std::string verb, std::string body) override {
+    const auto request = boost::json::parse(body);
+    std::string names;
+    for (const auto& name : request.at("NodeNames").as_array()) {
+      names += (names.empty() ? "" : ",") + std::string(name.as_string());
+    }
+    calls.push_back(verb + " " + text_at(request, "Pod.metadata.name") + " " + names);
+    if (failing) {
+      co_return base::fail(base::ErrorKind::Unavailable, "connection refused");
+    }
+    if (verb == "prioritize") {
+      boost::json::array scores;
+      for (const auto& name : request.at("NodeNames").as_array()) {
+        boost::json::object score{{"Host", name},
+                                  {"Score", name.as_string() == favourite.c_str() ? 10 : 0}};
+        scores.push_back(std::move(score));
+      }
+      co_return boost::json::serialize(scores);
+    }
+    boost::json::array passed;
+    boost::json::object refused_names;
+    for (const auto& name : request.at("NodeNames").as_array()) {
+      if (refused.contains(std::string(name.as_string()))) {
+        refused_names[name.as_string()] = "millwright: room held for other pods";
+      } else {
+        passed.push_back(name);
+      }
+    }
+    boost::json::object result{
+        {"NodeNames", passed}, {"FailedAndUnresolvableNodes", refused_names}, {"Error", ""}};
+    co_return boost::json::serialize(result);
+  }
+
+  std::set<std::string> refused;
+  std::string favourite;
+  bool failing = false;
+  std::vector<std::string> calls;
+};
+
+class SchedulerWithExtender : public WorldFixture {
+ protected:
+  void SetUp() override {
+    extender = fake;
+    launch("n1");
+    launch("n2");
+    loop.run_for(seconds(20));
+    fake->calls.clear();
+  }
+  std::shared_ptr<FakeExtender> fake = std::make_shared<FakeExtender>();
+};
+
+TEST_F(SchedulerWithExtender, AsksFilterThenPrioritizeAboutFeasibleNodes) {
+  fake->favourite = "n2";
+  apply(one_pod("web"));
+  loop.run_for(seconds(1));
+  EXPECT_THAT(fake->calls, ElementsAre("filter web n1,n2", "prioritize web n1,n2"));
+  EXPECT_EQ(node_of("web"), "n2");
+}
+
+TEST_F(SchedulerWithExtender, IsNotAskedAboutAPodThatFitsNowhere) {
+  apply(one_pod("web", "64"));
+  loop.run_for(seconds(1));
+  EXPECT_THAT(fake->calls, IsEmpty());
+}
+
+TEST_F(SchedulerWithExtender, DoesNotPrioritizeASingleNode) {
+  fake->refused = {"n1"};
+  apply(one_pod("web"));
+  loop.run_for(seconds(1));
+  EXPECT_THAT(fake->calls, ElementsAre("filter web n1,n2"));
+  EXPECT_EQ(node_of("web"), "n2");
+}
+
+TEST_F(SchedulerWithExtender, GivesTheExtendersReason) {
+  fake->refused = {"n1", "n2"};
+  apply(one_pod("web"));
+  loop.run_for(seconds(1));
+  EXPECT_EQ(why_pending("web"), "0/2 nodes are available: 2 millwright: room held for other pods.");
+}
+
+TEST_F(SchedulerWithExtender, AnAnnotationOfThePodWakesItAtOnce) {
+  fake->refused = {"n1", "n2"};
+  apply(one_pod("web"));
+  loop.run_for(seconds(30));
+  fake->calls.clear();
+  fake->refused.clear();
+  loop.run_for(seconds(30));
+  EXPECT_THAT(fake->calls, IsEmpty());
+  ASSERT_TRUE(api()
+                  .update(model::kPodResource, {"default", "web"},
+                          [](boost::json::value& pod) {
+                            pod.at("metadata").as_object()["annotations"] =
+                                boost::json::parse(R"({"millwright.io/kick":"1"})");
+                          })
+                  .has_value());
+  loop.run_for(milliseconds(50));
+  EXPECT_NE(node_of("web"), "");
+}
+
+TEST_F(SchedulerWithExtender, AnAnnotationOfANodeWakesEveryRefusedPod) {
+  fake->refused = {"n1", "n2"};
+  apply(one_pod("web"));
+  apply(one_pod("app"));
+  apply(one_pod("big", "64"));
+  loop.run_for(seconds(30));
+  fake->calls.clear();
+  set_node("n1", [](boost::json::value& node) {
+    node.at("metadata").as_object()["annotations"] = boost::json::parse(R"({"a":"b"})");
+  });
+  loop.run_for(milliseconds(50));
+  EXPECT_THAT(fake->calls, testing::UnorderedElementsAre("filter web n1,n2", "filter app n1,n2"));
+}
+
+TEST_F(SchedulerWithExtender, TriesTheNominatedNodeFirstAndAlone) {
+  fake->favourite = "n1";
+  apply(one_pod("web", "1", R"("schedulingGates":[{"name":"example.com/wait"}])"));
+  ASSERT_TRUE(api()
+                  .update(
+                      model::kPodResource, {"default", "web"},
+                      [](boost::json::value& pod) {
+                        pod.at("status").as_object()["nominatedNodeName"] = "n2";
+                      },
+                      "status")
+                  .has_value());
+  ASSERT_TRUE(api()
+                  .update(model::kPodResource, {"default", "web"},
+                          [](boost::json::value& pod) {
+                            pod.at("spec").as_object().erase("schedulingGates");
+                          })
+                  .has_value());
+  loop.run_for(seconds(1));
+  EXPECT_THAT(fake->calls, ElementsAre("filter web n2"));
+  EXPECT_EQ(node_of("web"), "n2");
+}
+
+TEST_F(SchedulerWithExtender, AFailingExtenderStopsNothing) {
+  fake->failing = true;
+  apply(one_pod("web"));
+  loop.run_for(seconds(1));
+  EXPECT_NE(node_of("web"), "");
+}
+
+TEST_F(SchedulerWithExtender, CountsAPodAsPlacedWhileItIsBeingBound) {
+  make_deployment("web", 12, "1");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(count("Running@n1"), 4U);
+  EXPECT_EQ(count("Running@n2"), 4U);
+  EXPECT_EQ(count("Pending"), 4U);
+}
+
+}  // namespace
+}  // namespace millwright::sandbox
