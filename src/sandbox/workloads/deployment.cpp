@@ -132,16 +132,18 @@ class DeploymentController final : public Controller {
                     : recreate ? 0
                                : std::min(rollout.desired, rollout.desired + rollout.surge - total);
     replicas = std::max<std::int64_t>(replicas, 0);
-    Json set = boost::json::object{};
-    auto& meta = make_object(set, "metadata");
-    meta["name"] = name;
-    meta["namespace"] = text(deployment, "metadata.namespace");
-    meta["annotations"] = boost::json::object{{kRevision, std::to_string(revision)}};
-    meta["ownerReferences"] = boost::json::array{owner_reference(deployment)};
-    make(set, "spec.template") = bare_template(deployment);
-    make_object(set, "spec.template.metadata.labels")[kHashLabel] = hash;
-    meta["labels"] = fields(set, "spec.template.metadata.labels");
-    make(set, "spec.selector") = fields(deployment, "spec.selector");
+    auto pod_template = bare_template(deployment);
+    make_object(pod_template, "metadata.labels")[kHashLabel] = hash;
+    Json set = boost::json::object{
+        {"metadata",
+         boost::json::object{
+             {"name", name},
+             {"namespace", text(deployment, "metadata.namespace")},
+             {"labels", fields(pod_template, "metadata.labels")},
+             {"annotations", boost::json::object{{kRevision, std::to_string(revision)}}},
+             {"ownerReferences", boost::json::array{owner_reference(deployment)}}}},
+        {"spec", boost::json::object{{"selector", fields(deployment, "spec.selector")},
+                                     {"template", pod_template}}}};
     make_object(set, "spec.selector.matchLabels")[kHashLabel] = hash;
     make(set, "spec.replicas") = replicas;
     make(set, "spec.minReadySeconds") = integer(deployment, "spec.minReadySeconds");
