@@ -2,7 +2,7 @@
 
 #include "extender/json_fields.hpp"
 #include "extender/judge.hpp"
-#include "extender/node_index.hpp"
+#include "extender/picture.hpp"
 #include "extender/preemption.hpp"
 #include "extender/request.hpp"
 #include "extender/score.hpp"
@@ -80,25 +80,32 @@ struct Extender::Impl {
   Sources sources;
   Policy policy;
   mutable DaemonRoom daemons;
-  mutable std::mutex index_mutex;
-  mutable std::shared_ptr<const NodeIndex> index =
-      std::make_shared<const NodeIndex>(std::make_shared<const scheduling::Snapshot>());
+  mutable std::mutex picture_mutex;
+  mutable std::shared_ptr<const Picture> picture;
 
-  // The index of the newest snapshot. Two threads may both make it; either will do.
-  std::shared_ptr<const NodeIndex> current_index() const {
+  // The newest picture. Two threads may both make it; either will do.
+  std::shared_ptr<const Picture> look() const {
+    cluster::LedgerViewPtr ledger = sources.ledger->view();
     scheduling::SnapshotPtr snapshot = sources.snapshot();
-    std::shared_ptr<const NodeIndex> known;
+    std::shared_ptr<const Picture> known;
     {
-      const std::scoped_lock lock(index_mutex);
-      known = index;
+      const std::scoped_lock lock(picture_mutex);
+      known = picture;
     }
-    if (known->snapshot() == snapshot) {
+    std::shared_ptr<const NodeIndex> nodes;
+    if (known == nullptr) {
+      nodes = std::make_shared<const NodeIndex>(std::move(snapshot));
+    } else if (known->nodes->snapshot() != snapshot) {
+      nodes = NodeIndex::follow(*known->nodes, std::move(snapshot));
+    } else if (known->ledger != ledger) {
+      nodes = known->nodes;
+    } else {
       return known;
     }
-    std::shared_ptr<const NodeIndex> next = NodeIndex::follow(*known, std::move(snapshot));
-    const std::scoped_lock lock(index_mutex);
-    std::swap(index, next);
-    return index;
+    auto next = std::make_shared<const Picture>(std::move(nodes), std::move(ledger));
+    const std::scoped_lock lock(picture_mutex);
+    picture = next;
+    return next;
   }
 
   static const scheduling::NodeRecord* record_of(const IndexedNode* node) {
@@ -106,18 +113,9 @@ struct Extender::Impl {
   }
 
   // The node or the claim in flight that keeps room for the pod, when the snapshot has it.
-  static const scheduling::NodeRecord* own_target(const PodFacts& pod,
-                                                  const cluster::LedgerView& ledger,
-                                                  const scheduling::Snapshot& snapshot) {
-    const auto target = ledger.target_by_pod_uid.find(pod.uid);
-    if (target == ledger.target_by_pod_uid.end()) {
-      return nullptr;
-    }
-    const auto record = std::partition_point(
-        snapshot.nodes.begin(), snapshot.nodes.end(),
-        [&target](const auto& candidate) { return candidate->name() < target->second; });
-    return record != snapshot.nodes.end() && (*record)->name() == target->second ? record->get()
-                                                                                 : nullptr;
+  static const scheduling::NodeRecord* own_target(const PodFacts& pod, const Picture& picture) {
+    const scheduling::Hold* const hold = picture.ledger->hold_of(pod.uid);
+    return hold == nullptr ? nullptr : record_of(picture.nodes->find_target(hold->target));
   }
 
   // Runs one verb: whatever goes wrong inside becomes a status, never a crash.
@@ -175,40 +173,39 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
   MW_TRY(request, read_request(body));
   MW_TRY(pod, read_pod(request.pod, *sources.snapshot()));
   const base::TimePoint now = sources.now();
-  // In this order: a fence made from here on sees the attempt, and one made before is seen; and a
-  // hold that is gone from the view has its pod in the snapshot.
+  // Before the ledger is looked at: a fence made from here on sees the attempt, and one made
+  // before is seen by it.
   sources.ledger->attempt(pod.uid, now);
-  const cluster::LedgerViewPtr ledger = sources.ledger->view();
-  const auto nodes = current_index();
-  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+  const auto seen = look();
+  const scheduling::Snapshot& snapshot = seen->snapshot();
 
   std::vector<const Candidate*> passing;
-  std::vector<std::string_view> passing_names;
+  std::vector<std::uint64_t> passing_hashes;
   std::vector<Verdict> refused;
   passing.reserve(request.candidates.size());
-  passing_names.reserve(request.candidates.size());
-  const bool nothing_to_refuse =
-      ledger->fences_by_node.empty() && ledger->holds_by_target.empty() && !nodes->any_marked();
-  const Scene scene{.ledger = *ledger,
+  passing_hashes.reserve(request.candidates.size());
+  const Scene scene{.ledger = *seen->ledger,
                     .policy = policy,
                     .now = now,
                     .snapshot = &snapshot,
                     .daemons = &daemons,
                     .attempts = sources.ledger};
-  Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  Judge judge(pod, scene, own_target(pod, *seen));
   for (const Candidate& candidate : request.candidates) {
+    const std::uint64_t hash = cluster::Ledger::node_hash(candidate.name);
     std::optional<std::string_view> reason;
-    if (snapshot.synced && !nothing_to_refuse) {
-      reason = judge.refusal(record_of(nodes->find(candidate.name)), candidate.name);
+    if (snapshot.synced && (judge.keeps_to_its_hold() || seen->is_watched(hash))) {
+      reason =
+          judge.refusal(record_of(seen->nodes->find_node(hash, candidate.name)), candidate.name);
     }
     if (reason) {
       refused.push_back({&candidate, *reason});
     } else {
       passing.push_back(&candidate);
-      passing_names.push_back(candidate.name);
+      passing_hashes.push_back(hash);
     }
   }
-  sources.ledger->attempted(pod.uid, pod.requests, passing_names, now);
+  sources.ledger->attempted(pod.uid, pod.requests, std::move(passing_hashes), now);
   outcome = snapshot.synced ? outcome : "unsynced";
   if (!refused.empty()) {
     count_refusals(refused);
@@ -222,27 +219,40 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
 base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
                                                std::string_view& outcome) const {
   MW_TRY(request, read_request(body));
-  const cluster::LedgerViewPtr ledger = sources.ledger->view();
-  const auto nodes = current_index();
-  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+  const auto seen = look();
+  const scheduling::Snapshot& snapshot = seen->snapshot();
   MW_TRY(pod, read_pod(request.pod, snapshot));
   outcome = snapshot.synced ? outcome : "unsynced";
-  const Scene scene{.ledger = *ledger, .policy = policy, .now = sources.now()};
-  const Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  const Scene scene{.ledger = *seen->ledger, .policy = policy, .now = sources.now()};
+  const Judge judge(pod, scene, own_target(pod, *seen));
+  const model::ResourceList nothing;
+  model::ResourceList scratch;
+  const auto score_of = [&](const Candidate& candidate) {
+    const std::uint64_t hash = cluster::Ledger::node_hash(candidate.name);
+    const IndexedNode* const node = seen->nodes->find_node(hash, candidate.name);
+    if (node == nullptr || !snapshot.synced) {
+      return 0;
+    }
+    if (!seen->is_watched(hash)) {
+      return packing_score(*node, pod, nothing, scene.now);
+    }
+    if (judge.is_own_target(node->record.get(), candidate.name)) {
+      return kMaxScore;
+    }
+    if (scene.ledger.fences_by_node.contains(candidate.name)) {
+      return 0;
+    }
+    const bool over = is_past_grace(*node->record, policy, scene.now);
+    const auto& held = over ? nothing : judge.held_for_others(*node->record, scratch);
+    return packing_score(*node, pod, held, scene.now);
+  };
   std::string reply = "[";
   reply.reserve(request.candidates.size() * 64);
   for (const Candidate& candidate : request.candidates) {
-    const IndexedNode* const node = nodes->find(candidate.name);
-    int score = 0;
-    if (node != nullptr && judge.is_own_target(node->record.get(), candidate.name)) {
-      score = kMaxScore;
-    } else if (node != nullptr && !ledger->fences_by_node.contains(candidate.name)) {
-      score = packing_score(*node, pod, judge.held_for_others(*node->record), scene.now);
-    }
     reply += reply.size() > 1 ? R"(,{"Host":)" : R"({"Host":)";
     append_quoted(reply, candidate.name);
     reply += R"(,"Score":)";
-    reply += std::to_string(snapshot.synced ? score : 0);
+    reply += std::to_string(score_of(candidate));
     reply += '}';
   }
   return Reply{200, reply += ']'};
@@ -253,20 +263,20 @@ base::Result<Reply> Extender::Impl::preempt(std::string_view body,
   RequestMemory memory;
   MW_TRY(json, parse_request(body, memory));
   MW_TRY(request, read_preemption(json));
-  const cluster::LedgerViewPtr ledger = sources.ledger->view();
-  const auto nodes = current_index();
-  const scheduling::Snapshot& snapshot = *nodes->snapshot();
+  const auto seen = look();
+  const scheduling::Snapshot& snapshot = seen->snapshot();
   MW_TRY(pod, read_pod(*request.pod, snapshot));
   outcome = snapshot.synced ? outcome : "unsynced";
-  const Scene scene{.ledger = *ledger,
+  const Scene scene{.ledger = *seen->ledger,
                     .policy = policy,
                     .now = sources.now(),
                     .snapshot = &snapshot,
                     .daemons = &daemons,
                     .attempts = sources.ledger};
-  Judge judge(pod, scene, own_target(pod, *ledger, snapshot));
+  Judge judge(pod, scene, own_target(pod, *seen));
   std::erase_if(request.nodes, [&](const PreemptionNode& node) {
-    const auto* const record = record_of(nodes->find(node.name));
+    const std::uint64_t hash = cluster::Ledger::node_hash(node.name);
+    const auto* const record = record_of(seen->nodes->find_node(hash, node.name));
     return snapshot.synced && judge.refusal(record, node.name, freed_by(node, record)).has_value();
   });
   return Reply{200, preemption_result(request.nodes)};

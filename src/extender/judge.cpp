@@ -21,14 +21,51 @@ bool runs_there(const scheduling::NodeRecord& node, std::string_view pod_uid) {
   return at != node.pods.end() && (*at)->meta.uid == pod_uid;
 }
 
-// kube-scheduler has found room for the request; only what is held can make it too little.
-bool takes_held_room(const model::ResourceList& requests, const model::ResourceList& free,
-                     const model::ResourceList& held) {
-  return std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
-    const auto& [name, quantity] = request;
-    const model::Quantity kept = model::get(held, name);
-    return quantity.milli() > 0 && kept.milli() > 0 && model::get(free, name) - kept < quantity;
-  });
+// What a node has left for pods, resource by resource.
+class Room {
+ public:
+  Room(const scheduling::NodeRecord& node, const model::ResourceList& freed)
+      : node_(node), freed_(freed) {
+    if (!node.initialized()) {
+      starting_ = node.allocatable();
+    }
+  }
+  void take(const model::ResourceList& more) { model::add_to(taken_, more); }
+
+  model::Quantity free(std::string_view resource) const {
+    const model::ResourceList& all = starting_ ? *starting_ : node_.node->allocatable;
+    return model::get(all, resource) - model::get(node_.pod_requests, resource) +
+           model::get(freed_, resource) - model::get(taken_, resource);
+  }
+  // kube-scheduler has found room for the request; only what is held can make it too little.
+  bool lacks(const model::ResourceList& requests, const model::ResourceList& held) const {
+    return std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
+      const model::Quantity kept = model::get(held, request.first);
+      return request.second.milli() > 0 && kept.milli() > 0 &&
+             free(request.first) - kept < request.second;
+    });
+  }
+
+ private:
+  const scheduling::NodeRecord& node_;
+  const model::ResourceList& freed_;
+  std::optional<model::ResourceList> starting_;
+  model::ResourceList taken_;
+};
+
+// The lists of holds that concern the node: under its name and, should the ledger not have
+// followed yet, under its claim's.
+template <class Visit>
+void visit_holds(const cluster::LedgerView& ledger, const scheduling::NodeRecord& node,
+                 Visit visit) {
+  if (const HoldList* const holds = holds_on(ledger, node.name())) {
+    visit(*holds);
+  }
+  if (node.node != nullptr && node.claim != nullptr && node.claim_name() != node.name()) {
+    if (const HoldList* const holds = holds_on(ledger, node.claim_name())) {
+      visit(*holds);
+    }
+  }
 }
 
 std::optional<base::TimePoint> true_since(const std::vector<model::Condition>& conditions,
@@ -55,15 +92,17 @@ bool is_past_grace(const scheduling::NodeRecord& node, const Policy& policy, bas
 }
 
 Judge::Judge(const PodFacts& pod, const Scene& scene, const scheduling::NodeRecord* own_target)
-    : pod_(pod), scene_(scene) {
-  const scheduling::Hold* const hold = scene.ledger.hold_of(pod.uid);
-  const bool expired = hold == nullptr || hold->deadline <= scene.now;
-  const bool target_is_going =
-      hold != nullptr &&
-      (scene.ledger.fences_by_node.contains(hold->target) ||
-       (own_target != nullptr &&
-        (own_target->marked_for_deletion || is_past_grace(*own_target, scene.policy, scene.now))));
-  own_ = expired || target_is_going ? nullptr : hold;
+    : pod_(pod), scene_(scene), hold_(scene.ledger.hold_of(pod.uid)) {
+  const bool is_over =
+      hold_ == nullptr || hold_->deadline <= scene.now ||
+      scene.ledger.fences_by_node.contains(hold_->target) ||
+      (own_target != nullptr &&
+       (own_target->marked_for_deletion || is_past_grace(*own_target, scene.policy, scene.now)));
+  own_ = is_over ? nullptr : hold_;
+}
+
+bool Judge::keeps_to_its_hold() const {
+  return own_ != nullptr && scene_.policy.pods_keep_to_their_hold && !pod_.is_daemon;
 }
 
 bool Judge::is_own_target(const scheduling::NodeRecord* node, std::string_view node_name) const {
@@ -84,7 +123,7 @@ std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* nod
   if (is_own_target(node, node_name)) {
     return std::nullopt;
   }
-  if (own_ != nullptr && scene_.policy.pods_keep_to_their_hold && node != nullptr) {
+  if (node != nullptr && keeps_to_its_hold()) {
     return kHeldElsewhere;
   }
   if (node != nullptr && lacks_room(*node, freed)) {
@@ -93,7 +132,7 @@ std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* nod
   return std::nullopt;
 }
 
-bool Judge::counts(const scheduling::Hold& hold, const scheduling::NodeRecord& node) const {
+bool Judge::counts(const scheduling::Hold& hold) const {
   if (hold.pod_uid == pod_.uid || hold.deadline <= scene_.now) {
     return false;
   }
@@ -101,62 +140,78 @@ bool Judge::counts(const scheduling::Hold& hold, const scheduling::NodeRecord& n
     return false;
   }
   // The pod may be the very successor that the room is kept for.
-  const bool heir = !pod_.owner_uid.empty() && hold.owner_uid == pod_.owner_uid &&
-                    hold.pod_uid.starts_with(cluster::kSuccessorOf);
-  return !heir && !runs_there(node, hold.pod_uid);
+  return pod_.owner_uid.empty() || hold.owner_uid != pod_.owner_uid ||
+         !hold.pod_uid.starts_with(cluster::kSuccessorOf);
 }
 
-model::ResourceList Judge::held_for_others(const scheduling::NodeRecord& node) const {
-  model::ResourceList held;
-  if (scene_.ledger.holds_by_target.empty()) {
-    return held;
-  }
-  const auto add = [&](std::string_view target) {
-    const HoldList* const holds = holds_on(scene_.ledger, target);
-    if (holds == nullptr) {
+// Without looking at each.
+bool Judge::all_count(const HoldList& holds) const {
+  const HoldList::Summary& summary = holds.summary();
+  const bool own = hold_ != nullptr && hold_->target == holds.front().target;
+  const bool lower =
+      scene_.policy.priority_overrides_holds && pod_.priority > summary.lowest_priority;
+  return !own && !lower && summary.earliest_deadline > scene_.now &&
+         (!summary.awaits_successor || pod_.owner_uid.empty());
+}
+
+const model::ResourceList& Judge::held_for_others(const scheduling::NodeRecord& node,
+                                                  model::ResourceList& scratch) const {
+  const model::ResourceList* shared = nullptr;
+  scratch.clear();
+  visit_holds(scene_.ledger, node, [&](const HoldList& holds) {
+    if (shared == nullptr && scratch.empty() && all_count(holds)) {
+      shared = &holds.summary().requests;
       return;
     }
-    for (const scheduling::Hold& hold : *holds) {
-      if (counts(hold, node)) {
+    for (const scheduling::Hold& hold : holds) {
+      if (counts(hold)) {
+        model::add_to(scratch, hold.requests);
+      }
+    }
+  });
+  if (shared != nullptr && !scratch.empty()) {
+    model::add_to(scratch, *shared);
+    shared = nullptr;
+  }
+  return shared == nullptr ? scratch : *shared;
+}
+
+model::ResourceList Judge::awaited(const scheduling::NodeRecord& node) const {
+  model::ResourceList held;
+  visit_holds(scene_.ledger, node, [&](const HoldList& holds) {
+    for (const scheduling::Hold& hold : holds) {
+      if (counts(hold) && !runs_there(node, hold.pod_uid)) {
         model::add_to(held, hold.requests);
       }
     }
-  };
-  add(node.name());
-  if (node.node != nullptr && !node.claim_name().empty() && node.claim_name() != node.name()) {
-    add(node.claim_name());
-  }
-  if (!held.empty() && is_past_grace(node, scene_.policy, scene_.now)) {
-    held.clear();
-  }
+  });
   return held;
 }
 
 bool Judge::lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed) {
-  model::ResourceList held = held_for_others(node);
-  if (held.empty()) {
+  model::ResourceList scratch;
+  const model::ResourceList& held = held_for_others(node, scratch);
+  if (held.empty() || is_past_grace(node, scene_.policy, scene_.now)) {
     return false;
   }
-  model::ResourceList free = node.allocatable();
-  model::subtract_from(free, node.pod_requests);
-  model::add_to(free, freed);
+  Room room(node, freed);
   if (scene_.daemons != nullptr && scene_.snapshot != nullptr) {
-    model::subtract_from(free, scene_.daemons->missing(node, *scene_.snapshot));
+    room.take(scene_.daemons->missing(node, *scene_.snapshot));
   }
-  if (takes_held_room(pod_.requests, free, held)) {
-    return true;
+  // From the cheapest question to the dearest; most nodes are done after the first.
+  if (room.lacks(pod_.requests, held)) {
+    return room.lacks(pod_.requests, awaited(node));
   }
   if (scene_.attempts == nullptr) {
     return false;
   }
-  // Most often there is room even if every attempt in flight should end here.
-  model::ResourceList without = free;
-  model::subtract_from(without, in_flight(node, true));
-  if (!takes_held_room(pod_.requests, without, held)) {
+  Room crowded = room;
+  crowded.take(in_flight(node, true));
+  if (!crowded.lacks(pod_.requests, held)) {
     return false;
   }
-  model::subtract_from(free, in_flight(node, false));
-  return takes_held_room(pod_.requests, free, held);
+  room.take(in_flight(node, false));
+  return room.lacks(pod_.requests, awaited(node));
 }
 
 // What pods that were let through may still take from the node. Those with a hold here are counted

@@ -30,19 +30,26 @@ class Judge {
   std::optional<std::string_view> refusal(const scheduling::NodeRecord* node,
                                           std::string_view node_name,
                                           const model::ResourceList& freed = {});
+  // The pod has a live hold and must use it: every other node that is known refuses it.
+  bool keeps_to_its_hold() const;
   // The node keeps room for the pod.
   bool is_own_target(const scheduling::NodeRecord* node, std::string_view node_name) const;
-  // What live holds keep on the node for other pods.
-  model::ResourceList held_for_others(const scheduling::NodeRecord& node) const;
+  // What live holds keep on the node for other pods. `scratch` may hold the answer.
+  const model::ResourceList& held_for_others(const scheduling::NodeRecord& node,
+                                             model::ResourceList& scratch) const;
 
  private:
-  bool counts(const scheduling::Hold& hold, const scheduling::NodeRecord& node) const;
+  bool counts(const scheduling::Hold& hold) const;
+  bool all_count(const cluster::HoldList& holds) const;
+  // Without those whose pods have arrived.
+  model::ResourceList awaited(const scheduling::NodeRecord& node) const;
   bool lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed);
   model::ResourceList in_flight(const scheduling::NodeRecord& node, bool anywhere);
 
   const PodFacts& pod_;
   const Scene& scene_;
-  const scheduling::Hold* own_ = nullptr;  // live
+  const scheduling::Hold* hold_ = nullptr;  // the pod's, live or not
+  const scheduling::Hold* own_ = nullptr;   // the same, when it is live
   std::optional<std::vector<cluster::PassPtr>> passes_;
   std::optional<model::ResourceList> all_passes_;
 };

@@ -1,7 +1,8 @@
 #include "extender/node_index.hpp"
 
+#include "millwright/cluster/ledger.hpp"
+
 #include <algorithm>
-#include <functional>
 #include <map>
 
 namespace millwright::extender {
@@ -31,10 +32,6 @@ NodeFacts facts_of(const scheduling::NodeRecord& record) {
   return facts;
 }
 
-std::size_t hash_of(std::string_view name) {
-  return std::hash<std::string_view>{}(name);
-}
-
 }  // namespace
 
 // Gathers what changes between two snapshots, shard by shard.
@@ -43,23 +40,25 @@ class NodeIndex::Changes {
   explicit Changes(NodeIndex& index) : index_(index) {}
 
   void remove(const scheduling::NodeRecordPtr& record) {
-    if (record->node == nullptr) {
-      return;
+    const std::uint64_t hash = cluster::Ledger::node_hash(record->name());
+    Shard& shard = writable(hash);
+    const auto at =
+        std::find_if(shard.nodes.begin(), shard.nodes.end(),
+                     [&record](const IndexedNode& node) { return node.record == record; });
+    if (at->facts.marked) {
+      index_.marked_.erase(std::find(index_.marked_.begin(), index_.marked_.end(), hash));
     }
-    Shard& shard = writable(hash_of(record->node->meta.name));
-    const auto at = std::find_if(shard.begin(), shard.end(),
-                                 [&](const auto& entry) { return entry.record == record; });
-    index_.marked_ -= at->facts.marked ? 1 : 0;
-    shard.erase(at);
+    shard.hashes.erase(shard.hashes.begin() + (at - shard.nodes.begin()));
+    shard.nodes.erase(at);
   }
   void add(const scheduling::NodeRecordPtr& record) {
-    if (record->node == nullptr) {
-      return;
-    }
-    const std::size_t hash = hash_of(record->node->meta.name);
+    const std::uint64_t hash = cluster::Ledger::node_hash(record->name());
     Shard& shard = writable(hash);
-    shard.push_back({hash, record, facts_of(*record)});
-    index_.marked_ += shard.back().facts.marked ? 1 : 0;
+    shard.hashes.push_back(hash);
+    shard.nodes.push_back({record->name(), record->node != nullptr, record, facts_of(*record)});
+    if (record->marked_for_deletion) {
+      index_.marked_.push_back(hash);
+    }
   }
   void apply() {
     for (auto& [number, shard] : shards_) {
@@ -68,7 +67,7 @@ class NodeIndex::Changes {
   }
 
  private:
-  Shard& writable(std::size_t hash) {
+  Shard& writable(std::uint64_t hash) {
     const std::size_t number = hash % kShards;
     const auto known = shards_.find(number);
     if (known != shards_.end()) {
@@ -114,16 +113,26 @@ std::shared_ptr<const NodeIndex> NodeIndex::follow(const NodeIndex& previous,
   return index;
 }
 
-const IndexedNode* NodeIndex::find(std::string_view name) const {
-  const std::size_t hash = hash_of(name);
-  const auto& shard = shards_[hash % kShards];
-  if (shard == nullptr) {
-    return nullptr;
+const IndexedNode* NodeIndex::find(std::uint64_t hash, std::string_view name, bool is_node) const {
+  const Shard* const shard = shards_[hash % kShards].get();
+  const std::size_t size = shard == nullptr ? 0 : shard->hashes.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    if (shard->hashes[i] == hash && shard->nodes[i].name == name &&
+        shard->nodes[i].is_node == is_node) {
+      return &shard->nodes[i];
+    }
   }
-  const auto at = std::find_if(shard->begin(), shard->end(), [&](const IndexedNode& entry) {
-    return entry.hash == hash && entry.record->node->meta.name == name;
-  });
-  return at == shard->end() ? nullptr : &*at;
+  return nullptr;
+}
+
+const IndexedNode* NodeIndex::find_node(std::uint64_t hash, std::string_view name) const {
+  return find(hash, name, true);
+}
+
+const IndexedNode* NodeIndex::find_target(std::string_view name) const {
+  const std::uint64_t hash = cluster::Ledger::node_hash(name);
+  const IndexedNode* const node = find(hash, name, true);
+  return node != nullptr ? node : find(hash, name, false);
 }
 
 }  // namespace millwright::extender

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct NodeFacts {
 };
 
 struct IndexedNode {
-  std::size_t hash = 0;
+  std::string name;
+  bool is_node = false;              // else a claim in flight
   scheduling::NodeRecordPtr record;  // never nullptr
   NodeFacts facts;
 };
@@ -40,18 +42,26 @@ class NodeIndex {
                                                  scheduling::SnapshotPtr next);
 
   const scheduling::SnapshotPtr& snapshot() const { return snapshot_; }
-  // nullptr when the snapshot has no Node of that name. Claims in flight are not Nodes.
-  const IndexedNode* find(std::string_view name) const;
-  bool any_marked() const { return marked_ > 0; }
+  // `hash` is Ledger::node_hash(name). nullptr when the snapshot has no Node of that name.
+  const IndexedNode* find_node(std::uint64_t hash, std::string_view name) const;
+  // The Node of that name, else the claim in flight.
+  const IndexedNode* find_target(std::string_view name) const;
+  // Hashes of the names of the nodes marked for deletion.
+  const std::vector<std::uint64_t>& marked() const { return marked_; }
 
  private:
-  using Shard = std::vector<IndexedNode>;
+  struct Shard {
+    std::vector<std::uint64_t> hashes;  // of `nodes`, one by one
+    std::vector<IndexedNode> nodes;
+  };
   static constexpr std::size_t kShards = 1024;
   class Changes;
 
+  const IndexedNode* find(std::uint64_t hash, std::string_view name, bool is_node) const;
+
   scheduling::SnapshotPtr snapshot_;
   std::array<std::shared_ptr<const Shard>, kShards> shards_;
-  std::size_t marked_ = 0;
+  std::vector<std::uint64_t> marked_;
 };
 
 }  // namespace millwright::extender

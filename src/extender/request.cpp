@@ -46,7 +46,7 @@ class RequestReader {
     if (same_field_name(key.between_quotes(), "Nodes")) {
       nodes_.clear();
       has_nodes_ = !scan_.null();
-      return !has_nodes_ || node_list(scan_);
+      return !has_nodes_ || node_list();
     }
     return scan_.skip(ignored);
   }
@@ -60,44 +60,40 @@ class RequestReader {
     return true;
   }
 
-  bool node_list(Scanner& scan) {
-    return scan.object([&](const Scanner::Text& key) {
+  bool node_list() {
+    return scan_.object([this](const Scanner::Text& key) {
       std::string_view ignored;
       if (!same_field_name(key.between_quotes(), "items")) {
-        return scan.skip(ignored);
+        return scan_.skip(ignored);
       }
       nodes_.clear();
-      return scan.null() || scan.array([&] { return node(scan); });
+      return scan_.null() || scan_.array([this] { return node(); });
     });
   }
 
-  bool node(Scanner& scan) {
-    std::string_view raw;
-    if (!scan.skip(raw)) {
-      return false;
-    }
+  bool node() {
+    const std::size_t start = scan_.next();
     std::string_view name;
-    Scanner item(raw);
-    const bool read = item.object([&](const Scanner::Text& key) {
+    const bool read = scan_.object([&](const Scanner::Text& key) {
       std::string_view ignored;
-      return same_field_name(key.between_quotes(), "metadata") ? metadata(item, name)
-                                                               : item.skip(ignored);
+      return same_field_name(key.between_quotes(), "metadata") ? metadata(name)
+                                                               : scan_.skip(ignored);
     });
     if (!read || name.empty()) {
-      return scan.fail("a Node without metadata.name ends");
+      return scan_.fail("a Node without metadata.name ends");
     }
-    nodes_.push_back({name, raw});
+    nodes_.push_back({name, scan_.since(start)});
     return true;
   }
 
-  bool metadata(Scanner& scan, std::string_view& name) {
-    return scan.object([&](const Scanner::Text& key) {
+  bool metadata(std::string_view& name) {
+    return scan_.object([&](const Scanner::Text& key) {
       std::string_view ignored;
       if (!same_field_name(key.between_quotes(), "name")) {
-        return scan.skip(ignored);
+        return scan_.skip(ignored);
       }
       Scanner::Text text;
-      if (!scan.text(text)) {
+      if (!scan_.text(text)) {
         return false;
       }
       name = name_of(text);

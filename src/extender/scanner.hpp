@@ -30,6 +30,12 @@ class Scanner {
   bool object(Field field);
   template <class Item>
   bool array(Item item);
+  // Where the next value begins, and the text from there to here.
+  std::size_t next() {
+    space();
+    return at_;
+  }
+  std::string_view since(std::size_t start) const { return text_.substr(start, at_ - start); }
   // Nothing but white space is left.
   bool end();
 

@@ -163,7 +163,7 @@ TEST(ExtenderWire, malformed_requests_get_400_and_a_reason) {
       {with(R"(,"Nodes":[]})"), "an object is expected"},
       {with(R"(,"Nodes":{"items":{}}})"), "an array is expected"},
       {with(R"(,"Nodes":{"items":[{}]}})"), "a Node without metadata.name"},
-      {with(R"(,"Nodes":{"items":[{"metadata":{"name":3}}]}})"), "a Node without metadata.name"},
+      {with(R"(,"Nodes":{"items":[{"metadata":{"name":3}}]}})"), "a text is expected"},
       {deep, "a text is expected"},
       {R"({"Pod":{"a":)" + std::string(100, '[') + std::string(100, ']') + R"(},"NodeNames":[]})",
        "nested too deep"},

@@ -1,0 +1,222 @@
+// Server time of the extender's verbs by the number of node names in a request. The cluster has as
+// many nodes as the request has names; one node in ten keeps room for pods, one in fifty is fenced,
+// and before every request one pod has bound somewhere, so that each sees a new snapshot. Budget:
+// p99 of filter at most 300 us for 500 names and 2 ms for 5,000.
+#include "millwright/cluster/state.hpp"
+#include "millwright/extender/extender.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/cluster/objects.hpp"
+
+#include <benchmark/benchmark.h>
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace millwright {
+namespace {
+
+using testing::at;
+using testing::ClaimBuilder;
+using testing::hold;
+using testing::NodeBuilder;
+using testing::PodBuilder;
+
+std::string node_name(std::int64_t i) {
+  return "ip-10-" + std::to_string(i / 250) + "-" + std::to_string(i % 250) +
+         ".eu-west-1.compute.internal";
+}
+
+struct Cluster {
+  cluster::Ledger ledger;
+  cluster::State state{ledger};
+  std::int64_t nodes;
+  std::int64_t bound = 0;
+
+  Cluster(std::int64_t size, std::int64_t held_every) : nodes(size) {
+    for (std::int64_t i = 0; i < nodes; ++i) {
+      const std::string name = node_name(i);
+      const std::string provider = "aws:///eu-west-1a/i-" + std::to_string(i);
+      state.upsert(NodeBuilder(name)
+                       .managed()
+                       .provider(provider)
+                       .allocatable(16'000, 64'000)
+                       .ready_since(0)
+                       .build());
+      state.upsert(ClaimBuilder("default-" + std::to_string(i))
+                       .provider(provider)
+                       .condition("Initialized")
+                       .expire_after("720h")
+                       .created(0)
+                       .build());
+      for (int p = 0; p < 10; ++p) {
+        state.upsert(PodBuilder("web-" + std::to_string(i) + "-" + std::to_string(p))
+                         .on(name)
+                         .requests(500, 1'000)
+                         .build());
+      }
+      if (i % held_every == 0) {
+        for (int p = 0; p < 8; ++p) {
+          ledger.hold(hold("h" + std::to_string(i) + "-" + std::to_string(p), name, 1'300, 600));
+        }
+      }
+      if (i % 50 == 1) {
+        ledger.fence({name, "Underutilized", at(0)});
+      }
+    }
+    state.set_synced(true);
+    state.snapshot();
+  }
+
+  void bind_one() {
+    state.upsert(PodBuilder("new-" + std::to_string(bound))
+                     .on(node_name(bound * 7 % nodes))
+                     .requests(100, 100)
+                     .build());
+    ++bound;
+    state.snapshot();
+  }
+
+  extender::Extender extender() {
+    return extender::Extender({.snapshot = [this] { return state.latest(); },
+                               .ledger = &ledger,
+                               .now = [] { return at(5); },
+                               .on_refused = {},
+                               .metrics = nullptr},
+                              extender::Policy{});
+  }
+};
+
+model::Pod asking_pod() {
+  model::Pod pod = PodBuilder("asking").requests(500, 1'000).value();
+  for (int i = 0; i < 10; ++i) {
+    pod.meta.labels.emplace("example.com/label-" + std::to_string(i), "value");
+  }
+  return pod;
+}
+
+std::string names_request(std::int64_t names) {
+  boost::json::array array;
+  for (std::int64_t i = 0; i < names; ++i) {
+    array.emplace_back(node_name(i));
+  }
+  return R"({"Pod":)" + boost::json::serialize(model::encode(asking_pod())) +
+         R"(,"Nodes":null,"NodeNames":)" + boost::json::serialize(array) + "}";
+}
+
+std::string nodes_request(std::int64_t count) {
+  std::string items;
+  for (std::int64_t i = 0; i < count; ++i) {
+    NodeBuilder node(node_name(i));
+    node.managed().allocatable(16'000, 64'000);
+    for (int label = 0; label < 120; ++label) {
+      node.label("example.com/some-label-" + std::to_string(label), "a value of usual length");
+    }
+    items += (items.empty() ? "" : ",") + boost::json::serialize(model::encode(*node.build()));
+  }
+  return R"({"Pod":)" + boost::json::serialize(model::encode(asking_pod())) +
+         R"(,"Nodes":{"metadata":{},"items":[)" + items + R"(]},"NodeNames":null})";
+}
+
+// Processor time of this thread: a busy machine does not change it.
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Times each call itself, to report the 99th percentile as well as the mean.
+template <class Call>
+void measure(benchmark::State& bench, Cluster& cluster, Call call) {
+  std::vector<double> seconds;
+  for (auto _ : bench) {
+    cluster.bind_one();
+    const double start = thread_seconds();
+    const extender::Reply reply = call();
+    const double taken = thread_seconds() - start;
+    if (reply.status != 200) {
+      bench.SkipWithError("the extender did not answer 200");
+      break;
+    }
+    seconds.push_back(taken);
+    bench.SetIterationTime(taken);
+  }
+  if (!seconds.empty()) {
+    std::sort(seconds.begin(), seconds.end());
+    bench.counters["p99_us"] = seconds[seconds.size() * 99 / 100] * 1e6;
+  }
+}
+
+void filter_names(benchmark::State& bench) {
+  Cluster cluster(bench.range(0), bench.range(1));
+  const auto extender = cluster.extender();
+  const std::string request = names_request(bench.range(0));
+  extender.filter(request);
+  measure(bench, cluster, [&] { return extender.filter(request); });
+}
+
+void prioritize_names(benchmark::State& bench) {
+  Cluster cluster(bench.range(0), bench.range(1));
+  const auto extender = cluster.extender();
+  const std::string request = names_request(bench.range(0));
+  extender.prioritize(request);
+  measure(bench, cluster, [&] { return extender.prioritize(request); });
+}
+
+// What publishing costs the loop, for comparison.
+void snapshot_after_one_binding(benchmark::State& bench) {
+  Cluster cluster(bench.range(0), 10);
+  for (auto _ : bench) {
+    const double start = thread_seconds();
+    cluster.bind_one();
+    bench.SetIterationTime(thread_seconds() - start);
+  }
+}
+
+void filter_full_nodes(benchmark::State& bench) {
+  Cluster cluster(bench.range(0), 10);
+  const auto extender = cluster.extender();
+  const std::string request = nodes_request(bench.range(0));
+  extender.filter(request);
+  bench.counters["request_bytes"] = static_cast<double>(request.size());
+  measure(bench, cluster, [&] { return extender.filter(request); });
+}
+
+// A sample of 500 names out of a larger cluster, as kube-scheduler sends by default.
+void filter_sample_of_5000(benchmark::State& bench) {
+  Cluster cluster(5'000, 10);
+  const auto extender = cluster.extender();
+  const std::string request = names_request(500);
+  extender.filter(request);
+  measure(bench, cluster, [&] { return extender.filter(request); });
+}
+
+// The second argument is how rare a node with held room is; 1 is a burst on nothing but new nodes.
+BENCHMARK(filter_names)
+    ->ArgNames({"names", "held_every"})
+    ->Args({500, 10})
+    ->Args({5'000, 10})
+    ->Args({10'000, 10})
+    ->Args({500, 1})
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(filter_sample_of_5000)->UseManualTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(prioritize_names)
+    ->ArgNames({"names", "held_every"})
+    ->Args({500, 10})
+    ->Args({5'000, 10})
+    ->Args({10'000, 10})
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(snapshot_after_one_binding)
+    ->Arg(500)
+    ->Arg(5'000)
+    ->Arg(10'000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(filter_full_nodes)->Arg(500)->UseManualTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace millwright
