@@ -1,6 +1,7 @@
 #include "sandbox/apiserver/request.hpp"
 
 #include "millwright/model/codec.hpp"
+#include "sandbox/apiserver/protobuf.hpp"
 
 #include <boost/json.hpp>
 
@@ -111,6 +112,9 @@ Outcome<Json> parse_body(const RestRequest& request) {
       return bad_request("the body of the request must hold one YAML document");
     }
     return std::move(documents->front());
+  }
+  if (type.find("vnd.kubernetes.protobuf") != std::string_view::npos) {
+    return decode_protobuf(body);
   }
   if (!type.empty() && type.find("json") == std::string_view::npos) {
     return unsupported_media_type(type);

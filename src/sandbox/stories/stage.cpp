@@ -147,7 +147,8 @@ base::Task<bool> Stage::scale(std::string deployment, int replicas) {
 }
 
 base::Task<bool> Stage::remove(model::Resource resource, model::ObjectKey key) {
-  auto reply = co_await client().remove(resource, key, {}, stop_);
+  kube::DeleteOptions options;
+  auto reply = co_await client().remove(resource, key, options, stop_);
   if (!reply) {
     fail(std::string(resource.kind) + " " + key.name + " can be deleted: " + reply.error().message);
     co_return false;
