@@ -1,6 +1,6 @@
 // OpenAPI, as little as keeps clients content: stock kubectl looks in it for one thing, whether a
-// kind's PATCH takes the fieldValidation parameter, and then leaves validation to the server. Older
-// kubectl asks for protobuf and skips validation of kinds it does not find; an empty document does.
+// kind's PATCH takes the fieldValidation and dryRun parameters, and then leaves the rest to the
+// server. Older kubectl asks for the protobuf form and skips validation of kinds without a schema.
 #include "sandbox/apiserver/discovery.hpp"
 #include "sandbox/apiserver/errors.hpp"
 #include "sandbox/apiserver/rest.hpp"
@@ -73,11 +73,45 @@ net::Response version_3_index() {
   return json_response({{"paths", std::move(paths)}});
 }
 
+// One length-delimited protobuf field of a number below 16 (gnostic's OpenAPIv2.proto).
+std::string field(unsigned number, const std::string& content) {
+  std::string out(1, static_cast<char>(number << 3U | 2U));
+  for (auto size = content.size();; size >>= 7U) {
+    const bool more = size >= 0x80;
+    out += static_cast<char>((size & 0x7FU) | (more ? 0x80U : 0U));
+    if (!more) {
+      return out + content;
+    }
+  }
+}
+
+// Document{paths 8{path 2{name 1, value 2{patch 8{parameters 8, vendor_extension 13}}}}}
+std::string version_2_protobuf() {
+  std::string paths;
+  for (const auto& info : all_infos()) {
+    std::string patch;
+    for (const auto* name : {"dryRun", "fieldManager", "fieldValidation"}) {
+      const auto query = field(2, "query") + field(4, name) + field(6, "string");
+      patch += field(8, field(1, field(2, field(3, query))));
+    }
+    const object kind{{"group", info.resource.group},
+                      {"version", info.resource.version},
+                      {"kind", info.resource.kind}};
+    patch += field(13, field(1, "x-kubernetes-group-version-kind") +
+                           field(2, field(2, boost::json::serialize(kind))));
+    const auto path = "/" + root_of(info.resource) + "/" + std::string(info.resource.plural);
+    paths += field(2, field(1, path + "/{name}") + field(2, field(8, patch)));
+  }
+  return field(1, "2.0") + field(8, paths);
+}
+
 net::Response version_2(const net::Request& request) {
   if (request.headers.get("Accept").find("proto") != std::string_view::npos) {
-    net::Response empty;
-    empty.headers.set("Content-Type", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
-    return empty;
+    net::Response response;
+    response.headers.set("Content-Type",
+                         "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    response.body = version_2_protobuf();
+    return response;
   }
   object paths;
   std::set<std::string> roots;

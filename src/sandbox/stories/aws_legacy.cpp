@@ -11,14 +11,25 @@ using std::chrono::seconds;
 
 const std::string kApp = "inflate";
 
-base::Task<bool> create_all(Stage& stage, std::vector<std::string> files) {
+// Both Provisioners, then, once their NodePools are Ready, the workload.
+base::Task<bool> create_all(Stage& stage, std::string provisioner_file, std::string provisioner,
+                            std::string workload_file) {
+  const std::vector<std::string> files{"aws-legacy-default.yaml", provisioner_file};
+  const std::vector<std::string> pools{"default", provisioner};
   for (const auto& file : files) {
     const bool created = co_await stage.create_file(file);
     if (!created) {
       co_return false;
     }
   }
-  co_return true;
+  for (const auto& pool : pools) {
+    const bool ready = co_await stage.wait_pool_ready(pool);
+    if (!ready) {
+      co_return false;
+    }
+  }
+  const bool created = co_await stage.create_file(workload_file);
+  co_return created;
 }
 
 // ttlSecondsAfterEmpty: 30.
@@ -50,9 +61,8 @@ base::Task<void> remove_workload(Stage& stage) {
 }  // namespace
 
 base::Task<void> tell_aws_team(Stage& stage) {
-  std::vector<std::string> files{"aws-legacy-default.yaml", "aws-legacy-team.yaml",
-                                 "aws-team-workload.yaml"};
-  const bool created = co_await create_all(stage, std::move(files));
+  const bool created = co_await create_all(stage, "aws-legacy-team.yaml", "team-provisioner",
+                                           "aws-team-workload.yaml");
   if (!created) {
     co_return;
   }
@@ -74,9 +84,8 @@ base::Task<void> tell_aws_team(Stage& stage) {
 }
 
 base::Task<void> tell_aws_weight(Stage& stage) {
-  std::vector<std::string> files{"aws-legacy-default.yaml", "aws-legacy-weight.yaml",
-                                 "aws-weight-workload.yaml"};
-  const bool created = co_await create_all(stage, std::move(files));
+  const bool created = co_await create_all(stage, "aws-legacy-weight.yaml", "weight-provisioner",
+                                           "aws-weight-workload.yaml");
   if (!created) {
     co_return;
   }

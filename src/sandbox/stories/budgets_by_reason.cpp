@@ -9,10 +9,19 @@ namespace {
 
 using std::chrono::minutes;
 
+// Once its instance is being ended a node no longer counts against a budget, as in Karpenter.
+bool is_ending(Stage& stage, const std::string& node) {
+  const auto& claims = stage.recorder().claims();
+  return std::any_of(claims.begin(), claims.end(), [&](const auto& entry) {
+    return entry.second.last->node_name == node &&
+           model::is_true(entry.second.last->conditions, model::kInstanceTerminating);
+  });
+}
+
 std::size_t leaving(Stage& stage) {
   const auto nodes = stage.nodes();
-  return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [](const auto* node) {
-    return node->disrupted || node->deleting;
+  return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const auto* node) {
+    return (node->disrupted || node->deleting) && !is_ending(stage, node->last->meta.name);
   }));
 }
 

@@ -172,6 +172,25 @@ base::Task<bool> Stage::wait(std::string what, std::function<bool()> seen,
   co_return true;
 }
 
+base::Task<bool> Stage::wait_pool_ready(std::string name) {
+  constexpr auto kDeadline = std::chrono::minutes(1);
+  const base::TimePoint limit = now() + kDeadline;
+  model::ObjectKey key;
+  key.name = name;
+  while (now() < limit && !stop_.stop_requested()) {
+    auto object = co_await client().get(model::kNodePoolResource, key, stop_);
+    const auto pool = object ? model::decode<model::NodePool>(*object)
+                             : base::Result<model::NodePool>(tl::unexpected(object.error()));
+    if (pool && model::is_true(pool->conditions, model::kReady)) {
+      say("NodePool " + name + " is Ready");
+      co_return true;
+    }
+    co_await pass(std::chrono::seconds(1));
+  }
+  fail("NodePool " + name + " is Ready within a minute");
+  co_return false;
+}
+
 base::Task<bool> Stage::pass(base::Duration time) {
   return base::sleep(environment_.world->loop(), time, stop_);
 }

@@ -27,6 +27,8 @@ class Stage {
 
   // Waits until `seen` holds. Past the deadline: a failure that says what was waited for.
   base::Task<bool> wait(std::string what, std::function<bool()> seen, base::Duration deadline);
+  // Asks for the NodePool until its condition Ready is True.
+  base::Task<bool> wait_pool_ready(std::string name);
   // Lets time pass.
   base::Task<bool> pass(base::Duration time);
 

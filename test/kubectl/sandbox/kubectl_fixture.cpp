@@ -126,6 +126,11 @@ void KubectlFixture::launch_node(const std::string& name, const std::string& cpu
     instance.allocatable = instance.capacity;
     world.kubelet().launched(instance, nullptr, {});
   });
+  for (bool present = false; !present;) {
+    on_loop([&](World& world) {
+      present = world.api().get(model::kNodeResource, {{}, name}).has_value();
+    });
+  }
 }
 
 Output KubectlFixture::kubectl(const std::string& arguments, const std::string& input) {
