@@ -41,7 +41,7 @@ def problems_of(path: str) -> list[str]:
     text = COMMENT.sub(lambda m: " " * len(m.group()), source)
     text = STRING.sub(lambda m: '"' + " " * (len(m.group()) - 2) + '"', text)
     found = []
-    for match in re.finditer(r"\bco_await\b", text):
+    for match in re.finditer(r"(?<!operator )\bco_await\b", text):
         begin, statement = statement_at(text, match.start())
         where = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
         lambdas = [m for m in LAMBDA.finditer(statement)

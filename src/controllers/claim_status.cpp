@@ -28,9 +28,6 @@ ClaimReply write_pod_event(Services& services, ClaimPtr claim, base::TimePoint w
 
 base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr claim,
                                                std::shared_ptr<const model::NodePool> pool) {
-  if (!model::is_true(claim->conditions, model::kLaunched)) {
-    co_return std::string();
-  }
   std::string reason = disruption::drift_reason(*claim, *pool);
   if (!reason.empty()) {
     co_return reason;
@@ -91,11 +88,16 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
 
   if (const auto event = pod_events_.find(name); event != pod_events_.end()) {
     const auto last = claim->last_pod_event_time;
-    if (!last || event->second - *last >= kPodEventPeriod) {
-      auto written = co_await write_pod_event(services_, claim, event->second);
+    if (!last || now - *last >= kPodEventPeriod) {
+      const base::TimePoint when = event->second;
+      auto written = co_await write_pod_event(services_, claim, when);
       MW_CO_TRY(updated, std::move(written));
       claim = updated;
-      pod_events_.erase(name);
+      // A later event may have come while this one was written.
+      if (const auto still = pod_events_.find(name);
+          still != pod_events_.end() && still->second == when) {
+        pod_events_.erase(still);
+      }
     } else {
       again = sooner(again, *last + kPodEventPeriod - now);
     }
@@ -103,7 +105,7 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
 
   const auto pool =
       find_pool(*services_.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
-  if (!pool) {
+  if (!pool || !model::is_true(claim->conditions, model::kLaunched)) {
     co_return again;
   }
   auto drifted = co_await drift_of(services_, claim, pool);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <set>
+#include <type_traits>
 
 namespace millwright::controllers {
 namespace {
@@ -87,11 +88,15 @@ class Feed {
 
   template <class T>
   void watch(const model::Resource& resource, RemoveHandler remove, std::function<void()> synced) {
-    kube::TypedHandlers<T> handlers{
-        .upsert =
-            [this](std::shared_ptr<const T> object) { services_.state.upsert(std::move(object)); },
-        .remove = std::move(remove),
-        .synced = synced ? std::move(synced) : [] {}};
+    kube::TypedHandlers<T> handlers{.upsert =
+                                        [this](std::shared_ptr<const T> object) {
+                                          if constexpr (std::is_same_v<T, model::Pod>) {
+                                            transitions_.upsert(*object);
+                                          }
+                                          services_.state.upsert(std::move(object));
+                                        },
+                                    .remove = std::move(remove),
+                                    .synced = synced ? std::move(synced) : [] {}};
     group_.spawn(kube::run_informer(services_.client, resource, {},
                                     kube::decode_into<T>(std::move(handlers), services_.log),
                                     services_.log, services_.seed + (++informers_), stop_));

@@ -96,6 +96,11 @@ ClaimReply launch(Services& services, ClaimPtr claim) {
   }
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
   auto created = co_await provider->create(durable, node_class);
+  // The call took a while; what it is recorded on is the claim as it is now.
+  if (const auto now = find_claim(*services.state.snapshot(), durable->meta.name);
+      now && now->claim->meta.uid == durable->meta.uid) {
+    durable = now->claim;
+  }
   if (created) {
     auto recorded = co_await record_launch(services, durable, *std::move(created));
     co_return recorded;

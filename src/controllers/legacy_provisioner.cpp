@@ -12,10 +12,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
-
 std::string_view renamed(std::string_view key) {
-  if (key == kProvisionerNameLabel) {
+  if (key == model::kProvisionerNameLabel) {
     return model::kNodePoolLabel;
   }
   if (key == "karpenter.sh/do-not-evict" || key == "karpenter.sh/do-not-consolidate") {
@@ -124,10 +122,8 @@ base::Result<std::optional<json::value>> own_class(const json::object& from,
   return std::optional<json::value>(std::move(node_class));
 }
 
-json::object template_of(const json::object& from, const std::string& provisioner,
-                         const std::string& node_class) {
+json::object template_of(const json::object& from, const std::string& node_class) {
   json::object labels = renamed_map(from, "labels");
-  labels[kProvisionerNameLabel] = provisioner;  // pods written for the old API select by it
   json::array requirements;
   if (const auto* given = from.if_contains("requirements"); given && given->is_array()) {
     for (json::value item : given->as_array()) {
@@ -178,7 +174,7 @@ base::Result<LegacyTranslation> translate_provisioner(const json::value& provisi
   }
   result.node_class = *std::move(owned);
   json::object spec{
-      {"template", template_of(from, name, result.node_class ? name : class_name(from, name))},
+      {"template", template_of(from, result.node_class ? name : class_name(from, name))},
       {"disruption", disruption_of(from)}};
   if (const auto* weight = from.if_contains("weight")) {
     spec["weight"] = *weight;

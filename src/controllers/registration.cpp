@@ -23,12 +23,16 @@ void merge_taints(std::vector<model::Taint>& taints, const std::vector<model::Ta
 }
 
 // The Node as registration leaves it, as a merge patch.
-json::value registration_patch(const model::Node& node, const model::NodeClaim& claim) {
+json::value registration_patch(const model::Node& node, const model::NodeClaim& claim,
+                               const model::NodePool* pool) {
   json::object labels;
   for (const auto& [key, value] : claim.meta.labels) {
     labels[key] = value;
   }
   labels[model::kRegisteredLabel] = "true";
+  if (pool != nullptr && !pool->meta.label(model::kLegacyOwnerLabel).empty()) {
+    labels[model::kProvisionerNameLabel] = pool->meta.name;
+  }
   json::object annotations;
   for (const auto& [key, value] : claim.meta.annotations) {
     annotations[key] = value;
@@ -97,7 +101,8 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   }
   const auto node = record->node;
   warn_when_untainted(services, *node, *claim);
-  auto patched = co_await patch_node(services, node, registration_patch(*node, *claim));
+  const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  auto patched = co_await patch_node(services, node, registration_patch(*node, *claim, pool.get()));
   MW_CO_TRY(registered_node, std::move(patched));
   services.ledger.rename_target(claim->meta.name, registered_node->meta.name);
   services.log.info("registered nodeclaim",

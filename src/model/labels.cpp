@@ -82,12 +82,13 @@ std::string_view normalized_label_key(std::string_view key) {
     std::string_view beta;
     std::string_view stable;
   };
-  static constexpr std::array<Alias, 5> kAliases{
+  static constexpr std::array<Alias, 6> kAliases{
       {{"failure-domain.beta.kubernetes.io/zone", kZoneLabel},
        {"failure-domain.beta.kubernetes.io/region", kRegionLabel},
        {"beta.kubernetes.io/arch", kArchLabel},
        {"beta.kubernetes.io/os", kOsLabel},
-       {"beta.kubernetes.io/instance-type", kInstanceTypeLabel}}};
+       {"beta.kubernetes.io/instance-type", kInstanceTypeLabel},
+       {kProvisionerNameLabel, kNodePoolLabel}}};
   for (const Alias& alias : kAliases) {
     if (alias.beta == key) {
       return alias.stable;

@@ -5,7 +5,9 @@
 #include "millwright/base/loop.hpp"
 #include "millwright/sandbox/story.hpp"
 
+#include <cstdlib>
 #include <memory>
+#include <stdexcept>
 
 namespace millwright::test {
 
@@ -15,6 +17,12 @@ class VirtualCluster {
                           base::TimePoint start = base::TimePoint(std::chrono::days(20'000)))
       : loop(start), group_(loop) {
     options.sockets = false;
+    // MILLWRIGHT_TEST_LOG=1 shows what the controllers say, in the run's own time.
+    if (std::getenv("MILLWRIGHT_TEST_LOG") != nullptr) {
+      options.log = base::Logger(base::stdout_sink(base::LogLevel::Debug, base::LogFormat::Text,
+                                                   [this] { return loop.now(); }),
+                                 "millwright");
+    }
     auto made = app::EmbeddedCluster::make(loop, compute_, std::move(options));
     if (!made) {
       throw std::runtime_error(made.error().message);

@@ -51,13 +51,16 @@ inline constexpr std::string_view kHoldsAnnotation = "millwright.io/holds";
 inline constexpr std::string_view kFenceAnnotation = "millwright.io/fence";
 // Changing it on a pod makes kube-scheduler try that pod again at once.
 inline constexpr std::string_view kKickAnnotation = "millwright.io/kick";
+// The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
+inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";
 
 // The well-known label keys a NodePool need not define because instance types do. Providers add
 // their own with register_well_known_label() at start-up, before any other thread runs.
 bool is_well_known_label(std::string_view key);
 void register_well_known_label(std::string_view key);
-// Deprecated beta keys to their stable names; other keys unchanged.
+// Deprecated keys (beta labels, the legacy provisioner-name) to their stable names; others
+// unchanged.
 std::string_view normalized_label_key(std::string_view key);
 // karpenter.sh and its sub-domains (and what providers restrict), unless well known;
 // kubernetes.io/hostname too.

@@ -38,7 +38,9 @@ struct SchedulerOptions {
 struct KubeletOptions {
   base::Duration ready_after = std::chrono::seconds(5);  // from registration to Ready
   base::Duration pod_start = std::chrono::seconds(2);    // from binding to Running
-  base::Duration pod_stop = std::chrono::seconds(1);     // from deletion to gone; at most its grace
+  // From deletion until the containers have ended; at most the grace period. Longer than pod_start,
+  // as a server that finishes its requests is.
+  base::Duration pod_stop = std::chrono::seconds(8);
   base::Duration lease_interval = std::chrono::seconds(60);
   // A machine that stopped is reported Unknown after so long without a heartbeat.
   base::Duration unreachable_after = std::chrono::seconds(40);

@@ -109,13 +109,12 @@ TEST(Legacy, KeysThatAreMentionedGetNone) {
   EXPECT_THAT(text, testing::Not(HasSubstr("kubernetes.io/arch")));
 }
 
-TEST(Legacy, OldNamesAreRenamedAndTheOldLabelStaysOnNodes) {
+TEST(Legacy, OldNamesAreRenamed) {
   const auto pool =
       translated("{providerRef: {name: t}, annotations: {karpenter.sh/do-not-evict: 'true'}}")
           .node_pool;
   const auto metadata = json::serialize(at(pool, "spec.template.metadata"));
   EXPECT_THAT(metadata, HasSubstr(R"("karpenter.sh/do-not-disrupt":"true")"));
-  EXPECT_THAT(metadata, HasSubstr(R"("karpenter.sh/provisioner-name":"team")"));
 }
 
 TEST(Legacy, AKubeletConfigurationMakesAClassOfItsOwn) {
