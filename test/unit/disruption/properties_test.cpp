@@ -11,7 +11,7 @@ namespace {
 Cluster any_cluster() {
   Cluster cluster;
   cluster.options.spot_to_spot = true;
-  cluster.pool().budgets = {{.nodes = std::to_string(*rc::gen::inRange(0, 6))}};
+  cluster.pool().budgets = {{.nodes = std::to_string(*rc::gen::element(0, 1, 2, 4, 8, 8))}};
   cluster.pool().consolidation_policy = *rc::gen::element<std::string>(
       "WhenEmpty", "WhenEmptyOrUnderutilized", "WhenEmptyOrUnderutilized", "Balanced");
   if (*rc::gen::arbitrary<bool>()) {
@@ -23,7 +23,7 @@ Cluster any_cluster() {
     const auto type = *rc::gen::element<std::string>("small", "medium", "large");
     std::vector<std::shared_ptr<model::Pod>> pods;
     std::int64_t free = type == "small" ? 2000 : (type == "medium" ? 4000 : 8000);
-    const int wanted = *rc::gen::inRange(0, 5);
+    const int wanted = *rc::gen::element(0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6);
     for (int p = 0; p < wanted; ++p) {
       const std::int64_t size = *rc::gen::inRange(1, 30) * 100;
       if (size <= free) {
@@ -36,16 +36,16 @@ Cluster any_cluster() {
                          {.type = type,
                           .zone = *rc::gen::element<std::string>("a", "b"),
                           .capacity_type = *rc::gen::element<std::string>("on-demand", "spot")});
-    if (*rc::gen::inRange(0, 6) == 0) {
+    if (*rc::gen::inRange(0, 20) == 0) {
       member.claim->conditions.push_back({.type = "Drifted",
                                           .status = model::ConditionStatus::True,
                                           .last_transition_time = kLongAgo});
     }
-    if (*rc::gen::inRange(0, 8) == 0) {
+    if (*rc::gen::inRange(0, 30) == 0) {
       cluster.busy.insert(member.claim->meta.name);
     }
   }
-  const int pending = *rc::gen::inRange(0, 3);
+  const int pending = *rc::gen::element(0, 0, 0, 1, 2);
   for (int p = 0; p < pending; ++p) {
     cluster.add_pending(pod("pending" + std::to_string(p), *rc::gen::inRange(1, 40) * 100));
   }
