@@ -139,9 +139,7 @@ int main(int argc, char** argv) {
                    "without a story: kwok, aws, alibaba or huawei")
       ->capture_default_str();
   sandbox->add_option("--kubeconfig", sandbox_arguments.kubeconfig, "where to write a kubeconfig");
-  sandbox->add_flag_callback(
-      "--verbose", [&] { sandbox_arguments.log_level = base::LogLevel::Info; },
-      "print what the controllers log");
+  sandbox->add_flag("--verbose", sandbox_arguments.verbose, "print what the controllers log");
 
   std::string crd_directory;
   auto* crds = cli.add_subcommand("crds", "print the CustomResourceDefinitions");

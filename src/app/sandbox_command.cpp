@@ -98,9 +98,11 @@ class Session {
     if (info != nullptr && info->best_effort_min_values) {
       options.controllers.solve.min_values = scheduling::MinValuesPolicy::BestEffort;
     }
-    options.log = base::Logger(base::stdout_sink(arguments_.log_level, base::LogFormat::Text,
-                                                 [this] { return loop_.now(); }),
-                               "millwright");
+    if (arguments_.verbose) {
+      options.log = base::Logger(base::stdout_sink(base::LogLevel::Info, base::LogFormat::Text,
+                                                   [this] { return loop_.now(); }),
+                                 "millwright");
+    }
     auto made = EmbeddedCluster::make(loop_, compute_, std::move(options));
     if (!made) {
       std::fprintf(stderr, "sandbox: %s\n", made.error().message.c_str());

@@ -2,8 +2,6 @@
 // time.
 #pragma once
 
-#include "millwright/base/log.hpp"
-
 #include <cstdint>
 #include <string>
 
@@ -17,7 +15,7 @@ struct SandboxArguments {
   std::uint64_t seed = 1;
   std::string profile = "kwok";  // without a story: whose cloud
   std::string kubeconfig;        // where to write it; empty: a temporary file
-  base::LogLevel log_level = base::LogLevel::Error;
+  bool verbose = false;          // print what the controllers log
 };
 
 // The process's exit status: 0 only when every story's outcome held.
