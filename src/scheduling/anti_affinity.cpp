@@ -12,17 +12,9 @@ AntiAffinity::AntiAffinity(const Problem& problem) : surroundings_(problem.surro
       moving.insert(pod->meta.uid);
     }
   }
-  std::set<const NodeRecord*> seen;
-  const auto scan = [&](const std::vector<NodeRecordPtr>& nodes) {
-    for (const auto& node : nodes) {
-      if (seen.insert(node.get()).second) {
-        add_pods_of(*node, moving);
-      }
-    }
-  };
-  scan(problem.nodes);
-  if (surroundings_ != nullptr) {
-    scan(surroundings_->nodes);
+  const bool everywhere = surroundings_ != nullptr && !surroundings_->nodes.empty();
+  for (const auto& node : everywhere ? surroundings_->nodes : problem.nodes) {
+    add_pods_of(*node, moving);
   }
 }
 

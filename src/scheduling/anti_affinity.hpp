@@ -14,8 +14,8 @@ namespace millwright::scheduling {
 
 class AntiAffinity {
  public:
-  // Looks at the pods on every node of the surroundings and of the problem, except those that are
-  // to be placed anew.
+  // Looks at the pods on every node of the surroundings (of the problem, when there are none),
+  // except those that are to be placed anew.
   explicit AntiAffinity(const Problem& problem);
 
   bool empty() const { return terms_.empty(); }

@@ -10,6 +10,7 @@
 namespace millwright::scheduling {
 namespace {
 
+constexpr double kPriceTolerance = 1.02;
 constexpr double kNotSold = std::numeric_limits<double>::infinity();
 
 Amounts smallest_requests(const PodClasses& pods) {
@@ -23,14 +24,29 @@ Amounts smallest_requests(const PodClasses& pods) {
   return smallest;
 }
 
+// The pod wants nothing that the claim's pods do not want already.
+bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
+  const Amounts& more = candidate.pod_class.requests;
+  for (std::size_t c = 0; c < more.size(); ++c) {
+    if (more[c] > 0 && claim.requests[c] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
-                         std::span<const PoolTemplate> pools)
+                         std::span<const PoolTemplate> pools, bool keep_price_levels)
     : problem_(problem),
+      pods_(pods),
       pools_(pools),
       shapes_(pools),
       reservations_(pools, problem),
+      unit_prices_(pods, pools),
+      keep_price_levels_(keep_price_levels),
+      own_unit_prices_(pods.classes.size()),
       smallest_(smallest_requests(pods)),
       scratch_(pods.columns.size(), 0) {
   for (const PoolTemplate& pool : pools) {
@@ -38,8 +54,11 @@ ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
   }
 }
 
-bool ClaimDrafts::join(std::uint32_t index, const Candidate& candidate, std::uint32_t pod) {
-  ClaimDraft& claim = claims_[index];
+bool ClaimDrafts::join(std::uint32_t claim, const Candidate& candidate, std::uint32_t pod) {
+  return join(claims_[claim], candidate, pod);
+}
+
+bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
   const PoolTemplate& pool = pools_[claim.pool];
   for (std::size_t c = 0; c < scratch_.size(); ++c) {
     scratch_[c] = saturating_add(claim.requests[c], candidate.pod_class.requests[c]);
@@ -52,8 +71,13 @@ bool ClaimDrafts::join(std::uint32_t index, const Candidate& candidate, std::uin
   if (shape == ClaimShapes::kNone) {
     return false;
   }
+  if (keep_price_levels_ && is_dearer_than_its_own(claim, candidate)) {
+    return false;
+  }
+  const bool levels =
+      keep_price_levels_ && (shape != claim.shape || !same_resources(claim, candidate));
   const HostPorts& ports = candidate.constraint.ports;
-  if (shape == claim.shape && ports.empty() && !shapes_[shape].has_min_values) {
+  if (shape == claim.shape && ports.empty() && !shapes_[shape].has_min_values && !levels) {
     pool.room.keep_fitting(claim.rows, scratch_);
     add_pod(claim, candidate, pod);
     return true;
@@ -74,7 +98,8 @@ bool ClaimDrafts::join(std::uint32_t index, const Candidate& candidate, std::uin
   }
   drop_rows_with_daemon_port_conflicts(rows, claim.pool, ports);
   if (!pool.room.keep_fitting(rows, scratch_) ||
-      (next.has_min_values && !satisfies_min_values(next.requirements, *pool.table, rows))) {
+      (next.has_min_values && !satisfies_min_values(next.requirements, *pool.table, rows)) ||
+      (levels && would_raise_prices(claim, next, rows))) {
     return false;
   }
   claim.rows = std::move(rows);
@@ -87,6 +112,8 @@ void ClaimDrafts::add_pod(ClaimDraft& claim, const Candidate& candidate, std::ui
   add_to(claim.requests, candidate.pod_class.requests);
   claim.ports.add(candidate.constraint.ports);
   claim.pods.push_back(pod);
+  claim.rungs.push_back(
+      static_cast<std::uint16_t>(&candidate.rung - candidate.constraint.ladder.data()));
   scratch_ = claim.requests;
   add_to(scratch_, smallest_);
   claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
@@ -101,6 +128,7 @@ std::optional<std::uint32_t> ClaimDrafts::open(const Candidate& candidate, std::
     if (claim->reserved) {
       reservations_.take(pools_[pool].table->kinds()[*claim->reserved]);
     }
+    claim->unit_price = unit_prices_.of(pool, shapes_[claim->shape], *claim);
     add_pod(*claim, candidate, pod);
     if (limits_[pool].limited()) {
       limits_[pool].charge(claim->rows);
@@ -183,6 +211,27 @@ void ClaimDrafts::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32
   }
 }
 
+bool ClaimDrafts::would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
+                                     const RowSet& rows) const {
+  const ClaimDraft after{.pool = claim.pool, .rows = rows, .reserved = claim.reserved};
+  return unit_prices_.of(claim.pool, next, after) > kPriceTolerance * claim.unit_price;
+}
+
+bool ClaimDrafts::is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate) {
+  const auto key = static_cast<std::size_t>(&candidate.pod_class - pods_.classes.data());
+  auto& by_rung = own_unit_prices_[key];
+  by_rung.resize(candidate.constraint.ladder.size(), -1);
+  double& own =
+      by_rung[static_cast<std::size_t>(&candidate.rung - candidate.constraint.ladder.data())];
+  for (std::uint32_t pool = 0; own < 0 && pool < pools_.size(); ++pool) {
+    if (const auto alone = draft(pool, candidate, false)) {
+      own = alone->reserved ? kNotSold : unit_prices_.of(pool, shapes_[alone->shape], *alone);
+    }
+  }
+  own = own < 0 ? kNotSold : own;
+  return claim.unit_price > kPriceTolerance * own;
+}
+
 std::vector<std::uint32_t> ClaimDrafts::reserved_by_price(const ClaimShape& shape) const {
   const PoolTemplate& pool = pools_[shape.pool];
   std::vector<std::pair<double, std::uint32_t>> priced;
@@ -232,15 +281,7 @@ bool ClaimDrafts::tighten(std::uint32_t pool) {
 
 double row_price(const PoolTemplate& pool, const ClaimShape& shape, const ClaimDraft& claim,
                  std::size_t row) {
-  const auto& kinds = pool.table->kinds();
-  if (claim.reserved) {
-    return kinds[*claim.reserved].price[row];
-  }
-  double least = kNotSold;
-  for (const std::uint32_t kind : shape.kinds) {
-    least = std::min(least, kinds[kind].price[row]);
-  }
-  return least;
+  return claim.reserved ? pool.table->kinds()[*claim.reserved].price[row] : shape.price[row];
 }
 
 std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,

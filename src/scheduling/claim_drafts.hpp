@@ -7,6 +7,7 @@
 #include "scheduling/limits.hpp"
 #include "scheduling/pod_classes.hpp"
 #include "scheduling/reservations.hpp"
+#include "scheduling/unit_prices.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,9 @@ struct ClaimDraft {
   Amounts requests;                       // of its pods
   HostPorts ports;                        // of its pods
   std::vector<std::uint32_t> pods;        // indices into PodClasses::pods, in order of arrival
+  std::vector<std::uint16_t> rungs;       // on which rung of its ladder each of them came
   std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
+  double unit_price = 0;                  // when it was opened; see UnitPrices
   bool min_values_relaxed = false;
   bool full = false;  // not even the smallest pod of the problem would fit
 };
@@ -37,7 +40,10 @@ struct Candidate {
 
 class ClaimDrafts {
  public:
-  ClaimDrafts(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools);
+  // With `keep_price_levels` a pod does not join a claim if one of the two would then pay more for
+  // its room than on its own: an on-demand pod makes a whole spot claim on-demand.
+  ClaimDrafts(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
+              bool keep_price_levels);
 
   const std::vector<ClaimDraft>& claims() const { return claims_; }
   const ClaimShapes& shapes() const { return shapes_; }
@@ -47,25 +53,51 @@ class ClaimDrafts {
   bool join(std::uint32_t claim, const Candidate& candidate, std::uint32_t pod);
   // A new claim in the first pool that takes the pod; its index.
   std::optional<std::uint32_t> open(const Candidate& candidate, std::uint32_t pod);
+  bool keeps_price_levels() const { return keep_price_levels_; }
+  void forget_price_levels() { keep_price_levels_ = false; }
   // Whether the pool would take the pod on a new claim if it had no limits.
   bool would_open_without_limits(std::uint32_t pool, const Candidate& candidate);
   // Commits the claims of a limited pool to sizes no larger than their cheapest choice, which
   // frees what they were charged beyond it. False when nothing was freed.
   bool tighten(std::uint32_t pool);
+  // Replaces a claim by two that cost less together, where machine sizes waste much of it: 65 CPUs
+  // are cheaper as 64 and 2 than as 96. False when no two do. The second claim is the last one.
+  bool split(std::uint32_t claim);
+  // Moves the pods of small claims into room that others have paid for; claims left empty vanish,
+  // which changes the indices of those after them.
+  void dissolve_small_claims();
 
  private:
   std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, bool heed_limits);
   bool settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
+  bool join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  // The claim's pods would pay more for their room.
+  bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
+                          const RowSet& rows) const;
+  // The pod would pay more for its room than on a claim of its own.
+  bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
+  Candidate candidate(std::uint32_t pod, std::uint16_t rung) const;
+  // Positions of the claim's pods that fill the row, first come first served.
+  std::vector<bool> filling(const ClaimDraft& claim, std::size_t row) const;
+  // A claim of those pods of another that were chosen (or of those that were not).
+  std::optional<ClaimDraft> part(const ClaimDraft& claim, const std::vector<bool>& chosen,
+                                 bool which);
+  bool dissolve(std::uint32_t claim, std::size_t& tries);
+  bool replace(std::uint32_t claim, ClaimDraft first, ClaimDraft second);
   void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
                                             const HostPorts& ports) const;
   void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
   std::vector<std::uint32_t> reserved_by_price(const ClaimShape& shape) const;
 
   const Problem& problem_;
+  const PodClasses& pods_;
   std::span<const PoolTemplate> pools_;
   ClaimShapes shapes_;
   Reservations reservations_;
   std::vector<Limits> limits_;
+  UnitPrices unit_prices_;
+  bool keep_price_levels_;
+  std::vector<std::vector<double>> own_unit_prices_;  // by class and rung; negative: not known
   std::vector<ClaimDraft> claims_;
   Amounts smallest_;  // per resource the least that any pod asks for
   Amounts scratch_;

@@ -2,9 +2,16 @@
 
 #include "scheduling/signature.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace millwright::scheduling {
+namespace {
+
+constexpr double kNotSold = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
   for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
@@ -40,6 +47,7 @@ std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
   ClaimShape shape{.pool = pool,
                    .admitted = owner.rows,
                    .offered = RowSet(owner.table->size()),
+                   .price = std::vector<double>(owner.table->size(), kNotSold),
                    .has_min_values = requirements.has_min_values()};
   shape.admitted &= owner.table->admitted(requirements);
   const auto& kinds = owner.table->kinds();
@@ -50,6 +58,9 @@ std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
     (kinds[i].reserved ? shape.reserved : shape.kinds).push_back(i);
     if (!kinds[i].reserved) {
       shape.offered |= kinds[i].rows;
+      for (std::size_t row = 0; row < shape.price.size(); ++row) {
+        shape.price[row] = std::min(shape.price[row], kinds[i].price[row]);
+      }
     }
   }
   shape.offered &= shape.admitted;

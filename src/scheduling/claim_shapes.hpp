@@ -22,6 +22,7 @@ struct ClaimShape {
   RowSet offered;                       // those with an available offering, reserved ones apart
   std::vector<std::uint32_t> kinds;     // compatible offering kinds, reserved ones apart
   std::vector<std::uint32_t> reserved;  // compatible reserved kinds
+  std::vector<double> price;            // by row: the least of `kinds`; infinity when not sold
   bool has_min_values = false;
 };
 

@@ -40,7 +40,8 @@ LivePods newest_daemon_pods(const Problem& problem) {
     }
   };
   if (!live.empty()) {
-    scan(problem.surroundings ? problem.surroundings->nodes : problem.nodes);
+    const bool everywhere = problem.surroundings && !problem.surroundings->nodes.empty();
+    scan(everywhere ? problem.surroundings->nodes : problem.nodes);
   }
   return live;
 }

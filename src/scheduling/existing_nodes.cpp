@@ -33,6 +33,26 @@ const PoolTemplate* template_of(const NodeRecord& record, std::span<const PoolTe
   return found == pools.end() ? nullptr : &*found;
 }
 
+// Those that may take pods: initialised ones first, then by name.
+std::vector<NodeRecordPtr> in_order(const std::vector<NodeRecordPtr>& records) {
+  std::vector<std::pair<bool, NodeRecordPtr>> keyed;  // still starting?
+  keyed.reserve(records.size());
+  for (const NodeRecordPtr& record : records) {
+    if (!record->marked_for_deletion && !record->fenced) {
+      keyed.emplace_back(!record->initialized(), record);
+    }
+  }
+  std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? b.first : a.second->name() < b.second->name();
+  });
+  std::vector<NodeRecordPtr> result;
+  result.reserve(keyed.size());
+  for (auto& [starting, record] : keyed) {
+    result.push_back(std::move(record));
+  }
+  return result;
+}
+
 }  // namespace
 
 const model::Taint* blocking_taint(std::span<const model::Taint> taints,
@@ -69,22 +89,13 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                              std::span<const PoolTemplate> pools,
                              std::span<const DaemonPod> daemons)
     : pods_(pods) {
-  nodes_.reserve(problem.nodes.size());
-  for (const NodeRecordPtr& record : problem.nodes) {
-    if (record->marked_for_deletion || record->fenced) {
-      continue;
-    }
+  for (const NodeRecordPtr& record : in_order(problem.nodes)) {
     ExistingNode& node = nodes_.emplace_back();
     node.record = record;
     node.taints = planning_taints(*record);
     node.unlaunched = is_unlaunched(*record);
     set_room(node, pools, daemons);
   }
-  std::sort(nodes_.begin(), nodes_.end(), [](const ExistingNode& a, const ExistingNode& b) {
-    const bool a_ready = a.record->initialized();
-    const bool b_ready = b.record->initialized();
-    return a_ready != b_ready ? a_ready : a.record->name() < b.record->name();
-  });
   const bool ports_matter =
       std::any_of(pods.constraints.begin(), pods.constraints.end(),
                   [](const Constraint& constraint) { return !constraint.ports.empty(); });
@@ -112,8 +123,13 @@ void ExistingNodes::set_room(ExistingNode& node, std::span<const PoolTemplate> p
     node.room = columns.amounts(record.claim->requests);
     return;
   }
-  node.room = columns.amounts(record.allocatable());
+  node.room = !record.node || !record.initialized()
+                  ? columns.amounts(record.allocatable())
+                  : columns.amounts(record.node->allocatable);  // no copy: most nodes are these
   subtract_from(node.room, columns.amounts(record.pod_requests));
+  if (daemons.empty()) {
+    return;
+  }
   // DaemonSet pods that are expected but not there yet keep their room.
   Amounts expected(columns.size(), 0);
   for (const DaemonPod& daemon : daemons) {

@@ -69,6 +69,13 @@ void Limits::charge(const RowSet& rows) {
   }
 }
 
+void Limits::refund(const RowSet& rows) {
+  --nodes_;
+  for (Resource& resource : resources_) {
+    resource.used = saturating_subtract(resource.used, largest(resource, rows));
+  }
+}
+
 void Limits::recharge(const RowSet& before, const RowSet& after) {
   for (Resource& resource : resources_) {
     resource.used = saturating_subtract(resource.used, largest(resource, before));

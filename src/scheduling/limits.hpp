@@ -23,6 +23,7 @@ class Limits {
   void keep_within(RowSet& rows) const;
   bool nodes_exhausted() const { return max_nodes_ && nodes_ >= *max_nodes_; }
   void charge(const RowSet& rows);
+  void refund(const RowSet& rows);
   // Charged as `before`, now only `after` can be bought.
   void recharge(const RowSet& before, const RowSet& after);
   // Of `rows`, those no larger than `row` in any limited resource.

@@ -6,8 +6,13 @@
 namespace millwright::scheduling {
 
 Packing::Packing(const Problem& problem, const PodClasses& pods,
-                 std::span<const PoolTemplate> pools, const ExistingNodes& nodes)
-    : pods_(pods), pools_(pools), nodes_(nodes), drafts_(problem, pods, pools) {
+                 std::span<const PoolTemplate> pools, const ExistingNodes& nodes, Strategy strategy)
+    : pods_(pods),
+      pools_(pools),
+      nodes_(nodes),
+      strategy_(strategy),
+      economise_(problem.options.economise),
+      drafts_(problem, pods, pools, strategy.keep_price_levels) {
   outcomes_.resize(pods.pods.size());
   for (const ExistingNode& node : nodes.nodes()) {
     room_.push_back(node.room);
@@ -25,7 +30,7 @@ Packing::Packing(const Problem& problem, const PodClasses& pods,
 void Packing::run() {
   keep_promises();
   std::vector<std::uint32_t> waiting;
-  for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+  for (const std::uint32_t pod : strategy_.order) {
     if (outcomes_[pod].kind == Outcome::Kind::Refused) {
       waiting.push_back(pod);
     }
@@ -34,8 +39,41 @@ void Packing::run() {
   while (!waiting.empty()) {
     const std::size_t before = waiting.size();
     std::erase_if(waiting, [this](std::uint32_t pod) { return place(pod); });
-    if (waiting.size() == before && !relieve_limits(waiting)) {
-      return;
+    if (waiting.size() == before && !relieve_limits(waiting) && !forget_price_levels()) {
+      break;
+    }
+  }
+  if (economise_) {
+    economise();
+  }
+}
+
+bool Packing::forget_price_levels() {
+  if (!drafts_.keeps_price_levels()) {
+    return false;
+  }
+  drafts_.forget_price_levels();
+  std::fill(gave_up_.begin(), gave_up_.end(), 0);
+  for (auto& seekers : seekers_) {
+    for (Seeker& seeker : seekers) {
+      seeker.claims_seen = 0;
+      seeker.open_claims.clear();
+    }
+  }
+  return true;
+}
+
+void Packing::economise() {
+  drafts_.forget_price_levels();
+  drafts_.dissolve_small_claims();
+  // New claims join the end of the list and are looked at too.
+  for (std::uint32_t claim = 0; claim < drafts_.claims().size(); ++claim) {
+    while (drafts_.split(claim)) {
+    }
+  }
+  for (std::uint32_t claim = 0; claim < drafts_.claims().size(); ++claim) {
+    for (const std::uint32_t pod : drafts_.claims()[claim].pods) {
+      outcomes_[pod] = {Outcome::Kind::Claim, claim};
     }
   }
 }
@@ -98,12 +136,17 @@ bool Packing::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& s
   return false;
 }
 
+std::uint32_t Packing::rank(std::uint32_t claim) const {
+  return strategy_.fewest_pods_first
+             ? static_cast<std::uint32_t>(drafts_.claims()[claim].pods.size())
+             : claim;
+}
+
 bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](std::uint32_t claim) {
-    const ClaimDraft& draft = drafts_.claims()[claim];
-    if (!draft.full) {
-      heap.emplace_back(static_cast<std::uint32_t>(draft.pods.size()), claim);
+    if (!drafts_.claims()[claim].full) {
+      heap.emplace_back(rank(claim), claim);
       std::push_heap(heap.begin(), heap.end(), std::greater<>{});
     }
   };
@@ -111,11 +154,11 @@ bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& 
     push(seeker.claims_seen++);
   }
   while (!heap.empty()) {
-    const auto [pods, claim] = heap.front();
+    const auto [ranked, claim] = heap.front();
     std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
     heap.pop_back();
     // Claims gain pods while they wait here; an entry that is out of date goes back further down.
-    if (drafts_.claims()[claim].pods.size() != pods) {
+    if (rank(claim) != ranked) {
       push(claim);
       continue;
     }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,20 @@ struct Outcome {
   std::uint32_t index = 0;  // into ExistingNodes::nodes() or ClaimDrafts::claims()
 };
 
+struct Strategy {
+  // Names every pod once, by index into PodClasses::pods.
+  std::span<const std::uint32_t> order;
+  // See ClaimDrafts.
+  bool keep_price_levels = false;
+  // Among claims in the making the one with the fewest pods, as Karpenter does; else the oldest,
+  // which leaves fewer claims half empty.
+  bool fewest_pods_first = true;
+};
+
 class Packing {
  public:
   Packing(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
-          const ExistingNodes& nodes);
+          const ExistingNodes& nodes, Strategy strategy);
 
   void run();
 
@@ -36,7 +47,7 @@ class Packing {
   struct Seeker {
     std::uint32_t next_node = 0;
     std::uint32_t claims_seen = 0;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> open_claims;  // heap of (pods, claim)
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> open_claims;  // heap of (rank, claim)
     bool cannot_open = false;
   };
 
@@ -44,15 +55,21 @@ class Packing {
   bool place(std::uint32_t pod);
   bool place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node);
   bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  std::uint32_t rank(std::uint32_t claim) const;
   bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   // Another round may succeed where limits were charged for more than will be bought.
   bool relieve_limits(const std::vector<std::uint32_t>& waiting);
+  // Better dear than not at all: those still waiting may join any claim.
+  bool forget_price_levels();
+  void economise();
   bool node_admits(std::uint32_t node, const Candidate& candidate);
 
   const PodClasses& pods_;
   std::span<const PoolTemplate> pools_;
   const ExistingNodes& nodes_;
+  Strategy strategy_;
+  bool economise_;
   ClaimDrafts drafts_;
   std::vector<Outcome> outcomes_;
   std::vector<Amounts> room_;                 // by node

@@ -7,10 +7,13 @@
 #include "scheduling/packing.hpp"
 #include "scheduling/planned_claims.hpp"
 #include "scheduling/pod_classes.hpp"
+#include "scheduling/pod_orders.hpp"
 #include "scheduling/pool_template.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -36,6 +39,71 @@ std::vector<Fate> write_claims(const Problem& problem, const PodClasses& pods,
   return fates;
 }
 
+struct Quality {
+  std::size_t refused = 0;
+  double price = 0;
+  std::size_t claims = 0;
+  friend auto operator<=>(const Quality&, const Quality&) = default;
+};
+
+Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pools) {
+  Quality quality{.claims = packing.drafts().claims().size()};
+  for (const Outcome& outcome : packing.outcomes()) {
+    quality.refused += outcome.kind == Outcome::Kind::Refused ? 1 : 0;
+  }
+  for (const ClaimDraft& claim : packing.drafts().claims()) {
+    const auto cheapest =
+        cheapest_row(pools[claim.pool], packing.drafts().shapes()[claim.shape], claim);
+    quality.price += cheapest ? cheapest->price : 0;
+  }
+  return quality;
+}
+
+// Packs in several ways and keeps the best: most pods, then least money, then fewest claims, then
+// the earlier way, of which Karpenter's is the first.
+class BestPacking {
+ public:
+  BestPacking(const Problem& problem, const PodClasses& pods,
+              const std::vector<PoolTemplate>& pools, const ExistingNodes& nodes)
+      : problem_(problem), pods_(pods), pools_(pools), nodes_(nodes) {}
+
+  std::unique_ptr<Packing> find() {
+    const auto orders = pod_orders(pods_, pools_);
+    attempt({.order = orders.front()});
+    // Without claims there is nothing to save.
+    if (problem_.options.economise && quality_.claims > 0 && pods_.classes.size() > 1) {
+      attempt({.order = orders.front(), .fewest_pods_first = false});
+      attempt({.order = orders.front(), .keep_price_levels = true, .fewest_pods_first = false});
+      Strategy strategy = chosen_;
+      for (std::size_t i = 1; i < orders.size(); ++i) {
+        strategy.order = orders[i];
+        attempt(strategy);
+      }
+    }
+    return std::move(best_);
+  }
+
+ private:
+  void attempt(const Strategy& strategy) {
+    auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, strategy);
+    packing->run();
+    const Quality quality = quality_of(*packing, pools_);
+    if (!best_ || quality < quality_) {
+      best_ = std::move(packing);
+      quality_ = quality;
+      chosen_ = strategy;
+    }
+  }
+
+  const Problem& problem_;
+  const PodClasses& pods_;
+  const std::vector<PoolTemplate>& pools_;
+  const ExistingNodes& nodes_;
+  std::unique_ptr<Packing> best_;
+  Quality quality_;
+  Strategy chosen_;
+};
+
 }  // namespace
 
 Plan solve(const Problem& problem) {
@@ -43,8 +111,8 @@ Plan solve(const Problem& problem) {
   const PodClasses pods = classify(problem, daemons);
   const std::vector<PoolTemplate> pools = pool_templates(problem, pods.columns, daemons);
   const ExistingNodes nodes(problem, pods, pools, daemons);
-  Packing packing(problem, pods, pools, nodes);
-  packing.run();
+  const auto best = BestPacking(problem, pods, pools, nodes).find();
+  Packing& packing = *best;
 
   Plan plan;
   const auto fates = write_claims(problem, pods, pools, packing.drafts(), plan);

@@ -24,6 +24,9 @@ struct SolveOptions {
   PreferencePolicy preferences = PreferencePolicy::Respect;
   MinValuesPolicy min_values = MinValuesPolicy::Strict;
   std::size_t max_instance_types = 600;
+  // Look for a cheaper plan than Karpenter's single pass finds: other orders of pods, claims kept
+  // to one price level, two machines in place of one that would be half empty.
+  bool economise = true;
 };
 
 struct Problem {

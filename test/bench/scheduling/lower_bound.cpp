@@ -45,12 +45,15 @@ std::optional<Vector> vertex(const Plane& a, const Plane& b, const Plane& c) {
   return point;
 }
 
-std::vector<Plane> planes_of(const InstanceTypes& types) {
+// `on_demand` leaves spot offerings out.
+std::vector<Plane> planes_of(const InstanceTypes& types, bool on_demand) {
   std::vector<Plane> planes = {{{1, 0, 0}, 0}, {{0, 1, 0}, 0}, {{0, 0, 1}, 0}};
   for (const InstanceType& type : *types) {
     double price = INFINITY;
     for (const Offering& offering : type.offerings) {
-      price = offering.available ? std::min(price, offering.price) : price;
+      if (offering.available && !(on_demand && offering.capacity_type() == model::kSpot)) {
+        price = std::min(price, offering.price);
+      }
     }
     const Vector room = amounts(type.allocatable());
     const bool known = std::any_of(planes.begin(), planes.end(), [&](const Plane& plane) {
@@ -63,15 +66,7 @@ std::vector<Plane> planes_of(const InstanceTypes& types) {
   return planes;
 }
 
-}  // namespace
-
-double lower_bound(const Problem& problem) {
-  model::ResourceList total;
-  for (const auto& pod : problem.pods) {
-    model::add_to(total, effective_requests(*pod));
-  }
-  const Vector demand = amounts(total);
-  const auto planes = planes_of(problem.pools.front().types);
+double bound_of(const Vector& demand, const std::vector<Plane>& planes) {
   const auto feasible = [&](const Vector& point) {
     for (std::size_t i = 0; i < planes.size(); ++i) {
       const double value = dot(planes[i].normal, point);
@@ -94,6 +89,24 @@ double lower_bound(const Problem& problem) {
     }
   }
   return best;
+}
+
+}  // namespace
+
+double lower_bound(const Problem& problem) {
+  double bound = 0;
+  for (const bool on_demand : {false, true}) {
+    model::ResourceList total;
+    for (const auto& pod : problem.pods) {
+      const auto selected = pod->spec.node_selector.find(model::kCapacityTypeLabel);
+      if (on_demand ==
+          (selected != pod->spec.node_selector.end() && selected->second == model::kOnDemand)) {
+        model::add_to(total, effective_requests(*pod));
+      }
+    }
+    bound += bound_of(amounts(total), planes_of(problem.pools.front().types, on_demand));
+  }
+  return bound;
 }
 
 }  // namespace millwright::scheduling::bench

@@ -42,8 +42,7 @@ void MemoryHeavyPodsOnKwok(benchmark::State& state) {
 BENCHMARK(MemoryHeavyPodsOnKwok)->Arg(1000)->Arg(20000)->Unit(benchmark::kMillisecond);
 
 void SelectivePodsOnKwok(benchmark::State& state) {
-  run(state, problem_of(kwok_types(), some_pods(static_cast<int>(state.range(0)), Mix::Selective)),
-      false);
+  run(state, problem_of(kwok_types(), some_pods(static_cast<int>(state.range(0)), Mix::Selective)));
 }
 BENCHMARK(SelectivePodsOnKwok)->Arg(1000)->Arg(20000)->Unit(benchmark::kMillisecond);
 

@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace millwright::scheduling::testing {
@@ -480,6 +481,23 @@ TEST(Properties, EveryPlanIsLegal) {
     }
     check_limits(problem, plan);
     check_refusals(problem, plan);
+  }));
+}
+
+TEST(Properties, EconomyCostsNeitherMoneyNorPods) {
+  EXPECT_TRUE(rc::check([] {
+    Problem problem = random_problem();
+    const Plan best = solve(problem);
+    problem.options.economise = false;
+    const Plan plain = solve(problem);
+    RC_ASSERT(best.refusals.size() <= plain.refusals.size());
+    if (best.refusals.size() == plain.refusals.size()) {
+      const auto price = [](const Plan& plan) {
+        return std::accumulate(plan.claims.begin(), plan.claims.end(), 0.0,
+                               [](double sum, const auto& claim) { return sum + claim.price; });
+      };
+      RC_ASSERT(price(best) <= price(plain) + 1e-9);
+    }
   }));
 }
 

@@ -1,0 +1,28 @@
+// What room costs on the instance types open to a claim, per average pod of the problem: a common
+// measure for "spot or on demand", "this zone or that", "with a GPU or without".
+#pragma once
+
+#include "scheduling/claim_shapes.hpp"
+#include "scheduling/pod_classes.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct ClaimDraft;
+
+class UnitPrices {
+ public:
+  UnitPrices(const PodClasses& pods, std::span<const PoolTemplate> pools);
+
+  // The least over the claim's rows, at the prices of the shape (or of its reservation).
+  double of(std::uint32_t pool, const ClaimShape& shape, const ClaimDraft& claim) const;
+
+ private:
+  std::span<const PoolTemplate> pools_;
+  std::vector<std::vector<double>> capacity_;  // by pool and row, in average pods
+};
+
+}  // namespace millwright::scheduling
