@@ -18,6 +18,16 @@ using std::chrono::seconds;
 
 constexpr std::uint64_t kRuns = 200;
 
+// MILLWRIGHT_BURST_SEED runs one seed alone, to look at it closely.
+std::pair<std::uint64_t, std::uint64_t> seeds() {
+  const char* one = std::getenv("MILLWRIGHT_BURST_SEED");
+  if (one == nullptr) {
+    return {1, kRuns};
+  }
+  const std::uint64_t seed = std::strtoull(one, nullptr, 10);
+  return {seed, seed};
+}
+
 json::value container(int milli_cpu, int mebibytes) {
   return json::array{json::object{{"name", "work"},
                                   {"image", "registry.example/work"},
@@ -192,7 +202,8 @@ void expect_all_run(sandbox::Recorder& recorder, std::uint64_t seed) {
 
 TEST(Bursts, EveryPlanIsKept) {
   Counts counts;
-  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+  const auto [first, last] = seeds();
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
     VirtualCluster cluster(options_for(seed));
     auto& api = cluster.cluster->world().api();
     const auto documents = model::parse_yaml(R"(
@@ -239,8 +250,10 @@ spec:
   std::printf("%zu planned pods, %zu elsewhere; %zu nodes gone, %zu unused; %zu late binds\n",
               counts.planned, counts.elsewhere, counts.nodes_gone, counts.died_unused,
               counts.bound_after_fence);
-  EXPECT_GT(counts.planned, 1000U);
-  EXPECT_GT(counts.nodes_gone, 100U);
+  if (first != last) {
+    EXPECT_GT(counts.planned, 1000U);
+    EXPECT_GT(counts.nodes_gone, 100U);
+  }
   EXPECT_EQ(counts.elsewhere, 0U);
   EXPECT_EQ(counts.died_unused, 0U);
   EXPECT_EQ(counts.bound_after_fence, 0U);
