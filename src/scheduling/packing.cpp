@@ -35,16 +35,35 @@ void Packing::run() {
       waiting.push_back(pod);
     }
   }
+  place_all(waiting);
+  if (economise_) {
+    economise();
+    if (!waiting.empty()) {
+      look_again();  // less is charged to limits now
+      place_all(waiting);
+    }
+  }
+}
+
+void Packing::place_all(std::vector<std::uint32_t>& waiting) {
   // A pod that fits nowhere may fit a claim that is opened for a later one.
   while (!waiting.empty()) {
     const std::size_t before = waiting.size();
     std::erase_if(waiting, [this](std::uint32_t pod) { return place(pod); });
     if (waiting.size() == before && !relieve_limits(waiting) && !forget_price_levels()) {
-      break;
+      return;
     }
   }
-  if (economise_) {
-    economise();
+}
+
+void Packing::look_again() {
+  std::fill(gave_up_.begin(), gave_up_.end(), 0);
+  for (auto& seekers : seekers_) {
+    for (Seeker& seeker : seekers) {
+      seeker.claims_seen = 0;
+      seeker.open_claims.clear();
+      seeker.cannot_open = false;
+    }
   }
 }
 
@@ -53,13 +72,7 @@ bool Packing::forget_price_levels() {
     return false;
   }
   drafts_.forget_price_levels();
-  std::fill(gave_up_.begin(), gave_up_.end(), 0);
-  for (auto& seekers : seekers_) {
-    for (Seeker& seeker : seekers) {
-      seeker.claims_seen = 0;
-      seeker.open_claims.clear();
-    }
-  }
+  look_again();
   return true;
 }
 
@@ -209,12 +222,7 @@ bool Packing::relieve_limits(const std::vector<std::uint32_t>& waiting) {
     freed = (wanted[pool] && drafts_.tighten(pool)) || freed;
   }
   if (freed) {
-    std::fill(gave_up_.begin(), gave_up_.end(), 0);
-    for (auto& seekers : seekers_) {
-      for (Seeker& seeker : seekers) {
-        seeker.cannot_open = false;
-      }
-    }
+    look_again();
   }
   return freed;
 }

@@ -52,6 +52,9 @@ class Packing {
   };
 
   void keep_promises();
+  void place_all(std::vector<std::uint32_t>& waiting);
+  // Claims or limits have changed in the pods' favour: what was learned about them is forgotten.
+  void look_again();
   bool place(std::uint32_t pod);
   bool place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node);
   bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
