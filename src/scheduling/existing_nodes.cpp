@@ -102,6 +102,9 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
   if (ports_matter) {
     take_ports();
   }
+  if (pods.volumes.size() > 1 && problem.surroundings) {
+    take_volumes(*problem.surroundings);
+  }
   apply_holds(problem);
 }
 
@@ -150,6 +153,27 @@ void ExistingNodes::take_ports() {
   for (ExistingNode& node : nodes_) {
     for (const auto& pod : node.record->pods) {
       node.ports.add(HostPorts(pod->spec));
+    }
+  }
+}
+
+void ExistingNodes::take_volumes(const Snapshot& surroundings) {
+  const Volumes volumes(&surroundings);
+  std::map<std::string_view, const model::CSINode*> by_name;
+  for (const auto& csi_node : surroundings.csi_nodes) {
+    by_name.emplace(csi_node->meta.name, csi_node.get());
+  }
+  for (ExistingNode& node : nodes_) {
+    // Without a CSINode nothing is known about limits yet.
+    const auto found = by_name.find(node.record->name());
+    if (found == by_name.end()) {
+      continue;
+    }
+    node.volumes.set_limits(*found->second);
+    for (const auto& pod : node.record->pods) {
+      if (has_claims(pod->spec)) {
+        node.volumes.add(volumes.attached(*pod));
+      }
     }
   }
 }

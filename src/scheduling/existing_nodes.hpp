@@ -24,6 +24,7 @@ struct ExistingNode {
   Requirements guaranteed;  // of an unlaunched claim; otherwise the labels are what they are
   Amounts room;             // left for pods of the problem
   HostPorts ports;          // taken, known only when some pod of the problem wants one
+  VolumeSlots volumes;      // likewise
 
   // Taints and node requirements.
   bool admits(const Constraint& constraint, const Rung& rung) const;
@@ -44,6 +45,7 @@ class ExistingNodes {
   void set_room(ExistingNode& node, std::span<const PoolTemplate> pools,
                 std::span<const DaemonPod> daemons);
   void take_ports();
+  void take_volumes(const Snapshot& surroundings);
   void apply_holds(const Problem& problem);
 
   const PodClasses& pods_;

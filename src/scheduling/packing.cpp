@@ -17,6 +17,7 @@ Packing::Packing(const Problem& problem, const PodClasses& pods,
   for (const ExistingNode& node : nodes.nodes()) {
     room_.push_back(node.room);
     ports_.push_back(node.ports);
+    volumes_.push_back(node.volumes);
   }
   gave_up_.assign(pods.classes.size(), 0);
   for (const PodClass& pod_class : pods.classes) {
@@ -128,10 +129,13 @@ bool Packing::place(std::uint32_t pod) {
 }
 
 bool Packing::place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node) {
+  const auto& volumes = pods_.volumes[pods_.pods[pod].volumes];
   if (!node_admits(node, candidate) ||
-      ports_[node].conflict(candidate.constraint.ports) != nullptr) {
+      ports_[node].conflict(candidate.constraint.ports) != nullptr ||
+      !volumes_[node].fit(volumes)) {
     return false;
   }
+  volumes_[node].add(volumes);
   subtract_from(room_[node], candidate.pod_class.requests);
   ports_[node].add(candidate.constraint.ports);
   outcomes_[pod] = {Outcome::Kind::Node, node};

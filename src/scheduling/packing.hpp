@@ -77,6 +77,7 @@ class Packing {
   std::vector<Outcome> outcomes_;
   std::vector<Amounts> room_;                 // by node
   std::vector<HostPorts> ports_;              // by node
+  std::vector<VolumeSlots> volumes_;          // by node
   std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
   std::vector<std::size_t> gave_up_;          // by class: claims there were, plus one
   std::vector<std::vector<std::vector<std::int8_t>>> verdicts_;  // by constraint, rung, node

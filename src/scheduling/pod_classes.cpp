@@ -60,7 +60,7 @@ class Classifier {
       if (!pod->meta.uid.empty() && !seen.insert(pod->meta.uid).second) {
         continue;
       }
-      result_.pods.push_back({pod.get(), class_of(*pod)});
+      result_.pods.push_back({pod.get(), class_of(*pod), volumes_of(*pod)});
     }
     set_columns();
     sort_pods();
@@ -68,6 +68,16 @@ class Classifier {
   }
 
  private:
+  std::uint32_t volumes_of(const model::Pod& pod) {
+    if (has_claims(pod.spec)) {
+      if (auto attached = volumes_.attached(pod); !attached.empty()) {
+        result_.volumes.push_back(std::move(attached));
+        return static_cast<std::uint32_t>(result_.volumes.size() - 1);
+      }
+    }
+    return 0;
+  }
+
   std::uint32_t class_of(const model::Pod& pod) {
     const std::uint32_t constraint = constraint_of(pod);
     const std::uint32_t requests = requests_of(pod);
@@ -109,6 +119,10 @@ class Classifier {
       result.signature.append("\x1c").append(result.volumes.refusal);
       for (const Requirements& alternative : result.volumes.alternatives) {
         append_signature(result.signature.append("\x1c"), alternative);
+      }
+      // Pods of one class must be alike in how many volumes they bring, too.
+      for (const AttachedVolume& volume : volumes_.attached(pod)) {
+        result.signature.append("\x1d").append(volume.driver);
       }
     }
     return result;

@@ -8,6 +8,7 @@
 #include "scheduling/daemon_overhead.hpp"
 #include "scheduling/host_ports.hpp"
 #include "scheduling/relaxation.hpp"
+#include "scheduling/volumes.hpp"
 
 #include <cstdint>
 #include <string>
@@ -33,6 +34,7 @@ struct PodClass {
 struct PlannedPod {
   const model::Pod* pod = nullptr;
   std::uint32_t pod_class = 0;
+  std::uint32_t volumes = 0;  // index into PodClasses::volumes
 };
 
 struct PodClasses {
@@ -42,6 +44,8 @@ struct PodClasses {
   // In the order they are placed: CPU descending, memory descending, oldest first, uid.
   std::vector<PlannedPod> pods;
   std::uint32_t rung_count = 0;
+  // What drivers would attach for a pod. The first entry is "nothing".
+  std::vector<std::vector<AttachedVolume>> volumes{{}};
 };
 
 PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons);

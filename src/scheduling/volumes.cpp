@@ -1,6 +1,8 @@
 #include "scheduling/volumes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -57,6 +59,30 @@ std::vector<Requirements> combined(const std::vector<Requirements>& a,
   return pruned.empty() ? everything : pruned;
 }
 
+model::ObjectKey claim_of(const model::Pod& pod, const model::PodVolume& volume) {
+  return {pod.meta.namespace_,
+          volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name};
+}
+
+// In-tree provisioners are served by CSI drivers nowadays (CSI migration).
+std::string csi_name(std::string_view provisioner) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kMigrated = {{
+      {"kubernetes.io/aws-ebs", "ebs.csi.aws.com"},
+      {"kubernetes.io/azure-disk", "disk.csi.azure.com"},
+      {"kubernetes.io/azure-file", "file.csi.azure.com"},
+      {"kubernetes.io/cinder", "cinder.csi.openstack.org"},
+      {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io"},
+      {"kubernetes.io/portworx-volume", "pxd.portworx.com"},
+      {"kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"},
+  }};
+  for (const auto& [in_tree, driver] : kMigrated) {
+    if (provisioner == in_tree) {
+      return std::string(driver);
+    }
+  }
+  return std::string(provisioner);
+}
+
 }  // namespace
 
 bool has_claims(const model::PodSpec& spec) {
@@ -80,6 +106,62 @@ Volumes::Volumes(const Snapshot* surroundings) : known_(surroundings != nullptr)
   }
 }
 
+void VolumeSlots::set_limits(const model::CSINode& node) {
+  for (const model::CSINodeDriver& driver : node.drivers) {
+    if (driver.allocatable_count) {
+      limits_[driver.name] = static_cast<std::size_t>(std::max(0, *driver.allocatable_count));
+    }
+  }
+}
+
+bool VolumeSlots::fit(const std::vector<AttachedVolume>& volumes) const {
+  std::map<std::string_view, std::size_t> more;
+  for (const AttachedVolume& volume : volumes) {
+    const auto used = used_.find(volume.driver);
+    if (used == used_.end() || !used->second.contains(volume.claim)) {
+      ++more[volume.driver];
+    }
+  }
+  return std::all_of(more.begin(), more.end(), [&](const auto& item) {
+    const auto limit = limits_.find(item.first);
+    const auto used = used_.find(item.first);
+    return limit == limits_.end() ||
+           item.second + (used == used_.end() ? 0 : used->second.size()) <= limit->second;
+  });
+}
+
+void VolumeSlots::add(const std::vector<AttachedVolume>& volumes) {
+  for (const AttachedVolume& volume : volumes) {
+    used_[volume.driver].insert(volume.claim);
+  }
+}
+
+std::vector<AttachedVolume> Volumes::attached(const model::Pod& pod) const {
+  std::vector<AttachedVolume> result;
+  for (const model::PodVolume& volume : pod.spec.volumes) {
+    if (!volume.ephemeral && volume.claim_name.empty()) {
+      continue;
+    }
+    model::ObjectKey key = claim_of(pod, volume);
+    const auto found = claims_.find(key);
+    std::string driver = found == claims_.end() ? std::string() : driver_of(*found->second);
+    if (!driver.empty()) {
+      result.push_back({std::move(driver), std::move(key)});
+    }
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+std::string Volumes::driver_of(const model::PersistentVolumeClaim& claim) const {
+  if (const auto volume = volumes_.find(claim.volume_name); volume != volumes_.end()) {
+    return volume->second->csi_driver;
+  }
+  const auto found = classes_.find(claim.storage_class);
+  return found == classes_.end() ? std::string() : csi_name(found->second->provisioner);
+}
+
 VolumeNeeds Volumes::needs(const model::Pod& pod) const {
   VolumeNeeds result;
   for (const model::PodVolume& volume : pod.spec.volumes) {
@@ -90,9 +172,7 @@ VolumeNeeds Volumes::needs(const model::Pod& pod) const {
       result.refusal = "its volumes cannot be looked up";
       return result;
     }
-    const std::string name =
-        volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name;
-    One one = needs_of_claim({pod.meta.namespace_, name});
+    One one = needs_of_claim(claim_of(pod, volume));
     if (!one.refusal.empty()) {
       return {{}, std::move(one.refusal), std::move(one.remedy)};
     }

@@ -4,7 +4,10 @@
 
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <compare>
+#include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,11 +20,33 @@ struct VolumeNeeds {
   std::string remedy;
 };
 
+// A claim whose volume a CSI driver attaches to the node.
+struct AttachedVolume {
+  std::string driver;
+  model::ObjectKey claim;
+  friend auto operator<=>(const AttachedVolume&, const AttachedVolume&) = default;
+};
+
+// How many volumes each driver may still attach to one node. A claim counts once, however many
+// pods use it.
+class VolumeSlots {
+ public:
+  void set_limits(const model::CSINode& node);
+  bool fit(const std::vector<AttachedVolume>& volumes) const;
+  void add(const std::vector<AttachedVolume>& volumes);
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> limits_;
+  std::map<std::string, std::set<model::ObjectKey>, std::less<>> used_;
+};
+
 class Volumes {
  public:
   // `surroundings` may be null: then pods with claims are refused.
   explicit Volumes(const Snapshot* surroundings);
   VolumeNeeds needs(const model::Pod& pod) const;
+  // Sorted. Volumes whose driver is not known (no claim, no class, not CSI) are left out.
+  std::vector<AttachedVolume> attached(const model::Pod& pod) const;
 
  private:
   struct One {
@@ -32,6 +57,8 @@ class Volumes {
   One needs_of_claim(const model::ObjectKey& key) const;
   One needs_of_volume(const model::ObjectKey& claim, const std::string& volume) const;
   One needs_of_class(const std::string& owner, const std::string& storage_class) const;
+
+  std::string driver_of(const model::PersistentVolumeClaim& claim) const;
 
   bool known_ = false;
   std::map<model::ObjectKey, const model::PersistentVolumeClaim*> claims_;

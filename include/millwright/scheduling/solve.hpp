@@ -1,4 +1,13 @@
-// The planner: which pod goes where and what to buy for the rest. Pure and deterministic.
+// The planner: which pod goes where and what to buy for the rest. Pure and deterministic: the order
+// of the input does not matter. Semantics are those of Karpenter's provisioning scheduler.
+//
+// Decided: resources (DaemonSets included), taints, host ports, node affinity with its relaxation
+// ladder, NodePool weights and limits, minValues, reservations, volume zones and attach limits,
+// other pods' required anti-affinity.
+// Refused with a reason, for want of a decision: pods that themselves require topology spread
+// (DoNotSchedule), pod affinity or anti-affinity, and resource claims (DRA). Their preferred forms
+// (ScheduleAnyway, preferredDuringScheduling...) are not looked at; kube-scheduler still heeds
+// them.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -30,7 +39,8 @@ struct SolveOptions {
 };
 
 struct Problem {
-  std::vector<PoolOption> pools;     // those that may grow; any order
+  // Any order. Pools that are deleting, not Ready or of fixed size are passed over.
+  std::vector<PoolOption> pools;
   std::vector<NodeRecordPtr> nodes;  // capacity that exists or is in flight, removals left out
   // What counts against limits: every node of the pools, those being removed included.
   std::vector<NodeRecordPtr> counted_nodes;
@@ -80,7 +90,8 @@ Plan solve(const Problem& problem);
 // pod-level resources, overhead, in-place resize; plus pods: 1.
 model::ResourceList effective_requests(const model::Pod& pod);
 
-// Why Karpenter would not consider the pod at all, or nullopt when it is to be planned.
+// Reported unschedulable, bound and nominated nowhere, not a DaemonSet's or a node's own, alive,
+// and not opted out by asking for nodes of no NodePool.
 bool is_provisionable(const model::Pod& pod);
 // Counts again when its node goes: not a DaemonSet's, not a mirror, active or a StatefulSet's.
 bool is_reschedulable(const model::Pod& pod);

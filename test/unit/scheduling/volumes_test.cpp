@@ -165,6 +165,74 @@ TEST_F(VolumesTest, OneBadPodDoesNotStopTheOthers) {
   EXPECT_EQ(place_of(result, "good"), "claim 0");
 }
 
+// --- How many a node can attach (SCH-29, 33) ----------------------------------------------------
+
+class VolumeLimitsTest : public VolumesTest {
+ protected:
+  VolumeLimitsTest() {
+    auto csi_node = std::make_shared<model::CSINode>();
+    csi_node->meta.name = "n";
+    csi_node->drivers = {{.name = "ebs.csi.aws.com", .allocatable_count = 2}};
+    world_->csi_nodes.push_back(csi_node);
+    for (const char* name : {"a", "b", "c", "d"}) {
+      claim(name, "late");
+    }
+  }
+  std::size_t bought(const NodeBuilder& where, std::vector<PodBuilder> who) {
+    ProblemBuilder problem;
+    problem.add(pool("default"), three_sizes()).add(where);
+    for (const auto& one : who) {
+      problem.add(one);
+    }
+    return problem.with([&](Problem& p) { p.surroundings = world_; }).solve().claims.size();
+  }
+};
+
+TEST_F(VolumeLimitsTest, SendFurtherPodsElsewhere) {
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a"), pod("q").claim_volume("b")}), 0u);
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a"), pod("q").claim_volume("b"),
+                               pod("r").claim_volume("c")}),
+            1u);
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a").claim_volume("b").claim_volume("c")}),
+            1u);
+}
+
+TEST_F(VolumeLimitsTest, CountVolumesOfBoundPods) {
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("c")}),
+            1u);
+}
+
+TEST_F(VolumeLimitsTest, CountASharedVolumeOnce) {
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("a")}),
+            0u);
+}
+
+TEST_F(VolumeLimitsTest, DoNotCountOtherDrivers) {
+  auto other = std::make_shared<model::StorageClass>();
+  other->meta.name = "other";
+  other->provisioner = "nfs.example.com";
+  other->volume_binding_mode = "WaitForFirstConsumer";
+  world_->storage_classes.push_back(other);
+  claim("e", "other");
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("e")}),
+            0u);
+}
+
+TEST_F(VolumeLimitsTest, UnifyInTreeNames) {
+  auto in_tree = std::make_shared<model::StorageClass>();
+  in_tree->meta.name = "in-tree";
+  in_tree->provisioner = "kubernetes.io/aws-ebs";
+  in_tree->volume_binding_mode = "WaitForFirstConsumer";
+  world_->storage_classes.push_back(in_tree);
+  claim("f", "in-tree");
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("f")}),
+            1u);
+}
+
 TEST(Volumes, WithoutSurroundingsAreRefused) {
   const Plan plan =
       ProblemBuilder().add(pool("default"), three_sizes()).add(pod("p").claim_volume("c")).solve();
