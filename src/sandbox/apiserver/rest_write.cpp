@@ -155,6 +155,7 @@ RestServer::Writing RestServer::update(RestRequest request, Json body) {
 RestServer::Writing RestServer::update_once(RestRequest request, Json body, Object current) {
   const auto& info = *request.info;
   const auto part = request.subresource == "status" ? Part::Status : Part::Main;
+  const auto kind = patch_kind(request.http.headers.get("Content-Type")).value_or(PatchKind::Merge);
   Json wanted;
   if (request.http.method == "PUT") {
     const auto name = text(body, "metadata.name");
@@ -170,14 +171,13 @@ RestServer::Writing RestServer::update_once(RestRequest request, Json body, Obje
                                "Invalid value: 0x0: must be specified for an update"}});
     }
     wanted = std::move(body);
-  } else if (patch_kind(request.http.headers.get("Content-Type")) == PatchKind::Apply) {
+  } else if (kind == PatchKind::Apply) {
     MW_CO_TRY(applied, apply_configuration(info, current.get(), body,
                                            {request.parameter("fieldManager"),
                                             request.flag("force"), registry_.now_text()}));
     wanted = std::move(applied);
   } else {
-    MW_CO_TRY(patched, apply_patch(info, *current,
-                                   *patch_kind(request.http.headers.get("Content-Type")), body));
+    MW_CO_TRY(patched, apply_patch(info, *current, kind, body));
     wanted = std::move(patched);
   }
   std::vector<std::string> unknown;

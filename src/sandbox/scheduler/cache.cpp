@@ -20,10 +20,8 @@ void SchedulerCache::remove_node(std::string_view name) {
 }
 
 void SchedulerCache::place(PodPtr pod, const std::string& node) {
-  auto& info = nodes_[node];
-  model::add_to(info.requested, scheduling::effective_requests(*pod));
   node_by_uid_[pod->meta.uid] = node;
-  info.pods[pod->meta.uid] = std::move(pod);
+  put_on(nodes_[node], std::move(pod));
 }
 
 void SchedulerCache::displace(std::string_view uid) {
@@ -32,16 +30,46 @@ void SchedulerCache::displace(std::string_view uid) {
     return;
   }
   const auto node = nodes_.find(at->second);
-  const auto pod = node->second.pods.find(at->first);
-  model::subtract_from(node->second.requested, scheduling::effective_requests(*pod->second));
-  node->second.pods.erase(pod);
+  const auto pod = node->second.pods.at(at->first);
+  take_off(node->second, *pod);
   if (node->second.pods.empty() && node->second.node == nullptr) {
     nodes_.erase(node);
   }
   node_by_uid_.erase(at);
 }
 
+void take_off(NodeInfo& node, const model::Pod& pod) {
+  model::subtract_from(node.requested, scheduling::effective_requests(pod));
+  node.pods.erase(pod.meta.uid);
+}
+
+void put_on(NodeInfo& node, PodPtr pod) {
+  model::add_to(node.requested, scheduling::effective_requests(*pod));
+  auto& place = node.pods[pod->meta.uid];
+  place = std::move(pod);
+}
+
+void SchedulerCache::note_nomination(const PodPtr& pod) {
+  const auto& uid = pod->meta.uid;
+  if (const auto old = nomination_by_uid_.find(uid); old != nomination_by_uid_.end()) {
+    nominated_[old->second].erase(uid);
+    nomination_by_uid_.erase(old);
+  }
+  const auto& node = pod->status.nominated_node_name;
+  if (!node.empty() && pod->spec.node_name.empty() && !model::is_terminal(*pod)) {
+    nominated_[node][uid] = pod;
+    nomination_by_uid_[uid] = node;
+  }
+}
+
+const PodMap& SchedulerCache::nominated_on(std::string_view node) const {
+  static const PodMap kNone;
+  const auto found = nominated_.find(node);
+  return found == nominated_.end() ? kNone : found->second;
+}
+
 void SchedulerCache::set_pod(PodPtr pod) {
+  note_nomination(pod);
   const auto& uid = pod->meta.uid;
   auto node = pod->spec.node_name;
   if (node.empty()) {
@@ -58,6 +86,10 @@ void SchedulerCache::set_pod(PodPtr pod) {
 }
 
 void SchedulerCache::remove_pod(std::string_view uid) {
+  if (const auto old = nomination_by_uid_.find(uid); old != nomination_by_uid_.end()) {
+    nominated_[old->second].erase(old->first);
+    nomination_by_uid_.erase(old);
+  }
   forget(uid);
   displace(uid);
 }

@@ -18,8 +18,8 @@ std::string arguments(const std::string& pod_json, const std::vector<std::string
 
 }  // namespace
 
-base::Task<std::optional<std::vector<std::string>>> Scheduler::ask_filter(
-    std::string pod_json, std::vector<std::string> names, std::shared_ptr<Reasons> reasons) {
+base::Task<std::optional<Scheduler::Verdict>> Scheduler::ask_filter(
+    std::string pod_json, std::vector<std::string> names) {
   auto answer = co_await extender_->call("filter", arguments(pod_json, names));
   if (!answer) {
     world_.log.warn("the scheduler extender failed and is ignored",
@@ -28,28 +28,75 @@ base::Task<std::optional<std::vector<std::string>>> Scheduler::ask_filter(
   }
   auto result = model::parse_json(*answer);
   if (!result || !text(*result, "Error").empty()) {
-    world_.log.warn(
-        "the scheduler extender's answer is not usable and is ignored",
-        {{"error", result ? std::string(text(*result, "Error")) : result.error().message}});
+    const auto why = result ? std::string(text(*result, "Error")) : result.error().message;
+    world_.log.warn("the scheduler extender's answer is not usable and is ignored",
+                    {{"error", why}});
     co_return std::nullopt;
   }
-  std::vector<std::string> passed;
+  Verdict verdict;
   for (const auto& name : items(*result, "NodeNames")) {
     if (!name.is_string() ||
         std::find(names.begin(), names.end(), std::string_view(name.get_string())) == names.end()) {
       world_.log.warn("the scheduler extender named a node it was not asked about");
       co_return std::nullopt;
     }
-    passed.emplace_back(name.get_string());
+    verdict.passed.emplace_back(name.get_string());
   }
   for (const auto* field : {"FailedNodes", "FailedAndUnresolvableNodes"}) {
     for (const auto& [node, reason] : fields(*result, field)) {
       if (reason.is_string()) {
-        ++(*reasons)[std::string(reason.get_string())];
+        ++verdict.reasons[std::string(reason.get_string())];
       }
     }
   }
-  co_return passed;
+  for (const auto& [node, reason] : fields(*result, "FailedAndUnresolvableNodes")) {
+    verdict.hopeless.emplace(node);
+  }
+  co_return verdict;
+}
+
+base::Task<std::map<std::string, Victims>> Scheduler::ask_preempt(
+    std::string pod_json, std::map<std::string, Victims> candidates) {
+  boost::json::object nodes;
+  for (const auto& [node, victims] : candidates) {
+    boost::json::array pods;
+    for (const auto& pod : victims.pods) {
+      pods.push_back(boost::json::object{{"UID", pod->meta.uid}});
+    }
+    nodes[node] = boost::json::object{{"Pods", std::move(pods)},
+                                      {"NumPDBViolations", victims.budget_violations}};
+  }
+  const auto body = "{\"Pod\":" + pod_json + ",\"NodeNameToVictims\":null," +
+                    "\"NodeNameToMetaVictims\":" + to_text(nodes) + "}";
+  auto answer = co_await extender_->call("preempt", body);
+  const auto result =
+      answer ? model::parse_json(*answer) : base::Result<Json>(tl::unexpected(answer.error()));
+  if (!result) {
+    world_.log.warn("the scheduler extender failed and is ignored",
+                    {{"error", result.error().message}});
+    co_return candidates;
+  }
+  // Only what it names stays; it may spare victims, not add any.
+  std::map<std::string, Victims> left;
+  for (const auto& [node, meta] : fields(*result, "NodeNameToMetaVictims")) {
+    const auto candidate = candidates.find(std::string(node));
+    if (candidate == candidates.end()) {
+      continue;
+    }
+    Victims victims;
+    victims.budget_violations = static_cast<int>(integer(meta, "NumPDBViolations"));
+    for (const auto& pod : candidate->second.pods) {
+      const auto& named = items(meta, "Pods");
+      if (std::any_of(named.begin(), named.end(),
+                      [&](const Json& entry) { return text(entry, "UID") == pod->meta.uid; })) {
+        victims.pods.push_back(pod);
+      }
+    }
+    if (!victims.pods.empty()) {
+      left.emplace(candidate->first, std::move(victims));
+    }
+  }
+  co_return left;
 }
 
 base::Task<std::map<std::string, std::int64_t>> Scheduler::ask_scores(

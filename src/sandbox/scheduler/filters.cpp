@@ -84,8 +84,7 @@ bool matches_node(const model::Pod& pod, const model::Node& node) {
          });
 }
 
-std::vector<std::string> node_reasons(const model::Pod& pod, const NodeInfo& info) {
-  const auto& node = *info.node;
+std::vector<std::string> fixed_reasons(const model::Pod& pod, const model::Node& node) {
   if (!pod.spec.node_name.empty() && pod.spec.node_name != node.meta.name) {
     return {"node(s) didn't match the requested node name"};
   }
@@ -100,6 +99,14 @@ std::vector<std::string> node_reasons(const model::Pod& pod, const NodeInfo& inf
   }
   if (!matches_node(pod, node)) {
     return {"node(s) didn't match Pod's node affinity/selector"};
+  }
+  return {};
+}
+
+std::vector<std::string> node_reasons(const model::Pod& pod, const NodeInfo& info) {
+  auto fixed = fixed_reasons(pod, *info.node);
+  if (!fixed.empty()) {
+    return fixed;
   }
   if (const auto wanted = host_ports(pod); !wanted.empty()) {
     for (const auto& [uid, other] : info.pods) {

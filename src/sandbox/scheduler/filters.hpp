@@ -16,6 +16,9 @@ bool matches_node(const model::Pod& pod, const model::Node& node);
 // and NodeResourcesFit.
 std::vector<std::string> node_reasons(const model::Pod& pod, const NodeInfo& node);
 
+// The part of those reasons that no eviction could change.
+std::vector<std::string> fixed_reasons(const model::Pod& pod, const model::Node& node);
+
 // PodTopologySpread (DoNotSchedule) and InterPodAffinity (required), which look at all nodes: made
 // once per scheduling cycle.
 class TopologyFilter {

@@ -15,6 +15,8 @@ namespace millwright::sandbox {
 namespace {
 
 constexpr std::string_view kComponent = "default-scheduler";
+// Extenders score up to 10, the scheduler's own plugins up to 100.
+constexpr std::int64_t kExtenderScale = 10;
 
 // "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable."
 std::string unschedulable_message(std::size_t nodes,
@@ -91,7 +93,8 @@ base::Task<void> Scheduler::schedule_one(QueuedPod queued) {
   queued.pod = entry->pod;
   in_flight_ = InFlight{uid, queued.pod, false, false, false, false};
   auto decision = co_await decide(queued.pod, to_text(*entry->object));
-  const auto meanwhile = *std::exchange(in_flight_, std::nullopt);
+  const auto meanwhile = std::move(in_flight_).value_or(InFlight{});
+  in_flight_.reset();
   if (meanwhile.gone) {
     co_return;
   }
@@ -112,12 +115,24 @@ base::Task<void> Scheduler::schedule_one(QueuedPod queued) {
   }
 }
 
+NodeInfo Scheduler::with_nominated(const NodeInfo& node, const model::Pod& pod) const {
+  auto view = node;
+  for (const auto& [uid, other] : cache_.nominated_on(node.node->meta.name)) {
+    if (uid != pod.meta.uid && other->spec.priority >= pod.spec.priority &&
+        !view.pods.contains(uid)) {
+      put_on(view, other);
+    }
+  }
+  return view;
+}
+
 Scheduler::Filtered Scheduler::filter_in_tree(const model::Pod& pod) const {
   Filtered filtered;
   const auto nodes = cache_.nodes();
   std::vector<const NodeInfo*> candidates;
   for (const auto* node : nodes) {
-    const auto reasons = node_reasons(pod, *node);
+    const bool has_nominated = !cache_.nominated_on(node->node->meta.name).empty();
+    const auto reasons = node_reasons(pod, has_nominated ? with_nominated(*node, pod) : *node);
     for (const auto& reason : reasons) {
       ++filtered.reasons[reason];
     }
@@ -135,7 +150,7 @@ Scheduler::Filtered Scheduler::filter_in_tree(const model::Pod& pod) const {
       ++filtered.reasons[reason];
     }
     if (reasons.empty()) {
-      filtered.nodes.push_back(node);
+      filtered.names.push_back(node->node->meta.name);
     }
   }
   return filtered;
@@ -145,42 +160,50 @@ base::Task<Scheduler::Decision> Scheduler::decide(PodPtr pod, std::string pod_js
   Decision decision;
   decision.nodes = cache_.nodes().size();
   auto filtered = filter_in_tree(*pod);
-  decision.reasons = filtered.reasons;
+  auto names = std::move(filtered.names);
+  decision.reasons = std::move(filtered.reasons);
   decision.rejection = Rejection::InTree;
-  if (filtered.nodes.empty()) {
-    co_return decision;
-  }
-  std::vector<std::string> names;
-  for (const auto* node : filtered.nodes) {
-    names.push_back(node->node->meta.name);
-  }
-  if (extender_ != nullptr) {
-    const auto& nominated = pod->status.nominated_node_name;
-    if (std::find(names.begin(), names.end(), nominated) != names.end()) {
-      auto ignored = std::make_shared<Reasons>();
-      const std::vector<std::string> only(1, nominated);
-      const auto alone = co_await ask_filter(pod_json, only, ignored);
-      if (!alone || !alone->empty()) {
-        decision.node = nominated;
-        co_return decision;
-      }
+  std::set<std::string> hopeless;
+  // The nominated node is tried first and alone; if it passes, nothing else is looked at.
+  const auto& nominated = pod->status.nominated_node_name;
+  if (std::find(names.begin(), names.end(), nominated) != names.end()) {
+    const std::vector<std::string> only(1, nominated);
+    std::optional<Verdict> verdict;
+    if (extender_ != nullptr) {
+      verdict = co_await ask_filter(pod_json, only);
     }
-    auto reasons = std::make_shared<Reasons>();
-    auto passed = co_await ask_filter(pod_json, names, reasons);
-    if (passed) {
-      if (passed->size() < names.size()) {
+    if (!verdict || !verdict->passed.empty()) {
+      decision.node = nominated;
+      co_return decision;
+    }
+  }
+  if (!names.empty() && extender_ != nullptr) {
+    auto verdict = co_await ask_filter(pod_json, names);
+    if (verdict) {
+      if (verdict->passed.size() < names.size()) {
         decision.rejection = Rejection::Extender;
       }
-      names = *std::move(passed);
-      for (const auto& [reason, count] : *reasons) {
+      names = std::move(verdict->passed);
+      hopeless = std::move(verdict->hopeless);
+      for (const auto& [reason, count] : verdict->reasons) {
         decision.reasons[reason] += count;
       }
     }
+  }
+  if (names.empty()) {
+    decision.nominated = co_await preempt(pod, std::move(pod_json), std::move(hopeless));
+    co_return decision;
   }
   std::map<std::string, std::int64_t> extra;
   if (names.size() > 1 && extender_ != nullptr) {
     extra = co_await ask_scores(pod_json, names);
   }
+  decision.node = best_node(*pod, names, extra);
+  co_return decision;
+}
+
+std::string Scheduler::best_node(const model::Pod& pod, const std::vector<std::string>& names,
+                                 const std::map<std::string, std::int64_t>& extender_scores) const {
   // The extender may have taken its time: nodes are looked up anew.
   std::vector<const NodeInfo*> nodes;
   for (const auto& name : names) {
@@ -188,19 +211,20 @@ base::Task<Scheduler::Decision> Scheduler::decide(PodPtr pod, std::string pod_js
       nodes.push_back(node);
     }
   }
-  const auto scores = in_tree_scores(*pod, nodes);
-  std::int64_t best = -1;
+  const auto scores = in_tree_scores(pod, nodes);
+  std::string best;
+  std::int64_t most = -1;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto& name = nodes[i]->node->meta.name;
-    const auto more = extra.find(name);
-    const auto total =
-        scores[i] + (more == extra.end() ? 0 : more->second * options_.extender_weight * 10);
-    if (total > best) {
-      best = total;
-      decision.node = name;
+    const auto more = extender_scores.find(name);
+    const auto extra = more == extender_scores.end() ? 0 : more->second;
+    const auto total = scores[i] + extra * options_.extender_weight * kExtenderScale;
+    if (total > most) {
+      most = total;
+      best = name;
     }
   }
-  co_return decision;
+  return best;
 }
 
 void Scheduler::bind(QueuedPod queued, const std::string& node) {
@@ -251,7 +275,9 @@ void Scheduler::report_unschedulable(const model::Pod& pod, const Decision& deci
   const auto now = world_.registry.now_text();
   edit(world_, model::kPodResource, key, Part::Status, [&](Json& json) {
     set_condition(json, "PodScheduled", "False", "Unschedulable", message, now);
-    if (decision.rejection == Rejection::Extender) {
+    if (!decision.nominated.empty()) {
+      make(json, "status.nominatedNodeName") = decision.nominated;
+    } else if (decision.rejection == Rejection::Extender) {
       erase(json, "status.nominatedNodeName");  // nobody agreed to it
     }
   });

@@ -1,16 +1,18 @@
 // A stand-in for kube-scheduler: one pod at a time through in-tree filters, the extender's filter,
-// scores with the extender's, an assumed placement and a binding. No preemption: a pod that fits
-// nowhere waits. Loop thread only.
+// scores with the extender's, an assumed placement and a binding. A pod that fits nowhere may
+// preempt pods of lower priority, if the extender lets it. Loop thread only.
 #pragma once
 
 #include "millwright/base/task.hpp"
 #include "millwright/sandbox/callers.hpp"
 #include "millwright/sandbox/world.hpp"
+#include "sandbox/scheduler/preemption.hpp"
 #include "sandbox/scheduler/queue.hpp"
 #include "sandbox/workloads/controller.hpp"
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,12 +39,18 @@ class Scheduler {
     std::string node;  // empty: none
     Rejection rejection = Rejection::None;
     Reasons reasons;
-    std::string error;
     std::size_t nodes = 0;
+    std::string nominated;  // where pods were preempted for it
   };
   struct Filtered {
-    std::vector<const NodeInfo*> nodes;
+    std::vector<std::string> names;
     Reasons reasons;
+  };
+  // What the extender's filter said.
+  struct Verdict {
+    std::vector<std::string> passed;
+    Reasons reasons;
+    std::set<std::string> hopeless;  // FailedAndUnresolvableNodes: no eviction helps there
   };
   // The pod under way and what happened to it, and around it, meanwhile.
   struct InFlight {
@@ -57,14 +65,23 @@ class Scheduler {
   base::Task<void> run(std::stop_token stop);
   base::Task<void> schedule_one(QueuedPod queued);
   base::Task<Decision> decide(PodPtr pod, std::string pod_json);
-  // The names the extender lets pass, with its reasons for the others; nullopt when it failed,
-  // which is ignored.
-  base::Task<std::optional<std::vector<std::string>>> ask_filter(std::string pod_json,
-                                                                 std::vector<std::string> names,
-                                                                 std::shared_ptr<Reasons> reasons);
+  // nullopt when the extender failed, which is ignored.
+  base::Task<std::optional<Verdict>> ask_filter(std::string pod_json,
+                                                std::vector<std::string> names);
   base::Task<std::map<std::string, std::int64_t>> ask_scores(std::string pod_json,
                                                              std::vector<std::string> names);
+  // The candidates the extender leaves.
+  base::Task<std::map<std::string, Victims>> ask_preempt(std::string pod_json,
+                                                         std::map<std::string, Victims> candidates);
   Filtered filter_in_tree(const model::Pod& pod) const;
+  // The node as the pod must see it: pods nominated there count, unless they are less important.
+  NodeInfo with_nominated(const NodeInfo& node, const model::Pod& pod) const;
+  std::string best_node(const model::Pod& pod, const std::vector<std::string>& names,
+                        const std::map<std::string, std::int64_t>& extender_scores) const;
+  // Deletes what has to go and says where; empty when there is no such node.
+  base::Task<std::string> preempt(PodPtr pod, std::string pod_json, std::set<std::string> hopeless);
+  void end_victims(const model::Pod& pod, const std::string& node,
+                   const std::vector<PodPtr>& victims);
   void bind(QueuedPod queued, const std::string& node);
   void finish_binding(const QueuedPod& queued, const std::string& node);
   void refuse(QueuedPod queued, const Decision& decision);

@@ -156,12 +156,22 @@ class FakeExtender final : public ExtenderCaller {
   base::Task<base::Result<std::string>> call(std::string verb, std::string body) override {
     const auto request = boost::json::parse(body);
     std::string names;
-    for (const auto& name : request.at("NodeNames").as_array()) {
-      names += (names.empty() ? "" : ",") + std::string(name.as_string());
+    if (verb == "preempt") {
+      for (const auto& [node, victims] : request.at("NodeNameToMetaVictims").as_object()) {
+        names += (names.empty() ? "" : ",") + std::string(node);
+      }
+    } else {
+      names = joined(request.at("NodeNames").as_array());
     }
     calls.push_back(verb + " " + text_at(request, "Pod.metadata.name") + " " + names);
     if (failing) {
       co_return base::fail(base::ErrorKind::Unavailable, "connection refused");
+    }
+    if (verb == "preempt") {
+      boost::json::object answer;
+      answer["NodeNameToMetaVictims"] =
+          veto ? boost::json::object{} : request.at("NodeNameToMetaVictims").as_object();
+      co_return boost::json::serialize(answer);
     }
     if (verb == "prioritize") {
       boost::json::array scores;
@@ -189,8 +199,79 @@ class FakeExtender final : public ExtenderCaller {
   std::set<std::string> refused;
   std::string favourite;
   bool failing = false;
+  bool veto = false;  // of every preemption
   std::vector<std::string> calls;
+
+ private:
+  static std::string joined(const boost::json::array& names) {
+    std::string all;
+    for (const auto& name : names) {
+      all += (all.empty() ? "" : ",") + std::string(name.as_string());
+    }
+    return all;
+  }
 };
+
+class SchedulerPreempts : public WorldFixture {
+ protected:
+  void SetUp() override {
+    apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",
+        "metadata":{"name":"high"},"value":1000})");
+    launch("n1", "4");
+    launch("n2", "4");
+    loop.run_for(seconds(20));
+  }
+};
+
+TEST_F(SchedulerPreempts, WhereTheLeastIsLost) {
+  apply(one_pod("big", "4"));
+  loop.run_for(seconds(5));
+  apply(one_pod("small-1", "2"));
+  apply(one_pod("small-2", "2"));
+  loop.run_for(seconds(5));
+  ASSERT_EQ(count("Running"), 3U);
+  const auto spared = node_of("big");
+  apply(one_pod("urgent", "2", R"("priorityClassName":"high")"));
+  loop.run_for(seconds(20));
+  // One pod goes either way; it is the one that had run for a shorter time.
+  EXPECT_NE(node_of("urgent"), "");
+  EXPECT_EQ(node_of("big"), spared);
+  EXPECT_EQ(pods().size(), 3U);
+}
+
+TEST_F(SchedulerPreempts, NobodyOfTheSamePriorityOrByPolicyNever) {
+  make_deployment("web", 8);
+  loop.run_for(seconds(10));
+  apply(one_pod("equal", "2"));
+  apply(one_pod("polite", "2", R"("priorityClassName":"high","preemptionPolicy":"Never")"));
+  loop.run_for(seconds(20));
+  EXPECT_EQ(count("Running"), 8U);
+  EXPECT_EQ(node_of("equal"), "");
+  EXPECT_EQ(node_of("polite"), "");
+}
+
+TEST_F(SchedulerPreempts, SparesPodsUnderABudget) {
+  apply(one_pod("guarded", "4", {}, R"("labels":{"app":"guarded"})"));
+  apply(one_pod("plain", "4"));
+  apply(R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"guard"},
+      "spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"guarded"}}}})");
+  loop.run_for(seconds(20));
+  const auto expected = node_of("plain");
+  apply(one_pod("urgent", "2", R"("priorityClassName":"high")"));
+  loop.run_for(seconds(20));
+  EXPECT_EQ(node_of("urgent"), expected);
+  EXPECT_NE(node_of("guarded"), "no such pod");
+}
+
+TEST_F(SchedulerPreempts, AndKeepsTheRoomForWhomItWasMade) {
+  make_deployment("web", 8);
+  loop.run_for(seconds(10));
+  apply(one_pod("urgent", "2", R"("priorityClassName":"high")"));
+  apply(one_pod("greedy", "1"));
+  loop.run_for(seconds(30));
+  EXPECT_NE(node_of("urgent"), "");
+  EXPECT_EQ(node_of("greedy"), "");
+}
 
 class SchedulerWithExtender : public WorldFixture {
  protected:
@@ -293,6 +374,33 @@ TEST_F(SchedulerWithExtender, AFailingExtenderStopsNothing) {
   apply(one_pod("web"));
   loop.run_for(seconds(1));
   EXPECT_NE(node_of("web"), "");
+}
+
+TEST_F(SchedulerWithExtender, MayVetoAPreemption) {
+  apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",
+      "metadata":{"name":"high"},"value":1000})");
+  make_deployment("web", 8);
+  loop.run_for(seconds(10));
+  ASSERT_EQ(count("Running"), 8U);
+  fake->calls.clear();
+  fake->veto = true;
+  apply(one_pod("urgent", "1", R"("priorityClassName":"high")"));
+  loop.run_for(seconds(5));
+  EXPECT_THAT(fake->calls, ElementsAre("preempt urgent n1,n2"));
+  EXPECT_EQ(count("Running"), 8U);
+  EXPECT_EQ(node_of("urgent"), "");
+}
+
+TEST_F(SchedulerWithExtender, ItsUnresolvableNodesAreNotPreempted) {
+  apply(R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass",
+      "metadata":{"name":"high"},"value":1000})");
+  make_deployment("web", 6);
+  loop.run_for(seconds(10));
+  fake->refused = {"n1", "n2"};
+  apply(one_pod("urgent", "1", R"("priorityClassName":"high")"));
+  loop.run_for(seconds(5));
+  EXPECT_EQ(count("Running"), 6U);
+  EXPECT_EQ(node_of("urgent"), "");
 }
 
 TEST_F(SchedulerWithExtender, CountsAPodAsPlacedWhileItIsBeingBound) {
