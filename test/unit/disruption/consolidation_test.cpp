@@ -247,8 +247,10 @@ TEST(Consolidation, MergesAsManyAsItCanOfALargeGroup) {
     cluster.add_node("n" + std::to_string(10 + i), {pod("p" + std::to_string(i), 900)});
   }
   const auto command = only_command(cluster);
-  EXPECT_TRUE(command.replacements.empty());
-  EXPECT_THAT(command.claims, SizeIs(22)) << "eight mediums take four each";
+  EXPECT_THAT(command.claims, SizeIs(23)) << "seven mediums take four each, the rest go to a small";
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_EQ(command.replacements[0].instance_types.front(), "small");
+  EXPECT_DOUBLE_EQ(command.savings, 23 * 2 - 1);
 }
 
 TEST(Consolidation, RemovesRatherThanReplacesByATypeThatIsThereAlready) {
