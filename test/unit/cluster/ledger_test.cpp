@@ -188,6 +188,14 @@ TEST(Attempts, are_in_doubt_until_settled_repeated_or_too_old) {
   EXPECT_THAT(ledger.in_doubt("n3", at(2) + Ledger::kPassLifetime), IsEmpty());
 }
 
+TEST(Attempts, are_forgotten_by_the_age_of_the_last_one) {
+  Ledger ledger;
+  ledger.passed("p", "n1", at(0));
+  ledger.passed("p", "n1", at(5));
+  ledger.passed("other", "n2", at(12));
+  EXPECT_THAT(ledger.in_doubt("n1", at(12)), ElementsAre("p"));
+}
+
 TEST(Attempts, that_have_no_outcome_yet_may_land_anywhere) {
   Ledger ledger;
   ledger.attempt("p", at(0));

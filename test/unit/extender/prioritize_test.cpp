@@ -83,6 +83,31 @@ TEST(ExtenderScores, nodes_that_go_or_may_go_attract_little) {
                                              {"awaited", 6}}));
 }
 
+TEST(ExtenderScores, count_only_holds_that_bind_this_pod) {
+  World world;
+  const auto busy = [&](const std::string& name) {
+    world.add_young_node(name, 1000, 0);
+    world.state.upsert(PodBuilder("on-" + name).on(name).requests(300).build());
+  };
+  busy("held");
+  world.ledger.hold(hold("a", "held", 400, 60, 5));
+  busy("expired");
+  world.ledger.hold(hold("b", "expired", 400, 0, 5));
+  busy("split");
+  world.ledger.hold_all({hold("c", "split", 200, 60, 5), hold("d", "split", 200, 60, 0),
+                         hold("e", "split", 200, 0, 5)});
+  const std::vector<std::string> nodes{"held", "expired", "split"};
+  const auto ask = [&](std::int32_t priority) {
+    return scores(world.extender().prioritize(
+        names_request(PodBuilder("p").requests(100).priority(priority).value(), nodes)));
+  };
+  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"held", 7}, {"expired", 4}, {"split", 7}}));
+  EXPECT_EQ(ask(3), (std::map<std::string, int>{{"held", 7}, {"expired", 4}, {"split", 5}}));
+  EXPECT_EQ(ask(9), (std::map<std::string, int>{{"held", 4}, {"expired", 4}, {"split", 4}}));
+  world.now = at(30);
+  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"held", 4}, {"expired", 4}, {"split", 4}}));
+}
+
 TEST(ExtenderScores, say_nothing_before_the_first_lists_are_complete) {
   World world;
   world.state.upsert(NodeBuilder("n").allocatable(1000).build());

@@ -123,6 +123,36 @@ TEST(ExtenderPromises, an_attempt_sees_the_fence_or_the_fence_sees_the_attempt) 
   }
 }
 
+// The same at every point where the two can meet, one after the other.
+TEST(ExtenderPromises, a_fence_in_the_middle_of_an_attempt_is_seen_or_sees_it) {
+  for (int moment = 0; moment < 4; ++moment) {
+    World world;
+    world.add_young_node("n", 1000, 0);
+    world.state.snapshot();
+    int looks = 0;
+    bool fenced = false;
+    bool seen = false;
+    const Extender extender({.snapshot =
+                                 [&] {
+                                   if (looks++ == moment) {
+                                     world.ledger.fence({"n", "Empty", at(0)});
+                                     seen = !world.ledger.in_doubt("n", at(0)).empty();
+                                     fenced = true;
+                                   }
+                                   return world.state.latest();
+                                 },
+                             .ledger = &world.ledger,
+                             .now = [] { return at(0); },
+                             .on_refused = {},
+                             .metrics = nullptr},
+                            Policy{});
+    const auto reply = extender.filter(names_request(PodBuilder("p").value(), {"n"}));
+    EXPECT_TRUE(!fenced || passing(reply).empty() || seen) << moment;
+    EXPECT_EQ(fenced, moment < looks);
+    EXPECT_GE(looks, 2);
+  }
+}
+
 TEST(ExtenderPromises, answers_on_many_threads_while_the_loop_changes_everything) {
   World world;
   world.refused.clear();
