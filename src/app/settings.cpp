@@ -226,6 +226,15 @@ const Setting kTable[] = {
      [](std::string_view text, Settings& s) {
        return read_duration(text, s.controllers.launch_timeout);
      }},
+    {"batch-idle-duration", "BATCH_IDLE_DURATION", "25ms",
+     "a plan waits until no more pods have come for so long",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.batch_idle);
+     }},
+    {"batch-max-duration", "BATCH_MAX_DURATION", "80ms", "a plan never waits longer for more pods",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.batch_max);
+     }},
     {"hold-after-ready", "HOLD_AFTER_READY", "30s",
      "how long room is kept for planned pods once their node is Ready",
      [](std::string_view text, Settings& s) {
@@ -240,10 +249,10 @@ const Setting kTable[] = {
 
 // Settings of Karpenter's that mean nothing here: accepted, so that a manifest need not change.
 constexpr std::string_view kIgnoredFlags[] = {
-    "karpenter-service", "enable-profiling",    "disable-controller-warmup",
-    "memory-limit",      "cpu-requests",        "disable-cluster-state-observability",
-    "log-output-paths",  "batch-max-duration",  "batch-idle-duration",
-    "scheduler-config",  "ignore-dra-requests", "log-error-output-paths"};
+    "karpenter-service",     "enable-profiling", "disable-controller-warmup",
+    "memory-limit",          "cpu-requests",     "disable-cluster-state-observability",
+    "log-output-paths",      "scheduler-config", "ignore-dra-requests",
+    "log-error-output-paths"};
 
 }  // namespace
 

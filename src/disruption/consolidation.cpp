@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kSpotToSpotTypes = 15;
 constexpr double kBalancedThreshold = 0.5;  // 1 / k with k = 2
+// Sums of equal prices differ by rounding; that is no saving.
+constexpr double kRounding = 1e-9;
 
 std::string dollars(double amount) {
   std::array<char, 64> text{};
@@ -183,7 +185,8 @@ Consolidation consolidate(const Survey& survey, Candidates candidates) {
   for (const auto* candidate : candidates) {
     price += candidate->price;
   }
-  if (is_hopeless(survey, candidates, price)) {
+  const double cheaper_than = price * (1 - kRounding);
+  if (is_hopeless(survey, candidates, cheaper_than)) {
     return {std::nullopt, "no cheaper instance type satisfies its pods"};
   }
   auto outcome = simulate_removal(survey, candidates, Destinations::Settled);
@@ -202,9 +205,12 @@ Consolidation consolidate(const Survey& survey, Candidates candidates) {
   command.savings = price;
   if (!outcome.claims.empty()) {
     auto& claim = outcome.claims.front();
+    if (stays_empty(claim, candidates)) {
+      return {std::nullopt, "no controller would create its pods again on a new node"};
+    }
     const bool spot_to_spot = all_spot(candidates) && allows(claim.requirements, model::kSpot);
-    auto problem = spot_to_spot ? keep_cheaper_spot(survey, candidates, claim, price)
-                                : keep_cheaper(survey, claim, price);
+    auto problem = spot_to_spot ? keep_cheaper_spot(survey, candidates, claim, cheaper_than)
+                                : keep_cheaper(survey, claim, cheaper_than);
     if (problem.empty() && candidates.size() > 1 &&
         !survives_same_type_filter(survey, candidates, claim)) {
       problem = "the replacement would be of a type that is among the nodes already";

@@ -54,7 +54,11 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
   problem.pools = survey.pools();
   problem.counted_nodes = input.snapshot->nodes;
   for (const auto* candidate : candidates) {
-    problem.pods.insert(problem.pods.end(), candidate->pods.begin(), candidate->pods.end());
+    std::copy_if(candidate->pods.begin(), candidate->pods.end(), std::back_inserter(problem.pods),
+                 [&](const auto& pod) {
+                   // Drift does not ask what a bare pod would need: nothing of it comes back.
+                   return destinations == Destinations::Settled || scheduling::has_successor(*pod);
+                 });
   }
   problem.pods.insert(problem.pods.end(), survey.other_pods().begin(), survey.other_pods().end());
   problem.nodes = useful_nodes(survey, candidates, destinations, problem.pods);
@@ -83,6 +87,14 @@ std::string name_of(const model::Pod& pod) {
 }
 
 }  // namespace
+
+bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates) {
+  const auto pods = pods_of(candidates);
+  return std::none_of(claim.pod_uids.begin(), claim.pod_uids.end(), [&](const auto& uid) {
+    const auto pod = pods.find(uid);
+    return pod != pods.end() && scheduling::has_successor(*pod->second);
+  });
+}
 
 Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations) {
   const auto own = pods_of(candidates);

@@ -25,6 +25,9 @@ enum class Destinations : std::uint8_t {
   All,      // drift
 };
 
+// Nobody of the candidates' pods planned onto the claim would come to it.
+bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates);
+
 Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations);
 
 }  // namespace millwright::disruption

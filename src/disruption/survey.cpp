@@ -145,7 +145,7 @@ void Survey::collect_pods() {
       continue;
     }
     for (const auto& pod : record->pods) {
-      if (scheduling::is_reschedulable(*pod) && is_open(*pod)) {
+      if (scheduling::is_reschedulable(*pod) && scheduling::has_successor(*pod) && is_open(*pod)) {
         other_pods_.push_back(pod);
         leaving_uids_.insert(pod->meta.uid);
       }

@@ -94,4 +94,8 @@ bool is_reschedulable(const model::Pod& pod) {
          !model::is_mirror(pod);
 }
 
+bool has_successor(const model::Pod& pod) {
+  return pod.meta.controller() != nullptr;
+}
+
 }  // namespace millwright::scheduling

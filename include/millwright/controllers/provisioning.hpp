@@ -1,7 +1,8 @@
 // Unschedulable pods become NodeClaims. A pod counts as soon as kube-scheduler reported it
 // Unschedulable or our own filter refused it everywhere; pods seen but not yet tried are planned
-// along with them, so that a burst gets one plan without a batch window. Every pod planned onto a
-// claim gets a hold there, written with the claim, before any cloud call.
+// along with them where no existing node may take them, so that a burst gets one plan after a
+// moment's wait. Every pod planned onto a claim gets a hold there, written with the claim, before
+// any cloud call.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
@@ -33,6 +34,9 @@ class Provisioner {
   std::shared_ptr<Round> make_round() const;
   base::Task<bool> carry_out(std::shared_ptr<const Round> round);
   bool is_signalled(const model::Pod& pod) const;
+  // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
+  base::Task<void> gather(std::stop_token stop);
+  bool any_pending(bool signalled) const;
 
   Services& services_;
   Holds& holds_;

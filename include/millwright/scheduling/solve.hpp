@@ -95,6 +95,9 @@ model::ResourceList effective_requests(const model::Pod& pod);
 bool is_provisionable(const model::Pod& pod);
 // Counts again when its node goes: not a DaemonSet's, not a mirror, active or a StatefulSet's.
 bool is_reschedulable(const model::Pod& pod);
+// A controller creates another pod when this one is evicted. Nobody does for a bare pod: it counts
+// as work on its node, but room bought for it elsewhere would stay empty.
+bool has_successor(const model::Pod& pod);
 
 // A NodeClaim object (no name, generateName "<pool>-") for a planned claim.
 model::NodeClaim to_node_claim(const PlannedClaim& claim, const model::NodePool& pool);

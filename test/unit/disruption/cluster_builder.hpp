@@ -29,12 +29,24 @@ inline std::shared_ptr<model::Pod> pod(std::string name, std::int64_t millicores
   result->meta.uid = "uid-" + name;
   result->meta.creation_timestamp = kLongAgo;
   result->meta.labels["app"] = name;
+  result->meta.owner_references.push_back({.api_version = "apps/v1",
+                                           .kind = "ReplicaSet",
+                                           .name = name,
+                                           .uid = "uid-of-rs-" + name,
+                                           .controller = true});
   model::Container container;
   container.name = "main";
   container.requests = {{"cpu", model::Quantity::from_milli(millicores)}};
   result->spec.containers.push_back(std::move(container));
   result->status.phase = "Running";
   result->status.start_time = kLongAgo;
+  return result;
+}
+
+// Nobody creates it again when it is evicted.
+inline std::shared_ptr<model::Pod> bare_pod(std::string name, std::int64_t millicores = 1000) {
+  auto result = pod(std::move(name), millicores);
+  result->meta.owner_references.clear();
   return result;
 }
 

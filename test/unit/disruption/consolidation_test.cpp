@@ -71,6 +71,23 @@ TEST(Consolidation, KeepsANodeThatNothingCheaperCanReplace) {
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("No cheaper instance type"));
 }
 
+TEST(Consolidation, BuysNothingForPodsThatNobodyCreatesAgain) {
+  Cluster cluster;
+  cluster.add_node("a", {bare_pod("p")}, {.type = "large"});
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("No controller would create its pods again"));
+}
+
+TEST(Consolidation, SumsOfPricesThatDifferByRoundingSaveNothing) {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("small", 2, 0.1), instance_type("medium", 4, 0.2),
+                             instance_type("large", 6, 0.3)});
+  cluster.add_node("a", {pod("p", 2000)}, {.type = "small"});
+  cluster.add_node("b", {pod("q", 4000)}, {.type = "medium"});
+  ASSERT_GT(0.1 + 0.2, 0.3);
+  EXPECT_TRUE(cluster.decide().commands.empty());
+}
+
 TEST(Consolidation, KeepsANodeWhosePodsWouldNeedSeveral) {
   Cluster cluster;
   auto here = pod("p");

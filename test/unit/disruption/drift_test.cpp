@@ -45,6 +45,14 @@ TEST(Drift, RemovesANodeWhosePodsFitElsewhere) {
   EXPECT_TRUE(decisions.commands[0].replacements.empty());
 }
 
+TEST(Drift, BuysNothingForPodsThatNobodyCreatesAgain) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {bare_pod("p")}));
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1));
+  EXPECT_TRUE(decisions.commands[0].replacements.empty());
+}
+
 TEST(Drift, MayNeedSeveralReplacements) {
   auto cluster = quiet_cluster();
   auto here = pod("p");
