@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kNomination = std::chrono::seconds(20);
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
-constexpr auto kRetryAfterFailure = std::chrono::seconds(1);
+constexpr auto kLookAgain = std::chrono::seconds(1);
 
 // Not tried by kube-scheduler yet; planned along, but never the reason for a claim.
 bool is_untried(const model::Pod& pod) {
@@ -27,6 +27,18 @@ bool is_growing(const model::NodePool& pool) {
 bool is_usable(const scheduling::NodeRecord& record) {
   return !record.marked_for_deletion && !record.fenced &&
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
+}
+
+// Pods that the extender let through moments ago: kube-scheduler is about to bind them, whatever
+// an older report says that we may be seeing only now.
+std::set<std::string, std::less<>> being_bound(const Services& services) {
+  std::set<std::string, std::less<>> pods;
+  for (const auto& pass : services.ledger.passes(services.loop.now())) {
+    if (pass->everywhere || !pass->node_hashes.empty()) {
+      pods.insert(pass->pod_uid);
+    }
+  }
+  return pods;
 }
 
 // Whether kube-scheduler may find room for a pod it has not tried yet. Resources only: a pod left
@@ -74,6 +86,7 @@ struct Provisioner::Round {
   scheduling::Problem problem;
   std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
   std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  bool any_being_bound = false;                                 // left out for that reason
   scheduling::Plan plan;
 };
 
@@ -130,9 +143,14 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
       round->signalled.insert(pod->meta.uid);
     }
   };
+  const auto bound_soon = being_bound(services_);
   FreeRoom free_room(problem);
   for (const auto& pod : snapshot.pending_pods) {
     const bool signalled = is_signalled(*pod);
+    if (bound_soon.contains(pod->meta.uid)) {
+      round->any_being_bound = round->any_being_bound || signalled;
+      continue;
+    }
     if (signalled || (is_untried(*pod) && !free_room.may_take(*pod))) {
       add(pod, signalled);
     }
@@ -260,7 +278,7 @@ base::Task<bool> Provisioner::plan_once() {
     return !round->pods.contains(uid);  // bound, held or gone since
   });
   if (round->problem.pods.empty()) {
-    co_return true;
+    co_return !round->any_being_bound;
   }
   const base::TimePoint begun = services_.loop.now();
   // The compute thread has the problem to itself until the loop resumes.
@@ -274,18 +292,27 @@ base::Task<bool> Provisioner::plan_once() {
                                        {"new-claims", std::to_string(round->plan.claims.size())},
                                        {"refused", std::to_string(round->plan.refusals.size())}});
   const bool complete = co_await carry_out(round);
-  co_return complete;
+  co_return complete && !round->any_being_bound;
 }
 
-bool Provisioner::any_pending(bool signalled) const {
+// Something to plan for: a pod that kube-scheduler could not place, or one whose node goes.
+bool Provisioner::any_homeless() const {
   const auto snapshot = services_.state.snapshot();
-  return std::any_of(
-      snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
-      [&](const auto& pod) { return signalled ? is_signalled(*pod) : is_untried(*pod); });
+  return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
+                     [this](const auto& pod) { return is_signalled(*pod); }) ||
+         std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [](const auto& record) {
+           return record->marked_for_deletion && !record->pods.empty();
+         });
+}
+
+bool Provisioner::any_untried() const {
+  const auto snapshot = services_.state.snapshot();
+  return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
+                     [](const auto& pod) { return is_untried(*pod); });
 }
 
 base::Task<void> Provisioner::gather(std::stop_token stop) {
-  if (!any_pending(true)) {
+  if (!any_homeless()) {
     co_return;
   }
   const base::TimePoint limit = services_.loop.now() + services_.options.batch_max;
@@ -293,7 +320,7 @@ base::Task<void> Provisioner::gather(std::stop_token stop) {
     const auto left = limit - services_.loop.now();
     const bool more =
         co_await signal_.wait(stop, std::min<base::Duration>(services_.options.batch_idle, left));
-    if (!more && !any_pending(false)) {
+    if (!more && !any_untried()) {
       co_return;
     }
   }
@@ -310,7 +337,7 @@ base::Task<void> Provisioner::run(std::stop_token stop) {
     co_await base::yield(services_.loop);
     co_await gather(stop);
     const bool complete = co_await plan_once();
-    retry = complete ? std::nullopt : std::optional<base::Duration>(kRetryAfterFailure);
+    retry = complete ? std::nullopt : std::optional<base::Duration>(kLookAgain);
   }
 }
 

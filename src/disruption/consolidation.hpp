@@ -16,9 +16,6 @@ struct Consolidation {
 // Removes all candidates together, with at most one cheaper replacement.
 Consolidation consolidate(const Survey& survey, Candidates candidates);
 
-// Why the candidate takes no part in consolidation; empty when it does.
-std::string ineligible(const Candidate& candidate);
-
 // The largest group of candidates, by savings ratio, that can go together for at most one
 // replacement; nullopt when there is none of two or more.
 std::optional<Command> consolidate_many(Survey& survey);

@@ -1,6 +1,6 @@
 // Which groups of nodes are tried, and in which order.
 #include "disruption/consolidation.hpp"
-#include "disruption/methods.hpp"
+#include "disruption/selection.hpp"
 
 #include <algorithm>
 #include <map>
@@ -14,46 +14,12 @@ constexpr double kCent = 0.01;
 // How long one part of a long list is looked at before the next has its turn.
 constexpr base::Duration kTurn = std::chrono::seconds(10);
 
-// Eligible candidates, best savings ratio first; blocks the others with their reason.
-std::vector<const Candidate*> eligible_candidates(Survey& survey) {
-  std::vector<const Candidate*> eligible;
-  for (const auto& candidate : survey.candidates()) {
-    if (candidate.empty()) {
-      continue;
-    }
-    auto reason = ineligible(candidate);
-    const auto* obstacle = pods_that_keep(candidate, Reason::Underutilized);
-    if (!reason.empty()) {
-      survey.wake_at(candidate.consolidatable.next);
-      survey.block(candidate.claim_name(), std::move(reason));
-    } else if (obstacle != nullptr) {
-      survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), obstacle->message);
-    } else {
-      eligible.push_back(&candidate);
-    }
-  }
-  std::stable_sort(eligible.begin(), eligible.end(), [](const auto* a, const auto* b) {
-    return a->savings_ratio() > b->savings_ratio();
-  });
-  return eligible;
-}
-
 // At most as many of each pool as its budgets let go.
 std::vector<const Candidate*> within_budgets(Survey& survey,
-                                             const std::vector<const Candidate*>& candidates) {
-  std::map<std::string_view, int> left;
-  std::vector<const Candidate*> kept;
-  for (const auto* candidate : candidates) {
-    const auto [found, is_new] = left.try_emplace(candidate->pool->meta.name, 0);
-    if (is_new) {
-      found->second = survey.remaining(*candidate->pool, Reason::Underutilized);
-    }
-    if (found->second-- > 0) {
-      kept.push_back(candidate);
-    }
-  }
-  return kept;
+                                             std::vector<const Candidate*> candidates) {
+  Allowance allowance(survey, Reason::Underutilized);
+  std::erase_if(candidates, [&](const auto* each) { return !allowance.take(*each->pool); });
+  return candidates;
 }
 
 // One of each pool in turn, so that a large pool does not hide a small one.
@@ -99,22 +65,8 @@ std::vector<const Candidate*> one_turn(std::vector<const Candidate*> candidates,
 
 }  // namespace
 
-std::string ineligible(const Candidate& candidate) {
-  auto reason = not_removable_as_empty(candidate);
-  if (!reason.empty()) {
-    return reason;
-  }
-  if (candidate.pool->consolidation_policy == "WhenEmpty") {
-    return "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty";
-  }
-  if (!candidate.priced) {
-    return "its instance type, zone and capacity type name no offering that its NodePool sells";
-  }
-  return {};
-}
-
 std::optional<Command> consolidate_many(Survey& survey) {
-  auto candidates = within_budgets(survey, eligible_candidates(survey));
+  auto candidates = within_budgets(survey, eligible_candidates(survey, Reason::Underutilized));
   candidates.resize(std::min(candidates.size(), kMaxGroup));
   const auto attempt = [&](std::size_t size) {
     return consolidate(survey, Candidates(candidates).first(size)).command;
@@ -147,7 +99,7 @@ std::optional<Command> consolidate_many(Survey& survey) {
 
 std::optional<Command> consolidate_one(Survey& survey) {
   const auto candidates =
-      one_turn(interleaved(eligible_candidates(survey)),
+      one_turn(interleaved(eligible_candidates(survey, Reason::Underutilized)),
                survey.input().options.max_single_node_candidates, survey.input().now);
   for (const auto* candidate : candidates) {
     if (survey.remaining(*candidate->pool, Reason::Underutilized) == 0) {

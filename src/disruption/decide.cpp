@@ -2,6 +2,7 @@
 
 #include "disruption/consolidation.hpp"
 #include "disruption/methods.hpp"
+#include "disruption/selection.hpp"
 
 #include <algorithm>
 #include <map>

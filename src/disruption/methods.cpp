@@ -3,74 +3,12 @@
 #include "disruption/consolidation.hpp"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 namespace millwright::disruption {
-namespace {
-
-// How many nodes each pool may still lose for one reason, as commands take them.
-class Allowance {
- public:
-  Allowance(const Survey& survey, Reason reason) : survey_(survey), reason_(reason) {}
-  bool take(const model::NodePool& pool) {
-    const auto [found, is_new] = left_.try_emplace(pool.meta.name, 0);
-    if (is_new) {
-      found->second = survey_.remaining(pool, reason_);
-    }
-    return found->second-- > 0;
-  }
-
- private:
-  const Survey& survey_;
-  Reason reason_;
-  std::map<std::string_view, int> left_;
-};
-
-}  // namespace
-
-const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {
-  const bool may_override = reason == Reason::Drifted &&
-                            candidate.record->claim->termination_grace_period.value().has_value();
-  return candidate.pods_obstacle && !may_override ? &*candidate.pods_obstacle : nullptr;
-}
-
-std::string not_removable_as_empty(const Candidate& candidate) {
-  const auto& pool = *candidate.pool;
-  if (pool.replicas) {
-    return "NodePool " + pool.meta.name + " keeps a fixed number of nodes";
-  }
-  if (candidate.consolidatable.value) {
-    return {};
-  }
-  if (candidate.consolidatable.next) {
-    return "its pods changed within consolidateAfter (" + pool.consolidate_after.text +
-           "); it may go at " + base::format_rfc3339(*candidate.consolidatable.next);
-  }
-  return "NodePool " + pool.meta.name + " has consolidateAfter Never";
-}
 
 std::vector<Command> remove_empty(Survey& survey) {
-  std::vector<const Candidate*> empty;
-  for (const auto& candidate : survey.candidates()) {
-    if (!candidate.empty()) {
-      continue;
-    }
-    auto reason = not_removable_as_empty(candidate);
-    const auto* obstacle = pods_that_keep(candidate, Reason::Empty);
-    if (!reason.empty()) {
-      survey.wake_at(candidate.consolidatable.next);
-      survey.block(candidate.claim_name(), std::move(reason));
-    } else if (obstacle != nullptr) {
-      survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), obstacle->message);
-    } else {
-      empty.push_back(&candidate);
-    }
-  }
-  std::stable_sort(empty.begin(), empty.end(), [](const auto* a, const auto* b) {
-    return a->savings_ratio() > b->savings_ratio();
-  });
+  const auto empty = eligible_candidates(survey, Reason::Empty);
   std::vector<Command> commands;
   Allowance allowance(survey, Reason::Empty);
   for (const auto* candidate : empty) {

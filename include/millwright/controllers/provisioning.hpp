@@ -24,8 +24,9 @@ class Provisioner {
   void refused(std::string pod_uid);
   base::Task<void> run(std::stop_token stop);
 
-  // One plan over the current snapshot, carried out; what run() repeats. False when something
-  // could not be created and the plan must be made again.
+  // One plan over the current snapshot, carried out; what run() repeats. False when it has to be
+  // made again soon: something could not be created, or a pod was left out that kube-scheduler
+  // seemed about to bind.
   base::Task<bool> plan_once();
 
  private:
@@ -36,7 +37,8 @@ class Provisioner {
   bool is_signalled(const model::Pod& pod) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
-  bool any_pending(bool signalled) const;
+  bool any_homeless() const;
+  bool any_untried() const;
 
   Services& services_;
   Holds& holds_;
