@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Fails on what g++ 12 miscompiles in a statement that has a co_await: a temporary made by aggregate
 initialisation, or a lambda that captures by value, is destroyed twice. Such values need a statement
-of their own. Also on a co_await inside a conditional expression."""
+of their own. Also on a co_await inside a conditional expression, and on a coroutine's reference
+parameter, which may dangle when the coroutine resumes, unless it is one of the long-lived services
+that every coroutine is given."""
 import pathlib
 import re
 import subprocess
@@ -11,6 +13,12 @@ AGGREGATE = re.compile(r"(?<![\w)\]])\{\s*\.\w|\w\{\s*[^\s}]|\w\(\s*\{\s*\.|[,(]
 LAMBDA = re.compile(r"\[(?!\s*\]|\s*&\s*\])[^\[\]]*[^&\[\]\s][^\[\]]*\]\s*(\(|\{|mutable)")
 BY_REFERENCE_ONLY = re.compile(r"\[\s*(&|this|&\w+)(\s*,\s*(this|&\w+))*\s*\]")
 CONDITIONAL = re.compile(r"\?[^;]*\bco_await\b|\bif\s*\(\s*co_await|\bwhile\s*\(\s*co_await")
+COROUTINE = re.compile(
+    r"\bTask<(?:[^<>;{}()]|<(?:[^<>]|<[^<>]*>)*>)*>\s+(?:\w+::)*(\w+)\(((?:[^()]|\([^()]*\))*)\)")
+REFERENCE = re.compile(r"([\w:]+)\s*&(?!&)")
+# What lives longer than every coroutine that is given a reference to it.
+LONG_LIVED = {"Client", "Compute", "EmbeddedCluster", "Loop", "PodTransitions", "Program", "RealLoop",
+              "Services", "Stage", "TaskGroup", "Transport"}
 COMMENT = re.compile(r"//[^\n]*")
 STRING = re.compile(r'"(\\.|[^"\\])*"')
 
@@ -36,11 +44,18 @@ def statement_at(text: str, at: int) -> tuple[int, str]:
 
 def problems_of(path: str) -> list[str]:
     source = pathlib.Path(path).read_text(encoding="utf-8")
-    if "co_await" not in source:
+    if "Task<" not in source:
         return []
     text = COMMENT.sub(lambda m: " " * len(m.group()), source)
     text = STRING.sub(lambda m: '"' + " " * (len(m.group()) - 2) + '"', text)
     found = []
+    # A test runs its coroutines to their end before what it lends them goes.
+    for match in COROUTINE.finditer("" if path.startswith("test/") else text):
+        for reference in REFERENCE.finditer(match.group(2)):
+            if reference.group(1).split("::")[-1] not in LONG_LIVED:
+                where = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+                found.append(f"{where}: {match.group(1)}() takes a {reference.group(1)} by reference;"
+                             " a coroutine owns what it is given")
     for match in re.finditer(r"(?<!operator )\bco_await\b", text):
         begin, statement = statement_at(text, match.start())
         where = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"

@@ -32,7 +32,11 @@ std::string host_name() {
 class Program {
  public:
   Program(Settings settings, base::Loop& loop, base::Logger log)
-      : settings_(std::move(settings)), loop_(loop), log_(std::move(log)), group_(loop) {}
+      : settings_(std::move(settings)),
+        loop_(loop),
+        log_(std::move(log)),
+        leading_(loop),
+        group_(loop) {}
 
   base::Result<> build(const Environment& environment) {
     MW_TRY(config, settings_.kubeconfig.empty()
@@ -181,15 +185,19 @@ class Program {
                              : settings_.leader_election_namespace;
     base::Random random(base::entropy_seed());
     options.identity = host_name() + "_" + random.uuid();
+    options.drain = [this] { return finish_leading(); };
     group_.spawn(kube::run_leader_election(
         *lease_client_, options,
         [this](std::stop_token stop) {
           log_.info("leading");
-          group_.spawn(engine_->lead(std::move(stop)));
+          leading_.spawn(engine_->lead(std::move(stop)));
         },
         [this] { log_.info("no longer leading"); }, log_.named("leader-election"),
         group_.stop_token()));
   }
+
+  // What was being written is written before another replica may lead.
+  base::Task<void> finish_leading() { co_await leading_.join(); }
 
   Settings settings_;
   base::Loop& loop_;
@@ -205,6 +213,7 @@ class Program {
   std::unique_ptr<net::Server> health_server_;
   std::unique_ptr<net::Server> serving_;
   std::atomic<bool> ready_{false};
+  base::TaskGroup leading_;
   base::TaskGroup group_;
 };
 

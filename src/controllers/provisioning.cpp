@@ -191,13 +191,18 @@ void nominate(Services& services, const model::Pod& pod, const std::string& targ
                           .dedupe_values = {}});
 }
 
-void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal) {
+// The log says it once per reason; the event repeats while the pod waits.
+void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal,
+                    std::map<std::string, std::string, std::less<>>& reported) {
   std::string message = "Failed to schedule pod, " + refusal.reason;
   if (!refusal.remedy.empty()) {
     message += "; " + refusal.remedy;
   }
-  services.log.error("could not schedule pod",
-                     {{"Pod", model::key_of(pod.meta).to_string()}, {"error", refusal.reason}});
+  if (auto& reason = reported[pod.meta.uid]; reason != refusal.reason) {
+    reason = refusal.reason;
+    services.log.error("could not schedule pod",
+                       {{"Pod", model::key_of(pod.meta).to_string()}, {"error", refusal.reason}});
+  }
   services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
                           .warning = true,
                           .reason = "FailedScheduling",
@@ -234,11 +239,12 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
       place_on_existing(services_, *records.at(*name), round->pods.at(placement.pod_uid));
     }
   }
+  std::erase_if(refusals_, [&](const auto& item) { return !round->pods.contains(item.first); });
   std::size_t unschedulable = 0;
   for (const auto& refusal : plan.refusals) {
     if (round->signalled.contains(refusal.pod_uid)) {
       ++unschedulable;
-      report_refusal(services_, *round->pods.at(refusal.pod_uid), refusal);
+      report_refusal(services_, *round->pods.at(refusal.pod_uid), refusal, refusals_);
     }
   }
   services_.metrics.set("karpenter_scheduler_unschedulable_pods_count",
@@ -254,6 +260,7 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
       continue;
     }
     std::vector<scheduling::PodPtr> pods;
+    pods.reserve(planned.pod_uids.size());
     for (const auto& uid : planned.pod_uids) {
       pods.push_back(round->pods.at(uid));
     }

@@ -7,6 +7,7 @@
 
 #include "millwright/controllers/services.hpp"
 
+#include <map>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -43,7 +44,8 @@ class Provisioner {
   Services& services_;
   Holds& holds_;
   base::Signal signal_;
-  std::set<std::string, std::less<>> refused_pods_;
+  std::set<std::string, std::less<>> refused_pods_;           // by the extender
+  std::map<std::string, std::string, std::less<>> refusals_;  // by the planner: reason by pod uid
 };
 
 // Creates one planned claim with its holds written on it, and only then records them in the ledger
