@@ -149,12 +149,21 @@ bool Packing::place(std::uint32_t pod) {
     return false;
   }
   auto& seekers = seekers_[class_index];
-  for (std::size_t i = 0; i < constraint.ladder.size(); ++i) {
-    const Candidate candidate{pod_class, constraint, constraint.ladder[i]};
-    if (constraint.has_topology()
-            ? place_among_others(pod, candidate, seekers[i])
-            : seek_node(pod, candidate, seekers[i]) || seek_claim(pod, candidate, seekers[i]) ||
-                  open_claim(pod, candidate, seekers[i])) {
+  const std::span<const Rung> ladder = constraint.ladder;
+  for (std::size_t i = 0, next = 0; i < ladder.size(); i = next) {
+    next = i + 1;
+    while (next < ladder.size() && ladder[next].step == ladder[i].step) {
+      ++next;
+    }
+    if (constraint.has_topology() || next - i > 1) {
+      if (place_in_stages(pod, ladder.subspan(i, next - i), seekers)) {
+        return true;
+      }
+      continue;
+    }
+    const Candidate candidate{pod_class, constraint, ladder[i]};
+    if (seek_node(pod, candidate, seekers[i]) || seek_claim(pod, candidate, seekers[i]) ||
+        open_claim(pod, candidate, seekers[i])) {
       return true;
     }
   }

@@ -80,12 +80,19 @@ class Packing {
   // Better dear than not at all: those still waiting may join any claim.
   bool forget_price_levels();
   void economise();
-  // For pods that others matter to; packing_topology.cpp.
-  bool place_among_others(std::uint32_t pod, Candidate candidate, Seeker& plain);
-  bool place_by_choice(std::uint32_t pod, Candidate& candidate, Seeker& plain);
-  bool open_by_choice(std::uint32_t pod, Candidate& candidate, Seeker& plain,
-                      std::vector<TopologyChoice> choices);
-  bool join_company(std::uint32_t pod, Candidate& candidate, std::uint32_t group);
+  // One rung with the domains that it may go to, the best first.
+  struct Attempt {
+    Candidate candidate;
+    Seeker* plain = nullptr;
+    std::vector<TopologyChoice> choices;
+    std::optional<std::uint32_t> company;  // the group by hostname that it must join
+  };
+  // For pods that others matter to, or with several rungs in a step: packing_topology.cpp.
+  bool place_in_stages(std::uint32_t pod, std::span<const Rung> rungs,
+                       std::vector<Seeker>& seekers);
+  Attempt attempt_on(const Candidate& candidate, Seeker& plain);
+  bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
+  bool join_company(std::uint32_t pod, Attempt& attempt);
   bool promise_holds(const Candidate& candidate, std::uint32_t node) const;
   Seeker& seeker_for(const Candidate& candidate, Seeker& plain);
   bool node_is_open(std::uint32_t node, const Candidate& candidate) const;

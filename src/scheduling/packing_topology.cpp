@@ -1,4 +1,5 @@
-// The part of Packing for pods that other pods matter to: spread, pod affinity and anti-affinity.
+// The part of Packing for pods that other pods matter to (spread, pod affinity and anti-affinity)
+// or whose volumes leave them several ways.
 //
 // A pod is placed in one choice of domains at a time. Within a choice everything it was turned away
 // by stays closed to it, as for any other pod: nodes get fuller, hosts get more pods, and what
@@ -20,63 +21,100 @@ bool Packing::may_suit(std::uint32_t claim, const Candidate& candidate) {
          });
 }
 
-bool Packing::place_among_others(std::uint32_t pod, Candidate candidate, Seeker& plain) {
+Packing::Attempt Packing::attempt_on(const Candidate& candidate, Seeker& plain) {
+  Attempt attempt{.candidate = candidate, .plain = &plain};
+  if (!candidate.constraint.has_topology()) {
+    attempt.choices.emplace_back();
+    return attempt;
+  }
   const Rung& rung = candidate.rung;
   for (const auto& keyed : rung.keyed) {
     for (const std::uint32_t group : keyed.groups) {
       drafts_.settle_floating(group, rung.requirements);
     }
   }
-  candidate.narrowed.closed = choices_.closed(candidate.constraint);
-  for (const std::uint32_t group : rung.on_host) {
-    if (topology_.groups()[group].kind == TopologyKind::Affinity &&
-        !choices_.is_first(candidate, group)) {
-      return join_company(pod, candidate, group);
-    }
+  attempt.candidate.narrowed.closed = choices_.closed(candidate.constraint);
+  attempt.choices = choices_.find(attempt.candidate);
+  const auto company = std::find_if(rung.on_host.begin(), rung.on_host.end(), [&](auto group) {
+    return topology_.groups()[group].kind == TopologyKind::Affinity &&
+           !choices_.is_first(candidate, group);
+  });
+  if (company != rung.on_host.end()) {
+    attempt.company = *company;
   }
-  return place_by_choice(pod, candidate, plain);
+  return attempt;
 }
 
-bool Packing::place_by_choice(std::uint32_t pod, Candidate& candidate, Seeker& plain) {
-  // Copied, since placing the pod may look for choices again.
-  const std::vector<TopologyChoice> choices = choices_.find(candidate);
-  for (const TopologyChoice& choice : choices) {
-    candidate.narrowed.chosen = choice.chosen;
-    if (seek_node(pod, candidate, seeker_for(candidate, plain))) {
+bool Packing::place_in_stages(std::uint32_t pod, std::span<const Rung> rungs,
+                              std::vector<Seeker>& seekers) {
+  const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+  const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  std::vector<Attempt> attempts;
+  attempts.reserve(rungs.size());
+  for (const Rung& rung : rungs) {
+    const auto index = static_cast<std::size_t>(&rung - constraint.ladder.data());
+    Attempt attempt = attempt_on({pod_class, constraint, rung}, seekers[index]);
+    if (!attempt.company) {
+      attempts.push_back(std::move(attempt));
+    } else if (join_company(pod, attempt)) {
       return true;
     }
   }
-  for (const TopologyChoice& choice : choices) {
-    candidate.narrowed.chosen = choice.chosen;
-    if (seek_claim(pod, candidate, seeker_for(candidate, plain))) {
-      return true;
+  const auto try_all = [&](auto seek) {
+    for (Attempt& attempt : attempts) {
+      for (const TopologyChoice& choice : attempt.choices) {
+        attempt.candidate.narrowed.chosen = choice.chosen;
+        if (seek(attempt.candidate, seeker_for(attempt.candidate, *attempt.plain))) {
+          return true;
+        }
+      }
     }
-  }
-  return open_by_choice(pod, candidate, plain, choices);
+    return false;
+  };
+  return try_all([&](const Candidate& candidate, Seeker& seeker) {
+           return seek_node(pod, candidate, seeker);
+         }) ||
+         try_all([&](const Candidate& candidate, Seeker& seeker) {
+           return seek_claim(pod, candidate, seeker);
+         }) ||
+         open_cheapest(pod, attempts);
 }
 
 // The emptiest domains first, and the cheapest of those that are equally empty.
-bool Packing::open_by_choice(std::uint32_t pod, Candidate& candidate, Seeker& plain,
-                             std::vector<TopologyChoice> choices) {
-  const auto price_of = [&](const TopologyChoice& choice) {
-    candidate.narrowed.chosen = choice.chosen;
-    Seeker& seeker = seeker_for(candidate, plain);
-    if (seeker.price < 0) {
-      seeker.price = drafts_.price_of_new(candidate);
-    }
-    return seeker.price;
+bool Packing::open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts) {
+  struct Way {
+    std::int64_t rank;
+    double price;
+    Attempt* attempt;
+    const Narrowing* chosen;
   };
-  for (auto first = choices.begin(); first != choices.end();) {
-    const auto last = std::find_if(first, choices.end(), [&](const TopologyChoice& other) {
-      return other.rank != first->rank;
-    });
+  std::vector<Way> ways;
+  for (Attempt& attempt : attempts) {
+    for (const TopologyChoice& choice : attempt.choices) {
+      ways.push_back({choice.rank, 0, &attempt, choice.chosen});
+    }
+  }
+  std::stable_sort(ways.begin(), ways.end(),
+                   [](const Way& a, const Way& b) { return a.rank < b.rank; });
+  for (auto first = ways.begin(); first != ways.end();) {
+    const auto last = std::find_if(first, ways.end(),
+                                   [&](const Way& other) { return other.rank != first->rank; });
     if (last - first > 1) {
-      std::stable_sort(first, last,
-                       [&](const auto& a, const auto& b) { return price_of(a) < price_of(b); });
+      for (auto way = first; way != last; ++way) {
+        Candidate& candidate = way->attempt->candidate;
+        candidate.narrowed.chosen = way->chosen;
+        Seeker& seeker = seeker_for(candidate, *way->attempt->plain);
+        if (seeker.price < 0) {
+          seeker.price = drafts_.price_of_new(candidate);
+        }
+        way->price = seeker.price;
+      }
+      std::stable_sort(first, last, [](const Way& a, const Way& b) { return a.price < b.price; });
     }
     for (; first != last; ++first) {
+      Candidate& candidate = first->attempt->candidate;
       candidate.narrowed.chosen = first->chosen;
-      if (open_claim(pod, candidate, seeker_for(candidate, plain))) {
+      if (open_claim(pod, candidate, seeker_for(candidate, *first->attempt->plain))) {
         return true;
       }
     }
@@ -85,9 +123,9 @@ bool Packing::open_by_choice(std::uint32_t pod, Candidate& candidate, Seeker& pl
 }
 
 // The pod must share a node with pods of the group: only nodes and claims that have some count.
-bool Packing::join_company(std::uint32_t pod, Candidate& candidate, std::uint32_t group) {
-  const std::vector<TopologyChoice> choices = choices_.find(candidate);
-  const std::vector<HostRef> hosts = counts_.hosts(group);
+bool Packing::join_company(std::uint32_t pod, Attempt& attempt) {
+  Candidate& candidate = attempt.candidate;
+  const std::vector<HostRef> hosts = counts_.hosts(*attempt.company);
   const auto has_all_company = [&](const HostTally& tally) {
     return std::all_of(
         candidate.rung.on_host.begin(), candidate.rung.on_host.end(), [&](std::uint32_t id) {
@@ -98,7 +136,7 @@ bool Packing::join_company(std::uint32_t pod, Candidate& candidate, std::uint32_
     if (!has_all_company(host.claim ? drafts_.claims()[host.index].tally : hosts_[host.index])) {
       continue;
     }
-    for (const TopologyChoice& choice : choices) {
+    for (const TopologyChoice& choice : attempt.choices) {
       candidate.narrowed.chosen = choice.chosen;
       if (!host.claim) {
         if (fits(candidate.pod_class.requests, room_[host.index]) &&

@@ -135,6 +135,7 @@ class Ladder {
         wishes.dropped_nodes < preferences_.size() ? *preferences_[wishes.dropped_nodes] : kNothing;
     Rung rung{.requirements = base_,
               .tolerates_preferences = wishes.tolerates_preferences,
+              .step = step_++,
               .groups = groups_of(wishes)};
     std::string conflict;
     if (!add_all(rung.requirements, preference, conflict) ||
@@ -172,6 +173,7 @@ class Ladder {
   Requirements base_;
   std::vector<const Selectors*> terms_;
   std::vector<const Selectors*> preferences_;
+  std::uint32_t step_ = 0;
   std::vector<Rung> rungs_;
 };
 

@@ -17,7 +17,9 @@ struct Rung {
   std::uint32_t id = 0;  // the same requirements, anywhere in the problem, have the same id
   Requirements requirements;
   bool tolerates_preferences = false;  // PreferNoSchedule taints no longer keep the pod away
-  std::vector<std::uint32_t> groups;   // topology groups it is held to
+  // Rungs of one step differ in what volumes need and are equally good.
+  std::uint32_t step = 0;
+  std::vector<std::uint32_t> groups;  // topology groups it is held to
 
   // The groups by their key, and those whose domains are the nodes.
   struct Keyed {
