@@ -118,7 +118,9 @@ class ClaimDrafts {
   // Enters a pod that has just been added in the counts.
   void count(std::uint32_t claim, const Constraint& constraint);
   void land_floating(std::uint32_t claim);
-  bool counts_on(const ClaimDraft& claim, std::uint32_t group);
+  // Whether the group's node filter counts the claim's pods.
+  enum class Counting : std::uint8_t { No, Perhaps, Surely };
+  Counting counting(const ClaimDraft& claim, std::uint32_t group);
   // Moving the pod there changes no count that anybody was placed by.
   bool may_move(const ClaimDraft& from, const ClaimDraft& to, const Constraint& constraint);
   // Positions of the claim's pods that fill the row, first come first served.
@@ -147,8 +149,8 @@ class ClaimDrafts {
   std::vector<ClaimDraft> claims_;
   Amounts smallest_;  // per resource the least that any pod asks for
   Amounts scratch_;
-  std::vector<std::vector<std::int32_t>> domains_;     // by shape and key; see domain_of()
-  std::unordered_map<std::uint64_t, bool> counts_on_;  // by shape and group
+  std::vector<std::vector<std::int32_t>> domains_;        // by shape and key; see domain_of()
+  std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 
 // The row of the claim that costs least, and that price; ties go to the type's name.

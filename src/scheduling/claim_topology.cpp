@@ -1,6 +1,7 @@
 // The part of ClaimDrafts that deals with topology: in which domain a claim will be, and whose
 // counts its pods raise.
 #include "scheduling/claim_drafts.hpp"
+#include "scheduling/launch_options.hpp"
 #include "scheduling/min_values.hpp"
 
 #include <algorithm>
@@ -35,21 +36,27 @@ std::int32_t ClaimDrafts::domain_of(std::uint32_t shape, std::uint32_t key) {
   return by_key[key];
 }
 
-bool ClaimDrafts::counts_on(const ClaimDraft& claim, std::uint32_t group) {
+ClaimDrafts::Counting ClaimDrafts::counting(const ClaimDraft& claim, std::uint32_t group) {
   const NodeFilter& filter = counts_.topology().groups()[group].filter;
   if (filter.everything()) {
-    return true;
+    return Counting::Surely;
   }
   const auto [known, added] =
-      counts_on_.try_emplace((std::uint64_t{claim.shape} << 32) | group, false);
-  if (added) {
-    const Requirements& requirements = shapes_[claim.shape].requirements;
-    known->second =
-        filter.tolerates(pools_[claim.pool].taints) &&
-        (filter.alternatives.empty() ||
-         std::any_of(filter.alternatives.begin(), filter.alternatives.end(), [&](const auto& all) {
-           return requirements.compatible(all, AllowUndefined::WellKnown);
-         }));
+      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group, Counting::No);
+  if (!added || !filter.tolerates(pools_[claim.pool].taints)) {
+    return known->second;
+  }
+  const Requirements& requirements = shapes_[claim.shape].requirements;
+  const auto any = [&](auto meets) {
+    return filter.alternatives.empty() ||
+           std::any_of(filter.alternatives.begin(), filter.alternatives.end(), meets);
+  };
+  if (any([&](const auto& wanted) { return always_satisfies(requirements, wanted); })) {
+    known->second = Counting::Surely;
+  } else if (any([&](const auto& wanted) {
+               return requirements.compatible(wanted, AllowUndefined::WellKnown);
+             })) {
+    known->second = Counting::Perhaps;
   }
   return known->second;
 }
@@ -79,10 +86,10 @@ void ClaimDrafts::count(std::uint32_t index, const Constraint& constraint) {
     ClaimDraft& claim = claims_[index];
     if (groups[id].by_host) {
       counts_.add_on_host(id, {true, index}, claim.tally.selected(id) == 1);
-    } else if (counts_on(claim, id)) {
+    } else if (const Counting how = counting(claim, id); how != Counting::No) {
       const std::int32_t domain = domain_of(claim.shape, groups[id].key_index);
       if (domain >= 0) {
-        counts_.add_selected(id, domain);
+        counts_.add_selected(id, domain, how == Counting::Surely);
       } else {
         claim.floating.push_back(id);
         counts_.add_floating(id, index);
@@ -103,7 +110,7 @@ void ClaimDrafts::land_floating(std::uint32_t index) {
   std::erase_if(claim.floating, [&](std::uint32_t id) {
     const std::int32_t domain = domain_of(claim.shape, counts_.topology().groups()[id].key_index);
     if (domain >= 0) {
-      counts_.land(id, domain);
+      counts_.land(id, domain, counting(claim, id) == Counting::Surely);
     }
     return domain >= 0;
   });
@@ -138,8 +145,11 @@ void ClaimDrafts::settle_floating(std::uint32_t group, const Requirements& wante
     if (std::find(floating.begin(), floating.end(), group) == floating.end()) {
       continue;  // landed since
     }
-    settle_claim(claim, key, group, wanted);
-    land_floating(claim);
+    if (settle_claim(claim, key, group, wanted)) {
+      land_floating(claim);
+    } else {
+      counts_.put_back_floating(group, claim);
+    }
   }
 }
 
@@ -153,8 +163,13 @@ bool ClaimDrafts::settle_claim(std::uint32_t index, std::uint32_t key, std::uint
   std::optional<std::pair<Rank, ClaimDraft>> best;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     const auto domain = static_cast<std::int32_t>(i);
+    const Narrowing& narrowing = narrowings_.one(key, domain);
+    if (shapes_.joined(claims_[index].shape, narrowing.id, narrowing.requirements) ==
+        ClaimShapes::kNone) {
+      continue;
+    }
     ClaimDraft settled = claims_[index];
-    if (!settle_on(settled, narrowings_.one(key, domain))) {
+    if (!settle_on(settled, narrowing)) {
       continue;
     }
     const auto cheapest = cheapest_row(pools_[settled.pool], shapes_[settled.shape], settled);

@@ -210,11 +210,11 @@ void Packing::count_on_node(std::uint32_t node, const Constraint& constraint) {
     const std::uint32_t key = groups[id].key_index;
     const std::int32_t domain = topology_.domain_of(key, node);
     if (domain >= 0 && counts_here(id)) {
-      counts_.add_selected(id, domain);
+      counts_.add_selected(id, domain, true);
     } else if (domain == kUnknownDomain && groups[id].kind == TopologyKind::AntiAffinity) {
       // It may turn out to be any of them.
       for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
-        counts_.add_selected(id, static_cast<std::int32_t>(i));
+        counts_.add_selected(id, static_cast<std::int32_t>(i), true);
       }
     }
   }

@@ -20,6 +20,7 @@ void TopologyCounts::reset() {
     const Census& census = topology_.census(id);
     State& state = states_.emplace_back();
     state.selected = census.selected;
+    state.sure = census.selected;
     state.owners = census.owners;
     state.total = census.total;
     state.owned = std::any_of(census.owners.begin(), census.owners.end(),
@@ -35,13 +36,15 @@ void TopologyCounts::reset() {
   }
 }
 
-void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain) {
+void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain, bool sure) {
   State& state = states_[group];
-  auto& count = state.selected[static_cast<std::size_t>(domain)];
-  if (count == state.least) {
-    state.least = -1;
+  ++state.selected[static_cast<std::size_t>(domain)];
+  if (auto& count = state.sure[static_cast<std::size_t>(domain)]; sure) {
+    if (count == state.least) {
+      state.least = -1;
+    }
+    ++count;
   }
-  ++count;
   ++state.total;
   ++version_;
 }
@@ -69,8 +72,12 @@ void TopologyCounts::add_floating(std::uint32_t group, std::uint32_t claim) {
   ++version_;
 }
 
-void TopologyCounts::land(std::uint32_t group, std::int32_t domain) {
-  add_selected(group, domain);
+void TopologyCounts::put_back_floating(std::uint32_t group, std::uint32_t claim) {
+  states_[group].floating.push_back(claim);
+}
+
+void TopologyCounts::land(std::uint32_t group, std::int32_t domain, bool sure) {
+  add_selected(group, domain, sure);
   --states_[group].total;  // it was counted while it floated
 }
 
@@ -86,7 +93,7 @@ std::int32_t TopologyCounts::least(std::uint32_t group) const {
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t domains = 0;
   topology_.census(group).eligible.for_each([&](std::size_t domain) {
-    least = std::min(least, state.selected[domain]);
+    least = std::min(least, state.sure[domain]);
     ++domains;
   });
   if (domains == 0 || domains < topology_.groups()[group].min_domains.value_or(0)) {

@@ -27,15 +27,19 @@ class TopologyCounts {
     return states_[group].selected[static_cast<std::size_t>(domain)];
   }
   std::int64_t total(std::uint32_t group) const { return states_[group].total; }
-  void add_selected(std::uint32_t group, std::int32_t domain);
+  // `sure`: the group's node filter counts the node whatever becomes of it. A pod that may or may
+  // not count is taken to, except where the least count is asked for.
+  void add_selected(std::uint32_t group, std::int32_t domain, bool sure);
   void add_owner(std::uint32_t group, std::int32_t domain);
   // On a node or claim; the first one there makes it known to those who want its company.
   void add_on_host(std::uint32_t group, HostRef host, bool first);
   // Selected, but in which domain is not decided.
   void add_floating(std::uint32_t group, std::uint32_t claim);
   // Was floating, now decided.
-  void land(std::uint32_t group, std::int32_t domain);
+  void land(std::uint32_t group, std::int32_t domain, bool sure);
+  // Claims with floating pods; to be put back if they stay so.
   std::vector<std::uint32_t> take_floating(std::uint32_t group);
+  void put_back_floating(std::uint32_t group, std::uint32_t claim);
   // Hosts with pods of an affinity group by hostname, in the order they got them.
   const std::vector<HostRef>& hosts(std::uint32_t group) const { return states_[group].hosts; }
 
@@ -57,6 +61,7 @@ class TopologyCounts {
  private:
   struct State {
     std::vector<std::int32_t> selected;
+    std::vector<std::int32_t> sure;  // those of them that are sure to count
     std::vector<std::int32_t> owners;
     std::int64_t total = 0;
     bool owned = false;                   // some domain has an owner

@@ -95,6 +95,23 @@ NodeFilter filter_of(const model::TopologySpreadConstraint& constraint, const mo
       filter.alternatives.push_back(base);
     }
   }
+  // Nodes count only if they have the keys of all constraints that must hold.
+  std::set<std::string_view> keys;
+  for (const auto& other : pod.topology_spread) {
+    if (other.when_unsatisfiable != "ScheduleAnyway" &&
+        other.topology_key != constraint.topology_key &&
+        other.topology_key != model::kHostnameLabel) {
+      keys.insert(other.topology_key);
+    }
+  }
+  if (!keys.empty() && filter.alternatives.empty()) {
+    filter.alternatives.emplace_back();
+  }
+  for (Requirements& alternative : filter.alternatives) {
+    for (const std::string_view key : keys) {
+      alternative.add(Requirement(key, Operator::Exists));
+    }
+  }
   if (constraint.node_taints_policy == "Honor") {
     filter.heeds_taints = true;
     filter.tolerations = pod.tolerations;

@@ -27,4 +27,7 @@ struct CheckOptions {
 std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});
 
+// The plan in the order of its steps, with what each pod asks of others: for reading a failure.
+std::string describe(const scheduling::Problem& problem, const scheduling::Plan& plan);
+
 }  // namespace millwright::checker

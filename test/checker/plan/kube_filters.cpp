@@ -225,14 +225,20 @@ std::string KubeFilters::volumes(const model::Pod& pod, const Machine& machine) 
   if (machine.volume_limits.empty()) {
     return {};
   }
-  auto attached = attachments(pod);
+  std::set<std::pair<std::string, std::string>> attached;
   for (const auto* other : machine.pods) {
     attached.merge(attachments(*other));
   }
-  for (const auto& [driver, limit] : machine.volume_limits) {
-    const auto count = std::count_if(attached.begin(), attached.end(),
-                                     [&](const auto& item) { return item.first == driver; });
-    if (count > limit) {
+  std::map<std::string, int> more;
+  for (const auto& item : attachments(pod)) {
+    more[item.first] += attached.contains(item) ? 0 : 1;
+  }
+  for (const auto& [driver, added] : more) {
+    const auto limit = machine.volume_limits.find(driver);
+    const auto before =
+        std::count_if(attached.begin(), attached.end(),
+                      [&, &name = driver](const auto& item) { return item.first == name; });
+    if (added > 0 && limit != machine.volume_limits.end() && before + added > limit->second) {
       return "too many volumes";
     }
   }
@@ -327,8 +333,10 @@ std::string KubeFilters::affinity(const model::Pod& pod, const Machine& machine,
   if (terms.empty()) {
     return {};
   }
+  // Judged as it will be when pods that are on their way out are gone.
   const auto matches_all = [&](const model::Pod& other) {
-    return std::all_of(terms.begin(), terms.end(),
+    return !other.meta.is_deleting() &&
+           std::all_of(terms.begin(), terms.end(),
                        [&](const auto& term) { return term_selects(term, pod, other); });
   };
   std::set<std::pair<std::string, std::string>> company;  // key and domain

@@ -299,6 +299,7 @@ class World {
     if (once_in(4)) {
       result.uninitialized();
     }
+    const bool leaving = once_in(6);
     const int bound = pick(3);
     for (int i = 0; i < bound; ++i) {
       PodBuilder running = make_pod();
@@ -311,11 +312,10 @@ class World {
         }
       });
       result.runs(running);
-      if (once_in(6)) {
-        problem_.pods.push_back(running);  // it must move, though its node stays
+      if (leaving) {
+        problem_.pods.push_back(running);
       }
     }
-    const bool leaving = once_in(8);
     if (leaving) {
       result.with_record([](NodeRecord& record) { record.marked_for_deletion = true; });
     }

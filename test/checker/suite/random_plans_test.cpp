@@ -29,7 +29,8 @@ TEST(RandomPlans, AreLegal) {
     const auto found = violations(problem, plan, {.seed = seed});
     if (!found.empty()) {
       ADD_FAILURE() << "SEED=" << seed << " (" << problem.pods.size() << " pods): " << found.front()
-                    << (found.size() > 1 ? " and more" : "");
+                    << (found.size() > 1 ? " and more" : "")
+                    << (count == 1 ? "\n" + describe(problem, plan) : std::string());
       if (++shown == 20) {
         break;
       }
