@@ -112,12 +112,15 @@ class ClaimDrafts {
   bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
   // Adds requirements to a claim as they are settled for all its pods.
   bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
+  // Where the pods of `part` were counted in `whole`, they stay.
+  bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);
   bool settle_claim(std::uint32_t index, std::uint32_t key, std::uint32_t group,
                     const Requirements& wanted);
   void note_topology(ClaimDraft& claim, const Candidate& candidate) const;
   // Enters a pod that has just been added in the counts.
   void count(std::uint32_t claim, const Constraint& constraint);
   void land_floating(std::uint32_t claim);
+  void land_everywhere(std::uint32_t claim, std::uint32_t group);
   // Whether the group's node filter counts the claim's pods.
   enum class Counting : std::uint8_t { No, Perhaps, Surely };
   Counting counting(const ClaimDraft& claim, std::uint32_t group);

@@ -168,13 +168,8 @@ std::optional<ClaimDraft> ClaimDrafts::part(const ClaimDraft& claim,
       return std::nullopt;
     }
     add_pod(*result, member, claim.pods[i]);
-    // Where it is known to be going, others were placed by.
-    if (!std::all_of(claim.settled.begin(), claim.settled.end(),
-                     [&](const Narrowing* settled) { return settle_on(*result, *settled); })) {
-      return std::nullopt;
-    }
   }
-  return result;
+  return result && keep_domains(claim, *result) ? std::move(result) : std::nullopt;
 }
 
 bool ClaimDrafts::replace(std::uint32_t index, ClaimDraft first, ClaimDraft second) {

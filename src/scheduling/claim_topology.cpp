@@ -131,7 +131,20 @@ bool ClaimDrafts::settle_on(ClaimDraft& claim, const Narrowing& narrowing) {
   }
   claim.shape = shape;
   claim.rows = std::move(rows);
-  claim.settled.push_back(&narrowing);
+  return true;
+}
+
+bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
+  for (const std::uint32_t pod : part.pods) {
+    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+    for (const std::uint32_t key : pods_.constraints[pod_class.constraint].keys) {
+      const std::int32_t domain = domain_of(whole.shape, key);
+      if (domain >= 0 && domain_of(part.shape, key) != domain &&
+          !settle_on(part, narrowings_.one(key, domain))) {
+        return false;
+      }
+    }
+  }
   return true;
 }
 
@@ -148,7 +161,28 @@ void ClaimDrafts::settle_floating(std::uint32_t group, const Requirements& wante
     if (settle_claim(claim, key, group, wanted)) {
       land_floating(claim);
     } else {
-      counts_.put_back_floating(group, claim);
+      land_everywhere(claim, group);
+    }
+  }
+}
+
+// The claim cannot be tied to one domain (minValues want several types), so its pods are taken to
+// be in any that it may turn out to be in. Where it has no such label, they are in none.
+void ClaimDrafts::land_everywhere(std::uint32_t index, std::uint32_t group) {
+  const TopologyGroup& counted = counts_.topology().groups()[group];
+  ClaimDraft& claim = claims_[index];
+  const Requirement* values = shapes_[claim.shape].requirements.find(counted.key);
+  if (values == nullptr && !model::is_well_known_label(counted.key)) {
+    counts_.put_back_floating(group, index);
+    return;
+  }
+  const TopologyKey& key = counts_.topology().keys()[counted.key_index];
+  const auto pods = std::count(claim.floating.begin(), claim.floating.end(), group);
+  std::erase(claim.floating, group);
+  for (std::size_t i = 0; counted.kind != TopologyKind::Affinity && i < key.size(); ++i) {
+    for (std::ptrdiff_t n = 0; n < pods && (values == nullptr || values->has(key.domains()[i]));
+         ++n) {
+      counts_.land(group, static_cast<std::int32_t>(i), false);
     }
   }
 }

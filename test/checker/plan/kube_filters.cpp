@@ -341,8 +341,10 @@ std::string KubeFilters::affinity(const model::Pod& pod, const Machine& machine,
   };
   std::set<std::pair<std::string, std::string>> company;  // key and domain
   for (const Machine& node : all) {
-    if (std::none_of(node.pods.begin(), node.pods.end(),
-                     [&](const auto* other) { return matches_all(*other); })) {
+    // Judged as it will be when pods that are on their way out are gone.
+    if (std::none_of(node.pods.begin(), node.pods.end(), [&](const auto* other) {
+          return !other->meta.is_deleting() && matches_all(*other);
+        })) {
       continue;
     }
     for (const auto& term : terms) {

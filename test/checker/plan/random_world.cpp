@@ -307,7 +307,7 @@ class World {
         p.meta.name = p.meta.uid = "bound-" + name + "-" + std::to_string(i);
         p.spec.node_name = name;
         p.spec.containers.front().requests = resources({{"cpu", "200m"}, {"memory", "64Mi"}});
-        if (once_in(10)) {
+        if (!leaving && once_in(10)) {
           p.meta.deletion_timestamp = base::TimePoint(std::chrono::seconds(1));
         }
       });
