@@ -286,6 +286,12 @@ class Checker {
                     .allocatable = record.allocatable(),
                     .accepts_pods = usable && !record.fenced && !record.marked_for_deletion};
     machine.labels.try_emplace("kubernetes.io/hostname", record.name());
+    if (record.managed()) {
+      // Judged as it will be when the node is ready again.
+      std::erase_if(machine.taints, [](const auto& taint) {
+        return taint.key == "node.kubernetes.io/not-ready";
+      });
+    }
     for (const auto& pod : record.pods) {
       if (!pods_.contains(pod->meta.uid)) {
         machine.pods.push_back(pod.get());

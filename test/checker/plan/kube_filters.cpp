@@ -209,15 +209,21 @@ std::string KubeFilters::volumes(const model::Pod& pod, const Machine& machine) 
     if (claim == claims_.end()) {
       return "its volume claim does not exist";
     }
+    // A local volume's host may be gone; its pod is planned as if that did not matter.
+    bool local = false;
     const std::vector<model::NodeSelectorTerm>* terms = nullptr;
     if (const auto pv = volumes_.find(claim->second->volume_name); pv != volumes_.end()) {
       terms = &pv->second->required_node_terms;
+      local = pv->second->local_or_host_path;
     } else if (const auto sc = classes_.find(claim->second->storage_class); sc != classes_.end()) {
       terms = &sc->second->allowed_topologies;
     }
     if (terms != nullptr && !terms->empty() &&
         std::none_of(terms->begin(), terms->end(), [&](const auto& term) {
-          return model::matches(term, machine.labels, machine.name);
+          return std::all_of(
+              term.match_expressions.begin(), term.match_expressions.end(), [&](const auto& item) {
+                return (local && item.key == kHostname) || model::matches(item, machine.labels);
+              });
         })) {
       return "its volume cannot be reached";
     }
