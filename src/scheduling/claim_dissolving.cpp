@@ -21,7 +21,8 @@ void ClaimDrafts::dissolve_small_claims() {
   std::vector<std::uint32_t> candidates(claims_.size());
   std::iota(candidates.begin(), candidates.end(), 0U);
   std::erase_if(candidates, [&](std::uint32_t claim) {
-    return claims_[claim].pods.size() > kMaxPods || claims_[claim].reserved.has_value();
+    return claims_[claim].pods.size() > kMaxPods || claims_[claim].reserved.has_value() ||
+           claims_[claim].keeps_together;
   });
   std::stable_sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
     return claims_[a].pods.size() < claims_[b].pods.size();
@@ -40,7 +41,7 @@ bool ClaimDrafts::dissolve(std::uint32_t index, std::size_t& tries) {
   const ClaimDraft& leaving = claims_[index];
   std::map<std::uint32_t, ClaimDraft> changed;
   for (std::size_t i = 0; i < leaving.pods.size(); ++i) {
-    const Candidate member = candidate(leaving.pods[i], leaving.rungs[i]);
+    const Candidate member = candidate(leaving, i);
     bool placed = false;
     for (std::uint32_t other = 0; other < claims_.size() && !placed; ++other) {
       if (other == index || claims_[other].pods.empty() || claims_[other].full ||
@@ -48,7 +49,11 @@ bool ClaimDrafts::dissolve(std::uint32_t index, std::size_t& tries) {
         continue;
       }
       const auto known = changed.find(other);
-      ClaimDraft host = known != changed.end() ? known->second : claims_[other];
+      const ClaimDraft& now = known != changed.end() ? known->second : claims_[other];
+      if (member.constraint.has_topology() && !may_move(leaving, now, member.constraint)) {
+        continue;
+      }
+      ClaimDraft host = now;
       const auto price = [&] {
         const auto cheapest = cheapest_row(pools_[host.pool], shapes_[host.shape], host);
         return cheapest ? cheapest->price : 0;

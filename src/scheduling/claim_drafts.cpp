@@ -38,10 +38,13 @@ bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
 }  // namespace
 
 ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
-                         std::span<const PoolTemplate> pools, bool keep_price_levels)
+                         std::span<const PoolTemplate> pools, TopologyCounts& counts,
+                         Narrowings& narrowings, bool keep_price_levels)
     : problem_(problem),
       pods_(pods),
       pools_(pools),
+      counts_(counts),
+      narrowings_(narrowings),
       shapes_(pools),
       reservations_(pools, problem),
       unit_prices_(pods, pools),
@@ -55,7 +58,34 @@ ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
 }
 
 bool ClaimDrafts::join(std::uint32_t claim, const Candidate& candidate, std::uint32_t pod) {
-  return join(claims_[claim], candidate, pod);
+  if (!join(claims_[claim], candidate, pod)) {
+    return false;
+  }
+  if (!counts_.topology().empty()) {
+    count(claim, candidate.constraint);
+  }
+  return true;
+}
+
+std::uint32_t ClaimDrafts::joined_shape(std::uint32_t shape, const Candidate& candidate) {
+  shape = shapes_.joined(shape, candidate.rung);
+  for (const Narrowing* more : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
+    if (more != nullptr && shape != ClaimShapes::kNone) {
+      shape = shapes_.joined(shape, more->id, more->requirements);
+    }
+  }
+  return shape;
+}
+
+bool ClaimDrafts::narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const {
+  if (!claim.reserved) {
+    rows &= next.offered;
+    return true;
+  }
+  rows &= next.admitted;
+  // Otherwise it would lose its reservation.
+  return std::find(next.reserved.begin(), next.reserved.end(), *claim.reserved) !=
+         next.reserved.end();
 }
 
 bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
@@ -67,7 +97,10 @@ bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint3
       blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
     return false;
   }
-  const std::uint32_t shape = shapes_.joined(claim.shape, candidate.rung);
+  if (candidate.constraint.has_topology() && !admits_host(claim, candidate)) {
+    return false;
+  }
+  const std::uint32_t shape = joined_shape(claim.shape, candidate);
   if (shape == ClaimShapes::kNone) {
     return false;
   }
@@ -87,14 +120,8 @@ bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint3
   }
   const ClaimShape& next = shapes_[shape];
   RowSet rows = claim.rows;
-  if (claim.reserved) {
-    if (std::find(next.reserved.begin(), next.reserved.end(), *claim.reserved) ==
-        next.reserved.end()) {
-      return false;  // it would lose its reservation
-    }
-    rows &= next.admitted;
-  } else {
-    rows &= next.offered;
+  if (!narrow_rows(claim, next, rows)) {
+    return false;
   }
   drop_rows_with_daemon_port_conflicts(rows, claim.pool, ports);
   if (!pool.room.keep_fitting(rows, scratch_) ||
@@ -114,6 +141,9 @@ void ClaimDrafts::add_pod(ClaimDraft& claim, const Candidate& candidate, std::ui
   claim.pods.push_back(pod);
   claim.rungs.push_back(
       static_cast<std::uint16_t>(&candidate.rung - candidate.constraint.ladder.data()));
+  if (!counts_.topology().empty()) {
+    note_topology(claim, candidate);
+  }
   scratch_ = claim.requests;
   add_to(scratch_, smallest_);
   claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
@@ -135,7 +165,11 @@ std::optional<std::uint32_t> ClaimDrafts::open(const Candidate& candidate, std::
       claim->charged = claim->rows;
     }
     claims_.push_back(*std::move(claim));
-    return static_cast<std::uint32_t>(claims_.size() - 1);
+    const auto index = static_cast<std::uint32_t>(claims_.size() - 1);
+    if (!counts_.topology().empty()) {
+      count(index, candidate.constraint);
+    }
+    return index;
   }
   return std::nullopt;
 }
@@ -151,7 +185,7 @@ std::optional<ClaimDraft> ClaimDrafts::draft(std::uint32_t pool, const Candidate
       blocking_taint(owner.taints, candidate.constraint, candidate.rung) != nullptr) {
     return std::nullopt;
   }
-  const std::uint32_t shape = shapes_.joined(shapes_.empty_claim(pool), candidate.rung);
+  const std::uint32_t shape = joined_shape(shapes_.empty_claim(pool), candidate);
   if (shape == ClaimShapes::kNone) {
     return std::nullopt;
   }

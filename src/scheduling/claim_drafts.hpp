@@ -5,16 +5,25 @@
 
 #include "scheduling/claim_shapes.hpp"
 #include "scheduling/limits.hpp"
+#include "scheduling/narrowings.hpp"
 #include "scheduling/pod_classes.hpp"
 #include "scheduling/reservations.hpp"
+#include "scheduling/topology_counts.hpp"
 #include "scheduling/unit_prices.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace millwright::scheduling {
+
+// The domains chosen for a pod, and those that are closed to it; either may be null.
+struct Narrowed {
+  const Narrowing* chosen = nullptr;
+  const Narrowing* closed = nullptr;
+};
 
 struct ClaimDraft {
   std::uint32_t pool = 0;
@@ -29,13 +38,22 @@ struct ClaimDraft {
   double unit_price = 0;                  // when it was opened; see UnitPrices
   bool min_values_relaxed = false;
   bool full = false;  // not even the smallest pod of the problem would fit
+
+  // Empty when the problem has no topology.
+  std::vector<Narrowed> narrowings;       // by pod: what was added for it
+  std::vector<const Narrowing*> settled;  // added to the claim itself, see settle_floating()
+  std::vector<std::uint32_t> floating;    // groups that count its pods once a domain is chosen
+  HostTally tally;
+  bool keeps_together = false;  // some pod must share a node with another
 };
 
-// A pod on its way: all of it is the same for the pods of one class on one rung.
+// A pod on its way: all of it is the same for the pods of one class on one rung, but for what is
+// added for its topology.
 struct Candidate {
   const PodClass& pod_class;
   const Constraint& constraint;
   const Rung& rung;
+  Narrowed narrowed{};
 };
 
 class ClaimDrafts {
@@ -43,7 +61,7 @@ class ClaimDrafts {
   // With `keep_price_levels` a pod does not join a claim if one of the two would then pay more for
   // its room than on its own: an on-demand pod makes a whole spot claim on-demand.
   ClaimDrafts(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
-              bool keep_price_levels);
+              TopologyCounts& counts, Narrowings& narrowings, bool keep_price_levels);
 
   const std::vector<ClaimDraft>& claims() const { return claims_; }
   const ClaimShapes& shapes() const { return shapes_; }
@@ -67,6 +85,16 @@ class ClaimDrafts {
   // which changes the indices of those after them.
   void dissolve_small_claims();
 
+  // Claims whose domain is open although a group counts their pods get one, if possible one that
+  // the requirements admit: before somebody is placed by that count.
+  void settle_floating(std::uint32_t group, const Requirements& wanted);
+  // The domain of every claim of the shape, kUnknownDomain when it is open.
+  std::int32_t domain_of(std::uint32_t shape, std::uint32_t key);
+  // Counts all claims' pods again, after split() and dissolve_small_claims().
+  void recount();
+  // What the cheapest new claim for the candidate would cost; infinity when there is none.
+  double price_of_new(const Candidate& candidate);
+
  private:
   std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, bool heed_limits);
   bool settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
@@ -76,7 +104,28 @@ class ClaimDrafts {
                           const RowSet& rows) const;
   // The pod would pay more for its room than on a claim of its own.
   bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
-  Candidate candidate(std::uint32_t pod, std::uint16_t rung) const;
+  // The claim's i-th pod as it came.
+  Candidate candidate(const ClaimDraft& claim, std::size_t i) const;
+  std::uint32_t joined_shape(std::uint32_t shape, const Candidate& candidate);
+  // Rows that are left when the claim takes the shape; false when that breaks it.
+  bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
+  bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
+  // Adds requirements to a claim as they are settled for all its pods.
+  bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
+  // Where the pods of `part` were counted in `whole`, they stay.
+  bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);
+  bool settle_claim(std::uint32_t index, std::uint32_t key, std::uint32_t group,
+                    const Requirements& wanted);
+  void note_topology(ClaimDraft& claim, const Candidate& candidate) const;
+  // Enters a pod that has just been added in the counts.
+  void count(std::uint32_t claim, const Constraint& constraint);
+  void land_floating(std::uint32_t claim);
+  void land_everywhere(std::uint32_t claim, std::uint32_t group);
+  // Whether the group's node filter counts the claim's pods.
+  enum class Counting : std::uint8_t { No, Perhaps, Surely };
+  Counting counting(const ClaimDraft& claim, std::uint32_t group);
+  // Moving the pod there changes no count that anybody was placed by.
+  bool may_move(const ClaimDraft& from, const ClaimDraft& to, const Constraint& constraint);
   // Positions of the claim's pods that fill the row, first come first served.
   std::vector<bool> filling(const ClaimDraft& claim, std::size_t row) const;
   // A claim of those pods of another that were chosen (or of those that were not).
@@ -92,6 +141,8 @@ class ClaimDrafts {
   const Problem& problem_;
   const PodClasses& pods_;
   std::span<const PoolTemplate> pools_;
+  TopologyCounts& counts_;
+  Narrowings& narrowings_;
   ClaimShapes shapes_;
   Reservations reservations_;
   std::vector<Limits> limits_;
@@ -101,6 +152,8 @@ class ClaimDrafts {
   std::vector<ClaimDraft> claims_;
   Amounts smallest_;  // per resource the least that any pod asks for
   Amounts scratch_;
+  std::vector<std::vector<std::int32_t>> domains_;        // by shape and key; see domain_of()
+  std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 
 // The row of the claim that costs least, and that price; ties go to the type's name.

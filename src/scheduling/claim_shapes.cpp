@@ -19,16 +19,17 @@ ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
   }
 }
 
-std::uint32_t ClaimShapes::joined(std::uint32_t shape, const Rung& rung) {
-  const std::uint64_t key = (std::uint64_t{shape} << 32) | rung.id;
+std::uint32_t ClaimShapes::joined(std::uint32_t shape, std::uint32_t id,
+                                  const Requirements& requirements) {
+  const std::uint64_t key = (std::uint64_t{shape} << 32) | id;
   if (const auto known = joined_.find(key); known != joined_.end()) {
     return known->second;
   }
   std::uint32_t result = kNone;
   const ClaimShape& before = shapes_[shape];
-  if (before.requirements.compatible(rung.requirements, AllowUndefined::WellKnown)) {
+  if (before.requirements.compatible(requirements, AllowUndefined::WellKnown)) {
     Requirements merged = before.requirements;
-    merged.add(rung.requirements);
+    merged.add(requirements);
     result = of(before.pool, std::move(merged));
   }
   joined_.emplace(key, result);

@@ -35,8 +35,12 @@ class ClaimShapes {
   const ClaimShape& operator[](std::uint32_t shape) const { return shapes_[shape]; }
   // The shape of a claim of the pool without pods.
   std::uint32_t empty_claim(std::uint32_t pool) const { return empty_[pool]; }
-  // After a pod with the rung's requirements joins; kNone when it cannot.
-  std::uint32_t joined(std::uint32_t shape, const Rung& rung);
+  // After requirements are added; kNone when they cannot be. The id stands for the requirements:
+  // a rung's or a narrowing's.
+  std::uint32_t joined(std::uint32_t shape, std::uint32_t id, const Requirements& requirements);
+  std::uint32_t joined(std::uint32_t shape, const Rung& rung) {
+    return joined(shape, rung.id, rung.requirements);
+  }
   // The shape of these requirements.
   std::uint32_t of(std::uint32_t pool, Requirements requirements);
 
@@ -45,7 +49,7 @@ class ClaimShapes {
   std::vector<ClaimShape> shapes_;
   std::vector<std::uint32_t> empty_;
   std::map<std::string, std::uint32_t> by_signature_;
-  std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and rung
+  std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and id
 };
 
 }  // namespace millwright::scheduling

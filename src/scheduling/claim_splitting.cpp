@@ -94,7 +94,7 @@ bool ClaimDrafts::split(std::uint32_t index) {
   const ClaimDraft& claim = claims_[index];
   const PoolTemplate& pool = pools_[claim.pool];
   const ClaimShape& shape = shapes_[claim.shape];
-  if (claim.reserved || claim.pods.size() < 2) {
+  if (claim.reserved || claim.keeps_together || claim.pods.size() < 2) {
     return false;
   }
   const auto now = cheapest_row(pool, shape, claim);
@@ -142,10 +142,11 @@ std::vector<bool> ClaimDrafts::filling(const ClaimDraft& claim, std::size_t row)
   return result;
 }
 
-Candidate ClaimDrafts::candidate(std::uint32_t pod, std::uint16_t rung) const {
-  const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+Candidate ClaimDrafts::candidate(const ClaimDraft& claim, std::size_t i) const {
+  const PodClass& pod_class = pods_.classes[pods_.pods[claim.pods[i]].pod_class];
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
-  return {pod_class, constraint, constraint.ladder[rung]};
+  return {pod_class, constraint, constraint.ladder[claim.rungs[i]],
+          claim.narrowings.empty() ? Narrowed{} : claim.narrowings[i]};
 }
 
 std::optional<ClaimDraft> ClaimDrafts::part(const ClaimDraft& claim,
@@ -155,18 +156,20 @@ std::optional<ClaimDraft> ClaimDrafts::part(const ClaimDraft& claim,
     if (chosen[i] != which) {
       continue;
     }
-    const Candidate member = candidate(claim.pods[i], claim.rungs[i]);
-    if (!result) {
-      result = draft(claim.pool, member, false);
-      if (!result || result->reserved) {
+    const Candidate member = candidate(claim, i);
+    if (result) {
+      if (!join(*result, member, claim.pods[i])) {
         return std::nullopt;
       }
-      add_pod(*result, member, claim.pods[i]);
-    } else if (!join(*result, member, claim.pods[i])) {
+      continue;
+    }
+    result = draft(claim.pool, member, false);
+    if (!result || result->reserved) {
       return std::nullopt;
     }
+    add_pod(*result, member, claim.pods[i]);
   }
-  return result;
+  return result && keep_domains(claim, *result) ? std::move(result) : std::nullopt;
 }
 
 bool ClaimDrafts::replace(std::uint32_t index, ClaimDraft first, ClaimDraft second) {

@@ -85,6 +85,13 @@ bool ExistingNode::meets(const Requirements& wanted) const {
   });
 }
 
+bool ExistingNode::counts_for(const NodeFilter& filter) const {
+  return filter.tolerates(taints) &&
+         (filter.alternatives.empty() ||
+          std::any_of(filter.alternatives.begin(), filter.alternatives.end(),
+                      [&](const Requirements& alternative) { return meets(alternative); }));
+}
+
 ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                              std::span<const PoolTemplate> pools,
                              std::span<const DaemonPod> daemons)

@@ -29,6 +29,8 @@ struct ExistingNode {
   // Taints and node requirements.
   bool admits(const Constraint& constraint, const Rung& rung) const;
   bool meets(const Requirements& wanted) const;
+  // A spread constraint with this filter counts the node's pods.
+  bool counts_for(const NodeFilter& filter) const;
 };
 
 class ExistingNodes {

@@ -1,6 +1,7 @@
 #include "scheduling/explain.hpp"
 
 #include "scheduling/existing_nodes.hpp"
+#include "scheduling/explain_topology.hpp"
 #include "scheduling/min_values.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ enum class Stage : std::uint8_t {
   Resources,
   Ports,
   Offerings,
+  Topology,
   MinValues,
   Limits,
 };
@@ -43,8 +45,12 @@ std::string with_unit(std::string_view resource, std::int64_t milli) {
 class Inspector {
  public:
   Inspector(const PodClasses& pods, const PodClass& pod_class, std::span<const PoolTemplate> pools,
-            ClaimDrafts& drafts)
-      : pods_(pods), pod_class_(pod_class), pools_(pools), drafts_(drafts) {}
+            Packing& packing)
+      : pods_(pods),
+        pod_class_(pod_class),
+        pools_(pools),
+        packing_(packing),
+        drafts_(packing.drafts()) {}
 
   Finding furthest(std::uint32_t pool) {
     std::optional<Finding> best;
@@ -74,10 +80,9 @@ class Inspector {
         !problem.empty()) {
       return incompatible(pool, wanted, problem);
     }
-    const ClaimShape& shape =
-        drafts_
-            .shapes()[drafts_.shapes().joined(drafts_.shapes().empty_claim(index), candidate.rung)];
-    return inspect_types(index, candidate, shape);
+    return inspect_types(
+        index, candidate,
+        drafts_.shapes().joined(drafts_.shapes().empty_claim(index), candidate.rung));
   }
 
   static Finding incompatible(const PoolTemplate& pool, const Requirements& wanted,
@@ -111,8 +116,9 @@ class Inspector {
     return {Stage::Requirements, problem, ""};
   }
 
-  Finding inspect_types(std::uint32_t index, const Candidate& candidate, const ClaimShape& shape) {
+  Finding inspect_types(std::uint32_t index, const Candidate& candidate, std::uint32_t id) {
     const PoolTemplate& pool = pools_[index];
+    const ClaimShape shape = drafts_.shapes()[id];  // looking further may make more of them
     if (shape.admitted.empty()) {
       return {Stage::InstanceTypes,
               "no instance type meets " + candidate.rung.requirements.to_string(), ""};
@@ -142,6 +148,9 @@ class Inspector {
           Stage::Offerings,
           "the instance types that would do have no available offering for " + shape_text(shape),
           "allow other zones or capacity types, or wait for capacity"};
+    }
+    if (auto obstacle = topology_obstacle(packing_, candidate, id, buyable)) {
+      return {Stage::Topology, std::move(obstacle->reason), std::move(obstacle->remedy)};
     }
     if (const auto shortfall = min_values_shortfall(shape.requirements, *pool.table, buyable);
         !shortfall.empty()) {
@@ -258,13 +267,14 @@ class Inspector {
   const PodClasses& pods_;
   const PodClass& pod_class_;
   std::span<const PoolTemplate> pools_;
+  Packing& packing_;
   ClaimDrafts& drafts_;
 };
 
 }  // namespace
 
 Explanation explain(const PodClasses& pods, const PodClass& pod_class,
-                    std::span<const PoolTemplate> pools, ClaimDrafts& drafts) {
+                    std::span<const PoolTemplate> pools, Packing& packing) {
   const Constraint& constraint = pods.constraints[pod_class.constraint];
   if (!constraint.refusal.empty()) {
     return {constraint.refusal, constraint.remedy};
@@ -273,7 +283,7 @@ Explanation explain(const PodClasses& pods, const PodClass& pod_class,
     return {"it fits on no node, and no NodePool may grow",
             "create a NodePool, or make an existing one Ready"};
   }
-  Inspector inspector(pods, pod_class, pools, drafts);
+  Inspector inspector(pods, pod_class, pools, packing);
   Explanation result;
   std::optional<Stage> furthest;
   for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {

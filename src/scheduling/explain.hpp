@@ -2,7 +2,7 @@
 // refused pods, once per class.
 #pragma once
 
-#include "scheduling/claim_drafts.hpp"
+#include "scheduling/packing.hpp"
 #include "scheduling/pod_classes.hpp"
 #include "scheduling/pool_template.hpp"
 
@@ -16,8 +16,8 @@ struct Explanation {
   std::string remedy;
 };
 
-// `drafts` in the state that the plan ended in.
+// `packing` in the state that the plan ended in.
 Explanation explain(const PodClasses& pods, const PodClass& pod_class,
-                    std::span<const PoolTemplate> pools, ClaimDrafts& drafts);
+                    std::span<const PoolTemplate> pools, Packing& packing);
 
 }  // namespace millwright::scheduling

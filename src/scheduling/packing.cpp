@@ -6,14 +6,21 @@
 namespace millwright::scheduling {
 
 Packing::Packing(const Problem& problem, const PodClasses& pods,
-                 std::span<const PoolTemplate> pools, const ExistingNodes& nodes, Strategy strategy)
+                 std::span<const PoolTemplate> pools, const ExistingNodes& nodes,
+                 const Topology& topology, Strategy strategy)
     : pods_(pods),
       pools_(pools),
       nodes_(nodes),
+      topology_(topology),
       strategy_(strategy),
       economise_(problem.options.economise),
-      drafts_(problem, pods, pools, strategy.keep_price_levels) {
+      counts_(topology),
+      narrowings_(topology, pods.rung_count),
+      choices_(topology, counts_, narrowings_),
+      drafts_(problem, pods, pools, counts_, narrowings_, strategy.keep_price_levels),
+      hosts_(topology.hosts()) {
   outcomes_.resize(pods.pods.size());
+  steps_.resize(pods.pods.size(), 0);
   for (const ExistingNode& node : nodes.nodes()) {
     room_.push_back(node.room);
     ports_.push_back(node.ports);
@@ -41,6 +48,7 @@ void Packing::run() {
     economise();
     if (!waiting.empty()) {
       look_again();  // less is charged to limits now
+      recount();
       place_all(waiting);
     }
   }
@@ -66,6 +74,7 @@ void Packing::look_again() {
       seeker.cannot_open = false;
     }
   }
+  seekers_by_choice_.clear();
 }
 
 bool Packing::forget_price_levels() {
@@ -93,32 +102,66 @@ void Packing::economise() {
 }
 
 void Packing::keep_promises() {
-  for (const auto& [pod, node] : nodes_.promises()) {
-    if (outcomes_[pod].kind != Outcome::Kind::Refused) {
-      continue;
-    }
-    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
-    const Constraint& constraint = pods_.constraints[pod_class.constraint];
-    for (const Rung& rung : constraint.ladder) {
-      const Candidate candidate{pod_class, constraint, rung};
-      if (fits(pod_class.requests, room_[node]) && place_on_node(pod, candidate, node)) {
-        break;
+  // One promise may lean on another: a pod beside its neighbour, a pod per zone.
+  auto open = nodes_.promises();
+  for (std::size_t before = 0; before != open.size();) {
+    before = open.size();
+    std::erase_if(open, [&](const auto& promise) {
+      const auto [pod, node] = promise;
+      if (outcomes_[pod].kind != Outcome::Kind::Refused) {
+        return true;
       }
-    }
+      const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+      const Constraint& constraint = pods_.constraints[pod_class.constraint];
+      if (!fits(pod_class.requests, room_[node])) {
+        return true;
+      }
+      for (const Rung& rung : constraint.ladder) {
+        Candidate candidate{pod_class, constraint, rung};
+        if (constraint.has_topology()) {
+          candidate.narrowed.closed = choices_.closed(constraint);
+          if (!promise_holds(candidate, node)) {
+            continue;
+          }
+        }
+        if (place_on_node(pod, candidate, node)) {
+          return true;
+        }
+      }
+      return !constraint.held;
+    });
   }
+}
+
+void Packing::settle(std::uint32_t pod, Outcome outcome) {
+  outcomes_[pod] = outcome;
+  steps_[pod] = ++next_step_;
 }
 
 bool Packing::place(std::uint32_t pod) {
   const std::uint32_t class_index = pods_.pods[pod].pod_class;
-  const std::size_t now = drafts_.claims().size() + 1;
+  const PodClass& pod_class = pods_.classes[class_index];
+  const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  // Counts may have changed in the pod's favour even where no claim is new.
+  const std::uint64_t now =
+      1 + (constraint.has_topology() ? counts_.version() : 0) + drafts_.claims().size();
   if (gave_up_[class_index] == now) {
     return false;
   }
-  const PodClass& pod_class = pods_.classes[class_index];
-  const Constraint& constraint = pods_.constraints[pod_class.constraint];
   auto& seekers = seekers_[class_index];
-  for (std::size_t i = 0; i < constraint.ladder.size(); ++i) {
-    const Candidate candidate{pod_class, constraint, constraint.ladder[i]};
+  const std::span<const Rung> ladder = constraint.ladder;
+  for (std::size_t i = 0, next = 0; i < ladder.size(); i = next) {
+    next = i + 1;
+    while (next < ladder.size() && ladder[next].step == ladder[i].step) {
+      ++next;
+    }
+    if (constraint.has_topology() || next - i > 1) {
+      if (place_in_stages(pod, ladder.subspan(i, next - i), seekers)) {
+        return true;
+      }
+      continue;
+    }
+    const Candidate candidate{pod_class, constraint, ladder[i]};
     if (seek_node(pod, candidate, seekers[i]) || seek_claim(pod, candidate, seekers[i]) ||
         open_claim(pod, candidate, seekers[i])) {
       return true;
@@ -132,13 +175,17 @@ bool Packing::place_on_node(std::uint32_t pod, const Candidate& candidate, std::
   const auto& volumes = pods_.volumes[pods_.pods[pod].volumes];
   if (!node_admits(node, candidate) ||
       ports_[node].conflict(candidate.constraint.ports) != nullptr ||
-      !volumes_[node].fit(volumes)) {
+      !volumes_[node].fit(volumes) ||
+      (candidate.constraint.has_topology() && !node_is_open(node, candidate))) {
     return false;
   }
   volumes_[node].add(volumes);
   subtract_from(room_[node], candidate.pod_class.requests);
   ports_[node].add(candidate.constraint.ports);
-  outcomes_[pod] = {Outcome::Kind::Node, node};
+  settle(pod, {Outcome::Kind::Node, node});
+  if (candidate.constraint.has_topology()) {
+    count_on_node(node, candidate.constraint);
+  }
   return true;
 }
 
@@ -162,7 +209,7 @@ std::uint32_t Packing::rank(std::uint32_t claim) const {
 bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](std::uint32_t claim) {
-    if (!drafts_.claims()[claim].full) {
+    if (!drafts_.claims()[claim].full && may_suit(claim, candidate)) {
       heap.emplace_back(rank(claim), claim);
       std::push_heap(heap.begin(), heap.end(), std::greater<>{});
     }
@@ -180,7 +227,7 @@ bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& 
       continue;
     }
     if (drafts_.join(claim, candidate, pod)) {
-      outcomes_[pod] = {Outcome::Kind::Claim, claim};
+      settle(pod, {Outcome::Kind::Claim, claim});
       push(claim);
       return true;
     }
@@ -197,7 +244,7 @@ bool Packing::open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& 
     seeker.cannot_open = true;
     return false;
   }
-  outcomes_[pod] = {Outcome::Kind::Claim, *claim};
+  settle(pod, {Outcome::Kind::Claim, *claim});
   return true;
 }
 

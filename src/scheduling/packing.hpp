@@ -5,10 +5,16 @@
 
 #include "scheduling/claim_drafts.hpp"
 #include "scheduling/existing_nodes.hpp"
+#include "scheduling/narrowings.hpp"
+#include "scheduling/topology_choices.hpp"
+#include "scheduling/topology_counts.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,13 +39,18 @@ struct Strategy {
 class Packing {
  public:
   Packing(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
-          const ExistingNodes& nodes, Strategy strategy);
+          const ExistingNodes& nodes, const Topology& topology, Strategy strategy);
 
   void run();
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
   const ClaimDrafts& drafts() const { return drafts_; }
   ClaimDrafts& drafts() { return drafts_; }
+  const TopologyCounts& counts() const { return counts_; }
+  const TopologyChoices& choices() const { return choices_; }
+  Narrowings& narrowings() { return narrowings_; }
+  // By PodClasses::pods: pods bound in this order break no topology rule on the way.
+  const std::vector<std::uint32_t>& steps() const { return steps_; }
 
  private:
   // What one class has learned on one rung. Nodes and claims only get fuller, so it never goes
@@ -49,6 +60,7 @@ class Packing {
     std::uint32_t claims_seen = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> open_claims;  // heap of (rank, claim)
     bool cannot_open = false;
+    double price = -1;  // of a new claim; negative: not known
   };
 
   void keep_promises();
@@ -59,6 +71,8 @@ class Packing {
   bool place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node);
   bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   std::uint32_t rank(std::uint32_t claim) const;
+  // False for claims that are in none of the domains chosen for the candidate.
+  bool may_suit(std::uint32_t claim, const Candidate& candidate);
   bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   // Another round may succeed where limits were charged for more than will be bought.
@@ -66,20 +80,49 @@ class Packing {
   // Better dear than not at all: those still waiting may join any claim.
   bool forget_price_levels();
   void economise();
+  // One rung with the domains that it may go to, the best first.
+  struct Attempt {
+    Candidate candidate;
+    Seeker* plain = nullptr;
+    std::vector<TopologyChoice> choices;
+    std::optional<std::uint32_t> company;  // the group by hostname that it must join
+  };
+  // For pods that others matter to, or with several rungs in a step: packing_topology.cpp.
+  bool place_in_stages(std::uint32_t pod, std::span<const Rung> rungs,
+                       std::vector<Seeker>& seekers);
+  Attempt attempt_on(const Candidate& candidate, Seeker& plain);
+  bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
+  bool join_company(std::uint32_t pod, Attempt& attempt);
+  bool promise_holds(const Candidate& candidate, std::uint32_t node) const;
+  Seeker& seeker_for(const Candidate& candidate, Seeker& plain);
+  bool node_is_open(std::uint32_t node, const Candidate& candidate) const;
+  void count_on_node(std::uint32_t node, const Constraint& constraint);
+  void recount();
+  void settle(std::uint32_t pod, Outcome outcome);
   bool node_admits(std::uint32_t node, const Candidate& candidate);
 
   const PodClasses& pods_;
   std::span<const PoolTemplate> pools_;
   const ExistingNodes& nodes_;
+  const Topology& topology_;
   Strategy strategy_;
   bool economise_;
+  TopologyCounts counts_;
+  Narrowings narrowings_;
+  TopologyChoices choices_;
   ClaimDrafts drafts_;
   std::vector<Outcome> outcomes_;
   std::vector<Amounts> room_;                 // by node
   std::vector<HostPorts> ports_;              // by node
   std::vector<VolumeSlots> volumes_;          // by node
   std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
-  std::vector<std::size_t> gave_up_;          // by class: claims there were, plus one
+  // By class, rung and chosen domains, where there is a choice of those.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Seeker> seekers_by_choice_;
+  std::vector<std::uint64_t> gave_up_;  // by class: how things stood, plus one
+  std::vector<std::uint32_t> steps_;    // by PodClasses::pods
+  std::uint32_t next_step_ = 0;
+  std::vector<HostTally> hosts_;                                 // by node
+  std::unordered_map<std::uint64_t, bool> counts_on_node_;       // by node and group
   std::vector<std::vector<std::vector<std::int8_t>>> verdicts_;  // by constraint, rung, node
 };
 

@@ -12,8 +12,12 @@ namespace millwright::scheduling {
 namespace {
 
 // A member of the set to label the node with: the first listed value or the least integer, so
-// that equal plans give equal labels. nullopt when the label must not exist.
+// that equal plans give equal labels. nullopt when the label need not exist: one that nobody asked
+// for would make a topology domain of its own.
 std::optional<std::string> label_value(const Requirement& requirement) {
+  if (requirement.admits_absence()) {
+    return std::nullopt;
+  }
   if (!requirement.is_complement()) {
     return requirement.values().empty() ? std::nullopt
                                         : std::optional(requirement.values().front());

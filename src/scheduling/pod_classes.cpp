@@ -1,8 +1,8 @@
 #include "scheduling/pod_classes.hpp"
 
-#include "scheduling/anti_affinity.hpp"
 #include "scheduling/pod_fingerprint.hpp"
 #include "scheduling/signature.hpp"
+#include "scheduling/topology_roles.hpp"
 #include "scheduling/unsupported.hpp"
 #include "scheduling/volumes.hpp"
 
@@ -39,9 +39,8 @@ bool has_soft_taints(const Problem& problem) {
 
 // What a pod's surroundings add to its own constraints.
 struct Circumstances {
-  Requirements forbidden;  // by other pods' anti-affinity
   VolumeNeeds volumes;
-  std::string signature;  // of both; empty when there is nothing
+  std::string signature;  // empty when there is nothing
 };
 
 class Classifier {
@@ -49,18 +48,27 @@ class Classifier {
   Classifier(const Problem& problem, const std::vector<DaemonPod>& daemons)
       : problem_(problem),
         daemons_(daemons),
-        anti_affinity_(problem),
+        roles_(problem),
         volumes_(problem.surroundings.get()),
         soft_taints_(has_soft_taints(problem)) {}
 
   PodClasses run() {
     std::unordered_set<std::string_view> seen;
     seen.reserve(problem_.pods.size());
+    std::vector<const model::Pod*> pods;
+    pods.reserve(problem_.pods.size());
     for (const auto& pod : problem_.pods) {
-      if (!pod->meta.uid.empty() && !seen.insert(pod->meta.uid).second) {
-        continue;
+      if (pod->meta.uid.empty() || seen.insert(pod->meta.uid).second) {
+        pods.push_back(pod.get());
       }
-      result_.pods.push_back({pod.get(), class_of(*pod), volumes_of(*pod)});
+    }
+    for (const auto* pod : pods) {
+      specs_.push_back(spec_of(*pod));
+    }
+    roles_.assign(pods, specs_);
+    result_.topology = roles_.groups();
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+      result_.pods.push_back({pods[i], class_of(i, *pods[i]), volumes_of(*pods[i])});
     }
     set_columns();
     sort_pods();
@@ -78,8 +86,8 @@ class Classifier {
     return 0;
   }
 
-  std::uint32_t class_of(const model::Pod& pod) {
-    const std::uint32_t constraint = constraint_of(pod);
+  std::uint32_t class_of(std::size_t index, const model::Pod& pod) {
+    const std::uint32_t constraint = constraint_of(index, pod);
     const std::uint32_t requests = requests_of(pod);
     const std::uint64_t key = (std::uint64_t{constraint} << 32) | requests;
     const auto [found, added] =
@@ -90,30 +98,36 @@ class Classifier {
     return found->second;
   }
 
-  // The constraint, found by its hash among pods seen before; circumstances are compared by text.
-  std::uint32_t constraint_of(const model::Pod& pod) {
+  // Pods with the same say about nodes, found by hash among those seen before.
+  std::uint32_t spec_of(const model::Pod& pod) {
+    auto& bucket = specs_by_hash_[hash_constraints(pod.spec)];
+    for (const auto& [example, id] : bucket) {
+      if (same_constraints(example->spec, pod.spec)) {
+        return id;
+      }
+    }
+    bucket.emplace_back(&pod, spec_count_);
+    return spec_count_++;
+  }
+
+  // Beyond its spec: what it is to others, and circumstances, which are compared by text.
+  std::uint32_t constraint_of(std::size_t index, const model::Pod& pod) {
+    const std::uint64_t key = (std::uint64_t{specs_[index]} << 32) | roles_.role_of(index);
     const Circumstances circumstances = circumstances_of(pod);
-    auto& bucket = constraints_by_hash_[hash_constraints(pod.spec)];
-    for (const std::uint32_t id : bucket) {
-      if (same_constraints(constraint_examples_[id]->spec, pod.spec) &&
-          constraint_signatures_[id] == circumstances.signature) {
+    auto& bucket = constraints_[key];
+    for (const auto& [signature, id] : bucket) {
+      if (signature == circumstances.signature) {
         return id;
       }
     }
     const auto id = static_cast<std::uint32_t>(result_.constraints.size());
-    bucket.push_back(id);
-    constraint_examples_.push_back(&pod);
-    constraint_signatures_.push_back(circumstances.signature);
-    result_.constraints.push_back(build_constraint(pod, circumstances));
+    bucket.emplace_back(circumstances.signature, id);
+    result_.constraints.push_back(build_constraint(pod, roles_.role(index), circumstances));
     return id;
   }
 
   Circumstances circumstances_of(const model::Pod& pod) const {
     Circumstances result;
-    if (!anti_affinity_.empty()) {
-      result.forbidden = anti_affinity_.forbidden(pod);
-      append_signature(result.signature, result.forbidden);
-    }
     if (has_claims(pod.spec)) {
       result.volumes = volumes_.needs(pod);
       result.signature.append("\x1c").append(result.volumes.refusal);
@@ -128,10 +142,14 @@ class Classifier {
     return result;
   }
 
-  Constraint build_constraint(const model::Pod& pod, const Circumstances& circumstances) {
+  Constraint build_constraint(const model::Pod& pod, const TopologyRole& role,
+                              const Circumstances& circumstances) {
     Constraint constraint;
     constraint.tolerations = pod.spec.tolerations;
     constraint.ports = HostPorts(pod.spec);
+    constraint.counted = role.counted;
+    constraint.repelling = role.repelling;
+    constraint.carried = role.held.required_anti;
     if (Unsupported reason = unsupported(pod.spec); !reason.refusal.empty()) {
       constraint.refusal = std::move(reason.refusal);
       constraint.remedy = std::move(reason.remedy);
@@ -147,11 +165,14 @@ class Classifier {
         relaxation_ladder({.spec = pod.spec,
                            .preferences = problem_.options.preferences,
                            .volume_alternatives = circumstances.volumes.alternatives,
-                           .forbidden = circumstances.forbidden,
+                           .topology = role.held,
                            .has_soft_taints = soft_taints_},
                           conflict);
     for (Rung& rung : constraint.ladder) {
       rung.id = rung_id(rung.requirements);
+    }
+    if (roles_.groups()) {
+      sort_groups_by_key(constraint, roles_.groups()->groups());
     }
     if (constraint.ladder.empty()) {
       constraint.refusal = "it can never be scheduled: " + conflict;
@@ -244,13 +265,17 @@ class Classifier {
 
   const Problem& problem_;
   const std::vector<DaemonPod>& daemons_;
-  AntiAffinity anti_affinity_;
+  TopologyRoles roles_;
   Volumes volumes_;
   bool soft_taints_;
   PodClasses result_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> constraints_by_hash_;
-  std::vector<const model::Pod*> constraint_examples_;
-  std::vector<std::string> constraint_signatures_;
+  std::unordered_map<std::uint64_t, std::vector<std::pair<const model::Pod*, std::uint32_t>>>
+      specs_by_hash_;
+  std::uint32_t spec_count_ = 0;
+  std::vector<std::uint32_t> specs_;  // by pod
+  // By spec and role; then by signature of the circumstances.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<std::string, std::uint32_t>>>
+      constraints_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<const model::Pod*, std::uint32_t>>>
       requests_by_hash_;
   std::map<model::ResourceList, std::uint32_t> ids_by_requests_;

@@ -8,9 +8,11 @@
 #include "scheduling/daemon_overhead.hpp"
 #include "scheduling/host_ports.hpp"
 #include "scheduling/relaxation.hpp"
+#include "scheduling/topology_groups.hpp"
 #include "scheduling/volumes.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,17 @@ struct Constraint {
   HostPorts ports;
   std::string refusal;  // cannot be planned, whatever the nodes and pools
   std::string remedy;
+
+  // What its pods are to topology groups.
+  std::vector<std::uint32_t> counted;    // groups whose counts they raise
+  std::vector<std::uint32_t> repelling;  // anti-affinity groups whose owners keep them away
+  std::vector<std::uint32_t> carried;    // anti-affinity groups that they own
+  std::vector<std::uint32_t> keys;       // topology keys that any of it concerns
+
+  bool counts_for(std::uint32_t group) const;
+  // Other pods matter to where these may go, or the other way round.
+  bool has_topology() const { return !counted.empty() || !repelling.empty() || held; }
+  bool held = false;  // some rung has groups
 };
 
 struct PodClass {
@@ -46,6 +59,8 @@ struct PodClasses {
   std::uint32_t rung_count = 0;
   // What drivers would attach for a pod. The first entry is "nothing".
   std::vector<std::vector<AttachedVolume>> volumes{{}};
+  // Null when no pod has a say in where another may go.
+  std::shared_ptr<TopologyGroups> topology;
 };
 
 PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons);

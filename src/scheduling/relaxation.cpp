@@ -41,11 +41,19 @@ bool add_all(Requirements& requirements, const Requirements& more, std::string& 
   });
 }
 
+// How far the pod has come down: what of its wishes is left.
+struct Wishes {
+  std::size_t dropped_affinity = 0;
+  std::size_t dropped_anti_affinity = 0;
+  std::size_t dropped_nodes = 0;
+  std::size_t dropped_spread = 0;
+  bool tolerates_preferences = false;
+};
+
 class Ladder {
  public:
   Ladder(const LadderInput& input, std::string& conflict) : input_(input), conflict_(conflict) {
     base_ = Requirements::from_labels(input.spec.node_selector);
-    base_.add(input.forbidden);
     for (const auto& term : input.spec.affinity.required_node_terms) {
       terms_.push_back(&term.match_expressions);
     }
@@ -53,28 +61,36 @@ class Ladder {
       terms_.push_back(&kNothing);
     }
     terms_.resize(std::min(terms_.size(), kMaxTerms));
+    preferences_ = preferences_by_weight();
   }
 
   std::vector<Rung> build() {
-    const auto preferences = preferences_by_weight();
-    const Selectors* heaviest = preferences.empty() ? &kNothing : preferences.front();
+    Wishes wishes;
     for (const Selectors* term : terms_) {
-      add_rung(*term, *heaviest, false);
+      add_rung(*term, wishes);
     }
-    for (std::size_t dropped = 1; dropped <= preferences.size(); ++dropped) {
-      add_rung(*terms_.back(), dropped < preferences.size() ? *preferences[dropped] : kNothing,
-               false);
-    }
+    const Selectors& last = *terms_.back();
+    const auto drop = [&](std::size_t& dropped, std::size_t count) {
+      while (dropped < std::min(count, kMaxPreferences)) {
+        ++dropped;
+        add_rung(last, wishes);
+      }
+      dropped = count;
+    };
+    drop(wishes.dropped_affinity, input_.topology.preferred_affinity.size());
+    drop(wishes.dropped_anti_affinity, input_.topology.preferred_anti_affinity.size());
+    drop(wishes.dropped_nodes, preferences_.size());
+    drop(wishes.dropped_spread, input_.topology.optional_spread.size());
+    Wishes soft = wishes;
+    soft.tolerates_preferences = true;
     if (input_.has_soft_taints) {
-      add_rung(*terms_.back(), kNothing, true);
+      add_rung(last, soft);
     }
-    for (const bool soft : {false, true}) {
-      if (soft && !input_.has_soft_taints) {
-        break;
-      }
-      for (std::size_t i = 0; i + 1 < terms_.size(); ++i) {
-        add_rung(*terms_[i], kNothing, soft);
-      }
+    for (std::size_t i = 0; i + 1 < terms_.size(); ++i) {
+      add_rung(*terms_[i], wishes);
+    }
+    for (std::size_t i = 0; input_.has_soft_taints && i + 1 < terms_.size(); ++i) {
+      add_rung(*terms_[i], soft);
     }
     return std::move(rungs_);
   }
@@ -97,33 +113,57 @@ class Ladder {
     return result;
   }
 
-  void add_rung(const Selectors& term, const Selectors& preference, bool soft) {
-    Requirements requirements = base_;
+  std::vector<std::uint32_t> groups_of(const Wishes& wishes) const {
+    const PodTopology& topology = input_.topology;
+    std::vector<std::uint32_t> groups = topology.required;
+    const auto add_from = [&](const auto& items, std::size_t first, auto id_of) {
+      for (std::size_t i = first; i < items.size(); ++i) {
+        groups.push_back(id_of(items[i]));
+      }
+    };
+    const auto weighted = [](const PodTopology::Weighted& item) { return item.group; };
+    add_from(topology.preferred_affinity, wishes.dropped_affinity, weighted);
+    add_from(topology.preferred_anti_affinity, wishes.dropped_anti_affinity, weighted);
+    add_from(topology.optional_spread, wishes.dropped_spread, [](std::uint32_t id) { return id; });
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    return groups;
+  }
+
+  void add_rung(const Selectors& term, const Wishes& wishes) {
+    const Selectors& preference =
+        wishes.dropped_nodes < preferences_.size() ? *preferences_[wishes.dropped_nodes] : kNothing;
+    Rung rung{.requirements = base_,
+              .tolerates_preferences = wishes.tolerates_preferences,
+              .step = step_++,
+              .groups = groups_of(wishes)};
     std::string conflict;
-    if (!add_all(requirements, preference, conflict) || !add_all(requirements, term, conflict)) {
+    if (!add_all(rung.requirements, preference, conflict) ||
+        !add_all(rung.requirements, term, conflict)) {
       conflict_ = conflict;
       return;
     }
     if (input_.volume_alternatives.empty()) {
-      push(std::move(requirements), soft);
+      push(std::move(rung));
       return;
     }
     for (const Requirements& alternative : input_.volume_alternatives) {
-      Requirements with_volumes = requirements;
-      if (add_all(with_volumes, alternative, conflict)) {
-        push(std::move(with_volumes), soft);
+      Rung with_volumes = rung;
+      if (add_all(with_volumes.requirements, alternative, conflict)) {
+        push(std::move(with_volumes));
       } else {
         conflict_ = conflict;
       }
     }
   }
 
-  void push(Requirements requirements, bool soft) {
-    const bool tried = std::any_of(rungs_.begin(), rungs_.end(), [&](const Rung& rung) {
-      return rung.tolerates_preferences == soft && rung.requirements == requirements;
+  void push(Rung rung) {
+    const bool tried = std::any_of(rungs_.begin(), rungs_.end(), [&](const Rung& other) {
+      return other.tolerates_preferences == rung.tolerates_preferences &&
+             other.groups == rung.groups && other.requirements == rung.requirements;
     });
     if (!tried) {
-      rungs_.push_back({0, std::move(requirements), soft});
+      rungs_.push_back(std::move(rung));
     }
   }
 
@@ -132,6 +172,8 @@ class Ladder {
   std::string& conflict_;
   Requirements base_;
   std::vector<const Selectors*> terms_;
+  std::vector<const Selectors*> preferences_;
+  std::uint32_t step_ = 0;
   std::vector<Rung> rungs_;
 };
 

@@ -64,8 +64,9 @@ Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pool
 class BestPacking {
  public:
   BestPacking(const Problem& problem, const PodClasses& pods,
-              const std::vector<PoolTemplate>& pools, const ExistingNodes& nodes)
-      : problem_(problem), pods_(pods), pools_(pools), nodes_(nodes) {}
+              const std::vector<PoolTemplate>& pools, const ExistingNodes& nodes,
+              const Topology& topology)
+      : problem_(problem), pods_(pods), pools_(pools), nodes_(nodes), topology_(topology) {}
 
   std::unique_ptr<Packing> find() {
     const auto orders = pod_orders(pods_, pools_);
@@ -85,7 +86,7 @@ class BestPacking {
 
  private:
   void attempt(const Strategy& strategy) {
-    auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, strategy);
+    auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, topology_, strategy);
     packing->run();
     const Quality quality = quality_of(*packing, pools_);
     if (!best_ || quality < quality_) {
@@ -99,6 +100,7 @@ class BestPacking {
   const PodClasses& pods_;
   const std::vector<PoolTemplate>& pools_;
   const ExistingNodes& nodes_;
+  const Topology& topology_;
   std::unique_ptr<Packing> best_;
   Quality quality_;
   Strategy chosen_;
@@ -111,7 +113,8 @@ Plan solve(const Problem& problem) {
   const PodClasses pods = classify(problem, daemons);
   const std::vector<PoolTemplate> pools = pool_templates(problem, pods.columns, daemons);
   const ExistingNodes nodes(problem, pods, pools, daemons);
-  const auto best = BestPacking(problem, pods, pools, nodes).find();
+  const Topology topology(problem, pods, pools, nodes);
+  const auto best = BestPacking(problem, pods, pools, nodes, topology).find();
   Packing& packing = *best;
 
   Plan plan;
@@ -120,12 +123,13 @@ Plan solve(const Problem& problem) {
   for (std::uint32_t i = 0; i < pods.pods.size(); ++i) {
     const Outcome outcome = packing.outcomes()[i];
     const std::string& uid = pods.pods[i].pod->meta.uid;
+    const std::uint32_t step = packing.steps()[i];
     if (outcome.kind == Outcome::Kind::Node) {
-      plan.placements.push_back({uid, nodes.nodes()[outcome.index].record->name()});
+      plan.placements.push_back({uid, nodes.nodes()[outcome.index].record->name(), step});
     } else if (outcome.kind == Outcome::Kind::Claim) {
       const Fate& fate = fates[outcome.index];
       if (fate.claim) {
-        plan.placements.push_back({uid, *fate.claim});
+        plan.placements.push_back({uid, *fate.claim, step});
       } else {
         plan.refusals.push_back(
             {uid, fate.dropped, "lower minValues or allow more instance types"});
@@ -134,7 +138,7 @@ Plan solve(const Problem& problem) {
       const std::uint32_t pod_class = pods.pods[i].pod_class;
       auto [found, added] = explained.try_emplace(pod_class);
       if (added) {
-        found->second = explain(pods, pods.classes[pod_class], pools, packing.drafts());
+        found->second = explain(pods, pods.classes[pod_class], pools, packing);
       }
       plan.refusals.push_back({uid, found->second.reason, found->second.remedy});
     }

@@ -2,8 +2,6 @@
 
 #include "millwright/scheduling/requirements.hpp"
 
-#include <algorithm>
-
 namespace millwright::scheduling {
 namespace {
 
@@ -59,23 +57,6 @@ Unsupported unsupported(const model::PodSpec& spec) {
   if (!spec.resource_claims.empty()) {
     return {"it needs resource claims (DRA), which are not planned for",
             "request the device as an extended resource"};
-  }
-  if (std::any_of(spec.topology_spread.begin(), spec.topology_spread.end(),
-                  [](const auto& c) { return c.when_unsatisfiable != "ScheduleAnyway"; })) {
-    return {
-        "it must be spread (topologySpreadConstraints with DoNotSchedule), which is not "
-        "planned for",
-        "whenUnsatisfiable: ScheduleAnyway"};
-  }
-  if (!spec.affinity.required_pod_affinity.empty()) {
-    return {"it must be placed beside other pods (required podAffinity), which is not planned for",
-            "use preferredDuringSchedulingIgnoredDuringExecution"};
-  }
-  if (!spec.affinity.required_pod_anti_affinity.empty()) {
-    return {
-        "it must be kept apart from other pods (required podAntiAffinity), which is not "
-        "planned for",
-        "use preferredDuringSchedulingIgnoredDuringExecution"};
   }
   return selector_problems(spec);
 }

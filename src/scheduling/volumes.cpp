@@ -34,29 +34,22 @@ std::vector<Requirements> alternatives_of(const std::vector<model::NodeSelectorT
   return result;
 }
 
-// Every pair that does not exclude itself; all pairs when each does, so that the refusal later
-// names the conflict.
+// Every pair that does not exclude itself; none when each does.
 std::vector<Requirements> combined(const std::vector<Requirements>& a,
                                    const std::vector<Requirements>& b) {
   if (a.empty() || b.empty()) {
     return a.empty() ? b : a;
   }
-  std::vector<Requirements> pruned;
-  std::vector<Requirements> everything;
+  std::vector<Requirements> result;
   for (const Requirements& left : a) {
     for (const Requirements& right : b) {
-      if (everything.size() == kMaxAlternatives) {
-        break;
+      if (result.size() < kMaxAlternatives && left.intersects(right)) {
+        result.push_back(left);
+        result.back().add(right);
       }
-      Requirements both = left;
-      both.add(right);
-      if (left.intersects(right)) {
-        pruned.push_back(both);
-      }
-      everything.push_back(std::move(both));
     }
   }
-  return pruned.empty() ? everything : pruned;
+  return result;
 }
 
 model::ObjectKey claim_of(const model::Pod& pod, const model::PodVolume& volume) {
@@ -176,7 +169,14 @@ VolumeNeeds Volumes::needs(const model::Pod& pod) const {
     if (!one.refusal.empty()) {
       return {{}, std::move(one.refusal), std::move(one.remedy)};
     }
-    result.alternatives = combined(result.alternatives, one.alternatives);
+    auto both = combined(result.alternatives, one.alternatives);
+    if (both.empty() && !one.alternatives.empty()) {
+      return {{},
+              "its volumes are in different places: " + result.alternatives.front().to_string() +
+                  " and " + one.alternatives.front().to_string(),
+              "use volumes that one node can reach"};
+    }
+    result.alternatives = std::move(both);
   }
   return result;
 }

@@ -1,13 +1,10 @@
 // The planner: which pod goes where and what to buy for the rest. Pure and deterministic: the order
 // of the input does not matter. Semantics are those of Karpenter's provisioning scheduler.
 //
-// Decided: resources (DaemonSets included), taints, host ports, node affinity with its relaxation
-// ladder, NodePool weights and limits, minValues, reservations, volume zones and attach limits,
-// other pods' required anti-affinity.
-// Refused with a reason, for want of a decision: pods that themselves require topology spread
-// (DoNotSchedule), pod affinity or anti-affinity, and resource claims (DRA). Their preferred forms
-// (ScheduleAnyway, preferredDuringScheduling...) are not looked at; kube-scheduler still heeds
-// them.
+// Decided: resources (DaemonSets included), taints, host ports, node affinity, topology spread, pod
+// affinity and anti-affinity with the relaxation ladder of their preferred forms, NodePool weights
+// and limits, minValues, reservations, volume zones and attach limits.
+// Refused with a reason, for want of a decision: resource claims (DRA).
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -70,6 +67,9 @@ struct Placement {
   std::string pod_uid;
   // The name of an existing node or claim, or the index into Plan::claims.
   std::variant<std::string, std::size_t> target;
+  // From 1. Pods bound in this order break no rule about other pods on the way: the pod that
+  // another wants to be beside comes before it.
+  std::uint32_t step = 0;
 };
 
 struct Refusal {

@@ -233,6 +233,55 @@ TEST_F(VolumeLimitsTest, UnifyInTreeNames) {
             1u);
 }
 
+TEST_F(VolumesTest, AnExistingNodeOfAnyAlternativeComesBeforeANewOne) {
+  bound("a", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  const Plan result = ProblemBuilder()
+                          .add(pool("default"), three_sizes())
+                          .add(node("n").label(model::kZoneLabel, "test-zone-2"))
+                          .add(pod("p").claim_volume("a"))
+                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .solve();
+  EXPECT_EQ(place_of(result, "p"), "n");
+}
+
+TEST_F(VolumesTest, TheCheapestAlternativeIsBought) {
+  bound("a", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  const auto sold = types({type("t")
+                               .sold(std::vector<std::pair<std::string, std::string>>{})
+                               .sold(offering("test-zone-1", "on-demand", 2))
+                               .sold(offering("test-zone-2", "on-demand", 1))});
+  const Plan result = ProblemBuilder()
+                          .add(pool("default"), sold)
+                          .add(pod("p").claim_volume("a"))
+                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .solve();
+  ASSERT_THAT(result.claims, SizeIs(1));
+  EXPECT_THAT(values_of(result.claims[0], model::kZoneLabel), ElementsAre("test-zone-2"));
+}
+
+TEST_F(VolumesTest, BoundZonesCountForSpreadWithMinDomains) {
+  for (const char* zone : {"test-zone-1", "test-zone-2", "test-zone-3"}) {
+    bound(std::string("in-") + zone, {zones({zone})});
+  }
+  const auto spread = [](const char* zone) {
+    return pod(zone)
+        .label("app", "db")
+        .claim_volume(std::string("in-") + zone)
+        .with([](model::Pod& p) {
+          p.spec.topology_spread.push_back(
+              {.topology_key = std::string(model::kZoneLabel),
+               .when_unsatisfiable = "DoNotSchedule",
+               .label_selector = model::LabelSelector{.match_labels = {{"app", "db"}}},
+               .min_domains = 3});
+        });
+  };
+  const Plan result = plan({spread("test-zone-1"), spread("test-zone-2"), spread("test-zone-3")});
+  EXPECT_THAT(result.refusals, IsEmpty());
+  for (const char* zone : {"test-zone-1", "test-zone-2", "test-zone-3"}) {
+    EXPECT_THAT(values_of(*claim_of(result, zone), model::kZoneLabel), ElementsAre(zone));
+  }
+}
+
 TEST(Volumes, WithoutSurroundingsAreRefused) {
   const Plan plan =
       ProblemBuilder().add(pool("default"), three_sizes()).add(pod("p").claim_volume("c")).solve();

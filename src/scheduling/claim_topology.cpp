@@ -1,0 +1,263 @@
+// The part of ClaimDrafts that deals with topology: in which domain a claim will be, and whose
+// counts its pods raise.
+#include "scheduling/claim_drafts.hpp"
+#include "scheduling/launch_options.hpp"
+#include "scheduling/min_values.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr std::int32_t kNotLookedUp = -3;
+
+}  // namespace
+
+bool ClaimDrafts::admits_host(const ClaimDraft& claim, const Candidate& candidate) const {
+  return scheduling::admits_host(claim.tally, candidate.constraint, candidate.rung, counts_);
+}
+
+std::int32_t ClaimDrafts::domain_of(std::uint32_t shape, std::uint32_t key) {
+  const TopologyKey& domains = counts_.topology().keys()[key];
+  if (domains_.size() <= shape) {
+    domains_.resize(shape + 1);
+  }
+  auto& by_key = domains_[shape];
+  by_key.resize(counts_.topology().keys().size(), kNotLookedUp);
+  if (by_key[key] == kNotLookedUp) {
+    const Requirement* values = shapes_[shape].requirements.find(domains.name());
+    const bool one =
+        values != nullptr && values->op() == model::Operator::In && values->values().size() == 1;
+    const std::int32_t found = one ? domains.find(values->values().front()) : kUnknownDomain;
+    by_key[key] = one && found < 0 ? kUnknownDomain : found;
+  }
+  return by_key[key];
+}
+
+ClaimDrafts::Counting ClaimDrafts::counting(const ClaimDraft& claim, std::uint32_t group) {
+  const NodeFilter& filter = counts_.topology().groups()[group].filter;
+  if (filter.everything()) {
+    return Counting::Surely;
+  }
+  const auto [known, added] =
+      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group, Counting::No);
+  if (!added || !filter.tolerates(pools_[claim.pool].taints)) {
+    return known->second;
+  }
+  const Requirements& requirements = shapes_[claim.shape].requirements;
+  const auto any = [&](auto meets) {
+    return filter.alternatives.empty() ||
+           std::any_of(filter.alternatives.begin(), filter.alternatives.end(), meets);
+  };
+  if (any([&](const auto& wanted) { return always_satisfies(requirements, wanted); })) {
+    known->second = Counting::Surely;
+  } else if (any([&](const auto& wanted) {
+               return requirements.compatible(wanted, AllowUndefined::WellKnown);
+             })) {
+    known->second = Counting::Perhaps;
+  }
+  return known->second;
+}
+
+void ClaimDrafts::note_topology(ClaimDraft& claim, const Candidate& candidate) const {
+  const auto& groups = counts_.topology().groups();
+  claim.narrowings.push_back(candidate.narrowed);
+  for (const std::uint32_t id : candidate.constraint.counted) {
+    if (groups[id].by_host) {
+      claim.tally.add_selected(id);
+    }
+  }
+  for (const std::uint32_t id : candidate.constraint.carried) {
+    if (groups[id].by_host) {
+      claim.tally.add_owner(id);
+    }
+  }
+  for (const std::uint32_t id : candidate.rung.on_host) {
+    claim.keeps_together = claim.keeps_together || groups[id].kind == TopologyKind::Affinity;
+  }
+}
+
+void ClaimDrafts::count(std::uint32_t index, const Constraint& constraint) {
+  land_floating(index);
+  const auto& groups = counts_.topology().groups();
+  for (const std::uint32_t id : constraint.counted) {
+    ClaimDraft& claim = claims_[index];
+    if (groups[id].by_host) {
+      counts_.add_on_host(id, {true, index}, claim.tally.selected(id) == 1);
+    } else if (const Counting how = counting(claim, id); how != Counting::No) {
+      const std::int32_t domain = domain_of(claim.shape, groups[id].key_index);
+      if (domain >= 0) {
+        counts_.add_selected(id, domain, how == Counting::Surely);
+      } else {
+        claim.floating.push_back(id);
+        counts_.add_floating(id, index);
+      }
+    }
+  }
+  for (const std::uint32_t id : constraint.carried) {
+    if (!groups[id].by_host) {
+      if (const auto domain = domain_of(claims_[index].shape, groups[id].key_index); domain >= 0) {
+        counts_.add_owner(id, domain);
+      }
+    }
+  }
+}
+
+void ClaimDrafts::land_floating(std::uint32_t index) {
+  ClaimDraft& claim = claims_[index];
+  std::erase_if(claim.floating, [&](std::uint32_t id) {
+    const std::int32_t domain = domain_of(claim.shape, counts_.topology().groups()[id].key_index);
+    if (domain >= 0) {
+      counts_.land(id, domain, counting(claim, id) == Counting::Surely);
+    }
+    return domain >= 0;
+  });
+}
+
+bool ClaimDrafts::settle_on(ClaimDraft& claim, const Narrowing& narrowing) {
+  const std::uint32_t shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
+  if (shape == ClaimShapes::kNone) {
+    return false;
+  }
+  const ClaimShape& next = shapes_[shape];
+  RowSet rows = claim.rows;
+  if (!narrow_rows(claim, next, rows) ||
+      !pools_[claim.pool].room.keep_fitting(rows, claim.requests) ||
+      (next.has_min_values &&
+       !satisfies_min_values(next.requirements, *pools_[claim.pool].table, rows))) {
+    return false;
+  }
+  claim.shape = shape;
+  claim.rows = std::move(rows);
+  return true;
+}
+
+bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
+  for (const std::uint32_t pod : part.pods) {
+    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+    for (const std::uint32_t key : pods_.constraints[pod_class.constraint].keys) {
+      const std::int32_t domain = domain_of(whole.shape, key);
+      if (domain >= 0 && domain_of(part.shape, key) != domain &&
+          !settle_on(part, narrowings_.one(key, domain))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+void ClaimDrafts::settle_floating(std::uint32_t group, const Requirements& wanted) {
+  const std::uint32_t key = counts_.topology().groups()[group].key_index;
+  std::vector<std::uint32_t> claims = counts_.take_floating(group);
+  std::sort(claims.begin(), claims.end());
+  claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
+  for (const std::uint32_t claim : claims) {
+    const auto& floating = claims_[claim].floating;
+    if (std::find(floating.begin(), floating.end(), group) == floating.end()) {
+      continue;  // landed since
+    }
+    if (settle_claim(claim, key, group, wanted)) {
+      land_floating(claim);
+    } else {
+      land_everywhere(claim, group);
+    }
+  }
+}
+
+// The claim cannot be tied to one domain (minValues want several types), so its pods are taken to
+// be in any that it may turn out to be in. Where it has no such label, they are in none.
+void ClaimDrafts::land_everywhere(std::uint32_t index, std::uint32_t group) {
+  const TopologyGroup& counted = counts_.topology().groups()[group];
+  ClaimDraft& claim = claims_[index];
+  const Requirement* values = shapes_[claim.shape].requirements.find(counted.key);
+  if (values == nullptr && !model::is_well_known_label(counted.key)) {
+    counts_.put_back_floating(group, index);
+    return;
+  }
+  const TopologyKey& key = counts_.topology().keys()[counted.key_index];
+  const auto pods = std::count(claim.floating.begin(), claim.floating.end(), group);
+  std::erase(claim.floating, group);
+  for (std::size_t i = 0; counted.kind != TopologyKind::Affinity && i < key.size(); ++i) {
+    for (std::ptrdiff_t n = 0; n < pods && (values == nullptr || values->has(key.domains()[i]));
+         ++n) {
+      counts_.land(group, static_cast<std::int32_t>(i), false);
+    }
+  }
+}
+
+// Cheapest first, then where the fewest of the group's pods are; domains that the pod about to be
+// placed could use come before others.
+bool ClaimDrafts::settle_claim(std::uint32_t index, std::uint32_t key, std::uint32_t group,
+                               const Requirements& wanted) {
+  const TopologyKey& domains = counts_.topology().keys()[key];
+  const Requirement admitted = wanted.get(domains.name());
+  using Rank = std::tuple<bool, double, std::int32_t, std::int32_t>;
+  std::optional<std::pair<Rank, ClaimDraft>> best;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    const auto domain = static_cast<std::int32_t>(i);
+    const Narrowing& narrowing = narrowings_.one(key, domain);
+    if (shapes_.joined(claims_[index].shape, narrowing.id, narrowing.requirements) ==
+        ClaimShapes::kNone) {
+      continue;
+    }
+    ClaimDraft settled = claims_[index];
+    if (!settle_on(settled, narrowing)) {
+      continue;
+    }
+    const auto cheapest = cheapest_row(pools_[settled.pool], shapes_[settled.shape], settled);
+    const Rank rank{!admitted.has(domains.domains()[i]),
+                    cheapest ? cheapest->price : std::numeric_limits<double>::infinity(),
+                    counts_.selected(group, domain), domain};
+    if (!best || rank < best->first) {
+      best.emplace(rank, std::move(settled));
+    }
+  }
+  if (best) {
+    claims_[index] = std::move(best->second);
+  }
+  return best.has_value();
+}
+
+void ClaimDrafts::recount() {
+  for (std::uint32_t index = 0; index < claims_.size(); ++index) {
+    ClaimDraft& claim = claims_[index];
+    claim.floating.clear();
+    claim.tally = HostTally();
+    const ClaimDraft copy = claim;
+    claim.narrowings.clear();
+    for (std::size_t i = 0; i < copy.pods.size(); ++i) {
+      const Candidate member = candidate(copy, i);
+      note_topology(claims_[index], member);
+      count(index, member.constraint);
+    }
+  }
+}
+
+double ClaimDrafts::price_of_new(const Candidate& candidate) {
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    if (const auto claim = draft(pool, candidate, true)) {
+      const auto cheapest = cheapest_row(pools_[pool], shapes_[claim->shape], *claim);
+      return cheapest ? cheapest->price : std::numeric_limits<double>::infinity();
+    }
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+bool ClaimDrafts::may_move(const ClaimDraft& from, const ClaimDraft& to,
+                           const Constraint& constraint) {
+  const auto& groups = counts_.topology().groups();
+  return std::all_of(constraint.keys.begin(), constraint.keys.end(),
+                     [&](std::uint32_t key) {
+                       const std::int32_t domain = domain_of(from.shape, key);
+                       return domain >= 0 && domain == domain_of(to.shape, key);
+                     }) &&
+         // Those already there may have been placed by how few there were.
+         std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+           return !groups[id].by_host || groups[id].kind != TopologyKind::Spread ||
+                  to.tally.selected(id) < groups[id].max_skew;
+         });
+}
+
+}  // namespace millwright::scheduling

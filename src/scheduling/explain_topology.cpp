@@ -1,0 +1,211 @@
+#include "scheduling/explain_topology.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr std::size_t kShownDomains = 25;
+
+std::string selector_text(const TopologyGroup& group) {
+  const auto& selector = group.selection.parts.front().selector;
+  if (!selector) {
+    return "nothing (it has no valid label selector)";
+  }
+  return selector->empty() ? "any pod" : model::to_string(*selector);
+}
+
+class TopologyInspector {
+ public:
+  TopologyInspector(Packing& packing, const Candidate& candidate, std::uint32_t shape,
+                    const RowSet& rows)
+      : packing_(packing),
+        counts_(packing.counts()),
+        topology_(packing.counts().topology()),
+        candidate_(candidate),
+        shape_(shape),
+        rows_(rows) {}
+
+  std::optional<TopologyObstacle> find() {
+    for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
+      const auto reachable = reachable_domains(keyed.key);
+      for (const std::uint32_t id : keyed.groups) {
+        if (auto found = group_obstacle(id, reachable)) {
+          return found;
+        }
+      }
+      const bool open = std::any_of(reachable.begin(), reachable.end(), [&](std::int32_t domain) {
+        return packing_.choices().allows(candidate_, keyed, domain);
+      });
+      if (!open) {
+        return TopologyObstacle{
+            "its constraints on " + name(keyed.key) + " leave no domain when taken together",
+            "drop one of them"};
+      }
+    }
+    if (auto found = closed_by_others()) {
+      return found;
+    }
+    return missing_company();
+  }
+
+ private:
+  const std::string& name(std::uint32_t key) const { return topology_.keys()[key].name(); }
+
+  // Domains in which some instance type that would do is on sale.
+  std::vector<std::int32_t> reachable_domains(std::uint32_t key) {
+    std::vector<std::int32_t> result;
+    ClaimShapes& shapes = packing_.drafts().shapes();
+    for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
+      const auto domain = static_cast<std::int32_t>(i);
+      const Narrowing& narrowing = packing_.narrowings().one(key, domain);
+      const std::uint32_t shape = shapes.joined(shape_, narrowing.id, narrowing.requirements);
+      if (shape != ClaimShapes::kNone &&
+          (shapes[shape].offered.intersects(rows_) || !shapes[shape].reserved.empty())) {
+        result.push_back(domain);
+      }
+    }
+    return result;
+  }
+
+  std::string list(std::uint32_t key, const std::vector<std::int32_t>& domains) const {
+    std::string text;
+    for (std::size_t i = 0; i < domains.size() && i < kShownDomains; ++i) {
+      text.append(i == 0 ? "" : ", ")
+          .append(topology_.keys()[key].domains()[static_cast<std::size_t>(domains[i])]);
+    }
+    if (domains.size() > kShownDomains) {
+      text.append(" and " + std::to_string(domains.size() - kShownDomains) + " more");
+    }
+    return text.empty() ? "none" : text;
+  }
+
+  // Why the group leaves none of the reachable domains.
+  std::optional<TopologyObstacle> group_obstacle(std::uint32_t id,
+                                                 const std::vector<std::int32_t>& reachable) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    const bool self = candidate_.constraint.counts_for(id);
+    const bool first =
+        group.kind == TopologyKind::Affinity && packing_.choices().is_first(candidate_, id);
+    if (std::any_of(reachable.begin(), reachable.end(),
+                    [&](std::int32_t domain) { return counts_.allows(id, domain, self, first); })) {
+      return std::nullopt;
+    }
+    switch (group.kind) {
+      case TopologyKind::Spread:
+        return spread_obstacle(id, reachable, self);
+      case TopologyKind::Affinity:
+        return affinity_obstacle(id);
+      case TopologyKind::AntiAffinity:
+        return TopologyObstacle{"it must be kept apart by " + group.key + " from pods that match " +
+                                    selector_text(group) + ", and every domain it can go to (" +
+                                    list(group.key_index, reachable) + ") has one",
+                                "allow more values of " + group.key +
+                                    ", or use preferredDuringSchedulingIgnoredDuringExecution"};
+    }
+    return std::nullopt;
+  }
+
+  TopologyObstacle spread_obstacle(std::uint32_t id, const std::vector<std::int32_t>& reachable,
+                                   bool self) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    TopologyObstacle result;
+    result.reason =
+        "it must be spread over " + group.key + " with maxSkew " + std::to_string(group.max_skew);
+    if (reachable.empty()) {
+      result.reason += ", and no instance type that would do has a known " + group.key;
+      result.remedy = "let a NodePool define " + group.key + ", or drop the constraint";
+      return result;
+    }
+    std::int32_t needed = std::numeric_limits<std::int32_t>::max();
+    std::string where;
+    for (const std::int32_t domain : reachable) {
+      const std::int32_t count = counts_.selected(id, domain);
+      needed = std::min(needed, count + (self ? 1 : 0) - counts_.least(id));
+      where.append(where.empty() ? "" : ", ")
+          .append(list(group.key_index, {domain}) + " with " + std::to_string(count));
+    }
+    result.reason += ": the least of all domains is " + std::to_string(counts_.least(id)) +
+                     ", and it can only go to " + where;
+    result.remedy =
+        "raise maxSkew to " + std::to_string(needed) + ", or use whenUnsatisfiable: ScheduleAnyway";
+    return result;
+  }
+
+  TopologyObstacle affinity_obstacle(std::uint32_t id) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    const std::string text =
+        "it must share " + group.key + " with pods that match " + selector_text(group);
+    if (counts_.total(id) == 0) {
+      return {text + ", and there are none",
+              "start such a pod, correct the selector, or use "
+              "preferredDuringSchedulingIgnoredDuringExecution"};
+    }
+    std::vector<std::int32_t> company;
+    for (std::size_t i = 0; i < topology_.keys()[group.key_index].size(); ++i) {
+      if (counts_.selected(id, static_cast<std::int32_t>(i)) > 0) {
+        company.push_back(static_cast<std::int32_t>(i));
+      }
+    }
+    return {text + ", which are only in " + list(group.key_index, company) + ", where it cannot go",
+            "let it go to " + list(group.key_index, company)};
+  }
+
+  std::optional<TopologyObstacle> closed_by_others() {
+    for (const std::uint32_t id : candidate_.constraint.repelling) {
+      const TopologyGroup& group = topology_.groups()[id];
+      if (group.by_host) {
+        continue;  // a new node is free of others
+      }
+      const auto reachable = reachable_domains(group.key_index);
+      if (!reachable.empty() &&
+          std::all_of(reachable.begin(), reachable.end(),
+                      [&](std::int32_t domain) { return counts_.is_closed(id, domain); })) {
+        return TopologyObstacle{
+            "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
+                " are in every domain of " + group.key + " that it can go to (" +
+                list(group.key_index, reachable) + ")",
+            "allow more values of " + group.key + ", or change their anti-affinity"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<TopologyObstacle> missing_company() const {
+    for (const std::uint32_t id : candidate_.rung.on_host) {
+      const TopologyGroup& group = topology_.groups()[id];
+      if (group.kind == TopologyKind::Affinity && !packing_.choices().is_first(candidate_, id)) {
+        const std::string text =
+            "it must share a node with pods that match " + selector_text(group);
+        return counts_.total(id) == 0
+                   ? TopologyObstacle{text + ", and there are none",
+                                      "start such a pod or correct the selector"}
+                   : TopologyObstacle{text + ", and no node that has one has room for it",
+                                      "use preferredDuringSchedulingIgnoredDuringExecution, or "
+                                      "make room on such a node"};
+      }
+    }
+    return std::nullopt;
+  }
+
+  Packing& packing_;
+  const TopologyCounts& counts_;
+  const Topology& topology_;
+  const Candidate& candidate_;
+  std::uint32_t shape_;
+  const RowSet& rows_;
+};
+
+}  // namespace
+
+std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
+                                                  std::uint32_t shape, const RowSet& rows) {
+  if (!candidate.constraint.has_topology()) {
+    return std::nullopt;
+  }
+  return TopologyInspector(packing, candidate, shape, rows).find();
+}
+
+}  // namespace millwright::scheduling

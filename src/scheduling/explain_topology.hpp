@@ -1,0 +1,23 @@
+// Why no domain is open to a pod that is held to topology groups, and what would open one.
+#pragma once
+
+#include "scheduling/claim_drafts.hpp"
+#include "scheduling/packing.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace millwright::scheduling {
+
+struct TopologyObstacle {
+  std::string reason;
+  std::string remedy;
+};
+
+// For a new claim of the shape, on instance types of `rows`; nullopt when topology is not what
+// keeps the pod out.
+std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
+                                                  std::uint32_t shape, const RowSet& rows);
+
+}  // namespace millwright::scheduling

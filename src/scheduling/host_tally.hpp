@@ -1,0 +1,49 @@
+// How many pods of each group are on one node or claim, for groups whose domain is the node. Most
+// nodes have pods of few groups, so a short list beats a row per group.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace millwright::scheduling {
+
+class HostTally {
+ public:
+  struct Count {
+    std::uint32_t group = 0;
+    std::int32_t selected = 0;  // pods that the group selects
+    std::int32_t owners = 0;    // pods that require this anti-affinity
+  };
+
+  std::int32_t selected(std::uint32_t group) const {
+    const Count* found = find(group);
+    return found == nullptr ? 0 : found->selected;
+  }
+  std::int32_t owners(std::uint32_t group) const {
+    const Count* found = find(group);
+    return found == nullptr ? 0 : found->owners;
+  }
+  void add_selected(std::uint32_t group) { ++at(group).selected; }
+  void add_owner(std::uint32_t group) { ++at(group).owners; }
+
+ private:
+  const Count* find(std::uint32_t group) const {
+    for (const Count& count : counts_) {
+      if (count.group == group) {
+        return &count;
+      }
+    }
+    return nullptr;
+  }
+  Count& at(std::uint32_t group) {
+    for (Count& count : counts_) {
+      if (count.group == group) {
+        return count;
+      }
+    }
+    return counts_.emplace_back(Count{group, 0, 0});
+  }
+  std::vector<Count> counts_;
+};
+
+}  // namespace millwright::scheduling

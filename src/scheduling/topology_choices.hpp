@@ -1,0 +1,52 @@
+// Which domains a pod may go to right now, as the groups that it is held to stand: "zone a, else
+// zone b". Karpenter's TopologyGroup.Get for every group of the pod at once.
+#pragma once
+
+#include "scheduling/claim_drafts.hpp"
+#include "scheduling/narrowings.hpp"
+#include "scheduling/topology_counts.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct TopologyChoice {
+  const Narrowing* chosen = nullptr;  // null: anywhere
+  std::int64_t rank = 0;              // pods that are there already; fewer is better
+};
+
+class TopologyChoices {
+ public:
+  TopologyChoices(const Topology& topology, const TopologyCounts& counts, Narrowings& narrowings)
+      : topology_(topology), counts_(counts), narrowings_(narrowings) {}
+
+  // Domains that owners of anti-affinity keep the pod out of; null when there are none.
+  const Narrowing* closed(const Constraint& constraint);
+  // In order of preference; empty when some group leaves it no domain. Valid until the next call.
+  const std::vector<TopologyChoice>& find(const Candidate& candidate);
+  // Nobody that the pod must be beside is anywhere yet, and it is such a pod itself.
+  bool is_first(const Candidate& candidate, std::uint32_t group) const;
+  // Whether one domain is open to the pod under one key.
+  bool allows(const Candidate& candidate, const Rung::Keyed& keyed, std::int32_t domain) const;
+
+ private:
+  struct Option {
+    std::int64_t rank = 0;
+    std::int32_t domain = kNoDomain;  // kUnknownDomain: any of `set`
+  };
+  // False when there is none.
+  bool find_options(const Candidate& candidate, std::size_t which);
+  void combine(const Candidate& candidate);
+  Narrowing::Part part_of(const Rung::Keyed& keyed, std::size_t which, const Option& option) const;
+
+  const Topology& topology_;
+  const TopologyCounts& counts_;
+  Narrowings& narrowings_;
+  std::vector<std::vector<Option>> options_;  // by position in Rung::keyed
+  std::vector<DomainSet> sets_;
+  std::vector<TopologyChoice> choices_;
+};
+
+}  // namespace millwright::scheduling

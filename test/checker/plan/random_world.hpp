@@ -1,0 +1,13 @@
+// Random problems that mix every feature of the planner: small, so that a wrong plan can be read.
+#pragma once
+
+#include "millwright/scheduling/solve.hpp"
+
+#include <cstdint>
+
+namespace millwright::checker {
+
+// The same seed gives the same problem on every machine.
+scheduling::Problem random_world(std::uint32_t seed);
+
+}  // namespace millwright::checker

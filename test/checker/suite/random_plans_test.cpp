@@ -1,0 +1,46 @@
+// Every plan is legal, whatever the problem. PLANS=100000 looks at more problems, SEED=7 PLANS=1 at
+// a single one.
+#include "checker/plan/checker.hpp"
+#include "checker/plan/random_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace millwright::checker {
+namespace {
+
+std::uint32_t from_environment(const char* name, std::uint32_t fallback) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? fallback : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
+}
+
+TEST(RandomPlans, AreLegal) {
+  const std::uint32_t first = from_environment("SEED", 1);
+  const std::uint32_t count = from_environment("PLANS", 10'000);
+  std::size_t placed = 0;
+  std::size_t pods = 0;
+  int shown = 0;
+  for (std::uint32_t seed = first; seed < first + count; ++seed) {
+    const scheduling::Problem problem = random_world(seed);
+    const scheduling::Plan plan = scheduling::solve(problem);
+    pods += problem.pods.size();
+    placed += plan.placements.size();
+    const auto found = violations(problem, plan, {.seed = seed});
+    if (!found.empty()) {
+      ADD_FAILURE() << "SEED=" << seed << " (" << problem.pods.size() << " pods): " << found.front()
+                    << (found.size() > 1 ? " and more" : "")
+                    << (count == 1 ? "\n" + describe(problem, plan) : std::string());
+      if (++shown == 20) {
+        break;
+      }
+    }
+  }
+  RecordProperty("pods", static_cast<int>(pods));
+  RecordProperty("placed", static_cast<int>(placed));
+  // A planner that refuses everything would pass the rest.
+  EXPECT_GT(placed * 2, pods);
+}
+
+}  // namespace
+}  // namespace millwright::checker
