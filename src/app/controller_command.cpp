@@ -2,6 +2,7 @@
 
 #include "app/serving.hpp"
 #include "app/signals.hpp"
+#include "app/simulated_nodes.hpp"
 #include "millwright/app/wiring.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/controllers/certificates.hpp"
@@ -38,6 +39,14 @@ class Program {
         leading_(loop),
         group_(loop) {}
 
+  ~Program() {
+    for (auto* cloud : clouds_) {
+      cloud->set_listener(nullptr);
+    }
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
   base::Result<> build(const Environment& environment) {
     MW_TRY(config, settings_.kubeconfig.empty()
                        ? kube::in_cluster_config(environment)
@@ -51,12 +60,15 @@ class Program {
         &metrics_);
     // Renewing the lease must not wait behind a burst of other calls.
     lease_client_ = std::make_unique<kube::Client>(loop_, transport);
+    nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
     for (const auto profile : settings_.simulated_clouds) {
       auto cloud_settings = cloud::default_settings(profile);
       if (profile == cloud::Profile::Kwok) {
         cloud_settings.catalog_file = settings_.instance_types_file;
       }
       MW_TRY(cloud, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
+      cloud->set_listener(nodes_.get());
+      clouds_.push_back(cloud.get());
       providers_.add(std::move(cloud));
     }
     engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
@@ -101,6 +113,7 @@ class Program {
     }
     group_.request_stop();
     co_await group_.join();
+    co_await nodes_->stop();
   }
 
  private:
@@ -207,6 +220,8 @@ class Program {
   cloud::ProviderSet providers_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<SimulatedNodes> nodes_;
+  std::vector<cloud::SimulatedCloud*> clouds_;  // of providers_
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<controllers::Certificates> certificates_;
   std::unique_ptr<net::Server> metrics_server_;
