@@ -172,6 +172,8 @@ base::Result<> Plane::start_api_server() {
                                      "--tls-cert-file=" + dir + "server.crt",
                                      "--tls-private-key-file=" + dir + "server.key",
                                      "--client-ca-file=" + dir + "ca.crt",
+                                     "--requestheader-client-ca-file=" + dir + "ca.crt",
+                                     "--requestheader-allowed-names=front-proxy",
                                      "--cert-dir=" + dir,
                                      "--service-account-key-file=" + dir + "server.crt",
                                      "--service-account-signing-key-file=" + dir + "server.key",
