@@ -57,14 +57,14 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
     controller->metrics_port_ = free_port();
     controller->health_port_ = free_port();
     std::vector<std::string> arguments{
-        "controller",
-        "--kubeconfig=" + kubeconfig,
-        "--bind-address=127.0.0.1",
+        "controller", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1",
         "--simulated-clouds=" + options.clouds,
         fmt::format("--serving-port={}", controller->serving_port_),
         fmt::format("--metrics-port={}", controller->metrics_port_),
-        fmt::format("--health-probe-port={}", controller->health_port_),
-        "--log-format=text"};
+        fmt::format("--health-probe-port={}", controller->health_port_), "--log-format=text",
+        // MILLWRIGHT_TEST_LOG=1 shows how the controllers came to it.
+        std::string("--log-level=") +
+            (std::getenv("MILLWRIGHT_TEST_LOG") == nullptr ? "info" : "debug")};
     arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
     MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
                                     .arguments = std::move(arguments),
