@@ -44,5 +44,17 @@ TEST_F(Scaling, BuysNodesForPendingPodsAndReturnsThemWhenEmpty) {
   cluster().clean_up("web", "up");
 }
 
+// The ReplicaSet controller makes pods in batches of 1, 2, 4, ..., and the scheduler tries the
+// first before the second exists.
+TEST_F(Scaling, BuysForAWholeDeploymentAtOnce) {
+  for (const std::string name : {"burst-a", "burst-b", "burst-c"}) {
+    cluster().apply(node_pool(name, "Never"));
+    cluster().apply(deployment({.name = name, .replicas = 6, .pool = name}));
+    cluster().wait_running(name, 6);
+    EXPECT_EQ(cluster().claims(name).size(), 1U) << name;
+    cluster().clean_up(name, name);
+  }
+}
+
 }  // namespace
 }  // namespace millwright::plane
