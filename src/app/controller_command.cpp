@@ -5,6 +5,7 @@
 #include "app/simulated_nodes.hpp"
 #include "millwright/app/wiring.hpp"
 #include "millwright/base/version.hpp"
+#include "millwright/cloud/remote.hpp"
 #include "millwright/controllers/certificates.hpp"
 #include "millwright/kube/config.hpp"
 #include "millwright/kube/leader_election.hpp"
@@ -62,14 +63,10 @@ class Program {
     lease_client_ = std::make_unique<kube::Client>(loop_, transport);
     nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
     for (const auto profile : settings_.simulated_clouds) {
-      auto cloud_settings = cloud::default_settings(profile);
-      if (profile == cloud::Profile::Kwok) {
-        cloud_settings.catalog_file = settings_.instance_types_file;
+      auto added = add_cloud(profile);
+      if (!added) {
+        return added;
       }
-      MW_TRY(cloud, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
-      cloud->set_listener(nodes_.get());
-      clouds_.push_back(cloud.get());
-      providers_.add(std::move(cloud));
     }
     engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                    .compute = compute_,
@@ -117,6 +114,24 @@ class Program {
   }
 
  private:
+  base::Result<> add_cloud(cloud::Profile profile) {
+    auto cloud_settings = cloud::default_settings(profile);
+    if (profile == cloud::Profile::Kwok) {
+      cloud_settings.catalog_file = settings_.instance_types_file;
+    }
+    if (!settings_.simulated_cloud_url.empty()) {
+      MW_TRY(remote, cloud::RemoteCloud::make(loop_, profile, std::move(cloud_settings),
+                                              settings_.simulated_cloud_url));
+      providers_.add(std::move(remote));
+      return {};
+    }
+    MW_TRY(local, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
+    local->set_listener(nodes_.get());
+    clouds_.push_back(local.get());
+    providers_.add(std::move(local));
+    return {};
+  }
+
   // Health answers from its own thread, whatever the loop is busy with.
   base::Result<> open_plain_ports() {
     const auto plain = [this](int port) {

@@ -44,6 +44,60 @@ base::Result<> apply_crds(Plane& plane) {
   return {};
 }
 
+base::Result<std::unique_ptr<CloudProcess>> CloudProcess::start(Plane& plane,
+                                                                std::vector<std::string> flags) {
+  std::unique_ptr<CloudProcess> cloud(new CloudProcess());
+  cloud->loop_ = std::make_unique<base::RealLoop>();
+  cloud->client_ = net::make_client(*cloud->loop_);
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    const int port = free_port();
+    cloud->url_ = fmt::format("http://127.0.0.1:{}", port);
+    std::vector<std::string> arguments{"cloud", "--profile=kwok",
+                                       "--kubeconfig=" + plane.kubeconfig(),
+                                       fmt::format("--port={}", port)};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
+                                    .arguments = std::move(arguments),
+                                    .environment = {},
+                                    .log = plane.directory() + "/cloud.log",
+                                    .input = {},
+                                    .append_log = true}));
+    cloud->process_ = std::move(process);
+    const bool up = wait_until(kStartLimit, [&] {
+      return !cloud->process_->running() || cloud->call("list").has_value();
+    });
+    if (up && cloud->process_->running()) {
+      return cloud;
+    }
+  }
+  return base::fail(base::ErrorKind::Unavailable,
+                    "millwright cloud did not come up; it said:\n" + cloud->process_->log_tail());
+}
+
+base::Result<std::string> CloudProcess::call(const std::string& verb) {
+  net::ClientRequest request;
+  request.method = "POST";
+  request.url = url_ + "/kwok/" + verb;
+  request.body = "{}";
+  MW_TRY(response, client_->send_blocking(std::move(request)));
+  if (response.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, response.body);
+  }
+  return response.body;
+}
+
+std::vector<json::value> CloudProcess::instances() {
+  const auto listed = call("list");
+  if (!listed) {
+    return {};
+  }
+  const auto answer = json::parse(*listed);
+  const auto* instances = answer.as_object().if_contains("instances");
+  return instances == nullptr
+             ? std::vector<json::value>{}
+             : std::vector<json::value>(instances->as_array().begin(), instances->as_array().end());
+}
+
 base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
                                                             ControllerOptions options) {
   std::unique_ptr<Controller> controller(new Controller(plane));
@@ -65,6 +119,9 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
         // MILLWRIGHT_TEST_LOG=1 shows how the controllers came to it.
         std::string("--log-level=") +
             (std::getenv("MILLWRIGHT_TEST_LOG") == nullptr ? "info" : "debug")};
+    if (!options.cloud_url.empty()) {
+      arguments.push_back("--simulated-cloud-url=" + options.cloud_url);
+    }
     arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
     MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
                                     .arguments = std::move(arguments),

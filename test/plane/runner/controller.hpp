@@ -11,6 +11,27 @@ struct ControllerOptions {
   std::string clouds = "kwok";
   std::vector<std::string> flags;  // added to our own
   std::string kubeconfig;          // empty: the administrator's
+  std::string cloud_url;           // of a CloudProcess; empty: the cloud lives in the controller
+};
+
+// `millwright cloud` against a plane: instances that outlive every controller.
+class CloudProcess {
+ public:
+  // `flags` are added to our own, such as "--boot=5s".
+  static base::Result<std::unique_ptr<CloudProcess>> start(Plane& plane,
+                                                           std::vector<std::string> flags = {});
+  const std::string& url() const { return url_; }
+  // Every instance there is, those terminating included.
+  std::vector<json::value> instances();
+
+ private:
+  CloudProcess() = default;
+  base::Result<std::string> call(const std::string& verb);
+
+  std::unique_ptr<base::RealLoop> loop_;
+  std::unique_ptr<net::Client> client_;
+  std::unique_ptr<Process> process_;
+  std::string url_;
 };
 
 class Controller {

@@ -24,9 +24,11 @@ class Admission : public OnCluster<struct AdmissionTag> {
 TEST_F(Admission, WhatOnlyTheWebhookSeesIsRefusedWithTheFieldAndAReason) {
   const std::string said = cluster().refused(
       {"apply", "-f", "-"}, with(node_pool("blank"), "values: [amd64]", "values: [\"amd 64\"]"));
-  EXPECT_THAT(
-      said, AllOf(HasSubstr("admission webhook \"validate.webhooks.millwright.io\" denied"),
-                  HasSubstr("spec.template.spec.requirements[1].values[0]"), HasSubstr("amd 64")));
+  EXPECT_THAT(said, HasSubstr("The NodePool \"blank\" is invalid: "
+                              "spec.template.spec.requirements[1].values[0]: Invalid value: "
+                              "\"amd 64\": the value must be empty or consist of letters"));
+  EXPECT_THAT(said, HasSubstr("Warning: spec.template.spec.requirements[1]: no instance type "
+                              "offers kubernetes.io/arch In [amd 64]; the nearest is \"amd64\""));
   EXPECT_FALSE(present("blank"));
 }
 
