@@ -37,12 +37,24 @@ func kwok([]string) int {
 	return 0
 }
 
+// Containers take a moment to end; kwok's own stage would delete the pod at once.
+const podDelete = `apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata: {name: pod-delete}
+spec:
+  resourceRef: {apiGroup: v1, kind: Pod}
+  selector:
+    matchExpressions: [{key: .metadata.deletionTimestamp, operator: Exists}]
+  delay: {durationMilliseconds: 2000}
+  next: {delete: true}
+`
+
 // stages prints kwok's own descriptions of nodes that become Ready at once and renew a Lease, and of
-// pods that run, complete and go at once.
+// pods that run and complete at once, and ours of pods that end.
 func stages([]string) int {
 	fmt.Fprintln(os.Stdout, strings.Join([]string{
 		fast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease,
-		podfast.DefaultPodReady, podfast.DefaultPodComplete, podfast.DefaultPodDelete,
+		podfast.DefaultPodReady, podfast.DefaultPodComplete, podDelete,
 	}, "\n---\n"))
 	return 0
 }

@@ -6,7 +6,7 @@
 #include "millwright/kube/config.hpp"
 #include "millwright/sandbox/story.hpp"
 #include "plane/runner/controller.hpp"
-#include "plane/stories/watched.hpp"
+#include "plane/runner/watched.hpp"
 
 #include <CLI/CLI.hpp>
 

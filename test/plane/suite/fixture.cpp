@@ -17,34 +17,35 @@ std::string selected(std::string_view path, const std::string& pool) {
 
 }  // namespace
 
-std::unique_ptr<Cluster> Cluster::start(ControllerOptions options, PlaneOptions plane_options) {
+std::unique_ptr<Cluster> Cluster::start(ClusterOptions options) {
   auto cluster = std::make_unique<Cluster>();
-  auto plane = Plane::start(std::move(plane_options));
-  if (!plane) {
-    ADD_FAILURE() << plane.error().message;
-    return nullptr;
-  }
-  cluster->plane_ = *std::move(plane);
-  auto& parts = *cluster->plane_;
-  auto done = parts.start_controller_manager();
-  done = done ? parts.start_kwok() : done;
-  done = done ? apply_crds(parts) : done;
-  if (done) {
-    auto controller = Controller::start(parts, std::move(options));
-    if (controller) {
-      cluster->controller_ = *std::move(controller);
-      done = cluster->controller_->register_webhooks();
-    } else {
-      done = tl::unexpected(controller.error());
-    }
-  }
-  done = done ? parts.start_scheduler(cluster->controller_->extender()) : done;
-  if (!done) {
-    ADD_FAILURE() << done.error().message;
+  const auto started = cluster->start_parts(std::move(options));
+  if (!started) {
+    ADD_FAILURE() << started.error().message;
     return nullptr;
   }
   cluster->apply(kwok_node_class());
   return cluster;
+}
+
+base::Result<> Cluster::start_parts(ClusterOptions options) {
+  MW_TRY(plane, Plane::start(std::move(options.plane)));
+  plane_ = std::move(plane);
+  auto done = plane_->start_controller_manager();
+  done = done ? plane_->start_kwok() : done;
+  done = done ? apply_crds(*plane_) : done;
+  if (!done) {
+    return done;
+  }
+  if (options.cloud) {
+    MW_TRY(cloud, CloudProcess::start(*plane_, *std::move(options.cloud)));
+    cloud_ = std::move(cloud);
+    options.controller.cloud_url = cloud_->url();
+  }
+  MW_TRY(controller, Controller::start(*plane_, std::move(options.controller)));
+  controller_ = std::move(controller);
+  done = controller_->register_webhooks();
+  return done ? plane_->start_scheduler(options.extender ? controller_->extender() : "") : done;
 }
 
 Cluster::~Cluster() {

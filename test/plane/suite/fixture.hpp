@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,19 @@ inline constexpr std::string_view kPods = "/api/v1/namespaces/default/pods";
 inline constexpr std::string_view kClaims = "/apis/karpenter.sh/v1/nodeclaims";
 inline constexpr std::string_view kPools = "/apis/karpenter.sh/v1/nodepools";
 
+struct ClusterOptions {
+  ControllerOptions controller;
+  PlaneOptions plane;
+  // Given: the cloud is a process of its own, with these flags.
+  std::optional<std::vector<std::string>> cloud;
+  bool extender = true;  // wired into the scheduler
+};
+
 // A plane with everything: the real scheduler with our extender, controller manager, kwok, us.
 class Cluster {
  public:
   // Fails the current test when something does not come up.
-  static std::unique_ptr<Cluster> start(ControllerOptions options = {}, PlaneOptions plane = {});
+  static std::unique_ptr<Cluster> start(ClusterOptions options = {});
   ~Cluster();
 
   Plane& plane() { return *plane_; }
@@ -51,7 +60,10 @@ class Cluster {
   void clean_up(const std::string& app, const std::string& pool);
 
  private:
+  base::Result<> start_parts(ClusterOptions options);
+
   std::unique_ptr<Plane> plane_;
+  std::unique_ptr<CloudProcess> cloud_;
   std::unique_ptr<Controller> controller_;
 };
 

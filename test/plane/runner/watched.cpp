@@ -1,4 +1,4 @@
-#include "plane/stories/watched.hpp"
+#include "plane/runner/watched.hpp"
 
 #include "millwright/kube/informer.hpp"
 #include "millwright/model/codec.hpp"
