@@ -2,8 +2,10 @@
 
 #include "app/serving.hpp"
 #include "app/signals.hpp"
+#include "app/simulated_nodes.hpp"
 #include "millwright/app/wiring.hpp"
 #include "millwright/base/version.hpp"
+#include "millwright/cloud/remote.hpp"
 #include "millwright/controllers/certificates.hpp"
 #include "millwright/kube/config.hpp"
 #include "millwright/kube/leader_election.hpp"
@@ -38,6 +40,14 @@ class Program {
         leading_(loop),
         group_(loop) {}
 
+  ~Program() {
+    for (auto* cloud : clouds_) {
+      cloud->set_listener(nullptr);
+    }
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
   base::Result<> build(const Environment& environment) {
     MW_TRY(config, settings_.kubeconfig.empty()
                        ? kube::in_cluster_config(environment)
@@ -51,13 +61,12 @@ class Program {
         &metrics_);
     // Renewing the lease must not wait behind a burst of other calls.
     lease_client_ = std::make_unique<kube::Client>(loop_, transport);
+    nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
     for (const auto profile : settings_.simulated_clouds) {
-      auto cloud_settings = cloud::default_settings(profile);
-      if (profile == cloud::Profile::Kwok) {
-        cloud_settings.catalog_file = settings_.instance_types_file;
+      auto added = add_cloud(profile);
+      if (!added) {
+        return added;
       }
-      MW_TRY(cloud, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
-      providers_.add(std::move(cloud));
     }
     engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                    .compute = compute_,
@@ -101,9 +110,28 @@ class Program {
     }
     group_.request_stop();
     co_await group_.join();
+    co_await nodes_->stop();
   }
 
  private:
+  base::Result<> add_cloud(cloud::Profile profile) {
+    auto cloud_settings = cloud::default_settings(profile);
+    if (profile == cloud::Profile::Kwok) {
+      cloud_settings.catalog_file = settings_.instance_types_file;
+    }
+    if (!settings_.simulated_cloud_url.empty()) {
+      MW_TRY(remote, cloud::RemoteCloud::make(loop_, profile, std::move(cloud_settings),
+                                              settings_.simulated_cloud_url));
+      providers_.add(std::move(remote));
+      return {};
+    }
+    MW_TRY(local, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
+    local->set_listener(nodes_.get());
+    clouds_.push_back(local.get());
+    providers_.add(std::move(local));
+    return {};
+  }
+
   // Health answers from its own thread, whatever the loop is busy with.
   base::Result<> open_plain_ports() {
     const auto plain = [this](int port) {
@@ -207,6 +235,8 @@ class Program {
   cloud::ProviderSet providers_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<SimulatedNodes> nodes_;
+  std::vector<cloud::SimulatedCloud*> clouds_;  // of providers_
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<controllers::Certificates> certificates_;
   std::unique_ptr<net::Server> metrics_server_;

@@ -1,5 +1,6 @@
 // The command line. CLI11 is heavy to compile and stays in this file.
 
+#include "app/cloud_command.hpp"
 #include "app/controller_command.hpp"
 #include "app/sandbox_command.hpp"
 #include "millwright/base/version.hpp"
@@ -111,6 +112,23 @@ std::string settings_help() {
   return text;
 }
 
+void add_cloud_options(CLI::App& command, app::CloudArguments& arguments) {
+  command.add_option("--profile", arguments.profiles, "kwok, aws, alibaba or huawei; repeatable")
+      ->capture_default_str();
+  command.add_option("--port", arguments.port, "HTTP port on 127.0.0.1")->capture_default_str();
+  command.add_option("--kubeconfig", arguments.kubeconfig, "the cluster that gets the Nodes")
+      ->required();
+  command.add_option("--launch", arguments.launch, "how long a launch takes, such as 30s");
+  command.add_option("--boot", arguments.boot, "from the launch until the Node registers");
+  command.add_option("--termination", arguments.termination, "how long a termination takes");
+  command
+      .add_option("--lost-replies", arguments.lost_replies,
+                  "share of launches that succeed but are answered with a time-out")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--errors", arguments.errors, "share of calls that fail")
+      ->check(CLI::Range(0.0, 1.0));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -159,6 +177,11 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 3650))
       ->capture_default_str();
 
+  app::CloudArguments cloud_arguments;
+  auto* cloud = cli.add_subcommand(
+      "cloud", "simulated clouds in a process of their own, for several controllers");
+  add_cloud_options(*cloud, cloud_arguments);
+
   auto* version = cli.add_subcommand("version", "print the version");
 
   CLI11_PARSE(cli, argc, argv);
@@ -171,6 +194,9 @@ int main(int argc, char** argv) {
   }
   if (*certs) {
     return make_certs(certs_arguments);
+  }
+  if (*cloud) {
+    return app::run_cloud(cloud_arguments);
   }
   if (*sandbox) {
     return app::run_sandbox(sandbox_arguments);

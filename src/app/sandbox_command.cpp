@@ -149,7 +149,7 @@ class Session {
     next_frame();
     if (!story_.empty()) {
       sandbox::StoryEnvironment environment;
-      environment.world = &cluster_->world();
+      environment.recorder = &cluster_->world().recorder();
       environment.client = &cluster_->client();
       environment.manifests = arguments_.examples;
       environment.on_step = [this](const sandbox::StoryStep& step) { screen_->step(step); };

@@ -133,6 +133,13 @@ const Setting kTable[] = {
      }},
     {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
      "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds},
+    {"simulated-cloud-url", "SIMULATED_CLOUD_URL", "",
+     "where `millwright cloud` serves the simulated clouds; empty: in this process, which forgets "
+     "their instances when it ends",
+     [](std::string_view text, Settings& s) {
+       s.simulated_cloud_url = text;
+       return std::string();
+     }},
     {"metrics-port", "METRICS_PORT", "8080", "plain HTTP port of /metrics",
      [](std::string_view text, Settings& s) { return read_port(text, s.metrics_port); }},
     {"health-probe-port", "HEALTH_PROBE_PORT", "8081", "plain HTTP port of /healthz and /readyz",

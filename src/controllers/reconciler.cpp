@@ -62,7 +62,12 @@ struct Reconciler::State {
   base::Task<void> work(std::string key, std::stop_token stop) {
     auto outcome = co_await function(key, stop);
     active.erase(key);
-    if (!outcome) {
+    if (!outcome && outcome.error().kind == base::ErrorKind::Conflict) {
+      // Somebody else wrote the object first: everyday on a busy cluster, and no failure.
+      log.debug("the object changed meanwhile, will look again",
+                {{"key", key}, {"error", outcome.error().message}});
+      add_after(key, backoff(++failed[key]));
+    } else if (!outcome) {
       const int failures = ++failed[key];
       metrics.count("controller_runtime_reconcile_errors_total",
                     "Reconciliations that ended with an error.", {{"controller", name}});

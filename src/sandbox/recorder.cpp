@@ -39,7 +39,7 @@ std::string state_of(const NodeHistory& history) {
 }  // namespace
 
 struct Recorder::Impl {
-  ApiServer& server;
+  base::Loop& loop;
   PriceLookup price;
   std::map<std::string, PodRecord> pods;
   std::map<std::string, NodeHistory> nodes;
@@ -124,21 +124,36 @@ struct Recorder::Impl {
     record.last = std::move(claim);
   }
 
-  void listen(const model::Resource& resource, void (Impl::*take_in)(const Event&)) {
-    subscriptions.push_back(server.watch(resource, [this, take_in](const Event& event) {
-      (this->*take_in)(event);
-      for (const auto& callback : callbacks) {
-        callback();
-      }
-    }));
+  void take_in(const model::Resource& resource, const Event& event) {
+    if (resource == model::kNodeResource) {
+      take_in_node(event);
+    } else if (resource == model::kNodeClaimResource) {
+      take_in_claim(event);
+    } else if (resource == model::kPodResource) {
+      take_in_pod(event);
+    } else {
+      return;
+    }
+    for (const auto& callback : callbacks) {
+      callback();
+    }
   }
 };
 
+Recorder::Recorder(base::Loop& loop, PriceLookup price)
+    : impl_(std::make_unique<Impl>(Impl{loop, std::move(price), {}, {}, {}, {}, {}, {}})) {}
+
 Recorder::Recorder(ApiServer& server, PriceLookup price)
-    : impl_(std::make_unique<Impl>(Impl{server, std::move(price), {}, {}, {}, {}, {}, {}})) {
-  impl_->listen(model::kNodeResource, &Impl::take_in_node);
-  impl_->listen(model::kNodeClaimResource, &Impl::take_in_claim);
-  impl_->listen(model::kPodResource, &Impl::take_in_pod);
+    : Recorder(server.loop(), std::move(price)) {
+  for (const auto& resource :
+       {model::kNodeResource, model::kNodeClaimResource, model::kPodResource}) {
+    impl_->subscriptions.push_back(
+        server.watch(resource, [this, resource](const Event& event) { take_in(resource, event); }));
+  }
+}
+
+void Recorder::take_in(const model::Resource& resource, const Event& event) {
+  impl_->take_in(resource, event);
 }
 
 Recorder::~Recorder() = default;
@@ -161,7 +176,7 @@ void Recorder::on_change(std::function<void()> callback) {
 
 LiveView Recorder::view() const {
   LiveView view;
-  view.now = impl_->server.loop().now();
+  view.now = impl_->loop.now();
   std::map<std::string, NodeView, std::less<>> by_name;
   for (const auto& [name, uid] : impl_->live_node_uid) {
     const auto& history = impl_->nodes.at(uid);

@@ -46,7 +46,7 @@ class VirtualCluster {
   // Runs the story to its end, or as long as `limit`.
   sandbox::StoryReport tell(const std::string& name, base::Duration limit) {
     sandbox::StoryEnvironment environment;
-    environment.world = &cluster->world();
+    environment.recorder = &cluster->world().recorder();
     environment.client = &cluster->client();
     environment.manifests = std::string(SOURCE_ROOT) + "/manifests/examples";
     std::optional<sandbox::StoryReport> report;

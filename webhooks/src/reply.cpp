@@ -37,12 +37,13 @@ std::string in_words(const Review& review, const std::vector<schema::Problem>& p
   return text;
 }
 
+// kubectl prints a cause as "<field>: <message>".
 json::array causes(const std::vector<schema::Problem>& problems) {
   json::array result;
   for (const schema::Problem& problem : problems) {
     result.push_back(
         {{"reason", problem.value.empty() ? "FieldValueRequired" : "FieldValueInvalid"},
-         {"message", problem.to_string()},
+         {"message", problem.to_string().substr(problem.path.size() + 2)},
          {"field", problem.path}});
   }
   return result;

@@ -22,6 +22,7 @@ struct Settings {
   std::string context;
   std::string cluster_name;
   std::vector<cloud::Profile> simulated_clouds;
+  std::string simulated_cloud_url;  // empty: they live in this process
   int metrics_port = 8080;
   int health_port = 8081;
   int serving_port = 8443;  // extender and webhooks, HTTPS

@@ -77,9 +77,14 @@ class Recorder {
   using PriceLookup = std::function<std::optional<double>(const model::StringMap& labels)>;
 
   explicit Recorder(ApiServer& server, PriceLookup price = {});
+  // Of another cluster's events: what take_in() is told, and nothing else.
+  explicit Recorder(base::Loop& loop, PriceLookup price = {});
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
+
+  // One event of a Pod, Node or NodeClaim; other kinds are ignored.
+  void take_in(const model::Resource& resource, const Event& event);
 
   const std::map<std::string, PodRecord>& pods() const;  // by uid
   const std::map<std::string, NodeHistory>& nodes() const;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "millwright/kube/client.hpp"
-#include "millwright/sandbox/world.hpp"
+#include "millwright/sandbox/recorder.hpp"
 
 #include <functional>
 #include <span>
@@ -45,9 +45,9 @@ struct StoryReport {
 };
 
 struct StoryEnvironment {
-  World* world = nullptr;
-  kube::Client* client = nullptr;
-  std::string manifests;  // folder of the example manifests
+  Recorder* recorder = nullptr;    // sees the cluster that the client talks to
+  kube::Client* client = nullptr;  // its loop is the story's clock
+  std::string manifests;           // folder of the example manifests
   std::string cluster_name = "sandbox";
   // Told about each step as it happens; may be empty.
   std::function<void(const StoryStep&)> on_step;

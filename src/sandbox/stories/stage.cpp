@@ -46,8 +46,8 @@ std::string name_of(const boost::json::value& object) {
 Stage::Stage(std::string story, StoryEnvironment environment, std::stop_token stop)
     : environment_(std::move(environment)),
       stop_(std::move(stop)),
-      begun_(environment_.world->loop().now()),
-      shared_(std::make_shared<Shared>(environment_.world->loop())) {
+      begun_(environment_.client->loop().now()),
+      shared_(std::make_shared<Shared>(environment_.client->loop())) {
   report_.story = std::move(story);
   recorder().on_change([shared = shared_] {
     if (shared->finished) {
@@ -192,7 +192,7 @@ base::Task<bool> Stage::wait_pool_ready(std::string name) {
 }
 
 base::Task<bool> Stage::pass(base::Duration time) {
-  return base::sleep(environment_.world->loop(), time, stop_);
+  return base::sleep(environment_.client->loop(), time, stop_);
 }
 
 void Stage::say(std::string text) {

@@ -40,9 +40,9 @@ class Stage {
   // failure that says `text`.
   void always(std::string text, std::function<bool()> still_holds);
 
-  Recorder& recorder() { return environment_.world->recorder(); }
+  Recorder& recorder() { return *environment_.recorder; }
   kube::Client& client() { return *environment_.client; }
-  base::TimePoint now() const { return environment_.world->loop().now(); }
+  base::TimePoint now() const { return environment_.client->loop().now(); }
   base::TimePoint begun() const { return begun_; }
   // The first document of an example, as it was sent.
   std::optional<boost::json::value> read_example(const std::string& file) const;

@@ -79,7 +79,9 @@ TEST(Validate, RefusesEveryInvalidObjectWithAllItsPathsInOneMessage) {
     std::vector<std::string> fields;
     for (const json::value& cause : status.at("details").at("causes").as_array()) {
       fields.push_back(test::text_or(cause.as_object(), "field"));
-      EXPECT_THAT(message, HasSubstr(test::text_or(cause.as_object(), "message")));
+      // As kubectl prints a cause: the field once, then what is wrong with it.
+      EXPECT_THAT(message, HasSubstr(test::text_or(cause.as_object(), "field") + ": " +
+                                     test::text_or(cause.as_object(), "message")));
     }
     std::sort(fields.begin(), fields.end());
     EXPECT_EQ(fields, test_case.paths) << test_case.name;

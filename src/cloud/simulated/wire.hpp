@@ -1,0 +1,22 @@
+// What `millwright cloud` and RemoteCloud say to each other: instances, claims, classes and errors
+// as JSON.
+#pragma once
+
+#include "millwright/cloud/provider.hpp"
+
+#include <boost/json/value.hpp>
+
+namespace millwright::cloud::wire {
+
+boost::json::value encode(const Instance& instance);
+base::Result<Instance> decode_instance(const boost::json::value& json);
+
+boost::json::value encode(const base::Error& error);
+// An answer's "error" as an error; nothing when it has none.
+std::optional<base::Error> error_in(const boost::json::value& answer);
+
+// With its uid, which is the idempotency token.
+boost::json::value encode(const model::NodeClaim& claim);
+boost::json::value encode(const model::NodeClass& node_class);
+
+}  // namespace millwright::cloud::wire

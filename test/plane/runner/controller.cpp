@@ -1,0 +1,222 @@
+#include "plane/runner/controller.hpp"
+
+#include "millwright/base/loop.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace millwright::plane {
+namespace {
+
+constexpr auto kStartLimit = seconds(30);
+constexpr int kStartAttempts = 3;
+
+// Every kind that a CRD of ours describes.
+json::array rules(Plane& plane) {
+  json::array all;
+  for (const auto& crd : plane.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")) {
+    all.push_back(
+        json::object{{"apiGroups", json::array{crd.at("spec").at("group")}},
+                     {"apiVersions", json::array{crd.at("spec").at("versions").at(0).at("name")}},
+                     {"operations", json::array{"CREATE", "UPDATE"}},
+                     {"resources", json::array{crd.at("spec").at("names").at("plural")}},
+                     {"scope", "*"}});
+  }
+  return all;
+}
+
+}  // namespace
+
+base::Result<> apply_crds(Plane& plane) {
+  const Output applied = plane.apply(SOURCE_ROOT "/manifests/crds");
+  if (applied.exit_code != 0) {
+    return base::fail(base::ErrorKind::Invalid, "the CRDs cannot be applied: " + applied.text);
+  }
+  const Output established =
+      plane.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"});
+  if (established.exit_code != 0) {
+    return base::fail(base::ErrorKind::Timeout, established.text);
+  }
+  return {};
+}
+
+base::Result<std::unique_ptr<CloudProcess>> CloudProcess::start(Plane& plane,
+                                                                std::vector<std::string> flags) {
+  std::unique_ptr<CloudProcess> cloud(new CloudProcess());
+  cloud->loop_ = std::make_unique<base::RealLoop>();
+  cloud->client_ = net::make_client(*cloud->loop_);
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    const int port = free_port();
+    cloud->url_ = fmt::format("http://127.0.0.1:{}", port);
+    std::vector<std::string> arguments{"cloud", "--profile=kwok",
+                                       "--kubeconfig=" + plane.kubeconfig(),
+                                       fmt::format("--port={}", port)};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
+                                    .arguments = std::move(arguments),
+                                    .environment = {},
+                                    .log = plane.directory() + "/cloud.log",
+                                    .input = {},
+                                    .append_log = true}));
+    cloud->process_ = std::move(process);
+    const bool up = wait_until(kStartLimit, [&] {
+      return !cloud->process_->running() || cloud->call("list").has_value();
+    });
+    if (up && cloud->process_->running()) {
+      return cloud;
+    }
+  }
+  return base::fail(base::ErrorKind::Unavailable,
+                    "millwright cloud did not come up; it said:\n" + cloud->process_->log_tail());
+}
+
+base::Result<std::string> CloudProcess::call(const std::string& verb) {
+  net::ClientRequest request;
+  request.method = "POST";
+  request.url = url_ + "/kwok/" + verb;
+  request.body = "{}";
+  MW_TRY(response, client_->send_blocking(std::move(request)));
+  if (response.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, response.body);
+  }
+  return response.body;
+}
+
+std::vector<json::value> CloudProcess::instances() {
+  const auto listed = call("list");
+  if (!listed) {
+    return {};
+  }
+  const auto answer = json::parse(*listed);
+  const auto* instances = answer.as_object().if_contains("instances");
+  return instances == nullptr
+             ? std::vector<json::value>{}
+             : std::vector<json::value>(instances->as_array().begin(), instances->as_array().end());
+}
+
+base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
+                                                            ControllerOptions options) {
+  std::unique_ptr<Controller> controller(new Controller(plane));
+  controller->loop_ = std::make_unique<base::RealLoop>();
+  controller->client_ = net::make_client(*controller->loop_);
+  const std::string kubeconfig =
+      options.kubeconfig.empty() ? plane.kubeconfig() : options.kubeconfig;
+  std::string said;
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    controller->serving_port_ = free_port();
+    controller->metrics_port_ = free_port();
+    controller->health_port_ = free_port();
+    std::vector<std::string> arguments{
+        "controller", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1",
+        "--simulated-clouds=" + options.clouds,
+        fmt::format("--serving-port={}", controller->serving_port_),
+        fmt::format("--metrics-port={}", controller->metrics_port_),
+        fmt::format("--health-probe-port={}", controller->health_port_), "--log-format=text",
+        // MILLWRIGHT_TEST_LOG=1 shows how the controllers came to it.
+        std::string("--log-level=") +
+            (std::getenv("MILLWRIGHT_TEST_LOG") == nullptr ? "info" : "debug")};
+    if (!options.cloud_url.empty()) {
+      arguments.push_back("--simulated-cloud-url=" + options.cloud_url);
+    }
+    arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
+    MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
+                                    .arguments = std::move(arguments),
+                                    .environment = {},
+                                    .log = plane.directory() + "/" + options.name + ".log",
+                                    .input = {},
+                                    .append_log = true}));
+    controller->process_ = std::move(process);
+    const bool up = wait_until(
+        kStartLimit, [&] { return !controller->process_->running() || controller->ready(); });
+    if (up && controller->process_->running()) {
+      return controller;
+    }
+    said = controller->process_->log_tail();
+  }
+  return base::fail(base::ErrorKind::Unavailable,
+                    "millwright controller did not get ready; it said:\n" + said);
+}
+
+base::Result<std::string> Controller::get(int port, const std::string& path) {
+  net::ClientRequest request;
+  request.url = fmt::format("http://127.0.0.1:{}{}", port, path);
+  MW_TRY(response, client_->send_blocking(std::move(request)));
+  if (response.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, response.body);
+  }
+  return response.body;
+}
+
+bool Controller::ready() {
+  return get(health_port_, "/readyz").has_value();
+}
+
+std::string Controller::metrics() {
+  return get(metrics_port_, "/metrics").value_or("");
+}
+
+double Controller::metric(const std::string& name, const std::string& labels) {
+  std::istringstream lines(metrics());
+  double sum = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string rest = line.starts_with(name) ? line.substr(name.size()) : std::string();
+    if ((rest.starts_with("{") || rest.starts_with(" ")) &&
+        rest.find(labels) != std::string::npos) {
+      sum += std::strtod(rest.substr(rest.rfind(' ') + 1).c_str(), nullptr);
+    }
+  }
+  return sum;
+}
+
+std::string Controller::ca_bundle() {
+  const Answer secret =
+      plane_.call("GET", "/api/v1/namespaces/kube-system/secrets/millwright-certs");
+  return text_at(secret.body, "/data/ca.crt");
+}
+
+std::string Controller::extender(int port) {
+  const json::object stanza{{"urlPrefix", fmt::format("https://127.0.0.1:{}/scheduler",
+                                                      port == 0 ? serving_port_ : port)},
+                            {"filterVerb", "filter"},
+                            {"prioritizeVerb", "prioritize"},
+                            {"preemptVerb", "preempt"},
+                            {"weight", 3},
+                            {"enableHTTPS", true},
+                            {"tlsConfig", json::object{{"caData", ca_bundle()}}},
+                            {"httpTimeout", "2s"},
+                            {"nodeCacheCapable", true},
+                            {"ignorable", true}};
+  return json::serialize(json::array{stanza});
+}
+
+base::Result<> Controller::register_webhooks(const std::string& failure_policy) {
+  const std::pair<const char*, const char*> kinds[] = {{"Mutating", "mutate"},
+                                                       {"Validating", "validate"}};
+  for (const auto& [kind, path] : kinds) {
+    json::object webhook{
+        {"name", fmt::format("{}.webhooks.millwright.io", path)},
+        {"admissionReviewVersions", json::array{"v1"}},
+        {"sideEffects", "None"},
+        {"failurePolicy", failure_policy},
+        {"timeoutSeconds", 3},
+        {"clientConfig",
+         json::object{{"url", fmt::format("https://127.0.0.1:{}/{}", serving_port_, path)},
+                      {"caBundle", ca_bundle()}}},
+        {"rules", rules(plane_)}};
+    const json::object configuration{{"apiVersion", "admissionregistration.k8s.io/v1"},
+                                     {"kind", fmt::format("{}WebhookConfiguration", kind)},
+                                     {"metadata", json::object{{"name", "millwright"}}},
+                                     {"webhooks", json::array{std::move(webhook)}}};
+    const Output applied = plane_.kubectl({"apply", "-f", "-"}, json::serialize(configuration));
+    if (applied.exit_code != 0) {
+      return base::fail(base::ErrorKind::Invalid, applied.text);
+    }
+  }
+  return {};
+}
+
+}  // namespace millwright::plane

@@ -1,0 +1,73 @@
+// `millwright controller` against a plane: its own process on free ports, wired into the scheduler
+// and the API server as docs/install describes. Blocks the calling thread.
+#pragma once
+
+#include "plane/runner/plane.hpp"
+
+namespace millwright::plane {
+
+struct ControllerOptions {
+  std::string name = "millwright";  // of the log file; one per replica
+  std::string clouds = "kwok";
+  std::vector<std::string> flags;  // added to our own
+  std::string kubeconfig;          // empty: the administrator's
+  std::string cloud_url;           // of a CloudProcess; empty: the cloud lives in the controller
+};
+
+// `millwright cloud` against a plane: instances that outlive every controller.
+class CloudProcess {
+ public:
+  // `flags` are added to our own, such as "--boot=5s".
+  static base::Result<std::unique_ptr<CloudProcess>> start(Plane& plane,
+                                                           std::vector<std::string> flags = {});
+  const std::string& url() const { return url_; }
+  // Every instance there is, those terminating included.
+  std::vector<json::value> instances();
+
+ private:
+  CloudProcess() = default;
+  base::Result<std::string> call(const std::string& verb);
+
+  std::unique_ptr<base::RealLoop> loop_;
+  std::unique_ptr<net::Client> client_;
+  std::unique_ptr<Process> process_;
+  std::string url_;
+};
+
+class Controller {
+ public:
+  // Starts it and waits until /readyz says yes. The CRDs must be there.
+  static base::Result<std::unique_ptr<Controller>> start(Plane& plane, ControllerOptions options);
+
+  Process& process() { return *process_; }
+  int serving_port() const { return serving_port_; }
+  bool ready();
+  // The text of /metrics.
+  std::string metrics();
+  // Sum of a metric's samples whose labels contain `labels`; 0 when there is none.
+  double metric(const std::string& name, const std::string& labels = {});
+
+  // The CA of the serving certificate, from the Secret.
+  std::string ca_bundle();
+  // An item of KubeSchedulerConfiguration's extenders, as JSON. `port` 0: our own.
+  std::string extender(int port = 0);
+  // Applies both webhook configurations, for our own kinds.
+  base::Result<> register_webhooks(const std::string& failure_policy = "Ignore");
+
+ private:
+  explicit Controller(Plane& plane) : plane_(plane) {}
+  base::Result<std::string> get(int port, const std::string& path);
+
+  Plane& plane_;
+  std::unique_ptr<base::RealLoop> loop_;
+  std::unique_ptr<net::Client> client_;
+  std::unique_ptr<Process> process_;
+  int serving_port_ = 0;
+  int metrics_port_ = 0;
+  int health_port_ = 0;
+};
+
+// manifests/crds, applied and established.
+base::Result<> apply_crds(Plane& plane);
+
+}  // namespace millwright::plane

@@ -1,0 +1,344 @@
+#include "plane/runner/plane.hpp"
+
+#include "millwright/base/base64.hpp"
+#include "millwright/base/loop.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+namespace millwright::plane {
+namespace {
+
+constexpr auto kStartLimit = seconds(60);
+constexpr auto kStopLimit = milliseconds(3'000);
+constexpr auto kNap = milliseconds(40);
+constexpr int kStartAttempts = 3;
+// What a part is asked for without throttling itself.
+constexpr std::string_view kQps = "2000";
+constexpr std::string_view kBurst = "4000";
+
+constexpr std::string_view kAuditPolicy = R"(apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules:
+- level: Metadata
+)";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+base::Error not_up(const std::string& name, const Process& process) {
+  return base::Error{.kind = base::ErrorKind::Unavailable,
+                     .message = name + " did not come up; " + process.spec().log + " ends with:\n" +
+                                process.log_tail()};
+}
+
+}  // namespace
+
+bool wait_until(seconds limit, const std::function<bool()>& seen) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!seen()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return false;
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+  return true;
+}
+
+std::string text_at(const json::value& object, std::string_view pointer) {
+  boost::system::error_code error;
+  const auto* found = object.find_pointer(pointer, error);
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+base::Result<std::unique_ptr<Plane>> Plane::start(PlaneOptions options) {
+  std::unique_ptr<Plane> plane(new Plane());
+  plane->options_ = std::move(options);
+  auto started = plane->prepare();
+  if (started) {
+    started = plane->start_etcd();
+  }
+  if (started) {
+    started = plane->start_api_server();
+  }
+  if (!started) {
+    return tl::unexpected(std::move(started).error());
+  }
+  return plane;
+}
+
+Plane::~Plane() {
+  // etcd last: the others only fill their logs with complaints without it.
+  const auto etcd = parts_.extract("etcd");
+  parts_.clear();
+  if (environment("MILLWRIGHT_KEEP").empty()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+}
+
+base::Result<> Plane::prepare() {
+  programs_ = environment("MILLWRIGHT_PLANE");
+  if (programs_.empty()) {
+    return base::fail(base::ErrorKind::NotFound,
+                      "MILLWRIGHT_PLANE does not name the folder of the control plane's programs: "
+                      "run scripts/test plane, or set it to what scripts/plane prints");
+  }
+  std::string pattern = (std::filesystem::temp_directory_path() / "millwright-plane-XXXXXX");
+  if (mkdtemp(pattern.data()) == nullptr) {
+    return base::fail(base::ErrorKind::Unavailable, "cannot make the folder " + pattern);
+  }
+  directory_ = pattern;
+  const certs::Policy policy{.common_name = "plane",
+                             .dns_names = {"localhost", "kubernetes"},
+                             .ip_addresses = {"127.0.0.1"}};
+  MW_TRY(bundle, certs::reconcile(std::nullopt, policy, base::system_now()));
+  bundle_ = std::move(bundle);
+  write_text(directory_ + "/ca.crt", bundle_.ca.certificate_pem);
+  write_text(directory_ + "/server.crt", bundle_.leaf.certificate_pem);
+  write_text(directory_ + "/server.key", bundle_.leaf.key_pem);
+  write_text(directory_ + "/audit-policy.yaml", std::string(kAuditPolicy));
+  return {};
+}
+
+base::Result<> Plane::start_part(const std::string& name, std::vector<std::string> arguments,
+                                 const std::function<bool()>& ready) {
+  MW_TRY(process, Process::start({.program = program(name),
+                                  .arguments = std::move(arguments),
+                                  .environment = {{"HOME", directory_}},
+                                  .log = directory_ + "/" + name + ".log",
+                                  .input = {},
+                                  .append_log = true}));
+  auto& part = *(parts_[name] = std::move(process));
+  const bool up = wait_until(kStartLimit, [&] { return !part.running() || !ready || ready(); });
+  if (!up || !part.running()) {
+    auto error = not_up(name, part);
+    parts_.erase(name);
+    return tl::unexpected(std::move(error));
+  }
+  return {};
+}
+
+base::Result<> Plane::start_etcd() {
+  base::Result<> started;
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    etcd_port_ = free_port();
+    const std::string client = fmt::format("http://127.0.0.1:{}", etcd_port_);
+    const std::string peer = fmt::format("http://127.0.0.1:{}", free_port());
+    const auto ready = [this] {
+      return read_text(directory_ + "/etcd.log").find("serving client traffic") !=
+             std::string::npos;
+    };
+    started = start_part("etcd",
+                         {"--data-dir", directory_ + "/etcd", "--unsafe-no-fsync",
+                          "--listen-client-urls", client, "--advertise-client-urls", client,
+                          "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                          "--initial-cluster", "default=" + peer, "--log-level", "info"},
+                         ready);
+    if (started) {
+      return {};
+    }
+  }
+  return started;
+}
+
+base::Result<> Plane::start_api_server() {
+  const std::string dir = directory_ + "/";
+  if (client_ == nullptr) {
+    const certs::Validity validity{.not_before = base::system_now() - std::chrono::minutes(5),
+                                   .not_after = base::system_now() + std::chrono::hours(240)};
+    MW_TRY(admin, certs::make_client_leaf(bundle_.ca, "admin", {"system:masters"}, validity));
+    loop_ = std::make_unique<base::RealLoop>();
+    client_ = net::make_client(*loop_, {.ca_pem = bundle_.ca.certificate_pem,
+                                        .certificate_pem = admin.certificate_pem,
+                                        .key_pem = admin.key_pem});
+    api_port_ = free_port();
+    url_ = fmt::format("https://127.0.0.1:{}", api_port_);
+    write_kubeconfig(kubeconfig(), admin);
+  }
+  std::vector<std::string> arguments{"--bind-address=127.0.0.1",
+                                     fmt::format("--secure-port={}", api_port_),
+                                     fmt::format("--etcd-servers=http://127.0.0.1:{}", etcd_port_),
+                                     "--tls-cert-file=" + dir + "server.crt",
+                                     "--tls-private-key-file=" + dir + "server.key",
+                                     "--client-ca-file=" + dir + "ca.crt",
+                                     "--requestheader-client-ca-file=" + dir + "ca.crt",
+                                     "--requestheader-allowed-names=front-proxy",
+                                     "--cert-dir=" + dir,
+                                     "--service-account-key-file=" + dir + "server.crt",
+                                     "--service-account-signing-key-file=" + dir + "server.key",
+                                     "--service-account-issuer=https://kubernetes.default.svc",
+                                     "--service-cluster-ip-range=10.96.0.0/16",
+                                     "--endpoint-reconciler-type=none",
+                                     "--authorization-mode=RBAC",
+                                     "--max-requests-inflight=2000",
+                                     "--max-mutating-requests-inflight=1000"};
+  if (options_.audit) {
+    arguments.push_back("--audit-policy-file=" + dir + "audit-policy.yaml");
+    arguments.push_back("--audit-log-path=" + dir + "audit.log");
+  }
+  arguments.insert(arguments.end(), options_.api_server_flags.begin(),
+                   options_.api_server_flags.end());
+  const auto ready = [this] { return call("GET", "/readyz").status == 200; };
+  return start_part("kube-apiserver", std::move(arguments), ready);
+}
+
+base::Result<> Plane::restart_api_server() {
+  stop("kube-apiserver");  // SIGKILL: it would drain for more than a minute
+  return start_api_server();
+}
+
+base::Result<> Plane::start_controller_manager() {
+  // Pods can be created once the namespace has its ServiceAccount.
+  const auto ready = [this] {
+    return call("GET", "/api/v1/namespaces/default/serviceaccounts/default").status == 200;
+  };
+  return start_part(
+      "kube-controller-manager",
+      {"--kubeconfig=" + kubeconfig(), "--leader-elect=false", "--secure-port=0",
+       "--service-account-private-key-file=" + directory_ + "/server.key",
+       "--root-ca-file=" + directory_ + "/ca.crt", "--use-service-account-credentials=false",
+       fmt::format("--kube-api-qps={}", kQps), fmt::format("--kube-api-burst={}", kBurst)},
+      ready);
+}
+
+base::Result<> Plane::start_kwok() {
+  MW_TRY(stages, Process::start({.program = program("stages"),
+                                 .arguments = {},
+                                 .environment = {},
+                                 .log = directory_ + "/stages.yaml",
+                                 .input = {}}));
+  stages->wait(milliseconds(30'000));
+  const auto ready = [this] {
+    return read_text(directory_ + "/kwok.log").find("Watch nodes") != std::string::npos;
+  };
+  return start_part(
+      "kwok",
+      {"--kubeconfig=" + kubeconfig(), "--config=" + directory_ + "/stages.yaml",
+       "--manage-all-nodes=false", "--manage-nodes-with-label-selector=kwok.x-k8s.io/node=fake",
+       "--node-lease-duration-seconds=40", "--cidr=10.0.0.1/16", "--node-ip=10.0.0.1"},
+      ready);
+}
+
+base::Result<> Plane::start_scheduler(const std::string& extenders) {
+  const std::string path = directory_ + "/scheduler.yaml";
+  write_text(path, fmt::format("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                               "kind: KubeSchedulerConfiguration\n"
+                               "clientConnection: {{kubeconfig: {}, qps: {}, burst: {}}}\n"
+                               "leaderElection: {{leaderElect: false}}\n"
+                               "extenders: {}\n",
+                               kubeconfig(), kQps, kBurst,
+                               extenders.empty() ? std::string("[]") : extenders));
+  const int port = free_port();
+  const auto ready = [this, port] {
+    net::ClientRequest request;
+    request.url = fmt::format("https://127.0.0.1:{}/readyz", port);
+    const auto response = client_->send_blocking(std::move(request));
+    return response && response->status == 200;
+  };
+  return start_part(
+      "kube-scheduler",
+      {"--config=" + path, "--bind-address=127.0.0.1", fmt::format("--secure-port={}", port),
+       "--tls-cert-file=" + directory_ + "/server.crt",
+       "--tls-private-key-file=" + directory_ + "/server.key",
+       "--authorization-always-allow-paths=/readyz,/metrics",
+       "--authentication-kubeconfig=" + kubeconfig(), "--authorization-kubeconfig=" + kubeconfig()},
+      ready);
+}
+
+Process* Plane::part(const std::string& name) {
+  const auto found = parts_.find(name);
+  return found == parts_.end() ? nullptr : found->second.get();
+}
+
+void Plane::write_kubeconfig(const std::string& path, const certs::KeyPair& identity) {
+  write_text(path,
+             fmt::format("apiVersion: v1\nkind: Config\ncurrent-context: plane\n"
+                         "contexts: [{{name: plane, context: {{cluster: plane, user: user}}}}]\n"
+                         "clusters:\n- name: plane\n  cluster:\n    server: {}\n"
+                         "    certificate-authority-data: {}\n"
+                         "users:\n- name: user\n  user:\n    client-certificate-data: {}\n"
+                         "    client-key-data: {}\n",
+                         url_, base::encode_base64(bundle_.ca.certificate_pem),
+                         base::encode_base64(identity.certificate_pem),
+                         base::encode_base64(identity.key_pem)));
+}
+
+std::string Plane::kubeconfig_of(const std::string& user, const std::vector<std::string>& groups) {
+  const certs::Validity validity{.not_before = base::system_now() - std::chrono::minutes(5),
+                                 .not_after = base::system_now() + std::chrono::hours(240)};
+  std::string file = user;
+  std::replace(file.begin(), file.end(), ':', '_');
+  const std::string path = directory_ + "/" + file + ".kubeconfig";
+  const auto identity = certs::make_client_leaf(bundle_.ca, user, groups, validity);
+  if (identity) {
+    write_kubeconfig(path, *identity);
+  }
+  return path;
+}
+
+Output Plane::kubectl(const std::vector<std::string>& arguments, const std::string& input) {
+  const std::string base = fmt::format("{}/kubectl-{}", directory_, ++inputs_);
+  std::vector<std::string> all{"--kubeconfig=" + kubeconfig(),
+                               "--cache-dir=" + directory_ + "/cache"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  if (!input.empty()) {
+    write_text(base + ".in", input);
+  }
+  Output output;
+  const auto process = Process::start({.program = program("kubectl"),
+                                       .arguments = std::move(all),
+                                       .environment = {{"HOME", directory_}},
+                                       .log = base + ".out",
+                                       .input = input.empty() ? std::string() : base + ".in"});
+  if (!process) {
+    output.text = process.error().message;
+    return output;
+  }
+  output.exit_code = (*process)->wait(milliseconds(120'000)).value_or(-1);
+  output.text = (*process)->log_text();
+  return output;
+}
+
+Answer Plane::call(const std::string& method, const std::string& path, const json::value& body,
+                   const std::string& content_type) {
+  net::ClientRequest request;
+  request.method = method;
+  request.url = url_ + path;
+  if (!body.is_null()) {
+    request.body = json::serialize(body);
+    request.headers.set("Content-Type", content_type);
+  }
+  const auto response = client_->send_blocking(std::move(request));
+  if (!response) {
+    return {};
+  }
+  boost::system::error_code error;
+  Answer answer{.status = response->status, .body = json::parse(response->body, error)};
+  if (error) {
+    answer.body = json::string(response->body);
+  }
+  return answer;
+}
+
+std::vector<json::value> Plane::list(const std::string& path) {
+  const Answer answer = call("GET", path);
+  const auto* items =
+      answer.body.is_object() ? answer.body.as_object().if_contains("items") : nullptr;
+  if (items == nullptr || !items->is_array()) {
+    return {};
+  }
+  return {items->as_array().begin(), items->as_array().end()};
+}
+
+}  // namespace millwright::plane

@@ -1,0 +1,181 @@
+#include "plane/suite/facts.hpp"
+
+#include "millwright/base/loop.hpp"
+#include "millwright/cluster/ledger.hpp"
+#include "millwright/kube/config.hpp"
+#include "millwright/kube/informer.hpp"
+#include "millwright/model/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <future>
+#include <set>
+
+namespace millwright::plane {
+namespace {
+
+std::uint64_t version_of(const model::ObjectMeta& meta) {
+  return std::strtoull(meta.resource_version.c_str(), nullptr, 10);
+}
+
+struct PodFact {
+  std::string name;
+  std::string node;
+  std::uint64_t bound = 0;  // version of the event that showed the binding; 0: never
+};
+
+struct NodeFact {
+  std::string name;
+  bool gone = false;
+  std::map<std::uint64_t, bool> closed;  // by version: whether it bore the disrupted taint then
+};
+
+struct ClaimFact {
+  std::string name;
+  std::string node;
+  std::set<std::string> pods;  // uids it was bought for
+};
+
+}  // namespace
+
+struct Facts::State {
+  base::RealLoop loop;
+  std::unique_ptr<kube::Client> client;
+  std::map<std::string, PodFact> pods;      // by uid
+  std::map<std::string, NodeFact> nodes;    // by uid
+  std::map<std::string, ClaimFact> claims;  // by uid
+  base::TaskGroup group{loop};
+  std::thread thread;
+
+  void see(const model::Pod& pod) {
+    auto& fact = pods[pod.meta.uid];
+    fact.name = pod.meta.name;
+    if (fact.bound == 0 && !pod.spec.node_name.empty() && !model::is_owned_by_daemonset(pod)) {
+      fact.node = pod.spec.node_name;
+      fact.bound = version_of(pod.meta);
+    }
+  }
+  void see(const model::Node& node) {
+    auto& fact = nodes[node.meta.uid];
+    fact.name = node.meta.name;
+    fact.closed[version_of(node.meta)] =
+        std::any_of(node.taints.begin(), node.taints.end(),
+                    [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+  }
+  void see(const model::NodeClaim& claim) {
+    auto& fact = claims[claim.meta.uid];
+    fact.name = claim.meta.name;
+    fact.node = claim.node_name.empty() ? fact.node : claim.node_name;
+    const auto holds =
+        cluster::decode_holds(claim.meta.annotation(model::kHoldsAnnotation), claim.meta.name);
+    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
+      fact.pods.insert(hold.pod_uid);
+    }
+  }
+
+  template <class T>
+  void watch(model::Resource resource, std::uint64_t seed) {
+    kube::InformerHandlers handlers;
+    handlers.upsert = [this](const boost::json::value& object) {
+      if (const auto decoded = model::decode<T>(object)) {
+        see(*decoded);
+      }
+    };
+    handlers.remove = [this](const model::ObjectKey&, const std::string& uid) {
+      if (const auto node = nodes.find(uid); node != nodes.end()) {
+        node->second.gone = true;
+      }
+    };
+    handlers.synced = [] {};
+    kube::InformerOptions options;
+    group.spawn(kube::run_informer(*client, resource, options, std::move(handlers), base::Logger(),
+                                   seed, group.stop_token()));
+  }
+
+  const PodFact* bound_pod(const std::string& uid) const {
+    const auto found = pods.find(uid);
+    return found == pods.end() || found->second.bound == 0 ? nullptr : &found->second;
+  }
+
+  void count_claims(PromiseCounts& counts) const {
+    for (const auto& [uid, claim] : claims) {
+      for (const auto& pod_uid : claim.pods) {
+        const auto* pod = bound_pod(pod_uid);
+        if (pod == nullptr) {
+          continue;  // deleted before it could be bound, or the room of an evicted pod
+        }
+        ++counts.planned;
+        if (pod->node != claim.node) {
+          ++counts.elsewhere;
+          counts.details += pod->name + " runs on " + pod->node + ", claim " + claim.name +
+                            " (node " + claim.node + ") was bought for it\n";
+        }
+      }
+    }
+  }
+
+  // Somebody the node was bought for lived to be bound, wherever that was.
+  bool was_wanted(const std::string& node) const {
+    return std::any_of(claims.begin(), claims.end(), [&](const auto& entry) {
+      return entry.second.node == node &&
+             std::any_of(entry.second.pods.begin(), entry.second.pods.end(),
+                         [&](const auto& uid) { return bound_pod(uid) != nullptr; });
+    });
+  }
+
+  void count_nodes(PromiseCounts& counts) const {
+    for (const auto& [uid, node] : nodes) {
+      const auto on_it = [&](const auto& entry) {
+        return entry.second.bound != 0 && entry.second.node == node.name;
+      };
+      counts.nodes += node.gone ? 1U : 0U;
+      if (node.gone && std::none_of(pods.begin(), pods.end(), on_it) && was_wanted(node.name)) {
+        ++counts.died_unused;
+        counts.details += node.name + " died unused\n";
+      }
+      for (const auto& entry : pods) {
+        const auto after = node.closed.upper_bound(entry.second.bound);
+        if (on_it(entry) && after != node.closed.begin() && std::prev(after)->second) {
+          ++counts.bound_closed;
+          counts.details += entry.second.name + " was bound to " + node.name + ", closed before\n";
+        }
+      }
+    }
+  }
+};
+
+Facts::Facts(const std::string& kubeconfig) : state_(std::make_unique<State>()) {
+  auto config = kube::load_kubeconfig(kubeconfig);
+  if (!config) {
+    ADD_FAILURE() << config.error().message;
+    return;
+  }
+  state_->client = std::make_unique<kube::Client>(
+      state_->loop, std::shared_ptr<kube::Transport>(kube::make_transport(
+                        state_->loop, *std::move(config), base::Logger(), "plane-test")));
+  state_->watch<model::Node>(model::kNodeResource, 1);
+  state_->watch<model::NodeClaim>(model::kNodeClaimResource, 2);
+  state_->watch<model::Pod>(model::kPodResource, 3);
+  state_->thread = std::thread([this] { state_->loop.run(); });
+}
+
+Facts::~Facts() {
+  state_->loop.stop();
+  if (state_->thread.joinable()) {
+    state_->thread.join();
+  }
+}
+
+PromiseCounts Facts::count() {
+  std::promise<PromiseCounts> counted;
+  state_->loop.post([&] {
+    PromiseCounts counts;
+    state_->count_claims(counts);
+    state_->count_nodes(counts);
+    counted.set_value(std::move(counts));
+  });
+  return counted.get_future().get();
+}
+
+}  // namespace millwright::plane
