@@ -42,6 +42,8 @@ struct ApiParts {
 
 // What a call waits for at most, each attempt by itself.
 struct Patience {
+  Patience() = default;
+  explicit Patience(std::stop_token s) : stop(std::move(s)) {}
   std::chrono::milliseconds timeout{20'000};
   int attempts = 3;  // as the AWS SDKs' standard retry mode
   std::stop_token stop;

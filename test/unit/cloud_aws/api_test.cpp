@@ -164,7 +164,7 @@ TEST_F(ApiTest, StoppingEndsTheRetries) {
   http.script({ec2_error("RequestLimitExceeded", 503)});
   std::stop_source stop;
   stop.request_stop();
-  Patience patience{.stop = stop.get_token()};
+  const Patience patience(stop.get_token());
   const auto root =
       wait(loop, api.query(Service::Ec2, Form("DescribeSubnets", "2016-11-15"), patience));
   EXPECT_FALSE(root);
