@@ -116,11 +116,22 @@ std::string metadata_base(const Surroundings& around) {
   return base;
 }
 
+net::ClientRequest metadata_request(const Surroundings& around, std::string token,
+                                    std::string_view path) {
+  auto request = request_for(metadata_base(around).append("/latest/meta-data/").append(path));
+  request.headers.set("X-aws-ec2-metadata-token", std::move(token));
+  return request;
+}
+
+net::ClientRequest metadata_token_request(const Surroundings& around) {
+  auto request = request_for(metadata_base(around).append("/latest/api/token"), "PUT");
+  request.headers.set("X-aws-ec2-metadata-token-ttl-seconds", "21600");
+  return request;
+}
+
 base::Task<base::Result<std::string>> metadata(const CredentialParts& parts, std::string token,
                                                std::string path) {
-  auto request =
-      request_for(metadata_base(parts.surroundings).append("/latest/meta-data/").append(path));
-  request.headers.set("X-aws-ec2-metadata-token", std::move(token));
+  auto request = metadata_request(parts.surroundings, std::move(token), path);
   auto body = co_await fetch(parts, std::move(request), "instance metadata " + path);
   co_return body;
 }
@@ -193,31 +204,33 @@ base::Task<Found> from_instance_metadata(const CredentialParts& parts) {
   co_return std::optional(std::move(credentials));
 }
 
-base::Task<base::Result<std::string>> find_region(CredentialParts parts) {
+base::Result<std::string> find_region(const CredentialParts& parts) {
+  const auto& around = parts.surroundings;
   for (const std::string name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
-    if (auto region = parts.surroundings.text(name); !region.empty()) {
-      co_return region;
+    if (auto region = around.text(name); !region.empty()) {
+      return region;
     }
   }
-  auto loaded = load_profiles(parts.surroundings);
-  MW_CO_TRY(profiles, std::move(loaded));
-  const auto profile = profiles.find(profile_name(parts.surroundings));
+  MW_TRY(profiles, load_profiles(around));
+  const auto profile = profiles.find(profile_name(around));
   if (profile != profiles.end()) {
     const auto region = profile->second.find("region");
     if (region != profile->second.end() && !region->second.empty()) {
-      co_return region->second;
+      return region->second;
     }
   }
-  if (!metadata_is_off(parts.surroundings)) {
-    auto token = co_await metadata_token(parts);
-    if (token) {
-      auto region = co_await metadata(parts, *token, "placement/region");
-      if (region && !trimmed(*region).empty()) {
-        co_return std::string(trimmed(*region));
+  if (!metadata_is_off(around)) {
+    auto asking = metadata_token_request(around);
+    const auto token = parts.client.send_blocking(std::move(asking));
+    if (token && token->status == 200) {
+      const auto region =
+          parts.client.send_blocking(metadata_request(around, token->body, "placement/region"));
+      if (region && region->status == 200 && !trimmed(region->body).empty()) {
+        return std::string(trimmed(region->body));
       }
     }
   }
-  co_return base::fail(ErrorKind::Invalid, "the AWS region is not known; set AWS_REGION");
+  return base::fail(ErrorKind::Invalid, "the AWS region is not known; set AWS_REGION");
 }
 
 }  // namespace millwright::cloud::aws

@@ -57,8 +57,8 @@ class CredentialChain final : public CredentialSource {
 };
 
 // AWS_REGION, AWS_DEFAULT_REGION, the profile's region, then the machine's own. Invalid when
-// nothing says it.
-base::Task<base::Result<std::string>> find_region(CredentialParts parts);
+// nothing says it. For start-up: asking the machine blocks.
+base::Result<std::string> find_region(const CredentialParts& parts);
 
 // STS. AssumeRoleWithWebIdentity needs no keys, AssumeRole those of the one who assumes.
 struct AssumedRole {

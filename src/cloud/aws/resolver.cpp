@@ -128,39 +128,6 @@ std::vector<ResolvedImage> best_of(
   return result;
 }
 
-json::array subnets_json(const std::vector<Subnet>& subnets) {
-  json::array result;
-  for (const auto& each : subnets) {
-    json::object item{{"id", each.id}, {"zone", each.zone}};
-    if (!each.zone_id.empty()) {
-      item["zoneID"] = each.zone_id;
-    }
-    result.push_back(std::move(item));
-  }
-  return result;
-}
-
-json::array groups_json(const std::vector<ResolvedGroup>& groups) {
-  json::array result;
-  for (const auto& each : groups) {
-    result.push_back(json::object{{"id", each.id}, {"name", each.name}});
-  }
-  return result;
-}
-
-json::array images_json(const std::vector<ResolvedImage>& images) {
-  json::array result;
-  for (const auto& each : images) {
-    json::object item{{"id", each.id}, {"name", each.name}};
-    if (each.deprecated) {
-      item["deprecated"] = true;
-    }
-    item["requirements"] = model::encode(each.requirements);
-    result.push_back(std::move(item));
-  }
-  return result;
-}
-
 std::string nothing_selected(std::string_view field, std::string_view what) {
   return std::string("spec.")
       .append(field)
@@ -398,12 +365,7 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
       state.message = condition.message;
     }
   }
-  json::object status;
-  status["subnets"] = subnets_json(selected.subnets);
-  status["securityGroups"] = groups_json(selected.groups);
-  status["amis"] = images_json(selected.images);
-  status["instanceProfile"] = selected.profile;
-  state.status = std::move(status);
+  state.status = status_json(selected.subnets, selected.groups, selected.images, selected.profile);
   state.annotations[std::string(kHashAnnotation)] = static_hash(*node_class);
   state.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
   co_return state;

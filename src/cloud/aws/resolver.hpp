@@ -65,6 +65,11 @@ class Resolver {
   std::map<std::string, Kept> profiles_;  // name -> role
 };
 
+boost::json::value status_json(const std::vector<Subnet>& subnets,
+                               const std::vector<ResolvedGroup>& groups,
+                               const std::vector<ResolvedImage>& images,
+                               const std::string& profile);
+
 // The requirements that an image's tags and architecture put on types.
 std::vector<model::SelectorRequirement> requirements_of(const Image& image);
 
