@@ -9,13 +9,14 @@ import sys
 ROOMS = ["base", "model", "schema", "scheduling", "disruption", "cluster", "extender", "webhooks",
          "net", "certs", "kube", "cloud", "controllers", "sandbox", "app"]
 PURE = {"scheduling", "disruption"}
-HEAVY = re.compile(r"#include <(boost/(asio|beast)|spdlog|CLI/|yaml-cpp|curl/|regex>)")
+HEAVY = re.compile(r"#include <(boost/(asio|beast)|spdlog|CLI/|yaml-cpp|curl/|pugixml|toml\+\+|regex>)")
 CLOCKS = re.compile(r"(system_clock|steady_clock)::now|sleep_for|sleep_until|usleep\(|std::rand\b")
 INCLUDE = re.compile(r'#include "(?:millwright/)?([a-z]+)/')
 # Where a heavy library may show: (room, header prefix) pairs, sources only.
 HEAVY_ALLOWED = {
     "base": ("spdlog",), "model": ("yaml-cpp",), "app": ("CLI/",),
     "net": ("boost/asio", "boost/beast", "curl/"),
+    "cloud": ("pugixml", "toml++"),
 }
 
 

@@ -9,6 +9,7 @@ find_package(tl-expected REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(pugixml REQUIRED)
 
 # Asio and Beast are compiled once, in src/net; every user must see the same definitions.
 add_library(millwright_boost INTERFACE)

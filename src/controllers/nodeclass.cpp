@@ -43,6 +43,17 @@ json::object difference(const json::value& wanted, const json::value& present) {
   return changed;
 }
 
+// The annotations that the object does not have with the same value.
+json::object missing_annotations(const model::StringMap& wanted, const model::ObjectMeta& meta) {
+  json::object missing;
+  for (const auto& [key, value] : wanted) {
+    if (meta.annotation(key) != value) {
+      missing[key] = value;
+    }
+  }
+  return missing;
+}
+
 }  // namespace
 
 NodeClasses::NodeClasses(Services& services)
@@ -69,6 +80,13 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   }
   auto conditions = node_class->conditions;
   model::ConditionSet set(conditions, node_class->meta, {}, services_.loop.now());
+  for (const auto& part : resolved->conditions) {
+    if (part.good) {
+      set.set_true(part.type);
+    } else {
+      set.set_false(part.type, part.reason, part.message);
+    }
+  }
   if (resolved->ready) {
     set.set_true(model::kReady);
   } else {
@@ -77,6 +95,15 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   json::object status = difference(resolved->status, node_class->status);
   if (set.changed()) {
     status["conditions"] = model::encode(conditions);
+  }
+  if (auto annotations = missing_annotations(resolved->annotations, node_class->meta);
+      !annotations.empty()) {
+    json::value patch{{"metadata", {{"annotations", std::move(annotations)}}}};
+    auto patched = co_await services_.client.patch(*resource, model::key_of(node_class->meta),
+                                                   kube::PatchType::Merge, std::move(patch));
+    if (!patched) {
+      co_return tl::unexpected(std::move(patched).error());
+    }
   }
   if (!status.empty()) {
     json::object patch{{"status", std::move(status)}};

@@ -41,12 +41,22 @@ struct RepairPolicy {
   base::Duration toleration{};
 };
 
+// One part of a NodeClass's readiness, as its own condition ("SubnetsReady").
+struct NodeClassCondition {
+  std::string type;
+  bool good = false;
+  std::string reason;  // when not good, with the message
+  std::string message;
+};
+
 // What a NodeClass resolves to: its new status and whether it is ready.
 struct NodeClassState {
   boost::json::value status;  // without conditions
   bool ready = false;
-  std::string reason;   // of Ready=False
-  std::string message;  // what is missing and how to fix it
+  std::string reason;                               // of Ready=False
+  std::string message;                              // what is missing and how to fix it
+  std::vector<NodeClassCondition> conditions = {};  // besides Ready
+  model::StringMap annotations = {};                // to keep on the NodeClass: its drift hash
 };
 
 class Provider {

@@ -1,0 +1,45 @@
+// AWS: EC2 instances for EC2NodeClass (karpenter.k8s.aws/v1), over plain HTTP calls that are signed
+// here. What it does and what it needs: docs/aws.md.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/base/loop.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/base/result.hpp"
+#include "millwright/cloud/provider.hpp"
+#include "millwright/net/client.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace millwright::cloud {
+
+// Karpenter's settings of the same names.
+struct AwsSettings {
+  std::string cluster_name;         // CLUSTER_NAME, required
+  std::string cluster_endpoint;     // CLUSTER_ENDPOINT; empty: EKS DescribeCluster tells
+  std::string cluster_ca_bundle;    // CLUSTER_CA_BUNDLE, base64 of the PEM; likewise
+  std::string kubernetes_version;   // "1.31"; empty: EKS tells
+  std::string cluster_dns_address;  // of the kube-dns Service; empty: images find it themselves
+  bool isolated_vpc = false;        // ISOLATED_VPC: the Pricing API cannot be reached
+  double vm_memory_overhead_percent = 0.075;  // VM_MEMORY_OVERHEAD_PERCENT
+  std::int64_t reserved_enis = 0;             // RESERVED_ENIS
+  std::string interruption_queue;             // INTERRUPTION_QUEUE: an SQS queue's name
+  std::string price_file;                     // prices to use while the API gives none
+  std::uint64_t seed = 0;
+};
+
+using AwsEnvironment = std::function<std::optional<std::string>(const std::string& name)>;
+
+// Registers AWS's labels: call it at start-up, before other threads run. `client` and `loop` must
+// outlive the provider. Invalid when the region, an endpoint, a setting or the price file is wrong.
+// May ask the instance metadata service for the region, which blocks for some seconds at most.
+base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Client& client,
+                                                       AwsSettings settings,
+                                                       AwsEnvironment environment,
+                                                       base::Metrics& metrics, base::Logger log);
+
+}  // namespace millwright::cloud

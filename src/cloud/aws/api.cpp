@@ -1,0 +1,222 @@
+#include "cloud/aws/api.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <boost/json/serialize.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace millwright::cloud::aws {
+namespace {
+
+using base::ErrorKind;
+
+constexpr std::size_t kBodyLimit = 128U << 20;
+constexpr std::chrono::milliseconds kConnectTimeout{5'000};
+constexpr auto kLongestBackoff = std::chrono::seconds(20);
+
+struct JsonDialect {
+  std::string_view target_prefix;
+  std::string_view content_type;
+};
+
+JsonDialect dialect_of(Service service) {
+  switch (service) {
+    case Service::Ssm:
+      return {"AmazonSSM.", "application/x-amz-json-1.1"};
+    case Service::Sqs:
+      return {"AmazonSQS.", "application/x-amz-json-1.0"};
+    default:
+      return {"AWSPriceListService.", "application/x-amz-json-1.1"};
+  }
+}
+
+// EC2 gives each account and region a bucket per action: reads refill faster than changes.
+Rate rate_of(Service service, std::string_view operation) {
+  if (service == Service::Iam) {
+    return {.per_second = 5, .burst = 15};
+  }
+  if (service != Service::Ec2) {
+    return {.per_second = 20, .burst = 40};
+  }
+  const bool reads = operation.starts_with("Describe");
+  return reads ? Rate{.per_second = 20, .burst = 100} : Rate{.per_second = 10, .burst = 100};
+}
+
+bool is_worth_retrying(const ApiError& error) {
+  return error.kind == ErrorKind::Throttled || error.kind == ErrorKind::Unavailable ||
+         error.kind == ErrorKind::Timeout || is_credential_problem(error.code);
+}
+
+ApiError from_transport(std::string_view call, base::Error error) {
+  ApiError result;
+  result.kind = error.kind;
+  result.message = std::string(call).append(": ").append(error.message);
+  return result;
+}
+
+ApiResult<boost::json::value> understand_json(std::string_view call,
+                                              const net::Response& response) {
+  auto json = model::parse_json(response.body);
+  if (!json || !json->is_object()) {
+    return tl::unexpected(bad_answer(call, response, "not a JSON object"));
+  }
+  return *std::move(json);
+}
+
+std::string name_of(Service service, std::string_view operation) {
+  return std::string(to_string(service)).append(" ").append(operation);
+}
+
+}  // namespace
+
+base::Task<ApiResult<XmlNode>> Api::query(Service service, Form form, Patience patience) {
+  Call call;
+  call.service = service;
+  call.operation = form.action();
+  call.patience = std::move(patience);
+  call.request.method = "POST";
+  call.request.url = parts_.endpoints.of(service).url + "/";
+  call.request.headers.set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
+  call.request.body = form.body();
+  auto answered = co_await exchange(std::move(call));
+  MW_CO_TRY(response, std::move(answered));
+  auto root = parse_xml(response.body);
+  if (!root) {
+    co_return tl::unexpected(
+        bad_answer(name_of(service, form.action()), response, root.error().message));
+  }
+  co_return *std::move(root);
+}
+
+base::Task<ApiResult<boost::json::value>> Api::json(Service service, std::string operation,
+                                                    boost::json::value body, Patience patience) {
+  const auto dialect = dialect_of(service);
+  Call call;
+  call.service = service;
+  call.operation = operation;
+  call.patience = std::move(patience);
+  call.request.method = "POST";
+  call.request.url = parts_.endpoints.of(service).url + "/";
+  call.request.headers.set("Content-Type", std::string(dialect.content_type));
+  call.request.headers.set("X-Amz-Target", std::string(dialect.target_prefix) + operation);
+  call.request.body = boost::json::serialize(body);
+  auto answered = co_await exchange(std::move(call));
+  MW_CO_TRY(response, std::move(answered));
+  co_return understand_json(name_of(service, operation), response);
+}
+
+base::Task<ApiResult<boost::json::value>> Api::get(Service service, std::string operation,
+                                                   std::string path, Patience patience) {
+  Call call;
+  call.service = service;
+  call.operation = operation;
+  call.patience = std::move(patience);
+  call.request.url = parts_.endpoints.of(service).url + path;
+  auto answered = co_await exchange(std::move(call));
+  MW_CO_TRY(response, std::move(answered));
+  co_return understand_json(name_of(service, operation), response);
+}
+
+base::Task<ApiResult<net::Response>> Api::exchange(Call call) {
+  const auto& stop = call.patience.stop;
+  for (int tried = 1;; ++tried) {
+    const auto wait = bucket_of(call).take(parts_.loop.now());
+    if (wait > base::Duration::zero()) {
+      co_await base::sleep(parts_.loop, wait, stop);
+    }
+    const auto began = parts_.loop.now();
+    auto answered = co_await attempt(call);
+    const std::string_view outcome = answered ? std::string_view("success")
+                                     : answered.error().code.empty()
+                                         ? to_string(answered.error().kind)
+                                         : answered.error().code;
+    note(call, outcome, parts_.loop.now() - began);
+    if (answered || tried >= call.patience.attempts || stop.stop_requested() ||
+        !is_worth_retrying(answered.error())) {
+      co_return answered;
+    }
+    const auto& error = answered.error();
+    if (error.kind == ErrorKind::Throttled) {
+      bucket_of(call).drain(parts_.loop.now());
+    }
+    if (is_credential_problem(error.code) && parts_.credentials != nullptr) {
+      parts_.credentials->invalidate();
+    }
+    parts_.log.debug("asking AWS again", {{"call", name_of(call.service, call.operation)},
+                                          {"attempt", std::to_string(tried)},
+                                          {"error", error.message}});
+    const auto pause = backoff(error, tried);
+    co_await base::sleep(parts_.loop, pause, stop);
+  }
+}
+
+// A reference: the caller awaits it at once and keeps the call.
+base::Task<ApiResult<net::Response>> Api::attempt(const Call& call) {
+  const auto name = name_of(call.service, call.operation);
+  net::ClientRequest request = call.request;
+  request.timeout = call.patience.timeout;
+  request.connect_timeout = kConnectTimeout;
+  request.body_limit = kBodyLimit;
+  if (parts_.credentials != nullptr) {
+    auto credentials = co_await parts_.credentials->get();
+    if (!credentials) {
+      co_return tl::unexpected(from_transport(name, std::move(credentials).error()));
+    }
+    SigningScope scope;
+    scope.service = to_string(call.service);
+    scope.region = parts_.endpoints.of(call.service).signing_region;
+    sign(request, scope, *credentials, parts_.loop.now());
+  }
+  auto sent = co_await parts_.client.send(std::move(request), call.patience.stop);
+  if (!sent) {
+    co_return tl::unexpected(from_transport(name, std::move(sent).error()));
+  }
+  if (sent->status < 200 || sent->status > 299) {
+    co_return tl::unexpected(read_error(name, *sent));
+  }
+  co_return *std::move(sent);
+}
+
+TokenBucket& Api::bucket_of(const Call& call) {
+  const auto name = name_of(call.service, call.operation);
+  const auto found = buckets_.find(name);
+  if (found != buckets_.end()) {
+    return found->second;
+  }
+  return buckets_
+      .emplace(name, TokenBucket(rate_of(call.service, call.operation), parts_.loop.now()))
+      .first->second;
+}
+
+// Exponential with full jitter; longer when AWS asked for less.
+base::Duration Api::backoff(const ApiError& error, int attempt) {
+  const double first = error.kind == ErrorKind::Throttled ? 1.0 : 0.2;
+  const std::chrono::duration<double> ceiling(first * std::exp2(attempt - 1));
+  const auto jittered =
+      std::chrono::duration_cast<base::Duration>(ceiling * (0.5 + random_.unit() / 2));
+  return std::min<base::Duration>(jittered, kLongestBackoff);
+}
+
+void Api::note(const Call& call, std::string_view outcome, base::Duration took) {
+  if (parts_.metrics == nullptr) {
+    return;
+  }
+  const std::string service(to_string(call.service));
+  parts_.metrics->count(
+      "aws_sdk_go_request_attempt_total", "Attempts at AWS calls.",
+      {{"service", service}, {"operation", call.operation}, {"status_code", std::string(outcome)}});
+  parts_.metrics->observe("aws_sdk_go_request_attempt_duration_seconds",
+                          "How long each attempt at an AWS call took.",
+                          {{"service", service}, {"operation", call.operation}},
+                          std::chrono::duration<double>(took).count());
+}
+
+std::string json_text(const boost::json::value& json, std::string_view key) {
+  const auto* object = json.if_object();
+  const auto* found = object == nullptr ? nullptr : object->if_contains(key);
+  return found == nullptr || !found->is_string() ? std::string() : std::string(found->get_string());
+}
+
+}  // namespace millwright::cloud::aws

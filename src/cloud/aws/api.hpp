@@ -1,0 +1,89 @@
+// One AWS call, from a typed request to an understood answer: endpoint, signature, deadline, rate,
+// retries. Knows AWS's three protocols and none of its operations. Loop thread only.
+#pragma once
+
+#include "cloud/aws/endpoints.hpp"
+#include "cloud/aws/errors.hpp"
+#include "cloud/aws/form.hpp"
+#include "cloud/aws/signing.hpp"
+#include "cloud/aws/token_bucket.hpp"
+#include "cloud/aws/xml.hpp"
+#include "millwright/base/log.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/base/random.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/net/client.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <map>
+#include <string>
+
+namespace millwright::cloud::aws {
+
+// Where the keys come from; cached and renewed behind this.
+class CredentialSource {
+ public:
+  virtual ~CredentialSource() = default;
+  virtual base::Task<base::Result<Credentials>> get() = 0;
+  // AWS did not take them: the next get() asks for new ones.
+  virtual void invalidate() = 0;
+};
+
+struct ApiParts {
+  base::Loop& loop;
+  net::Client& client;
+  const Endpoints& endpoints;
+  CredentialSource* credentials = nullptr;  // nullptr: calls are not signed
+  base::Metrics* metrics = nullptr;
+  base::Logger log;
+  std::uint64_t seed = 0;
+};
+
+// What a call waits for at most, each attempt by itself.
+struct Patience {
+  Patience() = default;
+  explicit Patience(std::stop_token s) : stop(std::move(s)) {}
+  std::chrono::milliseconds timeout{20'000};
+  int attempts = 3;  // as the AWS SDKs' standard retry mode
+  std::stop_token stop;
+};
+
+class Api {
+ public:
+  explicit Api(ApiParts parts) : parts_(std::move(parts)), random_(parts_.seed) {}
+
+  // AWS Query and EC2 Query: a form in, XML out. Gives the root element.
+  base::Task<ApiResult<XmlNode>> query(Service service, Form form, Patience patience = {});
+  // JSON 1.0 and 1.1, by X-Amz-Target: `operation` without the service's own prefix.
+  base::Task<ApiResult<boost::json::value>> json(Service service, std::string operation,
+                                                 boost::json::value body, Patience patience = {});
+  // REST-JSON. `path` is encoded already; `operation` is for people.
+  base::Task<ApiResult<boost::json::value>> get(Service service, std::string operation,
+                                                std::string path, Patience patience = {});
+
+  const Endpoints& endpoints() const { return parts_.endpoints; }
+  base::Loop& loop() const { return parts_.loop; }
+
+ private:
+  struct Call {
+    Service service = Service::Ec2;
+    std::string operation;
+    net::ClientRequest request;  // unsigned
+    Patience patience;
+  };
+  base::Task<ApiResult<net::Response>> exchange(Call call);
+  base::Task<ApiResult<net::Response>> attempt(const Call& call);
+  TokenBucket& bucket_of(const Call& call);
+  base::Duration backoff(const ApiError& error, int attempt);
+  void note(const Call& call, std::string_view outcome, base::Duration took);
+
+  ApiParts parts_;
+  base::Random random_;
+  std::map<std::string, TokenBucket, std::less<>> buckets_;
+};
+
+// A JSON string member; empty when absent or no string.
+std::string json_text(const boost::json::value& json, std::string_view key);
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,400 @@
+#include "cloud/aws/aws_cloud.hpp"
+
+#include "cloud/aws/type_labels.hpp"
+
+#include <algorithm>
+
+namespace millwright::cloud::aws {
+namespace {
+
+using base::ErrorKind;
+
+constexpr std::string_view kProviderPrefix = "aws:///";
+constexpr base::Duration kClusterKept = std::chrono::minutes(5);
+
+std::string_view tag(const Ec2Instance& instance, std::string_view key) {
+  const auto found = instance.tags.find(key);
+  return found == instance.tags.end() ? std::string_view() : std::string_view(found->second);
+}
+
+ApiParts api_parts(AwsCloud::Parts& parts, CredentialSource* credentials) {
+  return {.loop = parts.loop,
+          .client = parts.client,
+          .endpoints = parts.endpoints,
+          .credentials = credentials,
+          .metrics = &parts.metrics,
+          .log = parts.log,
+          .seed = parts.settings.seed};
+}
+
+CredentialParts credential_parts(const AwsCloud::Parts& parts) {
+  return {.loop = parts.loop,
+          .client = parts.client,
+          .surroundings = parts.surroundings,
+          .region = parts.endpoints.region(),
+          .log = parts.log,
+          .seed = parts.settings.seed + 1};
+}
+
+CapacitySettings capacity_settings(const AwsSettings& settings) {
+  return {.vm_memory_overhead = settings.vm_memory_overhead_percent,
+          .reserved_enis = settings.reserved_enis};
+}
+
+base::Error gone(const std::string& id) {
+  return {ErrorKind::NotFound, "instance " + id + " does not exist (any more)", {}};
+}
+
+}  // namespace
+
+std::string provider_id_of(std::string_view zone, std::string_view id) {
+  return std::string(kProviderPrefix).append(zone).append("/").append(id);
+}
+
+std::string instance_id_of(std::string_view provider_id) {
+  const auto slash = provider_id.rfind('/');
+  const bool ours = provider_id.starts_with(kProviderPrefix) && slash >= kProviderPrefix.size();
+  const auto id = ours ? provider_id.substr(slash + 1) : std::string_view();
+  return id.starts_with("i-") ? std::string(id) : std::string();
+}
+
+AwsCloud::AwsCloud(Parts parts, PriceFile prices)
+    : parts_(std::move(parts)),
+      credentials_(credential_parts(parts_)),
+      api_(api_parts(parts_, &credentials_)),
+      ec2_(api_),
+      catalog_(parts_.endpoints.region(), capacity_settings(parts_.settings)),
+      resolver_(api_, parts_.settings.cluster_name),
+      sold_out_(parts_.loop),
+      launcher_({.api = api_,
+                 .catalog = catalog_,
+                 .resolver = resolver_,
+                 .cluster_name = parts_.settings.cluster_name,
+                 .metrics = parts_.metrics,
+                 .log = parts_.log,
+                 .on_sold_out =
+                     [this] {
+                       sold_out_.notify();
+                       catalog_changed();
+                     }}),
+      describes_(parts_.loop,
+                 [this](std::vector<std::string> ids) { return describe(std::move(ids)); }),
+      terminations_(parts_.loop,
+                    [this](std::vector<std::string> ids) { return terminate(std::move(ids)); }),
+      started_(parts_.loop.now()) {
+  catalog_.prices().set_file(std::move(prices));
+}
+
+std::span<const model::Resource> AwsCloud::node_classes() const {
+  return {&model::kEc2NodeClassResource, 1};
+}
+
+void AwsCloud::on_catalog_change(std::function<void()> callback) {
+  catalog_callback_ = std::move(callback);
+}
+void AwsCloud::on_interruption(std::function<void(std::string)> callback) {
+  interruption_callback_ = std::move(callback);
+}
+
+void AwsCloud::catalog_changed() {
+  if (catalog_callback_) {
+    catalog_callback_();
+  }
+}
+
+base::Task<base::Result<ClusterFacts>> AwsCloud::cluster() {
+  const auto& settings = parts_.settings;
+  ClusterFacts facts;
+  facts.name = settings.cluster_name;
+  facts.endpoint = settings.cluster_endpoint;
+  facts.ca_bundle = settings.cluster_ca_bundle;
+  facts.version = settings.kubernetes_version;
+  facts.dns_address = settings.cluster_dns_address;
+  if (!facts.endpoint.empty() && !facts.version.empty()) {
+    co_return facts;
+  }
+  const auto now = parts_.loop.now();
+  if (now >= cluster_until_) {
+    auto described = co_await describe_cluster(api_, settings.cluster_name);
+    if (!described) {
+      co_return base::with_context("EKS cluster " + settings.cluster_name +
+                                       " (or set CLUSTER_ENDPOINT and CLUSTER_CA_BUNDLE)",
+                                   std::move(described).error());
+    }
+    cluster_ = *std::move(described);
+    cluster_until_ = now + kClusterKept;
+  }
+  const auto prefer = [](std::string& own, const std::string& described) {
+    if (own.empty()) {
+      own = described;
+    }
+  };
+  prefer(facts.endpoint, cluster_.endpoint);
+  prefer(facts.ca_bundle, cluster_.ca_bundle);
+  prefer(facts.version, cluster_.version);
+  facts.service_cidr = cluster_.service_cidr;
+  facts.ipv6 = cluster_.ipv6;
+  co_return facts;
+}
+
+Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_class) {
+  const std::string uid = claim->meta.uid;
+  if (uid.empty()) {
+    co_return base::fail(ErrorKind::Invalid, "NodeClaim " + claim->meta.name +
+                                                 " has no metadata.uid; create it in the API");
+  }
+  const auto* ready = model::find_condition(node_class->conditions, model::kReady);
+  if (ready != nullptr && ready->status == model::ConditionStatus::False) {
+    co_return base::fail(ErrorKind::NotReady, "EC2NodeClass " + node_class->meta.name +
+                                                  " is not ready: " + ready->message);
+  }
+  if (!catalog_.is_known()) {
+    co_return base::fail(ErrorKind::Unavailable, "EC2's instance types are not known yet");
+  }
+  // Before this process, or in a call that never ended, the claim may have got its instance.
+  const bool older = claim->meta.creation_timestamp && *claim->meta.creation_timestamp < started_;
+  if (older || unsettled_.contains(uid)) {
+    auto found = co_await launcher_.find_by_claim(claim, 1);
+    if (found && !found->is_terminating()) {
+      unsettled_.erase(uid);
+      const Launched adopted{found->id, found->type, found->zone,
+                             std::string(found->is_spot ? model::kSpot : model::kOnDemand),
+                             found->image_id};
+      co_return describe_launch(adopted, *node_class);
+    }
+    if (!found && found.error().kind != ErrorKind::NotFound) {
+      co_return tl::unexpected(std::move(found).error());
+    }
+  }
+  auto facts = co_await cluster();
+  MW_CO_TRY(known, std::move(facts));
+  unsettled_.insert(uid);
+  auto launched = co_await launcher_.launch(claim, node_class, known);
+  if (!launched) {
+    const auto kind = launched.error().kind;
+    if (kind != ErrorKind::Timeout && kind != ErrorKind::Unavailable) {
+      unsettled_.erase(uid);
+    }
+    co_return tl::unexpected(std::move(launched).error());
+  }
+  unsettled_.erase(uid);
+  co_return describe_launch(*launched, *node_class);
+}
+
+Instance AwsCloud::describe_launch(const Launched& launched, const model::NodeClass& node_class) {
+  Instance instance;
+  instance.provider_id = provider_id_of(launched.zone, launched.instance_id);
+  instance.image_id = launched.image_id;
+  instance.launched_at = parts_.loop.now();
+  const auto types = catalog_.types(node_class, parts_.loop.now());
+  if (const auto* type = scheduling::find_type(types, launched.type)) {
+    for (const auto& requirement : type->requirements) {
+      if (!requirement.is_complement() && requirement.values().size() == 1) {
+        instance.labels[requirement.key()] = requirement.values().front();
+      }
+    }
+    const auto not_zero = [](const auto& item) { return !item.second.is_zero(); };
+    for (const auto& item : type->capacity) {
+      if (not_zero(item)) {
+        instance.capacity.insert(item);
+      }
+    }
+    for (const auto& item : type->allocatable()) {
+      if (not_zero(item)) {
+        instance.allocatable.insert(item);
+      }
+    }
+  }
+  instance.labels[std::string(model::kInstanceTypeLabel)] = launched.type;
+  instance.labels[std::string(model::kZoneLabel)] = launched.zone;
+  instance.labels[std::string(model::kCapacityTypeLabel)] = launched.capacity_type;
+  instance.labels.erase(std::string(kZoneIdLabel));
+  for (const auto& subnet : read_status(node_class).subnets) {
+    if (subnet.zone == launched.zone && !subnet.zone_id.empty()) {
+      instance.labels[std::string(kZoneIdLabel)] = subnet.zone_id;
+    }
+  }
+  instance.annotations[std::string(kHashAnnotation)] = static_hash(node_class);
+  instance.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
+  return instance;
+}
+
+Instance AwsCloud::to_instance(const Ec2Instance& found) const {
+  Instance instance;
+  instance.provider_id = provider_id_of(found.zone, found.id);
+  instance.image_id = found.image_id;
+  instance.node_claim = tag(found, kClaimTag);
+  instance.node_pool = tag(found, model::kNodePoolLabel);
+  instance.labels[std::string(model::kInstanceTypeLabel)] = found.type;
+  instance.labels[std::string(model::kZoneLabel)] = found.zone;
+  instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
+  instance.labels[std::string(model::kCapacityTypeLabel)] =
+      found.is_spot ? model::kSpot : model::kOnDemand;
+  if (const auto* facts = catalog_.find(found.type)) {
+    instance.labels[std::string(model::kArchLabel)] = facts->arch;
+  }
+  instance.launched_at = found.launched_at;
+  instance.terminating = found.is_terminating();
+  instance.node_name = found.private_dns_name;
+  return instance;
+}
+
+base::Task<Batcher<Ec2Instance>::Replies> AwsCloud::describe(std::vector<std::string> ids) {
+  Batcher<Ec2Instance>::Replies replies;
+  auto answered = co_await ec2_.instances_by_id(ids);
+  if (!answered && ids.size() > 1 && answered.error().kind == ErrorKind::NotFound) {
+    // One that is gone hides the others.
+    for (const auto& id : ids) {
+      std::vector<std::string> one(1, id);
+      auto single = co_await describe(std::move(one));
+      replies.push_back(std::move(single.front()));
+    }
+    co_return replies;
+  }
+  for (const auto& id : ids) {
+    if (!answered) {
+      replies.emplace_back(tl::unexpected<base::Error>(answered.error()));
+      continue;
+    }
+    const auto found = std::find_if(answered->begin(), answered->end(),
+                                    [&](const auto& each) { return each.id == id; });
+    if (found == answered->end()) {
+      replies.emplace_back(tl::unexpected(gone(id)));
+    } else {
+      replies.emplace_back(*found);
+    }
+  }
+  co_return replies;
+}
+
+base::Task<Batcher<bool>::Replies> AwsCloud::terminate(std::vector<std::string> ids) {
+  Batcher<bool>::Replies replies;
+  auto done = co_await ec2_.terminate(ids);
+  if (!done && ids.size() > 1) {
+    for (const auto& id : ids) {
+      std::vector<std::string> one(1, id);
+      auto single = co_await terminate(std::move(one));
+      replies.push_back(std::move(single.front()));
+    }
+    co_return replies;
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (done) {
+      replies.emplace_back(true);
+    } else {
+      replies.emplace_back(tl::unexpected<base::Error>(done.error()));
+    }
+  }
+  co_return replies;
+}
+
+Provider::Reply<> AwsCloud::remove_instance(std::string id) {
+  auto described = co_await describes_.ask(id);
+  MW_CO_TRY(instance, std::move(described));
+  if (instance.state == "terminated") {
+    co_return tl::unexpected(gone(id));
+  }
+  if (instance.is_terminating()) {
+    co_return base::Result<>{};
+  }
+  auto terminated = co_await terminations_.ask(id);
+  if (!terminated) {
+    parts_.metrics.count("karpenter_cloudprovider_instance_termination_failures_total",
+                         "Terminations that AWS refused.");
+    co_return tl::unexpected(std::move(terminated).error());
+  }
+  co_return base::Result<>{};
+}
+
+Provider::Reply<> AwsCloud::remove(ClaimPtr claim) {
+  std::string id = instance_id_of(claim->provider_id);
+  if (id.empty() && !claim->provider_id.empty()) {
+    co_return base::fail(ErrorKind::NotFound, "NodeClaim " + claim->meta.name + ": \"" +
+                                                  claim->provider_id +
+                                                  "\" is no instance of EC2's");
+  }
+  if (id.empty()) {
+    auto found = co_await launcher_.find_by_claim(claim, 1);
+    MW_CO_TRY(instance, std::move(found));
+    id = instance.id;
+  }
+  auto removed = co_await remove_instance(id);
+  if (!removed) {
+    co_return base::with_context("NodeClaim " + claim->meta.name, std::move(removed).error());
+  }
+  co_return removed;
+}
+
+Provider::Reply<> AwsCloud::remove_leaked(std::string provider_id) {
+  auto removed = co_await remove_instance(instance_id_of(provider_id));
+  co_return removed;
+}
+
+Provider::Reply<Instance> AwsCloud::get(std::string provider_id) {
+  const auto id = instance_id_of(provider_id);
+  if (id.empty()) {
+    co_return base::fail(ErrorKind::NotFound, "\"" + provider_id + "\" is no instance of EC2's");
+  }
+  auto described = co_await describes_.ask(id);
+  MW_CO_TRY(instance, std::move(described));
+  co_return to_instance(instance);
+}
+
+Provider::Reply<std::vector<Instance>> AwsCloud::list() {
+  const std::vector<Filter> filters{
+      {"tag-key", {std::string(model::kNodePoolLabel)}},
+      {"tag-key", {std::string(kNodeClassLabel)}},
+      {"tag:" + std::string(kClusterTag), {parts_.settings.cluster_name}},
+      {"instance-state-name", {living_states().begin(), living_states().end()}}};
+  auto answered = co_await ec2_.instances(filters);
+  MW_CO_TRY(found, std::move(answered));
+  std::vector<Instance> result;
+  for (const auto& each : found) {
+    result.push_back(to_instance(each));
+  }
+  co_return result;
+}
+
+base::Result<scheduling::InstanceTypes> AwsCloud::instance_types(
+    const model::NodePool& /*pool*/, const model::NodeClass& node_class) const {
+  if (!catalog_.is_known()) {
+    return base::fail(ErrorKind::NotReady, "EC2's instance types are not known yet");
+  }
+  return catalog_.types(node_class, parts_.loop.now());
+}
+
+Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
+  const auto id = instance_id_of(claim->provider_id);
+  if (id.empty() || !catalog_.is_known()) {
+    co_return std::string();
+  }
+  auto described = co_await describes_.ask(id);
+  if (!described && described.error().kind == ErrorKind::NotFound) {
+    co_return std::string();  // gone: garbage collection's business
+  }
+  MW_CO_TRY(instance, std::move(described));
+  const auto types = catalog_.types(*node_class, parts_.loop.now());
+  co_return drift_reason(*claim, *node_class, instance, *types);
+}
+
+std::vector<RepairPolicy> AwsCloud::repair_policies() const {
+  using model::ConditionStatus;
+  constexpr base::Duration kHalfHour = std::chrono::minutes(30);
+  return {{"Ready", ConditionStatus::False, kHalfHour},
+          {"Ready", ConditionStatus::Unknown, kHalfHour},
+          {"AcceleratedHardwareReady", ConditionStatus::False, std::chrono::minutes(10)},
+          {"StorageReady", ConditionStatus::False, kHalfHour},
+          {"NetworkingReady", ConditionStatus::False, kHalfHour},
+          {"KernelReady", ConditionStatus::False, kHalfHour},
+          {"ContainerRuntimeReady", ConditionStatus::False, kHalfHour}};
+}
+
+Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
+  auto facts = co_await cluster();
+  MW_CO_TRY(known, std::move(facts));
+  auto resolved = co_await resolver_.resolve(node_class, known.version);
+  MW_CO_TRY(state, std::move(resolved));
+  co_return state;
+}
+
+}  // namespace millwright::cloud::aws

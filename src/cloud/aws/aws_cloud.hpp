@@ -1,0 +1,93 @@
+// The provider: everything of this folder behind the door that clouds keep. Loop thread only.
+#pragma once
+
+#include "cloud/aws/batcher.hpp"
+#include "cloud/aws/catalog.hpp"
+#include "cloud/aws/credentials.hpp"
+#include "cloud/aws/ec2.hpp"
+#include "cloud/aws/launcher.hpp"
+#include "cloud/aws/resolver.hpp"
+#include "millwright/cloud/aws.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::aws {
+
+class AwsCloud final : public Provider {
+ public:
+  struct Parts {
+    base::Loop& loop;
+    net::Client& client;
+    AwsSettings settings;
+    Surroundings surroundings;
+    Endpoints endpoints;
+    base::Metrics& metrics;
+    base::Logger log;
+  };
+  AwsCloud(Parts parts, PriceFile prices);
+
+  std::string_view name() const override { return "aws"; }
+  std::span<const model::Resource> node_classes() const override;
+  Reply<Instance> create(ClaimPtr claim, NodeClassPtr node_class) override;
+  Reply<> remove(ClaimPtr claim) override;
+  Reply<Instance> get(std::string provider_id) override;
+  Reply<std::vector<Instance>> list() override;
+  Reply<> remove_leaked(std::string provider_id) override;
+  base::Result<scheduling::InstanceTypes> instance_types(
+      const model::NodePool& pool, const model::NodeClass& node_class) const override;
+  Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
+  std::vector<RepairPolicy> repair_policies() const override;
+  Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
+  base::Task<void> run(std::stop_token stop) override;
+  void on_catalog_change(std::function<void()> callback) override;
+  void on_interruption(std::function<void(std::string provider_id)> callback) override;
+
+ private:
+  // Background work, each with its own period.
+  base::Task<void> keep_catalog(std::stop_token stop);
+  base::Task<void> keep_prices(std::stop_token stop);
+  base::Task<void> keep_templates(std::stop_token stop);
+  base::Task<void> restock(std::stop_token stop);
+  base::Task<bool> refresh_catalog();
+  base::Task<bool> refresh_prices();
+
+  base::Task<base::Result<ClusterFacts>> cluster();
+  base::Task<Batcher<Ec2Instance>::Replies> describe(std::vector<std::string> ids);
+  base::Task<Batcher<bool>::Replies> terminate(std::vector<std::string> ids);
+  Reply<> remove_instance(std::string id);
+  Instance describe_launch(const Launched& launched, const model::NodeClass& node_class);
+  Instance to_instance(const Ec2Instance& found) const;
+  void catalog_changed();
+
+  Parts parts_;
+  CredentialChain credentials_;
+  Api api_;
+  Ec2 ec2_;
+  mutable Catalog catalog_;  // instance_types() keeps what it made
+  Resolver resolver_;
+  base::Signal sold_out_;
+  Launcher launcher_;
+  Batcher<Ec2Instance> describes_;
+  Batcher<bool> terminations_;
+  std::function<void()> catalog_callback_;
+  std::function<void(std::string)> interruption_callback_;
+  ClusterFacts cluster_;
+  base::TimePoint cluster_until_{};
+  base::TimePoint started_;
+  // Claims whose launch ended without an answer that settles it.
+  std::set<std::string, std::less<>> unsettled_;
+};
+
+// "aws:///us-west-2a/i-0123" and its parts; an empty id when it is another cloud's.
+std::string provider_id_of(std::string_view zone, std::string_view id);
+std::string instance_id_of(std::string_view provider_id);
+
+// Why the instance is no longer what its class asks for; empty when it is.
+std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& node_class,
+                         const Ec2Instance& instance,
+                         const std::vector<scheduling::InstanceType>& types);
+
+}  // namespace millwright::cloud::aws

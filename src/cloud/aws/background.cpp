@@ -1,0 +1,109 @@
+// What the provider does by itself: types, prices, launch templates, offerings back in stock.
+#include "cloud/aws/aws_cloud.hpp"
+#include "cloud/aws/services.hpp"
+
+#include <algorithm>
+
+namespace millwright::cloud::aws {
+namespace {
+
+// Karpenter's periods.
+constexpr base::Duration kCatalogPeriod = std::chrono::hours(12);
+constexpr base::Duration kPricePeriod = std::chrono::hours(12);
+constexpr base::Duration kTemplatePeriod = std::chrono::minutes(5);
+// After a refresh that failed.
+constexpr base::Duration kAgain = std::chrono::minutes(1);
+
+}  // namespace
+
+base::Task<bool> AwsCloud::refresh_catalog() {
+  auto types = co_await ec2_.instance_types();
+  if (!types) {
+    parts_.log.error("EC2's instance types could not be read", {{"error", types.error().message}});
+    co_return false;
+  }
+  auto zones = co_await ec2_.type_zones();
+  if (!zones) {
+    parts_.log.error("the zones of EC2's instance types could not be read",
+                     {{"error", zones.error().message}});
+    co_return false;
+  }
+  catalog_.set_types(*std::move(types));
+  catalog_.set_zones(*std::move(zones));
+  catalog_changed();
+  co_return catalog_.is_known();
+}
+
+base::Task<bool> AwsCloud::refresh_prices() {
+  bool good = true;
+  if (!parts_.settings.isolated_vpc && parts_.endpoints.has_price_list()) {
+    auto listed = co_await list_prices(api_);
+    if (listed) {
+      catalog_.prices().set_on_demand(*std::move(listed));
+    } else {
+      good = false;
+      parts_.log.error(
+          "on-demand prices could not be read; the last known, the price file or estimates serve",
+          {{"error", listed.error().message}});
+    }
+  }
+  auto spot = co_await ec2_.spot_prices();
+  if (spot) {
+    catalog_.prices().set_spot(*std::move(spot));
+  } else {
+    good = false;
+    parts_.log.error("spot prices could not be read", {{"error", spot.error().message}});
+  }
+  catalog_.touch();
+  catalog_changed();
+  co_return good;
+}
+
+base::Task<void> AwsCloud::keep_catalog(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const bool good = co_await refresh_catalog();
+    co_await base::sleep(parts_.loop, good ? kCatalogPeriod : kAgain, stop);
+  }
+}
+
+base::Task<void> AwsCloud::keep_prices(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const bool good = co_await refresh_prices();
+    co_await base::sleep(parts_.loop, good ? kPricePeriod : kAgain, stop);
+  }
+}
+
+base::Task<void> AwsCloud::keep_templates(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    co_await base::sleep(parts_.loop, kTemplatePeriod, stop);
+    if (!stop.stop_requested()) {
+      co_await launcher_.collect_templates();
+    }
+  }
+}
+
+// Offerings that were sold out are tried again when their time is over.
+base::Task<void> AwsCloud::restock(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    std::optional<base::Duration> wait;
+    if (const auto end = catalog_.unavailable().next_end()) {
+      wait = std::max(*end - parts_.loop.now(), base::Duration::zero());
+    }
+    co_await sold_out_.wait(stop, wait);
+    if (catalog_.unavailable().sweep(parts_.loop.now())) {
+      catalog_.touch();
+      catalog_changed();
+    }
+  }
+}
+
+base::Task<void> AwsCloud::run(std::stop_token stop) {
+  base::TaskGroup group(parts_.loop);
+  group.spawn(keep_catalog(stop));
+  group.spawn(keep_prices(stop));
+  group.spawn(keep_templates(stop));
+  group.spawn(restock(stop));
+  co_await group.join();
+}
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,304 @@
+#include "cloud/aws/ec2.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace millwright::cloud::aws {
+namespace {
+
+constexpr int kMaxPages = 500;
+
+Form form_of(std::string_view action, const std::vector<Filter>& filters) {
+  Form form(action, kEc2Version);
+  for (const auto& filter : filters) {
+    form.add_filter(filter.name, filter.values);
+  }
+  return form;
+}
+
+model::StringMap read_tags(const XmlNode& item) {
+  model::StringMap tags;
+  for (const auto& tag : item.items("tagSet")) {
+    tags[tag.text_of("key")] = tag.text_of("value");
+  }
+  return tags;
+}
+
+std::string arch_of(std::string_view ec2_name) {
+  return ec2_name == "x86_64" ? "amd64" : std::string(ec2_name);
+}
+
+}  // namespace
+
+std::span<const std::string> living_states() {
+  static const std::array<std::string, 5> kStates{"pending", "running", "stopping", "stopped",
+                                                  "shutting-down"};
+  return kStates;
+}
+
+base::Task<ApiResult<>> Ec2::pages(Form form, std::function<void(const XmlNode&)> on_page) {
+  std::string token;
+  for (int page = 0; page < kMaxPages; ++page) {
+    Form asked = form;
+    if (!token.empty()) {
+      asked.add("NextToken", token);
+    }
+    auto answered = co_await api_.query(Service::Ec2, std::move(asked));
+    MW_CO_TRY(root, std::move(answered));
+    on_page(root);
+    const auto& next = root.text_of("nextToken");
+    if (next.empty() || next == token) {
+      break;
+    }
+    token = next;
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<std::vector<TypeFacts>>> Ec2::instance_types() {
+  const std::vector<Filter> filters{{"supported-virtualization-type", {"hvm"}},
+                                    {"processor-info.supported-architecture", {"x86_64", "arm64"}}};
+  Form form = form_of("DescribeInstanceTypes", filters);
+  form.add("MaxResults", 100);
+  std::vector<TypeFacts> types;
+  const auto read = [&types](const XmlNode& root) {
+    for (const auto& item : root.items("instanceTypeSet")) {
+      if (auto facts = read_type(item)) {
+        types.push_back(*std::move(facts));
+      }
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return types;
+}
+
+base::Task<ApiResult<ZonesByType>> Ec2::type_zones() {
+  Form form("DescribeInstanceTypeOfferings", kEc2Version);
+  form.add("LocationType", "availability-zone").add("MaxResults", 1000);
+  ZonesByType zones;
+  const auto read = [&zones](const XmlNode& root) {
+    for (const auto& item : root.items("instanceTypeOfferingSet")) {
+      zones[item.text_of("instanceType")].insert(item.text_of("location"));
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return zones;
+}
+
+base::Task<ApiResult<SpotTable>> Ec2::spot_prices() {
+  static const std::vector<std::string> kProducts{"Linux/UNIX", "Linux/UNIX (Amazon VPC)"};
+  Form form("DescribeSpotPriceHistory", kEc2Version);
+  form.add_list("ProductDescription", kProducts);
+  form.add("StartTime", base::format_rfc3339(api_.loop().now())).add("MaxResults", 2000);
+  SpotTable prices;
+  std::map<std::pair<std::string, std::string>, std::string> newest;
+  const auto read = [&](const XmlNode& root) {
+    for (const auto& item : root.items("spotPriceHistorySet")) {
+      const auto price = item.decimal_of("spotPrice");
+      const auto& type = item.text_of("instanceType");
+      const auto& zone = item.text_of("availabilityZone");
+      auto& time = newest[{type, zone}];
+      // RFC 3339 in UTC sorts as text.
+      if (price && *price > 0 && item.text_of("timestamp") >= time) {
+        time = item.text_of("timestamp");
+        prices[type][zone] = *price;
+      }
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return prices;
+}
+
+base::Task<ApiResult<std::vector<Subnet>>> Ec2::subnets(std::vector<Filter> filters) {
+  Form form = form_of("DescribeSubnets", filters);
+  form.add("MaxResults", 500);
+  std::vector<Subnet> found;
+  const auto read = [&found](const XmlNode& root) {
+    for (const auto& item : root.items("subnetSet")) {
+      found.push_back({.id = item.text_of("subnetId"),
+                       .zone = item.text_of("availabilityZone"),
+                       .zone_id = item.text_of("availabilityZoneId"),
+                       .free_addresses = item.integer_of("availableIpAddressCount").value_or(0)});
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
+base::Task<ApiResult<std::vector<ResolvedGroup>>> Ec2::security_groups(
+    std::vector<Filter> filters) {
+  Form form = form_of("DescribeSecurityGroups", filters);
+  form.add("MaxResults", 500);
+  std::vector<ResolvedGroup> found;
+  const auto read = [&found](const XmlNode& root) {
+    for (const auto& item : root.items("securityGroupInfo")) {
+      found.push_back({item.text_of("groupId"), item.text_of("groupName")});
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
+base::Task<ApiResult<std::vector<Image>>> Ec2::images(std::vector<Filter> filters,
+                                                      std::vector<std::string> owners) {
+  Form form = form_of("DescribeImages", filters);
+  form.add_list("Owner", owners);
+  form.add("IncludeDeprecated", true).add("MaxResults", 1000);
+  const auto now = api_.loop().now();
+  std::vector<Image> found;
+  const auto read = [&](const XmlNode& root) {
+    for (const auto& item : root.items("imagesSet")) {
+      const auto deprecation = base::parse_rfc3339(item.text_of("deprecationTime"));
+      found.push_back({.id = item.text_of("imageId"),
+                       .name = item.text_of("name"),
+                       .arch = arch_of(item.text_of("architecture")),
+                       .created = item.text_of("creationDate"),
+                       .deprecated = deprecation && *deprecation <= now,
+                       .tags = read_tags(item)});
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
+Ec2Instance read_instance(const XmlNode& item) {
+  Ec2Instance instance;
+  instance.id = item.text_of("instanceId");
+  instance.type = item.text_of("instanceType");
+  instance.zone = item.child("placement").text_of("availabilityZone");
+  instance.tenancy = item.child("placement").text_of("tenancy");
+  instance.state = item.child("instanceState").text_of("name");
+  instance.image_id = item.text_of("imageId");
+  instance.subnet_id = item.text_of("subnetId");
+  instance.private_dns_name = item.text_of("privateDnsName");
+  // Fleets give the first, some emulators only the second.
+  instance.is_spot =
+      !item.text_of("spotInstanceRequestId").empty() || item.text_of("instanceLifecycle") == "spot";
+  for (const auto& group : item.items("groupSet")) {
+    instance.security_groups.push_back(group.text_of("groupId"));
+  }
+  std::sort(instance.security_groups.begin(), instance.security_groups.end());
+  instance.tags = read_tags(item);
+  instance.launched_at = base::parse_rfc3339(item.text_of("launchTime"));
+  return instance;
+}
+
+namespace {
+void read_reservations(const XmlNode& root, std::vector<Ec2Instance>& found) {
+  for (const auto& reservation : root.items("reservationSet")) {
+    for (const auto& item : reservation.items("instancesSet")) {
+      found.push_back(read_instance(item));
+    }
+  }
+}
+}  // namespace
+
+base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances(std::vector<Filter> filters) {
+  Form form = form_of("DescribeInstances", filters);
+  form.add("MaxResults", 1000);
+  std::vector<Ec2Instance> found;
+  const auto read = [&found](const XmlNode& root) { read_reservations(root, found); };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
+base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances_by_id(std::vector<std::string> ids) {
+  Form form("DescribeInstances", kEc2Version);
+  form.add_list("InstanceId", ids);
+  form.add_filter("instance-state-name",
+                  std::vector<std::string>(living_states().begin(), living_states().end()));
+  std::vector<Ec2Instance> found;
+  const auto read = [&found](const XmlNode& root) { read_reservations(root, found); };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
+base::Task<ApiResult<>> Ec2::terminate(std::vector<std::string> ids) {
+  Form form("TerminateInstances", kEc2Version);
+  form.add_list("InstanceId", ids);
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  if (!answered) {
+    co_return tl::unexpected(std::move(answered).error());
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<>> Ec2::create_tags(std::string resource, model::StringMap tags) {
+  Form form("CreateTags", kEc2Version);
+  form.add("ResourceId.1", resource);
+  int position = 0;
+  for (const auto& [key, value] : tags) {
+    const auto prefix = "Tag." + std::to_string(++position);
+    form.add(prefix + ".Key", key).add(prefix + ".Value", value);
+  }
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  if (!answered) {
+    co_return tl::unexpected(std::move(answered).error());
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<>> Ec2::create_launch_template(Form form) {
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  if (!answered) {
+    co_return tl::unexpected(std::move(answered).error());
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<std::vector<std::string>>> Ec2::launch_templates(std::vector<Filter> filters) {
+  Form form = form_of("DescribeLaunchTemplates", filters);
+  form.add("MaxResults", 200);
+  std::vector<std::string> names;
+  const auto read = [&names](const XmlNode& root) {
+    for (const auto& item : root.items("launchTemplates")) {
+      names.push_back(item.text_of("launchTemplateName"));
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return names;
+}
+
+base::Task<ApiResult<>> Ec2::delete_launch_template(std::string name) {
+  Form form("DeleteLaunchTemplate", kEc2Version);
+  form.add("LaunchTemplateName", name);
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  if (!answered) {
+    co_return tl::unexpected(std::move(answered).error());
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<XmlNode>> Ec2::create_fleet(Form form) {
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  co_return answered;
+}
+
+}  // namespace millwright::cloud::aws

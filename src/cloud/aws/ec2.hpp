@@ -1,0 +1,92 @@
+// EC2's operations as typed calls. One object per region; stateless but for the Api behind it.
+#pragma once
+
+#include "cloud/aws/api.hpp"
+#include "cloud/aws/catalog.hpp"
+#include "cloud/aws/type_facts.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::aws {
+
+struct Filter {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+struct Subnet {
+  std::string id;
+  std::string zone;
+  std::string zone_id;
+  std::int64_t free_addresses = 0;
+};
+
+struct Image {
+  std::string id;
+  std::string name;
+  std::string arch;  // "amd64", "arm64"
+  std::string created;
+  bool deprecated = false;
+  model::StringMap tags;
+};
+
+struct Ec2Instance {
+  std::string id;
+  std::string type;
+  std::string zone;
+  std::string state;  // "pending", "running", ...
+  std::string image_id;
+  std::string subnet_id;
+  std::string private_dns_name;
+  bool is_spot = false;
+  std::string tenancy;
+  std::vector<std::string> security_groups;  // sorted
+  model::StringMap tags;
+  std::optional<base::TimePoint> launched_at;
+
+  bool is_terminating() const { return state == "shutting-down" || state == "terminated"; }
+};
+
+// The states of an instance that still matters to us.
+std::span<const std::string> living_states();
+
+class Ec2 {
+ public:
+  explicit Ec2(Api& api) : api_(api) {}
+
+  base::Task<ApiResult<std::vector<TypeFacts>>> instance_types();
+  base::Task<ApiResult<ZonesByType>> type_zones();
+  base::Task<ApiResult<SpotTable>> spot_prices();
+  base::Task<ApiResult<std::vector<Subnet>>> subnets(std::vector<Filter> filters);
+  base::Task<ApiResult<std::vector<ResolvedGroup>>> security_groups(std::vector<Filter> filters);
+  // `owners` empty: any.
+  base::Task<ApiResult<std::vector<Image>>> images(std::vector<Filter> filters,
+                                                   std::vector<std::string> owners);
+  base::Task<ApiResult<std::vector<Ec2Instance>>> instances(std::vector<Filter> filters);
+  // NotFound names one id that is not there and hides the others: ask for fewer.
+  base::Task<ApiResult<std::vector<Ec2Instance>>> instances_by_id(std::vector<std::string> ids);
+  base::Task<ApiResult<>> terminate(std::vector<std::string> ids);
+  base::Task<ApiResult<>> create_tags(std::string resource, model::StringMap tags);
+
+  // Launch templates, by name. Exists when there is one already.
+  base::Task<ApiResult<>> create_launch_template(Form form);
+  base::Task<ApiResult<std::vector<std::string>>> launch_templates(std::vector<Filter> filters);
+  base::Task<ApiResult<>> delete_launch_template(std::string name);
+
+  // CreateFleet; the root of its answer.
+  base::Task<ApiResult<XmlNode>> create_fleet(Form form);
+
+ private:
+  // Follows NextToken; `on_page` is called for each page's root element.
+  base::Task<ApiResult<>> pages(Form form, std::function<void(const XmlNode&)> on_page);
+
+  Api& api_;
+};
+
+inline constexpr std::string_view kEc2Version = "2016-11-15";
+Ec2Instance read_instance(const XmlNode& item);
+
+}  // namespace millwright::cloud::aws

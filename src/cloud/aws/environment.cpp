@@ -1,0 +1,38 @@
+#include "cloud/aws/environment.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace millwright::cloud::aws {
+namespace {
+constexpr std::streamsize kMaxFileSize = 4 << 20;
+}
+
+base::Result<std::string> read_small_file(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    const auto kind = errno == ENOENT ? base::ErrorKind::NotFound : base::ErrorKind::Invalid;
+    return base::fail(kind, "cannot read " + path + ": " + std::strerror(errno));
+  }
+  std::string text(kMaxFileSize, '\0');
+  file.read(text.data(), kMaxFileSize);
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.eof()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "cannot read " + path + ": it is larger than 4 MiB or not a file");
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+}  // namespace millwright::cloud::aws

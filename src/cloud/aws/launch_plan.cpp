@@ -1,0 +1,175 @@
+#include "cloud/aws/launch_plan.hpp"
+
+#include "cloud/aws/type_labels.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace millwright::cloud::aws {
+namespace {
+
+using scheduling::AllowUndefined;
+using scheduling::InstanceType;
+using scheduling::Offering;
+using scheduling::Requirements;
+
+struct Candidate {
+  const InstanceType* type = nullptr;
+  std::vector<const Offering*> offerings;  // available and compatible, of one capacity type
+  double cheapest() const {
+    double best = offerings.front()->price;
+    for (const auto* offering : offerings) {
+      best = std::min(best, offering->price);
+    }
+    return best;
+  }
+};
+
+bool has_value(const InstanceType& type, std::string_view key) {
+  const auto* found = type.requirements.find(key);
+  return found != nullptr && !found->is_complement() && !found->values().empty();
+}
+
+// Bare metal and accelerators cost much and boot slowly: only for those who ask.
+bool is_exotic(const InstanceType& type) {
+  const auto* size = type.requirements.find("karpenter.k8s.aws/instance-size");
+  const bool metal = size != nullptr && !size->values().empty() &&
+                     size->values().front().find("metal") != std::string::npos;
+  return metal || has_value(type, "karpenter.k8s.aws/instance-gpu-count") ||
+         has_value(type, "karpenter.k8s.aws/instance-accelerator-count");
+}
+
+std::vector<Candidate> candidates_for(const model::NodeClaim& claim, const Requirements& wanted,
+                                      const LaunchContext& context,
+                                      std::string_view capacity_type) {
+  std::vector<Candidate> result;
+  for (const auto& type : context.types) {
+    if (!wanted.compatible(type.requirements, AllowUndefined::WellKnown) ||
+        !model::fits(claim.requests, type.allocatable())) {
+      continue;
+    }
+    Candidate candidate{&type, {}};
+    for (const auto& offering : type.offerings) {
+      if (offering.available && offering.capacity_type() == capacity_type &&
+          wanted.compatible(offering.requirements, AllowUndefined::WellKnown)) {
+        candidate.offerings.push_back(&offering);
+      }
+    }
+    if (!candidate.offerings.empty()) {
+      result.push_back(std::move(candidate));
+    }
+  }
+  return result;
+}
+
+bool keeps_min_values(const Requirements& wanted) {
+  return wanted.has_min_values();
+}
+
+void drop_exotic(std::vector<Candidate>& candidates) {
+  const auto exotic = [](const Candidate& each) { return is_exotic(*each.type); };
+  if (!std::all_of(candidates.begin(), candidates.end(), exotic)) {
+    std::erase_if(candidates, exotic);
+  }
+}
+
+// A spot machine that costs more than the cheapest on-demand one is no bargain.
+void drop_dear_spot(std::vector<Candidate>& spot, const std::vector<Candidate>& on_demand) {
+  if (on_demand.empty()) {
+    return;
+  }
+  double limit = on_demand.front().cheapest();
+  for (const auto& each : on_demand) {
+    limit = std::min(limit, each.cheapest());
+  }
+  const auto dear = [limit](const Candidate& each) { return each.cheapest() > limit; };
+  if (!std::all_of(spot.begin(), spot.end(), dear)) {
+    std::erase_if(spot, dear);
+  }
+}
+
+// A zone's subnet with the most free addresses; empty when the class has none there.
+std::string subnet_in(std::string_view zone, const LaunchContext& context) {
+  const ResolvedSubnet* best = nullptr;
+  for (const auto& subnet : context.findings.subnets) {
+    if (subnet.zone == zone &&
+        (best == nullptr || context.free_addresses(subnet.id) > context.free_addresses(best->id))) {
+      best = &subnet;
+    }
+  }
+  return best == nullptr ? std::string() : best->id;
+}
+
+std::vector<LaunchGroup> group(const std::vector<Candidate>& candidates,
+                               const model::NodeClaim& claim, const LaunchContext& context) {
+  constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
+  const bool wants_efa = model::get(claim.requests, kEfa).milli() > 0;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, LaunchGroup> groups;
+  std::map<std::string, std::string, std::less<>> subnets;
+  for (const auto& candidate : candidates) {
+    const auto& type = *candidate.type;
+    const auto* image = image_for(context.findings.images, type.requirements);
+    if (image == nullptr) {
+      continue;
+    }
+    const auto pods = model::get(type.capacity, model::kPods).units();
+    const auto efa = wants_efa ? model::get(type.capacity, kEfa).units() : 0;
+    auto& into = groups[{image->id, pods, efa}];
+    into.image_id = image->id;
+    into.max_pods = pods;
+    into.efa_interfaces = efa;
+    for (const auto* offering : candidate.offerings) {
+      const std::string zone(offering->zone());
+      const auto known = subnets.find(zone);
+      const auto subnet =
+          known != subnets.end() ? known->second : subnets[zone] = subnet_in(zone, context);
+      if (!subnet.empty()) {
+        into.options.push_back({type.name, zone, subnet, offering->price});
+      }
+    }
+  }
+  std::vector<LaunchGroup> result;
+  for (auto& [key, each] : groups) {
+    std::sort(each.options.begin(), each.options.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.price, a.type, a.zone) < std::tie(b.price, b.type, b.zone);
+    });
+    if (!each.options.empty()) {
+      result.push_back(std::move(each));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+base::Result<LaunchPlan> plan_launch(const model::NodeClaim& claim, const LaunchContext& context) {
+  const Requirements wanted(claim.requirements);
+  auto spot = candidates_for(claim, wanted, context, model::kSpot);
+  auto on_demand = candidates_for(claim, wanted, context, model::kOnDemand);
+  LaunchPlan plan;
+  plan.capacity_type = spot.empty() ? model::kOnDemand : model::kSpot;
+  auto& chosen = spot.empty() ? on_demand : spot;
+  if (!keeps_min_values(wanted)) {
+    drop_exotic(on_demand);
+    drop_exotic(spot);
+    drop_dear_spot(spot, on_demand);
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
+    return a.cheapest() < b.cheapest();
+  });
+  chosen.resize(std::min(chosen.size(), kMaxLaunchTypes));
+  const auto tenancy = wanted.find(kTenancyLabel);
+  plan.dedicated = tenancy != nullptr && tenancy->has("dedicated") && !tenancy->has("default");
+  plan.groups = group(chosen, claim, context);
+  if (plan.groups.empty()) {
+    return base::fail(base::ErrorKind::NoCapacity,
+                      "NodeClaim " + claim.meta.name +
+                          ": no instance type with a price, an image and room for " +
+                          model::to_string(claim.requests) + " is available for its requirements " +
+                          wanted.to_string());
+  }
+  return plan;
+}
+
+}  // namespace millwright::cloud::aws

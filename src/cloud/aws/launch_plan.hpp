@@ -1,0 +1,48 @@
+// Which instance types, in which zones, of which capacity type a NodeClaim may become, in
+// Karpenter's order of filters (pkg/providers/instance). Pure.
+#pragma once
+
+#include "cloud/aws/node_class_spec.hpp"
+#include "millwright/base/result.hpp"
+#include "millwright/model/karpenter.hpp"
+#include "millwright/scheduling/instance_type.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::aws {
+
+inline constexpr std::size_t kMaxLaunchTypes = 60;
+
+struct LaunchOption {
+  std::string type;
+  std::string zone;
+  std::string subnet;
+  double price = 0;
+};
+
+// Options that one launch template can serve.
+struct LaunchGroup {
+  std::string image_id;
+  std::int64_t max_pods = 0;
+  std::int64_t efa_interfaces = 0;
+  std::vector<LaunchOption> options;  // by price
+};
+
+struct LaunchPlan {
+  std::string capacity_type;
+  bool dedicated = false;  // tenancy
+  std::vector<LaunchGroup> groups;
+};
+
+struct LaunchContext {
+  const std::vector<scheduling::InstanceType>& types;
+  const NodeClassFindings& findings;
+  std::function<std::int64_t(std::string_view subnet)> free_addresses;
+};
+
+// NoCapacity when no available offering meets the claim; the message says what was asked.
+base::Result<LaunchPlan> plan_launch(const model::NodeClaim& claim, const LaunchContext& context);
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,58 @@
+// The status of an EC2NodeClass, written.
+#include "cloud/aws/resolver.hpp"
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::cloud::aws {
+namespace {
+
+namespace json = boost::json;
+
+json::array subnets_json(const std::vector<Subnet>& subnets) {
+  json::array result;
+  for (const auto& each : subnets) {
+    json::object item{{"id", each.id}, {"zone", each.zone}};
+    if (!each.zone_id.empty()) {
+      item["zoneID"] = each.zone_id;
+    }
+    result.push_back(std::move(item));
+  }
+  return result;
+}
+
+json::array groups_json(const std::vector<ResolvedGroup>& groups) {
+  json::array result;
+  for (const auto& each : groups) {
+    result.push_back(json::object{{"id", each.id}, {"name", each.name}});
+  }
+  return result;
+}
+
+json::array images_json(const std::vector<ResolvedImage>& images) {
+  json::array result;
+  for (const auto& each : images) {
+    json::object item{{"id", each.id}, {"name", each.name}};
+    if (each.deprecated) {
+      item["deprecated"] = true;
+    }
+    item["requirements"] = model::encode(each.requirements);
+    result.push_back(std::move(item));
+  }
+  return result;
+}
+
+}  // namespace
+
+json::value status_json(const std::vector<Subnet>& subnets,
+                        const std::vector<ResolvedGroup>& groups,
+                        const std::vector<ResolvedImage>& images, const std::string& profile) {
+  json::object status;
+  status["subnets"] = subnets_json(subnets);
+  status["securityGroups"] = groups_json(groups);
+  status["amis"] = images_json(images);
+  status["instanceProfile"] = profile;
+  return status;
+}
+
+}  // namespace millwright::cloud::aws

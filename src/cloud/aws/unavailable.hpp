@@ -1,0 +1,31 @@
+// Offerings that EC2 said it cannot fill now (insufficient capacity errors), for a while.
+#pragma once
+
+#include "millwright/base/time.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millwright::cloud::aws {
+
+class UnavailableOfferings {
+ public:
+  static constexpr base::Duration kTtl = std::chrono::minutes(3);  // as Karpenter's
+
+  // An empty type or zone stands for all of them.
+  void mark(std::string_view type, std::string_view zone, std::string_view capacity_type,
+            base::TimePoint now);
+  bool is_marked(std::string_view type, std::string_view zone, std::string_view capacity_type,
+                 base::TimePoint now) const;
+  // Forgets what is over. True when something was.
+  bool sweep(base::TimePoint now);
+  // When the first mark ends; nullopt when there is none.
+  std::optional<base::TimePoint> next_end() const;
+
+ private:
+  std::map<std::string, base::TimePoint, std::less<>> until_;
+};
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,215 @@
+// An EC2 that remembers: fleets by client token, instances, launch templates; with late
+// visibility, lost answers and offerings that are sold out.
+#pragma once
+
+#include "fake_aws.hpp"
+
+#include <set>
+
+namespace millwright::cloud::aws {
+
+class FakeEc2 {
+ public:
+  FakeEc2(base::VirtualLoop& loop, FakeHttp& http) : loop_(loop), aws(http) {
+    aws.on("DescribeInstanceTypes", read_test_data("instance_types.xml"));
+    aws.on("DescribeInstanceTypeOfferings", offerings());
+    aws.on("DescribeSpotPriceHistory", "<R><spotPriceHistorySet/></R>");
+    aws.on("GetProducts", [](const Asked&) { return net::Response::text(500, "<html>"); });
+    aws.on("CreateLaunchTemplate", [this](const Asked& asked) { return create_template(asked); });
+    aws.on("DescribeLaunchTemplates", [this](const Asked&) { return list_templates(); });
+    aws.on("DeleteLaunchTemplate", [this](const Asked& asked) {
+      templates.erase(asked.field("LaunchTemplateName"));
+      return xml("<R/>");
+    });
+    aws.on("CreateFleet", [this](const Asked& asked) { return create_fleet(asked); });
+    aws.on("DescribeInstances", [this](const Asked& asked) { return describe(asked); });
+    aws.on("TerminateInstances", [this](const Asked& asked) { return terminate(asked); });
+  }
+
+  struct Machine {
+    std::string id;
+    std::string type;
+    std::string zone;
+    std::string subnet;
+    std::string image;
+    std::string state = "running";
+    base::TimePoint visible_at;
+    std::map<std::string, std::string> tags;
+  };
+
+  std::vector<Machine> living() const {
+    std::vector<Machine> result;
+    for (const auto& machine : machines) {
+      if (machine.state == "running") {
+        result.push_back(machine);
+      }
+    }
+    return result;
+  }
+  Machine& find(const std::string& id) {
+    return *std::find_if(machines.begin(), machines.end(),
+                         [&](const auto& each) { return each.id == id; });
+  }
+
+ private:
+  base::VirtualLoop& loop_;
+
+ public:
+  FakeAws aws;
+  std::vector<Machine> machines;
+  std::set<std::string> templates;
+  std::set<std::string> sold_out;  // "m5.large us-west-2a"
+  std::string fleet_error;         // code that every offering fails with
+  bool lose_answer = false;        // the next fleet is made, its answer is not seen
+  base::Duration lag{};            // until a new instance is described
+
+ private:
+  static std::string offerings() {
+    std::string items;
+    for (const auto& type : test_types()) {
+      for (const std::string zone : {"us-west-2a", "us-west-2b"}) {
+        items += "<item><instanceType>" + type.name + "</instanceType><location>" + zone +
+                 "</location></item>";
+      }
+    }
+    return "<R><instanceTypeOfferingSet>" + items + "</instanceTypeOfferingSet></R>";
+  }
+
+  net::Response create_template(const Asked& asked) {
+    const bool added = templates.insert(asked.field("LaunchTemplateName")).second;
+    return added ? xml("<R/>") : ec2_error("InvalidLaunchTemplateName.AlreadyExistsException");
+  }
+  net::Response list_templates() const {
+    std::string items;
+    for (const auto& name : templates) {
+      items += "<item><launchTemplateName>" + name + "</launchTemplateName></item>";
+    }
+    return xml("<R><launchTemplates>" + items + "</launchTemplates></R>");
+  }
+
+  static std::string overrides(const std::string& type, const std::string& zone,
+                               const std::string& subnet) {
+    return "<launchTemplateAndOverrides><overrides><instanceType>" + type +
+           "</instanceType><subnetId>" + subnet + "</subnetId><availabilityZone>" + zone +
+           "</availabilityZone></overrides></launchTemplateAndOverrides>";
+  }
+
+  base::Result<net::Response> create_fleet(const Asked& asked) {
+    const auto token = asked.field("ClientToken");
+    if (const auto known = fleets_.find(token); known != fleets_.end()) {
+      return known->second.first == asked.body ? xml(known->second.second)
+                                               : ec2_error("IdempotentParameterMismatch");
+    }
+    std::string errors;
+    std::string made;
+    for (int config = 1; made.empty(); ++config) {
+      const auto prefix = "LaunchTemplateConfigs." + std::to_string(config);
+      const auto name = asked.field(prefix + ".LaunchTemplateSpecification.LaunchTemplateName");
+      if (name.empty()) {
+        break;
+      }
+      if (!templates.contains(name)) {
+        return ec2_error("InvalidLaunchTemplateName.NotFoundException");
+      }
+      made = launch_from(asked, prefix, errors);
+    }
+    const auto body = "<R><fleetInstanceSet>" + made + "</fleetInstanceSet><errorSet>" + errors +
+                      "</errorSet></R>";
+    fleets_[token] = {asked.body, body};
+    if (std::exchange(lose_answer, false)) {
+      return base::fail(base::ErrorKind::Timeout, "no answer");
+    }
+    return xml(body);
+  }
+
+  std::string launch_from(const Asked& asked, const std::string& prefix, std::string& errors) {
+    for (int number = 1;; ++number) {
+      const auto at = prefix + ".Overrides." + std::to_string(number);
+      const auto type = asked.field(at + ".InstanceType");
+      if (type.empty()) {
+        return {};
+      }
+      const auto zone = asked.field(at + ".AvailabilityZone");
+      const auto subnet = asked.field(at + ".SubnetId");
+      const bool none = sold_out.contains(type + " " + zone);
+      if (none || !fleet_error.empty()) {
+        errors += "<item>" + overrides(type, zone, subnet) + "<errorCode>" +
+                  (none ? "InsufficientInstanceCapacity" : fleet_error) +
+                  "</errorCode><errorMessage>no luck</errorMessage></item>";
+        continue;
+      }
+      Machine machine;
+      machine.id = "i-" + std::to_string(machines.size() + 1);
+      machine.type = type;
+      machine.zone = zone;
+      machine.subnet = subnet;
+      machine.image = asked.field(at + ".ImageId");
+      machine.visible_at = loop_.now() + lag;
+      for (int tag = 1;
+           asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
+        const auto tag_at = "TagSpecification.1.Tag." + std::to_string(tag);
+        machine.tags[asked.field(tag_at + ".Key")] = asked.field(tag_at + ".Value");
+      }
+      machines.push_back(machine);
+      return "<item>" + overrides(type, zone, subnet) + "<instanceIds><item>" + machine.id +
+             "</item></instanceIds><instanceType>" + type + "</instanceType></item>";
+    }
+  }
+
+  static std::string describe_one(const Machine& machine) {
+    std::string tags;
+    for (const auto& [key, value] : machine.tags) {
+      tags += "<item><key>" + key + "</key><value>" + value + "</value></item>";
+    }
+    return "<item><instancesSet><item><instanceId>" + machine.id + "</instanceId><instanceType>" +
+           machine.type + "</instanceType><imageId>" + machine.image + "</imageId><subnetId>" +
+           machine.subnet + "</subnetId><privateDnsName>ip-" + machine.id +
+           "</privateDnsName><instanceState><name>" + machine.state +
+           "</name></instanceState><placement><availabilityZone>" + machine.zone +
+           "</availabilityZone></placement><groupSet><item><groupId>sg-1</groupId></item>"
+           "</groupSet><tagSet>" +
+           tags + "</tagSet></item></instancesSet></item>";
+  }
+
+  bool is_asked_for(const Machine& machine, const Asked& asked) const {
+    for (const std::string tag : {"millwright.io/nodeclaim-uid", "eks:eks-cluster-name"}) {
+      const auto wanted = asked.filter("tag:" + tag);
+      const auto has = machine.tags.find(tag);
+      if (wanted != "-" && (has == machine.tags.end() || has->second != wanted)) {
+        return false;
+      }
+    }
+    return machine.state != "terminated" && machine.visible_at <= loop_.now();
+  }
+
+  net::Response describe(const Asked& asked) {
+    std::string items;
+    if (asked.fields.contains("InstanceId.1")) {
+      for (int i = 1; asked.fields.contains("InstanceId." + std::to_string(i)); ++i) {
+        const auto id = asked.field("InstanceId." + std::to_string(i));
+        const auto found = std::find_if(machines.begin(), machines.end(),
+                                        [&](const auto& each) { return each.id == id; });
+        if (found == machines.end()) {
+          return ec2_error("InvalidInstanceID.NotFound", 400, id);
+        }
+        items += is_asked_for(*found, asked) ? describe_one(*found) : "";
+      }
+    } else {
+      for (const auto& machine : machines) {
+        items += is_asked_for(machine, asked) ? describe_one(machine) : "";
+      }
+    }
+    return xml("<R><reservationSet>" + items + "</reservationSet></R>");
+  }
+
+  net::Response terminate(const Asked& asked) {
+    for (int i = 1; asked.fields.contains("InstanceId." + std::to_string(i)); ++i) {
+      find(asked.field("InstanceId." + std::to_string(i))).state = "shutting-down";
+    }
+    return xml("<R/>");
+  }
+
+  std::map<std::string, std::pair<std::string, std::string>> fleets_;  // token -> body, answer
+};
+
+}  // namespace millwright::cloud::aws
