@@ -38,6 +38,7 @@ class Cluster {
 
   Plane& plane() { return *plane_; }
   Controller& controller() { return *controller_; }
+  CloudProcess& cloud() { return *cloud_; }  // when it was asked for
   void set_controller(std::unique_ptr<Controller> controller) {
     controller_ = std::move(controller);
   }
