@@ -32,6 +32,26 @@ TEST(Unregistered, NodesAreGivenUpAfterTheTimeoutAndTriedAgain) {
   EXPECT_TRUE(cluster->nodes().empty());
 }
 
+// Nearly a third of all that the controller writes is answered with a conflict or a failure.
+TEST(Faults, OfWritesDelayNobodyForGood) {
+  ClusterOptions options;
+  options.cloud = std::vector<std::string>{"--launch=1s", "--lost-replies=0.3", "--errors=0.2"};
+  options.faults = ProxyFaults{.conflicts = 0.15, .failures = 0.15};
+  const auto cluster = Cluster::start(std::move(options));
+  ASSERT_NE(cluster, nullptr);
+  cluster->apply(node_pool("faulty", "0s"));
+  cluster->apply(deployment({.name = "faulty", .replicas = 12, .cpu = "2", .pool = "faulty"}));
+  cluster->wait_running("faulty", 12, seconds(180));
+  cluster->kubectl({"scale", "deployment", "faulty", "--replicas=2"});
+  cluster->wait("few nodes are left, with as many instances", seconds(240), [&] {
+    return cluster->running("faulty") == 2 && cluster->nodes("faulty").size() == 1 &&
+           cluster->claims("faulty").size() == 1 && cluster->cloud().instances().size() == 1;
+  });
+  EXPECT_GE(cluster->proxy().spoiled(), 3U);
+  cluster->clean_up("faulty", "faulty");
+  EXPECT_TRUE(cluster->cloud().instances().empty());
+}
+
 // A DaemonSet says nothing about what it needs; its namespace's LimitRange does, and only the API
 // server knows, when it makes the pods.
 TEST(DaemonSets, AreCountedWithWhatALimitRangeGivesThem) {

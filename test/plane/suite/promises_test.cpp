@@ -42,8 +42,14 @@ json::value stray_pod(const std::string& name) {
 }
 
 PromiseCounts play(std::uint64_t seed, int pods, bool extender) {
-  auto cluster = Cluster::start(
-      {.cloud = std::vector<std::string>{"--launch=1s", "--boot=2s"}, .extender = extender});
+  ClusterOptions options;
+  options.cloud = std::vector<std::string>{"--launch=1s", "--boot=2s"};
+  options.extender = extender;
+  // What we see comes late in a third of the rounds; what the scheduler sees does not.
+  if (seed % 3 == 0) {
+    options.faults = ProxyFaults{.watch_delay = milliseconds(2'000), .seed = seed};
+  }
+  auto cluster = Cluster::start(std::move(options));
   if (cluster == nullptr) {
     return {};
   }
