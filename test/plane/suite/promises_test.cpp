@@ -112,8 +112,8 @@ TEST(Promises, AreKeptWhileDeploymentsRoll) {
   const auto counts = play_rounds(true);
   EXPECT_GT(counts.planned, 0U);
   EXPECT_GT(counts.nodes, 0U);
-  EXPECT_LE(static_cast<double>(counts.elsewhere), 0.01 * static_cast<double>(counts.planned))
-      << counts.details;
+  // One in a hundred: the scheduler may have been about to bind a pod as it was planned.
+  EXPECT_LE(counts.elsewhere, (counts.planned + 99) / 100) << counts.details;
   EXPECT_EQ(counts.died_unused, 0U) << counts.details;
   EXPECT_EQ(counts.bound_closed, 0U) << counts.details;
 }
