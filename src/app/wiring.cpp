@@ -106,6 +106,7 @@ struct Engine::Impl {
         admission([this] { return admission_world.get(); }) {
     state.on_change(
         [this](std::string_view kind, const model::ObjectKey& key) { dispatch(kind, key); });
+    holds.on_expired([this] { provisioner.notify(); });
     state.on_problem([this](const std::string& problem) {
       services.log.warn("ignoring a mirrored promise", {{"problem", problem}});
     });
