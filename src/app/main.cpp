@@ -2,6 +2,7 @@
 
 #include "app/cloud_command.hpp"
 #include "app/controller_command.hpp"
+#include "app/install_command.hpp"
 #include "app/sandbox_command.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/certs/certs.hpp"
@@ -129,6 +130,35 @@ void add_cloud_options(CLI::App& command, app::CloudArguments& arguments) {
       ->check(CLI::Range(0.0, 1.0));
 }
 
+void add_install_options(CLI::App& command, app::InstallArguments& arguments) {
+  command
+      .add_option("--mode", arguments.mode,
+                  "extender: an existing kube-scheduler calls us; second-scheduler: a stock one of "
+                  "our own; alone: none")
+      ->capture_default_str();
+  command.add_option("--namespace", arguments.namespace_, "where it lives")->capture_default_str();
+  command.add_option("--image", arguments.image, "image of Millwright");
+  command.add_option("--scheduler-image", arguments.scheduler_image,
+                     "image of the second scheduler: the cluster's own minor version");
+  command.add_option("--replicas", arguments.replicas, "one leads, the others stand by")
+      ->capture_default_str();
+  command.add_option("--leader-election-namespace", arguments.lease_namespace,
+                     "namespace of the Lease; Karpenter's own makes the two take turns");
+  command
+      .add_option("--simulated-clouds", arguments.simulated_clouds,
+                  "clouds that exist only in memory, or none")
+      ->capture_default_str();
+  command.add_flag("--no-crds", arguments.no_crds,
+                   "without the definitions: what `kubectl delete -f -` may safely be given");
+  command
+      .add_option("--part", arguments.part,
+                  "all, stanza (for an existing kube-scheduler), second-scheduler, opt-in-policy")
+      ->capture_default_str();
+  command.add_option("--cluster-ip", arguments.cluster_ip, "of the stanza: of Service millwright");
+  command.add_option("--ca-data", arguments.ca_data,
+                     "of the stanza: ca.crt of Secret millwright-certs, base64 as it stands there");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,6 +194,10 @@ int main(int argc, char** argv) {
   crds->add_option("--dir", crd_directory, "write one file per kind into this folder instead")
       ->check(CLI::ExistingDirectory);
 
+  app::InstallArguments install_arguments;
+  auto* install = cli.add_subcommand("install", "print the manifests for kubectl apply -f -");
+  add_install_options(*install, install_arguments);
+
   CertsArguments certs_arguments;
   auto* certs = cli.add_subcommand("certs", "make a CA and a serving certificate as files");
   certs
@@ -191,6 +225,9 @@ int main(int argc, char** argv) {
   }
   if (*crds) {
     return print_crds(crd_directory);
+  }
+  if (*install) {
+    return app::run_install(install_arguments);
   }
   if (*certs) {
     return make_certs(certs_arguments);

@@ -64,7 +64,7 @@ TEST(Settings, AMalformedEnvironmentValueFallsBackToTheDefaultWithAWarning) {
 
 TEST(Settings, KarpentersFlagsWithoutAMeaningHereAreAccepted) {
   const auto loaded =
-      load_settings({{"batch-idle-duration", "1s"}, {"memory-limit", "-1"}}, environment_of({}));
+      load_settings({{"karpenter-service", "k"}, {"memory-limit", "-1"}}, environment_of({}));
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_EQ(loaded.warnings.size(), 2U);
 }

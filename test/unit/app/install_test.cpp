@@ -1,0 +1,308 @@
+// What `millwright install` prints: that it is YAML, that the files in manifests/ are it, that the
+// permissions stay small, and that the parts name each other rightly.
+#include "millwright/app/install.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace millwright::app {
+namespace {
+
+namespace json = boost::json;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+InstallOptions in_mode(InstallMode mode) {
+  InstallOptions options;
+  options.mode = mode;
+  return options;
+}
+
+InstallOptions only(InstallPart part) {
+  InstallOptions options;
+  options.part = part;
+  return options;
+}
+
+std::string text_of(const InstallOptions& options) {
+  const auto text = install_text(options);
+  EXPECT_TRUE(text) << text.error().message;
+  return text.value_or("");
+}
+
+std::vector<json::value> documents_of(const InstallOptions& options) {
+  const auto documents = model::parse_yaml(text_of(options));
+  EXPECT_TRUE(documents) << documents.error().message;
+  return documents.value_or(std::vector<json::value>());
+}
+
+std::string at(const json::value& object, const char* pointer) {
+  boost::system::error_code error;
+  const auto* value = object.find_pointer(pointer, error);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::vector<json::value> of_kind(const std::vector<json::value>& documents, std::string_view kind) {
+  std::vector<json::value> found;
+  std::copy_if(documents.begin(), documents.end(), std::back_inserter(found),
+               [&](const auto& document) { return at(document, "/kind") == kind; });
+  return found;
+}
+
+// "group/resource verb[ of name]" for every permission of every role.
+std::set<std::string> permissions(const InstallOptions& options) {
+  std::set<std::string> all;
+  const auto documents = documents_of(options);
+  for (const char* kind : {"Role", "ClusterRole"}) {
+    for (const auto& role : of_kind(documents, kind)) {
+      for (const auto& rule : role.at("rules").as_array()) {
+        std::string names;
+        if (const auto* limited = rule.as_object().if_contains("resourceNames")) {
+          names = " of " + json::serialize(*limited);
+        }
+        for (const auto& group : rule.at("apiGroups").as_array()) {
+          for (const auto& resource : rule.at("resources").as_array()) {
+            for (const auto& verb : rule.at("verbs").as_array()) {
+              all.insert(std::string(group.as_string()) + "/" + std::string(resource.as_string()) +
+                         " " + std::string(verb.as_string()) + names);
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Install, FilesInManifestsAreTheGeneratedOnes) {
+  const std::pair<const char*, InstallOptions> files[] = {
+      {"install/extender.yaml", in_mode(InstallMode::Extender)},
+      {"install/second-scheduler.yaml", in_mode(InstallMode::SecondScheduler)},
+      {"install/alone.yaml", in_mode(InstallMode::Alone)},
+      {"scheduler/extender-stanza.yaml", only(InstallPart::SchedulerStanza)},
+      {"scheduler/second-scheduler.yaml", only(InstallPart::SecondScheduler)},
+      {"scheduler/opt-in-policy.yaml", only(InstallPart::OptInPolicy)}};
+  for (const auto& [name, options] : files) {
+    std::ifstream file(std::string(SOURCE_ROOT "/manifests/") + name);
+    std::stringstream written;
+    written << file.rdbuf();
+    EXPECT_TRUE(written.str() == text_of(options))
+        << "manifests/" << name << " is not what `millwright install` prints; write it anew with\n"
+        << "  scripts/manifests";
+  }
+}
+
+TEST(Install, EveryModeIsDocumentsOfKnownKindsInTheChosenNamespace) {
+  for (const auto mode :
+       {InstallMode::Extender, InstallMode::SecondScheduler, InstallMode::Alone}) {
+    InstallOptions options = in_mode(mode);
+    options.namespace_ = "nodes";
+    const auto documents = documents_of(options);
+    EXPECT_EQ(of_kind(documents, "CustomResourceDefinition").size(), 8U);
+    EXPECT_EQ(of_kind(documents, "Deployment").size(),
+              mode == InstallMode::SecondScheduler ? 2U : 1U);
+    for (const auto& document : documents) {
+      const auto space = at(document, "/metadata/namespace");
+      EXPECT_TRUE(space.empty() || space == "nodes" || space == "kube-system") << document;
+    }
+    EXPECT_THAT(text_of(options), Not(HasSubstr("millwright-system")));
+  }
+}
+
+TEST(Install, WithoutDefinitionsNothingThatIsDeletedTakesNodesAlong) {
+  InstallOptions options;
+  options.crds = false;
+  EXPECT_THAT(of_kind(documents_of(options), "CustomResourceDefinition"), IsEmpty());
+}
+
+TEST(Install, ANamespaceOfTheClusterIsNotOursToLabel) {
+  InstallOptions options;
+  options.namespace_ = "kube-system";
+  EXPECT_THAT(of_kind(documents_of(options), "Namespace"), IsEmpty());
+}
+
+TEST(Install, NoPermissionIsAWildcardOrReachesSecretsOfOthers) {
+  for (const auto mode :
+       {InstallMode::Extender, InstallMode::SecondScheduler, InstallMode::Alone}) {
+    for (const auto& permission : permissions(in_mode(mode))) {
+      EXPECT_THAT(permission, Not(HasSubstr("*")));
+      EXPECT_THAT(permission, Not(HasSubstr("impersonate")));
+      EXPECT_THAT(permission, Not(HasSubstr("rbac.authorization.k8s.io")));
+    }
+    for (const auto& role : of_kind(documents_of(in_mode(mode)), "ClusterRole")) {
+      EXPECT_THAT(json::serialize(role), Not(HasSubstr("secrets")));
+    }
+  }
+}
+
+TEST(Install, EachRuleSaysWhyItIsNeeded) {
+  const std::string text = text_of({});
+  std::istringstream lines(text);
+  std::string line;
+  std::string before;
+  int rules = 0;
+  while (std::getline(lines, line)) {
+    if (line == "- apiGroups:") {
+      ++rules;
+      EXPECT_TRUE(before.starts_with("# ")) << "no reason above a rule, but: " << before;
+    }
+    before = line;
+  }
+  EXPECT_GT(rules, 15);
+}
+
+TEST(Install, PodsAreOnlyAnnotatedWhereAnExtenderRefusesThem) {
+  EXPECT_THAT(permissions(in_mode(InstallMode::Extender)), Contains("/pods patch"));
+  EXPECT_THAT(permissions(in_mode(InstallMode::SecondScheduler)), Contains("/pods patch"));
+  EXPECT_THAT(permissions(in_mode(InstallMode::Alone)), Not(Contains("/pods patch")));
+}
+
+TEST(Install, NodesAreOnlyCreatedForSimulatedClouds) {
+  InstallOptions options;
+  EXPECT_THAT(permissions(options), Contains("/nodes create"));
+  options.simulated_clouds.clear();
+  EXPECT_THAT(permissions(options), Not(Contains("/nodes create")));
+  EXPECT_THAT(text_of(options), HasSubstr("--simulated-clouds="));
+}
+
+TEST(Install, TheLeaseMayLiveInKarpentersNamespace) {
+  InstallOptions options;
+  options.lease_namespace = "kube-system";
+  int found = 0;
+  const auto documents = documents_of(options);
+  for (const char* kind : {"Role", "RoleBinding"}) {
+    for (const auto& object : of_kind(documents, kind)) {
+      if (at(object, "/metadata/name") == "millwright-leader-election") {
+        ++found;
+        EXPECT_EQ(at(object, "/metadata/namespace"), "kube-system");
+      }
+    }
+  }
+  EXPECT_EQ(found, 2);
+  EXPECT_THAT(text_of(options), HasSubstr("name: LEADER_ELECTION_NAMESPACE\n"));
+}
+
+// Every object that another names is there: ServiceAccounts, roles, ports, ConfigMaps.
+TEST(Install, BindingsNameRolesAndAccountsThatAreThere) {
+  const auto documents = documents_of(in_mode(InstallMode::SecondScheduler));
+  std::set<std::string> there;
+  for (const auto& document : documents) {
+    there.insert(at(document, "/kind") + "/" + at(document, "/metadata/name"));
+  }
+  const std::set<std::string> of_the_cluster{"ClusterRole/system:kube-scheduler",
+                                             "ClusterRole/system:volume-scheduler",
+                                             "Role/extension-apiserver-authentication-reader"};
+  for (const char* kind : {"RoleBinding", "ClusterRoleBinding"}) {
+    for (const auto& binding : of_kind(documents, kind)) {
+      const auto role = at(binding, "/roleRef/kind") + "/" + at(binding, "/roleRef/name");
+      EXPECT_TRUE(there.contains(role) || of_the_cluster.contains(role)) << role;
+      EXPECT_THAT(there, Contains("ServiceAccount/" + at(binding, "/subjects/0/name")));
+    }
+  }
+  for (const auto& deployment : of_kind(documents, "Deployment")) {
+    const auto account = at(deployment, "/spec/template/spec/serviceAccountName");
+    EXPECT_THAT(there, Contains("ServiceAccount/" + account));
+    EXPECT_EQ(deployment.at_pointer("/spec/selector/matchLabels"),
+              deployment.at_pointer("/spec/template/metadata/labels"));
+  }
+}
+
+TEST(Install, TheServicesSelectorAndPortsAreTheDeployments) {
+  const auto documents = documents_of({});
+  const auto service = of_kind(documents, "Service").at(0);
+  const auto deployment = of_kind(documents, "Deployment").at(0);
+  EXPECT_EQ(service.at_pointer("/spec/selector"),
+            deployment.at_pointer("/spec/template/metadata/labels"));
+  std::set<std::string> opened;
+  for (const auto& port :
+       deployment.at_pointer("/spec/template/spec/containers/0/ports").as_array()) {
+    opened.insert(at(port, "/name"));
+  }
+  for (const auto& port : service.at_pointer("/spec/ports").as_array()) {
+    EXPECT_THAT(opened, Contains(at(port, "/targetPort")));
+  }
+  for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
+    const auto configuration = of_kind(documents, kind).at(0);
+    EXPECT_EQ(at(configuration, "/webhooks/0/clientConfig/service/name"),
+              at(service, "/metadata/name"));
+    EXPECT_EQ(at(configuration, "/webhooks/0/failurePolicy"), "Ignore");
+  }
+}
+
+TEST(Install, PodsMeetTheRestrictedLevel) {
+  for (const auto& deployment :
+       of_kind(documents_of(in_mode(InstallMode::SecondScheduler)), "Deployment")) {
+    const auto& pod = deployment.at_pointer("/spec/template/spec");
+    EXPECT_TRUE(pod.at_pointer("/securityContext/runAsNonRoot").as_bool());
+    EXPECT_EQ(at(pod, "/securityContext/seccompProfile/type"), "RuntimeDefault");
+    const auto& container = pod.at_pointer("/containers/0/securityContext");
+    EXPECT_FALSE(container.at("allowPrivilegeEscalation").as_bool());
+    EXPECT_EQ(container.at_pointer("/capabilities/drop"), json::value(json::array{"ALL"}));
+    EXPECT_EQ(pod.as_object().if_contains("hostNetwork"), nullptr);
+  }
+}
+
+TEST(Install, TheSecondSchedulersConfigurationIsYamlThatCallsOurService) {
+  const auto documents = documents_of(in_mode(InstallMode::SecondScheduler));
+  const auto text = at(of_kind(documents, "ConfigMap").at(0), "/data/config.yaml");
+  const auto config = model::parse_yaml(text);
+  ASSERT_TRUE(config) << config.error().message;
+  const auto& extenders = config->at(0).at("extenders").as_array();
+  ASSERT_EQ(extenders.size(), 2U);
+  for (const auto& extender : extenders) {
+    EXPECT_EQ(at(extender, "/urlPrefix"), "https://millwright.millwright-system.svc:443/scheduler");
+    EXPECT_TRUE(extender.at("nodeCacheCapable").as_bool());
+    EXPECT_TRUE(extender.at("ignorable").as_bool());
+    EXPECT_EQ(at(extender, "/tlsConfig/serverName"), "millwright.millwright-system.svc");
+  }
+  // Whoever refuses must also be asked before others are evicted.
+  EXPECT_EQ(at(extenders.at(0), "/filterVerb"), "filter");
+  EXPECT_EQ(at(extenders.at(0), "/preemptVerb"), "preempt");
+}
+
+TEST(Install, TheStanzaTakesTheAddressAndTheCa) {
+  InstallOptions options = only(InstallPart::SchedulerStanza);
+  options.cluster_ip = "10.96.0.7";
+  options.ca_data = "Q0E=";
+  const auto text = text_of(options);
+  EXPECT_THAT(text, HasSubstr("urlPrefix: https://10.96.0.7:443/scheduler\n"));
+  EXPECT_THAT(text, HasSubstr("caData: Q0E=\n"));
+  EXPECT_THAT(text, HasSubstr("serverName: millwright.millwright-system.svc\n"));
+}
+
+TEST(Install, WrongOptionsAreNamed) {
+  struct Case {
+    const char* option;
+    void (*spoil)(InstallOptions&);
+  };
+  const Case cases[] = {
+      {"--namespace", [](InstallOptions& o) { o.namespace_ = "Upper"; }},
+      {"--namespace", [](InstallOptions& o) { o.namespace_ = ""; }},
+      {"--leader-election-namespace", [](InstallOptions& o) { o.lease_namespace = "a b"; }},
+      {"--replicas", [](InstallOptions& o) { o.replicas = 0; }},
+      {"--image", [](InstallOptions& o) { o.image = "a b"; }},
+      {"--scheduler-image", [](InstallOptions& o) { o.scheduler_image = ""; }},
+      {"--cluster-ip", [](InstallOptions& o) { o.cluster_ip = "a\nb"; }}};
+  for (const auto& [option, spoil] : cases) {
+    InstallOptions options;
+    spoil(options);
+    const auto text = install_text(options);
+    ASSERT_FALSE(text) << option;
+    EXPECT_THAT(text.error().message, HasSubstr(option));
+  }
+  EXPECT_FALSE(parse_install_mode("none"));
+  EXPECT_FALSE(parse_install_part("crds"));
+}
+
+}  // namespace
+}  // namespace millwright::app
