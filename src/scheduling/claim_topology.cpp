@@ -32,6 +32,9 @@ std::int32_t ClaimDrafts::domain_of(std::uint32_t shape, std::uint32_t key) {
         values != nullptr && values->op() == model::Operator::In && values->values().size() == 1;
     const std::int32_t found = one ? domains.find(values->values().front()) : kUnknownDomain;
     by_key[key] = one && found < 0 ? kUnknownDomain : found;
+    if (values != nullptr && values->op() == model::Operator::DoesNotExist) {
+      by_key[key] = kNoDomain;
+    }
   }
   return by_key[key];
 }
@@ -90,7 +93,7 @@ void ClaimDrafts::count(std::uint32_t index, const Constraint& constraint) {
       const std::int32_t domain = domain_of(claim.shape, groups[id].key_index);
       if (domain >= 0) {
         counts_.add_selected(id, domain, how == Counting::Surely);
-      } else {
+      } else if (domain == kUnknownDomain) {
         claim.floating.push_back(id);
         counts_.add_floating(id, index);
       }
@@ -111,8 +114,10 @@ void ClaimDrafts::land_floating(std::uint32_t index) {
     const std::int32_t domain = domain_of(claim.shape, counts_.topology().groups()[id].key_index);
     if (domain >= 0) {
       counts_.land(id, domain, counting(claim, id) == Counting::Surely);
+    } else if (domain == kNoDomain) {
+      counts_.sink(id);
     }
-    return domain >= 0;
+    return domain != kUnknownDomain;
   });
 }
 

@@ -37,6 +37,8 @@ class TopologyCounts {
   void add_floating(std::uint32_t group, std::uint32_t claim);
   // Was floating, now decided.
   void land(std::uint32_t group, std::int32_t domain, bool sure);
+  // Was floating, now known to be in no domain.
+  void sink(std::uint32_t group) { --states_[group].total; }
   // Claims with floating pods; to be put back if they stay so.
   std::vector<std::uint32_t> take_floating(std::uint32_t group);
   void put_back_floating(std::uint32_t group, std::uint32_t claim);

@@ -49,7 +49,75 @@ class Checker {
     return std::move(found_);
   }
 
+  std::vector<std::string> missed() {
+    for (std::size_t i = 0; i < plan_.claims.size(); ++i) {
+      check_claim(i);
+    }
+    std::vector<Machine> all = bind_all(0);
+    found_.clear();
+    for (const auto& refusal : plan_.refusals) {
+      const model::Pod& pod = *pods_.at(refusal.pod_uid);
+      const auto& spread = pod.spec.topology_spread;
+      if (!pod.spec.resource_claims.empty() ||
+          std::any_of(spread.begin(), spread.end(), [](const auto& item) {
+            return item.when_unsatisfiable != "ScheduleAnyway";
+          })) {
+        continue;
+      }
+      look_for_node(pod, all);
+      look_for_new_node(pod, all);
+    }
+    return std::move(found_);
+  }
+
  private:
+  void look_for_node(const model::Pod& pod, const std::vector<Machine>& all) {
+    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+      if (filters_.alone(pod, all[i]).empty() && filters_.among_others(pod, all[i], all).empty()) {
+        say(pod.meta.uid + " fits on " + all[i].name);
+        return;
+      }
+    }
+  }
+
+  void look_for_new_node(const model::Pod& pod, std::vector<Machine>& all) {
+    for (const auto& option : problem_.pools) {
+      const auto& wanted = option.pool->template_.requirements;
+      if (option.pool->limits || option.pool->replicas ||
+          std::any_of(wanted.begin(), wanted.end(),
+                      [](const auto& item) { return item.min_values.has_value(); })) {
+        continue;
+      }
+      PlannedClaim any;
+      any.requirements = scheduling::Requirements(wanted);
+      any.labels = option.pool->template_.labels.value_or(model::StringMap{});
+      any.labels["karpenter.sh/nodepool"] = option.pool->meta.name;
+      for (const auto& item : wanted) {
+        // One of the values that the pool leaves open is as good as another to most pods.
+        if (item.op == model::Operator::In && item.key == "example.com/rack") {
+          any.labels[item.key] = item.values.front();
+        }
+      }
+      for (const auto& type : *option.types) {
+        any.instance_types.push_back(type.name);
+      }
+      for (auto& outcome : outcomes_of(problem_, option, any, "new")) {
+        if (outcome.offering->capacity_type() == "reserved" ||
+            !filters_.alone(pod, outcome.machine).empty()) {
+          continue;
+        }
+        all.push_back(outcome.machine);
+        const bool fits = filters_.among_others(pod, all.back(), all).empty();
+        all.pop_back();
+        if (fits) {
+          say(pod.meta.uid + " fits on a new node of " + option.pool->meta.name + ": " +
+              outcome.type->name + " in " + std::string(outcome.offering->zone()));
+          return;
+        }
+      }
+    }
+  }
+
   void say(std::string text) { found_.push_back(std::move(text)); }
   static std::string claim_name(std::size_t index) { return "claim " + std::to_string(index); }
   const PoolOption* pool_of(const PlannedClaim& claim) const {
@@ -288,9 +356,8 @@ class Checker {
     machine.labels.try_emplace("kubernetes.io/hostname", record.name());
     if (record.managed()) {
       // Judged as it will be when the node is ready again.
-      std::erase_if(machine.taints, [](const auto& taint) {
-        return taint.key == "node.kubernetes.io/not-ready";
-      });
+      std::erase_if(machine.taints,
+                    [](const auto& taint) { return taint.key == "node.kubernetes.io/not-ready"; });
     }
     for (const auto& pod : record.pods) {
       if (!pods_.contains(pod->meta.uid)) {
@@ -324,7 +391,7 @@ class Checker {
     return machine;
   }
 
-  void bind_all(int draw) {
+  std::vector<Machine> bind_all(int draw) {
     std::vector<Machine> all = machines(draw);
     std::map<std::string, Machine*> by_name;
     for (auto& machine : all) {
@@ -350,6 +417,7 @@ class Checker {
       }
       found->second->pods.push_back(&pod);
     }
+    return all;
   }
 
   const Problem& problem_;
@@ -368,6 +436,10 @@ class Checker {
 std::vector<std::string> violations(const Problem& problem, const Plan& plan,
                                     CheckOptions options) {
   return Checker(problem, plan, options).run();
+}
+
+std::vector<std::string> missed(const Problem& problem, const Plan& plan) {
+  return Checker(problem, plan, {}).missed();
 }
 
 }  // namespace millwright::checker
