@@ -50,6 +50,14 @@ class Checker {
   }
 
   std::vector<std::string> missed() {
+    const auto wants_many = [](const PoolOption& option) {
+      const auto& items = option.pool->template_.requirements;
+      return std::any_of(items.begin(), items.end(),
+                         [](const auto& item) { return item.min_values.has_value(); });
+    };
+    if (std::any_of(problem_.pools.begin(), problem_.pools.end(), wants_many)) {
+      return {};
+    }
     for (std::size_t i = 0; i < plan_.claims.size(); ++i) {
       check_claim(i);
     }
@@ -83,9 +91,7 @@ class Checker {
   void look_for_new_node(const model::Pod& pod, std::vector<Machine>& all) {
     for (const auto& option : problem_.pools) {
       const auto& wanted = option.pool->template_.requirements;
-      if (option.pool->limits || option.pool->replicas ||
-          std::any_of(wanted.begin(), wanted.end(),
-                      [](const auto& item) { return item.min_values.has_value(); })) {
+      if (option.pool->limits || option.pool->replicas) {
         continue;
       }
       PlannedClaim any;

@@ -28,9 +28,9 @@ std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});
 
 // Refused pods that had a place after all: on a node of the problem, or alone on a new one of a
-// pool without limits and minValues. Pods that spread over anything but hosts are left out: the
-// planner reckons with domains that have no node yet, so it may refuse what kube-scheduler would
-// allow now.
+// pool without limits. Pods that must be spread are left out: the planner reckons with domains and
+// hosts that are not there yet. So are problems with minValues: where such claims end up cannot be
+// known, and the planner reckons with the worst.
 std::vector<std::string> missed(const scheduling::Problem& problem, const scheduling::Plan& plan);
 
 // The plan in the order of its steps, with what each pod asks of others: for reading a failure.
