@@ -1,7 +1,7 @@
 #include "checker/plan/checker.hpp"
 
-#include "checker/plan/claim_outcomes.hpp"
 #include "checker/plan/kube_filters.hpp"
+#include "checker/plan/machines.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -90,23 +90,10 @@ class Checker {
 
   void look_for_new_node(const model::Pod& pod, std::vector<Machine>& all) {
     for (const auto& option : problem_.pools) {
-      const auto& wanted = option.pool->template_.requirements;
       if (option.pool->limits || option.pool->replicas) {
         continue;
       }
-      PlannedClaim any;
-      any.requirements = scheduling::Requirements(wanted);
-      any.labels = option.pool->template_.labels.value_or(model::StringMap{});
-      any.labels["karpenter.sh/nodepool"] = option.pool->meta.name;
-      for (const auto& item : wanted) {
-        // One of the values that the pool leaves open is as good as another to most pods.
-        if (item.op == model::Operator::In && item.key == "example.com/rack") {
-          any.labels[item.key] = item.values.front();
-        }
-      }
-      for (const auto& type : *option.types) {
-        any.instance_types.push_back(type.name);
-      }
+      const PlannedClaim any = anything_of(option);
       for (auto& outcome : outcomes_of(problem_, option, any, "new")) {
         if (outcome.offering->capacity_type() == "reserved" ||
             !filters_.alone(pod, outcome.machine).empty()) {
@@ -334,12 +321,12 @@ class Checker {
     std::set<std::string> usable;
     for (const auto& record : problem_.nodes) {
       usable.insert(record->name());
-      result.push_back(machine_of(*record, true));
+      result.push_back(machine_of(problem_, *record, true));
     }
     if (problem_.surroundings) {
       for (const auto& record : problem_.surroundings->nodes) {
         if (!usable.contains(record->name())) {
-          result.push_back(machine_of(*record, false));
+          result.push_back(machine_of(problem_, *record, false));
         }
       }
     }
@@ -351,50 +338,6 @@ class Checker {
                                  : outcomes[random_() % outcomes.size()].machine);
     }
     return result;
-  }
-
-  Machine machine_of(const scheduling::NodeRecord& record, bool usable) const {
-    Machine machine{.name = record.name(),
-                    .labels = record.labels(),
-                    .taints = record.taints(),
-                    .allocatable = record.allocatable(),
-                    .accepts_pods = usable && !record.fenced && !record.marked_for_deletion};
-    machine.labels.try_emplace("kubernetes.io/hostname", record.name());
-    if (record.managed()) {
-      // Judged as it will be when the node is ready again.
-      std::erase_if(machine.taints,
-                    [](const auto& taint) { return taint.key == "node.kubernetes.io/not-ready"; });
-    }
-    for (const auto& pod : record.pods) {
-      if (!pods_.contains(pod->meta.uid)) {
-        machine.pods.push_back(pod.get());
-      }
-    }
-    for (const auto& hold : problem_.holds) {
-      const bool arrived = std::any_of(machine.pods.begin(), machine.pods.end(),
-                                       [&](auto* pod) { return pod->meta.uid == hold.pod_uid; });
-      if ((hold.target == record.name() || hold.target == record.claim_name()) && !arrived &&
-          !pods_.contains(hold.pod_uid)) {
-        model::subtract_from(machine.allocatable, hold.requests);
-      }
-    }
-    model::ResourceList expected = daemons_on(problem_, machine);
-    model::subtract_from(expected, record.daemon_requests);
-    for (const auto& [name, quantity] : expected) {
-      if (model::Quantity::from_milli(0) < quantity) {
-        model::subtract_from(machine.allocatable, {{name, quantity}});
-      }
-    }
-    if (problem_.surroundings) {
-      for (const auto& csi : problem_.surroundings->csi_nodes) {
-        for (const auto& driver : csi->drivers) {
-          if (csi->meta.name == record.name() && driver.allocatable_count) {
-            machine.volume_limits[driver.name] = *driver.allocatable_count;
-          }
-        }
-      }
-    }
-    return machine;
   }
 
   std::vector<Machine> bind_all(int draw) {
