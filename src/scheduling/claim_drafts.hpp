@@ -120,6 +120,8 @@ class ClaimDrafts {
   bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
   // Where the pods of `part` were counted in `whole`, they stay.
   bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);
+  bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
+                    const Constraint& constraint);
   bool settle_claim(std::uint32_t index, std::uint32_t key, std::uint32_t group,
                     const Requirements& wanted);
   void note_topology(ClaimDraft& claim, const Candidate& candidate) const;

@@ -32,6 +32,9 @@ std::int32_t ClaimDrafts::domain_of(std::uint32_t shape, std::uint32_t key) {
         values != nullptr && values->op() == model::Operator::In && values->values().size() == 1;
     const std::int32_t found = one ? domains.find(values->values().front()) : kUnknownDomain;
     by_key[key] = one && found < 0 ? kUnknownDomain : found;
+    if (values != nullptr && values->op() == model::Operator::DoesNotExist) {
+      by_key[key] = kNoDomain;
+    }
   }
   return by_key[key];
 }
@@ -51,7 +54,14 @@ ClaimDrafts::Counting ClaimDrafts::counting(const ClaimDraft& claim, std::uint32
     return filter.alternatives.empty() ||
            std::any_of(filter.alternatives.begin(), filter.alternatives.end(), meets);
   };
-  if (any([&](const auto& wanted) { return always_satisfies(requirements, wanted); })) {
+  // A well-known key that the claim leaves open will have some value.
+  const auto decided = [&](const Requirement& want) {
+    return requirements.find(want.key()) != nullptr || !model::is_well_known_label(want.key());
+  };
+  if (any([&](const auto& wanted) {
+        return std::all_of(wanted.begin(), wanted.end(), decided) &&
+               always_satisfies(requirements, wanted);
+      })) {
     known->second = Counting::Surely;
   } else if (any([&](const auto& wanted) {
                return requirements.compatible(wanted, AllowUndefined::WellKnown);
@@ -90,7 +100,7 @@ void ClaimDrafts::count(std::uint32_t index, const Constraint& constraint) {
       const std::int32_t domain = domain_of(claim.shape, groups[id].key_index);
       if (domain >= 0) {
         counts_.add_selected(id, domain, how == Counting::Surely);
-      } else {
+      } else if (domain == kUnknownDomain) {
         claim.floating.push_back(id);
         counts_.add_floating(id, index);
       }
@@ -110,9 +120,9 @@ void ClaimDrafts::land_floating(std::uint32_t index) {
   std::erase_if(claim.floating, [&](std::uint32_t id) {
     const std::int32_t domain = domain_of(claim.shape, counts_.topology().groups()[id].key_index);
     if (domain >= 0) {
-      counts_.land(id, domain, counting(claim, id) == Counting::Surely);
+      counts_.add_selected(id, domain, counting(claim, id) == Counting::Surely);
     }
-    return domain >= 0;
+    return domain != kUnknownDomain;
   });
 }
 
@@ -145,7 +155,19 @@ bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
       }
     }
   }
-  return true;
+  // They also go on counting where they did, or not, as far as that was known.
+  return std::all_of(part.pods.begin(), part.pods.end(), [&](std::uint32_t pod) {
+    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+    return counts_alike(whole, part, pods_.constraints[pod_class.constraint]);
+  });
+}
+
+bool ClaimDrafts::counts_alike(const ClaimDraft& before, const ClaimDraft& after,
+                               const Constraint& constraint) {
+  return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+    const Counting how = counting(before, id);
+    return how == Counting::Perhaps || how == counting(after, id);
+  });
 }
 
 void ClaimDrafts::settle_floating(std::uint32_t group, const Requirements& wanted) {
@@ -179,10 +201,14 @@ void ClaimDrafts::land_everywhere(std::uint32_t index, std::uint32_t group) {
   const TopologyKey& key = counts_.topology().keys()[counted.key_index];
   const auto pods = std::count(claim.floating.begin(), claim.floating.end(), group);
   std::erase(claim.floating, group);
-  for (std::size_t i = 0; counted.kind != TopologyKind::Affinity && i < key.size(); ++i) {
+  if (counted.kind == TopologyKind::Affinity) {
+    counts_.add_somewhere(group, pods);  // nobody can rely on finding them
+    return;
+  }
+  for (std::size_t i = 0; i < key.size(); ++i) {
     for (std::ptrdiff_t n = 0; n < pods && (values == nullptr || values->has(key.domains()[i]));
          ++n) {
-      counts_.land(group, static_cast<std::int32_t>(i), false);
+      counts_.add_selected(group, static_cast<std::int32_t>(i), false);
     }
   }
 }
@@ -248,7 +274,8 @@ double ClaimDrafts::price_of_new(const Candidate& candidate) {
 bool ClaimDrafts::may_move(const ClaimDraft& from, const ClaimDraft& to,
                            const Constraint& constraint) {
   const auto& groups = counts_.topology().groups();
-  return std::all_of(constraint.keys.begin(), constraint.keys.end(),
+  return counts_alike(from, to, constraint) &&
+         std::all_of(constraint.keys.begin(), constraint.keys.end(),
                      [&](std::uint32_t key) {
                        const std::int32_t domain = domain_of(from.shape, key);
                        return domain >= 0 && domain == domain_of(to.shape, key);

@@ -36,6 +36,10 @@ const Narrowing& Narrowings::of(std::span<const Narrowing::Part> parts) {
   made.parts.assign(parts.begin(), parts.end());
   for (const auto& part : parts) {
     const TopologyKey& key = topology_.keys()[part.key];
+    if (part.excluded && part.domains.count() == key.size()) {
+      made.requirements.add(Requirement(key.name(), model::Operator::DoesNotExist));
+      continue;
+    }
     std::vector<std::string> values;
     part.domains.for_each([&](std::size_t domain) { values.push_back(key.domains()[domain]); });
     made.requirements.add(Requirement(

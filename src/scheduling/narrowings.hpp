@@ -17,7 +17,7 @@ struct Narrowing {
   struct Part {
     std::uint32_t key = 0;
     DomainSet domains;
-    bool excluded = false;  // any but these
+    bool excluded = false;  // any but these; with all domains: none, the label is absent
   };
   std::uint32_t id = 0;  // apart from those of rungs
   std::vector<Part> parts;

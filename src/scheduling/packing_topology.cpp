@@ -185,7 +185,8 @@ bool Packing::promise_holds(const Candidate& candidate, std::uint32_t node) cons
   return std::all_of(rung.keyed.begin(), rung.keyed.end(),
                      [&](const Rung::Keyed& keyed) {
                        const std::int32_t domain = topology_.domain_of(keyed.key, node);
-                       return domain >= 0 && choices_.allows(candidate, keyed, domain);
+                       return domain >= 0 ? choices_.allows(candidate, keyed, domain)
+                                          : domain == kNoDomain && choices_.only_distance(keyed);
                      }) &&
          std::all_of(rung.on_host.begin(), rung.on_host.end(), [&](std::uint32_t group) {
            return topology_.groups()[group].kind != TopologyKind::Affinity ||

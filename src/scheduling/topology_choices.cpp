@@ -49,6 +49,12 @@ bool TopologyChoices::allows(const Candidate& candidate, const Rung::Keyed& keye
   });
 }
 
+bool TopologyChoices::only_distance(const Rung::Keyed& keyed) const {
+  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t id) {
+    return topology_.groups()[id].kind == TopologyKind::AntiAffinity;
+  });
+}
+
 bool TopologyChoices::find_options(const Candidate& candidate, std::size_t which) {
   const Rung::Keyed& keyed = candidate.rung.keyed[which];
   const TopologyKey& key = topology_.keys()[keyed.key];
@@ -83,6 +89,11 @@ bool TopologyChoices::find_options(const Candidate& candidate, std::size_t which
   }
   std::stable_sort(options.begin(), options.end(),
                    [](const Option& a, const Option& b) { return a.rank < b.rank; });
+  if (only_distance(keyed) && !model::is_well_known_label(key.name()) &&
+      (wanted == nullptr || wanted->admits_absence())) {
+    // Nodes without the label are apart from everything.
+    options.push_back({0, kNoDomain});
+  }
   return !options.empty();
 }
 
@@ -91,6 +102,9 @@ Narrowing::Part TopologyChoices::part_of(const Rung::Keyed& keyed, std::size_t w
   Narrowing::Part part{keyed.key, DomainSet(topology_.keys()[keyed.key].size()), false};
   if (option.domain == kUnknownDomain) {
     part.domains = sets_[which];
+  } else if (option.domain == kNoDomain) {
+    part.domains = DomainSet::all(topology_.keys()[keyed.key].size());
+    part.excluded = true;
   } else {
     part.domains.insert(static_cast<std::size_t>(option.domain));
   }
@@ -116,7 +130,11 @@ const std::vector<TopologyChoice>& TopologyChoices::find(const Candidate& candid
     return choices_;
   }
   for (const Option& option : options_[0]) {
-    choices_.push_back({&narrowings_.one(keyed[0].key, option.domain), option.rank});
+    const Narrowing::Part part =
+        option.domain == kNoDomain ? part_of(keyed[0], 0, option) : Narrowing::Part{};
+    choices_.push_back({option.domain == kNoDomain ? &narrowings_.of({&part, 1})
+                                                   : &narrowings_.one(keyed[0].key, option.domain),
+                        option.rank});
   }
   return choices_;
 }

@@ -31,10 +31,13 @@ class TopologyChoices {
   // Whether one domain is open to the pod under one key.
   bool allows(const Candidate& candidate, const Rung::Keyed& keyed, std::int32_t domain) const;
 
+  // Anti-affinity alone, which nodes without the label always meet.
+  bool only_distance(const Rung::Keyed& keyed) const;
+
  private:
   struct Option {
     std::int64_t rank = 0;
-    std::int32_t domain = kNoDomain;  // kUnknownDomain: any of `set`
+    std::int32_t domain = kNoDomain;  // kUnknownDomain: any of `sets_`
   };
   // False when there is none.
   bool find_options(const Candidate& candidate, std::size_t which);

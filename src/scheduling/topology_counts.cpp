@@ -68,17 +68,11 @@ void TopologyCounts::add_floating(std::uint32_t group, std::uint32_t claim) {
   if (floating.empty() || floating.back() != claim) {
     floating.push_back(claim);
   }
-  ++states_[group].total;
   ++version_;
 }
 
 void TopologyCounts::put_back_floating(std::uint32_t group, std::uint32_t claim) {
   states_[group].floating.push_back(claim);
-}
-
-void TopologyCounts::land(std::uint32_t group, std::int32_t domain, bool sure) {
-  add_selected(group, domain, sure);
-  --states_[group].total;  // it was counted while it floated
 }
 
 std::vector<std::uint32_t> TopologyCounts::take_floating(std::uint32_t group) {

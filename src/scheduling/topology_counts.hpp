@@ -33,10 +33,10 @@ class TopologyCounts {
   void add_owner(std::uint32_t group, std::int32_t domain);
   // On a node or claim; the first one there makes it known to those who want its company.
   void add_on_host(std::uint32_t group, HostRef host, bool first);
-  // Selected, but in which domain is not decided.
+  // Selected, but in which domain is not decided. Not part of the total before it is.
   void add_floating(std::uint32_t group, std::uint32_t claim);
-  // Was floating, now decided.
-  void land(std::uint32_t group, std::int32_t domain, bool sure);
+  // Selected pods that are in some domain, nobody can know which.
+  void add_somewhere(std::uint32_t group, std::int64_t pods) { states_[group].total += pods; }
   // Claims with floating pods; to be put back if they stay so.
   std::vector<std::uint32_t> take_floating(std::uint32_t group);
   void put_back_floating(std::uint32_t group, std::uint32_t claim);

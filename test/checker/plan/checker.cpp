@@ -1,7 +1,7 @@
 #include "checker/plan/checker.hpp"
 
-#include "checker/plan/claim_outcomes.hpp"
 #include "checker/plan/kube_filters.hpp"
+#include "checker/plan/machines.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,7 +49,68 @@ class Checker {
     return std::move(found_);
   }
 
+  std::vector<std::string> missed() {
+    const auto wants_many = [](const PoolOption& option) {
+      const auto& items = option.pool->template_.requirements;
+      return std::any_of(items.begin(), items.end(),
+                         [](const auto& item) { return item.min_values.has_value(); });
+    };
+    if (std::any_of(problem_.pools.begin(), problem_.pools.end(), wants_many)) {
+      return {};
+    }
+    for (std::size_t i = 0; i < plan_.claims.size(); ++i) {
+      check_claim(i);
+    }
+    std::vector<Machine> all = bind_all(0);
+    found_.clear();
+    for (const auto& refusal : plan_.refusals) {
+      const model::Pod& pod = *pods_.at(refusal.pod_uid);
+      const auto& spread = pod.spec.topology_spread;
+      if (!pod.spec.resource_claims.empty() ||
+          std::any_of(spread.begin(), spread.end(), [](const auto& item) {
+            return item.when_unsatisfiable != "ScheduleAnyway";
+          })) {
+        continue;
+      }
+      look_for_node(pod, all);
+      look_for_new_node(pod, all);
+    }
+    return std::move(found_);
+  }
+
  private:
+  void look_for_node(const model::Pod& pod, const std::vector<Machine>& all) {
+    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+      if (filters_.alone(pod, all[i]).empty() && filters_.among_others(pod, all[i], all).empty()) {
+        say(pod.meta.uid + " fits on " + all[i].name);
+        return;
+      }
+    }
+  }
+
+  void look_for_new_node(const model::Pod& pod, std::vector<Machine>& all) {
+    for (const auto& option : problem_.pools) {
+      if (option.pool->limits || option.pool->replicas) {
+        continue;
+      }
+      const PlannedClaim any = anything_of(option);
+      for (auto& outcome : outcomes_of(problem_, option, any, "new")) {
+        if (outcome.offering->capacity_type() == "reserved" ||
+            !filters_.alone(pod, outcome.machine).empty()) {
+          continue;
+        }
+        all.push_back(outcome.machine);
+        const bool fits = filters_.among_others(pod, all.back(), all).empty();
+        all.pop_back();
+        if (fits) {
+          say(pod.meta.uid + " fits on a new node of " + option.pool->meta.name + ": " +
+              outcome.type->name + " in " + std::string(outcome.offering->zone()));
+          return;
+        }
+      }
+    }
+  }
+
   void say(std::string text) { found_.push_back(std::move(text)); }
   static std::string claim_name(std::size_t index) { return "claim " + std::to_string(index); }
   const PoolOption* pool_of(const PlannedClaim& claim) const {
@@ -260,12 +321,12 @@ class Checker {
     std::set<std::string> usable;
     for (const auto& record : problem_.nodes) {
       usable.insert(record->name());
-      result.push_back(machine_of(*record, true));
+      result.push_back(machine_of(problem_, *record, true));
     }
     if (problem_.surroundings) {
       for (const auto& record : problem_.surroundings->nodes) {
         if (!usable.contains(record->name())) {
-          result.push_back(machine_of(*record, false));
+          result.push_back(machine_of(problem_, *record, false));
         }
       }
     }
@@ -279,52 +340,7 @@ class Checker {
     return result;
   }
 
-  Machine machine_of(const scheduling::NodeRecord& record, bool usable) const {
-    Machine machine{.name = record.name(),
-                    .labels = record.labels(),
-                    .taints = record.taints(),
-                    .allocatable = record.allocatable(),
-                    .accepts_pods = usable && !record.fenced && !record.marked_for_deletion};
-    machine.labels.try_emplace("kubernetes.io/hostname", record.name());
-    if (record.managed()) {
-      // Judged as it will be when the node is ready again.
-      std::erase_if(machine.taints, [](const auto& taint) {
-        return taint.key == "node.kubernetes.io/not-ready";
-      });
-    }
-    for (const auto& pod : record.pods) {
-      if (!pods_.contains(pod->meta.uid)) {
-        machine.pods.push_back(pod.get());
-      }
-    }
-    for (const auto& hold : problem_.holds) {
-      const bool arrived = std::any_of(machine.pods.begin(), machine.pods.end(),
-                                       [&](auto* pod) { return pod->meta.uid == hold.pod_uid; });
-      if ((hold.target == record.name() || hold.target == record.claim_name()) && !arrived &&
-          !pods_.contains(hold.pod_uid)) {
-        model::subtract_from(machine.allocatable, hold.requests);
-      }
-    }
-    model::ResourceList expected = daemons_on(problem_, machine);
-    model::subtract_from(expected, record.daemon_requests);
-    for (const auto& [name, quantity] : expected) {
-      if (model::Quantity::from_milli(0) < quantity) {
-        model::subtract_from(machine.allocatable, {{name, quantity}});
-      }
-    }
-    if (problem_.surroundings) {
-      for (const auto& csi : problem_.surroundings->csi_nodes) {
-        for (const auto& driver : csi->drivers) {
-          if (csi->meta.name == record.name() && driver.allocatable_count) {
-            machine.volume_limits[driver.name] = *driver.allocatable_count;
-          }
-        }
-      }
-    }
-    return machine;
-  }
-
-  void bind_all(int draw) {
+  std::vector<Machine> bind_all(int draw) {
     std::vector<Machine> all = machines(draw);
     std::map<std::string, Machine*> by_name;
     for (auto& machine : all) {
@@ -350,6 +366,7 @@ class Checker {
       }
       found->second->pods.push_back(&pod);
     }
+    return all;
   }
 
   const Problem& problem_;
@@ -368,6 +385,10 @@ class Checker {
 std::vector<std::string> violations(const Problem& problem, const Plan& plan,
                                     CheckOptions options) {
   return Checker(problem, plan, options).run();
+}
+
+std::vector<std::string> missed(const Problem& problem, const Plan& plan) {
+  return Checker(problem, plan, {}).missed();
 }
 
 }  // namespace millwright::checker

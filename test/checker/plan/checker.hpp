@@ -27,6 +27,12 @@ struct CheckOptions {
 std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});
 
+// Refused pods that had a place after all: on a node of the problem, or alone on a new one of a
+// pool without limits. Pods that must be spread are left out: the planner reckons with domains and
+// hosts that are not there yet. So are problems with minValues: where such claims end up cannot be
+// known, and the planner reckons with the worst.
+std::vector<std::string> missed(const scheduling::Problem& problem, const scheduling::Plan& plan);
+
 // The plan in the order of its steps, with what each pod asks of others: for reading a failure.
 std::string describe(const scheduling::Problem& problem, const scheduling::Plan& plan);
 

@@ -19,9 +19,20 @@ using ::testing::IsEmpty;
 TEST(Legality, OfPlansForRandomWorlds) {
   for (std::uint32_t seed = 1; seed <= 500; ++seed) {
     const Problem problem = checker::random_world(seed);
-    ASSERT_THAT(checker::violations(problem, solve(problem), {.seed = seed}), IsEmpty())
-        << "SEED=" << seed;
+    const Plan plan = solve(problem);
+    ASSERT_THAT(checker::violations(problem, plan, {.seed = seed}), IsEmpty()) << "SEED=" << seed;
+    ASSERT_THAT(checker::missed(problem, plan), IsEmpty()) << "SEED=" << seed;
   }
+}
+
+TEST(Legality, APodThatHadAPlaceIsMissed) {
+  Plan plan;
+  plan.refusals.push_back({"p", "no reason at all", ""});
+  const auto anywhere = ProblemBuilder().add(pool("default"), three_sizes()).add(pod("p"));
+  EXPECT_THAT(checker::missed(anywhere.problem(), plan),
+              Contains(HasSubstr("p fits on a new node")));
+  const auto on_node = ProblemBuilder().add(node("n")).add(pod("p"));
+  EXPECT_THAT(checker::missed(on_node.problem(), plan), Contains("p fits on n"));
 }
 
 TEST(Legality, RandomWorldsAreTheSameAgain) {

@@ -47,7 +47,7 @@ TEST(PlannedClaim, LabelsComeFromThePoolAndFromCustomRequirements) {
                                             {"tier", "b"},
                                             {"rank", "5"},
                                             {"free", "0"},
-                                           
+
                                             {"karpenter.sh/nodepool", "default"},
                                             {"karpenter.kwok.sh/kwoknodeclass", "default"}}));
 }

@@ -161,6 +161,17 @@ TEST(PodAntiAffinity, ByZoneIsSolvedInOneRound) {
   EXPECT_THAT(plan.refusals[0].reason, HasSubstr("kept apart"));
 }
 
+TEST(PodAntiAffinity, IsAlwaysMetWhereNodesLackTheLabel) {
+  const auto problem = with_pool(pool("p").requires_(need("rack", Operator::In, {"r1"})))
+                           .add(pool("bare"), three_sizes())
+                           .add(node("n").allocatable("cpu", "100m"))
+                           .add(pods(3, "w", web("w").cpu("1").with(apart(term("rack")))));
+  const Plan plan = problem.solve();
+  EXPECT_THAT(plan.refusals, IsEmpty());
+  EXPECT_THAT(per_domain(problem.problem(), plan, "rack"),
+              ElementsAre(Pair("?", 2), Pair("r1", 1)));
+}
+
 TEST(PodAntiAffinity, KeepsOutPodsThatDeclareNothing) {
   const auto problem =
       with_pool().add(pod("loner").cpu("1").with(apart(term(kZone)))).add(pods(3, "w", web("w")));

@@ -1,5 +1,5 @@
-// What a planned claim may become: every instance type and offering that its requirements leave to
-// the cloud.
+// Machines of a problem: nodes as they are, and what a planned claim may become: every instance
+// type and offering that its requirements leave to the cloud.
 #pragma once
 
 #include "checker/plan/kube_filters.hpp"
@@ -24,5 +24,13 @@ std::vector<ClaimOutcome> outcomes_of(const scheduling::Problem& problem,
 
 // What the DaemonSets of the problem want on a node like this.
 model::ResourceList daemons_on(const scheduling::Problem& problem, const Machine& machine);
+
+// A claim that may become any node of the pool.
+scheduling::PlannedClaim anything_of(const scheduling::PoolOption& option);
+
+// A node with the pods that stay on it, less what DaemonSets and holds of others keep. `usable`:
+// the problem lets pods go there.
+Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRecord& record,
+                   bool usable);
 
 }  // namespace millwright::checker

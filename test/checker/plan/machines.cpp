@@ -1,6 +1,7 @@
-#include "checker/plan/claim_outcomes.hpp"
+#include "checker/plan/machines.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace millwright::checker {
 namespace {
@@ -70,6 +71,73 @@ std::vector<ClaimOutcome> outcomes_of(const scheduling::Problem& problem,
     }
   }
   return result;
+}
+
+Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRecord& record,
+                   bool usable) {
+  std::set<std::string> moving;
+  for (const auto& pod : problem.pods) {
+    moving.insert(pod->meta.uid);
+  }
+  Machine machine{.name = record.name(),
+                  .labels = record.labels(),
+                  .taints = record.taints(),
+                  .allocatable = record.allocatable(),
+                  .accepts_pods = usable && !record.fenced && !record.marked_for_deletion};
+  machine.labels.try_emplace("kubernetes.io/hostname", record.name());
+  if (record.managed()) {
+    // Judged as it will be when the node is ready again.
+    std::erase_if(machine.taints,
+                  [](const auto& taint) { return taint.key == "node.kubernetes.io/not-ready"; });
+  }
+  for (const auto& pod : record.pods) {
+    if (!moving.contains(pod->meta.uid)) {
+      machine.pods.push_back(pod.get());
+    }
+  }
+  for (const auto& hold : problem.holds) {
+    const bool arrived = std::any_of(machine.pods.begin(), machine.pods.end(),
+                                     [&](auto* pod) { return pod->meta.uid == hold.pod_uid; });
+    if ((hold.target == record.name() || hold.target == record.claim_name()) && !arrived &&
+        !moving.contains(hold.pod_uid)) {
+      model::subtract_from(machine.allocatable, hold.requests);
+    }
+  }
+  model::ResourceList expected = daemons_on(problem, machine);
+  model::subtract_from(expected, record.daemon_requests);
+  for (const auto& [name, quantity] : expected) {
+    if (model::Quantity::from_milli(0) < quantity) {
+      model::subtract_from(machine.allocatable, {{name, quantity}});
+    }
+  }
+  if (problem.surroundings) {
+    for (const auto& csi : problem.surroundings->csi_nodes) {
+      for (const auto& driver : csi->drivers) {
+        if (csi->meta.name == record.name() && driver.allocatable_count) {
+          machine.volume_limits[driver.name] = *driver.allocatable_count;
+        }
+      }
+    }
+  }
+  return machine;
+}
+
+scheduling::PlannedClaim anything_of(const scheduling::PoolOption& option) {
+  scheduling::PlannedClaim any;
+  const auto& wanted = option.pool->template_.requirements;
+  any.requirements = scheduling::Requirements(wanted);
+  any.labels = option.pool->template_.labels.value_or(model::StringMap{});
+  any.labels["karpenter.sh/nodepool"] = option.pool->meta.name;
+  for (const auto& item : wanted) {
+    // Where the pool leaves a label of its own open, one value stands for all.
+    if (item.op == model::Operator::In && item.key == "example.com/rack") {
+      any.labels[item.key] = item.values.front();
+    }
+  }
+  for (const auto& type : *option.types) {
+    any.instance_types.push_back(type.name);
+  }
+  return any;
 }
 
 }  // namespace millwright::checker
