@@ -1,6 +1,6 @@
 // What a test starts ends with the test, however that ends.
 
-#include "plane/runner/process.hpp"
+#include "plane/runner/plane.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -40,8 +40,10 @@ TEST_F(Processes, TellHowTheyEndedAndWhatTheySaid) {
 }
 
 TEST_F(Processes, AreKilled) {
-  const auto process = Process::start(shell("trap '' TERM; while true; do sleep 100; done"));
+  const auto process =
+      Process::start(shell("trap '' TERM; echo deaf; while true; do sleep 100; done"));
   ASSERT_TRUE(process.has_value()) << process.error().message;
+  ASSERT_TRUE(wait_until(seconds(10), [&] { return (*process)->log_text() == "deaf\n"; }));
   (*process)->signal(SIGTERM);
   EXPECT_TRUE((*process)->running());
   (*process)->kill();
