@@ -40,8 +40,7 @@ TEST_F(Processes, TellHowTheyEndedAndWhatTheySaid) {
 }
 
 TEST_F(Processes, AreKilled) {
-  const auto process =
-      Process::start(shell("trap '' TERM; echo deaf; while true; do sleep 100; done"));
+  const auto process = Process::start(shell("trap '' TERM; echo deaf; exec sleep 1000"));
   ASSERT_TRUE(process.has_value()) << process.error().message;
   ASSERT_TRUE(wait_until(seconds(10), [&] { return (*process)->log_text() == "deaf\n"; }));
   (*process)->signal(SIGTERM);
