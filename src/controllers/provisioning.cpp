@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace millwright::controllers {
 namespace {
@@ -226,6 +227,29 @@ void place_on_existing(Services& services, const scheduling::NodeRecord& record,
 
 }  // namespace
 
+// Claims are created one after another, which takes a while on a busy API server; a pod that found
+// room meanwhile, or is about to, needs none any more.
+std::vector<scheduling::PodPtr> Provisioner::still_homeless(
+    const Round& round, const scheduling::PlannedClaim& planned) const {
+  const auto by_name = [](const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
+    return std::tie(a->meta.name, a->meta.namespace_) < std::tie(b->meta.name, b->meta.namespace_);
+  };
+  const auto now = services_.state.latest();
+  const auto& pending = now->pending_pods;
+  const auto binding = being_bound(services_);
+  std::vector<scheduling::PodPtr> pods;
+  for (const auto& uid : planned.pod_uids) {
+    const auto& pod = round.pods.at(uid);
+    const auto found = std::lower_bound(pending.begin(), pending.end(), pod, by_name);
+    const bool waits =
+        found != pending.end() && (*found)->meta.uid == uid && !binding.contains(uid);
+    if (waits || !pod->spec.node_name.empty()) {  // or it has to leave its node
+      pods.push_back(pod);
+    }
+  }
+  return pods;
+}
+
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
   bool complete = true;
   const auto& plan = round->plan;
@@ -252,17 +276,14 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
                         static_cast<double>(unschedulable));
 
   for (const auto& planned : plan.claims) {
-    const bool wanted =
-        std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(),
-                    [&](const auto& uid) { return round->signalled.contains(uid); });
     const auto pool = find_pool(*round->snapshot, planned.node_pool);
+    const auto pods = still_homeless(*round, planned);
+    const bool wanted = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+      return round->signalled.contains(pod->meta.uid);
+    });
+    complete = complete && pods.size() == planned.pod_uids.size();
     if (!wanted || !pool) {
       continue;
-    }
-    std::vector<scheduling::PodPtr> pods;
-    pods.reserve(planned.pod_uids.size());
-    for (const auto& uid : planned.pod_uids) {
-      pods.push_back(round->pods.at(uid));
     }
     auto created = co_await create_planned_claim(services_, planned, pool, pods, "provisioned");
     if (!created) {

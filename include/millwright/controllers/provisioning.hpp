@@ -36,6 +36,8 @@ class Provisioner {
   std::shared_ptr<Round> make_round() const;
   base::Task<bool> carry_out(std::shared_ptr<const Round> round);
   bool is_signalled(const model::Pod& pod) const;
+  std::vector<scheduling::PodPtr> still_homeless(const Round& round,
+                                                 const scheduling::PlannedClaim& planned) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
   bool any_homeless() const;

@@ -41,12 +41,16 @@ json::value stray_pod(const std::string& name) {
                                         {"resources", {{"requests", {{"cpu", "50m"}}}}}}}}}}};
 }
 
+// What we see comes late in a third of the rounds; what the scheduler sees does not.
+bool is_late(std::uint64_t seed) {
+  return seed % 3 == 0;
+}
+
 PromiseCounts play(std::uint64_t seed, int pods, bool extender) {
   ClusterOptions options;
   options.cloud = std::vector<std::string>{"--launch=1s", "--boot=2s"};
   options.extender = extender;
-  // What we see comes late in a third of the rounds; what the scheduler sees does not.
-  if (seed % 3 == 0) {
+  if (is_late(seed)) {
     options.faults = ProxyFaults{.watch_delay = milliseconds(2'000), .seed = seed};
   }
   auto cluster = Cluster::start(std::move(options));
@@ -93,18 +97,25 @@ void add(PromiseCounts& sum, const PromiseCounts& more) {
   sum.details += more.details;
 }
 
+void print(const std::string& what, const PromiseCounts& counts) {
+  std::printf(
+      "%s: %zu pods with a plan, %zu elsewhere; %zu nodes gone, %zu unused; %zu pods bound to a "
+      "closed node\n",
+      what.c_str(), counts.planned, counts.elsewhere, counts.nodes, counts.died_unused,
+      counts.bound_closed);
+  std::fflush(stdout);
+}
+
 PromiseCounts play_rounds(bool extender) {
   PromiseCounts sum;
   const int rounds = setting("MILLWRIGHT_ROUNDS", 1);
   for (int round = 1; round <= rounds && !testing::Test::HasFailure(); ++round) {
-    add(sum,
-        play(static_cast<std::uint64_t>(round), setting("MILLWRIGHT_ROUND_PODS", 60), extender));
+    const auto seed = static_cast<std::uint64_t>(round);
+    const auto counts = play(seed, setting("MILLWRIGHT_ROUND_PODS", 60), extender);
+    print(fmt::format("round {}{}", round, is_late(seed) ? ", watches 2 s late" : ""), counts);
+    add(sum, counts);
   }
-  std::printf(
-      "%s: %zu pods with a plan, %zu elsewhere; %zu nodes gone, %zu unused; %zu pods bound "
-      "to a closed node\n",
-      extender ? "with the extender" : "without", sum.planned, sum.elsewhere, sum.nodes,
-      sum.died_unused, sum.bound_closed);
+  print(extender ? "with the extender" : "without", sum);
   return sum;
 }
 
