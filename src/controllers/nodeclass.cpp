@@ -64,15 +64,86 @@ NodeClasses::NodeClasses(Services& services)
           services.log.named("nodeclass"), services.metrics,
           ReconcilerOptions{.max_concurrent = 10}) {}
 
+namespace {
+// A merge patch that replaces the finalizers of exactly this version of the object.
+json::value finalizers_patch(const model::ObjectMeta& meta, json::array finalizers) {
+  json::object metadata{{"resourceVersion", meta.resource_version}};
+  metadata["finalizers"] = std::move(finalizers);
+  return json::object{{"metadata", std::move(metadata)}};
+}
+}  // namespace
+
+base::Task<base::Result<>> NodeClasses::keep_finalizer(NodeClassPtr node_class,
+                                                       std::string finalizer) {
+  if (finalizer.empty() || node_class->meta.has_finalizer(finalizer)) {
+    co_return base::Result<>{};
+  }
+  json::array finalizers(node_class->meta.finalizers.begin(), node_class->meta.finalizers.end());
+  finalizers.emplace_back(finalizer);
+  json::value patch = finalizers_patch(node_class->meta, std::move(finalizers));
+  auto patched = co_await services_.client.patch(
+      *model::find_by_kind(node_class->api_version, node_class->kind),
+      model::key_of(node_class->meta), kube::PatchType::Merge, std::move(patch));
+  if (!patched) {
+    co_return tl::unexpected(std::move(patched).error());
+  }
+  co_return base::Result<>{};
+}
+
+// Karpenter's nodeclass.termination: instances keep what was made for their class.
+base::Task<base::Result<Requeue>> NodeClasses::finalize(NodeClassPtr node_class,
+                                                        cloud::Provider* provider) {
+  const auto finalizer = provider->node_class_finalizer();
+  if (finalizer.empty() || !node_class->meta.has_finalizer(finalizer)) {
+    co_return Requeue{};
+  }
+  const auto snapshot = services_.state.snapshot();
+  const bool in_use =
+      std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
+        return record->claim && record->claim->node_class_ref.kind == node_class->kind &&
+               record->claim->node_class_ref.name == node_class->meta.name;
+      });
+  if (in_use) {
+    co_return Requeue{kNotReadyAgain};
+  }
+  auto released = co_await provider->release(node_class);
+  if (!released) {
+    co_return base::with_context("releasing " + node_class->kind + " " + node_class->meta.name,
+                                 std::move(released).error());
+  }
+  json::array finalizers;
+  for (const auto& each : node_class->meta.finalizers) {
+    if (each != finalizer) {
+      finalizers.emplace_back(each);
+    }
+  }
+  json::value patch = finalizers_patch(node_class->meta, std::move(finalizers));
+  auto patched = co_await services_.client.patch(
+      *model::find_by_kind(node_class->api_version, node_class->kind),
+      model::key_of(node_class->meta), kube::PatchType::Merge, std::move(patch));
+  if (!patched && patched.error().kind != base::ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(patched).error());
+  }
+  co_return Requeue{};
+}
+
 base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   const auto node_class = find_by_key(*services_.state.snapshot(), key);
-  if (!node_class || node_class->meta.is_deleting()) {
+  if (!node_class) {
     co_return Requeue{};
   }
   cloud::Provider* provider = services_.providers.find(group_of(*node_class), node_class->kind);
   const auto* resource = model::find_by_kind(node_class->api_version, node_class->kind);
   if (provider == nullptr || resource == nullptr) {
     co_return Requeue{};
+  }
+  if (node_class->meta.is_deleting()) {
+    auto finalized = co_await finalize(node_class, provider);
+    co_return finalized;
+  }
+  auto kept = co_await keep_finalizer(node_class, std::string(provider->node_class_finalizer()));
+  if (!kept) {
+    co_return tl::unexpected(std::move(kept).error());
   }
   auto resolved = co_await provider->resolve(node_class);
   if (!resolved) {

@@ -88,6 +88,12 @@ class Provider {
                                    std::shared_ptr<const model::NodeClass> node_class) = 0;
   virtual std::vector<RepairPolicy> repair_policies() const = 0;
   virtual Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) = 0;
+  // The finalizer that NodeClasses keep until release(); empty: nothing is made for a class itself.
+  virtual std::string_view node_class_finalizer() const { return {}; }
+  // Ends what was made for the class, which is being deleted and that no claim refers to any more.
+  virtual Reply<> release(std::shared_ptr<const model::NodeClass> /*node_class*/) {
+    co_return base::Result<>{};
+  }
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;

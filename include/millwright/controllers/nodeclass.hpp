@@ -18,6 +18,10 @@ class NodeClasses {
 
  private:
   base::Task<base::Result<Requeue>> reconcile(std::string key);
+  base::Task<base::Result<>> keep_finalizer(std::shared_ptr<const model::NodeClass> node_class,
+                                            std::string finalizer);
+  base::Task<base::Result<Requeue>> finalize(std::shared_ptr<const model::NodeClass> node_class,
+                                             cloud::Provider* provider);
   Services& services_;
   Reconciler reconciler_;
 };

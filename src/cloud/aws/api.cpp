@@ -152,10 +152,9 @@ base::Task<ApiResult<net::Response>> Api::exchange(Call call) {
   }
 }
 
-// A reference: the caller awaits it at once and keeps the call.
-base::Task<ApiResult<net::Response>> Api::attempt(const Call& call) {
+base::Task<ApiResult<net::Response>> Api::attempt(Call call) {
   const auto name = name_of(call.service, call.operation);
-  net::ClientRequest request = call.request;
+  net::ClientRequest request = std::move(call.request);
   request.timeout = call.patience.timeout;
   request.connect_timeout = kConnectTimeout;
   request.body_limit = kBodyLimit;

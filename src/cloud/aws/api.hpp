@@ -73,7 +73,7 @@ class Api {
     Patience patience;
   };
   base::Task<ApiResult<net::Response>> exchange(Call call);
-  base::Task<ApiResult<net::Response>> attempt(const Call& call);
+  base::Task<ApiResult<net::Response>> attempt(Call call);
   TokenBucket& bucket_of(const Call& call);
   base::Duration backoff(const ApiError& error, int attempt);
   void note(const Call& call, std::string_view outcome, base::Duration took);

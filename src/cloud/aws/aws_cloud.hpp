@@ -41,6 +41,9 @@ class AwsCloud final : public Provider {
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   std::vector<RepairPolicy> repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
+  std::string_view node_class_finalizer() const override { return "karpenter.k8s.aws/termination"; }
+  // Its instance profiles and launch templates.
+  Reply<> release(NodeClassPtr node_class) override;
   base::Task<void> run(std::stop_token stop) override;
   base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;

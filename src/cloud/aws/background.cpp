@@ -105,6 +105,22 @@ base::Task<void> AwsCloud::run(std::stop_token stop) {
   co_await group.join();
 }
 
+Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
+  auto listed = co_await instance_profiles(api_, resolver_.profile_path(*node_class));
+  MW_CO_TRY(profiles, std::move(listed));
+  for (const auto& profile : profiles) {
+    auto deleted = co_await delete_instance_profile(api_, profile);
+    if (!deleted) {
+      co_return tl::unexpected<base::Error>(std::move(deleted).error());
+    }
+  }
+  auto deleted = co_await launcher_.delete_templates_of(node_class->meta.name);
+  if (!deleted) {
+    co_return tl::unexpected<base::Error>(std::move(deleted).error());
+  }
+  co_return base::Result<>{};
+}
+
 base::Task<void> AwsCloud::lead(std::stop_token stop) {
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_templates(stop));

@@ -66,7 +66,7 @@ base::Task<base::Result<Credentials>> CredentialChain::renew() {
 
 base::Task<base::Result<Credentials>> CredentialChain::find() const {
   Found found = from_environment(parts_.surroundings);
-  using Source = base::Task<Found> (*)(const CredentialParts&);
+  using Source = base::Task<Found> (*)(CredentialParts);
   constexpr std::array<Source, 4> kSources{from_web_identity, from_shared_files, from_container,
                                            from_instance_metadata};
   for (const auto source : kSources) {

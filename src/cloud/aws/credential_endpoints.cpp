@@ -48,8 +48,8 @@ net::ClientRequest request_for(std::string url, std::string method = "GET") {
 }
 
 // The body of a 200 answer. No error shows a body: it may be keys.
-base::Task<base::Result<std::string>> fetch(const CredentialParts& parts,
-                                            net::ClientRequest request, std::string what) {
+base::Task<base::Result<std::string>> fetch(CredentialParts parts, net::ClientRequest request,
+                                            std::string what) {
   for (int tried = 1;; ++tried) {
     auto sent = co_await parts.client.send(request);
     if (sent && sent->status == 200) {
@@ -129,14 +129,14 @@ net::ClientRequest metadata_token_request(const Surroundings& around) {
   return request;
 }
 
-base::Task<base::Result<std::string>> metadata(const CredentialParts& parts, std::string token,
+base::Task<base::Result<std::string>> metadata(CredentialParts parts, std::string token,
                                                std::string path) {
   auto request = metadata_request(parts.surroundings, std::move(token), path);
   auto body = co_await fetch(parts, std::move(request), "instance metadata " + path);
   co_return body;
 }
 
-base::Task<base::Result<std::string>> metadata_token(const CredentialParts& parts) {
+base::Task<base::Result<std::string>> metadata_token(CredentialParts parts) {
   auto request = request_for(metadata_base(parts.surroundings).append("/latest/api/token"), "PUT");
   request.headers.set("X-aws-ec2-metadata-token-ttl-seconds", "21600");
   auto body = co_await fetch(parts, std::move(request), "instance metadata token");
@@ -149,7 +149,7 @@ bool metadata_is_off(const Surroundings& around) {
 
 }  // namespace
 
-base::Task<Found> from_container(const CredentialParts& parts) {
+base::Task<Found> from_container(CredentialParts parts) {
   const auto& around = parts.surroundings;
   auto url = around.text("AWS_CONTAINER_CREDENTIALS_FULL_URI");
   if (const auto path = around.text("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); !path.empty()) {
@@ -177,7 +177,7 @@ base::Task<Found> from_container(const CredentialParts& parts) {
   co_return std::optional(std::move(credentials));
 }
 
-base::Task<Found> from_instance_metadata(const CredentialParts& parts) {
+base::Task<Found> from_instance_metadata(CredentialParts parts) {
   if (metadata_is_off(parts.surroundings)) {
     co_return std::optional<Credentials>();
   }

@@ -49,7 +49,7 @@ std::optional<Credentials> keys_of(const Profile& profile) {
 }
 
 // What a profile's credential_source names.
-base::Task<Found> from_named_source(const CredentialParts& parts, std::string source) {
+base::Task<Found> from_named_source(CredentialParts parts, std::string source) {
   if (source == "Environment") {
     co_return from_environment(parts.surroundings);
   }
@@ -67,7 +67,7 @@ base::Task<Found> from_named_source(const CredentialParts& parts, std::string so
 }
 
 // Profiles and the one asked for by value: the coroutine may outlive its caller's.
-base::Task<Found> from_profile(const CredentialParts& parts, Profiles profiles, std::string name,
+base::Task<Found> from_profile(CredentialParts parts, Profiles profiles, std::string name,
                                int depth) {
   const auto where = "AWS profile \"" + name + "\"";
   const auto found = profiles.find(name);
@@ -146,7 +146,7 @@ Found from_environment(const Surroundings& surroundings) {
   return credentials;
 }
 
-base::Task<Found> from_web_identity(const CredentialParts& parts) {
+base::Task<Found> from_web_identity(CredentialParts parts) {
   const auto& around = parts.surroundings;
   const auto file = around.text("AWS_WEB_IDENTITY_TOKEN_FILE");
   AssumedRole role;
@@ -166,7 +166,7 @@ base::Task<Found> from_web_identity(const CredentialParts& parts) {
   co_return std::optional(std::move(credentials));
 }
 
-base::Task<Found> from_shared_files(const CredentialParts& parts) {
+base::Task<Found> from_shared_files(CredentialParts parts) {
   auto loaded = load_profiles(parts.surroundings);
   MW_CO_TRY(profiles, std::move(loaded));
   const auto name = profile_name(parts.surroundings);

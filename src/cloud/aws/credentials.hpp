@@ -26,12 +26,12 @@ struct CredentialParts {
 // nullopt: this source is not set up here, try the next.
 using Found = base::Result<std::optional<Credentials>>;
 
-// The sources one by one. `parts` must outlive the task.
+// The sources one by one.
 Found from_environment(const Surroundings& surroundings);
-base::Task<Found> from_web_identity(const CredentialParts& parts);
-base::Task<Found> from_shared_files(const CredentialParts& parts);
-base::Task<Found> from_container(const CredentialParts& parts);
-base::Task<Found> from_instance_metadata(const CredentialParts& parts);
+base::Task<Found> from_web_identity(CredentialParts parts);
+base::Task<Found> from_shared_files(CredentialParts parts);
+base::Task<Found> from_container(CredentialParts parts);
+base::Task<Found> from_instance_metadata(CredentialParts parts);
 
 // All of them, in order. A source that is set up but fails ends the search: what the person
 // configured must not be replaced by something weaker without a word.
@@ -68,7 +68,7 @@ struct AssumedRole {
   std::string token;  // web identity; empty for AssumeRole
   int duration_seconds = 3600;
 };
-base::Task<base::Result<Credentials>> assume_role(const CredentialParts& parts, AssumedRole role,
+base::Task<base::Result<Credentials>> assume_role(CredentialParts parts, AssumedRole role,
                                                   std::optional<Credentials> keys);
 
 }  // namespace millwright::cloud::aws

@@ -36,7 +36,7 @@ std::span<const std::string> living_states() {
   return kStates;
 }
 
-base::Task<ApiResult<>> Ec2::pages(Form form, std::function<void(const XmlNode&)> on_page) {
+base::Task<ApiResult<>> Ec2::pages(Form form, OnPage on_page) {
   std::string token;
   for (int page = 0; page < kMaxPages; ++page) {
     Form asked = form;

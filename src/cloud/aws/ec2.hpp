@@ -81,7 +81,8 @@ class Ec2 {
 
  private:
   // Follows NextToken; `on_page` is called for each page's root element.
-  base::Task<ApiResult<>> pages(Form form, std::function<void(const XmlNode&)> on_page);
+  using OnPage = std::function<void(const XmlNode&)>;
+  base::Task<ApiResult<>> pages(Form form, OnPage on_page);
 
   Api& api_;
 };

@@ -269,13 +269,13 @@ base::Task<ApiResult<std::vector<ResolvedImage>>> Resolver::find_images(NodeClas
   co_return best_of(std::move(candidates));
 }
 
-// A reference: lives in resolve()'s frame, which awaits this.
-base::Task<ApiResult<>> Resolver::ensure_profile(std::shared_ptr<const model::NodeClass> node_class,
-                                                 Selected& selected) {
+base::Task<ApiResult<Resolver::Profile>> Resolver::ensure_profile(
+    std::shared_ptr<const model::NodeClass> node_class) {
+  Profile profile;
   const auto spec = read_spec(*node_class);
   if (spec.role.empty()) {
-    selected.profile = spec.instance_profile;
-    co_return ApiResult<>{};
+    profile.name = spec.instance_profile;
+    co_return profile;
   }
   const auto seed = api_.endpoints().region() + "/" + spec.name + "/" + spec.uid;
   const auto suffix = to_hex(sha256(seed)).substr(0, 16);
@@ -290,9 +290,9 @@ base::Task<ApiResult<>> Resolver::ensure_profile(std::shared_ptr<const model::No
   request.tags[std::string(model::kRegionLabel)] = api_.endpoints().region();
   auto& kept = profiles_[request.name];
   const auto now = api_.loop().now();
-  selected.profile = request.name;
+  profile.name = request.name;
   if (kept.value == spec.role && now < kept.until) {
-    co_return ApiResult<>{};
+    co_return profile;
   }
   auto ensured = co_await ensure_instance_profile(api_, request);
   if (!ensured) {
@@ -300,14 +300,14 @@ base::Task<ApiResult<>> Resolver::ensure_profile(std::shared_ptr<const model::No
     const bool refused = error.kind == ErrorKind::NotFound || error.kind == ErrorKind::Denied ||
                          error.kind == ErrorKind::Invalid;
     if (!refused) {
-      co_return ensured;
+      co_return tl::unexpected(std::move(ensured).error());
     }
-    selected.profile.clear();
-    selected.profile_problem = "spec.role \"" + spec.role + "\": " + error.message;
-    co_return ApiResult<>{};
+    profile.name.clear();
+    profile.problem = "spec.role \"" + spec.role + "\": " + error.message;
+    co_return profile;
   }
   profiles_[request.name] = {spec.role, now + kProfileKept};
-  co_return ApiResult<>{};
+  co_return profile;
 }
 
 base::Task<ApiResult<NodeClassState>> Resolver::resolve(
@@ -330,10 +330,8 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     MW_CO_TRY(found_images, std::move(images));
     selected.images = std::move(found_images);
   }
-  auto profile = co_await ensure_profile(node_class, selected);
-  if (!profile) {
-    co_return tl::unexpected(std::move(profile).error());
-  }
+  auto ensured = co_await ensure_profile(node_class);
+  MW_CO_TRY(profile, std::move(ensured));
 
   NodeClassState state;
   const auto judge = [&state](std::string_view type, bool good, std::string_view reason,
@@ -355,8 +353,7 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
         selected.image_problem.empty() ? "AMINotFound" : "UnsupportedAlias",
         selected.image_problem.empty() ? nothing_selected("amiSelectorTerms", "available image")
                                        : selected.image_problem);
-  judge("InstanceProfileReady", !selected.profile.empty(), "InstanceProfileNotReady",
-        selected.profile_problem);
+  judge("InstanceProfileReady", !profile.name.empty(), "InstanceProfileNotReady", profile.problem);
   state.ready = true;
   for (const auto& condition : state.conditions) {
     if (!condition.good && state.ready) {
@@ -365,7 +362,7 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
       state.message = condition.message;
     }
   }
-  state.status = status_json(selected.subnets, selected.groups, selected.images, selected.profile);
+  state.status = status_json(selected.subnets, selected.groups, selected.images, profile.name);
   state.annotations[std::string(kHashAnnotation)] = static_hash(*node_class);
   state.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
   co_return state;

@@ -39,8 +39,10 @@ class Resolver {
     std::vector<ResolvedGroup> groups;
     std::vector<ResolvedImage> images;
     std::string image_problem;
-    std::string profile;
-    std::string profile_problem;
+  };
+  struct Profile {
+    std::string name;     // empty: there is none
+    std::string problem;  // why
   };
   base::Task<ApiResult<std::vector<Subnet>>> find_subnets(std::vector<SelectorTerm> terms);
   base::Task<ApiResult<std::vector<ResolvedGroup>>> find_groups(std::vector<SelectorTerm> terms);
@@ -50,8 +52,7 @@ class Resolver {
                                                                    std::string kubernetes);
   // nullopt: there is no such parameter.
   base::Task<ApiResult<std::optional<std::string>>> parameter(std::string name, bool fixed);
-  base::Task<ApiResult<>> ensure_profile(std::shared_ptr<const model::NodeClass> node_class,
-                                         Selected& selected);
+  base::Task<ApiResult<Profile>> ensure_profile(std::shared_ptr<const model::NodeClass> node_class);
 
   Api& api_;
   Ec2 ec2_;

@@ -48,7 +48,7 @@ base::Result<Credentials> read_answer(const XmlNode& root, const AssumedRole& ro
 
 }  // namespace
 
-base::Task<base::Result<Credentials>> assume_role(const CredentialParts& parts, AssumedRole role,
+base::Task<base::Result<Credentials>> assume_role(CredentialParts parts, AssumedRole role,
                                                   std::optional<Credentials> keys) {
   auto made = Endpoints::make(parts.region, parts.surroundings);
   MW_CO_TRY(endpoints, std::move(made));

@@ -62,6 +62,8 @@ class FakeEc2 {
   std::string fleet_error;         // code that every offering fails with
   bool lose_answer = false;        // the next fleet is made, its answer is not seen
   base::Duration lag{};            // until a new instance is described
+  std::function<void(const Machine&)> on_launch;
+  std::function<void(const Machine&)> on_termination;
 
  private:
   static std::string offerings() {
@@ -151,6 +153,9 @@ class FakeEc2 {
         machine.tags[asked.field(tag_at + ".Key")] = asked.field(tag_at + ".Value");
       }
       machines.push_back(machine);
+      if (on_launch) {
+        on_launch(machine);
+      }
       return "<item>" + overrides(type, zone, subnet) + "<instanceIds><item>" + machine.id +
              "</item></instanceIds><instanceType>" + type + "</instanceType></item>";
     }
@@ -204,7 +209,11 @@ class FakeEc2 {
 
   net::Response terminate(const Asked& asked) {
     for (int i = 1; asked.fields.contains("InstanceId." + std::to_string(i)); ++i) {
-      find(asked.field("InstanceId." + std::to_string(i))).state = "shutting-down";
+      auto& machine = find(asked.field("InstanceId." + std::to_string(i)));
+      machine.state = "shutting-down";
+      if (on_termination) {
+        on_termination(machine);
+      }
     }
     return xml("<R/>");
   }
