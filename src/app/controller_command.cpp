@@ -68,6 +68,12 @@ class Program {
         return added;
       }
     }
+    if (settings_.aws) {
+      auto added = add_aws(environment);
+      if (!added) {
+        return added;
+      }
+    }
     engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                    .compute = compute_,
                                                    .client = *client_,
@@ -129,6 +135,16 @@ class Program {
     local->set_listener(nodes_.get());
     clouds_.push_back(local.get());
     providers_.add(std::move(local));
+    return {};
+  }
+
+  base::Result<> add_aws(const Environment& environment) {
+    cloud_client_ = net::make_client(loop_);
+    auto settings = settings_.aws_settings;
+    settings.seed = base::entropy_seed();
+    MW_TRY(aws, cloud::make_aws_cloud(loop_, *cloud_client_, std::move(settings), environment,
+                                      metrics_, log_.named("aws")));
+    providers_.add(std::move(aws));
     return {};
   }
 
@@ -232,6 +248,7 @@ class Program {
   base::Logger log_;
   base::Metrics metrics_;
   base::ComputeThread compute_;
+  std::unique_ptr<net::Client> cloud_client_;
   cloud::ProviderSet providers_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Client> lease_client_;

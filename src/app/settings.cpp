@@ -100,6 +100,37 @@ std::string read_gates(std::string_view text, Settings& settings) {
   return {};
 }
 
+std::string read_real_clouds(std::string_view text, Settings& settings) {
+  settings.aws = false;
+  for (const auto& name : split(text)) {
+    if (name != "aws") {
+      return "must be aws or empty; " + quoted(name) + " is no cloud that can be served yet";
+    }
+    settings.aws = true;
+  }
+  return {};
+}
+
+std::string read_fraction(std::string_view text, double& value) {
+  double parsed = 0;
+  std::string problem = text == "0" ? std::string() : read_positive(text, parsed);
+  if (!problem.empty() || parsed >= 1) {
+    return "must be a number from 0 to below 1, not " + quoted(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_count(std::string_view text, std::int64_t& value) {
+  std::int64_t parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < 0) {
+    return "must be a number from 0 up, not " + quoted(text);
+  }
+  value = parsed;
+  return {};
+}
+
 std::string read_clouds(std::string_view text, Settings& settings) {
   settings.simulated_clouds.clear();
   for (const auto& name : split(text)) {
@@ -129,6 +160,43 @@ const Setting kTable[] = {
     {"cluster-name", "CLUSTER_NAME", "", "name of the cluster, for tags on instances",
      [](std::string_view text, Settings& s) {
        s.cluster_name = text;
+       return std::string();
+     }},
+    {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws", read_real_clouds},
+    {"cluster-endpoint", "CLUSTER_ENDPOINT", "",
+     "URL of the API server for new AWS nodes; empty: EKS tells",
+     [](std::string_view text, Settings& s) {
+       s.aws_settings.cluster_endpoint = text;
+       return std::string();
+     }},
+    {"cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "",
+     "base64 of the API server's CA for new AWS nodes; empty: EKS tells",
+     [](std::string_view text, Settings& s) {
+       s.aws_settings.cluster_ca_bundle = text;
+       return std::string();
+     }},
+    {"isolated-vpc", "ISOLATED_VPC", "false", "the AWS Pricing API cannot be reached",
+     [](std::string_view text, Settings& s) {
+       return read_bool(text, s.aws_settings.isolated_vpc);
+     }},
+    {"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "0.075",
+     "part of an EC2 instance's memory that its node will not have",
+     [](std::string_view text, Settings& s) {
+       return read_fraction(text, s.aws_settings.vm_memory_overhead_percent);
+     }},
+    {"reserved-enis", "RESERVED_ENIS", "0", "ENIs of each EC2 instance that pods cannot use",
+     [](std::string_view text, Settings& s) {
+       return read_count(text, s.aws_settings.reserved_enis);
+     }},
+    {"interruption-queue", "INTERRUPTION_QUEUE", "",
+     "SQS queue with interruption events of EC2; empty: none is read",
+     [](std::string_view text, Settings& s) {
+       s.aws_settings.interruption_queue = text;
+       return std::string();
+     }},
+    {"aws-price-file", "AWS_PRICE_FILE", "", "EC2 prices to use while AWS tells none (docs/aws.md)",
+     [](std::string_view text, Settings& s) {
+       s.aws_settings.price_file = text;
        return std::string();
      }},
     {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
@@ -287,6 +355,13 @@ LoadedSettings load_settings(const std::map<std::string, std::string>& flags,
                                 "; the default counts");
       setting.apply(setting.default_text, loaded.settings);
     }
+  }
+  loaded.settings.aws_settings.cluster_name = loaded.settings.cluster_name;
+  const auto& simulated = loaded.settings.simulated_clouds;
+  if (loaded.settings.aws &&
+      std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
+    loaded.problems.emplace_back(
+        "--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one of them");
   }
   for (const auto& [name, value] : flags) {
     const bool known = std::any_of(std::begin(kTable), std::end(kTable),

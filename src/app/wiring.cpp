@@ -106,6 +106,7 @@ struct Engine::Impl {
         admission([this] { return admission_world.get(); }) {
     state.on_change(
         [this](std::string_view kind, const model::ObjectKey& key) { dispatch(kind, key); });
+    holds.on_expired([this] { provisioner.notify(); });
     state.on_problem([this](const std::string& problem) {
       services.log.warn("ignoring a mirrored promise", {{"problem", problem}});
     });
@@ -312,6 +313,9 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   group.spawn(impl.garbage_collection.run(stop));
   group.spawn(
       controllers::run_legacy_translation(impl.services, impl.services.options.legacy, stop));
+  for (const auto& provider : impl.services.providers.all()) {
+    group.spawn(provider->lead(stop));
+  }
   co_await base::yield(impl.services.loop);  // the queues accept once they run
   impl.enqueue_everything();
   co_await group.join();

@@ -134,6 +134,9 @@ base::Task<void> Holds::run(std::stop_token stop) {
       for (const auto& [uid, key] : refused_) {
         to_wake.push_back(key);
       }
+      if (on_expired_) {
+        on_expired_();
+      }
     }
     co_await wake(std::move(to_wake));
   }

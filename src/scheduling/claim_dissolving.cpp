@@ -27,17 +27,23 @@ void ClaimDrafts::dissolve_small_claims() {
   std::stable_sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
     return claims_[a].pods.size() < claims_[b].pods.size();
   });
+  std::vector<std::optional<CheapestRow>> cheapest;
+  for (const ClaimDraft& claim : claims_) {
+    cheapest.push_back(cheapest_row(pools_[claim.pool], shapes_[claim.shape], claim));
+  }
   std::size_t tries = 0;
   for (const std::uint32_t claim : candidates) {
     if (tries >= kMaxTries) {
       break;
     }
-    dissolve(claim, tries);
+    dissolve(claim, cheapest, tries);
   }
   std::erase_if(claims_, [](const ClaimDraft& claim) { return claim.pods.empty(); });
 }
 
-bool ClaimDrafts::dissolve(std::uint32_t index, std::size_t& tries) {
+bool ClaimDrafts::dissolve(std::uint32_t index,
+                           const std::vector<std::optional<CheapestRow>>& cheapest,
+                           std::size_t& tries) {
   const ClaimDraft& leaving = claims_[index];
   std::map<std::uint32_t, ClaimDraft> changed;
   for (std::size_t i = 0; i < leaving.pods.size(); ++i) {
@@ -45,21 +51,22 @@ bool ClaimDrafts::dissolve(std::uint32_t index, std::size_t& tries) {
     bool placed = false;
     for (std::uint32_t other = 0; other < claims_.size() && !placed; ++other) {
       if (other == index || claims_[other].pods.empty() || claims_[other].full ||
-          ++tries >= kMaxTries) {
+          !cheapest[other] || ++tries >= kMaxTries) {
         continue;
       }
       const auto known = changed.find(other);
       const ClaimDraft& now = known != changed.end() ? known->second : claims_[other];
-      if (member.constraint.has_topology() && !may_move(leaving, now, member.constraint)) {
+      // The host must stay what it is bought as, so nothing costs more.
+      const auto [row, price] = *cheapest[other];
+      scratch_ = now.requests;
+      add_to(scratch_, member.pod_class.requests);
+      if (!fits(scratch_, pools_[now.pool].room.room(row)) ||
+          (member.constraint.has_topology() && !may_move(leaving, now, member.constraint))) {
         continue;
       }
       ClaimDraft host = now;
-      const auto price = [&] {
-        const auto cheapest = cheapest_row(pools_[host.pool], shapes_[host.shape], host);
-        return cheapest ? cheapest->price : 0;
-      };
-      const double before = price();
-      if (join(host, member, leaving.pods[i]) && price() <= before) {
+      if (join(host, member, leaving.pods[i]) && host.rows.contains(row) &&
+          row_price(pools_[host.pool], shapes_[host.shape], host, row) <= price) {
         changed.insert_or_assign(other, std::move(host));
         placed = true;
       }

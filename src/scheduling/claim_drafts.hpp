@@ -56,6 +56,12 @@ struct Candidate {
   Narrowed narrowed{};
 };
 
+// The row of a claim that costs least, and that price.
+struct CheapestRow {
+  std::size_t row = 0;
+  double price = 0;
+};
+
 class ClaimDrafts {
  public:
   // With `keep_price_levels` a pod does not join a claim if one of the two would then pay more for
@@ -131,7 +137,9 @@ class ClaimDrafts {
   // A claim of those pods of another that were chosen (or of those that were not).
   std::optional<ClaimDraft> part(const ClaimDraft& claim, const std::vector<bool>& chosen,
                                  bool which);
-  bool dissolve(std::uint32_t claim, std::size_t& tries);
+  // `cheapest`: by claim, as they are bought.
+  bool dissolve(std::uint32_t claim, const std::vector<std::optional<CheapestRow>>& cheapest,
+                std::size_t& tries);
   bool replace(std::uint32_t claim, ClaimDraft first, ClaimDraft second);
   void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
                                             const HostPorts& ports) const;
@@ -156,11 +164,7 @@ class ClaimDrafts {
   std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 
-// The row of the claim that costs least, and that price; ties go to the type's name.
-struct CheapestRow {
-  std::size_t row = 0;
-  double price = 0;
-};
+// Ties go to the type's name.
 std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
                                         const ClaimDraft& claim);
 // The least price of one row among the offerings open to the claim; infinity when there is none.

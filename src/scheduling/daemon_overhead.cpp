@@ -43,6 +43,12 @@ LivePods newest_daemon_pods(const Problem& problem) {
     const bool everywhere = problem.surroundings && !problem.surroundings->nodes.empty();
     scan(everywhere ? problem.surroundings->nodes : problem.nodes);
   }
+  // One that found no room yet says as much: the API server has filled it in.
+  if (!live.empty() && problem.surroundings) {
+    for (const auto& pod : problem.surroundings->pending_pods) {
+      keep_newest(live, *pod);
+    }
+  }
   return live;
 }
 

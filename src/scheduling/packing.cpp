@@ -71,10 +71,12 @@ void Packing::look_again() {
     for (Seeker& seeker : seekers) {
       seeker.claims_seen = 0;
       seeker.open_claims.clear();
+      seeker.turned_away = {};
       seeker.cannot_open = false;
     }
   }
   seekers_by_choice_.clear();
+  listed_.clear();
 }
 
 bool Packing::forget_price_levels() {
@@ -136,6 +138,13 @@ void Packing::keep_promises() {
 void Packing::settle(std::uint32_t pod, Outcome outcome) {
   outcomes_[pod] = outcome;
   steps_[pod] = ++next_step_;
+  if (outcome.kind == Outcome::Kind::Claim && !listed_.empty()) {
+    const std::uint32_t now = strategy_.fewest_pods_first ? rank(outcome.index) : 0;
+    const std::uint32_t before = strategy_.fewest_pods_first ? now - 1 : 0;
+    for (auto& [chosen, claims] : listed_) {
+      claims.move(outcome.index, before, now, !drafts_.claims()[outcome.index].full);
+    }
+  }
 }
 
 bool Packing::place(std::uint32_t pod) {
@@ -209,7 +218,7 @@ std::uint32_t Packing::rank(std::uint32_t claim) const {
 bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](std::uint32_t claim) {
-    if (!drafts_.claims()[claim].full && may_suit(claim, candidate)) {
+    if (!drafts_.claims()[claim].full) {
       heap.emplace_back(rank(claim), claim);
       std::push_heap(heap.begin(), heap.end(), std::greater<>{});
     }

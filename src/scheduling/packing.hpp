@@ -6,6 +6,7 @@
 #include "scheduling/claim_drafts.hpp"
 #include "scheduling/existing_nodes.hpp"
 #include "scheduling/narrowings.hpp"
+#include "scheduling/open_claims.hpp"
 #include "scheduling/topology_choices.hpp"
 #include "scheduling/topology_counts.hpp"
 
@@ -13,7 +14,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,6 +60,8 @@ class Packing {
     std::uint32_t claims_seen = 0;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> open_claims;  // heap of (rank, claim)
     bool cannot_open = false;
+    // Used where other pods matter, in place of the two above.
+    ClaimMarks turned_away;
     double price = -1;  // of a new claim; negative: not known
   };
 
@@ -71,8 +73,8 @@ class Packing {
   bool place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node);
   bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   std::uint32_t rank(std::uint32_t claim) const;
-  // False for claims that are in none of the domains chosen for the candidate.
-  bool may_suit(std::uint32_t claim, const Candidate& candidate);
+  // False for claims that are in none of the chosen domains.
+  bool may_suit(std::uint32_t claim, const Narrowing* chosen);
   bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
   // Another round may succeed where limits were charged for more than will be bought.
@@ -92,6 +94,8 @@ class Packing {
                        std::vector<Seeker>& seekers);
   Attempt attempt_on(const Candidate& candidate, Seeker& plain);
   bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
+  bool seek_listed_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  OpenClaims& listed(const Narrowing* chosen);
   bool join_company(std::uint32_t pod, Attempt& attempt);
   bool promise_holds(const Candidate& candidate, std::uint32_t node) const;
   Seeker& seeker_for(const Candidate& candidate, Seeker& plain);
@@ -117,9 +121,10 @@ class Packing {
   std::vector<VolumeSlots> volumes_;          // by node
   std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
   // By class, rung and chosen domains, where there is a choice of those.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Seeker> seekers_by_choice_;
-  std::vector<std::uint64_t> gave_up_;  // by class: how things stood, plus one
-  std::vector<std::uint32_t> steps_;    // by PodClasses::pods
+  std::unordered_map<std::uint64_t, Seeker> seekers_by_choice_;
+  std::map<std::uint32_t, OpenClaims> listed_;  // by chosen domains; 0: any
+  std::vector<std::uint64_t> gave_up_;          // by class: how things stood, plus one
+  std::vector<std::uint32_t> steps_;            // by PodClasses::pods
   std::uint32_t next_step_ = 0;
   std::vector<HostTally> hosts_;                                 // by node
   std::unordered_map<std::uint64_t, bool> counts_on_node_;       // by node and group

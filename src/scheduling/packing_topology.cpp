@@ -12,13 +12,41 @@
 
 namespace millwright::scheduling {
 
-bool Packing::may_suit(std::uint32_t claim, const Candidate& candidate) {
-  const Narrowing* chosen = candidate.narrowed.chosen;
+bool Packing::may_suit(std::uint32_t claim, const Narrowing* chosen) {
   return chosen == nullptr ||
          std::all_of(chosen->parts.begin(), chosen->parts.end(), [&](const Narrowing::Part& part) {
            const auto domain = drafts_.domain_of(drafts_.claims()[claim].shape, part.key);
            return domain < 0 || chosen->admits(part.key, domain);
          });
+}
+
+OpenClaims& Packing::listed(const Narrowing* chosen) {
+  // Ids of narrowings start after those of rungs, of which there is at least one.
+  OpenClaims& result = listed_[chosen == nullptr ? 0 : chosen->id];
+  for (std::uint32_t claim = result.seen(); claim < drafts_.claims().size(); ++claim) {
+    result.see(claim, !drafts_.claims()[claim].full && may_suit(claim, chosen),
+               strategy_.fewest_pods_first ? rank(claim) : 0);
+  }
+  return result;
+}
+
+bool Packing::seek_listed_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  std::uint32_t found = 0;
+  const bool any = listed(candidate.narrowed.chosen).any([&](std::uint32_t claim) {
+    if (seeker.turned_away.contains(claim)) {
+      return false;
+    }
+    found = claim;
+    if (drafts_.join(claim, candidate, pod)) {
+      return true;
+    }
+    seeker.turned_away.insert(claim);
+    return false;
+  });
+  if (any) {
+    settle(pod, {Outcome::Kind::Claim, found});
+  }
+  return any;
 }
 
 Packing::Attempt Packing::attempt_on(const Candidate& candidate, Seeker& plain) {
@@ -75,7 +103,7 @@ bool Packing::place_in_stages(std::uint32_t pod, std::span<const Rung> rungs,
            return seek_node(pod, candidate, seeker);
          }) ||
          try_all([&](const Candidate& candidate, Seeker& seeker) {
-           return seek_claim(pod, candidate, seeker);
+           return seek_listed_claim(pod, candidate, seeker);
          }) ||
          open_cheapest(pod, attempts);
 }
@@ -169,10 +197,11 @@ Packing::Seeker& Packing::seeker_for(const Candidate& candidate, Seeker& plain) 
   if (candidate.narrowed.chosen == nullptr) {
     return plain;
   }
-  const auto pod_class = static_cast<std::uint32_t>(&candidate.pod_class - pods_.classes.data());
+  const auto pod_class = static_cast<std::uint64_t>(&candidate.pod_class - pods_.classes.data());
   const auto rung =
-      static_cast<std::uint32_t>(&candidate.rung - candidate.constraint.ladder.data());
-  return seekers_by_choice_[{pod_class, rung, candidate.narrowed.chosen->id}];
+      static_cast<std::uint64_t>(&candidate.rung - candidate.constraint.ladder.data());
+  // 24 bits of class, 12 of rung, 28 of domains: more than any problem has.
+  return seekers_by_choice_[pod_class << 40 | rung << 28 | candidate.narrowed.chosen->id];
 }
 
 bool Packing::node_is_open(std::uint32_t node, const Candidate& candidate) const {

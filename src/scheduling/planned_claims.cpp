@@ -82,13 +82,39 @@ model::ResourceList least_daemon_requests(const PoolTemplate& pool, const RowSet
 }  // namespace
 
 std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::string& reason) {
+  std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
+                                    claim.min_values_relaxed ? 1U : 0U};
+  for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
+    key.push_back(claim.rows.word(i));
+  }
+  const auto [found, added] = prototypes_.try_emplace(std::move(key));
+  Prototype& prototype = found->second;
+  if (added) {
+    prototype.claim = make_prototype(claim, prototype);
+  }
+  if (!prototype.claim) {
+    reason = prototype.reason;
+    return std::nullopt;
+  }
+  PlannedClaim planned = *prototype.claim;
+  planned.requests = requests_of(claim);
+  model::add_to(planned.requests, least_daemon_requests(pools_[claim.pool], prototype.kept));
+  for (const std::uint32_t pod : claim.pods) {
+    planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
+  }
+  return planned;
+}
+
+std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
+                                                        Prototype& prototype) {
   const PoolTemplate& pool = pools_[claim.pool];
   const ClaimShape& shape = shapes_[claim.shape];
   PlannedClaim planned{.node_pool = pool.name(), .requirements = shape.requirements};
   bool relaxed = claim.min_values_relaxed;
 
   auto types = types_by_price(pool, shape, claim);
-  RowSet kept = claim.rows;
+  RowSet& kept = prototype.kept;
+  kept = claim.rows;
   if (types.size() > problem_.options.max_instance_types) {
     types.resize(problem_.options.max_instance_types);
     std::set<const InstanceType*> cheapest;
@@ -103,8 +129,8 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::str
     if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
         !shortfall.empty()) {
       if (problem_.options.min_values == MinValuesPolicy::Strict) {
-        reason = "NodePool " + pool.name() + ": of the " + std::to_string(types.size()) +
-                 " cheapest instance types, " + shortfall;
+        prototype.reason = "NodePool " + pool.name() + ": of the " + std::to_string(types.size()) +
+                           " cheapest instance types, " + shortfall;
         return std::nullopt;
       }
       relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
@@ -115,8 +141,6 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::str
   }
   planned.price = types.empty() ? 0 : types.front().price;
   set_types(planned, claim, kept);
-  planned.requests = requests_of(claim);
-  model::add_to(planned.requests, least_daemon_requests(pool, kept));
   planned.labels = pool.labels;
   for (const Requirement& requirement : planned.requirements) {
     if (!model::is_well_known_label(requirement.key()) &&
@@ -127,9 +151,6 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::str
     }
   }
   planned.annotations = annotations_of(pool, relaxed);
-  for (const std::uint32_t pod : claim.pods) {
-    planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
-  }
   return planned;
 }
 

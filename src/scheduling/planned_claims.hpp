@@ -4,9 +4,11 @@
 #include "millwright/scheduling/solve.hpp"
 #include "scheduling/claim_drafts.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace millwright::scheduling {
 
@@ -21,6 +23,13 @@ class ClaimWriter {
   std::optional<PlannedClaim> write(const ClaimDraft& claim, std::string& reason);
 
  private:
+  // All of a claim but its pods: the same for claims with the same shape and instance types.
+  struct Prototype {
+    std::optional<PlannedClaim> claim;
+    RowSet kept;         // rows of its instance types
+    std::string reason;  // why there is none
+  };
+  std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
   void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) const;
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
@@ -30,6 +39,7 @@ class ClaimWriter {
   std::span<const PoolTemplate> pools_;
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
+  std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
 };
 
 }  // namespace millwright::scheduling

@@ -23,12 +23,14 @@ RoomTable::RoomTable(std::vector<Amounts> room_by_row)
     std::sort(column.amounts.begin(), column.amounts.end());
     column.amounts.erase(std::unique(column.amounts.begin(), column.amounts.end()),
                          column.amounts.end());
+    // From the largest amount down: each set is the one before and the rows with just that much.
     column.at_least.assign(column.amounts.size(), RowSet(room_.size()));
     for (std::size_t row = 0; row < room_.size(); ++row) {
-      for (std::size_t i = 0; i < column.amounts.size() && column.amounts[i] <= room_[row][c];
-           ++i) {
-        column.at_least[i].insert(row);
-      }
+      const auto at = std::lower_bound(column.amounts.begin(), column.amounts.end(), room_[row][c]);
+      column.at_least[static_cast<std::size_t>(at - column.amounts.begin())].insert(row);
+    }
+    for (std::size_t i = column.at_least.size(); i-- > 1;) {
+      column.at_least[i - 1] |= column.at_least[i];
     }
   }
 }

@@ -29,6 +29,7 @@ std::vector<Fate> write_claims(const Problem& problem, const PodClasses& pods,
                                Plan& plan) {
   ClaimWriter writer(problem, pods, pools, drafts.shapes());
   std::vector<Fate> fates;
+  plan.claims.reserve(drafts.claims().size());
   for (const ClaimDraft& draft : drafts.claims()) {
     Fate& fate = fates.emplace_back();
     if (auto claim = writer.write(draft, fate.dropped)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "millwright/base/log.hpp"
+#include "millwright/cloud/aws.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/controllers/services.hpp"
 #include "millwright/extender/extender.hpp"
@@ -21,6 +22,8 @@ struct Settings {
   std::string kubeconfig;
   std::string context;
   std::string cluster_name;
+  bool aws = false;  // serve EC2NodeClasses with real instances
+  cloud::AwsSettings aws_settings;
   std::vector<cloud::Profile> simulated_clouds;
   std::string simulated_cloud_url;  // empty: they live in this process
   int metrics_port = 8080;

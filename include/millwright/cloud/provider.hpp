@@ -91,6 +91,9 @@ class Provider {
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;
+  // Background work that must be done once however many replicas run (acting on interruption
+  // messages, collecting what leaked), while this process leads and until `stop`.
+  virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }
   // Called on the loop when the catalog changed, and with the provider id of an instance that the
   // cloud is about to take back.
   virtual void on_catalog_change(std::function<void()> callback) = 0;

@@ -4,6 +4,7 @@
 
 #include "millwright/controllers/services.hpp"
 
+#include <functional>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -26,6 +27,8 @@ class Holds {
   void notify() { signal_.notify(); }
   // The extender refused this pod somewhere, so it sleeps until something wakes it.
   void refused(std::string pod_uid, model::ObjectKey pod);
+  // Called when holds ended without their pods, which are then nobody's business but the planner's.
+  void on_expired(std::function<void()> callback) { on_expired_ = std::move(callback); }
   // Gives the room kept for evicted pods to pending pods of the same controller. Done before each
   // plan, which would otherwise buy room that is there already.
   void inherit();
@@ -36,6 +39,7 @@ class Holds {
 
   Services& services_;
   base::Signal signal_;
+  std::function<void()> on_expired_;
   std::map<std::string, model::ObjectKey, std::less<>> refused_;  // by pod uid
   std::vector<std::string> heirs_;  // uids of pods that inherited and may have to be woken
 };

@@ -42,6 +42,7 @@ class AwsCloud final : public Provider {
   std::vector<RepairPolicy> repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
   base::Task<void> run(std::stop_token stop) override;
+  base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(std::function<void(std::string provider_id)> callback) override;
 
@@ -51,6 +52,10 @@ class AwsCloud final : public Provider {
   base::Task<void> keep_prices(std::stop_token stop);
   base::Task<void> keep_templates(std::stop_token stop);
   base::Task<void> restock(std::stop_token stop);
+  base::Task<void> keep_listening(std::stop_token stop);
+  base::Task<ApiResult<std::string>> queue_url();
+  base::Task<ApiResult<>> poll(std::string url, std::stop_token stop);
+  base::Task<bool> act_on(std::string body);
   base::Task<bool> refresh_catalog();
   base::Task<bool> refresh_prices();
 

@@ -101,8 +101,16 @@ base::Task<void> AwsCloud::run(std::stop_token stop) {
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_catalog(stop));
   group.spawn(keep_prices(stop));
-  group.spawn(keep_templates(stop));
   group.spawn(restock(stop));
+  co_await group.join();
+}
+
+base::Task<void> AwsCloud::lead(std::stop_token stop) {
+  base::TaskGroup group(parts_.loop);
+  group.spawn(keep_templates(stop));
+  if (!parts_.settings.interruption_queue.empty()) {
+    group.spawn(keep_listening(stop));
+  }
   co_await group.join();
 }
 

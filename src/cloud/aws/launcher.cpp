@@ -240,9 +240,6 @@ base::Task<base::Result<Ec2Instance>> Launcher::find_by_claim(ClaimPtr claim, in
 }
 
 base::Task<void> Launcher::collect_templates() {
-  if (templates_.empty()) {
-    co_return;
-  }
   const std::vector<Filter> filters{{"tag:" + std::string(kClusterTag), {parts_.cluster_name}}};
   auto listed = co_await ec2_.launch_templates(filters);
   if (!listed) {

@@ -50,7 +50,7 @@ class Launcher {
   // EC2 shows new instances late: `tries` says how often to look, seconds apart.
   base::Task<base::Result<Ec2Instance>> find_by_claim(ClaimPtr claim, int tries);
   // Deletes this cluster's launch templates that were not used for a while. Only where launches
-  // happen: elsewhere nothing is known of their use.
+  // happen, on the leader: elsewhere nothing is known of their use.
   base::Task<void> collect_templates();
   base::Task<ApiResult<>> delete_templates_of(std::string node_class);
 

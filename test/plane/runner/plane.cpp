@@ -159,9 +159,10 @@ base::Result<> Plane::start_api_server() {
                                    .not_after = base::system_now() + std::chrono::hours(240)};
     MW_TRY(admin, certs::make_client_leaf(bundle_.ca, "admin", {"system:masters"}, validity));
     loop_ = std::make_unique<base::RealLoop>();
-    client_ = net::make_client(*loop_, {.ca_pem = bundle_.ca.certificate_pem,
-                                        .certificate_pem = admin.certificate_pem,
-                                        .key_pem = admin.key_pem});
+    admin_tls_ = {.ca_pem = bundle_.ca.certificate_pem,
+                  .certificate_pem = admin.certificate_pem,
+                  .key_pem = admin.key_pem};
+    client_ = net::make_client(*loop_, admin_tls_);
     api_port_ = free_port();
     url_ = fmt::format("https://127.0.0.1:{}", api_port_);
     write_kubeconfig(kubeconfig(), admin);

@@ -56,6 +56,9 @@ class Plane {
   std::string kubeconfig() const { return directory_ + "/admin.kubeconfig"; }
   std::string kubeconfig_of(const std::string& user, const std::vector<std::string>& groups);
 
+  // How a client of an administrator connects.
+  const net::ClientTls& admin_tls() const { return admin_tls_; }
+
   base::Result<> start_controller_manager();
   base::Result<> start_kwok();
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.
@@ -94,6 +97,7 @@ class Plane {
   int api_port_ = 0;
   certs::Bundle bundle_;
   std::unique_ptr<base::RealLoop> loop_;  // never run: the client is only used blocking
+  net::ClientTls admin_tls_;
   std::unique_ptr<net::Client> client_;
   std::map<std::string, std::unique_ptr<Process>> parts_;
   int inputs_ = 0;

@@ -231,6 +231,26 @@ TEST_F(Failover, BothReplicasAreDown) {
   clean_up("down");
 }
 
+// Neither dead nor alive: connections are accepted and nothing answers.
+TEST_F(Failover, BothReplicasHang) {
+  apply(node_pool("hang", "Never"));
+  apply(deployment({.name = "hang", .replicas = 1, .cpu = "600m", .pool = "hang"}));
+  wait_settled("hang", 1);
+  for (const auto& replica : world_->replicas) {
+    replica->process().signal(SIGSTOP);
+  }
+  apply(deployment({.name = "hang-too", .replicas = 1, .cpu = "100m", .pool = "hang"}));
+  wait("a pod that fits runs", seconds(60), [&] { return running("hang-too") == 1; });
+  for (const auto& replica : world_->replicas) {
+    replica->process().signal(SIGCONT);
+  }
+  apply(deployment({.name = "hang-large", .replicas = 1, .cpu = "30", .pool = "hang"}));
+  wait("a pod that fits nowhere gets a node", kTakeOver,
+       [&] { return running("hang-large") == 1; });
+  plane().kubectl({"delete", "deployment", "hang-too", "hang-large"});
+  clean_up("hang");
+}
+
 // The follower holds the same promises back as the leader: both answer the scheduler.
 TEST_F(Failover, BothReplicasAnswerTheScheduler) {
   apply(node_pool("alike", "Never"));

@@ -42,6 +42,11 @@ base::Result<> Cluster::start_parts(ClusterOptions options) {
     cloud_ = std::move(cloud);
     options.controller.cloud_url = cloud_->url();
   }
+  if (options.faults) {
+    MW_TRY(proxy, Proxy::start(*plane_, *options.faults));
+    proxy_ = std::move(proxy);
+    options.controller.kubeconfig = proxy_->kubeconfig();
+  }
   MW_TRY(controller, Controller::start(*plane_, std::move(options.controller)));
   controller_ = std::move(controller);
   done = controller_->register_webhooks();

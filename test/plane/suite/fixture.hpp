@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plane/runner/controller.hpp"
+#include "plane/runner/proxy.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -27,6 +28,8 @@ struct ClusterOptions {
   // Given: the cloud is a process of its own, with these flags.
   std::optional<std::vector<std::string>> cloud;
   bool extender = true;  // wired into the scheduler
+  // Given: stands between the controller and the API server.
+  std::optional<ProxyFaults> faults;
 };
 
 // A plane with everything: the real scheduler with our extender, controller manager, kwok, us.
@@ -38,6 +41,8 @@ class Cluster {
 
   Plane& plane() { return *plane_; }
   Controller& controller() { return *controller_; }
+  Proxy& proxy() { return *proxy_; }
+  CloudProcess& cloud() { return *cloud_; }  // when it was asked for
   void set_controller(std::unique_ptr<Controller> controller) {
     controller_ = std::move(controller);
   }
@@ -64,6 +69,7 @@ class Cluster {
 
   std::unique_ptr<Plane> plane_;
   std::unique_ptr<CloudProcess> cloud_;
+  std::unique_ptr<Proxy> proxy_;
   std::unique_ptr<Controller> controller_;
 };
 

@@ -42,8 +42,14 @@ json::value stray_pod(const std::string& name) {
 }
 
 PromiseCounts play(std::uint64_t seed, int pods, bool extender) {
-  auto cluster = Cluster::start(
-      {.cloud = std::vector<std::string>{"--launch=1s", "--boot=2s"}, .extender = extender});
+  ClusterOptions options;
+  options.cloud = std::vector<std::string>{"--launch=1s", "--boot=2s"};
+  options.extender = extender;
+  // What we see comes late in a third of the rounds; what the scheduler sees does not.
+  if (seed % 3 == 0) {
+    options.faults = ProxyFaults{.watch_delay = milliseconds(2'000), .seed = seed};
+  }
+  auto cluster = Cluster::start(std::move(options));
   if (cluster == nullptr) {
     return {};
   }
@@ -106,8 +112,8 @@ TEST(Promises, AreKeptWhileDeploymentsRoll) {
   const auto counts = play_rounds(true);
   EXPECT_GT(counts.planned, 0U);
   EXPECT_GT(counts.nodes, 0U);
-  EXPECT_LE(static_cast<double>(counts.elsewhere), 0.01 * static_cast<double>(counts.planned))
-      << counts.details;
+  // One in a hundred: the scheduler may have been about to bind a pod as it was planned.
+  EXPECT_LE(counts.elsewhere, (counts.planned + 99) / 100) << counts.details;
   EXPECT_EQ(counts.died_unused, 0U) << counts.details;
   EXPECT_EQ(counts.bound_closed, 0U) << counts.details;
 }

@@ -84,5 +84,25 @@ TEST(Settings, CloudsAreAList) {
   EXPECT_THAT(wrong.problems, testing::Contains(HasSubstr("\"moon\" is none of them")));
 }
 
+TEST(Settings, AwsIsServedWhenAskedForAndNotTwice) {
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.aws);
+  const auto loaded = load_settings({{"clouds", "aws"}, {"cluster-name", "demo"}},
+                                    environment_of({{"VM_MEMORY_OVERHEAD_PERCENT", "0.05"},
+                                                    {"RESERVED_ENIS", "1"},
+                                                    {"ISOLATED_VPC", "true"}}));
+  EXPECT_TRUE(loaded.problems.empty());
+  EXPECT_TRUE(loaded.settings.aws);
+  EXPECT_EQ(loaded.settings.aws_settings.cluster_name, "demo");
+  EXPECT_EQ(loaded.settings.aws_settings.vm_memory_overhead_percent, 0.05);
+  EXPECT_EQ(loaded.settings.aws_settings.reserved_enis, 1);
+  EXPECT_TRUE(loaded.settings.aws_settings.isolated_vpc);
+  EXPECT_FALSE(load_settings({{"clouds", "moon"}}, environment_of({})).problems.empty());
+  EXPECT_FALSE(load_settings({{"clouds", "aws"}, {"simulated-clouds", "aws"}}, environment_of({}))
+                   .problems.empty());
+  EXPECT_FALSE(
+      load_settings({{"vm-memory-overhead-percent", "1.5"}}, environment_of({})).problems.empty());
+  EXPECT_FALSE(load_settings({{"reserved-enis", "-1"}}, environment_of({})).problems.empty());
+}
+
 }  // namespace
 }  // namespace millwright::app

@@ -37,7 +37,8 @@ class RemoteCloudTest : public testing::Test {
   template <class T>
   T await(base::Task<T> task) {
     std::promise<T> promise;
-    group_.spawn(keep(std::move(task), promise));
+    auto kept = std::make_shared<base::Task<void>>(keep(std::move(task), promise));
+    loop_.post([this, kept] { group_.spawn(std::move(*kept)); });
     return promise.get_future().get();
   }
 
@@ -111,7 +112,7 @@ TEST_F(RemoteCloudTest, PassesErrorsOnWithTheirKind) {
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().kind, base::ErrorKind::NotFound);
   EXPECT_EQ(missing.error().message, await(served_->get("kwok://nobody")).error().message);
-  served_->sell_out({});
+  loop_.post([this] { served_->sell_out({}); });
   const auto sold_out = await(remote_->create(claim("b"), node_class()));
   ASSERT_FALSE(sold_out.has_value());
   EXPECT_EQ(sold_out.error().kind, base::ErrorKind::NoCapacity);

@@ -1,5 +1,6 @@
 // The provider as its callers see it, against an EC2 that remembers.
 #include "cloud/aws/aws_cloud.hpp"
+#include "cloud/aws/interruption.hpp"
 #include "cloud/aws/type_labels.hpp"
 #include "fake_ec2.hpp"
 
@@ -38,6 +39,7 @@ class ProviderTest : public testing::Test {
     settings.cluster_name = "demo";
     settings.cluster_endpoint = "https://api.example";
     settings.kubernetes_version = "1.31";
+    settings.interruption_queue = queue;
     cloud = std::make_unique<AwsCloud>(AwsCloud::Parts{.loop = loop,
                                                        .client = http,
                                                        .settings = settings,
@@ -49,6 +51,8 @@ class ProviderTest : public testing::Test {
     cloud->on_catalog_change([this] { ++catalog_changes; });
     background = std::make_unique<base::TaskGroup>(loop);
     background->spawn(cloud->run(background->stop_token()));
+    background->spawn(cloud->lead(background->stop_token()));
+    cloud->on_interruption([this](std::string id) { interrupted.push_back(std::move(id)); });
   }
   // Everything that was under way is gone.
   void crash() {
@@ -79,6 +83,8 @@ class ProviderTest : public testing::Test {
   std::unique_ptr<base::TaskGroup> background;
   std::shared_ptr<model::NodeClass> the_class = node_class({{"amiFamily", "AL2023"}});
   int catalog_changes = 0;
+  std::vector<std::string> interrupted;
+  std::string queue;  // name; set before start()
 };
 
 TEST_F(ProviderTest, AClaimBecomesAnInstance) {
@@ -350,6 +356,121 @@ TEST_F(ProviderTest, DriftIsFoundByLookingAtTheInstance) {
   EXPECT_EQ(drift({{"amiFamily", "AL2023"}, {"userData", "x"}}, found_status()), "");
   ec2.machines[0].state = "terminated";
   EXPECT_EQ(drift(spec, found_status()), "");
+}
+
+// SQS hands out what is in `messages` until it is deleted.
+class InterruptionTest : public ProviderTest {
+ protected:
+  InterruptionTest() {
+    crash();
+    queue = "events";
+    ec2.aws.on("GetQueueUrl", R"({"QueueUrl":"https://sqs/1/events"})");
+    ec2.aws.on("ReceiveMessage", [this](const Asked&) {
+      boost::json::array list;
+      for (const auto& [receipt, body] : messages) {
+        list.push_back(boost::json::object{{"ReceiptHandle", receipt}, {"Body", body}});
+      }
+      boost::json::object answer;
+      if (!list.empty()) {
+        answer["Messages"] = std::move(list);
+      }
+      http.delay = messages.empty() ? base::Duration(20s) : base::Duration(10ms);
+      return net::Response::json(200, boost::json::serialize(answer));
+    });
+    ec2.aws.on("DeleteMessage", [this](const Asked& asked) {
+      messages.erase(std::string(boost::json::parse(asked.body).at("ReceiptHandle").as_string()));
+      return net::Response::json(200, "{}");
+    });
+    start();
+    loop.run_for(1min);
+    http.delay = 10ms;
+  }
+  static std::string event(const std::string& type, boost::json::value detail,
+                           const std::string& source = "aws.ec2") {
+    return boost::json::serialize(boost::json::value{
+        {"version", "0"}, {"source", source}, {"detail-type", type}, {"detail", detail}});
+  }
+  std::map<std::string, std::string> messages;
+};
+
+TEST_F(InterruptionTest, AWarningEndsTheInstanceAndItsOffering) {
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  messages["r1"] = event("EC2 Spot Instance Interruption Warning",
+                         {{"instance-id", "i-1"}, {"instance-action", "terminate"}});
+  loop.run_for(2min);
+  EXPECT_THAT(interrupted, testing::ElementsAre(made->provider_id));
+  EXPECT_TRUE(messages.empty());
+  EXPECT_EQ(metrics.value("karpenter_interruption_received_messages_total",
+                          {{"message_type", "spot_interrupted"}}),
+            1);
+  EXPECT_EQ(metrics.value("karpenter_interruption_deleted_messages_total"), 1);
+}
+
+TEST_F(InterruptionTest, WhatIsNotForUsIsDeletedWithoutAct) {
+  ASSERT_TRUE(create(claim_named("a")));
+  ec2.machines[0].tags["eks:eks-cluster-name"] = "another";
+  messages = {{"r1", "not json"},
+              {"r2", event("EC2 Instance State-change Notification",
+                           {{"instance-id", "i-1"}, {"state", "terminated"}})},
+              {"r3", event("EC2 Instance Rebalance Recommendation", {{"instance-id", "i-1"}})},
+              {"r4", event("EC2 Spot Instance Interruption Warning", {{"instance-id", "i-77"}})}};
+  loop.run_for(2min);
+  EXPECT_TRUE(messages.empty());
+  EXPECT_TRUE(interrupted.empty());
+}
+
+TEST_F(InterruptionTest, AMessageThatCouldNotBeActedOnComesAgain) {
+  ASSERT_TRUE(create(claim_named("a")));
+  ec2.aws.on("DescribeInstances",
+             [](const Asked&) { return ec2_error("UnauthorizedOperation", 403); });
+  messages["r1"] = event("EC2 Instance State-change Notification",
+                         {{"instance-id", "i-1"}, {"state", "stopping"}});
+  loop.run_for(1min);
+  EXPECT_EQ(messages.size(), 1U);
+  EXPECT_TRUE(interrupted.empty());
+}
+
+TEST(Interruption, EventsAreUnderstood) {
+  const auto event = [](const std::string& type, boost::json::value detail,
+                        const std::string& source = "aws.ec2") {
+    return boost::json::serialize(boost::json::value{
+        {"version", "0"}, {"source", source}, {"detail-type", type}, {"detail", detail}});
+  };
+  const boost::json::value instance{{"instance-id", "i-1"}};
+  const auto kind = [](const std::string& body) {
+    return std::string(to_string(parse_interruption(body).kind));
+  };
+  EXPECT_EQ(kind(event("EC2 Spot Instance Interruption Warning", instance)), "spot_interrupted");
+  EXPECT_EQ(kind(event("EC2 Instance Rebalance Recommendation", instance)),
+            "rebalance_recommendation");
+  EXPECT_EQ(kind(event("EC2 Capacity Reservation Instance Interruption Warning", instance)),
+            "capacity_reservation_interrupted");
+  for (const auto& [state, expected] :
+       std::map<std::string, std::string>{{"pending", "no_op"},
+                                          {"running", "no_op"},
+                                          {"stopping", "instance_stopped"},
+                                          {"stopped", "instance_stopped"},
+                                          {"shutting-down", "instance_terminated"},
+                                          {"terminated", "instance_terminated"}}) {
+    EXPECT_EQ(kind(event("EC2 Instance State-change Notification",
+                         {{"instance-id", "i-1"}, {"state", state}})),
+              expected);
+  }
+  const boost::json::value health{
+      {"service", "EC2"},
+      {"eventTypeCategory", "scheduledChange"},
+      {"affectedEntities",
+       boost::json::array{{{"entityValue", "i-1"}}, {{"entityValue", "arn:x"}}, 7}}};
+  const auto change = parse_interruption(event("AWS Health Event", health, "aws.health"));
+  EXPECT_EQ(to_string(change.kind), "scheduled_change");
+  EXPECT_THAT(change.instances, testing::ElementsAre("i-1"));
+  for (const std::string odd :
+       {"", "[]", "{}", R"({"version":"0","source":"aws.ec2"})",
+        R"({"version":"1","source":"aws.ec2","detail-type":"EC2 Spot Instance Interruption )"
+        R"(Warning","detail":{"instance-id":"i-1"}})"}) {
+    EXPECT_EQ(kind(odd), "no_op") << odd;
+  }
 }
 
 // The process may end at any moment of a launch. Whatever it was doing, the next one gives the

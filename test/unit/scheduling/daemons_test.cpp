@@ -110,6 +110,19 @@ TEST(Daemons, TakeRequestsFromALivePodAndAffinityFromTheTemplate) {
   EXPECT_EQ(cpu_of(plan), "1750m");
 }
 
+// A LimitRange gives requests to the pods, not to the template; the first may still wait for room.
+TEST(Daemons, TakeRequestsFromALivePodThatIsPending) {
+  auto around = std::make_shared<Snapshot>();
+  around->pending_pods.push_back(pod("d-abc").cpu("750m").owned_by("DaemonSet", "d"));
+  const Plan plan = ProblemBuilder()
+                        .add(pool("default"), three_sizes())
+                        .add(daemon_set("d", pod("d")))
+                        .add(pod("p").cpu("1"))
+                        .with([&](Problem& problem) { problem.surroundings = around; })
+                        .solve();
+  EXPECT_EQ(cpu_of(plan), "1750m");
+}
+
 TEST(Daemons, DifferByTypeAndTheClaimAsksForTheLeastOfThem) {
   // The daemon runs on "big" only; the pod fits both.
   const auto list = types({type("big").cpu("8").label("provider.example.com/kind", {"big"}),

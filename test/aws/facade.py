@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""An AWS on loopback: moto behind a front that verifies every signature (SigV4), keeps CreateFleet
+idempotent by its client token, adds what moto lacks (prices, EKS image parameters, security groups of
+launched instances, sold out offerings, throttling) and writes a ledger of all calls.
+
+Prints one line of JSON with its URL when it is ready. Control, without signatures:
+  GET  /_facade/ledger                    calls by name, launches by client token
+  POST /_facade/sold-out   {"type","zone"} an offering that CreateFleet refuses; {} forgets all
+  POST /_facade/throttle   {"action","count"} that many calls are told to slow down
+  GET  /latest/...                        instance metadata, version 2
+  GET  /v1/credentials                    the EKS Pod Identity agent
+"""
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import sys
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from moto.moto_server.threaded_moto_server import ThreadedMotoServer
+
+REGION = "us-west-2"
+ROOT_KEYS = ("AKIDMILLWRIGHTTEST00", "not-a-real-secret/0123456789+abcdefghijkl")
+POD_TOKEN = "pod-identity-token"
+MAX_SKEW = timedelta(minutes=5)
+PAGE = 100
+
+
+class Front:
+    """What the front knows; one lock for all of it."""
+
+    def __init__(self, moto_url):
+        self.moto_url = moto_url
+        self.lock = threading.RLock()
+        self.keys = {ROOT_KEYS[0]: (ROOT_KEYS[1], None)}
+        self.calls = {}
+        self.bad_signatures = 0
+        self.fleets = {}  # client token -> (body, status, headers, answer)
+        self.launches = {}  # client token -> instance ids
+        self.template_groups = {}  # launch template name -> security group ids
+        self.sold_out = set()
+        self.throttle = {}
+        self.images = {}
+        self.products = []
+
+    def issue_keys(self):
+        key, secret, token = "ASIA" + secrets.token_hex(8).upper(), secrets.token_hex(20), secrets.token_hex(30)
+        with self.lock:
+            self.keys[key] = (secret, token)
+        return key, secret, token
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def mac(key, text):
+    return hmac.new(key, text.encode(), hashlib.sha256).digest()
+
+
+def signature_problem(front, method, target, headers, body):
+    """Why the request's signature is not right; None when it is."""
+    match = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, "
+                         r"SignedHeaders=([^,]+), Signature=([0-9a-f]{64})", headers.get("Authorization", ""))
+    if not match:
+        return "no AWS4-HMAC-SHA256 signature"
+    key, day, region, service, names, given = match.groups()
+    if key not in front.keys:
+        return "unknown access key"
+    secret, token = front.keys[key]
+    if (headers.get("X-Amz-Security-Token") or None) != token:
+        return "wrong session token"
+    names = names.split(";")
+    for needed in ("host", "x-amz-date") + (("x-amz-security-token",) if token else ()):
+        if needed not in names:
+            return f"{needed} is not signed"
+    stamp = headers.get("X-Amz-Date", "")
+    signed_at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=timezone.utc)
+    if abs(datetime.now(timezone.utc) - signed_at) > MAX_SKEW or not stamp.startswith(day):
+        return "signed for another time"
+    path, _, query = target.partition("?")
+    canonical_query = "&".join("=".join(pair) for pair in sorted(
+        tuple((part + "=").split("=", 2)[:2]) for part in query.split("&") if part))
+    lines = [f"{name}:{' '.join((headers.get(name) or '').split())}" for name in names]
+    canonical = "\n".join([method, urllib.parse.quote(path, safe="/-_.~"), canonical_query, *lines, "",
+                           ";".join(names), sha256(body)])
+    scope = f"{day}/{region}/{service}/aws4_request"
+    to_sign = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, sha256(canonical.encode())])
+    signing = mac(mac(mac(mac(("AWS4" + secret).encode(), day), region), service), "aws4_request")
+    wanted = hmac.new(signing, to_sign.encode(), hashlib.sha256).hexdigest()
+    return None if hmac.compare_digest(wanted, given) else "the signature does not match"
+
+
+def ec2_error(code, message, status=400):
+    text = (f"<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors>"
+            f"<RequestID>{secrets.token_hex(8)}</RequestID></Response>")
+    return status, {"Content-Type": "text/xml"}, text.encode()
+
+
+def to_moto(front, method, target, headers, body):
+    passed = {k: v for k, v in headers.items() if k.lower() not in ("host", "content-length", "connection")}
+    request = urllib.request.Request(front.moto_url + target, data=body or None, headers=passed, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=120) as reply:
+            return reply.status, dict(reply.headers), reply.read()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read()
+
+
+def setup_call(front, action, **fields):
+    """An EC2 call of the front's own, straight to moto."""
+    form = urllib.parse.urlencode({"Action": action, "Version": "2016-11-15", **fields}).encode()
+    headers = {"Authorization": f"AWS4-HMAC-SHA256 Credential=X/20260101/{REGION}/ec2/aws4_request, "
+                                "SignedHeaders=host, Signature=x",
+               "Content-Type": "application/x-www-form-urlencoded"}
+    return to_moto(front, "POST", "/", headers, form)[2].decode()
+
+
+def items(text, tag):
+    return re.findall(rf"<{tag}>([^<]*)</{tag}>", text)
+
+
+def query(service, version, action, **fields):
+    """Headers and body of a Query call of the front's own."""
+    headers = {"Authorization": f"AWS4-HMAC-SHA256 Credential=X/20260101/us-east-1/{service}/aws4_request, "
+                                "SignedHeaders=host, Signature=x",
+               "Content-Type": "application/x-www-form-urlencoded"}
+    return headers, urllib.parse.urlencode({"Action": action, "Version": version, **fields}).encode()
+
+
+def prepare_network(front):
+    """Everything tagged karpenter.sh/discovery=demo, and the role that nodes have."""
+    vpc = items(setup_call(front, "DescribeVpcs"), "vpcId")[0]
+    text = setup_call(front, "CreateSecurityGroup", GroupName="nodes", GroupDescription="nodes", VpcId=vpc)
+    tagged = items(text, "groupId")[:1] + items(setup_call(front, "DescribeSubnets"), "subnetId")
+    setup_call(front, "CreateTags", **{f"ResourceId.{n + 1}": each for n, each in enumerate(tagged)},
+               **{"Tag.1.Key": "karpenter.sh/discovery", "Tag.1.Value": "demo"})
+    headers, body = query("iam", "2010-05-08", "CreateRole", RoleName="node-role", AssumeRolePolicyDocument="{}")
+    to_moto(front, "POST", "/", headers, body)
+
+
+def prepare(front):
+    """Images for the EKS parameters and a price for every type."""
+    prepare_network(front)
+    for arch in ("x86_64", "arm64"):
+        text = setup_call(front, "RegisterImage", Name=f"eks-node-al2023-{arch}", Architecture=arch,
+                          RootDeviceName="/dev/xvda")
+        front.images[arch] = items(text, "imageId")[0]
+    text = setup_call(front, "DescribeInstanceTypes")
+    for item in re.split(r"<instanceType>", text)[1:]:
+        name = item[:item.index("<")]
+        cpus, memory = items(item, "defaultVCpus"), items(item, "sizeInMiB")
+        if not cpus or not memory:
+            continue
+        price = f"{int(cpus[0]) * 0.03 + int(memory[0]) / 1024 * 0.005:.6f}"
+        front.products.append((name.endswith("metal"), json.dumps({
+            "product": {"attributes": {"instanceType": name}},
+            "terms": {"OnDemand": {"A.B": {"priceDimensions": {"A.B.C": {"pricePerUnit": {"USD": price}}}}}}})))
+    cluster = {"name": "demo", "roleArn": "arn:aws:iam::123456789012:role/x", "version": "1.31",
+               "resourcesVpcConfig": {"subnetIds": []}}
+    headers = {"Authorization": f"AWS4-HMAC-SHA256 Credential=X/20260101/{REGION}/eks/aws4_request, "
+                                "SignedHeaders=host, Signature=x", "Content-Type": "application/json"}
+    to_moto(front, "POST", "/clusters", headers, json.dumps(cluster).encode())
+
+
+def get_products(front, body):
+    asked = json.loads(body)
+    metal = any("bare metal" in each["Value"] for each in asked["Filters"])
+    products = [text for is_metal, text in front.products if is_metal == metal]
+    start = int(asked.get("NextToken", "0"))
+    answer = {"FormatVersion": "aws_v1", "PriceList": products[start:start + PAGE]}
+    if start + PAGE < len(products):
+        answer["NextToken"] = str(start + PAGE)
+    return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
+
+
+def get_parameter(front, name):
+    match = re.fullmatch(r"/aws/service/eks/optimized-ami/[\d.]+/amazon-linux-2023/(x86_64|arm64)/standard/.*",
+                         name)
+    if not match:
+        return None
+    answer = {"Parameter": {"Name": name, "Type": "String", "Value": front.images[match.group(1)]}}
+    return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
+
+
+def without_sold_out(front, fields):
+    """The form without sold out overrides, and the error items for them."""
+    kept, errors, dropped = dict(fields), "", 0
+    pattern = re.compile(r"(LaunchTemplateConfigs\.\d+\.Overrides\.)(\d+)\.InstanceType")
+    for name in [each for each in fields if pattern.fullmatch(each)]:
+        prefix = name[:-len("InstanceType")]
+        offering = (fields[name], fields.get(prefix + "AvailabilityZone", ""))
+        if offering not in front.sold_out:
+            continue
+        dropped += 1
+        errors += ("<item><launchTemplateAndOverrides><overrides>"
+                   f"<instanceType>{offering[0]}</instanceType><availabilityZone>{offering[1]}</availabilityZone>"
+                   "</overrides></launchTemplateAndOverrides><errorCode>InsufficientInstanceCapacity</errorCode>"
+                   f"<errorMessage>no {offering[0]} in {offering[1]}</errorMessage></item>")
+        for field in [each for each in kept if each.startswith(prefix)]:
+            del kept[field]
+    left = [name for name in kept if pattern.fullmatch(name)]
+    return kept, errors, bool(left)
+
+
+def create_fleet(front, headers, fields):
+    token = fields.get("ClientToken", "")
+    body = urllib.parse.urlencode(sorted(fields.items()))
+    with front.lock:
+        known = front.fleets.get(token)
+        if known:
+            return known[1] if known[0] == body else ec2_error(
+                "IdempotentParameterMismatch", "the token was used with other parameters")
+        kept, errors, has_offering = without_sold_out(front, fields)
+        answer = (200, {"Content-Type": "text/xml"}, b"<CreateFleetResponse><fleetInstanceSet/>"
+                  b"<errorSet></errorSet></CreateFleetResponse>")
+        if has_offering:
+            answer = to_moto(front, "POST", "/", headers, urllib.parse.urlencode(kept).encode())
+        status, reply_headers, text = answer
+        if status == 200:
+            text = re.sub(rb"<errorSet\s*/>|<errorSet>.*</errorSet>", b"", text, flags=re.S)
+            text = text.replace(b"</CreateFleetResponse>",
+                                b"<errorSet>" + errors.encode() + b"</errorSet></CreateFleetResponse>")
+            ids = re.findall(r"<item>(i-[0-9a-f]+)</item>", text.decode())
+            front.launches[token] = ids
+            template = fields.get("LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateName", "")
+            groups = front.template_groups.get(template, [])
+            for instance in ids:  # moto leaves a template's groups out
+                setup_call(front, "ModifyInstanceAttribute", InstanceId=instance,
+                           **{f"GroupId.{n + 1}": group for n, group in enumerate(groups)})
+            front.fleets[token] = (body, (status, reply_headers, text))
+        return status, reply_headers, text
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    front = None
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers.items():
+            if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def reply_json(self, value, status=200):
+        self.reply(status, {"Content-Type": "application/json"}, json.dumps(value).encode())
+
+    def handle_any(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path.startswith("/_facade/"):
+            self.control(body)
+        elif self.path.startswith("/latest/") or self.path.startswith("/v1/"):
+            self.machine()
+        else:
+            self.reply(*self.answer(body))
+
+    do_GET = do_POST = do_PUT = do_DELETE = handle_any
+
+    def control(self, body):
+        front, asked = self.front, json.loads(body or b"{}")
+        with front.lock:
+            if self.path == "/_facade/ledger":
+                self.reply_json({"calls": front.calls, "launches": front.launches,
+                                 "bad_signatures": front.bad_signatures, "images": front.images})
+                return
+            if self.path == "/_facade/sold-out":
+                if asked:
+                    front.sold_out.add((asked["type"], asked["zone"]))
+                else:
+                    front.sold_out.clear()
+            elif self.path == "/_facade/throttle":
+                front.throttle[asked["action"]] = asked["count"]
+            self.reply_json({})
+
+    def machine(self):
+        """Instance metadata and the Pod Identity agent."""
+        if self.path == "/latest/api/token":
+            self.reply(200 if self.command == "PUT" else 405, {}, b"metadata-token")
+            return
+        is_pod = self.path.startswith("/v1/")
+        given = self.headers.get("Authorization" if is_pod else "X-aws-ec2-metadata-token")
+        if given != (POD_TOKEN if is_pod else "metadata-token"):
+            self.reply(401, {}, b"")
+        elif self.path == "/latest/meta-data/placement/region":
+            self.reply(200, {}, REGION.encode())
+        elif self.path == "/latest/meta-data/iam/security-credentials/":
+            self.reply(200, {}, b"node-role")
+        else:
+            key, secret, token = self.front.issue_keys()
+            expires = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self.reply_json({"Code": "Success", "AccessKeyId": key, "SecretAccessKey": secret, "Token": token,
+                             "Expiration": expires})
+
+    def answer(self, body):
+        front = self.front
+        fields = {}
+        if "form" in (self.headers.get("Content-Type") or ""):
+            fields = dict(urllib.parse.parse_qsl(body.decode(), keep_blank_values=True))
+        target = self.headers.get("X-Amz-Target") or ""
+        action = fields.get("Action") or target.partition(".")[2] or f"{self.command} {self.path}"
+        with front.lock:
+            front.calls[action] = front.calls.get(action, 0) + 1
+            if front.throttle.get(action, 0) > 0:
+                front.throttle[action] -= 1
+                return ec2_error("RequestLimitExceeded", "Request limit exceeded.", 503)
+        if action != "AssumeRoleWithWebIdentity":
+            problem = signature_problem(front, self.command, self.path, self.headers, body)
+            if problem:
+                with front.lock:
+                    front.bad_signatures += 1
+                return ec2_error("SignatureDoesNotMatch", problem, 403)
+        return self.perform(action, fields, body)
+
+    def perform(self, action, fields, body):
+        front = self.front
+        if action == "GetProducts":
+            return get_products(front, body)
+        if action == "GetParameter":
+            found = get_parameter(front, json.loads(body)["Name"])
+            if found:
+                return found
+        if action == "CreateFleet":
+            return create_fleet(front, self.headers, fields)
+        if action == "CreateLaunchTemplate":
+            groups = [value for name, value in sorted(fields.items()) if "SecurityGroupId." in name]
+            with front.lock:
+                front.template_groups[fields["LaunchTemplateName"]] = groups
+        status, headers, answer = to_moto(front, self.command, self.path, self.headers, body)
+        if action.startswith("AssumeRole") and status == 200:
+            text = answer.decode()
+            with front.lock:
+                front.keys[items(text, "AccessKeyId")[0]] = (items(text, "SecretAccessKey")[0],
+                                                             items(text, "SessionToken")[0])
+        return status, headers, answer
+
+
+def main():
+    moto = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    moto.start()
+    host, port = moto.get_host_and_port()
+    front = Front(f"http://{host}:{port}")
+    prepare(front)
+    Handler.front = front
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    print(json.dumps({"url": f"http://127.0.0.1:{server.server_port}"}), flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    moto.stop()
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,203 @@
+// plane_throughput [PODS [NODES...]]: pods that the stock kube-scheduler binds per second, with and
+// without the extender, on nodes that exist only as objects; and how long the extender's own
+// answers took. Prints figures; nothing passes or fails.
+
+#include "millwright/base/loop.hpp"
+#include "millwright/kube/config.hpp"
+#include "millwright/kube/informer.hpp"
+#include "plane/runner/controller.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+using namespace millwright;
+using plane::Controller;
+using plane::Plane;
+using plane::text_at;
+namespace json = boost::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLimit = std::chrono::seconds(300);
+
+json::value node(int number) {
+  const json::object room{{"cpu", "16"}, {"memory", "64Gi"}, {"pods", "110"}};
+  const std::string name = fmt::format("node-{:05}", number);
+  return {{"apiVersion", "v1"},
+          {"kind", "Node"},
+          {"metadata",
+           {{"name", name},
+            {"labels",
+             {{"kubernetes.io/hostname", name},
+              {"topology.kubernetes.io/zone", fmt::format("zone-{}", number % 3)}}}}},
+          {"spec", {{"providerID", "bench://" + name}}},
+          {"status",
+           {{"capacity", room},
+            {"allocatable", room},
+            {"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}}}};
+}
+
+json::value pod(int number) {
+  return {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata", {{"name", fmt::format("pod-{:05}", number)}, {"labels", {{"app", "bench"}}}}},
+      {"spec",
+       {{"containers",
+         json::array{{{"name", "main"},
+                      {"image", "registry.k8s.io/pause:3.10"},
+                      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "64Mi"}}}}}}}}}}};
+}
+
+// Counts pods as they are bound, on a thread of its own.
+class Bindings {
+ public:
+  explicit Bindings(const std::string& kubeconfig) {
+    auto config = kube::load_kubeconfig(kubeconfig);
+    client_ = std::make_unique<kube::Client>(
+        loop_, std::shared_ptr<kube::Transport>(
+                   kube::make_transport(loop_, *std::move(config), base::Logger(), "throughput")));
+    kube::InformerHandlers handlers;
+    handlers.upsert = [this](const json::value& object) {
+      if (!text_at(object, "/spec/nodeName").empty() &&
+          bound_.insert(text_at(object, "/metadata/uid")).second) {
+        const auto now = Clock::now().time_since_epoch().count();
+        if (count_++ == 0) {
+          first_ = now;
+        }
+        last_ = now;
+      }
+    };
+    handlers.remove = [](const model::ObjectKey&, const std::string&) {};
+    handlers.synced = [] {};
+    kube::InformerOptions options;
+    group_.spawn(kube::run_informer(*client_, model::kPodResource, options, std::move(handlers),
+                                    base::Logger(), 1, group_.stop_token()));
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  ~Bindings() {
+    loop_.stop();
+    thread_.join();
+  }
+  Bindings(const Bindings&) = delete;
+  Bindings& operator=(const Bindings&) = delete;
+
+  int count() const { return count_; }
+  double per_second() const {
+    const std::chrono::duration<double> took = Clock::duration(last_ - first_);
+    return took.count() > 0 ? count_ / took.count() : 0;
+  }
+
+ private:
+  base::RealLoop loop_;
+  std::unique_ptr<kube::Client> client_;
+  base::TaskGroup group_{loop_};
+  std::set<std::string> bound_;
+  std::atomic<int> count_{0};
+  std::atomic<Clock::rep> first_{0};
+  std::atomic<Clock::rep> last_{0};
+  std::thread thread_;
+};
+
+// The bound of the histogram's bucket that a share of the answers is in, such as "<= 0.5 ms".
+std::string quantile(const std::string& metrics, const std::string& verb, double share) {
+  std::istringstream lines(metrics);
+  const double calls = [&] {
+    std::istringstream all(metrics);
+    double count = 0;
+    for (std::string line; std::getline(all, line);) {
+      if (line.starts_with("millwright_extender_duration_seconds_count") &&
+          line.find(verb) != std::string::npos) {
+        count = std::strtod(line.substr(line.rfind(' ')).c_str(), nullptr);
+      }
+    }
+    return count;
+  }();
+  for (std::string line; std::getline(lines, line);) {
+    const auto bound = line.find("le=\"");
+    if (line.starts_with("millwright_extender_duration_seconds_bucket") &&
+        line.find(verb) != std::string::npos && bound != std::string::npos &&
+        std::strtod(line.substr(line.rfind(' ')).c_str(), nullptr) >= share * calls) {
+      return fmt::format("<= {} ms", 1000 * std::strtod(line.substr(bound + 4).c_str(), nullptr));
+    }
+  }
+  return "?";
+}
+
+base::Result<double> measure(int nodes, int pods, bool extender) {
+  plane::PlaneOptions options;
+  // No controller manager runs: nobody makes ServiceAccounts or takes the first taints off.
+  options.api_server_flags = {"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"};
+  MW_TRY(plane, Plane::start(std::move(options)));
+  auto crds = plane::apply_crds(*plane);
+  if (!crds) {
+    return tl::unexpected(crds.error());
+  }
+  for (int i = 0; i < nodes; ++i) {
+    plane->call("POST", "/api/v1/nodes", node(i));
+  }
+  for (int i = 0; i < pods; ++i) {
+    plane->call("POST", "/api/v1/namespaces/default/pods", pod(i));
+  }
+  std::unique_ptr<Controller> controller;
+  if (extender) {
+    MW_TRY(started, Controller::start(*plane, {}));
+    controller = std::move(started);
+  }
+  const Bindings bindings(plane->kubeconfig());
+  auto scheduling = plane->start_scheduler(extender ? controller->extender() : "");
+  if (!scheduling) {
+    return tl::unexpected(scheduling.error());
+  }
+  if (!plane::wait_until(kLimit, [&] { return bindings.count() >= pods; })) {
+    return base::fail(base::ErrorKind::Timeout,
+                      fmt::format("only {} of {} pods were bound", bindings.count(), pods));
+  }
+  if (extender) {
+    const std::string metrics = controller->metrics();
+    for (const std::string verb : {"filter", "prioritize"}) {
+      std::printf("    %-10s p50 %s, p99 %s in the server\n", verb.c_str(),
+                  quantile(metrics, verb, 0.5).c_str(), quantile(metrics, verb, 0.99).c_str());
+    }
+  }
+  return bindings.per_second();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int pods = argc > 1 ? std::atoi(argv[1]) : 2'000;
+  std::vector<int> sizes;
+  for (int i = 2; i < argc; ++i) {
+    sizes.push_back(std::atoi(argv[i]));
+  }
+  if (sizes.empty()) {
+    sizes = {1'000, 5'000};
+  }
+  for (const int nodes : sizes) {
+    std::printf("%d pods on %d nodes\n", pods, nodes);
+    double without = 0;
+    for (const bool extender : {false, true}) {
+      const auto rate = measure(nodes, pods, extender);
+      if (!rate) {
+        std::fprintf(stderr, "plane_throughput: %s\n", rate.error().message.c_str());
+        return 1;
+      }
+      without = extender ? without : *rate;
+      std::printf("  %-18s %.0f pods bound per second%s\n",
+                  extender ? "with the extender" : "without", *rate,
+                  extender ? fmt::format(" ({:.0f} %)", 100 * *rate / without).c_str() : "");
+      std::fflush(stdout);
+    }
+  }
+  return 0;
+}
