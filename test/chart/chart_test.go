@@ -295,6 +295,19 @@ func TestChangedCredentialsStartThePodsAnew(t *testing.T) {
 	}
 }
 
+func TestARealCloudIsNamedWithItsClusterAndNothingIsSimulatedBesideIt(t *testing.T) {
+	rendered := mustRender(t, "controller: {clouds: aws, settings: {clusterName: prod}}")
+	const deployment = "Deployment " + namespace + "/millwright"
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/args",
+		[]any{"controller", "--clouds=aws", "--simulated-clouds="})
+	if got := environment(rendered, deployment)["CLUSTER_NAME"]; got != "prod" {
+		t.Errorf("CLUSTER_NAME is %v", got)
+	}
+	if strings.Contains(toJSON(rendered["ClusterRole <nil>/millwright-write"]), `["create","get"]`) {
+		t.Error("Nodes may be created though nothing is simulated")
+	}
+}
+
 func TestASecretThatIsThereIsUsedAndNotMade(t *testing.T) {
 	rendered := mustRender(t, "credentials: {existingSecret: mine, accessKey: ignored}")
 	expect(t, rendered, "Deployment "+namespace+"/millwright",
@@ -376,6 +389,7 @@ func TestTheSchemaRefusesWhatWouldBeRenderedWrongly(t *testing.T) {
 
 func TestHalfOfTheCredentialsIsRefusedByName(t *testing.T) {
 	for text, field := range map[string]string{
+		"controller: {clouds: aws}":                            "controller.settings.clusterName",
 		"credentials: {accessKey: a}":                          "credentials.secretKey",
 		"alibabacloud: {access_key_id: a}":                     "alibabacloud.access_key_secret",
 		"credentials: {accessKey: a, secretKey: b, region: c}": "credentials.clusterID",

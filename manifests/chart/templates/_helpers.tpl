@@ -1,3 +1,11 @@
+{{- define "millwright.simulatedClouds" -}}
+{{- if ne .Values.controller.simulatedClouds "auto" -}}
+{{ .Values.controller.simulatedClouds }}
+{{- else if not .Values.controller.clouds -}}
+kwok
+{{- end -}}
+{{- end -}}
+
 {{- define "millwright.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
 {{ .Values.namePrefix }}{{ .Values.serviceAccount.name }}
