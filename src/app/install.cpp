@@ -105,6 +105,20 @@ base::Result<> check(const InstallOptions& options) {
     return invalid("--scheduler-image must be an image reference without blanks, not \"" +
                    options.scheduler_image + "\"");
   }
+  if (!options.clouds.empty() && options.clouds != "aws") {
+    return invalid("--clouds must be aws or empty, not \"" + options.clouds + "\"");
+  }
+  if (!options.cluster_name.empty() && !is_word(options.cluster_name)) {
+    return invalid("--cluster-name must not hold blanks, as \"" + options.cluster_name + "\" does");
+  }
+  if (!options.clouds.empty() && options.cluster_name.empty()) {
+    return invalid("--clouds aws needs --cluster-name: instances are tagged with it");
+  }
+  const auto& simulated = options.simulated_clouds;
+  if (!options.clouds.empty() &&
+      std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
+    return invalid("--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one");
+  }
   if (!is_word(options.cluster_ip) || !is_word(options.ca_data)) {
     return invalid("--cluster-ip and --ca-data must not be empty or hold blanks");
   }

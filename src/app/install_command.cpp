@@ -13,10 +13,11 @@ base::Result<std::vector<cloud::Profile>> parse_clouds(std::string_view text) {
     const std::size_t comma = text.find(',');
     const auto profile = cloud::parse_profile(text.substr(0, comma));
     if (!profile) {
-      return base::fail(base::ErrorKind::Invalid,
-                        "--simulated-clouds must be none, or a list of kwok, aws, alibaba, huawei; "
-                        "not \"" +
-                            std::string(text.substr(0, comma)) + "\"");
+      return base::fail(
+          base::ErrorKind::Invalid,
+          "--simulated-clouds must be auto, none, or a list of kwok, aws, alibaba, huawei; "
+          "not \"" +
+              std::string(text.substr(0, comma)) + "\"");
     }
     profiles.push_back(*profile);
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
@@ -33,7 +34,9 @@ void keep_unless_empty(std::string& option, const std::string& argument) {
 base::Result<std::string> text_of(const InstallArguments& arguments) {
   MW_TRY(mode, parse_install_mode(arguments.mode));
   MW_TRY(part, parse_install_part(arguments.part));
-  MW_TRY(clouds, parse_clouds(arguments.simulated_clouds));
+  const bool automatic = arguments.simulated_clouds == "auto";
+  const std::string chosen = arguments.clouds.empty() ? "kwok" : "none";
+  MW_TRY(simulated, parse_clouds(automatic ? chosen : arguments.simulated_clouds));
   InstallOptions options;
   options.mode = mode;
   options.part = part;
@@ -41,7 +44,9 @@ base::Result<std::string> text_of(const InstallArguments& arguments) {
   options.image = arguments.image;
   options.replicas = arguments.replicas;
   options.lease_namespace = arguments.lease_namespace;
-  options.simulated_clouds = std::move(clouds);
+  options.clouds = arguments.clouds;
+  options.cluster_name = arguments.cluster_name;
+  options.simulated_clouds = std::move(simulated);
   options.crds = !arguments.no_crds;
   keep_unless_empty(options.scheduler_image, arguments.scheduler_image);
   keep_unless_empty(options.cluster_ip, arguments.cluster_ip);

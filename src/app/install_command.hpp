@@ -13,7 +13,9 @@ struct InstallArguments {
   std::string scheduler_image;
   int replicas = 2;
   std::string lease_namespace;
-  std::string simulated_clouds = "kwok";  // commas between; "none"
+  std::string clouds;
+  std::string cluster_name;
+  std::string simulated_clouds = "auto";  // commas between; "none"; "auto": kwok unless clouds
   bool no_crds = false;
   std::string cluster_ip;
   std::string ca_data;

@@ -23,7 +23,12 @@ json::array arguments(const InstallOptions& options) {
   for (const auto profile : options.simulated_clouds) {
     clouds.append(clouds.empty() ? "" : ",").append(cloud::to_string(profile));
   }
-  return json::array{"controller", "--simulated-clouds=" + clouds};
+  json::array list{"controller"};
+  if (!options.clouds.empty()) {
+    list.push_back(json::value("--clouds=" + options.clouds));
+  }
+  list.push_back(json::value("--simulated-clouds=" + clouds));
+  return list;
 }
 
 json::array environment(const InstallOptions& options) {
@@ -32,6 +37,9 @@ json::array environment(const InstallOptions& options) {
       {"name", "POD_NAMESPACE"},
       {"valueFrom",
        json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}});
+  if (!options.cluster_name.empty()) {
+    variables.push_back(json::object{{"name", "CLUSTER_NAME"}, {"value", options.cluster_name}});
+  }
   if (!options.lease_namespace.empty()) {
     variables.push_back(
         json::object{{"name", "LEADER_ELECTION_NAMESPACE"}, {"value", options.lease_namespace}});

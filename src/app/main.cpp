@@ -144,9 +144,11 @@ void add_install_options(CLI::App& command, app::InstallArguments& arguments) {
       ->capture_default_str();
   command.add_option("--leader-election-namespace", arguments.lease_namespace,
                      "namespace of the Lease; Karpenter's own makes the two take turns");
+  command.add_option("--clouds", arguments.clouds, "real clouds: aws");
+  command.add_option("--cluster-name", arguments.cluster_name, "name of the cluster; aws needs it");
   command
       .add_option("--simulated-clouds", arguments.simulated_clouds,
-                  "clouds that exist only in memory, or none")
+                  "clouds that exist only in memory, or none; auto: kwok unless --clouds is given")
       ->capture_default_str();
   command.add_flag("--no-crds", arguments.no_crds,
                    "without the definitions: what `kubectl delete -f -` may safely be given");

@@ -175,6 +175,16 @@ TEST(Install, NodesAreOnlyCreatedForSimulatedClouds) {
   EXPECT_THAT(text_of(options), HasSubstr("--simulated-clouds="));
 }
 
+TEST(Install, ARealCloudIsNamedWithItsCluster) {
+  InstallOptions options;
+  options.clouds = "aws";
+  options.cluster_name = "prod";
+  options.simulated_clouds.clear();
+  EXPECT_THAT(text_of(options), HasSubstr("- \"--clouds=aws\"\n"));
+  EXPECT_THAT(text_of(options), HasSubstr("- name: CLUSTER_NAME\n          value: prod\n"));
+  EXPECT_THAT(text_of({}), Not(HasSubstr("--clouds")));
+}
+
 TEST(Install, TheLeaseMayLiveInKarpentersNamespace) {
   InstallOptions options;
   options.lease_namespace = "kube-system";
@@ -290,6 +300,14 @@ TEST(Install, WrongOptionsAreNamed) {
       {"--namespace", [](InstallOptions& o) { o.namespace_ = ""; }},
       {"--leader-election-namespace", [](InstallOptions& o) { o.lease_namespace = "a b"; }},
       {"--replicas", [](InstallOptions& o) { o.replicas = 0; }},
+      {"--clouds", [](InstallOptions& o) { o.clouds = "azure"; }},
+      {"--cluster-name", [](InstallOptions& o) { o.clouds = "aws"; }},
+      {"--simulated-clouds",
+       [](InstallOptions& o) {
+         o.clouds = "aws";
+         o.cluster_name = "prod";
+         o.simulated_clouds = {cloud::Profile::Aws};
+       }},
       {"--image", [](InstallOptions& o) { o.image = "a b"; }},
       {"--scheduler-image", [](InstallOptions& o) { o.scheduler_image = ""; }},
       {"--cluster-ip", [](InstallOptions& o) { o.cluster_ip = "a\nb"; }}};

@@ -1,0 +1,401 @@
+// The chart in manifests/chart, rendered by Helm's own engine: its defaults are what
+// `millwright install` prints, the values people bring from other charts keep their meaning, and
+// the schema refuses what the templates would render wrongly.
+package chart
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	manifests = "../../manifests"
+	namespace = "millwright-system"
+)
+
+type object = map[string]any
+
+func load(t *testing.T) *chart.Chart {
+	t.Helper()
+	loaded, err := loader.LoadDir(filepath.Join(manifests, "chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func render(t *testing.T, text string) (map[string]object, error) {
+	t.Helper()
+	values, err := chartutil.ReadValues([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := chartutil.ReleaseOptions{Name: "millwright", Namespace: namespace, IsInstall: true}
+	loaded := load(t)
+	// Checks the values against values.schema.json, as `helm install` does.
+	all, err := chartutil.ToRenderValues(loaded, values, options, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Render(loaded, all)
+	if err != nil {
+		return nil, err
+	}
+	rendered := map[string]object{}
+	for name, content := range files {
+		if strings.HasSuffix(name, ".yaml") {
+			add(t, rendered, []byte(content))
+		}
+	}
+	return rendered, nil
+}
+
+func mustRender(t *testing.T, text string) map[string]object {
+	t.Helper()
+	rendered, err := render(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rendered
+}
+
+func add(t *testing.T, to map[string]object, text []byte) {
+	t.Helper()
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parsed object
+		if err := yaml.UnmarshalStrict(document, &parsed); err != nil {
+			t.Fatalf("%v in:\n%s", err, document)
+		}
+		if parsed == nil {
+			continue
+		}
+		key := keyOf(parsed)
+		if _, doubled := to[key]; doubled {
+			t.Fatalf("%s is rendered twice", key)
+		}
+		to[key] = parsed
+	}
+}
+
+func keyOf(parsed object) string {
+	metadata, _ := parsed["metadata"].(object)
+	return fmt.Sprintf("%v %v/%v", parsed["kind"], metadata["namespace"], metadata["name"])
+}
+
+func readFile(t *testing.T, name string) map[string]object {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(manifests, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := map[string]object{}
+	add(t, objects, text)
+	return objects
+}
+
+func compare(t *testing.T, got, want map[string]object) {
+	t.Helper()
+	for key, expected := range want {
+		actual, there := got[key]
+		if !there {
+			t.Errorf("%s is not rendered", key)
+		} else if !reflect.DeepEqual(actual, expected) {
+			t.Errorf("%s differs:\nchart:   %s\ninstall: %s", key, toJSON(actual), toJSON(expected))
+		}
+	}
+	for key := range got {
+		if _, there := want[key]; !there {
+			t.Errorf("%s is rendered, but is not in what `millwright install` prints", key)
+		}
+	}
+}
+
+func toJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// at follows names and list indices separated by slashes; nil where the way ends.
+func at(value any, path string) any {
+	for _, step := range strings.Split(path, "/") {
+		switch current := value.(type) {
+		case object:
+			value = current[step]
+		case []any:
+			var index int
+			if _, err := fmt.Sscanf(step, "%d", &index); err != nil || index >= len(current) {
+				return nil
+			}
+			value = current[index]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+func expect(t *testing.T, rendered map[string]object, key, path string, want any) {
+	t.Helper()
+	if got := at(rendered[key], path); toJSON(got) != toJSON(want) {
+		t.Errorf("%s: %s is %s, not %s", key, path, toJSON(got), toJSON(want))
+	}
+}
+
+func environment(rendered map[string]object, deployment string) map[string]any {
+	found := map[string]any{}
+	list, _ := at(rendered[deployment], "spec/template/spec/containers/0/env").([]any)
+	for _, variable := range list {
+		found[fmt.Sprint(at(variable, "name"))] = at(variable, "value")
+	}
+	return found
+}
+
+func TestDefaultsOfEachModeAreWhatInstallPrints(t *testing.T) {
+	for _, mode := range []string{"extender", "second-scheduler", "alone"} {
+		t.Run(mode, func(t *testing.T) {
+			want := readFile(t, "install/"+mode+".yaml")
+			got := mustRender(t, "mode: "+mode)
+			// Helm makes the namespace itself (--create-namespace), and keeps CRDs apart so that
+			// uninstalling leaves them.
+			delete(want, "Namespace <nil>/"+namespace)
+			for _, crd := range load(t).CRDObjects() {
+				add(t, got, crd.File.Data)
+			}
+			compare(t, got, want)
+		})
+	}
+}
+
+func TestTheDefaultModeIsExtender(t *testing.T) {
+	compare(t, mustRender(t, ""), mustRender(t, "mode: extender"))
+}
+
+func TestTheOptInPolicyIsWhatInstallPrints(t *testing.T) {
+	want := readFile(t, "scheduler/opt-in-policy.yaml")
+	for key, value := range mustRender(t, "mode: second-scheduler") {
+		want[key] = value
+	}
+	compare(t, mustRender(t, "{mode: second-scheduler, secondScheduler: {optInPolicy: true}}"), want)
+}
+
+func TestTheVersionIsTheProgramsOwn(t *testing.T) {
+	text, err := os.ReadFile("../../CMakeLists.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata := load(t).Metadata
+	if !strings.Contains(string(text), "project(millwright VERSION "+metadata.AppVersion+" ") {
+		t.Errorf("appVersion %s is not the version in CMakeLists.txt", metadata.AppVersion)
+	}
+}
+
+func TestValuesOfTheHuaweiChartKeepTheirMeaning(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(manifests, "examples", "huawei-values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered := mustRender(t, string(text))
+	const prefix = "karpenter-provider-huawei-"
+	deployment := "Deployment " + namespace + "/" + prefix + "millwright"
+	secret := "Secret " + namespace + "/" + prefix + "huawei-credentials"
+	account := prefix + "controller-manager"
+	expect(t, rendered, deployment, "spec/replicas", 1)
+	expect(t, rendered, deployment, "spec/template/spec/serviceAccountName", account)
+	const container = "spec/template/spec/containers/0/"
+	expect(t, rendered, deployment, container+"image", "controller:latest")
+	expect(t, rendered, deployment, container+"resources/limits",
+		object{"cpu": "1", "memory": "512Mi"})
+	expect(t, rendered, deployment, container+"envFrom/0/secretRef/name",
+		prefix+"huawei-credentials")
+	expect(t, rendered, secret, "stringData", object{
+		"HUAWEICLOUD_SDK_AK":             "your-access-key",
+		"HUAWEICLOUD_SDK_SK":             "your-secret-key",
+		"HUAWEICLOUD_SDK_REGION_ID":      "your-region-id",
+		"HUAWEICLOUD_SDK_CCE_CLUSTER_ID": "your-cluster-id",
+	})
+	expect(t, rendered, "ServiceAccount "+namespace+"/"+account, "metadata/name", account)
+	for _, role := range []string{"millwright-read", "millwright-write"} {
+		expect(t, rendered, "ClusterRoleBinding <nil>/"+prefix+role, "subjects/0/name", account)
+	}
+	// The file says `affinity: {}`, which must not take the default placement away.
+	if at(rendered[deployment], "spec/template/spec/affinity/podAntiAffinity") == nil {
+		t.Error("an empty affinity took the default one away")
+	}
+	condition := fmt.Sprint(at(rendered["ValidatingWebhookConfiguration <nil>/millwright"],
+		"webhooks/0/matchConditions/0/expression"))
+	if !strings.Contains(condition, ":"+account+"'") {
+		t.Errorf("the webhook is called for our own writes: %s", condition)
+	}
+}
+
+func TestOnACCETurboClusterPodsGetAnAddressOfTheirOwn(t *testing.T) {
+	const path = "spec/template/metadata/annotations"
+	const deployment = "Deployment " + namespace + "/millwright"
+	rendered := mustRender(t, "clusterInfo: {category: eni}")
+	expect(t, rendered, deployment, path, object{"yangtse.io/pod-with-eip": "true"})
+	expect(t, mustRender(t, ""), deployment, path, nil)
+}
+
+func TestValuesOfTheAlibabaChartKeepTheirMeaning(t *testing.T) {
+	rendered := mustRender(t, `
+alibabacloud: {access_key_id: id, access_key_secret: secret, region_id: cn-beijing}
+controller: {settings: {clusterID: c1, clusterEndpoint: "https://10.0.0.1:6443"}}
+`)
+	const deployment = "Deployment " + namespace + "/millwright"
+	variables := environment(rendered, deployment)
+	if variables["CLUSTER_ID"] != "c1" ||
+		variables["CLUSTER_ENDPOINT"] != "https://10.0.0.1:6443" {
+		t.Errorf("the cluster is not named: %v", variables)
+	}
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/envFrom/0/secretRef/name",
+		"alibabacloud-credentials")
+	expect(t, rendered, "Secret "+namespace+"/alibabacloud-credentials", "stringData", object{
+		"ALIBABA_CLOUD_ACCESS_KEY_ID":     "id",
+		"ALIBABA_CLOUD_ACCESS_KEY_SECRET": "secret",
+		"ALIBABA_CLOUD_REGION_ID":         "cn-beijing",
+	})
+}
+
+func TestChangedCredentialsStartThePodsAnew(t *testing.T) {
+	annotations := func(key string) string {
+		rendered := mustRender(t, "alibabacloud: {access_key_secret: s, region_id: r, access_key_id: "+
+			key+"}")
+		return toJSON(at(rendered["Deployment "+namespace+"/millwright"],
+			"spec/template/metadata/annotations"))
+	}
+	if annotations("a") == annotations("b") {
+		t.Error("pods keep running with the old credentials")
+	}
+}
+
+func TestARealCloudIsNamedWithItsClusterAndNothingIsSimulatedBesideIt(t *testing.T) {
+	rendered := mustRender(t, "controller: {clouds: aws, settings: {clusterName: prod}}")
+	const deployment = "Deployment " + namespace + "/millwright"
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/args",
+		[]any{"controller", "--clouds=aws", "--simulated-clouds="})
+	if got := environment(rendered, deployment)["CLUSTER_NAME"]; got != "prod" {
+		t.Errorf("CLUSTER_NAME is %v", got)
+	}
+	if strings.Contains(toJSON(rendered["ClusterRole <nil>/millwright-write"]), `["create","get"]`) {
+		t.Error("Nodes may be created though nothing is simulated")
+	}
+}
+
+func TestASecretThatIsThereIsUsedAndNotMade(t *testing.T) {
+	rendered := mustRender(t, "credentials: {existingSecret: mine, accessKey: ignored}")
+	expect(t, rendered, "Deployment "+namespace+"/millwright",
+		"spec/template/spec/containers/0/envFrom/0/secretRef/name", "mine")
+	for key := range rendered {
+		if strings.HasPrefix(key, "Secret ") {
+			t.Errorf("%s is rendered", key)
+		}
+	}
+}
+
+func TestChangedPortsReachTheProgramAndTheService(t *testing.T) {
+	rendered := mustRender(t,
+		"controller: {metricsPort: 9080, healthProbePort: 9081, servingPort: 9443}")
+	const deployment = "Deployment " + namespace + "/millwright"
+	variables := environment(rendered, deployment)
+	for name, want := range map[string]string{
+		"METRICS_PORT": "9080", "HEALTH_PROBE_PORT": "9081", "SERVING_PORT": "9443"} {
+		if variables[name] != want {
+			t.Errorf("%s is %v, not %s", name, variables[name], want)
+		}
+	}
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/ports", []any{
+		object{"name": "https", "containerPort": 9443},
+		object{"name": "metrics", "containerPort": 9080},
+		object{"name": "health", "containerPort": 9081},
+	})
+	expect(t, rendered, "Service "+namespace+"/millwright", "spec/ports/1/port", 9080)
+}
+
+func TestTheLeaseMovesWithItsRoleAndItsBinding(t *testing.T) {
+	rendered := mustRender(t, "leaderElection: {namespace: kube-system}")
+	for _, kind := range []string{"Role", "RoleBinding"} {
+		if rendered[kind+" kube-system/millwright-leader-election"] == nil {
+			t.Errorf("no %s for the Lease in kube-system", kind)
+		}
+	}
+	variables := environment(rendered, "Deployment "+namespace+"/millwright")
+	if variables["LEADER_ELECTION_NAMESPACE"] != "kube-system" {
+		t.Errorf("the program looks elsewhere: %v", variables)
+	}
+}
+
+func TestWithoutWebhooksOrAnAccountOfItsOwn(t *testing.T) {
+	rendered := mustRender(t, `
+webhook: {enabled: false}
+namePrefix: my-
+serviceAccount: {create: false, name: theirs}
+`)
+	for key := range rendered {
+		if strings.Contains(key, "WebhookConfiguration") || strings.HasPrefix(key, "ServiceAccount") {
+			t.Errorf("%s is rendered", key)
+		}
+	}
+	expect(t, rendered, "Deployment "+namespace+"/my-millwright",
+		"spec/template/spec/serviceAccountName", "theirs")
+}
+
+func TestTheSchemaRefusesWhatWouldBeRenderedWrongly(t *testing.T) {
+	for text, field := range map[string]string{
+		"mode: both":                               "mode",
+		"replicaCount: 0":                          "replicaCount",
+		"replicas: 2":                              "replicas",
+		"controller: {metricsPort: 70000}":         "metricsPort",
+		"controller: {simulatedClouds: azure}":     "simulatedClouds",
+		"image: {pullPolicy: Sometimes}":           "pullPolicy",
+		"webhook: {failurePolicy: Warn}":           "failurePolicy",
+		"credentials: {accesskey: wrong-case}":     "accesskey",
+		"namePrefix: Upper":                        "namePrefix",
+		"secondScheduler: {optInPolicy: \"true\"}": "optInPolicy",
+	} {
+		if _, err := render(t, text); err == nil {
+			t.Errorf("%s is accepted", text)
+		} else if !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: the message does not name %s: %v", text, field, err)
+		}
+	}
+}
+
+func TestHalfOfTheCredentialsIsRefusedByName(t *testing.T) {
+	for text, field := range map[string]string{
+		"controller: {clouds: aws}":                            "controller.settings.clusterName",
+		"credentials: {accessKey: a}":                          "credentials.secretKey",
+		"alibabacloud: {access_key_id: a}":                     "alibabacloud.access_key_secret",
+		"credentials: {accessKey: a, secretKey: b, region: c}": "credentials.clusterID",
+	} {
+		if _, err := render(t, text); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: the message does not name %s: %v", text, field, err)
+		}
+	}
+}
