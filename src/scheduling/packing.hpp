@@ -100,6 +100,21 @@ class Packing {
   bool promise_holds(const Candidate& candidate, std::uint32_t node) const;
   Seeker& seeker_for(const Candidate& candidate, Seeker& plain);
   bool node_is_open(std::uint32_t node, const Candidate& candidate) const;
+  // Whether `admits` holds for the node's domain, for all that it may have if that is undecided.
+  template <class Admits>
+  bool whatever_domain(std::uint32_t key, std::uint32_t node, Admits admits) const {
+    const std::int32_t domain = topology_.domain_of(key, node);
+    if (domain != kUnknownDomain) {
+      return admits(domain);
+    }
+    const DomainSet* possible = topology_.possible_domains(key, node);
+    bool all = possible != nullptr;
+    if (all) {
+      possible->for_each(
+          [&](std::size_t each) { all = all && admits(static_cast<std::int32_t>(each)); });
+    }
+    return all;
+  }
   void count_on_node(std::uint32_t node, const Constraint& constraint);
   void recount();
   void settle(std::uint32_t pod, Outcome outcome);

@@ -184,9 +184,10 @@ bool Packing::promise_holds(const Candidate& candidate, std::uint32_t node) cons
   const Rung& rung = candidate.rung;
   return std::all_of(rung.keyed.begin(), rung.keyed.end(),
                      [&](const Rung::Keyed& keyed) {
-                       const std::int32_t domain = topology_.domain_of(keyed.key, node);
-                       return domain >= 0 ? choices_.allows(candidate, keyed, domain)
-                                          : domain == kNoDomain && choices_.only_distance(keyed);
+                       return whatever_domain(keyed.key, node, [&](std::int32_t domain) {
+                         return domain >= 0 ? choices_.allows(candidate, keyed, domain)
+                                            : choices_.only_distance(keyed);
+                       });
                      }) &&
          std::all_of(rung.on_host.begin(), rung.on_host.end(), [&](std::uint32_t group) {
            return topology_.groups()[group].kind != TopologyKind::Affinity ||
@@ -209,7 +210,9 @@ bool Packing::node_is_open(std::uint32_t node, const Candidate& candidate) const
   for (const Narrowing* narrowing : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
     if (narrowing != nullptr &&
         !std::all_of(narrowing->parts.begin(), narrowing->parts.end(), [&](const auto& part) {
-          return narrowing->admits(part.key, topology_.domain_of(part.key, node));
+          return whatever_domain(part.key, node, [&](std::int32_t domain) {
+            return narrowing->admits(part.key, domain);
+          });
         })) {
       return false;
     }

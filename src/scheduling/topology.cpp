@@ -154,23 +154,37 @@ void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplat
 
 void Topology::place_nodes(const ExistingNodes& nodes) {
   hosts_.resize(nodes.nodes().size());
-  for (const TopologyKey& key : keys_) {
+  for (std::uint32_t index = 0; index < keys_.size(); ++index) {
+    const TopologyKey& key = keys_[index];
     auto& domains = node_domains_.emplace_back();
     for (const ExistingNode& node : nodes.nodes()) {
       const auto* label = label_of(*node.record, key.name());
-      std::int32_t domain = label != nullptr ? key.find(*label) : kNoDomain;
-      if (node.unlaunched) {
-        // Whatever the claim leaves open is decided at launch.
-        const Requirement values = node.guaranteed.get(key.name());
-        const bool one = values.op() == model::Operator::In && values.values().size() == 1;
-        domain = one ? key.find(values.values().front()) : kUnknownDomain;
-        if (values.op() == model::Operator::DoesNotExist) {
-          domain = kNoDomain;
-        }
+      if (!node.unlaunched) {
+        domains.push_back(label != nullptr ? key.find(*label) : kNoDomain);
+        continue;
       }
-      domains.push_back(domain);
+      // Whatever the claim leaves open is decided at launch.
+      const Requirement values = node.guaranteed.get(key.name());
+      const bool listed = values.op() == model::Operator::In;
+      if (values.op() == model::Operator::DoesNotExist) {
+        domains.push_back(kNoDomain);
+      } else if (listed && values.values().size() == 1) {
+        domains.push_back(key.find(values.values().front()));
+      } else {
+        if (DomainSet possible = key.admitted(values);
+            listed && possible.count() == values.values().size()) {
+          possible_.emplace(std::pair(index, static_cast<std::uint32_t>(domains.size())),
+                            std::move(possible));
+        }
+        domains.push_back(kUnknownDomain);
+      }
     }
   }
+}
+
+const DomainSet* Topology::possible_domains(std::uint32_t key, std::uint32_t node) const {
+  const auto found = possible_.find({key, node});
+  return found == possible_.end() ? nullptr : &found->second;
 }
 
 void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {

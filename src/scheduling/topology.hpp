@@ -8,11 +8,13 @@
 #include "scheduling/topology_groups.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -64,6 +66,8 @@ class Topology {
   std::int32_t domain_of(std::uint32_t key, std::uint32_t node) const {
     return node_domains_[key][node];
   }
+  // What a node whose domain is unknown may turn out to have; null when that is not known either.
+  const DomainSet* possible_domains(std::uint32_t key, std::uint32_t node) const;
   const std::vector<HostTally>& hosts() const { return hosts_; }  // by existing node
 
  private:
@@ -77,6 +81,7 @@ class Topology {
   std::vector<TopologyKey> keys_;
   std::vector<Census> census_;
   std::vector<std::vector<std::int32_t>> node_domains_;  // by key, by existing node
+  std::map<std::pair<std::uint32_t, std::uint32_t>, DomainSet> possible_;  // by key, existing node
   std::vector<HostTally> hosts_;
 };
 

@@ -222,6 +222,63 @@ TEST(PreferredPodAntiAffinity, IsNotLookedAtWhenPreferencesAreIgnored) {
   EXPECT_THAT(problem.solve().claims, SizeIs(1));
 }
 
+// A claim that is created, not launched: one of these zones.
+NodeBuilder unlaunched(std::vector<std::string> zones) {
+  return node("x").without_node().with_claim([&](model::NodeClaim& claim) {
+    claim.provider_id.clear();
+    claim.capacity.clear();
+    claim.allocatable.clear();
+    claim.meta.labels = {{std::string(model::kNodePoolLabel), "default"}};
+    claim.requirements = {need(model::kInstanceTypeLabel, Operator::In, {"large"}),
+                          need(kZone, Operator::In, std::move(zones))};
+  });
+}
+
+TEST(UnlaunchedClaims, KeepAPodThatMayFollowOthersInEveryZoneTheyMayGetTo) {
+  const auto place = [](std::vector<std::string> zones) {
+    return place_of(
+        with_pool()
+            .add(node("a").label(kZone, "test-zone-1").runs(web("a")))
+            .add(node("b").label(kZone, "test-zone-2").runs(web("b")))
+            .add(unlaunched(std::move(zones)))
+            .add(pod("p").cpu("5").with(beside(term(kZone))))
+            .with([](Problem& p) { p.holds.push_back({.pod_uid = "p", .target = "claim-x"}); })
+            .solve(),
+        "p");
+  };
+  EXPECT_EQ(place({"test-zone-1", "test-zone-2"}), "claim-x");
+  EXPECT_EQ(place({"test-zone-2"}), "claim-x");
+  EXPECT_EQ(place({"test-zone-1", "test-zone-3"}), "claim 0") << "nobody is in zone 3";
+}
+
+TEST(UnlaunchedClaims, AreNotCountedOnForAZoneThatIsOpen) {
+  const auto place = [](std::vector<std::string> zones) {
+    return place_of(with_pool()
+                        .add(unlaunched(std::move(zones)))
+                        .add(web("p").with([](model::Pod& p) {
+                          p.spec.topology_spread.push_back(spread_over(kZone, 1));
+                        }))
+                        .solve(),
+                    "p");
+  };
+  EXPECT_EQ(place({"test-zone-1"}), "claim-x");
+  EXPECT_EQ(place({"test-zone-1", "test-zone-2"}), "claim 0");
+}
+
+TEST(UnlaunchedClaims, MayBeWhereverAnAntiAffinityLooks) {
+  // "web" was promised room on a claim of unknown zone, so no zone is sure to be free of it.
+  const Plan plan =
+      with_pool(
+          pool("default").requires_(need(kZone, Operator::In, {"test-zone-1", "test-zone-2"})))
+          .add(unlaunched({"test-zone-1", "test-zone-2"}))
+          .add(web("w"))
+          .add(pod("loner").with(apart(term(kZone))))
+          .with([](Problem& p) { p.holds.push_back({.pod_uid = "w", .target = "claim-x"}); })
+          .solve();
+  EXPECT_EQ(place_of(plan, "w"), "claim-x");
+  EXPECT_NE(refusal(plan, "loner"), nullptr);
+}
+
 TEST(Promises, LeanOnEachOther) {
   // Both were promised room on one node; the smaller one is what the larger one follows.
   const auto follower = pod("follower").cpu("1").with(beside(term(kHost)));
