@@ -34,6 +34,17 @@ Document role(const Target& target, std::string why, const std::vector<Rule>& ru
   return document;
 }
 
+struct NodeClassKind {
+  std::string_view cloud;
+  std::string_view group;
+  std::string_view resource;
+};
+constexpr NodeClassKind kNodeClasses[] = {
+    {"kwok", "karpenter.kwok.sh", "kwoknodeclasses"},
+    {"AWS", "karpenter.k8s.aws", "ec2nodeclasses"},
+    {"Alibaba Cloud", "karpenter.k8s.alibabacloud", "ecsnodeclasses"},
+    {"Huawei Cloud", "karpenter.k8s.huawei", "ccenodeclasses"}};
+
 std::vector<Rule> read_rules() {
   const json::array look = strings({"list", "watch"});
   return {
@@ -86,7 +97,7 @@ std::vector<Rule> read_rules() {
 }
 
 std::vector<Rule> own_kind_rules() {
-  return {
+  std::vector<Rule> rules{
       {"One NodeClaim per instance: created before the cloud is asked, marked and given a "
        "finalizer "
        "(patch), removed when its node is not needed; get proves one gone before its instance is "
@@ -106,24 +117,23 @@ std::vector<Rule> own_kind_rules() {
        strings({"nodepools"}),
        strings({"create", "patch"}),
        {}},
-      {"A legacy AWSNodeTemplate becomes an EC2NodeClass; hash annotations.",
-       strings({"karpenter.k8s.aws"}),
-       strings({"ec2nodeclasses"}),
-       strings({"create", "patch"}),
-       {}},
-      {"Hash annotations of the other NodeClasses.",
-       strings({"karpenter.k8s.alibabacloud", "karpenter.k8s.huawei", "karpenter.kwok.sh"}),
-       strings({"ccenodeclasses", "ecsnodeclasses", "kwoknodeclasses"}),
-       strings({"patch"}),
-       {}},
-      {"What a NodeClass was resolved to, and whether it is Ready.",
-       strings({"karpenter.k8s.alibabacloud", "karpenter.k8s.aws", "karpenter.k8s.huawei",
-                "karpenter.kwok.sh"}),
-       strings({"ccenodeclasses/status", "ec2nodeclasses/status", "ecsnodeclasses/status",
-                "kwoknodeclasses/status"}),
-       strings({"patch"}),
-       {}},
   };
+  for (const auto& [name, group, kind] : kNodeClasses) {
+    const bool aws = kind == "ec2nodeclasses";
+    std::string why = "Hash annotations of the NodeClasses of " + std::string(name) + ".";
+    why += aws ? " A legacy AWSNodeTemplate becomes one (server-side apply)." : "";
+    rules.push_back({why,
+                     strings({group}),
+                     strings({kind}),
+                     aws ? strings({"create", "patch"}) : strings({"patch"}),
+                     {}});
+    rules.push_back({"What they were resolved to, and whether they are Ready.",
+                     strings({group}),
+                     strings({std::string(kind) + "/status"}),
+                     strings({"patch"}),
+                     {}});
+  }
+  return rules;
 }
 
 std::vector<Rule> write_rules(const InstallOptions& options) {

@@ -145,6 +145,25 @@ TEST(Install, NoPermissionIsAWildcardOrReachesSecretsOfOthers) {
   }
 }
 
+// Every permission on a custom kind is on one that a definition here describes.
+TEST(Install, NoPermissionIsOnAKindThatDoesNotExist) {
+  const auto documents = documents_of({});
+  std::set<std::string> known;
+  for (const auto& crd : of_kind(documents, "CustomResourceDefinition")) {
+    known.insert(at(crd, "/spec/group") + "/" + at(crd, "/spec/names/plural"));
+  }
+  int checked = 0;
+  for (const auto& permission : permissions({})) {
+    if (!permission.starts_with("karpenter.")) {
+      continue;
+    }
+    const auto end = permission.find_first_of(" /", permission.find('/') + 1);
+    EXPECT_THAT(known, Contains(permission.substr(0, end))) << permission;
+    ++checked;
+  }
+  EXPECT_GT(checked, 20);
+}
+
 TEST(Install, EachRuleSaysWhyItIsNeeded) {
   const std::string text = text_of({});
   std::istringstream lines(text);
