@@ -51,8 +51,9 @@ void set_initial_status(const ResourceInfo& info, Json& object) {
   } else if (kind == "Namespace") {
     make(object, "status.phase") = "Active";
     make(object, "spec.finalizers") = boost::json::array{"kubernetes"};
-    make_object(object, "metadata.labels")["kubernetes.io/metadata.name"] =
-        text(object, "metadata.name");
+    // A copy: making the labels may move what the metadata holds.
+    const std::string name(text(object, "metadata.name"));
+    make_object(object, "metadata.labels")["kubernetes.io/metadata.name"] = name;
   } else if (info.custom == nullptr) {
     make_object(object, "status");
   }

@@ -211,7 +211,7 @@ void default_volume_claim(Json& json, const Store&) {
 
 void default_secret(Json& json, const Store&) {
   set_default(json, "type", "Opaque");
-  const auto plain = fields(json, "stringData");
+  const auto plain = fields(json, "stringData");  // a copy: `data` is made beside it
   if (plain.empty()) {
     return;
   }

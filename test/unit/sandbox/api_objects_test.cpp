@@ -38,6 +38,19 @@ TEST_F(ApiObjects, GenerateNameMakesANewNameEachTime) {
   EXPECT_NE(first.at("metadata.name"), second.at("metadata.name"));
 }
 
+TEST_F(ApiObjects, ANamespaceIsLabelledWithItsName) {
+  const auto created = post("/api/v1/namespaces", R"({"metadata":{"name":"shop"}})");
+  EXPECT_EQ(created.body.at("metadata").at("labels").at("kubernetes.io/metadata.name"), "shop");
+}
+
+TEST_F(ApiObjects, ASecretsPlainTextsBecomeItsData) {
+  const auto created = post("/api/v1/namespaces/default/secrets",
+                            R"({"metadata":{"name":"keys"},"stringData":{"a":"one","b":"two"}})");
+  EXPECT_EQ(created.at("data.a"), "b25l");
+  EXPECT_EQ(created.at("data.b"), "dHdv");
+  EXPECT_FALSE(created.body.as_object().contains("stringData"));
+}
+
 TEST_F(ApiObjects, ASecondObjectOfOneNameIsRefused) {
   post(kConfigMaps, config_map_text("settings"));
   const auto refused = post(kConfigMaps, config_map_text("settings"));
