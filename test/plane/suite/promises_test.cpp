@@ -1,6 +1,7 @@
 // Promises 1 and 2 under the real scheduler: rolling updates of a Deployment that spreads over
 // hosts, with a stream of small unrelated pods in between. MILLWRIGHT_ROUNDS and
-// MILLWRIGHT_ROUND_PODS make it longer and larger (20 rounds of 500 are what counts).
+// MILLWRIGHT_ROUND_PODS make it longer and larger (20 rounds of 500 are what counts),
+// MILLWRIGHT_ROUND_SKEW=1 gives every pod a node of its own.
 
 #include "millwright/base/random.hpp"
 #include "plane/suite/facts.hpp"
@@ -8,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
@@ -19,16 +21,22 @@ int setting(const char* name, int fallback) {
   return value == nullptr ? fallback : std::atoi(value);
 }
 
-constexpr std::string_view kSpread =
-    "      topologySpreadConstraints:\n"
-    "      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, "
-    "labelSelector: {matchLabels: {app: web}}}\n";
+// The planner treats a preferred spread as a required one while it can, as Karpenter does, and a new
+// node is always an empty domain: maxSkew is how many of the pods a node gets. The default makes
+// about sixty nodes of any number of pods, which two cores can play.
+std::string spread(int pods) {
+  return fmt::format(
+      "      topologySpreadConstraints:\n"
+      "      - {{maxSkew: {}, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: "
+      "ScheduleAnyway, labelSelector: {{matchLabels: {{app: web}}}}}}\n",
+      setting("MILLWRIGHT_ROUND_SKEW", std::max(1, pods / 60)));
+}
 
 std::string web(int replicas, int round) {
   return deployment({.name = "web",
                      .replicas = replicas,
                      .cpu = "500m",
-                     .pod_spec = std::string(kSpread),
+                     .pod_spec = spread(replicas),
                      .pod_annotations = fmt::format("{{round: \"{}\"}}", round)});
 }
 
