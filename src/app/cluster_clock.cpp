@@ -73,10 +73,11 @@ base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics& metrics, b
                 std::chrono::duration<double>(offset).count());
     if (std::chrono::abs(offset - reported) > kTolerated) {
       reported = offset;
-      log.warn("this machine's clock differs from the cluster's; only certificate checks follow "
-               "it, but correct it",
-               {{"machine-is-ahead-by-seconds",
-                 std::to_string(std::chrono::duration_cast<std::chrono::seconds>(offset).count())}});
+      log.warn(
+          "this machine's clock differs from the cluster's; only certificate checks follow "
+          "it, but correct it",
+          {{"machine-is-ahead-by-seconds",
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(offset).count())}});
     }
     co_await base::sleep(loop, kLookEvery, stop);
   }

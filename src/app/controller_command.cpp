@@ -41,8 +41,8 @@ base::Result<kube::Config> connection(const Settings& settings, const Environmen
 // What cannot be reached is reported when the program is built.
 base::TimePoint start_time(const Settings& settings, const Environment& environment) {
   auto config = connection(settings, environment);
-  const auto cluster =
-      config ? ask_cluster_clock(*std::move(config), kClockLimit) : std::optional<base::TimePoint>();
+  const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit)
+                              : std::optional<base::TimePoint>();
   return choose_start(base::system_now(), cluster);
 }
 

@@ -199,8 +199,7 @@ double milliseconds_at(std::vector<double>& sorted, double share) {
 void print_line(const char* what, std::vector<double> times) {
   std::sort(times.begin(), times.end());
   std::printf("  %-38s p50 %6.1f ms   p99 %6.1f ms   max %6.1f ms\n", what,
-              milliseconds_at(times, 0.5), milliseconds_at(times, 0.99),
-              milliseconds_at(times, 1));
+              milliseconds_at(times, 0.5), milliseconds_at(times, 0.99), milliseconds_at(times, 1));
 }
 
 void print_times(const std::map<std::string, Report>& reports,
@@ -233,9 +232,10 @@ void print_times(const std::map<std::string, Report>& reports,
   }
   std::printf("  %zu pods reported Unschedulable; %zu create calls\n", reports.size(),
               created.size());
-  std::printf("  for %zu a node was bought because of it, for %zu one was on its way by then, %zu "
-              "found room\n",
-              from_arrival.size(), early, unbought);
+  std::printf(
+      "  for %zu a node was bought because of it, for %zu one was on its way by then, %zu "
+      "found room\n",
+      from_arrival.size(), early, unbought);
   print_line("report arrived -> create call", from_arrival);
   print_line("report stored  -> create call", from_storing);
 }
@@ -266,13 +266,11 @@ base::Result<> measure(int rate, int length) {
   }
   plane->kubectl({"wait", "--for=condition=Ready", "nodepool", "--all", "--timeout=30s"});
   Load load(plane->kubeconfig(), rate, rate * length);
-  const bool settled =
-      plane::wait_until(std::chrono::seconds(length) + kSettleLimit,
-                        [&] { return load.all_bound() || load.failed() > 0; });
+  const bool settled = plane::wait_until(std::chrono::seconds(length) + kSettleLimit,
+                                         [&] { return load.all_bound() || load.failed() > 0; });
   std::printf("%d pods/s for %d s: %.0f pods/s were accepted, %d bound%s\n", rate, length,
               load.made_per_second(), load.bound(), settled ? "" : " (not all in time)");
-  print_times(read_reports(plane->directory() + "/audit.log"), load.claim_of(),
-              cloud->instances());
+  print_times(read_reports(plane->directory() + "/audit.log"), load.claim_of(), cloud->instances());
   return {};
 }
 

@@ -110,10 +110,10 @@ base::Result<> Plane::prepare() {
   write_text(directory_ + "/ca.crt", bundle_.ca.certificate_pem);
   write_text(directory_ + "/server.crt", bundle_.leaf.certificate_pem);
   write_text(directory_ + "/server.key", bundle_.leaf.key_pem);
-  write_text(directory_ + "/audit-policy.yaml",
-             std::string(kAuditPolicy) + (options_.audit_rules.empty()
-                                              ? std::string(kAuditEverything)
-                                              : options_.audit_rules));
+  write_text(
+      directory_ + "/audit-policy.yaml",
+      std::string(kAuditPolicy) +
+          (options_.audit_rules.empty() ? std::string(kAuditEverything) : options_.audit_rules));
   return {};
 }
 
@@ -256,7 +256,8 @@ base::Result<> Plane::start_kwok(seconds lease) {
       "kwok",
       {"--kubeconfig=" + kubeconfig(), "--config=" + directory_ + "/stages.yaml",
        "--manage-all-nodes=false", "--manage-nodes-with-label-selector=kwok.x-k8s.io/node=fake",
-       fmt::format("--node-lease-duration-seconds={}", lease.count()), "--cidr=10.0.0.1/16", "--node-ip=10.0.0.1"},
+       fmt::format("--node-lease-duration-seconds={}", lease.count()), "--cidr=10.0.0.1/16",
+       "--node-ip=10.0.0.1"},
       ready);
 }
 

@@ -63,7 +63,7 @@ struct Proxy::State {
   std::unique_ptr<net::Client> client;
   base::TaskGroup group{loop};
   std::atomic<std::size_t> spoiled{0};
-  bool holding = false;                      // on the loop, like the watches
+  bool holding = false;                     // on the loop, like the watches
   std::map<int, std::stop_source> watches;  // in progress
   int last_watch = 0;
   std::unique_ptr<net::Server> server;

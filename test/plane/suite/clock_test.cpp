@@ -18,12 +18,12 @@ class ClockJump : public testing::TestWithParam<int> {
       GTEST_FAIL() << kFakeTime << " is missing; scripts/setup installs it (package libfaketime)";
     }
     set_clock(0);
-    auto made = Replicas::start({"--launch=4s", "--termination=1s"},
-                                {{"LD_PRELOAD", kFakeTime},
-                                 {"FAKETIME_TIMESTAMP_FILE", file_},
-                                 {"FAKETIME_NO_CACHE", "1"},
-                                 {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
-                                 {"DONT_FAKE_MONOTONIC", "1"}});
+    auto made =
+        Replicas::start({"--launch=4s", "--termination=1s"}, {{"LD_PRELOAD", kFakeTime},
+                                                              {"FAKETIME_TIMESTAMP_FILE", file_},
+                                                              {"FAKETIME_NO_CACHE", "1"},
+                                                              {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
+                                                              {"DONT_FAKE_MONOTONIC", "1"}});
     ASSERT_TRUE(made.has_value()) << made.error().message;
     world_ = *std::move(made);
   }
@@ -51,8 +51,8 @@ class ClockJump : public testing::TestWithParam<int> {
     return uids;
   }
 
-  const std::string file_ = std::filesystem::temp_directory_path() /
-                            ("millwright-clock-" + std::to_string(getpid()));
+  const std::string file_ =
+      std::filesystem::temp_directory_path() / ("millwright-clock-" + std::to_string(getpid()));
   std::unique_ptr<Replicas> world_;
 };
 
@@ -99,10 +99,9 @@ TEST_P(ClockJump, LosesNoNodeAndDoublesNoClaim) {
   EXPECT_TRUE(world_->cloud().instances().empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(AnHour, ClockJump, testing::Values(3600, -3600),
-                         [](const auto& instance) {
-                           return instance.param > 0 ? "Forwards" : "Backwards";
-                         });
+INSTANTIATE_TEST_SUITE_P(AnHour, ClockJump, testing::Values(3600, -3600), [](const auto& instance) {
+  return instance.param > 0 ? "Forwards" : "Backwards";
+});
 
 }  // namespace
 }  // namespace millwright::plane

@@ -53,9 +53,8 @@ TEST(Compaction, OfEtcdBetweenTwoWatchesLosesNothing) {
   EXPECT_TRUE(cluster->claims("comes").empty());
   cluster->proxy().release_watches();
 
-  cluster->wait("the controller lists again", seconds(60), [&] {
-    return count_of(cluster->controller().process().log_text(), kGone) >= 3;
-  });
+  cluster->wait("the controller lists again", seconds(60),
+                [&] { return count_of(cluster->controller().process().log_text(), kGone) >= 3; });
   cluster->wait_running("comes", 4);
   cluster->wait_no_nodes("goes");
   cluster->wait("the deleted claim's pods run on another node", seconds(120), [&] {

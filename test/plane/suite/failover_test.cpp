@@ -32,8 +32,8 @@ class Failover : public testing::Test {
   static json::value new_pod() {
     return {{"metadata", {{"name", "new"}, {"namespace", "default"}, {"uid", "new-pod"}}},
             {"spec",
-             {{"containers", json::array{{{"name", "main"},
-                                          {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}};
+             {{"containers",
+               json::array{{{"name", "main"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}};
   }
 
   inline static std::unique_ptr<Replicas> replicas_;
@@ -105,7 +105,8 @@ TEST_F(Failover, TheLeaderDiesInMidReplacement) {
 TEST_F(Failover, TheApiServerRestarts) {
   world().apply(node_pool("restart", "Never"));
   world().apply(deployment({.name = "restart", .replicas = 1, .pool = "restart"}));
-  world().wait("a claim exists", seconds(30), [&] { return !world().of(kClaims, "restart").empty(); });
+  world().wait("a claim exists", seconds(30),
+               [&] { return !world().of(kClaims, "restart").empty(); });
   const auto restarted = world().plane().restart_api_server();
   ASSERT_TRUE(restarted.has_value()) << restarted.error().message;
   world().wait_settled("restart", 1);
@@ -124,15 +125,17 @@ TEST_F(Failover, BothReplicasAreDown) {
     replica->process().kill();
   }
   world().apply(deployment({.name = "down-too", .replicas = 1, .cpu = "100m", .pool = "down"}));
-  world().wait("a pod that fits runs", seconds(60), [&] { return world().running("down-too") == 1; });
+  world().wait("a pod that fits runs", seconds(60),
+               [&] { return world().running("down-too") == 1; });
   world().apply(deployment({.name = "down-large", .replicas = 1, .cpu = "30", .pool = "down"}));
   world().wait("a pod that does not fit waits", seconds(30), [&] {
-    return json::serialize(json::value_from(world().plane().list(std::string(kPods) +
-                                                         "?labelSelector=app%3Ddown-large")))
+    return json::serialize(json::value_from(world().plane().list(
+                               std::string(kPods) + "?labelSelector=app%3Ddown-large")))
                .find("Unschedulable") != std::string::npos;
   });
   ASSERT_TRUE(world().revive().has_value());
-  world().wait("it gets a node once we are back", kSettled, [&] { return world().running("down-large") == 1; });
+  world().wait("it gets a node once we are back", kSettled,
+               [&] { return world().running("down-large") == 1; });
   world().plane().kubectl({"delete", "deployment", "down-too", "down-large"});
   world().clean_up("down");
 }
@@ -146,13 +149,14 @@ TEST_F(Failover, BothReplicasHang) {
     replica->process().signal(SIGSTOP);
   }
   world().apply(deployment({.name = "hang-too", .replicas = 1, .cpu = "100m", .pool = "hang"}));
-  world().wait("a pod that fits runs", seconds(60), [&] { return world().running("hang-too") == 1; });
+  world().wait("a pod that fits runs", seconds(60),
+               [&] { return world().running("hang-too") == 1; });
   for (const auto& replica : world().all()) {
     replica->process().signal(SIGCONT);
   }
   world().apply(deployment({.name = "hang-large", .replicas = 1, .cpu = "30", .pool = "hang"}));
   world().wait("a pod that fits nowhere gets a node", kSettled,
-       [&] { return world().running("hang-large") == 1; });
+               [&] { return world().running("hang-large") == 1; });
   world().plane().kubectl({"delete", "deployment", "hang-too", "hang-large"});
   world().clean_up("hang");
 }

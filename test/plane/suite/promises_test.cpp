@@ -21,9 +21,9 @@ int setting(const char* name, int fallback) {
   return value == nullptr ? fallback : std::atoi(value);
 }
 
-// The planner treats a preferred spread as a required one while it can, as Karpenter does, and a new
-// node is always an empty domain: maxSkew is how many of the pods a node gets. The default makes
-// about sixty nodes of any number of pods, which two cores can play.
+// The planner treats a preferred spread as a required one while it can, as Karpenter does, and a
+// new node is always an empty domain: maxSkew is how many of the pods a node gets. The default
+// makes about sixty nodes of any number of pods, which two cores can play.
 std::string spread(int pods) {
   return fmt::format(
       "      topologySpreadConstraints:\n"
@@ -104,7 +104,8 @@ PromiseCounts play(Cluster& cluster, int seed, int pods) {
   cluster.kubectl({"delete", "deployment", "web"});
   plane.call("DELETE", std::string(kPods) + "?labelSelector=app%3Dstray");
   cluster.wait_no_nodes("default", seconds(240));
-  cluster.wait("no pod is left", seconds(60), [&] { return plane.list(std::string(kPods)).empty(); });
+  cluster.wait("no pod is left", seconds(60),
+               [&] { return plane.list(std::string(kPods)).empty(); });
   return facts.count();
 }
 

@@ -42,13 +42,13 @@ kube::Config config_of(int port) {
 }
 
 TEST(TheClustersClock, ComesWithWhateverTheServerAnswers) {
-  auto server = net::Server::start(
-      net::ServerOptions{.tls = false},
-      [](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
-        auto response = net::Response::text(403, "no\n");
-        response.headers.set("Date", "Sun, 06 Nov 1994 08:49:37 GMT");
-        exchange->respond(std::move(response));
-      });
+  auto server =
+      net::Server::start(net::ServerOptions{.tls = false},
+                         [](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
+                           auto response = net::Response::text(403, "no\n");
+                           response.headers.set("Date", "Sun, 06 Nov 1994 08:49:37 GMT");
+                           exchange->respond(std::move(response));
+                         });
   ASSERT_TRUE(server.has_value()) << server.error().message;
   const auto time = ask_cluster_clock(config_of((*server)->port()), seconds(10));
   EXPECT_EQ(time, parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"));
