@@ -207,5 +207,24 @@ spec:
   EXPECT_TRUE(wait_empty()) << inventory();
 }
 
+// A pod that loses the room kept for it to one that no scheduler placed, on a cluster where nothing
+// else happens.
+TEST_F(Launch, AHoldThatEndsWithoutItsPodMakesANewPlan) {
+  start();
+  apply_class();
+  apply_pool();
+  const auto pod = [](const std::string& name, const std::string& node) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", namespace: default, labels: {app: " + name + "}}\nspec:\n" +
+           (node.empty() ? std::string() : "  nodeName: " + node + "\n") +
+           "  containers: [{name: work, image: work, resources: {requests: {cpu: \"3\"}}}]\n";
+  };
+  apply(pod("planned", ""));
+  ASSERT_TRUE(wait([&] { return !nodes().empty(); }, minutes(2)));
+  apply(pod("squatter", nodes().front()->meta.name));
+  EXPECT_TRUE(wait_running("planned", 1, minutes(3)));
+  EXPECT_THAT(nodes(), SizeIs(2));
+}
+
 }  // namespace
 }  // namespace millwright::test
