@@ -30,11 +30,14 @@ class FakeHttp final : public net::Client {
                                                std::stop_token stop) override {
     requests.push_back(request);
     times.push_back(loop_.now());
+    // It arrives half way, also when nobody waits for the answer any more.
+    const auto answer = std::make_shared<std::optional<base::Result<net::Response>>>();
+    loop_.after(delay / 2, [this, answer, request] { answer->emplace(handler(request)); });
     co_await base::sleep(loop_, delay, stop);
-    if (stop.stop_requested()) {
+    if (stop.stop_requested() || !*answer) {
       co_return base::fail(base::ErrorKind::Cancelled, "stopped");
     }
-    co_return handler(request);
+    co_return **answer;
   }
   base::Task<base::Result<net::Response>> stream(net::ClientRequest /*request*/,
                                                  std::function<void(std::string_view)> /*chunk*/,
