@@ -93,17 +93,22 @@ struct FakeMachine {
   std::map<std::string, std::string> files;
 
   Surroundings surroundings() {
-    return {.variable = [this](const std::string& name) -> std::optional<std::string> {
-              const auto found = variables.find(name);
-              return found == variables.end() ? std::nullopt : std::optional(found->second);
-            },
-            .read_file = [this](const std::string& path) -> base::Result<std::string> {
-              const auto found = files.find(path);
-              if (found == files.end()) {
-                return base::fail(base::ErrorKind::NotFound, "cannot read " + path);
-              }
-              return found->second;
-            }};
+    return {
+        .variable = [this](const std::string& name) -> std::optional<std::string> {
+          const auto found = variables.find(name);
+          return found == variables.end() ? std::nullopt : std::optional(found->second);
+        },
+        .read_file = [this](const std::string& path) -> base::Result<std::string> {
+          const auto found = files.find(path);
+          if (found == files.end()) {
+            return base::fail(base::ErrorKind::NotFound, "cannot read " + path);
+          }
+          return found->second;
+        },
+        .write_file = [this](const std::string& path, const std::string& text) -> base::Result<> {
+          files[path] = text;
+          return {};
+        }};
   }
 };
 
