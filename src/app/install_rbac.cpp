@@ -118,16 +118,16 @@ std::vector<Rule> own_kind_rules() {
        strings({"create", "patch"}),
        {}},
   };
-  for (const auto& [name, group, kind] : kNodeClasses) {
-    const bool aws = kind == "ec2nodeclasses";
-    std::string why = "Hash annotations of the NodeClasses of " + std::string(name) + ".";
-    why += aws ? " A legacy AWSNodeTemplate becomes one (server-side apply)." : "";
-    rules.push_back({why,
-                     strings({group}),
-                     strings({kind}),
-                     aws ? strings({"create", "patch"}) : strings({"patch"}),
-                     {}});
-    rules.push_back({"What they were resolved to, and whether they are Ready.",
+  rules.push_back(
+      {"Hash annotations and a finalizer of the NodeClasses of AWS. A legacy "
+       "AWSNodeTemplate becomes one (server-side apply).",
+       strings({"karpenter.k8s.aws"}),
+       strings({"ec2nodeclasses"}),
+       strings({"create", "patch"}),
+       {}});
+  for (const auto& [cloud, group, kind] : kNodeClasses) {
+    rules.push_back({"What the NodeClasses of " + std::string(cloud) +
+                         " were resolved to, and whether they are Ready.",
                      strings({group}),
                      strings({std::string(kind) + "/status"}),
                      strings({"patch"}),
