@@ -9,6 +9,7 @@
 #include "millwright/net/server.hpp"
 
 #include <cstdio>
+#include <utility>
 #include <map>
 
 namespace millwright::app {
@@ -145,8 +146,9 @@ int run_cloud(const CloudArguments& arguments) {
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const Signals signals([&](int) {
     loop.post([&on_stop] {
-      if (on_stop) {
-        on_stop();
+      // Taken out first: it runs once, and must outlive its own call.
+      if (const auto stop = std::exchange(on_stop, nullptr)) {
+        stop();
       }
     });
   });
@@ -158,7 +160,6 @@ int run_cloud(const CloudArguments& arguments) {
   }
   base::TaskGroup stopping(loop);
   on_stop = [&] {
-    on_stop = nullptr;
     stopping.spawn(stop_cloud(program, loop));
   };
   loop.run();

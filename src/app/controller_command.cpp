@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -308,8 +309,9 @@ int run_controller(const std::map<std::string, std::string>& flags,
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const Signals signals([&](int) {
     loop.post([&on_stop] {
-      if (on_stop) {
-        on_stop();
+      // Taken out first: it runs once, and must outlive its own call.
+      if (const auto stop = std::exchange(on_stop, nullptr)) {
+        stop();
       }
     });
   });
@@ -321,7 +323,6 @@ int run_controller(const std::map<std::string, std::string>& flags,
   }
   base::TaskGroup stopping(loop);
   on_stop = [&] {
-    on_stop = nullptr;
     log.info("stopping");
     stopping.spawn(stop_program(program, loop));
     loop.after(kStopLimit, [&] {

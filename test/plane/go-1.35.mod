@@ -1,5 +1,6 @@
 // The older Kubernetes minor that is supported: `scripts/plane build 1.35` builds the same sources
-// with it. `scripts/plane use VERSION` sets the release of its minor; go.mod has the newest.
+// with it. `scripts/plane use VERSION` sets its release; go.mod has the newest minor. The CRI modules
+// are not replaced: kwok alone needs them, and newer ones than 1.35's.
 module millwright.io/test/plane
 
 go 1.26.0
@@ -230,8 +231,6 @@ replace (
 	k8s.io/component-base => k8s.io/component-base v0.35.4
 	k8s.io/component-helpers => k8s.io/component-helpers v0.35.4
 	k8s.io/controller-manager => k8s.io/controller-manager v0.35.4
-	k8s.io/cri-api => k8s.io/cri-api v0.35.4
-	k8s.io/cri-client => k8s.io/cri-client v0.35.4
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.35.4
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.35.4
 	k8s.io/endpointslice => k8s.io/endpointslice v0.35.4

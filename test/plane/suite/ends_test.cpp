@@ -3,6 +3,7 @@
 #include "plane/suite/fixture.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <sstream>
 
 namespace millwright::plane {
@@ -144,6 +145,31 @@ TEST_F(Ends, ALegacyProvisionerBuysNodesAndTakesThemAlong) {
     return cluster().plane().list(std::string(kPools)).empty() && cluster().nodes().empty();
   });
   cluster().kubectl({"delete", "awsnodetemplate", "default", "--timeout=60s"});
+}
+
+// SIGTERM in the middle of work: what runs is finished, the Lease is given up, exit status 0.
+TEST(Stopping, TheProgramEndsWhenItIsTold) {
+  const auto cluster = Cluster::start({.cloud = std::vector<std::string>{"--launch=1s"}});
+  ASSERT_NE(cluster, nullptr);
+  const std::string lease =
+      "/apis/coordination.k8s.io/v1/namespaces/millwright-system/leases/karpenter-leader-election";
+  constexpr int kTimes = 3;
+  for (int time = 0; time < kTimes; ++time) {
+    const std::string name = "stopped-" + std::to_string(time);
+    cluster->apply(node_pool(name, "Never"));
+    cluster->apply(deployment({.name = name, .replicas = 12, .pool = name}));
+    cluster->wait("claims exist", seconds(30), [&] { return !cluster->claims(name).empty(); });
+    auto& process = cluster->controller().process();
+    process.signal(SIGTERM);
+    EXPECT_EQ(process.wait(milliseconds(12'000)), 0) << process.log_tail();
+    EXPECT_EQ(text_at(cluster->plane().call("GET", lease).body, "/spec/holderIdentity"), "");
+    ControllerOptions options;
+    options.cloud_url = cluster->cloud().url();
+    auto again = Controller::start(cluster->plane(), std::move(options));
+    ASSERT_TRUE(again.has_value()) << again.error().message;
+    cluster->set_controller(*std::move(again));
+    cluster->wait_running(name, 12, seconds(120));
+  }
 }
 
 }  // namespace
