@@ -321,6 +321,11 @@ const Setting kTable[] = {
      [](std::string_view text, Settings& s) {
        return read_duration(text, s.controllers.launch_timeout);
      }},
+    {"garbage-collection-period", "GARBAGE_COLLECTION_PERIOD", "2m",
+     "how often instances without a NodeClaim, and claims without their instance, are looked for",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.garbage_collection_period);
+     }},
     {"batch-idle-duration", "BATCH_IDLE_DURATION", "25ms",
      "a plan waits until no more pods have come for so long",
      [](std::string_view text, Settings& s) {

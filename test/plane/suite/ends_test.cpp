@@ -147,6 +147,64 @@ TEST_F(Ends, ALegacyProvisionerBuysNodesAndTakesThemAlong) {
   cluster().kubectl({"delete", "awsnodetemplate", "default", "--timeout=60s"});
 }
 
+// Somebody takes a NodeClaim's finalizer off and deletes it: nobody owns its instance any more.
+TEST(Leaks, AnInstanceWithoutAClaimIsEnded) {
+  const auto cluster = Cluster::start({.controller = {.flags = {"--garbage-collection-period=2s"}},
+                                       .cloud = std::vector<std::string>{"--termination=0s"}});
+  ASSERT_NE(cluster, nullptr);
+  cluster->apply(node_pool("leaked", "Never"));
+  cluster->apply(deployment({.name = "leaked", .replicas = 1, .pool = "leaked"}));
+  cluster->wait_running("leaked", 1);
+  const auto claim = cluster->claims("leaked").at(0);
+  const std::string instance = text_at(claim, "/status/providerID");
+  const std::string path = std::string(kClaims) + "/" + text_at(claim, "/metadata/name");
+  cluster->controller().process().signal(SIGSTOP);  // it would put the finalizer back
+  cluster->plane().call("PATCH", path, json::object{{"metadata", {{"finalizers", nullptr}}}},
+                        "application/merge-patch+json");
+  cluster->plane().call("DELETE", path);
+  EXPECT_EQ(cluster->plane().call("GET", path).status, 404);
+  cluster->controller().process().signal(SIGCONT);
+  cluster->wait("its instance is ended", seconds(90), [&] {
+    const auto all = cluster->cloud().instances();
+    return std::none_of(all.begin(), all.end(),
+                        [&](const auto& each) { return text_at(each, "/providerID") == instance; });
+  });
+  cluster->wait("the pod runs on another node", seconds(90), [&] {
+    return cluster->running("leaked") == 1 && cluster->nodes("leaked").size() == 1 &&
+           text_at(cluster->nodes("leaked").at(0), "/spec/providerID") != instance;
+  });
+  cluster->clean_up("leaked", "leaked");
+}
+
+// A pod that was refused because room is held for another one is tried again, at once, when that
+// one goes: kube-scheduler would let it wait for minutes.
+TEST_F(Ends, APodThatWasRefusedIsWokenWhenTheHoldEnds) {
+  const std::string tolerations =
+      "      tolerations: [{key: example.com/agent, operator: Exists}]\n";
+  cluster().apply(node_pool("woken", "Never",
+                            "      startupTaints: [{key: example.com/agent, effect: NoSchedule}]\n"
+                            "  limits: {cpu: \"4\"}\n"));
+  // Planned for, and kept out by the taint.
+  cluster().apply(deployment({.name = "keeper", .replicas = 1, .cpu = "3", .pool = "woken"}));
+  cluster().wait("its node is Ready", seconds(60), [&] {
+    return cluster()
+               .plane()
+               .kubectl({"get", "nodes", "-l", "karpenter.sh/nodepool=woken"})
+               .text.find(" Ready ") != std::string::npos;
+  });
+  // Could run there, if the room were free; and no second node may be bought.
+  cluster().apply(deployment(
+      {.name = "sleeper", .replicas = 1, .cpu = "3", .pool = "woken", .pod_spec = tolerations}));
+  cluster().wait("it is refused for the other's sake", seconds(60), [&] {
+    return cluster().plane().kubectl({"get", "events"}).text.find("room held for other pods") !=
+           std::string::npos;
+  });
+  EXPECT_EQ(cluster().running("sleeper"), 0U);
+  cluster().kubectl({"delete", "deployment", "keeper"});
+  cluster().wait_running("sleeper", 1, seconds(30));
+  cluster().clean_up("sleeper", "woken");
+}
+
 // SIGTERM in the middle of work: what runs is finished, the Lease is given up, exit status 0.
 TEST(Stopping, TheProgramEndsWhenItIsTold) {
   const auto cluster = Cluster::start({.cloud = std::vector<std::string>{"--launch=1s"}});

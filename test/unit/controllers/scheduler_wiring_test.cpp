@@ -54,7 +54,11 @@ TEST(SchedulerWiring, OnlyPodsThatASchedulerPlacedSinceThenTell) {
   for (const char* owner : {"DaemonSet", "Node"}) {
     auto owned = pod("owned", later);
     owned.meta.owner_references.push_back(
-        {.api_version = "v1", .kind = owner, .name = "o", .uid = "o", .controller = true});
+        {.api_version = owner == std::string("Node") ? "v1" : "apps/v1",
+         .kind = owner,
+         .name = "o",
+         .uid = "o",
+         .controller = true});
     EXPECT_EQ(placed_since(placed(std::move(owned)), kSince, ""), nullptr) << owner;
   }
 }
