@@ -26,12 +26,12 @@ constexpr std::string_view kAuditPolicy = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
-- level: Metadata
 )";
 // Of ours only: the log stays small, and costs the API server nothing for anybody else.
 constexpr std::string_view kAuditOurs =
-    "  users: [\"system:serviceaccount:millwright-system:millwright\", "
+    "- level: Metadata\n  users: [\"system:serviceaccount:millwright-system:millwright\", "
     "\"system:serviceaccount:millwright-system:millwright-scheduler\"]\n";
+constexpr std::string_view kAuditEverything = "- level: Metadata\n";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -112,16 +112,21 @@ base::Result<> Plane::prepare() {
     return base::fail(base::ErrorKind::Unavailable, "cannot make the folder " + pattern);
   }
   directory_ = pattern;
-  const certs::Policy policy{.common_name = "plane",
-                             .dns_names = {"localhost", "kubernetes"},
-                             .ip_addresses = {"127.0.0.1"}};
+  certs::Policy policy{.common_name = "plane",
+                       .dns_names = {"localhost", "kubernetes"},
+                       .ip_addresses = {"127.0.0.1"}};
+  // A cluster is older than any error of a clock: certificates hold for a process that is an hour
+  // behind.
+  policy.backdate = std::chrono::hours(24);
   MW_TRY(bundle, certs::reconcile(std::nullopt, policy, base::system_now()));
   bundle_ = std::move(bundle);
   write_text(directory_ + "/ca.crt", bundle_.ca.certificate_pem);
   write_text(directory_ + "/server.crt", bundle_.leaf.certificate_pem);
   write_text(directory_ + "/server.key", bundle_.leaf.key_pem);
-  write_text(directory_ + "/audit-policy.yaml",
-             std::string(kAuditPolicy).append(options_.audit ? "" : kAuditOurs));
+  std::string rules = options_.audit_rules;
+  rules += kAuditOurs;
+  rules += options_.audit && options_.audit_rules.empty() ? kAuditEverything : std::string_view();
+  write_text(directory_ + "/audit-policy.yaml", std::string(kAuditPolicy) + rules);
   return {};
 }
 
@@ -212,6 +217,29 @@ base::Result<> Plane::restart_api_server() {
   return start_api_server();
 }
 
+base::Result<> Plane::compact_etcd() {
+  // Etcd's own API, as JSON: etcd's gRPC gateway.
+  const auto ask = [this](const std::string& path, const json::value& body) {
+    net::ClientRequest request;
+    request.method = "POST";
+    request.url = fmt::format("http://127.0.0.1:{}{}", etcd_port_, path);
+    request.body = json::serialize(body);
+    return client_->send_blocking(std::move(request));
+  };
+  MW_TRY(status, ask("/v3/maintenance/status", json::object{}));
+  boost::system::error_code error;
+  const std::string revision = text_at(json::parse(status.body, error), "/header/revision");
+  if (error || revision.empty()) {
+    return base::fail(base::ErrorKind::Unavailable, "etcd's status: " + status.body);
+  }
+  MW_TRY(compacted,
+         ask("/v3/kv/compaction", json::object{{"revision", revision}, {"physical", true}}));
+  if (compacted.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, "etcd's compaction: " + compacted.body);
+  }
+  return {};
+}
+
 base::Result<> Plane::start_controller_manager() {
   // Pods can be created once the namespace has its ServiceAccount.
   const auto ready = [this] {
@@ -226,7 +254,7 @@ base::Result<> Plane::start_controller_manager() {
       ready);
 }
 
-base::Result<> Plane::start_kwok() {
+base::Result<> Plane::start_kwok(seconds lease) {
   MW_TRY(stages, Process::start({.program = program("stages"),
                                  .arguments = {},
                                  .environment = {},
@@ -240,7 +268,8 @@ base::Result<> Plane::start_kwok() {
       "kwok",
       {"--kubeconfig=" + kubeconfig(), "--config=" + directory_ + "/stages.yaml",
        "--manage-all-nodes=false", "--manage-nodes-with-label-selector=kwok.x-k8s.io/node=fake",
-       "--node-lease-duration-seconds=40", "--cidr=10.0.0.1/16", "--node-ip=10.0.0.1"},
+       fmt::format("--node-lease-duration-seconds={}", lease.count()), "--cidr=10.0.0.1/16",
+       "--node-ip=10.0.0.1"},
       ready);
 }
 

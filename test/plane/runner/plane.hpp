@@ -28,8 +28,9 @@ using std::chrono::seconds;
 struct PlaneOptions {
   std::vector<std::string> api_server_flags;  // added to our own
   // audit.log has what the accounts of our installation called, and the answers; with this, what
-  // everybody did.
+  // everybody did, or what these rules (a YAML list) say.
   bool audit = false;
+  std::string audit_rules;
 };
 
 struct Output {
@@ -66,7 +67,8 @@ class Plane {
   const net::ClientTls& admin_tls() const { return admin_tls_; }
 
   base::Result<> start_controller_manager();
-  base::Result<> start_kwok();
+  // `lease`: how long a node's Lease lasts; kwok renews each at a quarter of it.
+  base::Result<> start_kwok(seconds lease = seconds(40));
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.
   base::Result<> start_scheduler(const std::string& extenders = {});
   // Another kube-scheduler beside it, part "second-scheduler", with a configuration of its own.
@@ -77,6 +79,9 @@ class Plane {
   Process* part(const std::string& name);
   // Ended hard and started again on the same port.
   base::Result<> restart_api_server();
+
+  // Etcd forgets all that was overwritten or deleted so far: watches from before are Gone.
+  base::Result<> compact_etcd();
 
   // kubectl as an administrator; `input` is what it reads from standard input.
   Output kubectl(const std::vector<std::string>& arguments, const std::string& input = {});
