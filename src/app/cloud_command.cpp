@@ -9,8 +9,8 @@
 #include "millwright/net/server.hpp"
 
 #include <cstdio>
-#include <utility>
 #include <map>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -159,9 +159,7 @@ int run_cloud(const CloudArguments& arguments) {
     return 1;
   }
   base::TaskGroup stopping(loop);
-  on_stop = [&] {
-    stopping.spawn(stop_cloud(program, loop));
-  };
+  on_stop = [&] { stopping.spawn(stop_cloud(program, loop)); };
   loop.run();
   return 0;
 }
