@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <map>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -145,8 +146,9 @@ int run_cloud(const CloudArguments& arguments) {
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const Signals signals([&](int) {
     loop.post([&on_stop] {
-      if (on_stop) {
-        on_stop();
+      // Taken out first: it runs once, and must outlive its own call.
+      if (const auto stop = std::exchange(on_stop, nullptr)) {
+        stop();
       }
     });
   });
@@ -157,10 +159,7 @@ int run_cloud(const CloudArguments& arguments) {
     return 1;
   }
   base::TaskGroup stopping(loop);
-  on_stop = [&] {
-    on_stop = nullptr;
-    stopping.spawn(stop_cloud(program, loop));
-  };
+  on_stop = [&] { stopping.spawn(stop_cloud(program, loop)); };
   loop.run();
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "millwright/base/version.hpp"
 #include "millwright/cloud/remote.hpp"
 #include "millwright/controllers/certificates.hpp"
+#include "millwright/controllers/scheduler_wiring.hpp"
 #include "millwright/kube/config.hpp"
 #include "millwright/kube/leader_election.hpp"
 
@@ -15,6 +16,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -112,13 +114,23 @@ class Program {
                                     settings_.certificate_names.begin(),
                                     settings_.certificate_names.end());
     options.policy.ip_addresses = {"127.0.0.1"};
+    options.policy.overlap = settings_.certificate_overlap;
+    options.look_again = settings_.certificate_check;
     certificates_ = std::make_unique<controllers::Certificates>(
         *client_, metrics_, log_.named("certificates"), options,
         [this](const certs::Bundle& bundle) { use(bundle); });
     group_.spawn(certificates_->run(group_.stop_token()));
+    controllers::WiringOptions wiring;
+    wiring.configured = settings_.scheduler_wiring;
+    wiring.namespace_ = ns;
+    scheduler_wiring_ = std::make_unique<controllers::SchedulerWiring>(
+        *client_, engine_->state(), metrics_, log_.named("scheduler-wiring"), base::entropy_seed(),
+        wiring);
+    group_.spawn(scheduler_wiring_->run(group_.stop_token()));
     if (settings_.leader_election) {
       start_election();
     } else {
+      scheduler_wiring_->set_leading(true);
       group_.spawn(engine_->lead(group_.stop_token()));
     }
   }
@@ -209,7 +221,8 @@ class Program {
       return;
     }
     auto router = std::make_shared<net::Router>();
-    add_extender_routes(*router, *engine_);
+    add_extender_routes(*router, *engine_,
+                        [this](std::string_view body) { scheduler_wiring_->called(body); });
     add_webhook_routes(*router, *engine_);
     if (settings_.serve_bind) {
       add_bind_route(*router, *client_);
@@ -231,6 +244,7 @@ class Program {
     }
     serving_ = *std::move(started);
     ready_ = true;
+    scheduler_wiring_->serving();
     log_.info("serving the extender and the webhooks",
               {{"port", std::to_string(serving_->port())}});
   }
@@ -248,10 +262,14 @@ class Program {
         *lease_client_, options,
         [this](std::stop_token stop) {
           log_.info("leading");
+          scheduler_wiring_->set_leading(true);
           leading_.spawn(engine_->lead(std::move(stop)));
         },
-        [this] { log_.info("no longer leading"); }, log_.named("leader-election"),
-        group_.stop_token()));
+        [this] {
+          log_.info("no longer leading");
+          scheduler_wiring_->set_leading(false);
+        },
+        log_.named("leader-election"), group_.stop_token()));
   }
 
   // What was being written is written before another replica may lead.
@@ -270,6 +288,7 @@ class Program {
   std::vector<cloud::SimulatedCloud*> clouds_;  // of providers_
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<controllers::Certificates> certificates_;
+  std::unique_ptr<controllers::SchedulerWiring> scheduler_wiring_;
   std::unique_ptr<net::Server> metrics_server_;
   std::unique_ptr<net::Server> health_server_;
   std::unique_ptr<net::Server> serving_;
@@ -304,8 +323,9 @@ int run_controller(const std::map<std::string, std::string>& flags,
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const Signals signals([&](int) {
     loop.post([&on_stop] {
-      if (on_stop) {
-        on_stop();
+      // Taken out first: it runs once, and must outlive its own call.
+      if (const auto stop = std::exchange(on_stop, nullptr)) {
+        stop();
       }
     });
   });
@@ -317,7 +337,6 @@ int run_controller(const std::map<std::string, std::string>& flags,
   }
   base::TaskGroup stopping(loop);
   on_stop = [&] {
-    on_stop = nullptr;
     log.info("stopping");
     stopping.spawn(stop_program(program, loop));
     loop.after(kStopLimit, [&] {

@@ -138,6 +138,18 @@ Documents everything(const InstallOptions& options) {
 
 }  // namespace
 
+std::string_view install_mode_name(InstallMode mode) {
+  switch (mode) {
+    case InstallMode::Extender:
+      return "extender";
+    case InstallMode::SecondScheduler:
+      return "second-scheduler";
+    case InstallMode::Alone:
+      break;
+  }
+  return "alone";
+}
+
 json::array strings(std::initializer_list<std::string_view> texts) {
   json::array out;
   for (const auto text : texts) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "millwright/app/install.hpp"
+#include "millwright/controllers/scheduler_wiring.hpp"
 
 #include <boost/json/value.hpp>
 
@@ -15,8 +16,11 @@ namespace millwright::app::install {
 inline constexpr std::string_view kName = "millwright";  // fixed: the program looks for these names
 inline constexpr std::string_view kCertificateSecret = "millwright-certs";
 inline constexpr std::string_view kLeaseName = "karpenter-leader-election";
-inline constexpr std::string_view kSchedulerName = "millwright-scheduler";
+inline constexpr std::string_view kSchedulerName = controllers::kSecondScheduler;
 inline constexpr std::string_view kOptInLabel = "millwright.io/scheduler";
+
+// extender, second-scheduler or alone.
+std::string_view install_mode_name(InstallMode mode);
 
 // A YAML document, with comments above it and, for roles, above each of its rules.
 struct Document {

@@ -118,16 +118,16 @@ std::vector<Rule> own_kind_rules() {
        strings({"create", "patch"}),
        {}},
   };
-  for (const auto& [name, group, kind] : kNodeClasses) {
-    const bool aws = kind == "ec2nodeclasses";
-    std::string why = "Hash annotations of the NodeClasses of " + std::string(name) + ".";
-    why += aws ? " A legacy AWSNodeTemplate becomes one (server-side apply)." : "";
-    rules.push_back({why,
-                     strings({group}),
-                     strings({kind}),
-                     aws ? strings({"create", "patch"}) : strings({"patch"}),
-                     {}});
-    rules.push_back({"What they were resolved to, and whether they are Ready.",
+  rules.push_back(
+      {"Hash annotations and a finalizer of the NodeClasses of AWS. A legacy "
+       "AWSNodeTemplate becomes one (server-side apply).",
+       strings({"karpenter.k8s.aws"}),
+       strings({"ec2nodeclasses"}),
+       strings({"create", "patch"}),
+       {}});
+  for (const auto& [cloud, group, kind] : kNodeClasses) {
+    rules.push_back({"What the NodeClasses of " + std::string(cloud) +
+                         " were resolved to, and whether they are Ready.",
                      strings({group}),
                      strings({std::string(kind) + "/status"}),
                      strings({"patch"}),
@@ -196,6 +196,30 @@ Document binding(const Target& target, std::string_view role_kind, const Install
   return {{}, std::move(object), {}};
 }
 
+std::vector<Rule> shared_rules(const InstallOptions& options) {
+  std::vector<Rule> rules{
+      {"Read, and written again when a certificate is due.", strings({""}), strings({"secrets"}),
+       strings({"get", "update"}), strings({kCertificateSecret})},
+      {"Made once; a create cannot be limited to a name.",
+       strings({""}),
+       strings({"secrets"}),
+       strings({"create"}),
+       {}}};
+  if (options.mode != InstallMode::Alone) {
+    rules.push_back(
+        {"A scheduler keeps its connection to one replica: that one says here that it "
+         "is called.",
+         strings({"coordination.k8s.io"}), strings({"leases"}), strings({"get", "update"}),
+         strings({controllers::kExtenderLease})});
+    rules.push_back({"Made once.",
+                     strings({"coordination.k8s.io"}),
+                     strings({"leases"}),
+                     strings({"create"}),
+                     {}});
+  }
+  return rules;
+}
+
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io/v1";
 
 }  // namespace
@@ -210,16 +234,10 @@ Documents permissions(const InstallOptions& options) {
                            "What every replica looks at.", read_rules()));
   documents.push_back(role({kRbac, "ClusterRole", "millwright-write", {}},
                            "What the leader changes.", write_rules(options)));
-  documents.push_back(
-      role({kRbac, "Role", "millwright-certificates", options.namespace_},
-           "The CA and the serving certificate that the replicas share.",
-           {{"Read, and written again when a certificate is due.", strings({""}),
-             strings({"secrets"}), strings({"get", "update"}), strings({kCertificateSecret})},
-            {"Made once; a create cannot be limited to a name.",
-             strings({""}),
-             strings({"secrets"}),
-             strings({"create"}),
-             {}}}));
+  documents.push_back(role({kRbac, "Role", "millwright-certificates", options.namespace_},
+                           "What the replicas share: the CA and the serving certificate, and "
+                           "whether a scheduler calls.",
+                           shared_rules(options)));
   documents.push_back(role(
       {kRbac, "Role", "millwright-leader-election", lease_namespace},
       "Which replica leads. Karpenter's own name: in Karpenter's namespace the two take turns.",

@@ -37,6 +37,8 @@ json::array environment(const InstallOptions& options) {
       {"name", "POD_NAMESPACE"},
       {"valueFrom",
        json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}});
+  variables.push_back(
+      json::object{{"name", "SCHEDULER_WIRING"}, {"value", install_mode_name(options.mode)}});
   if (!options.cluster_name.empty()) {
     variables.push_back(json::object{{"name", "CLUSTER_NAME"}, {"value", options.cluster_name}});
   }

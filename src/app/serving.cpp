@@ -16,15 +16,22 @@ auto post_only(Answer answer) {
 
 }  // namespace
 
-void add_extender_routes(net::Router& router, const Engine& engine) {
-  const std::string prefix(kExtenderPrefix);
+void add_extender_routes(net::Router& router, const Engine& engine,
+                         const std::function<void(std::string_view)>& on_call) {
   const auto& extender = engine.extender();
-  router.add_sync(prefix + "/filter",
-                  post_only([&](std::string_view body) { return extender.filter(body); }));
-  router.add_sync(prefix + "/prioritize",
-                  post_only([&](std::string_view body) { return extender.prioritize(body); }));
-  router.add_sync(prefix + "/preempt",
-                  post_only([&](std::string_view body) { return extender.preempt(body); }));
+  const auto add = [&](std::string_view path,
+                       extender::Reply (extender::Extender::*verb)(std::string_view) const) {
+    router.add_sync(std::string(kExtenderPrefix).append(path),
+                    post_only([&extender, verb, on_call](std::string_view body) {
+                      if (on_call) {
+                        on_call(body);
+                      }
+                      return (extender.*verb)(body);
+                    }));
+  };
+  add("/filter", &extender::Extender::filter);
+  add("/prioritize", &extender::Extender::prioritize);
+  add("/preempt", &extender::Extender::preempt);
 }
 
 namespace {

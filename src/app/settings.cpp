@@ -259,6 +259,26 @@ const Setting kTable[] = {
        s.certificate_names = split(text);
        return std::string();
      }},
+    {"certificate-overlap", "CERTIFICATE_OVERLAP", "24h",
+     "how long an old CA stays trusted beside a new one; the leaf changes at half of it",
+     [](std::string_view text, Settings& s) { return read_duration(text, s.certificate_overlap); }},
+    {"certificate-check", "CERTIFICATE_CHECK", "1m",
+     "how often each replica looks at the Secret of certificates",
+     [](std::string_view text, Settings& s) {
+       std::string problem = read_duration(text, s.certificate_check);
+       return problem.empty() && s.certificate_check == base::Duration::zero()
+                  ? std::string("must be above 0")
+                  : problem;
+     }},
+    {"scheduler-wiring", "SCHEDULER_WIRING", "",
+     "what was installed: extender, second-scheduler or alone; an Event says when the extender is "
+     "never called though it should be. Empty: nobody said",
+     [](std::string_view text, Settings& s) {
+       s.scheduler_wiring = controllers::parse_wiring(text);
+       return text.empty() || s.scheduler_wiring
+                  ? std::string()
+                  : "must be extender, second-scheduler or alone, not " + quoted(text);
+     }},
     {"log-level", "LOG_LEVEL", "info", "debug, info, warn or error",
      [](std::string_view text, Settings& s) { return read_level(text, s.log_level); }},
     {"log-format", "LOG_FORMAT", "json", "json or text",
@@ -305,6 +325,11 @@ const Setting kTable[] = {
      "a NodeClaim that was not launched by then is given up",
      [](std::string_view text, Settings& s) {
        return read_duration(text, s.controllers.launch_timeout);
+     }},
+    {"garbage-collection-period", "GARBAGE_COLLECTION_PERIOD", "2m",
+     "how often instances without a NodeClaim, and claims without their instance, are looked for",
+     [](std::string_view text, Settings& s) {
+       return read_duration(text, s.controllers.garbage_collection_period);
      }},
     {"batch-idle-duration", "BATCH_IDLE_DURATION", "25ms",
      "a plan waits until no more pods have come for so long",

@@ -21,13 +21,20 @@ std::optional<std::string> part(const json::value& secret, std::string_view key)
   return decoded ? std::optional<std::string>(*std::move(decoded)) : std::nullopt;
 }
 
+// The one that signs.
+std::string first_certificate(std::string pem) {
+  constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
+  const auto end = pem.find(kEnd);
+  return end == std::string::npos ? pem : pem.substr(0, end + kEnd.size());
+}
+
 }  // namespace
 
 json::value to_secret(const certs::Bundle& bundle, const std::string& namespace_,
-                      const std::string& name) {
+                      const std::string& name, base::TimePoint now) {
   json::object data{{"tls.crt", base::encode_base64(bundle.leaf.certificate_pem)},
                     {"tls.key", base::encode_base64(bundle.leaf.key_pem)},
-                    {"ca.crt", base::encode_base64(bundle.ca.certificate_pem)},
+                    {"ca.crt", base::encode_base64(bundle.trust_pem(now))},
                     {"ca.key", base::encode_base64(bundle.ca.key_pem)}};
   if (!bundle.previous_ca_pem.empty()) {
     data["previous-ca.crt"] = base::encode_base64(bundle.previous_ca_pem);
@@ -48,7 +55,7 @@ std::optional<certs::Bundle> from_secret(const json::value& secret) {
   if (!certificate || !key || !ca || !ca_key) {
     return std::nullopt;
   }
-  certs::Bundle bundle{.ca = {*std::move(ca), *std::move(ca_key)},
+  certs::Bundle bundle{.ca = {first_certificate(*std::move(ca)), *std::move(ca_key)},
                        .previous_ca_pem = part(secret, "previous-ca.crt").value_or(""),
                        .previous_ca_until = {},
                        .leaf = {*std::move(certificate), *std::move(key)}};

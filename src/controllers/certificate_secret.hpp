@@ -10,8 +10,10 @@
 
 namespace millwright::controllers {
 
+// ca.crt holds every CA that is to be trusted now, the one that signs first: whoever copies it
+// during a change of CA trusts both.
 boost::json::value to_secret(const certs::Bundle& bundle, const std::string& namespace_,
-                             const std::string& name);
+                             const std::string& name, base::TimePoint now);
 // nullopt when a part is missing or unreadable: the bundle is then made anew.
 std::optional<certs::Bundle> from_secret(const boost::json::value& secret);
 

@@ -49,11 +49,13 @@ base::Task<base::Result<certs::Bundle>> Certificates::keep() {
   if (!secret && !absent) {
     co_return tl::unexpected(std::move(secret).error());
   }
+  // A Secret that somebody deleted is put back: a new CA would be one that nobody trusts yet.
   const auto stored = absent ? std::nullopt : from_secret(*secret);
-  auto due = certs::reconcile(stored, options_.policy, client_.loop().now());
+  auto due = certs::reconcile(absent ? current_ : stored, options_.policy, client_.loop().now());
   MW_CO_TRY(bundle, std::move(due));
   if (!stored || *stored != bundle) {
-    json::value object = to_secret(bundle, options_.namespace_, options_.secret);
+    json::value object =
+        to_secret(bundle, options_.namespace_, options_.secret, client_.loop().now());
     if (!absent) {
       // The lock makes the replicas agree: the loser reads the winner's bundle next time.
       object.at("metadata").as_object()["resourceVersion"] =

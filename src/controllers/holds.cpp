@@ -84,7 +84,36 @@ void Holds::inherit() {
 }
 
 void Holds::refused(std::string pod_uid, model::ObjectKey pod) {
-  refused_.insert_or_assign(std::move(pod_uid), std::move(pod));
+  if (refused_.insert_or_assign(std::move(pod_uid), std::move(pod)).second) {
+    signal_.notify();  // what is held now is what it was refused for
+  }
+}
+
+// Whether room came free since the last look: a hold is gone, and its pod is not where it was kept.
+bool Holds::room_came_free(const scheduling::Snapshot& snapshot) {
+  std::map<std::string, std::string, std::less<>> held;
+  if (!refused_.empty()) {
+    for (const auto& hold : snapshot.holds) {
+      if (!awaits_successor(hold)) {
+        held.emplace(hold.pod_uid, hold.target);
+      }
+    }
+  }
+  auto gone = std::exchange(held_, std::move(held));
+  std::erase_if(gone, [&](const auto& hold) { return held_.contains(hold.first); });
+  if (gone.empty() || refused_.empty()) {
+    return false;
+  }
+  for (const auto& record : snapshot.nodes) {
+    for (const auto& pod : record->pods) {
+      const auto found = gone.find(pod->meta.uid);
+      if (found != gone.end() &&
+          (found->second == record->name() || found->second == record->claim_name())) {
+        gone.erase(found);
+      }
+    }
+  }
+  return !gone.empty();
 }
 
 // A changed annotation is an event kube-scheduler retries an extender-refused pod on.
@@ -124,18 +153,21 @@ base::Task<void> Holds::run(std::stop_token stop) {
       }
     }
     const auto expired = services_.ledger.expire(services_.loop.now());
+    const bool freed = room_came_free(*snapshot);
     if (!expired.empty()) {
       services_.log.info("holds ended without their pods",
                          {{"holds", std::to_string(expired.size())}});
       services_.metrics.count("millwright_holds_expired_total",
                               "Holds that ended before their pod was bound.", {},
                               static_cast<double>(expired.size()));
+      if (on_expired_) {
+        on_expired_();
+      }
+    }
+    if (freed || !expired.empty()) {
       to_wake.clear();
       for (const auto& [uid, key] : refused_) {
         to_wake.push_back(key);
-      }
-      if (on_expired_) {
-        on_expired_();
       }
     }
     co_await wake(std::move(to_wake));

@@ -5,6 +5,7 @@
 #include "millwright/base/log.hpp"
 #include "millwright/cloud/aws.hpp"
 #include "millwright/cloud/simulated.hpp"
+#include "millwright/controllers/scheduler_wiring.hpp"
 #include "millwright/controllers/services.hpp"
 #include "millwright/extender/extender.hpp"
 
@@ -37,6 +38,9 @@ struct Settings {
   std::string leader_election_namespace;  // empty: our own
   std::string namespace_ = "kube-system";
   std::vector<std::string> certificate_names;  // DNS names besides the Service's
+  base::Duration certificate_overlap = std::chrono::hours(24);
+  base::Duration certificate_check = std::chrono::minutes(1);
+  std::optional<controllers::Wiring> scheduler_wiring;  // what was installed
   base::LogLevel log_level = base::LogLevel::Info;
   base::LogFormat log_format = base::LogFormat::Json;
   std::string instance_types_file;

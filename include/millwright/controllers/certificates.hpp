@@ -1,6 +1,7 @@
 // The certificates of the webhooks and the extender, kept in a Secret that every replica shares:
-// issued when absent, renewed in time, handed to the servers as they change, and their CA written
-// into the webhook configurations.
+// issued when absent, renewed in time (at once when somebody empties tls.crt, or ca.key for another
+// CA), put back when somebody deletes the Secret, handed to the servers as they change, and their
+// CA written into the webhook configurations.
 #pragma once
 
 #include "millwright/base/log.hpp"

@@ -35,12 +35,14 @@ class Holds {
   base::Task<void> run(std::stop_token stop);
 
  private:
+  bool room_came_free(const scheduling::Snapshot& snapshot);
   base::Task<void> wake(std::vector<model::ObjectKey> pods);
 
   Services& services_;
   base::Signal signal_;
   std::function<void()> on_expired_;
   std::map<std::string, model::ObjectKey, std::less<>> refused_;  // by pod uid
+  std::map<std::string, std::string, std::less<>> held_;  // pod uid to target, at the last look
   std::vector<std::string> heirs_;  // uids of pods that inherited and may have to be woken
 };
 

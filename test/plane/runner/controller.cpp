@@ -2,12 +2,15 @@
 
 #include "millwright/base/base64.hpp"
 #include "millwright/base/loop.hpp"
+#include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 namespace millwright::plane {
@@ -16,18 +19,11 @@ namespace {
 constexpr auto kStartLimit = seconds(30);
 constexpr int kStartAttempts = 3;
 
-// Every kind that a CRD of ours describes.
-json::array rules(Plane& plane) {
-  json::array all;
-  for (const auto& crd : plane.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")) {
-    all.push_back(
-        json::object{{"apiGroups", json::array{crd.at("spec").at("group")}},
-                     {"apiVersions", json::array{crd.at("spec").at("versions").at(0).at("name")}},
-                     {"operations", json::array{"CREATE", "UPDATE"}},
-                     {"resources", json::array{crd.at("spec").at("names").at("plural")}},
-                     {"scope", "*"}});
-  }
-  return all;
+// The parts of an installation that say who may do what.
+bool is_permission(const json::value& object) {
+  const std::string kind = text_at(object, "/kind");
+  return kind == "Namespace" || kind == "ServiceAccount" ||
+         text_at(object, "/apiVersion").starts_with("rbac.");
 }
 
 }  // namespace
@@ -41,6 +37,44 @@ base::Result<> apply_crds(Plane& plane) {
       plane.kubectl({"wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"});
   if (established.exit_code != 0) {
     return base::fail(base::ErrorKind::Timeout, established.text);
+  }
+  return {};
+}
+
+base::Result<std::string> install_text(Plane& plane, const std::vector<std::string>& arguments) {
+  ProcessSpec spec;
+  spec.program = MILLWRIGHT_PROGRAM;
+  spec.arguments = {"install"};
+  spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
+  spec.log = plane.directory() + "/install.yaml";
+  MW_TRY(process, Process::start(std::move(spec)));
+  const auto exit_code = process->wait(milliseconds(30'000));
+  if (exit_code != 0) {
+    return base::fail(base::ErrorKind::Invalid, "millwright install: " + process->log_text());
+  }
+  return process->log_text();
+}
+
+base::Result<std::vector<json::value>> install_objects(Plane& plane,
+                                                       const std::vector<std::string>& arguments) {
+  MW_TRY(text, install_text(plane, arguments));
+  return model::parse_yaml(text);
+}
+
+base::Result<> install_account(Plane& plane, const std::string& mode) {
+  const std::string account =
+      fmt::format("/api/v1/namespaces/{}/serviceaccounts/millwright", kNamespace);
+  if (plane.call("GET", account).status == 200) {
+    return {};
+  }
+  MW_TRY(objects, install_objects(plane, {"--no-crds", "--mode=" + mode,
+                                          "--simulated-clouds=kwok,aws,alibaba,huawei"}));
+  json::array items;
+  std::copy_if(objects.begin(), objects.end(), std::back_inserter(items), is_permission);
+  const json::object list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
+  const Output applied = plane.kubectl({"apply", "-f", "-"}, json::serialize(list));
+  if (applied.exit_code != 0) {
+    return base::fail(base::ErrorKind::Invalid, "the account cannot be made: " + applied.text);
   }
   return {};
 }
@@ -104,8 +138,18 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
   std::unique_ptr<Controller> controller(new Controller(plane));
   controller->loop_ = std::make_unique<base::RealLoop>();
   controller->client_ = net::make_client(*controller->loop_);
-  const std::string kubeconfig =
-      options.kubeconfig.empty() ? plane.kubeconfig() : options.kubeconfig;
+  auto installed = install_account(plane, options.mode);
+  if (!installed) {
+    return tl::unexpected(std::move(installed).error());
+  }
+  std::string kubeconfig = options.kubeconfig;
+  if (kubeconfig.empty()) {
+    MW_TRY(own, plane.kubeconfig_of_account(std::string(kNamespace), "millwright"));
+    kubeconfig = std::move(own);
+  }
+  auto environment = options.environment;
+  environment.emplace("POD_NAMESPACE", kNamespace);
+  environment.emplace("SCHEDULER_WIRING", options.mode);
   std::string said;
   for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
     controller->serving_port_ = free_port();
@@ -126,7 +170,7 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
     arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
     MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
                                     .arguments = std::move(arguments),
-                                    .environment = options.environment,
+                                    .environment = environment,
                                     .log = plane.directory() + "/" + options.name + ".log",
                                     .input = {},
                                     .append_log = true}));
@@ -175,7 +219,7 @@ double Controller::metric(const std::string& name, const std::string& labels) {
 
 std::string Controller::ca_bundle() {
   const Answer secret =
-      plane_.call("GET", "/api/v1/namespaces/kube-system/secrets/millwright-certs");
+      plane_.call("GET", fmt::format("/api/v1/namespaces/{}/secrets/millwright-certs", kNamespace));
   return text_at(secret.body, "/data/ca.crt");
 }
 
@@ -215,24 +259,20 @@ std::string Controller::extender(int port) {
 }
 
 base::Result<> Controller::register_webhooks(const std::string& failure_policy) {
-  const std::pair<const char*, const char*> kinds[] = {{"Mutating", "mutate"},
-                                                       {"Validating", "validate"}};
-  for (const auto& [kind, path] : kinds) {
-    json::object webhook{
-        {"name", fmt::format("{}.webhooks.millwright.io", path)},
-        {"admissionReviewVersions", json::array{"v1"}},
-        {"sideEffects", "None"},
-        {"failurePolicy", failure_policy},
-        {"timeoutSeconds", 3},
-        {"clientConfig",
-         json::object{{"url", fmt::format("https://127.0.0.1:{}/{}", serving_port_, path)},
-                      {"caBundle", ca_bundle()}}},
-        {"rules", rules(plane_)}};
-    const json::object configuration{{"apiVersion", "admissionregistration.k8s.io/v1"},
-                                     {"kind", fmt::format("{}WebhookConfiguration", kind)},
-                                     {"metadata", json::object{{"name", "millwright"}}},
-                                     {"webhooks", json::array{std::move(webhook)}}};
-    const Output applied = plane_.kubectl({"apply", "-f", "-"}, json::serialize(configuration));
+  MW_TRY(objects, install_objects(plane_, {"--no-crds"}));
+  for (auto& object : objects) {
+    if (!text_at(object, "/kind").ends_with("WebhookConfiguration")) {
+      continue;
+    }
+    for (auto& webhook : object.at("webhooks").as_array()) {
+      auto& own = webhook.as_object();
+      const std::string path = text_at(webhook, "/clientConfig/service/path");
+      own["failurePolicy"] = failure_policy;
+      own["clientConfig"] =
+          json::object{{"url", fmt::format("https://127.0.0.1:{}{}", serving_port_, path)},
+                       {"caBundle", ca_bundle()}};
+    }
+    const Output applied = plane_.kubectl({"apply", "-f", "-"}, json::serialize(object));
     if (applied.exit_code != 0) {
       return base::fail(base::ErrorKind::Invalid, applied.text);
     }

@@ -6,12 +6,17 @@
 
 namespace millwright::plane {
 
+inline constexpr std::string_view kNamespace = "millwright-system";  // of the installation
+
 struct ControllerOptions {
   std::string name = "millwright";  // of the log file; one per replica
   std::string clouds = "kwok";
   std::vector<std::string> flags;  // added to our own
-  std::string kubeconfig;          // empty: the administrator's
-  std::string cloud_url;           // of a CloudProcess; empty: the cloud lives in the controller
+  // Empty: with a token of the ServiceAccount that `millwright install` makes, and its roles.
+  std::string kubeconfig;
+  std::string cloud_url;  // of a CloudProcess; empty: the cloud lives in the controller
+  // Of the installation, when this is the plane's first controller.
+  std::string mode = "extender";
   std::map<std::string, std::string> environment;  // added to ours
 };
 
@@ -54,7 +59,8 @@ class Controller {
   base::Result<std::string> ask_extender(const std::string& verb, const json::value& arguments);
   // An item of KubeSchedulerConfiguration's extenders, as JSON. `port` 0: our own.
   std::string extender(int port = 0);
-  // Applies both webhook configurations, for our own kinds.
+  // Applies both webhook configurations that `millwright install` prints, with our own address in
+  // place of the Service's.
   base::Result<> register_webhooks(const std::string& failure_policy = "Ignore");
 
  private:
@@ -70,6 +76,13 @@ class Controller {
   int metrics_port_ = 0;
   int health_port_ = 0;
 };
+
+// What `millwright install ARGUMENTS` prints.
+base::Result<std::vector<json::value>> install_objects(Plane& plane,
+                                                       const std::vector<std::string>& arguments);
+base::Result<std::string> install_text(Plane& plane, const std::vector<std::string>& arguments);
+// The namespace, the ServiceAccount and the roles of an installation; nothing when they are there.
+base::Result<> install_account(Plane& plane, const std::string& mode);
 
 // manifests/crds, applied and established.
 base::Result<> apply_crds(Plane& plane);

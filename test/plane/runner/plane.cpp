@@ -1,6 +1,5 @@
 #include "plane/runner/plane.hpp"
 
-#include "millwright/base/base64.hpp"
 #include "millwright/base/loop.hpp"
 
 #include <boost/json.hpp>
@@ -8,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -29,6 +27,10 @@ kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
 )";
+// Of ours only: the log stays small, and costs the API server nothing for anybody else.
+constexpr std::string_view kAuditOurs =
+    "- level: Metadata\n  users: [\"system:serviceaccount:millwright-system:millwright\", "
+    "\"system:serviceaccount:millwright-system:millwright-scheduler\"]\n";
 constexpr std::string_view kAuditEverything = "- level: Metadata\n";
 
 std::string environment(const char* name) {
@@ -81,9 +83,20 @@ Plane::~Plane() {
   // etcd last: the others only fill their logs with complaints without it.
   const auto etcd = parts_.extract("etcd");
   parts_.clear();
+  keep_audit_log();
   if (environment("MILLWRIGHT_KEEP").empty()) {
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
+  }
+}
+
+void Plane::keep_audit_log() const {
+  const std::string folder = environment("MILLWRIGHT_AUDIT");
+  std::error_code ignored;
+  if (!folder.empty() && std::filesystem::exists(directory_ + "/audit.log", ignored)) {
+    const auto name = std::filesystem::path(directory_).filename().string() + ".log";
+    std::filesystem::create_directories(folder, ignored);
+    std::filesystem::copy_file(directory_ + "/audit.log", folder + "/" + name, ignored);
   }
 }
 
@@ -110,16 +123,17 @@ base::Result<> Plane::prepare() {
   write_text(directory_ + "/ca.crt", bundle_.ca.certificate_pem);
   write_text(directory_ + "/server.crt", bundle_.leaf.certificate_pem);
   write_text(directory_ + "/server.key", bundle_.leaf.key_pem);
-  write_text(
-      directory_ + "/audit-policy.yaml",
-      std::string(kAuditPolicy) +
-          (options_.audit_rules.empty() ? std::string(kAuditEverything) : options_.audit_rules));
+  std::string rules = options_.audit_rules;
+  rules += kAuditOurs;
+  rules += options_.audit && options_.audit_rules.empty() ? kAuditEverything : std::string_view();
+  write_text(directory_ + "/audit-policy.yaml", std::string(kAuditPolicy) + rules);
   return {};
 }
 
 base::Result<> Plane::start_part(const std::string& name, std::vector<std::string> arguments,
-                                 const std::function<bool()>& ready) {
-  MW_TRY(process, Process::start({.program = program(name),
+                                 const std::function<bool()>& ready,
+                                 const std::string& executable) {
+  MW_TRY(process, Process::start({.program = program(executable.empty() ? name : executable),
                                   .arguments = std::move(arguments),
                                   .environment = {{"HOME", directory_}},
                                   .log = directory_ + "/" + name + ".log",
@@ -187,13 +201,11 @@ base::Result<> Plane::start_api_server() {
                                      "--service-account-issuer=https://kubernetes.default.svc",
                                      "--service-cluster-ip-range=10.96.0.0/16",
                                      "--endpoint-reconciler-type=none",
-                                     "--authorization-mode=RBAC",
+                                     "--authorization-mode=Node,RBAC",
                                      "--max-requests-inflight=2000",
-                                     "--max-mutating-requests-inflight=1000"};
-  if (options_.audit) {
-    arguments.push_back("--audit-policy-file=" + dir + "audit-policy.yaml");
-    arguments.push_back("--audit-log-path=" + dir + "audit.log");
-  }
+                                     "--max-mutating-requests-inflight=1000",
+                                     "--audit-policy-file=" + dir + "audit-policy.yaml",
+                                     "--audit-log-path=" + dir + "audit.log"};
   arguments.insert(arguments.end(), options_.api_server_flags.begin(),
                    options_.api_server_flags.end());
   const auto ready = [this] { return call("GET", "/readyz").status == 200; };
@@ -262,14 +274,28 @@ base::Result<> Plane::start_kwok(seconds lease) {
 }
 
 base::Result<> Plane::start_scheduler(const std::string& extenders) {
-  const std::string path = directory_ + "/scheduler.yaml";
-  write_text(path, fmt::format("apiVersion: kubescheduler.config.k8s.io/v1\n"
-                               "kind: KubeSchedulerConfiguration\n"
-                               "clientConnection: {{kubeconfig: {}, qps: {}, burst: {}}}\n"
-                               "leaderElection: {{leaderElect: false}}\n"
-                               "extenders: {}\n",
-                               kubeconfig(), kQps, kBurst,
-                               extenders.empty() ? std::string("[]") : extenders));
+  const std::string configuration = fmt::format(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "clientConnection: {{kubeconfig: {}, qps: {}, burst: {}}}\n"
+      "leaderElection: {{leaderElect: false}}\n"
+      "extenders: {}\n",
+      kubeconfig(), kQps, kBurst, extenders.empty() ? std::string("[]") : extenders);
+  return run_scheduler("kube-scheduler", configuration, kubeconfig());
+}
+
+base::Result<> Plane::start_second_scheduler(const std::string& configuration,
+                                             const std::string& kubeconfig) {
+  return run_scheduler(
+      "second-scheduler",
+      configuration + fmt::format("clientConnection: {{kubeconfig: {}}}\n", kubeconfig),
+      kubeconfig);
+}
+
+base::Result<> Plane::run_scheduler(const std::string& part, const std::string& configuration,
+                                    const std::string& kubeconfig) {
+  const std::string path = directory_ + "/" + part + ".yaml";
+  write_text(path, configuration);
   const int port = free_port();
   const auto ready = [this, port] {
     net::ClientRequest request;
@@ -278,98 +304,18 @@ base::Result<> Plane::start_scheduler(const std::string& extenders) {
     return response && response->status == 200;
   };
   return start_part(
-      "kube-scheduler",
+      part,
       {"--config=" + path, "--bind-address=127.0.0.1", fmt::format("--secure-port={}", port),
        "--tls-cert-file=" + directory_ + "/server.crt",
        "--tls-private-key-file=" + directory_ + "/server.key",
        "--authorization-always-allow-paths=/readyz,/metrics",
-       "--authentication-kubeconfig=" + kubeconfig(), "--authorization-kubeconfig=" + kubeconfig()},
-      ready);
+       "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig},
+      ready, "kube-scheduler");
 }
 
 Process* Plane::part(const std::string& name) {
   const auto found = parts_.find(name);
   return found == parts_.end() ? nullptr : found->second.get();
-}
-
-void Plane::write_kubeconfig(const std::string& path, const certs::KeyPair& identity) {
-  write_text(path,
-             fmt::format("apiVersion: v1\nkind: Config\ncurrent-context: plane\n"
-                         "contexts: [{{name: plane, context: {{cluster: plane, user: user}}}}]\n"
-                         "clusters:\n- name: plane\n  cluster:\n    server: {}\n"
-                         "    certificate-authority-data: {}\n"
-                         "users:\n- name: user\n  user:\n    client-certificate-data: {}\n"
-                         "    client-key-data: {}\n",
-                         url_, base::encode_base64(bundle_.ca.certificate_pem),
-                         base::encode_base64(identity.certificate_pem),
-                         base::encode_base64(identity.key_pem)));
-}
-
-std::string Plane::kubeconfig_of(const std::string& user, const std::vector<std::string>& groups) {
-  const certs::Validity validity{.not_before = base::system_now() - std::chrono::minutes(5),
-                                 .not_after = base::system_now() + std::chrono::hours(240)};
-  std::string file = user;
-  std::replace(file.begin(), file.end(), ':', '_');
-  const std::string path = directory_ + "/" + file + ".kubeconfig";
-  const auto identity = certs::make_client_leaf(bundle_.ca, user, groups, validity);
-  if (identity) {
-    write_kubeconfig(path, *identity);
-  }
-  return path;
-}
-
-Output Plane::kubectl(const std::vector<std::string>& arguments, const std::string& input) {
-  const std::string base = fmt::format("{}/kubectl-{}", directory_, ++inputs_);
-  std::vector<std::string> all{"--kubeconfig=" + kubeconfig(),
-                               "--cache-dir=" + directory_ + "/cache"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  if (!input.empty()) {
-    write_text(base + ".in", input);
-  }
-  Output output;
-  const auto process = Process::start({.program = program("kubectl"),
-                                       .arguments = std::move(all),
-                                       .environment = {{"HOME", directory_}},
-                                       .log = base + ".out",
-                                       .input = input.empty() ? std::string() : base + ".in"});
-  if (!process) {
-    output.text = process.error().message;
-    return output;
-  }
-  output.exit_code = (*process)->wait(milliseconds(120'000)).value_or(-1);
-  output.text = (*process)->log_text();
-  return output;
-}
-
-Answer Plane::call(const std::string& method, const std::string& path, const json::value& body,
-                   const std::string& content_type) {
-  net::ClientRequest request;
-  request.method = method;
-  request.url = url_ + path;
-  if (!body.is_null()) {
-    request.body = json::serialize(body);
-    request.headers.set("Content-Type", content_type);
-  }
-  const auto response = client_->send_blocking(std::move(request));
-  if (!response) {
-    return {};
-  }
-  boost::system::error_code error;
-  Answer answer{.status = response->status, .body = json::parse(response->body, error)};
-  if (error) {
-    answer.body = json::string(response->body);
-  }
-  return answer;
-}
-
-std::vector<json::value> Plane::list(const std::string& path) {
-  const Answer answer = call("GET", path);
-  const auto* items =
-      answer.body.is_object() ? answer.body.as_object().if_contains("items") : nullptr;
-  if (items == nullptr || !items->is_array()) {
-    return {};
-  }
-  return {items->as_array().begin(), items->as_array().end()};
 }
 
 }  // namespace millwright::plane

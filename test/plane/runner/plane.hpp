@@ -1,5 +1,6 @@
 // A real control plane (scripts/plane) on loopback ports in a temporary folder: etcd and
-// kube-apiserver from start(), the other parts when asked for. All of it ends with the object.
+// kube-apiserver from start(), the other parts when asked for. All of it ends with the object, but
+// for the audit log when MILLWRIGHT_AUDIT names a folder to keep it in.
 // Blocks the calling thread; for one thread only.
 #pragma once
 
@@ -26,8 +27,10 @@ using std::chrono::seconds;
 
 struct PlaneOptions {
   std::vector<std::string> api_server_flags;  // added to our own
-  bool audit = false;                         // writes audit.log: who called what, and the answer
-  std::string audit_rules;                    // YAML list in place of "everything, Metadata"
+  // audit.log has what the accounts of our installation called, and the answers; with this, what
+  // everybody did, or what these rules (a YAML list) say.
+  bool audit = false;
+  std::string audit_rules;
 };
 
 struct Output {
@@ -56,6 +59,9 @@ class Plane {
   // A kubeconfig of an administrator, or of any user: RBAC decides what that one may do.
   std::string kubeconfig() const { return directory_ + "/admin.kubeconfig"; }
   std::string kubeconfig_of(const std::string& user, const std::vector<std::string>& groups);
+  // A kubeconfig with a token of a ServiceAccount that is there.
+  base::Result<std::string> kubeconfig_of_account(const std::string& namespace_,
+                                                  const std::string& name);
 
   // How a client of an administrator connects.
   const net::ClientTls& admin_tls() const { return admin_tls_; }
@@ -65,6 +71,9 @@ class Plane {
   base::Result<> start_kwok(seconds lease = seconds(40));
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.
   base::Result<> start_scheduler(const std::string& extenders = {});
+  // Another kube-scheduler beside it, part "second-scheduler", with a configuration of its own.
+  base::Result<> start_second_scheduler(const std::string& configuration,
+                                        const std::string& kubeconfig);
   void stop(const std::string& part) { parts_.erase(part); }
   // nullptr when that part does not run.
   Process* part(const std::string& name);
@@ -90,9 +99,15 @@ class Plane {
   base::Result<> prepare();
   base::Result<> start_etcd();
   base::Result<> start_api_server();
+  // `program` empty: the one of that name.
   base::Result<> start_part(const std::string& name, std::vector<std::string> arguments,
-                            const std::function<bool()>& ready = {});
+                            const std::function<bool()>& ready = {},
+                            const std::string& program = {});
+  base::Result<> run_scheduler(const std::string& part, const std::string& configuration,
+                               const std::string& kubeconfig);
   void write_kubeconfig(const std::string& path, const certs::KeyPair& identity);
+  void write_kubeconfig(const std::string& path, const std::string& credentials);
+  void keep_audit_log() const;
 
   PlaneOptions options_;
   std::string programs_;

@@ -309,6 +309,15 @@ TEST(Install, TheStanzaTakesTheAddressAndTheCa) {
   EXPECT_THAT(text, HasSubstr("serverName: millwright.millwright-system.svc\n"));
 }
 
+// One place says which Kubernetes release is meant.
+TEST(Install, TheSecondSchedulersImageIsOfTheReleaseThatTheTestsRunAgainst) {
+  std::ifstream file(SOURCE_ROOT "/test/plane/go.mod");
+  std::stringstream module;
+  module << file.rdbuf();
+  const std::string image = InstallOptions().scheduler_image;
+  EXPECT_THAT(module.str(), HasSubstr("k8s.io/kubernetes " + image.substr(image.rfind(':') + 1)));
+}
+
 TEST(Install, WrongOptionsAreNamed) {
   struct Case {
     const char* option;
