@@ -1,11 +1,24 @@
 // Bottlerocket's user data is TOML: the person's tables stay, settings.kubernetes is completed.
-#define TOML_EXCEPTIONS 0
 #include "cloud/aws/api.hpp"
 #include "cloud/aws/user_data.hpp"
 
-#include <toml++/toml.h>
-
 #include <sstream>
+#include <stdexcept>
+
+namespace millwright::cloud::aws {
+namespace {
+[[noreturn]] void malformed_toml() {
+  throw std::runtime_error("malformed");
+}
+}  // namespace
+}  // namespace millwright::cloud::aws
+
+// toml++ 3.3 asserts on some malformed documents ("[}"), and without assertions assumes that there
+// are none, which is undefined behaviour. Here a failed assertion is an exception like its others.
+#undef NDEBUG
+#define TOML_EXCEPTIONS 1
+#define TOML_ASSERT(expr) ((expr) ? void() : ::millwright::cloud::aws::malformed_toml())
+#include <toml++/toml.h>
 
 namespace millwright::cloud::aws {
 namespace {
@@ -82,18 +95,24 @@ void add_raid0(toml::table& settings) {
   command.insert_or_assign("mode", "always");
 }
 
+base::Result<toml::table> parse(const std::string& text) {
+  constexpr std::string_view kProblem = "spec.userData is not TOML: ";
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    std::ostringstream where;
+    where << error.source().begin;
+    return base::fail(ErrorKind::Invalid, std::string(kProblem) + std::string(error.description()) +
+                                              " at " + where.str());
+  } catch (const std::exception& error) {
+    return base::fail(ErrorKind::Invalid, std::string(kProblem) + error.what());
+  }
+}
+
 }  // namespace
 
 base::Result<std::string> merge_bottlerocket(const Boot& boot) {
-  auto parsed = toml::parse(boot.user_data);
-  if (!parsed) {
-    std::ostringstream where;
-    where << parsed.error().source().begin;
-    return base::fail(ErrorKind::Invalid,
-                      "spec.userData is not TOML: " + std::string(parsed.error().description()) +
-                          " at " + where.str());
-  }
-  toml::table document = std::move(parsed).table();
+  MW_TRY(document, parse(boot.user_data));
   auto& settings = table_at(document, "settings");
   auto& kubernetes = table_at(settings, "kubernetes");
   kubernetes.insert_or_assign("cluster-name", boot.cluster.name);

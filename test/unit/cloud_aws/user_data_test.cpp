@@ -128,6 +128,11 @@ TEST(UserData, BottlerocketKeepsThePersonsTables) {
   EXPECT_THAT(made, Not(HasSubstr("theirs")));
   boot.user_data = "not = = toml";
   EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML"));
+  // What the library would trip over.
+  for (const auto* malformed : {"[\x06any", "[}", "[[,", "a.}=1", "[a.\x01]"}) {
+    boot.user_data = malformed;
+    EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML")) << malformed;
+  }
 }
 
 TEST(UserData, WindowsCallsItsBootstrapScript) {
