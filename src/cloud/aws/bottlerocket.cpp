@@ -2,6 +2,8 @@
 #include "cloud/aws/api.hpp"
 #include "cloud/aws/user_data.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 
@@ -95,8 +97,52 @@ void add_raid0(toml::table& settings) {
   command.insert_or_assign("mode", "always");
 }
 
+// Past the string or the comment that begins at `at`; a string without an end ends the text.
+std::size_t skip_text(std::string_view text, std::size_t at) {
+  if (text[at] == '#') {
+    return std::min(text.find('\n', at), text.size());
+  }
+  const char quote = text[at];
+  const bool many = text.substr(at, 3) == std::string(3, quote);
+  const auto end = many ? std::string(3, quote) : std::string(1, quote);
+  for (at += end.size(); at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (text.substr(at, end.size()) == end) {
+      return at + end.size();
+    } else if (text[at] == '\n' && !many) {
+      return at;
+    }
+  }
+  return text.size();
+}
+
+// Outside strings and comments TOML has only ASCII without control characters. On others toml++
+// 3.3 runs into what it holds for unreachable.
+std::optional<std::size_t> foreign_byte(std::string_view text) {
+  std::size_t at = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // a byte order mark
+  while (at < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '#' || byte == '"' || byte == '\'') {
+      at = skip_text(text, at);
+      continue;
+    }
+    const bool blank = byte == '\t' || byte == '\n' || byte == '\r';
+    if (byte > 0x7E || (byte < 0x20 && !blank)) {
+      return at;
+    }
+    ++at;
+  }
+  return std::nullopt;
+}
+
 base::Result<toml::table> parse(const std::string& text) {
   constexpr std::string_view kProblem = "spec.userData is not TOML: ";
+  if (const auto at = foreign_byte(text)) {
+    return base::fail(
+        ErrorKind::Invalid,
+        std::string(kProblem) + "a character that needs quotes at byte " + std::to_string(*at));
+  }
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
