@@ -129,8 +129,9 @@ TEST(UserData, BottlerocketKeepsThePersonsTables) {
   boot.user_data = "not = = toml";
   EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML"));
   // What the library would trip over.
-  for (const auto* malformed : {"[\x06any", "[}", "[[,", "a.}=1", "[a.\x01]", "a = \u042b",
-                                "\u00e9 = 1", "a = \"b\" \u00e9", "\"\\", "'''a"}) {
+  for (const auto* malformed :
+       {"[\x06any", "[}", "[[,", "a.}=1", "[a.\x01]", "a = \u042b", "\u00e9 = 1",
+        "a = \"b\" \u00e9", "a = [2\"\u042b\"]", "\"\\", "'''a"}) {
     boot.user_data = malformed;
     EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML")) << malformed;
   }
