@@ -115,8 +115,9 @@ void Ledger::Promises::adopt_holds(std::string_view source, std::string_view tar
     said_by_.erase(said);
   }
   for (scheduling::Hold& hold : holds) {
-    const bool ours =
-        view.target_by_pod_uid.contains(hold.pod_uid) && !hold_source_.contains(hold.pod_uid);
+    const auto* const known = view.hold_of(hold.pod_uid);
+    const bool ours = known != nullptr && !hold_source_.contains(hold.pod_uid) &&
+                      !known->target.starts_with(kPlannedTarget);
     if (ours || ended_holds_.covers(hold.pod_uid, hold.deadline)) {
       continue;
     }

@@ -24,6 +24,20 @@ model::NodeClaim claim_object(const scheduling::PlannedClaim& planned, const mod
   return claim;
 }
 
+// From before the API server is asked: a pod that kube-scheduler tries while the claim is being
+// written is not bound elsewhere. Whoever was let through earlier is not among the planned pods.
+std::string hold_for_planned(Services& services, std::vector<scheduling::Hold> holds) {
+  if (holds.empty()) {
+    return {};
+  }
+  const std::string target = std::string(cluster::kPlannedTarget) + holds.front().pod_uid;
+  for (auto& hold : holds) {
+    hold.target = target;
+  }
+  services.ledger.hold_all(std::move(holds));
+  return target;
+}
+
 }  // namespace
 
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned_claim(
@@ -35,10 +49,18 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned
       services.loop.now() + services.options.launch_timeout + services.options.registration_timeout;
   auto holds = make_holds(pods, {}, deadline);
   boost::json::value object = model::encode(claim_object(planned, *pool, holds));
+  const std::string awaited = hold_for_planned(services, holds);
   auto reply = co_await services.client.create(model::kNodeClaimResource, std::move(object));
+  if (!reply) {
+    // If the claim is there after all, it says itself what it keeps.
+    services.ledger.lapse(awaited);
+  }
   MW_CO_TRY(created, std::move(reply));
   MW_CO_TRY(decoded, model::decode<model::NodeClaim>(created));
   auto claim = std::make_shared<const model::NodeClaim>(std::move(decoded));
+  // Who was bound or deleted meanwhile needs no room any more.
+  const auto ledger = services.ledger.view();
+  std::erase_if(holds, [&](const auto& hold) { return ledger->hold_of(hold.pod_uid) == nullptr; });
   for (auto& hold : holds) {
     hold.target = claim->meta.name;
   }

@@ -18,6 +18,11 @@
 
 namespace millwright::cluster {
 
+// Target of holds whose claim is being created and has no name yet, before the uid of the first of
+// their pods. No node or claim is called so: such a hold keeps its pod from every node. What the
+// claim itself says, once it is seen, replaces it.
+inline constexpr std::string_view kPlannedTarget = "planned/";
+
 // Put before the uid of a pod that runs on a node being removed, it names the hold that the pod's
 // successor will claim: an evicted pod comes back from its controller with another uid.
 inline constexpr std::string_view kSuccessorOf = "successor-of/";

@@ -1,7 +1,6 @@
 // The legacy manifests: Provisioners and AWSNodeTemplates, used with `kubectl create`.
 #include "sandbox/stories/stage.hpp"
 
-
 namespace millwright::sandbox {
 namespace {
 

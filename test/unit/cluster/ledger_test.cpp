@@ -39,6 +39,23 @@ TEST(Ledger, gives_a_pod_one_hold_and_the_newest_one_counts) {
   EXPECT_EQ(ledger.view()->hold_of("uid-c"), nullptr);
 }
 
+// The claim was created although the answer said otherwise, or has not come yet.
+TEST(Ledger, lets_a_claim_speak_for_holds_made_before_it_had_a_name) {
+  const std::string planned = std::string(kPlannedTarget) + "uid-a";
+  Ledger ledger;
+  ledger.hold_all({hold("a", planned, 1, 60), hold("b", planned, 1, 60)});
+  ledger.adopt_holds("NodeClaim/c", "c", {hold("a", "c", 1, 60)});
+  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
+  EXPECT_THAT(uids_on(ledger, planned), ElementsAre("uid-b"));
+  ledger.lapse(planned);
+  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
+  EXPECT_EQ(ledger.view()->hold_of("uid-b"), nullptr);
+  // It ended as a plan; a claim may still keep the room.
+  ledger.adopt_holds("NodeClaim/d", "d", {hold("b", "d", 1, 60)});
+  EXPECT_THAT(uids_on(ledger, "d"), ElementsAre("uid-b"));
+  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
+}
+
 TEST(Ledger, releases_by_pod_and_by_target) {
   Ledger ledger;
   ledger.hold_all({hold("a", "x", 1, 60), hold("b", "x", 1, 60), hold("c", "y", 1, 60)});
