@@ -117,6 +117,10 @@ class Adapter : public testing::Test {
       cloud.reset();
     });
     EXPECT_THAT(records->text(), Not(HasSubstr(std::string(kSecret))));
+    EXPECT_THAT(metrics.render(), Not(HasSubstr(std::string(kSecret))));
+    if (!facade().empty()) {  // keys, session tokens and agents' tokens, in any request so far
+      EXPECT_EQ(json::serialize(control("/_facade/ledger").at("leaks")), "[]");
+    }
   }
 
   void start() {

@@ -128,6 +128,18 @@ TEST(UserData, BottlerocketKeepsThePersonsTables) {
   EXPECT_THAT(made, Not(HasSubstr("theirs")));
   boot.user_data = "not = = toml";
   EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML"));
+  // What the library would trip over.
+  for (const auto* malformed :
+       {"[\x06any", "[}", "[[,", "a.}=1", "[a.\x01]", "a = \u042b", "\u00e9 = 1",
+        "a = \"b\" \u00e9", "a = [2\"\u042b\"]", "\"\\", "'''a"}) {
+    boot.user_data = malformed;
+    EXPECT_THAT(text(boot), HasSubstr("spec.userData is not TOML")) << malformed;
+  }
+  // Strings and comments may hold anything.
+  boot.user_data =
+      "# caf\u00e9\n[settings]\nmotd = \"\u042b \\\" # \u00e9\"\nb = '\u00e9\\'\n"
+      "c = \"\"\"a \" \u00e9\n\"\"\"\n";
+  EXPECT_THAT(text(boot), HasSubstr("motd = "));
 }
 
 TEST(UserData, WindowsCallsItsBootstrapScript) {
