@@ -189,15 +189,22 @@ base::Result<json::array> cost(const BesideOptions& options) {
 }  // namespace
 
 base::Result<json::value> beside_peer(const BesideOptions& options) {
-  auto fast = speed(options);
-  if (!fast) {
-    return tl::unexpected(fast.error());
+  json::object figures{{"speed", json::array{}}, {"cost", json::array{}}};
+  if (options.only != "cost") {
+    auto rows = speed(options);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    figures["speed"] = *std::move(rows);
   }
-  auto cheap = cost(options);
-  if (!cheap) {
-    return tl::unexpected(cheap.error());
+  if (options.only != "speed") {
+    auto rows = cost(options);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    figures["cost"] = *std::move(rows);
   }
-  return json::object{{"speed", *std::move(fast)}, {"cost", *std::move(cheap)}};
+  return figures;
 }
 
 }  // namespace millwright::scheduling::bench

@@ -13,10 +13,12 @@ namespace millwright::scheduling::bench {
 struct BesideOptions {
   std::string peer;    // the program of scripts/peer
   std::string folder;  // where the workload files go
-  bool full = false;   // the peer's slow cases too: half an hour
+  bool full = false;   // the peer's slow cases too: an hour
+  std::string only;    // "speed" or "cost"; empty: both
 };
 
-// Prints both tables as they grow. The value is {"speed": [...], "cost": [...]}.
+// Prints both tables as they grow. The value is {"speed": [...], "cost": [...]}; what was
+// not asked for is empty.
 base::Result<boost::json::value> beside_peer(const BesideOptions& options);
 
 }  // namespace millwright::scheduling::bench

@@ -1,4 +1,5 @@
-// planner_bench beside PEER FOLDER [--full] [--json FILE]: speed and cost beside Karpenter's
+// planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
+// Karpenter's
 //   scheduler (the program PEER); workload files are written to FOLDER.
 // planner_bench growth [--json FILE]: how time and memory grow.
 #include "beside_peer.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 int usage() {
   std::fputs(
-      "usage: planner_bench beside PEER FOLDER [--full] [--json FILE]\n"
+      "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
       "       planner_bench growth [--json FILE]\n",
       stderr);
   return 2;
@@ -38,9 +39,12 @@ int main(int argc, char** argv) {
     }
   }
   boost::json::value figures;
-  if (words.size() == 3 && words[0] == "beside") {
+  if ((words.size() == 3 || words.size() == 4) && words[0] == "beside") {
     auto result = millwright::scheduling::bench::beside_peer(
-        {.peer = words[1], .folder = words[2], .full = full});
+        {.peer = words[1],
+         .folder = words[2],
+         .full = full,
+         .only = words.size() == 4 ? words[3] : std::string()});
     if (!result) {
       std::fprintf(stderr, "planner_bench: %s\n", result.error().message.c_str());
       return 1;
