@@ -23,7 +23,7 @@ class Deployments {
     std::vector<PodPtr> result;
     while (static_cast<int>(result.size()) < count) {
       const model::Pod like = pod_of("app-" + std::to_string(made_++));
-      const int replicas = mix_.big_and_small ? (big_ ? 1 + pick(3) : 10 + pick(40)) : 3 + pick(30);
+      const int replicas = mix_.big_and_small ? (big_ ? 2 + pick(7) : 10 + pick(40)) : 3 + pick(30);
       for (int i = 0; i < replicas && static_cast<int>(result.size()) < count; ++i) {
         auto pod = std::make_shared<model::Pod>(like);
         pod->meta.name += "-" + std::to_string(i);
@@ -44,7 +44,7 @@ class Deployments {
     if (!mix_.big_and_small) {
       return kUsual[random_() % kUsual.size()];
     }
-    big_ = with_chance(20);
+    big_ = with_chance(50);
     return big_ ? 4000 + 500LL * pick(17) : 50 + 50LL * pick(4);
   }
 
@@ -149,8 +149,13 @@ std::vector<WorkloadMix> workload_mixes() {
 }
 
 Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::uint32_t seed) {
+  std::vector<NodeRecordPtr> nodes = some_nodes(mix.nodes, seed);
+  // A zone in which nothing is sold: whatever must be spread over zones would have to wait.
+  std::erase_if(nodes, [](const NodeRecordPtr& record) {
+    return record->labels().at(std::string(model::kZoneLabel)) == "test-zone-d";
+  });
   Problem problem =
-      problem_of(std::move(types), Deployments(mix, seed).pods(pods), some_nodes(mix.nodes, seed));
+      problem_of(std::move(types), Deployments(mix, seed).pods(pods), std::move(nodes));
   if (mix.daemons) {
     problem.daemon_sets = {daemon("logs", 100, 200), daemon("network", 150, 256),
                            daemon("metrics", 50, 64)};
