@@ -92,10 +92,14 @@ class Program {
     return result;
   }
 
-  Users users_of(const Requirements& machine) const {
+  // Classes that the machine may have, and of which at least one pod fits.
+  Users users_of(const Requirements& machine, const Vector& room) const {
     Users result;
     for (std::size_t i = 0; i < classes_.size(); ++i) {
-      if (machine.compatible(classes_[i].requirements, AllowUndefined::WellKnown)) {
+      const Vector& requests = classes_[i].requests;
+      const bool fits = std::equal(requests.begin(), requests.end(), room.begin(),
+                                   [](double wanted, double there) { return wanted <= there; });
+      if (fits && machine.compatible(classes_[i].requirements, AllowUndefined::WellKnown)) {
         result.push_back(i);
       }
     }
@@ -117,7 +121,7 @@ class Program {
       Requirements machine{pool.template_.requirements};
       machine.add(type.requirements);
       machine.add(offering.requirements);
-      Users users = users_of(machine);
+      Users users = users_of(machine, amounts);
       if (!users.empty()) {
         kinds_[std::move(users)].offers.emplace(amounts, offering.price);
       }
@@ -127,12 +131,12 @@ class Program {
   void add_node(const NodeRecord& record) {
     model::ResourceList room = record.allocatable();
     model::subtract_from(room, record.pod_requests);
-    Users users = users_of(Requirements::from_labels(record.labels()));
+    const Vector amounts = vector_of(room);
+    Users users = users_of(Requirements::from_labels(record.labels()), amounts);
     if (users.empty()) {
       return;
     }
     Kind& kind = kinds_[std::move(users)];
-    const Vector amounts = vector_of(room);
     kind.free.resize(amounts.size());
     for (std::size_t r = 0; r < amounts.size(); ++r) {
       kind.free[r] += std::max(amounts[r], 0.0);

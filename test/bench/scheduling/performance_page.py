@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""performance_page.py PLANNER.json GROWTH.json: brings docs/performance.md up to date.
+"""performance_page.py PLANNER.json GROWTH.json [NOTE]: brings docs/performance.md up to date.
 
 The files are what `scripts/bench planner --full --json PLANNER.json` and `scripts/bench growth
 --json GROWTH.json` write. Tables go between the page's markers, with this machine and today's
-date; the plot goes to docs/planner-growth.svg. Both its axes are logarithmic, so a line that rises
+date (NOTE is added to them); the plot goes to docs/planner-growth.svg. Both its axes are logarithmic, so a line that rises
 as fast as it goes to the right is time in proportion.
 """
 import datetime
@@ -108,21 +108,21 @@ def scale(figures):
           f"p50 {arriving['p50_ms']:.2f} ms, p99 {arriving['p99_ms']:.2f} ms", "p99 1 ms"]])
 
 
-def machine():
+def machine(note):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         names = re.findall(r"^model name\s*: (.*)$", file.read(), re.MULTILINE)
-    return f"Measured on {datetime.date.today()}, {len(names)} cores of {names[0] if names else 'unknown'}."
+    return f"Measured on {datetime.date.today()}, {len(names)} cores of {names[0] if names else 'unknown'}. {note}".strip()
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     figures = []
-    for name in sys.argv[1:]:
+    for name in sys.argv[1:3]:
         with open(name, encoding="utf-8") as file:
             figures.append(json.load(file))
     planner, growth = figures
-    parts = {"machine": machine(), "speed": speed(planner["speed"]), "cost": cost(planner["cost"]),
+    parts = {"machine": machine("".join(sys.argv[3:])), "speed": speed(planner["speed"]), "cost": cost(planner["cost"]),
              "scale": scale(growth)}
     page = os.path.join(DOCS, "performance.md")
     with open(page, encoding="utf-8") as file:
