@@ -28,12 +28,36 @@ std::set<std::string> less(const std::set<std::string>& from, const std::set<std
   return result;
 }
 
-// Pod to existing node; empty for a new claim.
-std::map<std::string, std::string> nodes(const Plan& plan) {
-  std::map<std::string, std::string> result;
+// What the replicas of one pod have in common: "web" of "web-3". Which of them goes where is
+// chance.
+std::string stem(const std::string& pod) {
+  const auto dash = pod.rfind('-');
+  const bool numbered = dash != std::string::npos && dash + 1 < pod.size() &&
+                        pod.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+  return numbered ? pod.substr(0, dash) : pod;
+}
+
+// Takes out of both sets what stands for the same replicas.
+void cancel(std::set<std::string>& here, std::set<std::string>& there) {
+  for (auto pod = here.begin(); pod != here.end();) {
+    const auto same = std::find_if(there.begin(), there.end(), [&](const std::string& other) {
+      return stem(other) == stem(*pod);
+    });
+    if (same == there.end()) {
+      ++pod;
+    } else {
+      there.erase(same);
+      pod = here.erase(pod);
+    }
+  }
+}
+
+// Existing nodes that the replicas of a pod go to, sorted; empty text for a new claim.
+std::map<std::string, std::multiset<std::string>> nodes(const Plan& plan) {
+  std::map<std::string, std::multiset<std::string>> result;
   for (const auto& placement : plan.placements) {
     const auto* node = std::get_if<std::string>(&placement.target);
-    result[placement.pod_uid] = node == nullptr ? std::string() : *node;
+    result[stem(placement.pod_uid)].insert(node == nullptr ? std::string() : *node);
   }
   return result;
 }
@@ -77,10 +101,11 @@ Difference difference(const Plan& ours, const Plan& theirs) {
   Difference result;
   result.refused_here = less(refused(ours), refused(theirs));
   result.refused_there = less(refused(theirs), refused(ours));
+  cancel(result.refused_here, result.refused_there);
   const auto there = nodes(theirs);
-  for (const auto& [pod, node] : nodes(ours)) {
+  for (const auto& [pod, places] : nodes(ours)) {
     const auto found = there.find(pod);
-    if (found != there.end() && found->second != node) {
+    if (found != there.end() && found->second.size() == places.size() && found->second != places) {
       result.other_node.insert(pod);
     }
   }

@@ -1,4 +1,5 @@
-// How our plan and the peer's differ, in what a user would notice.
+// How our plan and the peer's differ, in what a user would notice: replicas of one pod ("web-0",
+// "web-1") stand for each other.
 #pragma once
 
 #include "millwright/scheduling/solve.hpp"
@@ -12,7 +13,7 @@ namespace millwright::peer {
 struct Difference {
   std::set<std::string> refused_here;   // pods that only we refuse
   std::set<std::string> refused_there;  // pods that only Karpenter refuses
-  std::set<std::string> other_node;     // on another existing node, or on one of two sides only
+  std::set<std::string> other_node;     // whose replicas are on other existing nodes
   std::ptrdiff_t more_claims = 0;       // ours less theirs
   double dearer = 0;                    // ours less theirs, per hour
 
