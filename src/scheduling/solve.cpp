@@ -74,10 +74,13 @@ class BestPacking {
     // Which pods go to nodes that exist is settled before: repacking does not touch those.
     const bool has_nodes = !nodes_.nodes().empty();
     attempt({.order = orders_.front(), .repack = !has_nodes});
-    // Without claims there is nothing to save.
-    if (problem_.options.economise && quality_.claims > 0 && !best_->repacked()) {
-      attempt_others();
-      if (has_nodes) {
+    if (problem_.options.economise) {
+      // Without claims there is nothing to save.
+      if (quality_.claims > 0 && !best_->repacked()) {
+        attempt_others();
+      }
+      attempt_refused_first();
+      if (has_nodes && quality_.claims > 0) {
         best_->repack();
       }
     }
@@ -94,6 +97,30 @@ class BestPacking {
     Strategy strategy = chosen_;
     for (std::size_t i = 1; i < orders_.size(); ++i) {
       strategy.order = orders_[i];
+      attempt(strategy);
+    }
+  }
+
+  // Existing nodes, limits and reservations are scarce: pods that had no other choice may have come
+  // too late for them. They come first now, and those that this refuses before them next time.
+  void attempt_refused_first() {
+    const bool scarce = !nodes_.nodes().empty() ||
+                        std::any_of(pools_.begin(), pools_.end(), [](const PoolTemplate& pool) {
+                          return pool.pool->limits.has_value();
+                        });
+    if (!scarce || pods_.classes.size() < 2) {
+      return;
+    }
+    for (std::size_t before = quality_.refused + 1;
+         0 < quality_.refused && quality_.refused < before;) {
+      before = quality_.refused;
+      auto& order = refused_first_.emplace_back(chosen_.order.begin(), chosen_.order.end());
+      const auto& outcomes = best_->outcomes();
+      std::stable_partition(order.begin(), order.end(), [&](std::uint32_t pod) {
+        return outcomes[pod].kind == Outcome::Kind::Refused;
+      });
+      Strategy strategy = chosen_;
+      strategy.order = order;
       attempt(strategy);
     }
   }
@@ -115,6 +142,7 @@ class BestPacking {
   const ExistingNodes& nodes_;
   const Topology& topology_;
   std::vector<std::vector<std::uint32_t>> orders_;
+  std::vector<std::vector<std::uint32_t>> refused_first_;  // orders too
   std::unique_ptr<Packing> best_;
   Quality quality_;
   Strategy chosen_;

@@ -1,112 +1,194 @@
 #include "lower_bound.hpp"
 
+#include <glpk.h>
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace millwright::scheduling::bench {
 namespace {
 
-using Vector = std::array<double, 3>;  // CPU, memory, pods; or the dual price of each
-// A plane of the dual: the price of a type's room may not exceed its cost.
-struct Plane {
-  Vector normal;
-  double limit;
+using Vector = std::vector<double>;  // by resource
+
+// Machines that the same classes of pods may use.
+struct Kind {
+  std::set<std::pair<Vector, double>> offers;  // room and price
+  Vector free;                                 // on existing nodes
 };
 
-Vector amounts(const model::ResourceList& list) {
-  return {model::get(list, "cpu").as_double(), model::get(list, "memory").as_double() / 1e9,
-          model::get(list, "pods").as_double()};
-}
+struct PodClass {
+  Requirements requirements;
+  Vector requests;
+  double pods = 0;
+};
 
-double dot(const Vector& a, const Vector& b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-Vector cross(const Vector& a, const Vector& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-// Where three planes meet.
-std::optional<Vector> vertex(const Plane& a, const Plane& b, const Plane& c) {
-  const Vector bc = cross(b.normal, c.normal);
-  const double volume = dot(a.normal, bc);
-  if (std::abs(volume) < 1e-12) {
-    return std::nullopt;
+class Program {
+ public:
+  explicit Program(const Problem& problem) : problem_(problem) {
+    for (const auto& pod : problem.pods) {
+      for (const auto& [name, amount] : effective_requests(*pod)) {
+        resources_.insert(name);
+      }
+    }
+    find_classes();
+    for (const auto& option : problem.pools) {
+      for (const InstanceType& type : *option.types) {
+        add_type(*option.pool, type);
+      }
+    }
+    for (const auto& record : problem.nodes) {
+      add_node(*record);
+    }
   }
-  const Vector ca = cross(c.normal, a.normal);
-  const Vector ab = cross(a.normal, b.normal);
-  Vector point{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    point[i] = (a.limit * bc[i] + b.limit * ca[i] + c.limit * ab[i]) / volume;
-  }
-  return point;
-}
 
-// `on_demand` leaves spot offerings out.
-std::vector<Plane> planes_of(const InstanceTypes& types, bool on_demand) {
-  std::vector<Plane> planes = {{{1, 0, 0}, 0}, {{0, 1, 0}, 0}, {{0, 0, 1}, 0}};
-  for (const InstanceType& type : *types) {
-    double price = INFINITY;
+  double optimum() {
+    const std::unique_ptr<glp_prob, decltype(&glp_delete_prob)> program(glp_create_prob(),
+                                                                        &glp_delete_prob);
+    glp_set_obj_dir(program.get(), GLP_MIN);
+    // Row of a class: all of it is somewhere. Row of a kind and a resource: it suffices.
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      glp_set_row_bnds(program.get(), glp_add_rows(program.get(), 1), GLP_FX, 1, 1);
+    }
+    for (const auto& [users, kind] : kinds_) {
+      add_kind(program.get(), users, kind);
+    }
+    glp_smcp parameters;
+    glp_init_smcp(&parameters);
+    parameters.msg_lev = GLP_MSG_ERR;
+    parameters.presolve = GLP_ON;
+    const bool solved =
+        glp_simplex(program.get(), &parameters) == 0 && glp_get_status(program.get()) == GLP_OPT;
+    return solved ? glp_get_obj_val(program.get()) : NAN;
+  }
+
+ private:
+  using Users = std::vector<std::size_t>;  // classes
+
+  void find_classes() {
+    std::map<std::pair<std::string, Vector>, std::size_t> known;
+    for (const auto& pod : problem_.pods) {
+      const Requirements requirements = strict_pod_requirements(pod->spec);
+      const Vector requests = vector_of(effective_requests(*pod));
+      const auto [found, added] =
+          known.try_emplace({requirements.to_string(), requests}, classes_.size());
+      if (added) {
+        classes_.push_back({requirements, requests, 0});
+      }
+      classes_[found->second].pods += 1;
+    }
+  }
+
+  Vector vector_of(const model::ResourceList& list) const {
+    Vector result;
+    for (const auto& name : resources_) {
+      const double amount = model::get(list, name).as_double();
+      result.push_back(name == "memory" ? amount / 1e9 : amount);  // of one order of magnitude
+    }
+    return result;
+  }
+
+  // Classes that the machine may have, and of which at least one pod fits.
+  Users users_of(const Requirements& machine, const Vector& room) const {
+    Users result;
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      const Vector& requests = classes_[i].requests;
+      const bool fits = std::equal(requests.begin(), requests.end(), room.begin(),
+                                   [](double wanted, double there) { return wanted <= there; });
+      if (fits && machine.compatible(classes_[i].requirements, AllowUndefined::WellKnown)) {
+        result.push_back(i);
+      }
+    }
+    return result;
+  }
+
+  void add_type(const model::NodePool& pool, const InstanceType& type) {
+    model::ResourceList room = type.allocatable();
+    for (const auto& set : problem_.daemon_sets) {
+      model::Pod daemon;
+      daemon.spec = set->pod_template.spec;
+      model::subtract_from(room, effective_requests(daemon));
+    }
+    const Vector amounts = vector_of(room);
     for (const Offering& offering : type.offerings) {
-      if (offering.available && !(on_demand && offering.capacity_type() == model::kSpot)) {
-        price = std::min(price, offering.price);
+      if (!offering.available || *std::min_element(amounts.begin(), amounts.end()) < 0) {
+        continue;
+      }
+      Requirements machine{pool.template_.requirements};
+      machine.add(type.requirements);
+      machine.add(offering.requirements);
+      Users users = users_of(machine, amounts);
+      if (!users.empty()) {
+        kinds_[std::move(users)].offers.emplace(amounts, offering.price);
       }
     }
-    const Vector room = amounts(type.allocatable());
-    const bool known = std::any_of(planes.begin(), planes.end(), [&](const Plane& plane) {
-      return plane.normal == room && plane.limit <= price;
-    });
-    if (!known && std::isfinite(price)) {
-      planes.push_back({room, price});
-    }
   }
-  return planes;
-}
 
-double bound_of(const Vector& demand, const std::vector<Plane>& planes) {
-  const auto feasible = [&](const Vector& point) {
-    for (std::size_t i = 0; i < planes.size(); ++i) {
-      const double value = dot(planes[i].normal, point);
-      if (i < 3 ? value < -1e-9 : value > planes[i].limit + 1e-9) {
-        return false;
-      }
+  void add_node(const NodeRecord& record) {
+    model::ResourceList room = record.allocatable();
+    model::subtract_from(room, record.pod_requests);
+    const Vector amounts = vector_of(room);
+    Users users = users_of(Requirements::from_labels(record.labels()), amounts);
+    if (users.empty()) {
+      return;
     }
-    return true;
-  };
-  // By duality the best vertex of { y >= 0, y . room(type) <= price(type) } is the bound.
-  double best = 0;
-  for (std::size_t a = 0; a < planes.size(); ++a) {
-    for (std::size_t b = a + 1; b < planes.size(); ++b) {
-      for (std::size_t c = b + 1; c < planes.size(); ++c) {
-        const auto point = vertex(planes[a], planes[b], planes[c]);
-        if (point && dot(*point, demand) > best && feasible(*point)) {
-          best = dot(*point, demand);
-        }
-      }
+    Kind& kind = kinds_[std::move(users)];
+    kind.free.resize(amounts.size());
+    for (std::size_t r = 0; r < amounts.size(); ++r) {
+      kind.free[r] += std::max(amounts[r], 0.0);
     }
   }
-  return best;
-}
+
+  void add_kind(glp_prob* program, const Users& users, const Kind& kind) const {
+    const int count = static_cast<int>(resources_.size());
+    const int first = glp_add_rows(program, count);
+    for (int r = 0; r < count; ++r) {
+      const double free = kind.free.empty() ? 0 : kind.free[static_cast<std::size_t>(r)];
+      glp_set_row_bnds(program, first + r, GLP_LO, -free, 0);
+    }
+    std::vector<int> rows = {0};  // GLPK counts from 1
+    for (int r = 0; r < count; ++r) {
+      rows.push_back(first + r);
+    }
+    for (const auto& [room, price] : kind.offers) {
+      Vector values = {0};
+      values.insert(values.end(), room.begin(), room.end());
+      add_column(program, rows, values, price);
+    }
+    rows.push_back(0);
+    for (const std::size_t user : users) {
+      Vector values = {0};
+      for (const double amount : classes_[user].requests) {
+        values.push_back(-amount * classes_[user].pods);
+      }
+      values.push_back(1);
+      rows.back() = static_cast<int>(user) + 1;
+      add_column(program, rows, values, 0);
+    }
+  }
+
+  static void add_column(glp_prob* program, const std::vector<int>& rows, const Vector& values,
+                         double price) {
+    const int column = glp_add_cols(program, 1);
+    glp_set_col_bnds(program, column, GLP_LO, 0, 0);
+    glp_set_obj_coef(program, column, price);
+    glp_set_mat_col(program, column, static_cast<int>(rows.size()) - 1, rows.data(), values.data());
+  }
+
+  const Problem& problem_;
+  std::set<std::string> resources_;
+  std::vector<PodClass> classes_;
+  std::map<Users, Kind> kinds_;
+};
 
 }  // namespace
 
 double lower_bound(const Problem& problem) {
-  double bound = 0;
-  for (const bool on_demand : {false, true}) {
-    model::ResourceList total;
-    for (const auto& pod : problem.pods) {
-      const auto selected = pod->spec.node_selector.find(model::kCapacityTypeLabel);
-      if (on_demand ==
-          (selected != pod->spec.node_selector.end() && selected->second == model::kOnDemand)) {
-        model::add_to(total, effective_requests(*pod));
-      }
-    }
-    bound += bound_of(amounts(total), planes_of(problem.pools.front().types, on_demand));
-  }
-  return bound;
+  return Program(problem).optimum();
 }
 
 }  // namespace millwright::scheduling::bench

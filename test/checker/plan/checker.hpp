@@ -27,6 +27,11 @@ struct CheckOptions {
 std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});
 
+// For a plan that does not say in which order its pods are bound: looks for one that every filter
+// passes, with claims as their cheapest machines, and writes it into the steps. Returns the pods
+// that no order was found for.
+std::vector<std::string> order_steps(const scheduling::Problem& problem, scheduling::Plan& plan);
+
 // Refused pods that had a place after all: on a node of the problem, or alone on a new one of a
 // pool without limits. Pods that must be spread are left out: the planner reckons with domains and
 // hosts that are not there yet. So are problems with minValues: where such claims end up cannot be

@@ -1,4 +1,5 @@
-#include "checker/scenarios/scenario.hpp"
+#include "checker/scenarios/expectations.hpp"
+
 #include "unit/scheduling/topology_builders.hpp"
 
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 #include "checker/plan/checker.hpp"
-#include "checker/scenarios/scenario.hpp"
+#include "checker/scenarios/expectations.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace millwright::checker {
 namespace {
@@ -30,9 +28,7 @@ std::vector<std::filesystem::path> files() {
 class ScenarioTest : public ::testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(ScenarioTest, IsPlannedAsExpected) {
-  std::ostringstream text;
-  text << std::ifstream(GetParam()).rdbuf();
-  const auto scenario = read_scenario(text.str());
+  const auto scenario = read_scenario_file(GetParam());
   ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
   const auto plan = scheduling::solve(scenario->problem);
   EXPECT_THAT(unmet(*scenario, plan), IsEmpty()) << scenario->title << "\n"

@@ -163,6 +163,11 @@ class TypeBuilder {
     type_.capacity[std::string(resource)] = quantity(amount);
     return *this;
   }
+  // Overhead.
+  TypeBuilder& keeps(std::string_view resource, std::string_view amount) {
+    type_.overhead[std::string(resource)] = quantity(amount);
+    return *this;
+  }
   TypeBuilder& no_overhead() {
     type_.overhead.clear();
     return *this;

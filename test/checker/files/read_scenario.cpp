@@ -1,10 +1,12 @@
-#include "checker/scenarios/scenario.hpp"
+#include "checker/files/scenario.hpp"
 #include "millwright/model/codec.hpp"
 #include "unit/scheduling/builders.hpp"
 
 #include <boost/json.hpp>
 
+#include <fstream>
 #include <map>
+#include <sstream>
 
 namespace millwright::checker {
 namespace {
@@ -59,9 +61,17 @@ InstanceType type_of(const json::object& item) {
       model::register_well_known_label(key);
       if (value.is_null()) {
         result.requirement(Requirement(key, model::Operator::DoesNotExist));
+      } else if (value.is_array()) {
+        result.label(key, json::value_to<std::vector<std::string>>(value));
       } else {
         result.label(key, {text(value)});
       }
+    }
+  }
+  if (const auto* less = item.if_contains("overhead")) {
+    result.no_overhead();
+    for (const auto& [name, amount] : less->as_object()) {
+      result.keeps(name, text(amount));
     }
   }
   if (const auto* more = item.if_contains("resources")) {
@@ -101,8 +111,14 @@ class Reader {
           }
         }
       }
+      record.marked_for_deletion = (record.node && record.node->meta.is_deleting()) ||
+                                   (record.claim && record.claim->meta.is_deleting());
       const auto shared = std::make_shared<const NodeRecord>(record);
-      scenario_.problem.nodes.push_back(shared);
+      if (record.marked_for_deletion) {
+        move_pods_of(record);
+      } else {
+        scenario_.problem.nodes.push_back(shared);
+      }
       scenario_.problem.counted_nodes.push_back(shared);
       snapshot_->nodes.push_back(shared);
     }
@@ -118,6 +134,15 @@ class Reader {
   }
 
  private:
+  // What runs on a node that is leaving is planned anew.
+  void move_pods_of(const NodeRecord& record) {
+    for (const auto& pod : record.pods) {
+      if (is_reschedulable(*pod)) {
+        scenario_.problem.pods.push_back(pod);
+      }
+    }
+  }
+
   base::Result<void> take(const json::value& document) {
     const std::string kind = text_at(document.as_object(), "kind", "");
     if (kind == "Scenario") {
@@ -244,12 +269,35 @@ class Reader {
 
 }  // namespace
 
-base::Result<Scenario> read_scenario(std::string_view yaml) {
-  auto documents = model::parse_yaml(yaml);
-  if (!documents) {
-    return tl::unexpected(documents.error());
+base::Result<Scenario> read_scenario(std::string_view text) {
+  if (!text.starts_with('{')) {
+    auto documents = model::parse_yaml(text);
+    if (!documents) {
+      return tl::unexpected(documents.error());
+    }
+    return Reader().read(*documents);
   }
-  return Reader().read(*documents);
+  std::vector<json::value> documents;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    auto document = model::parse_json(text.substr(begin, end - begin));
+    if (!document) {
+      return tl::unexpected(document.error());
+    }
+    documents.push_back(*std::move(document));
+    begin = end + 1;
+  }
+  return Reader().read(documents);
+}
+
+base::Result<Scenario> read_scenario_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    return base::fail(base::ErrorKind::NotFound, path + " cannot be read");
+  }
+  std::ostringstream text;
+  text << file.rdbuf();
+  return read_scenario(text.str());
 }
 
 }  // namespace millwright::checker

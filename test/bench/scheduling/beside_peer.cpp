@@ -1,0 +1,210 @@
+#include "beside_peer.hpp"
+
+#include "aws_types.hpp"
+#include "checker/files/scenario.hpp"
+#include "lower_bound.hpp"
+#include "mixes.hpp"
+#include "peer/runner/peer.hpp"
+#include "recipe.hpp"
+#include "worlds.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+#include <vector>
+
+namespace millwright::scheduling::bench {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint32_t kSeed = 42;
+// How long either side is repeated when a single run is shorter.
+constexpr double kSeconds = 0.25;
+
+struct Outcome {
+  Problem problem;  // as read from the file
+  Plan ours;
+  Plan peer;
+  double our_seconds = 0;
+  double peer_seconds = 0;
+};
+
+// Adds how long each of several solves took.
+Plan repeat(const Problem& problem, std::vector<double>& seconds) {
+  Plan plan;
+  for (double sum = 0; sum < kSeconds;) {
+    const auto begin = std::chrono::steady_clock::now();
+    plan = solve(problem);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    seconds.push_back(took.count());
+    sum += took.count();
+  }
+  return plan;
+}
+
+base::Result<Outcome> run(const BesideOptions& options, const Problem& made,
+                          const std::string& name) {
+  const std::string file = options.folder + "/" + name + ".jsonl";
+  std::ofstream(file) << checker::write_scenario(made, name);
+  auto scenario = checker::read_scenario_file(file);
+  if (!scenario) {
+    return tl::unexpected(scenario.error());
+  }
+  Outcome result;
+  result.problem = std::move(scenario->problem);
+  std::vector<double> seconds;
+  repeat(result.problem, seconds);
+  auto peer = peer::run_peer(options.peer, {file}, kSeconds);
+  if (!peer) {
+    return tl::unexpected(peer.error());
+  }
+  result.ours = repeat(result.problem, seconds);
+  std::sort(seconds.begin(), seconds.end());
+  result.our_seconds = seconds[seconds.size() / 2];
+  result.peer = std::move(peer->front().plan);
+  result.peer_seconds = peer->front().solve_seconds;
+  peer::price_claims(result.problem, result.peer);
+  return result;
+}
+
+base::Result<void> speed_row(const BesideOptions& options, const std::string& name, Problem problem,
+                             json::array& rows) {
+  const auto pods = problem.pods.size();
+  const auto outcome = run(options, problem, name + "-" + std::to_string(pods));
+  if (!outcome) {
+    return tl::unexpected(outcome.error());
+  }
+  const double ours = static_cast<double>(pods) / outcome->our_seconds;
+  const double peers = static_cast<double>(pods) / outcome->peer_seconds;
+  std::printf("%-22s %7zu %14.0f %12.0f %9.0f   %zu and %zu refused\n", name.c_str(), pods, ours,
+              peers, ours / peers, outcome->ours.refusals.size(), outcome->peer.refusals.size());
+  std::fflush(stdout);
+  rows.push_back(json::object{{"case", name},
+                              {"pods", pods},
+                              {"ours_pods_per_second", ours},
+                              {"peer_pods_per_second", peers},
+                              {"ratio", ours / peers}});
+  return {};
+}
+
+base::Result<json::array> speed(const BesideOptions& options) {
+  std::printf("%-22s %7s %14s %12s %9s\n", "speed", "pods", "ours pods/s", "peer pods/s", "ratio");
+  json::array rows;
+  std::vector<int> sizes = {50, 100, 200, 500, 1000, 5000};
+  if (options.full) {
+    sizes.insert(sizes.end(), {10'000, 20'000});
+  }
+  for (const int size : sizes) {
+    auto row = speed_row(options, "recipe", problem_of(recipe_types(), diverse_pods(size)), rows);
+    if (!row) {
+      return tl::unexpected(row.error());
+    }
+  }
+  for (const auto policy : {PreferencePolicy::Respect, PreferencePolicy::Ignore}) {
+    const bool respect = policy == PreferencePolicy::Respect;
+    Problem problem = problem_of(recipe_types(), preference_pods(4000));
+    problem.options.preferences = policy;
+    auto row = speed_row(options, respect ? "preferences-respected" : "preferences-ignored",
+                         std::move(problem), rows);
+    if (!row) {
+      return tl::unexpected(row.error());
+    }
+  }
+  return rows;
+}
+
+// What both sides and the bound come to, over all rows.
+struct Totals {
+  double ratio_sum = 0;  // ours over the peer's
+  double worst_over_bound = 0;
+  double worst_ratio = 0;
+  int rows = 0;
+};
+
+base::Result<void> cost_row(const BesideOptions& options, const std::string& catalog,
+                            const InstanceTypes& types, const WorkloadMix& mix, int pods,
+                            json::array& rows, Totals& totals) {
+  const std::string name = catalog + "/" + mix.name;
+  std::string file = name + "-" + std::to_string(pods);
+  std::replace(file.begin(), file.end(), '/', '-');
+  std::replace(file.begin(), file.end(), ':', '-');
+  const auto outcome = run(options, problem_of(mix, types, pods, kSeed), file);
+  if (!outcome) {
+    return tl::unexpected(outcome.error());
+  }
+  const double ours = peer::total_price(outcome->ours);
+  const double peers = peer::total_price(outcome->peer);
+  const double bound = lower_bound(outcome->problem);
+  std::printf("%-26s %6d %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %6zu %5zu %5zu %8.1f %8.1f\n",
+              name.c_str(), pods, ours, peers, bound, ours / bound, ours / peers,
+              outcome->ours.claims.size(), outcome->peer.claims.size(),
+              outcome->ours.refusals.size(), outcome->peer.refusals.size(),
+              1e3 * outcome->our_seconds, 1e3 * outcome->peer_seconds);
+  std::fflush(stdout);
+  rows.push_back(json::object{{"workload", name},
+                              {"pods", pods},
+                              {"ours", ours},
+                              {"peer", peers},
+                              {"lower_bound", bound},
+                              {"claims_ours", outcome->ours.claims.size()},
+                              {"claims_peer", outcome->peer.claims.size()}});
+  totals.ratio_sum += ours / peers;
+  totals.worst_ratio = std::max(totals.worst_ratio, ours / peers);
+  if (!mix.has_topology()) {
+    totals.worst_over_bound = std::max(totals.worst_over_bound, ours / bound);
+  }
+  ++totals.rows;
+  return {};
+}
+
+base::Result<json::array> cost(const BesideOptions& options) {
+  std::printf("\n%-26s %6s %9s %9s %9s %8s %8s %6s %6s %5s %5s %8s %8s\n", "cost, $ per hour",
+              "pods", "ours", "peer", "bound", "o/bound", "o/peer", "claims", "peer's", "ref",
+              "ref", "ms", "peer ms");
+  json::array rows;
+  Totals totals;
+  for (const auto& [catalog, types] :
+       {std::pair{std::string("kwok"), kwok_types()}, {"aws", aws_like_types()}}) {
+    for (const WorkloadMix& mix : workload_mixes()) {
+      for (const int pods : options.full ? std::vector{1000, 5000} : std::vector{1000}) {
+        auto row = cost_row(options, catalog, types, mix, pods, rows, totals);
+        if (!row) {
+          return tl::unexpected(row.error());
+        }
+      }
+    }
+  }
+  std::printf(
+      "mean of ours over the peer's %.3f, the worst %.3f; the worst over the bound without "
+      "topology %.3f\n",
+      totals.ratio_sum / totals.rows, totals.worst_ratio, totals.worst_over_bound);
+  return rows;
+}
+
+}  // namespace
+
+base::Result<json::value> beside_peer(const BesideOptions& options) {
+  json::object figures{{"speed", json::array{}}, {"cost", json::array{}}};
+  if (options.only != "cost") {
+    auto rows = speed(options);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    figures["speed"] = *std::move(rows);
+  }
+  if (options.only != "speed") {
+    auto rows = cost(options);
+    if (!rows) {
+      return tl::unexpected(rows.error());
+    }
+    figures["cost"] = *std::move(rows);
+  }
+  return figures;
+}
+
+}  // namespace millwright::scheduling::bench

@@ -1,0 +1,24 @@
+// Our planner and Karpenter's scheduler on the same files, in turns: how many pods a second, and
+// what the plans cost.
+#pragma once
+
+#include "millwright/base/result.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <string>
+
+namespace millwright::scheduling::bench {
+
+struct BesideOptions {
+  std::string peer;    // the program of scripts/peer
+  std::string folder;  // where the workload files go
+  bool full = false;   // the peer's slow cases too: an hour
+  std::string only;    // "speed" or "cost"; empty: both
+};
+
+// Prints both tables as they grow. The value is {"speed": [...], "cost": [...]}; what was
+// not asked for is empty.
+base::Result<boost::json::value> beside_peer(const BesideOptions& options);
+
+}  // namespace millwright::scheduling::bench

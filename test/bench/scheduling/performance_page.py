@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""performance_page.py PLANNER.json GROWTH.json [NOTE]: brings docs/performance.md up to date.
+
+The files are what `scripts/bench planner --full --json PLANNER.json` and `scripts/bench growth
+--json GROWTH.json` write. Tables go between the page's markers, with this machine and today's
+date (NOTE is added to them); the plot goes to docs/planner-growth.svg. Both its axes are logarithmic, so a line that rises
+as fast as it goes to the right is time in proportion.
+"""
+import datetime
+import json
+import math
+import os
+import re
+import sys
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../docs")
+WIDTH, HEIGHT, MARGIN, GAP = 260, 200, 48, 24
+TITLES = {
+    "pods": "pods (800 types, no nodes)",
+    "types": "instance types (10,000 pods)",
+    "nodes": "existing nodes (10,000 pods, 200 types)",
+}
+
+
+def ticks(low, high):
+    return [10**e for e in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+
+
+def shown(value):
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def panel(axis, points, seconds, left):
+    """One plot; a value of 0 has no logarithm and is drawn at the left edge."""
+    values = [value for value, _ in points if value > 0]
+    low, high = math.log10(min(values)) - 0.1, math.log10(max(values)) + 0.1
+    bottom, top = math.log10(seconds[0]), math.log10(seconds[-1])
+
+    def x(value):
+        return left + (WIDTH * (math.log10(value) - low) / (high - low) if value > 0 else 0)
+
+    def y(value):
+        return MARGIN + HEIGHT * (top - math.log10(value)) / (top - bottom)
+
+    out = [f'<rect x="{left}" y="{MARGIN}" width="{WIDTH}" height="{HEIGHT}" class="frame"/>']
+    out.append(f'<text x="{left + WIDTH / 2}" y="{MARGIN - 12}" class="title">{TITLES[axis]}</text>')
+    for value, _ in points:
+        out.append(f'<text x="{x(value):.1f}" y="{MARGIN + HEIGHT + 16}" class="tick">{shown(value)}</text>')
+    for value in seconds:
+        out.append(f'<line x1="{left}" x2="{left + WIDTH}" y1="{y(value):.1f}" y2="{y(value):.1f}" class="grid"/>')
+        out.append(f'<text x="{left - 5}" y="{y(value) + 4:.1f}" class="scale">{shown(value)} s</text>')
+    line = " ".join(f"{x(value):.1f},{y(taken):.1f}" for value, taken in points)
+    out.append(f'<polyline points="{line}" class="line"/>')
+    for value, taken in points:
+        out.append(f'<circle cx="{x(value):.1f}" cy="{y(taken):.1f}" r="3"><title>{shown(value)}: {taken:.3f} s</title></circle>')
+    return out
+
+
+def plot(rows):
+    taken = [row["seconds"] for row in rows]
+    seconds = ticks(min(taken), max(taken))
+    total = len(TITLES) * (WIDTH + MARGIN + GAP) + GAP
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {HEIGHT + 2 * MARGIN}" font-family="sans-serif" font-size="11">',
+        "<style>.frame{fill:none;stroke:#888}.grid{stroke:#ddd}.line{fill:none;stroke:#0a6;stroke-width:2}"
+        "circle{fill:#0a6}.title,.tick{text-anchor:middle}.scale{text-anchor:end}</style>",
+        '<rect width="100%" height="100%" fill="#fff"/>',
+    ]
+    for number, axis in enumerate(TITLES):
+        points = [(row["value"], row["seconds"]) for row in rows if row["axis"] == axis]
+        out += panel(axis, points, seconds, MARGIN + GAP + number * (WIDTH + MARGIN + GAP))
+    return "\n".join(out + ["</svg>", ""])
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def speed(rows):
+    return table(
+        ["case", "pods", "here, pods/s", "Karpenter, pods/s", "ratio"],
+        [[row["case"], f"{row['pods']:,}", f"{row['ours_pods_per_second']:,.0f}",
+          f"{row['peer_pods_per_second']:,.0f}", f"{row['ratio']:,.0f}"] for row in rows])
+
+
+def cost(rows):
+    ratios = [row["ours"] / row["peer"] for row in rows]
+    return table(
+        ["workload", "pods", "here, $/h", "Karpenter, $/h", "bound, $/h", "here / bound",
+         "here / Karpenter", "nodes here", "nodes, Karpenter"],
+        [[row["workload"], f"{row['pods']:,}", f"{row['ours']:.3f}", f"{row['peer']:.3f}",
+          f"{row['lower_bound']:.3f}", f"{row['ours'] / row['lower_bound']:.3f}", f"{ratio:.3f}",
+          str(row["claims_ours"]), str(row["claims_peer"])] for row, ratio in zip(rows, ratios)]
+    ) + (f"\n\nMean of the last ratio: {sum(ratios) / len(ratios):.3f}; "
+         f"the highest: {max(ratios):.3f}.")
+
+
+def scale(figures):
+    full, arriving = figures["full"], figures["arriving"]
+    return table(
+        ["what", "measured", "target"],
+        [[f"{full['pods']:,} mixed pods, {full['types']} types, {full['nodes']:,} nodes",
+          f"{full['seconds']:.2f} s", "5 s"],
+         ["the same, peak resident memory", f"{full['peak_mib']:.0f} MiB, "
+          f"{full['problem_mib']:.0f} MiB of it the problem itself", "256 MiB"],
+         [f"one arriving pod on {arriving['nodes']:,} nodes, {arriving['waiting']:,} waiting",
+          f"p50 {arriving['p50_ms']:.2f} ms, p99 {arriving['p99_ms']:.2f} ms", "p99 1 ms"]])
+
+
+def machine(note):
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        names = re.findall(r"^model name\s*: (.*)$", file.read(), re.MULTILINE)
+    return f"Measured on {datetime.date.today()}, {len(names)} cores of {names[0] if names else 'unknown'}. {note}".strip()
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    figures = []
+    for name in sys.argv[1:3]:
+        with open(name, encoding="utf-8") as file:
+            figures.append(json.load(file))
+    planner, growth = figures
+    parts = {"machine": machine("".join(sys.argv[3:])), "speed": speed(planner["speed"]), "cost": cost(planner["cost"]),
+             "scale": scale(growth)}
+    page = os.path.join(DOCS, "performance.md")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    for name, part in parts.items():
+        marks = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        text = re.sub(f"{marks[0]}.*?{marks[1]}", lambda _: f"{marks[0]}\n{part}\n{marks[1]}", text,
+                      flags=re.DOTALL)
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(DOCS, "planner-growth.svg"), "w", encoding="utf-8") as file:
+        file.write(plot(growth["growth"]))
+
+
+if __name__ == "__main__":
+    main()

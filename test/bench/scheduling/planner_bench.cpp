@@ -1,0 +1,62 @@
+// planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
+// Karpenter's
+//   scheduler (the program PEER); workload files are written to FOLDER.
+// planner_bench growth [--json FILE]: how time and memory grow.
+#include "beside_peer.hpp"
+#include "growth.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+int usage() {
+  std::fputs(
+      "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
+      "       planner_bench growth [--json FILE]\n",
+      stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> words;
+  std::string json_file;
+  bool full = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--full") {
+      full = true;
+    } else if (word == "--json" && i + 1 < argc) {
+      json_file = argv[++i];
+    } else {
+      words.push_back(word);
+    }
+  }
+  boost::json::value figures;
+  if ((words.size() == 3 || words.size() == 4) && words[0] == "beside") {
+    auto result = millwright::scheduling::bench::beside_peer(
+        {.peer = words[1],
+         .folder = words[2],
+         .full = full,
+         .only = words.size() == 4 ? words[3] : std::string()});
+    if (!result) {
+      std::fprintf(stderr, "planner_bench: %s\n", result.error().message.c_str());
+      return 1;
+    }
+    figures = *std::move(result);
+  } else if (words.size() == 1 && words[0] == "growth") {
+    figures = millwright::scheduling::bench::growth();
+  } else {
+    return usage();
+  }
+  if (!json_file.empty()) {
+    std::ofstream(json_file) << boost::json::serialize(figures) << "\n";
+  }
+  return 0;
+}

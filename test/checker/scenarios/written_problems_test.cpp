@@ -1,0 +1,46 @@
+#include "checker/files/scenario.hpp"
+#include "checker/plan/random_world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millwright::checker {
+namespace {
+
+double price(const scheduling::Plan& plan) {
+  double sum = 0;
+  for (const auto& claim : plan.claims) {
+    sum += claim.price;
+  }
+  return sum;
+}
+
+// Compared by what the planner makes of both: every field that matters to it must have survived.
+TEST(WrittenProblems, AreReadBackAsTheyWere) {
+  for (std::uint32_t seed = 1; seed <= 150; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    scheduling::Problem made = random_world(seed);
+    made.holds.clear();
+    const auto read = read_scenario(write_scenario(made, "a random problem"));
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_EQ(read->title, "a random problem");
+    const auto before = scheduling::solve(made);
+    const auto after = scheduling::solve(read->problem);
+    EXPECT_EQ(before.refusals.size(), after.refusals.size());
+    EXPECT_EQ(before.claims.size(), after.claims.size());
+    EXPECT_DOUBLE_EQ(price(before), price(after));
+    ASSERT_EQ(before.placements.size(), after.placements.size());
+    for (std::size_t i = 0; i < before.placements.size(); ++i) {
+      EXPECT_EQ(before.placements[i].pod_uid, after.placements[i].pod_uid);
+      EXPECT_EQ(before.placements[i].target, after.placements[i].target);
+    }
+  }
+}
+
+TEST(WrittenProblems, ABadLineIsAnError) {
+  EXPECT_FALSE(read_scenario("{\"kind\": \"Pod\", \"spec\": 7}\n").has_value());
+  EXPECT_FALSE(read_scenario("{\"kind\": \"Lease\"}\n").has_value());
+  EXPECT_FALSE(read_scenario("{\"kind\": ").has_value());
+}
+
+}  // namespace
+}  // namespace millwright::checker
