@@ -34,6 +34,7 @@ class SharedList {
   std::size_t size() const { return items_ ? items_->size() : 0; }
   bool empty() const { return items_ == nullptr; }
   const T& front() const { return items_->front(); }
+  const T& back() const { return items_->back(); }
   const T& operator[](std::size_t index) const { return (*items_)[index]; }
   friend bool operator==(const SharedList& a, const SharedList& b) {
     return a.items_ == b.items_ || a.list() == b.list();
