@@ -5,7 +5,10 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace millwright::disruption {
 namespace {
@@ -101,13 +104,14 @@ bool set_types(scheduling::PlannedClaim& claim, std::vector<const scheduling::In
     return false;
   }
   kept.clear();
-  claim.instance_types.clear();
+  std::vector<std::string> listed;
   for (const auto& [_, type] : priced) {
     kept.push_back(type);
-    claim.instance_types.push_back(type->name);
+    listed.push_back(type->name);
   }
   claim.price = priced.front().first;
-  auto names = scheduling::Requirement::in(model::kInstanceTypeLabel, claim.instance_types);
+  auto names = scheduling::Requirement::in(model::kInstanceTypeLabel, listed);
+  claim.instance_types = std::move(listed);
   names.set_min_values(claim.requirements.get(model::kInstanceTypeLabel).min_values());
   claim.requirements.replace(std::move(names));
   return types_needed(claim.requirements, kept).has_value();

@@ -136,9 +136,11 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
       relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
     }
   }
+  std::vector<std::string> names;
   for (const PricedType& type : types) {
-    planned.instance_types.push_back(type.type->name);
+    names.push_back(type.type->name);
   }
+  planned.instance_types = std::move(names);
   planned.price = types.empty() ? 0 : types.front().price;
   set_types(planned, claim, kept);
   planned.labels = pool.labels;
@@ -160,7 +162,8 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim,
        {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
     planned.requirements.remove(key);
   }
-  planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, planned.instance_types));
+  planned.requirements.add(
+      Requirement::in(model::kInstanceTypeLabel, planned.instance_types.list()));
   const auto& kinds = pools_[claim.pool].table->kinds();
   if (claim.reserved) {
     planned.requirements.add(kinds[*claim.reserved].requirements);

@@ -90,6 +90,7 @@ class Repacking {
     std::size_t times = 0;
   };
   Choice last_;
+  bool sharing_ = false;  // more claims are needed than would be made for the price
   std::size_t work_ = 0;
   std::vector<double> paid_;  // by lot: price over value, added up over its pods
   // Of the claim that is being filled.

@@ -65,9 +65,10 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
                          std::optional<std::int32_t> min_values)
     : key_(model::normalized_label_key(key)), min_values_(min_values) {
   if (op == Operator::In || op == Operator::NotIn) {
-    values_.assign(values.begin(), values.end());
-    std::sort(values_.begin(), values_.end());
-    values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+    std::vector<std::string> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    values_ = std::move(sorted);
   }
   complement_ = op != Operator::In && op != Operator::DoesNotExist;
   must_exist_ = op != Operator::NotIn && op != Operator::DoesNotExist;
@@ -120,7 +121,8 @@ Requirement Requirement::intersection(const Requirement& other) const {
     return result;
   }
   result.complement_ = complement_ && other.complement_;
-  auto out = std::back_inserter(result.values_);
+  std::vector<std::string> common;
+  auto out = std::back_inserter(common);
   const auto& mine = values_;
   const auto& theirs = other.values_;
   if (complement_ && other.complement_) {
@@ -132,7 +134,8 @@ Requirement Requirement::intersection(const Requirement& other) const {
   } else {
     std::set_intersection(mine.begin(), mine.end(), theirs.begin(), theirs.end(), out);
   }
-  std::erase_if(result.values_, [&](const std::string& v) { return !within(v, gte, lte); });
+  std::erase_if(common, [&](const std::string& v) { return !within(v, gte, lte); });
+  result.values_ = std::move(common);
   if (result.complement_) {
     result.gte_ = gte;
     result.lte_ = lte;
@@ -158,7 +161,7 @@ std::vector<model::SelectorRequirement> Requirement::to_selectors() const {
   // Exclusions next to bounds are an item of their own, so that writing and reading loses nothing.
   const bool bounded = gte_ || lte_;
   if (!bounded || !values_.empty()) {
-    items.push_back({key_, op(), values_, min_values_});
+    items.push_back({key_, op(), values_.list(), min_values_});
   }
   if (!bounded && must_exist_ && op() == Operator::NotIn) {
     items.push_back({key_, Operator::Exists, {}, min_values_});

@@ -5,6 +5,7 @@
 #include "millwright/model/labels.hpp"
 #include "millwright/model/pod.hpp"
 #include "millwright/model/selector.hpp"
+#include "millwright/scheduling/shared_list.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +29,7 @@ class Requirement {
   const std::string& key() const { return key_; }
   bool is_complement() const { return complement_; }
   // Sorted; excluded values when is_complement().
-  const std::vector<std::string>& values() const { return values_; }
+  const std::vector<std::string>& values() const { return values_.list(); }
   std::optional<std::int64_t> gte() const { return gte_; }
   std::optional<std::int64_t> lte() const { return lte_; }
   std::optional<std::int32_t> min_values() const { return min_values_; }
@@ -56,7 +57,7 @@ class Requirement {
   std::string key_;
   bool complement_ = false;
   bool must_exist_ = false;
-  std::vector<std::string> values_;
+  SharedList<std::string> values_;
   std::optional<std::int64_t> gte_;
   std::optional<std::int64_t> lte_;
   std::optional<std::int32_t> min_values_;

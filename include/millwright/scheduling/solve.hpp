@@ -54,7 +54,7 @@ struct Problem {
 // One NodeClaim to create. `instance_types` are the options, cheapest first.
 struct PlannedClaim {
   std::string node_pool;
-  std::vector<std::string> instance_types;
+  SharedList<std::string> instance_types;
   Requirements requirements;     // spec.requirements, instance-type and capacity-type included
   model::ResourceList requests;  // spec.resources.requests, DaemonSet overhead included
   model::StringMap labels;

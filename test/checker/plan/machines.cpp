@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace millwright::checker {
 namespace {
@@ -134,9 +137,11 @@ scheduling::PlannedClaim anything_of(const scheduling::PoolOption& option) {
       any.labels[item.key] = item.values.front();
     }
   }
+  std::vector<std::string> names;
   for (const auto& type : *option.types) {
-    any.instance_types.push_back(type.name);
+    names.push_back(type.name);
   }
+  any.instance_types = std::move(names);
   return any;
 }
 

@@ -196,7 +196,7 @@ TEST(NodeSelection, ProviderLabelsChooseTypesAndOptionalOnesMayBeAbsent) {
                            type("special").label(special, {"yes"})});
   const auto chosen = [&](const PodBuilder& who) {
     const Plan plan = solve_one(pool("default"), who, list);
-    return plan.claims.empty() ? std::vector<std::string>{} : plan.claims[0].instance_types;
+    return plan.claims.empty() ? std::vector<std::string>{} : plan.claims[0].instance_types.list();
   };
   EXPECT_THAT(chosen(pod("p").selects(special, "yes")), ElementsAre("special"));
   EXPECT_THAT(chosen(pod("p").requires_term({need(special, Operator::Exists)})),

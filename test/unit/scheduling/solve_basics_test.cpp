@@ -32,12 +32,12 @@ TEST(SolveBasics, TypesTooSmallForThePodAreNoOption) {
 TEST(SolveBasics, ManySmallPodsShareOneRightSizedNode) {
   const Plan plan = ProblemBuilder()
                         .add(pool("default"), three_sizes())
-                        .add(pods(20, "p", pod("p").cpu("500m")))
+                        .add(pods(30, "p", pod("p").cpu("500m")))
                         .solve();
   ASSERT_EQ(plan.claims.size(), 1u);
   EXPECT_THAT(plan.claims[0].instance_types, ElementsAre("large"));
-  EXPECT_EQ(plan.claims[0].requests.at("cpu"), quantity("10"));
-  EXPECT_EQ(plan.claims[0].requests.at("pods"), quantity("20"));
+  EXPECT_EQ(plan.claims[0].requests.at("cpu"), quantity("15"));
+  EXPECT_EQ(plan.claims[0].requests.at("pods"), quantity("30"));
 }
 
 TEST(SolveBasics, APodThatFitsAnExistingNodeBuysNothing) {
