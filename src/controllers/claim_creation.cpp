@@ -1,6 +1,7 @@
 // From a planned claim to a durable NodeClaim with its holds.
 
 #include "millwright/controllers/holds.hpp"
+#include "millwright/controllers/overlays.hpp"
 #include "millwright/controllers/provisioning.hpp"
 #include "millwright/model/codec.hpp"
 
@@ -24,6 +25,22 @@ model::NodeClaim claim_object(const scheduling::PlannedClaim& planned, const mod
   return claim;
 }
 
+// Says on the claim that what it was chosen for is not what the cloud tells.
+void annotate_overlays(const Services& services, scheduling::PlannedClaim& planned) {
+  if (services.overlays == nullptr) {
+    return;
+  }
+  for (const auto& type : planned.instance_types) {
+    const auto* change = services.overlays->change(planned.node_pool, type);
+    if (change != nullptr && !change->prices.empty()) {
+      planned.annotations.insert_or_assign(std::string(model::kPriceOverlayAnnotation), "true");
+    }
+    if (change != nullptr && !change->capacity.empty()) {
+      planned.annotations.insert_or_assign(std::string(model::kCapacityOverlayAnnotation), "true");
+    }
+  }
+}
+
 }  // namespace
 
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned_claim(
@@ -34,6 +51,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned
   const base::TimePoint deadline =
       services.loop.now() + services.options.launch_timeout + services.options.registration_timeout;
   auto holds = make_holds(pods, {}, deadline);
+  annotate_overlays(services, planned);
   boost::json::value object = model::encode(claim_object(planned, *pool, holds));
   auto reply = co_await services.client.create(model::kNodeClaimResource, std::move(object));
   MW_CO_TRY(created, std::move(reply));

@@ -1,5 +1,6 @@
 #include "millwright/controllers/provisioning.hpp"
 
+#include "millwright/controllers/buffer_room.hpp"
 #include "millwright/controllers/holds.hpp"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ struct Provisioner::Round {
   scheduling::Problem problem;
   std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
   std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
   bool any_being_bound = false;                                 // left out for that reason
   scheduling::Plan plan;
 };
@@ -165,9 +167,17 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
       }
     }
   }
-  if (round->signalled.empty()) {
+  const auto* buffers = services_.buffers;
+  if (round->signalled.empty() && (buffers == nullptr || !buffers->due())) {
     problem.pods.clear();
     return round;
+  }
+  if (buffers != nullptr) {
+    for (const auto& pod : buffers->to_plan(snapshot)) {
+      problem.pods.push_back(pod);
+      round->pods.emplace(pod->meta.uid, pod);
+      round->virtual_uids.insert(pod->meta.uid);
+    }
   }
   const auto catalog = catalog_of(services_, snapshot);
   for (const auto& pool : snapshot.node_pools) {
@@ -183,6 +193,29 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
 }
 
 namespace {
+
+std::ptrdiff_t refused_real_pods(const scheduling::Plan& plan,
+                                 const std::set<std::string, std::less<>>& virtual_uids) {
+  return std::count_if(plan.refusals.begin(), plan.refusals.end(), [&](const auto& refusal) {
+    return !virtual_uids.contains(refusal.pod_uid);
+  });
+}
+
+// No buffer takes what a real pod needs: where limits leave too little for both, the plan is made
+// again without the buffers.
+scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
+                                           const std::set<std::string, std::less<>>& virtual_uids) {
+  auto plan = scheduling::solve(problem);
+  const auto refused = refused_real_pods(plan, virtual_uids);
+  if (virtual_uids.empty() || refused == 0) {
+    return plan;
+  }
+  auto without = problem;
+  std::erase_if(without.pods,
+                [&](const auto& pod) { return virtual_uids.contains(pod->meta.uid); });
+  auto second = scheduling::solve(without);
+  return refused_real_pods(second, virtual_uids) < refused ? second : plan;
+}
 
 void nominate(Services& services, const model::Pod& pod, const std::string& target) {
   services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
@@ -250,6 +283,24 @@ std::vector<scheduling::PodPtr> Provisioner::still_homeless(
   return pods;
 }
 
+// What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
+// noted as they are created.
+void Provisioner::place_buffers(const Round& round) {
+  if (services_.buffers == nullptr) {
+    return;
+  }
+  std::map<std::string_view, std::string_view> targets;
+  for (const auto& placement : round.plan.placements) {
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      targets.emplace(placement.pod_uid, *name);
+    }
+  }
+  for (const auto& uid : round.virtual_uids) {
+    const auto target = targets.find(uid);
+    services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
+  }
+}
+
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
   bool complete = true;
   const auto& plan = round->plan;
@@ -275,13 +326,19 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
                         "Pods that the last plan could not place.", {{"controller", "provisioner"}},
                         static_cast<double>(unschedulable));
 
+  place_buffers(*round);
   for (const auto& planned : plan.claims) {
     const auto pool = find_pool(*round->snapshot, planned.node_pool);
     const auto pods = still_homeless(*round, planned);
-    const bool wanted = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return round->signalled.contains(pod->meta.uid);
-    });
-    complete = complete && pods.size() == planned.pod_uids.size();
+    const auto virtual_pods =
+        std::count_if(planned.pod_uids.begin(), planned.pod_uids.end(),
+                      [&](const auto& uid) { return round->virtual_uids.contains(uid); });
+    const bool wanted =
+        virtual_pods > 0 || std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+          return round->signalled.contains(pod->meta.uid);
+        });
+    complete =
+        complete && pods.size() + static_cast<std::size_t>(virtual_pods) == planned.pod_uids.size();
     if (!wanted || !pool) {
       continue;
     }
@@ -294,6 +351,11 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
     }
     for (const auto& pod : pods) {
       nominate(services_, *pod, "nodeclaim/" + (*created)->meta.name);
+    }
+    for (const auto& uid : planned.pod_uids) {
+      if (round->virtual_uids.contains(uid)) {
+        services_.buffers->place(uid, (*created)->meta.name);
+      }
     }
   }
   co_return complete;
@@ -308,9 +370,12 @@ base::Task<bool> Provisioner::plan_once() {
   if (round->problem.pods.empty()) {
     co_return !round->any_being_bound;
   }
+  if (services_.buffers != nullptr) {
+    services_.buffers->planned();
+  }
   const base::TimePoint begun = services_.loop.now();
   // The compute thread has the problem to itself until the loop resumes.
-  auto work = [round] { return scheduling::solve(round->problem); };
+  auto work = [round] { return solve_for_real_pods_first(round->problem, round->virtual_uids); };
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   const std::chrono::duration<double> took = services_.loop.now() - begun;

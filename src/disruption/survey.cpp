@@ -140,6 +140,10 @@ void Survey::collect_pods() {
       other_pods_.push_back(pod);
     }
   }
+  for (const auto& pod : input_.virtual_pods) {
+    other_pods_.push_back(pod);
+    virtual_uids_.insert(pod->meta.uid);
+  }
   for (const auto& record : snapshot_.nodes) {
     if (!is_going(*record)) {
       continue;
@@ -274,6 +278,7 @@ void Survey::consider(const scheduling::NodeRecordPtr& record,
   candidate.types = input_.catalog.find(record->node_pool())->second;
   candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
   candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);
+  candidate.buffered = input_.buffered_nodes.contains(record->name());
   const auto price = price_of(candidate.types, *record);
   candidate.priced = price.has_value();
   candidate.price = price.value_or(0);
