@@ -23,24 +23,6 @@ TableKeyView name_and_kind(const model::NodeClass& node_class) {
 template <class T>
 using Table = SortedTable<T, name_and_namespace<T>>;
 
-// False when the event is clearly older than what is known, or repeats it.
-template <class AnyTable, class T>
-bool accept(AnyTable& table, TableKeyView key, const std::shared_ptr<const T>& object) {
-  const auto known = table.find(key);
-  if (known != nullptr) {
-    if (is_stale(known->meta, object->meta)) {
-      return false;
-    }
-    if constexpr (requires { *known == *object; }) {
-      if (is_repeat(known->meta, object->meta) && *known == *object) {
-        return false;
-      }
-    }
-  }
-  table.put(object);
-  return true;
-}
-
 }  // namespace
 
 struct State::Impl {

@@ -1,5 +1,6 @@
 #include "millwright/controllers/buffer_room.hpp"
 
+#include "millwright/cluster/buffer_holds.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ void BufferRoom::set(const model::ObjectKey& buffer, Buffer content) {
       due_ = true;
     }
     place.pod = pod;
+    place.owner_uid = content.owner_uid;
   }
   for (const auto& pod : kept.pods) {
     if (!wanted.contains(pod->meta.uid)) {
@@ -85,6 +87,49 @@ void BufferRoom::place(std::string_view pod_uid, std::string target) {
     found->second.planned = true;
     found->second.target = std::move(target);
   }
+}
+
+std::string BufferRoom::hold_id(std::string_view pod_uid) {
+  return std::string(cluster::kBufferHold).append(pod_uid);
+}
+
+std::optional<scheduling::Hold> BufferRoom::hold_for(std::string_view pod_uid,
+                                                     const scheduling::Snapshot& snapshot,
+                                                     base::TimePoint deadline) const {
+  const auto found = places_.find(pod_uid);
+  if (found == places_.end() || found->second.owner_uid.empty() || found->second.target.empty()) {
+    return std::nullopt;
+  }
+  const Place& place = found->second;
+  const auto* target = find_target(snapshot, place.target);
+  if (target == nullptr || !target->initialized() || target->marked_for_deletion) {
+    return std::nullopt;
+  }
+  return scheduling::Hold{.pod_uid = hold_id(pod_uid),
+                          .pod = model::key_of(place.pod->meta),
+                          .target = target->name(),
+                          .requests = scheduling::effective_requests(*place.pod),
+                          .priority = 0,
+                          .deadline = deadline,
+                          .owner_uid = place.owner_uid};
+}
+
+std::vector<std::string> BufferRoom::pod_uids(const model::ObjectKey& buffer) const {
+  std::vector<std::string> uids;
+  if (const auto found = buffers_.find(buffer); found != buffers_.end()) {
+    for (const auto& pod : found->second.pods) {
+      uids.push_back(pod->meta.uid);
+    }
+  }
+  return uids;
+}
+
+std::vector<std::string> BufferRoom::pod_uids() const {
+  std::vector<std::string> uids;
+  for (const auto& [uid, place] : places_) {
+    uids.push_back(uid);
+  }
+  return uids;
 }
 
 std::vector<scheduling::PodPtr> BufferRoom::placed_pods() const {

@@ -17,6 +17,8 @@ using BufferPtr = std::shared_ptr<const model::CapacityBuffer>;
 
 constexpr auto kLookAgain = std::chrono::seconds(30);
 constexpr auto kPlanPeriod = std::chrono::seconds(5);
+// Renewed every kPlanPeriod while the room is there.
+constexpr auto kHoldFor = std::chrono::seconds(90);
 // More pods than that are a slip of the pen, and would take every plan's time.
 constexpr std::int64_t kMostPods = 10'000;
 
@@ -74,6 +76,7 @@ struct Buffers::Resolved {
   model::PodTemplate pod_template;
   std::int64_t template_generation = 0;
   std::optional<std::int64_t> workload_replicas;
+  std::string owner_uid;  // of the controller that the room is kept for
   std::int64_t count = 0;
   bool ok() const { return reason == "Resolved"; }
 };
@@ -112,7 +115,42 @@ base::Task<void> Buffers::ask_for_plans(std::stop_token stop) {
     if (services_.buffers->due()) {
       plan_();
     }
+    renew_holds();
     enqueue_all();
+  }
+}
+
+// Only those that are still there: one that a pod has inherited is made anew by the next plan,
+// where there is room.
+void Buffers::renew_holds() {
+  const auto view = services_.ledger.view();
+  const auto snapshot = services_.state.snapshot();
+  const auto deadline = services_.loop.now() + kHoldFor;
+  for (const auto& uid : services_.buffers->pod_uids()) {
+    if (view->hold_of(BufferRoom::hold_id(uid)) == nullptr) {
+      continue;
+    }
+    if (auto hold = services_.buffers->hold_for(uid, *snapshot, deadline)) {
+      services_.ledger.hold(*std::move(hold));
+    } else {
+      services_.ledger.release(BufferRoom::hold_id(uid));
+    }
+  }
+}
+
+void Buffers::release(const model::ObjectKey& buffer) {
+  for (const auto& uid : services_.buffers->pod_uids(buffer)) {
+    services_.ledger.release(BufferRoom::hold_id(uid));
+  }
+}
+
+void keep_buffer_room(Services& services, const std::string& pod_uid) {
+  auto hold = services.buffers->hold_for(pod_uid, *services.state.snapshot(),
+                                         services.loop.now() + kHoldFor);
+  if (hold) {
+    services.ledger.hold(*std::move(hold));
+  } else {
+    services.ledger.release(BufferRoom::hold_id(pod_uid));
   }
 }
 
@@ -120,6 +158,7 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   const auto key = parse_key(text);
   const auto buffer = find_buffer(*services_.state.snapshot(), key);
   if (!buffer || buffer->meta.is_deleting()) {
+    release(key);
     services_.buffers->forget(key);
     co_return Requeue{};
   }
@@ -129,6 +168,11 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   BufferRoom::Buffer content;
   content.uid = buffer->meta.uid;
   content.pods = virtual_pods(*buffer, resolved->pod_template, resolved->count);
+  content.owner_uid = resolved->owner_uid;
+  if (static_cast<std::size_t>(resolved->count) < services_.buffers->pod_uids(key).size()) {
+    release(key);  // those that stay are held again by the next plan
+    services_.buffers->ask();
+  }
   services_.buffers->set(key, std::move(content));
   if (services_.buffers->due()) {
     plan_();
@@ -140,63 +184,103 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   co_return Requeue{kLookAgain};
 }
 
-base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
-  Resolved resolved;
-  const bool by_template = !buffer->pod_template.empty();
-  if (!by_template && !buffer->scalable) {
-    resolved.reason = "ResolutionFailed";
-    resolved.message = "Neither spec.podTemplateRef nor spec.scalableRef is set; set one of them";
-    co_return resolved;
+// What is wrong with the reference itself; empty: nothing.
+std::string Buffers::reference_problem(const model::CapacityBuffer& buffer) {
+  if (buffer.pod_template.empty() && !buffer.scalable) {
+    return "Neither spec.podTemplateRef nor spec.scalableRef is set; set one of them";
   }
+  if (buffer.pod_template.empty() && workload_resource(*buffer.scalable) == nullptr) {
+    return "spec.scalableRef names a " + buffer.scalable->kind +
+           "; only Deployment, StatefulSet and ReplicaSet of group apps have a pod template that "
+           "can be read";
+  }
+  return {};
+}
+
+base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
+  if (auto problem = reference_problem(*buffer); !problem.empty()) {
+    Resolved failed{.reason = "ResolutionFailed", .message = std::move(problem)};
+    co_return failed;
+  }
+  const bool by_template = !buffer->pod_template.empty();
   const auto* resource =
       by_template ? &model::kPodTemplateResource : workload_resource(*buffer->scalable);
-  if (resource == nullptr) {
-    resolved.reason = "ResolutionFailed";
-    resolved.message = "spec.scalableRef names a " + buffer->scalable->kind +
-                       "; only Deployment, StatefulSet and ReplicaSet of group apps have a pod "
-                       "template that can be read";
-    co_return resolved;
-  }
   const std::string name = by_template ? buffer->pod_template : buffer->scalable->name;
   model::ObjectKey key{.namespace_ = buffer->meta.namespace_, .name = name};
   auto reply = co_await services_.client.get(*resource, key);
   if (!reply && reply.error().kind == base::ErrorKind::NotFound) {
-    resolved.reason = by_template ? "PodTemplateNotFound" : "ScalableRefNotFound";
-    resolved.message = std::string(resource->kind) + " " + name + " does not exist in namespace " +
-                       buffer->meta.namespace_;
-    co_return resolved;
+    Resolved failed{.reason = by_template ? "PodTemplateNotFound" : "ScalableRefNotFound",
+                    .message = std::string(resource->kind) + " " + name +
+                               " does not exist in namespace " + buffer->meta.namespace_};
+    co_return failed;
   }
   MW_CO_TRY(object, std::move(reply));
+  auto resolved = read_source(*buffer, object);
+  if (resolved.ok() && !by_template &&
+      buffer->meta.annotation(model::kKeepForOwnerAnnotation) == "true") {
+    auto owner = co_await owner_of_pods(*resource, std::move(object));
+    MW_CO_TRY(uid, std::move(owner));
+    resolved.owner_uid = std::move(uid);
+  }
+  co_return resolved;
+}
+
+// From the PodTemplate or workload to the pods and their number.
+Buffers::Resolved Buffers::read_source(const model::CapacityBuffer& buffer,
+                                       const json::value& object) {
+  const bool by_template = !buffer.pod_template.empty();
+  const auto whole_number = [&](std::string_view path, std::int64_t otherwise) {
+    const auto* value = model::find_path(object, path);
+    return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
+  };
   const auto* described = model::find_path(object, by_template ? "template" : "spec.template");
   auto pod_template =
       model::decode_pod_template(described == nullptr ? json::value(json::object()) : *described);
   if (!pod_template) {
-    resolved.reason = "ResolutionFailed";
-    resolved.message =
-        std::string(resource->kind) + " " + name + ": " + pod_template.error().message;
-    co_return resolved;
+    return {.reason = "ResolutionFailed", .message = pod_template.error().message};
   }
+  Resolved resolved;
   resolved.pod_template = *std::move(pod_template);
   if (by_template) {
-    const auto* generation = model::find_path(object, "metadata.generation");
-    resolved.template_generation =
-        generation != nullptr && generation->is_int64() ? generation->get_int64() : 0;
+    resolved.template_generation = whole_number("metadata.generation", 0);
   } else {
-    const auto* replicas = model::find_path(object, "spec.replicas");
-    resolved.workload_replicas =
-        replicas != nullptr && replicas->is_int64() ? replicas->get_int64() : 1;
+    resolved.workload_replicas = whole_number("spec.replicas", 1);
   }
   model::Pod pod;
   pod.spec = resolved.pod_template.spec;
   resolved.count =
-      buffer_replicas(*buffer, resolved.workload_replicas, scheduling::effective_requests(pod));
+      buffer_replicas(buffer, resolved.workload_replicas, scheduling::effective_requests(pod));
   if (resolved.count > kMostPods) {
-    resolved.reason = "ResolutionFailed";
-    resolved.message = "The buffer comes to " + std::to_string(resolved.count) + " pods; at most " +
-                       std::to_string(kMostPods) + " are possible";
-    resolved.count = 0;
+    return {.reason = "ResolutionFailed",
+            .message = "The buffer comes to " + std::to_string(resolved.count) + " pods; at most " +
+                       std::to_string(kMostPods) + " are possible"};
   }
-  co_return resolved;
+  return resolved;
+}
+
+// The uid that the workload's pods name as their controller: its own, or that of a Deployment's
+// newest ReplicaSet; empty when there is none yet.
+base::Task<base::Result<std::string>> Buffers::owner_of_pods(model::Resource resource,
+                                                             json::value workload) {
+  auto meta = model::decode_meta(workload);
+  MW_CO_TRY(own, std::move(meta));
+  if (resource != model::kDeploymentResource) {
+    co_return own.uid;
+  }
+  kube::ListOptions options;
+  options.namespace_ = own.namespace_;
+  auto listed = co_await services_.client.list(model::kReplicaSetResource, std::move(options));
+  MW_CO_TRY(sets, std::move(listed));
+  std::optional<model::ObjectMeta> newest;
+  for (const auto& item : sets.items) {
+    auto set = model::decode_meta(item);
+    const auto* controller = set ? set->controller() : nullptr;
+    if (controller != nullptr && controller->uid == own.uid &&
+        (!newest || set->creation_timestamp > newest->creation_timestamp)) {
+      newest = *std::move(set);
+    }
+  }
+  co_return newest ? newest->uid : std::string();
 }
 
 base::Task<base::Result<>> Buffers::write_status(BufferPtr buffer,

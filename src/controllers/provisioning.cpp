@@ -1,6 +1,8 @@
 #include "millwright/controllers/provisioning.hpp"
 
-#include "millwright/controllers/buffer_room.hpp"
+#include "controllers/buffer_plans.hpp"
+#include "controllers/free_room.hpp"
+#include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
 
 #include <algorithm>
@@ -42,44 +44,6 @@ std::set<std::string, std::less<>> being_bound(const Services& services) {
   }
   return pods;
 }
-
-// Whether kube-scheduler may find room for a pod it has not tried yet. Resources only: a pod left
-// out for nothing is planned a moment later, when it is reported; one planned for nothing is bound
-// elsewhere and leaves a node without its pod.
-class FreeRoom {
- public:
-  explicit FreeRoom(const scheduling::Problem& problem) {
-    std::map<std::string_view, model::ResourceList> held;
-    for (const auto& hold : problem.holds) {
-      model::add_to(held[hold.target], hold.requests);
-    }
-    for (const auto& record : problem.nodes) {
-      if (record->node == nullptr) {
-        continue;
-      }
-      model::ResourceList room = record->allocatable();
-      model::subtract_from(room, record->pod_requests);
-      if (const auto found = held.find(record->name()); found != held.end()) {
-        model::subtract_from(room, found->second);
-      }
-      rooms_.push_back(std::move(room));
-    }
-  }
-
-  bool may_take(const model::Pod& pod) {
-    const auto requests = scheduling::effective_requests(pod);
-    const auto [known, first] = answers_.try_emplace(model::to_string(requests), false);
-    if (first) {
-      known->second = std::any_of(rooms_.begin(), rooms_.end(),
-                                  [&](const auto& room) { return model::fits(requests, room); });
-    }
-    return known->second;
-  }
-
- private:
-  std::vector<model::ResourceList> rooms_;
-  std::map<std::string, bool, std::less<>> answers_;  // by the text of the requests
-};
 
 }  // namespace
 
@@ -133,7 +97,7 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
   for (const auto& hold : snapshot.holds) {
     if (targets.contains(hold.target)) {
       held.insert(hold.pod_uid);
-      problem.holds.push_back(hold);
+      problem.holds.push_back(as_planned(hold));
     }
   }
   const auto add = [&](const scheduling::PodPtr& pod, bool signalled) {
@@ -193,29 +157,6 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
 }
 
 namespace {
-
-std::ptrdiff_t refused_real_pods(const scheduling::Plan& plan,
-                                 const std::set<std::string, std::less<>>& virtual_uids) {
-  return std::count_if(plan.refusals.begin(), plan.refusals.end(), [&](const auto& refusal) {
-    return !virtual_uids.contains(refusal.pod_uid);
-  });
-}
-
-// No buffer takes what a real pod needs: where limits leave too little for both, the plan is made
-// again without the buffers.
-scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
-                                           const std::set<std::string, std::less<>>& virtual_uids) {
-  auto plan = scheduling::solve(problem);
-  const auto refused = refused_real_pods(plan, virtual_uids);
-  if (virtual_uids.empty() || refused == 0) {
-    return plan;
-  }
-  auto without = problem;
-  std::erase_if(without.pods,
-                [&](const auto& pod) { return virtual_uids.contains(pod->meta.uid); });
-  auto second = scheduling::solve(without);
-  return refused_real_pods(second, virtual_uids) < refused ? second : plan;
-}
 
 void nominate(Services& services, const model::Pod& pod, const std::string& target) {
   services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
@@ -298,6 +239,7 @@ void Provisioner::place_buffers(const Round& round) {
   for (const auto& uid : round.virtual_uids) {
     const auto target = targets.find(uid);
     services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
+    keep_buffer_room(services_, uid);
   }
 }
 

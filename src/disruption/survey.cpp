@@ -43,8 +43,13 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
   for (const auto& record : snapshot_.nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
   }
+  for (const auto& pod : input_.virtual_pods) {
+    virtual_uids_.insert(pod->meta.uid);
+  }
   for (const auto& hold : snapshot_.holds) {
-    if (hold.deadline > input_.now) {
+    // A buffer's own room moves with the pods that stand for it.
+    const auto uid = std::string_view(hold.pod_uid).substr(hold.pod_uid.rfind('/') + 1);
+    if (hold.deadline > input_.now && !virtual_uids_.contains(uid)) {
       holds_.push_back(hold);
     }
   }
@@ -140,10 +145,7 @@ void Survey::collect_pods() {
       other_pods_.push_back(pod);
     }
   }
-  for (const auto& pod : input_.virtual_pods) {
-    other_pods_.push_back(pod);
-    virtual_uids_.insert(pod->meta.uid);
-  }
+  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
   for (const auto& record : snapshot_.nodes) {
     if (!is_going(*record)) {
       continue;

@@ -22,6 +22,9 @@ class BufferRoom {
   struct Buffer {
     std::string uid;
     std::vector<scheduling::PodPtr> pods;  // named and numbered as virtual_pods() does
+    // Controller whose pods alone may use the room (annotation millwright.io/keep-for-owner);
+    // empty: anybody's.
+    std::string owner_uid;
   };
 
   // What a buffer comes to, or that it is gone.
@@ -42,6 +45,15 @@ class BufferRoom {
   // Where a plan put the pod: a node's or claim's name, or empty when it found no place.
   void place(std::string_view pod_uid, std::string target);
 
+  // Room kept for the buffer's own workload, once the pod's place is a node that is up: the hold
+  // to put into the ledger. hold_id() names it there. Nothing when anybody may use the room.
+  std::optional<scheduling::Hold> hold_for(std::string_view pod_uid,
+                                           const scheduling::Snapshot& snapshot,
+                                           base::TimePoint deadline) const;
+  static std::string hold_id(std::string_view pod_uid);
+  std::vector<std::string> pod_uids(const model::ObjectKey& buffer) const;
+  std::vector<std::string> pod_uids() const;
+
   // Pods that have a place, and the names of the nodes or claims in flight that keep room.
   std::vector<scheduling::PodPtr> placed_pods() const;
   std::set<std::string, std::less<>> nodes(const scheduling::Snapshot& snapshot) const;
@@ -55,6 +67,7 @@ class BufferRoom {
     scheduling::PodPtr pod;
     bool planned = false;
     std::string target;
+    std::string owner_uid;
   };
   std::map<model::ObjectKey, Buffer> buffers_;
   std::map<std::string, Place, std::less<>> places_;  // by pod uid

@@ -13,6 +13,10 @@
 
 namespace millwright::controllers {
 
+// After a plan placed the pod: keeps the place for the buffer's own workload when the buffer asks
+// for it (annotation millwright.io/keep-for-owner), and lets go of an earlier one.
+void keep_buffer_room(Services& services, const std::string& pod_uid);
+
 class Buffers {
  public:
   // `plan` is called when buffers want a plan. services.buffers must be set when run() is called.
@@ -26,10 +30,17 @@ class Buffers {
  private:
   struct Resolved;
   base::Task<base::Result<Requeue>> reconcile(std::string key);
+  static std::string reference_problem(const model::CapacityBuffer& buffer);
+  static Resolved read_source(const model::CapacityBuffer& buffer,
+                              const boost::json::value& object);
   base::Task<base::Result<Resolved>> resolve(std::shared_ptr<const model::CapacityBuffer> buffer);
   base::Task<base::Result<>> write_status(std::shared_ptr<const model::CapacityBuffer> buffer,
                                           std::shared_ptr<const Resolved> resolved);
+  base::Task<base::Result<std::string>> owner_of_pods(model::Resource resource,
+                                                      boost::json::value workload);
   base::Task<void> ask_for_plans(std::stop_token stop);
+  void renew_holds();
+  void release(const model::ObjectKey& buffer);
 
   Services& services_;
   std::function<void()> plan_;

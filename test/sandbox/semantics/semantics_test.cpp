@@ -338,6 +338,38 @@ TEST_F(Semantics, ABufferNeverTakesTheLastOfALimitFromARealPod) {
   EXPECT_TRUE(soon([&] { return running("real") == 1; }));
 }
 
+TEST_F(Semantics, ABufferMayKeepItsRoomForItsOwner) {
+  create(pool("default", ""));
+  create(deployment("web", 0, "cpu: 1"));
+  create(kBuffer);
+  edit(model::kCapacityBufferResource, "room", [](json::value& object) {
+    object.at("metadata").as_object()["annotations"] = {{"millwright.io/keep-for-owner", "true"}};
+  });
+  ASSERT_TRUE(soon([&] {
+    return condition(model::kCapacityBufferResource, "room", "Provisioning") ==
+           "True FitsExistingCapacity";
+  }));
+  cluster_.loop.run_for(minutes(5));
+  const auto room = nodes();
+  ASSERT_EQ(room.size(), 1U);
+  // As many pods as would fill the node, had it not been kept.
+  create(deployment("other", 4, "cpu: 900m"));
+  ASSERT_TRUE(soon([&] { return running("other") == 4; }));
+  const auto scaled = cluster_.loop.now();
+  edit(model::kDeploymentResource, "web",
+       [](json::value& object) { object.at("spec").as_object()["replicas"] = 2; });
+  ASSERT_TRUE(soon([&] { return running("web") == 2; }));
+  EXPECT_LT(cluster_.loop.now() - scaled, seconds(10)) << "its room was still there";
+  std::size_t in_the_room = 0;
+  for (const auto& [uid, pod] : cluster_.cluster->world().recorder().pods()) {
+    in_the_room += pod.last->meta.label("app") == "web" &&
+                           pod.last->spec.node_name == room.front()->node->meta.name
+                       ? 1
+                       : 0;
+  }
+  EXPECT_EQ(in_the_room, 2U);
+}
+
 class WithoutGates : public Semantics {
  protected:
   WithoutGates()
