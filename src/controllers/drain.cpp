@@ -1,5 +1,7 @@
 #include "millwright/controllers/drain.hpp"
 
+#include "millwright/disruption/pod_obstacles.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -9,16 +11,10 @@ namespace {
 constexpr auto kStuckTerminating = std::chrono::minutes(1);
 constexpr std::int64_t kDefaultGrace = 30;
 
-bool tolerates_disruption(const model::Pod& pod) {
-  const model::Taint taint{.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"};
-  return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),
-                     [&](const auto& toleration) { return toleration.tolerates(taint); });
-}
-
 bool is_drainable(const model::Pod& pod, base::TimePoint now) {
   const bool stuck =
       pod.meta.deletion_timestamp && now > *pod.meta.deletion_timestamp + kStuckTerminating;
-  return !tolerates_disruption(pod) && !stuck && !model::is_mirror(pod);
+  return !disruption::tolerates_disruption(pod) && !stuck && !model::is_mirror(pod);
 }
 
 bool is_critical(const model::Pod& pod) {
@@ -40,18 +36,6 @@ bool is_overdue(const model::Pod& pod, base::TimePoint deadline, base::TimePoint
 }
 
 }  // namespace
-
-bool has_active_do_not_disrupt(const model::Pod& pod, base::TimePoint now) {
-  const std::string& value = pod.meta.annotation(model::kDoNotDisruptAnnotation);
-  if (value == "true") {
-    return true;
-  }
-  const auto duration = base::parse_go_duration(value);
-  if (value.empty() || !duration || *duration <= base::Duration::zero()) {
-    return false;
-  }
-  return !pod.status.start_time || now < *pod.status.start_time + *duration;
-}
 
 DrainStep next_drain_step(const scheduling::NodeRecord& node,
                           std::optional<base::TimePoint> deadline, base::TimePoint now) {
@@ -75,7 +59,7 @@ DrainStep next_drain_step(const scheduling::NodeRecord& node,
     return step;
   }
   for (const auto& pod : *first) {
-    if (!pod->meta.is_deleting() && !has_active_do_not_disrupt(*pod, now)) {
+    if (!pod->meta.is_deleting() && !disruption::do_not_disrupt_until(*pod, now)) {
       step.evict.push_back(pod);
     }
   }

@@ -4,6 +4,7 @@
 #include "controllers/free_room.hpp"
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
+#include "millwright/disruption/pod_obstacles.hpp"
 
 #include <algorithm>
 #include <map>
@@ -122,10 +123,11 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
       add(pod, signalled);
     }
   }
+  const disruption::PodObstacles obstacles(snapshot.disruption_budgets, services_.loop.now());
   for (const auto& record : snapshot.nodes) {
     if (record->marked_for_deletion) {
       for (const auto& pod : record->pods) {
-        if (scheduling::is_reschedulable(*pod) && scheduling::has_successor(*pod)) {
+        if (obstacles.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod)) {
           add(pod, true);
         }
       }

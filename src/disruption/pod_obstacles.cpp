@@ -1,10 +1,11 @@
-// What pods have to say about their node's removal: do-not-disrupt annotations and
-// PodDisruptionBudgets (Karpenter's ValidatePodsDisruptable).
+#include "millwright/disruption/pod_obstacles.hpp"
+
 #include "disruption/survey.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 namespace millwright::disruption {
 namespace {
@@ -15,14 +16,13 @@ bool is_active(const model::Pod& pod) {
   return !model::is_terminal(pod) && !pod.meta.is_deleting();
 }
 
-bool tolerates_removal(const model::Pod& pod) {
-  const model::Taint taint{.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"};
-  return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),
-                     [&](const auto& toleration) { return toleration.tolerates(taint); });
-}
-
 std::string pod_name(const model::Pod& pod) {
   return model::key_of(pod.meta).to_string();
+}
+
+bool never_allows_any(const model::PodDisruptionBudget& budget) {
+  return budget.max_unavailable == "0" || budget.max_unavailable == "0%" ||
+         budget.min_available == "100%";
 }
 
 }  // namespace
@@ -59,53 +59,76 @@ std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base:
   return now < until ? std::optional(until) : std::nullopt;
 }
 
-std::optional<Obstacle> Survey::pods_obstacle(const scheduling::NodeRecord& record) const {
+bool tolerates_disruption(const model::Pod& pod) {
+  const model::Taint taint{.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"};
+  return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),
+                     [&](const auto& toleration) { return toleration.tolerates(taint); });
+}
+
+PodObstacles::PodObstacles(Budgets budgets, base::TimePoint now) : now_(now) {
+  for (const auto& budget : budgets) {
+    by_namespace_[budget->meta.namespace_].push_back(budget);
+  }
+}
+
+std::optional<Obstacle> PodObstacles::find(const std::vector<scheduling::PodPtr>& pods) const {
   std::optional<Obstacle> found;
-  for (const auto& pod : record.pods) {
+  for (const auto& pod : pods) {
     if (!is_active(*pod)) {
       continue;
     }
-    if (const auto until = do_not_disrupt_until(*pod, input_.now)) {
+    if (const auto until = do_not_disrupt_until(*pod, now_)) {
       const bool forever = *until == base::TimePoint::max();
       return Obstacle{"pod " + pod_name(*pod) + " has the annotation " +
                           std::string(model::kDoNotDisruptAnnotation) +
                           (forever ? std::string() : ", until " + base::format_rfc3339(*until)),
                       until};
     }
-    if (!found && !model::is_mirror(*pod) && !tolerates_removal(*pod)) {
-      found = pod_budget_obstacle(*pod);
+    if (!found && !model::is_mirror(*pod) && !tolerates_disruption(*pod)) {
+      found = budget_obstacle(*pod);
     }
   }
   return found;
 }
 
-std::optional<Obstacle> Survey::pod_budget_obstacle(const model::Pod& pod) const {
-  const auto in_namespace = budgets_by_namespace_.find(pod.meta.namespace_);
-  if (in_namespace == budgets_by_namespace_.end()) {
-    return std::nullopt;
+bool PodObstacles::is_currently_reschedulable(const model::Pod& pod) const {
+  if (!scheduling::is_reschedulable(pod) || (is_active(pod) && do_not_disrupt_until(pod, now_))) {
+    return false;
   }
-  const model::PodDisruptionBudget* only = nullptr;
-  for (const auto& budget : in_namespace->second) {
-    if (!budget->selector || !budget->selector->matches(pod.meta.labels)) {
-      continue;
-    }
-    if (only != nullptr) {
-      return Obstacle{"pod " + pod_name(pod) + " has more than one PodDisruptionBudget (" +
-                          only->meta.name + ", " + budget->meta.name +
-                          "), which the eviction API refuses",
-                      std::nullopt};
-    }
-    only = budget.get();
+  const auto budgets = budgets_of(pod);
+  return std::none_of(budgets.begin(), budgets.end(),
+                      [](const auto& budget) { return never_allows_any(*budget); });
+}
+
+std::vector<PodObstacles::BudgetPtr> PodObstacles::budgets_of(const model::Pod& pod) const {
+  std::vector<BudgetPtr> matching;
+  const auto in_namespace = by_namespace_.find(pod.meta.namespace_);
+  if (in_namespace != by_namespace_.end()) {
+    std::copy_if(in_namespace->second.begin(), in_namespace->second.end(),
+                 std::back_inserter(matching), [&](const auto& budget) {
+                   return budget->selector && budget->selector->matches(pod.meta.labels);
+                 });
   }
-  if (only == nullptr || only->disruptions_allowed > 0) {
+  return matching;
+}
+
+std::optional<Obstacle> PodObstacles::budget_obstacle(const model::Pod& pod) const {
+  const auto budgets = budgets_of(pod);
+  if (budgets.size() > 1) {
+    return Obstacle{"pod " + pod_name(pod) + " has more than one PodDisruptionBudget (" +
+                        budgets[0]->meta.name + ", " + budgets[1]->meta.name +
+                        "), which the eviction API refuses",
+                    std::nullopt};
+  }
+  if (budgets.empty() || budgets[0]->disruptions_allowed > 0) {
     return std::nullopt;
   }
   const auto* ready = model::find_condition(pod.status.conditions, "Ready");
-  if (only->unhealthy_pod_eviction_policy == "AlwaysAllow" && ready != nullptr &&
+  if (budgets[0]->unhealthy_pod_eviction_policy == "AlwaysAllow" && ready != nullptr &&
       ready->status == model::ConditionStatus::False) {
     return std::nullopt;
   }
-  return Obstacle{"PodDisruptionBudget " + model::key_of(only->meta).to_string() +
+  return Obstacle{"PodDisruptionBudget " + model::key_of(budgets[0]->meta).to_string() +
                       " allows no disruption of pod " + pod.meta.name + " now",
                   std::nullopt};
 }

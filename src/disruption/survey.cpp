@@ -38,7 +38,9 @@ bool counts_in_budgets(const scheduling::NodeRecord& record) {
 }
 
 Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
-    : input_(input), snapshot_(*input.snapshot) {
+    : input_(input),
+      snapshot_(*input.snapshot),
+      pod_obstacles_(snapshot_.disruption_budgets, input.now) {
   const std::set<std::string_view> own(own_claims.begin(), own_claims.end());
   for (const auto& record : snapshot_.nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
@@ -56,7 +58,6 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
   for (const auto& hold : holds_) {
     holds_by_target_.try_emplace(hold.target, &hold);
   }
-  index_budgets();
   count_nodes();
   collect_pools();
   for (const auto& record : snapshot_.nodes) {
@@ -69,12 +70,6 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
 }
 
 // --- indexes
-
-void Survey::index_budgets() {
-  for (const auto& budget : snapshot_.disruption_budgets) {
-    budgets_by_namespace_[budget->meta.namespace_].push_back(budget);
-  }
-}
 
 void Survey::count_nodes() {
   for (const auto& record : snapshot_.nodes) {
@@ -151,7 +146,8 @@ void Survey::collect_pods() {
       continue;
     }
     for (const auto& pod : record->pods) {
-      if (scheduling::is_reschedulable(*pod) && scheduling::has_successor(*pod) && is_open(*pod)) {
+      if (pod_obstacles_.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod) &&
+          is_open(*pod)) {
         other_pods_.push_back(pod);
         leaving_uids_.insert(pod->meta.uid);
       }
@@ -291,7 +287,7 @@ void Survey::consider(const scheduling::NodeRecordPtr& record,
     }
   }
   candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
-  candidate.pods_obstacle = pods_obstacle(*record);
+  candidate.pods_obstacle = pod_obstacles_.find(record->pods);
   candidates_.push_back(std::move(candidate));
 }
 

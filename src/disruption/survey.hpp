@@ -3,6 +3,7 @@
 #pragma once
 
 #include "millwright/disruption/decide.hpp"
+#include "millwright/disruption/pod_obstacles.hpp"
 
 #include <map>
 #include <optional>
@@ -14,12 +15,6 @@
 #include <vector>
 
 namespace millwright::disruption {
-
-// Something that keeps a node, and when it may stop doing so by itself.
-struct Obstacle {
-  std::string message;
-  std::optional<base::TimePoint> until;
-};
 
 // A node that nothing about the node itself keeps: Karpenter's disruption Candidate.
 struct Candidate {
@@ -102,7 +97,6 @@ class Survey {
     int nodes = 0;
     int disrupting = 0;
   };
-  void index_budgets();
   void count_nodes();
   void collect_pools();
   void collect_types(const model::NodePool& pool,
@@ -111,8 +105,6 @@ class Survey {
   void collect_destination(const scheduling::NodeRecordPtr& record);
   void consider(const scheduling::NodeRecordPtr& record, const std::set<std::string_view>& own);
   std::optional<Obstacle> node_obstacle(const scheduling::NodeRecord& record, bool own) const;
-  std::optional<Obstacle> pods_obstacle(const scheduling::NodeRecord& record) const;
-  std::optional<Obstacle> pod_budget_obstacle(const model::Pod& pod) const;
   bool is_going(const scheduling::NodeRecord& record) const;
   std::shared_ptr<const model::NodePool> pool_named(std::string_view name) const;
   std::optional<double> price_of(const scheduling::InstanceTypes& types,
@@ -120,6 +112,7 @@ class Survey {
 
   const Input& input_;
   const scheduling::Snapshot& snapshot_;
+  const PodObstacles pod_obstacles_;
   std::vector<Candidate> candidates_;
   std::map<std::string, std::string, std::less<>> blocked_;
   std::optional<base::TimePoint> next_;
@@ -129,8 +122,6 @@ class Survey {
   // Thousands of nodes are of few kinds; by pool, type, zone and capacity type.
   using PriceKey = std::tuple<const void*, std::string_view, std::string_view, std::string_view>;
   mutable std::map<PriceKey, std::optional<double>> prices_;
-  std::map<std::string_view, std::vector<std::shared_ptr<const model::PodDisruptionBudget>>>
-      budgets_by_namespace_;
   std::map<std::string_view, const scheduling::Hold*> holds_by_target_;
   std::vector<scheduling::PoolOption> pools_;
   std::vector<Destination> destinations_;
@@ -146,9 +137,6 @@ class Survey {
 // Karpenter's EvictionCost: 1, moved by the pod-deletion-cost annotation and the priority, within
 // -10..10.
 double eviction_cost(const model::Pod& pod);
-// When the pod's do-not-disrupt annotation stops to hold; nullopt when it does not hold now, and
-// TimePoint::max() when it holds for good.
-std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now);
 // Counts in Karpenter's budgets: managed, initialised, its instance not yet terminating.
 bool counts_in_budgets(const scheduling::NodeRecord& record);
 // The claim's consolidateAfter window is still open at `now`.

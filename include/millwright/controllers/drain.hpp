@@ -20,7 +20,4 @@ struct DrainStep {
 DrainStep next_drain_step(const scheduling::NodeRecord& node,
                           std::optional<base::TimePoint> deadline, base::TimePoint now);
 
-// karpenter.sh/do-not-disrupt: "true", or a duration since the pod started.
-bool has_active_do_not_disrupt(const model::Pod& pod, base::TimePoint now);
-
 }  // namespace millwright::controllers

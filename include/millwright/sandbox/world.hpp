@@ -44,6 +44,8 @@ struct KubeletOptions {
   base::Duration lease_interval = std::chrono::seconds(60);
   // A machine that stopped is reported Unknown after so long without a heartbeat.
   base::Duration unreachable_after = std::chrono::seconds(40);
+  // Then its Node is deleted so much later, as a cloud controller manager does.
+  base::Duration forgotten_after = std::chrono::seconds(5);
   // Pods of Jobs succeed so long after they started, unless the annotation kRunForAnnotation says
   // otherwise.
   base::Duration job_run_time = std::chrono::seconds(10);

@@ -110,6 +110,12 @@ void Kubelet::lose_contact(const std::string& node) {
     edit(world_, model::kPodResource, pod, Part::Status,
          [&](Json& json) { set_condition(json, "Ready", "False", "NodeNotReady", "", now); });
   }
+  silences_[node] = world_.loop.after(options_.forgotten_after, [this, node] {
+    silences_.erase(node);
+    if (machine_of(node) == nullptr) {
+      remove(world_, model::kNodeResource, {{}, node});
+    }
+  });
 }
 
 const Kubelet::Machine* Kubelet::machine_of(std::string_view node) const {

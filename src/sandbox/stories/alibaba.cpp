@@ -5,7 +5,6 @@ namespace millwright::sandbox {
 namespace {
 
 using std::chrono::minutes;
-using std::chrono::seconds;
 
 const std::string kApp = "inflate";
 
@@ -33,21 +32,7 @@ base::Task<void> tell_alibaba(Stage& stage) {
   if (!scaled) {
     co_return;
   }
-  const bool gone = co_await stage.wait(
-      "no pod is left", [&stage] { return stage.pods_left(kApp) == 0; }, minutes(2));
-  if (!gone) {
-    co_return;
-  }
-  const base::TimePoint empty_since = stage.now();
-  const bool removed = co_await stage.wait(
-      "no node is left", [&stage] { return stage.nodes().empty(); }, minutes(10));
-  if (!removed) {
-    co_return;
-  }
-  for (const auto& [uid, node] : stage.recorder().nodes()) {
-    const bool patient = node.disrupted && *node.disrupted - empty_since >= seconds(59);
-    stage.expect(patient, "the node was left alone for its consolidateAfter of 1m");
-  }
+  co_await stage.wait_idle_end(kApp, minutes(1), "nodes were left alone for consolidateAfter, 1m");
 }
 
 }  // namespace millwright::sandbox

@@ -1,7 +1,6 @@
 // The legacy manifests: Provisioners and AWSNodeTemplates, used with `kubectl create`.
 #include "sandbox/stories/stage.hpp"
 
-#include <algorithm>
 
 namespace millwright::sandbox {
 namespace {
@@ -39,23 +38,8 @@ base::Task<void> remove_workload(Stage& stage) {
   if (!removed) {
     co_return;
   }
-  const bool gone = co_await stage.wait(
-      "no pod is left", [&stage] { return stage.pods_left(kApp) == 0; }, minutes(2));
-  if (!gone) {
-    co_return;
-  }
-  const base::TimePoint empty_since = stage.now();
-  const bool empty = co_await stage.wait(
-      "no node is left", [&stage] { return stage.nodes().empty(); }, minutes(10));
-  if (!empty) {
-    co_return;
-  }
-  const auto& nodes = stage.recorder().nodes();
-  const bool patient = std::all_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
-    const auto& node = entry.second;
-    return node.disrupted && *node.disrupted - empty_since >= seconds(29);
-  });
-  stage.expect(patient, "empty nodes were kept for ttlSecondsAfterEmpty, 30 s");
+  co_await stage.wait_idle_end(kApp, seconds(30),
+                               "empty nodes were kept for ttlSecondsAfterEmpty, 30 s");
 }
 
 }  // namespace

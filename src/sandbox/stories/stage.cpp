@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -189,6 +190,26 @@ base::Task<bool> Stage::wait_pool_ready(std::string name) {
   }
   fail("NodePool " + name + " is Ready within a minute");
   co_return false;
+}
+
+base::Task<void> Stage::wait_idle_end(std::string app, base::Duration patience, std::string rule) {
+  const bool gone = co_await wait(
+      "no pod is left", [this, &app] { return pods_left(app) == 0; }, std::chrono::minutes(2));
+  if (!gone) {
+    co_return;
+  }
+  const base::TimePoint empty_since = now();
+  const bool empty = co_await wait(
+      "no node is left", [this] { return nodes().empty(); }, std::chrono::minutes(10));
+  if (!empty) {
+    co_return;
+  }
+  const auto& all = recorder().nodes();
+  const bool patient = std::all_of(all.begin(), all.end(), [&](const auto& entry) {
+    const auto& node = entry.second;
+    return node.disrupted && *node.disrupted - empty_since >= patience - std::chrono::seconds(1);
+  });
+  expect(patient, rule);
 }
 
 base::Task<bool> Stage::pass(base::Duration time) {

@@ -29,6 +29,9 @@ class Stage {
   base::Task<bool> wait(std::string what, std::function<bool()> seen, base::Duration deadline);
   // Asks for the NodePool until its condition Ready is True.
   base::Task<bool> wait_pool_ready(std::string name);
+  // Waits until no pod of `app` and then no node is left; every node must have stayed so long
+  // after the last pod had gone (a second of tolerance).
+  base::Task<void> wait_idle_end(std::string app, base::Duration patience, std::string rule);
   // Lets time pass.
   base::Task<bool> pass(base::Duration time);
 

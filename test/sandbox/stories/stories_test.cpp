@@ -1,9 +1,7 @@
 // Every story of `millwright sandbox`, in virtual time with the real engine.
 
-#include "millwright/model/codec.hpp"
 #include "support/virtual_cluster.hpp"
 
-#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 namespace millwright::test {
@@ -49,57 +47,6 @@ TEST_P(Stories, GoesTheSameWayForTheSameSeed) {
     account = account_of(cluster.tell(std::string(GetParam().name), std::chrono::hours(12)));
   }
   EXPECT_EQ(accounts[0], accounts[1]);
-}
-
-// A pod that loses the room kept for it to one that no scheduler placed is planned anew when its
-// hold ends, on a cluster where nothing else happens.
-TEST(Holds, ThatEndWithoutTheirPodMakeANewPlan) {
-  app::EmbeddedOptions options;
-  options.profiles = {cloud::Profile::Kwok};
-  VirtualCluster cluster(std::move(options));
-  auto& api = cluster.cluster->world().api();
-  const auto create = [&](const std::string& yaml) {
-    const auto documents = model::parse_yaml(yaml);
-    ASSERT_TRUE(documents) << documents.error().message;
-    for (const auto& document : *documents) {
-      const auto* resource = model::find_by_kind(std::string(document.at("apiVersion").as_string()),
-                                                 std::string(document.at("kind").as_string()));
-      ASSERT_TRUE(api.create(*resource, document));
-    }
-  };
-  const auto pod = [](const std::string& name, const std::string& node) {
-    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
-           ", namespace: default}\nspec:\n" +
-           (node.empty() ? std::string() : "  nodeName: " + node + "\n") +
-           "  containers: [{name: work, image: work, resources: {requests: {cpu: \"3\"}}}]\n";
-  };
-  create(R"(
-apiVersion: karpenter.kwok.sh/v1alpha1
-kind: KWOKNodeClass
-metadata: {name: default}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
-      requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
-  disruption: {consolidateAfter: Never}
-)");
-  create(pod("planned", ""));
-  auto& nodes = cluster.cluster->world().recorder().nodes();
-  ASSERT_TRUE(cluster.loop.run_until([&] { return !nodes.empty(); }, std::chrono::minutes(2)));
-  create(pod("squatter", nodes.begin()->second.last->meta.name));
-  const auto runs = [&] {
-    const auto& pods = cluster.cluster->world().recorder().pods();
-    return std::any_of(pods.begin(), pods.end(), [](const auto& entry) {
-      return entry.second.last->meta.name == "planned" && entry.second.running;
-    });
-  };
-  EXPECT_TRUE(cluster.loop.run_until(runs, std::chrono::minutes(3)));
-  EXPECT_EQ(nodes.size(), 2U);
 }
 
 std::string name_of(const testing::TestParamInfo<sandbox::StoryInfo>& story) {

@@ -99,27 +99,5 @@ TEST(Drain, WaitsForDoNotDisruptUntilTheDeadlineForcesIt) {
   EXPECT_EQ(past.force_delete.front().second, 1);
 }
 
-TEST(Drain, DoNotDisruptMayBeADurationSinceThePodStarted) {
-  struct Case {
-    const char* value;
-    std::optional<base::TimePoint> started;
-    bool active;
-  };
-  const Case cases[] = {{"true", std::nullopt, true},
-                        {"false", std::nullopt, false},
-                        {"", std::nullopt, false},
-                        {"nonsense", std::nullopt, false},
-                        {"-5m", kNow, false},
-                        {"10m", std::nullopt, true},
-                        {"10m", kNow - std::chrono::minutes(9), true},
-                        {"10m", kNow - std::chrono::minutes(10), false}};
-  for (const auto& each : cases) {
-    auto subject = pod("p");
-    subject.meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = each.value;
-    subject.status.start_time = each.started;
-    EXPECT_EQ(has_active_do_not_disrupt(subject, kNow), each.active) << each.value;
-  }
-}
-
 }  // namespace
 }  // namespace millwright::controllers

@@ -1,0 +1,52 @@
+// What pods have to say about their own removal: do-not-disrupt annotations, tolerations of the
+// disruption taint, PodDisruptionBudgets.
+#pragma once
+
+#include "millwright/scheduling/snapshot.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::disruption {
+
+// Something that keeps a node or pod where it is, and when it may stop doing so by itself.
+struct Obstacle {
+  std::string message;
+  std::optional<base::TimePoint> until;
+};
+
+// When the pod's annotation karpenter.sh/do-not-disrupt ("true", or a duration since the pod
+// started) stops to hold; nullopt when it does not hold now, TimePoint::max() when it holds for
+// good.
+std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now);
+// Pods that tolerate karpenter.sh/disrupted stay until their node goes.
+bool tolerates_disruption(const model::Pod& pod);
+
+// Of one snapshot's budgets at one instant.
+class PodObstacles {
+ public:
+  using Budgets = std::span<const std::shared_ptr<const model::PodDisruptionBudget>>;
+  PodObstacles(Budgets budgets, base::TimePoint now);
+
+  // Why the pods cannot be evicted now (Karpenter's ValidatePodsDisruptable): the first pod that
+  // must not be disrupted, else the first whose budget is used up.
+  std::optional<Obstacle> find(const std::vector<scheduling::PodPtr>& pods) const;
+  // Room elsewhere is of use to it, as its node drains (Karpenter's IsCurrentlyReschedulable): not
+  // marked do-not-disrupt, and not under a budget that never allows anything.
+  bool is_currently_reschedulable(const model::Pod& pod) const;
+
+ private:
+  using BudgetPtr = std::shared_ptr<const model::PodDisruptionBudget>;
+  std::vector<BudgetPtr> budgets_of(const model::Pod& pod) const;
+  std::optional<Obstacle> budget_obstacle(const model::Pod& pod) const;
+
+  std::map<std::string_view, std::vector<BudgetPtr>> by_namespace_;
+  base::TimePoint now_;
+};
+
+}  // namespace millwright::disruption

@@ -1,0 +1,196 @@
+// Why nodes are given back while everybody is well, and what keeps them.
+
+#include "sandbox/lifecycle/lifecycle_fixture.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace millwright::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Disruption : public LifecycleFixture {
+ protected:
+  void up(const std::string& disruption, const WorkloadText& workload = {}, PoolText pool = {}) {
+    start();
+    apply_class();
+    pool.disruption = disruption;
+    apply_pool(pool);
+    deploy(workload);
+    ASSERT_TRUE(wait_running(workload.name, static_cast<std::size_t>(workload.replicas)));
+    first_ = node_names();
+  }
+
+  std::set<std::string> node_names() {
+    std::set<std::string> names;
+    for (const auto& node : nodes()) {
+      names.insert(node->meta.name);
+    }
+    return names;
+  }
+
+  bool is_replaced() {
+    const auto names = node_names();
+    return !names.empty() && std::none_of(names.begin(), names.end(),
+                                          [&](const auto& name) { return first_.contains(name); });
+  }
+
+  // The fewest pods of the app that ran at once while `until` was waited for.
+  std::size_t least_running(const std::string& app, const Predicate& until, base::Duration limit) {
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    EXPECT_TRUE(wait(
+        [&] {
+          least = std::min(least, running(app));
+          return until();
+        },
+        limit));
+    return least;
+  }
+
+  void protect_all() {
+    apply(R"(
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: keep, namespace: default}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+)");
+    run_for(seconds(5));
+  }
+
+  std::set<std::string> first_;
+};
+
+TEST_F(Disruption, AnEmptyNodeGoesAfterConsolidateAfterAndNotBefore) {
+  up("{consolidationPolicy: WhenEmpty, consolidateAfter: 5m}");
+  scale("web", 0);
+  run_for(minutes(4));
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_TRUE(wait_empty(minutes(4))) << inventory();
+}
+
+TEST_F(Disruption, WhenEmptyLeavesANodeThatIsHardlyUsed) {
+  up("{consolidationPolicy: WhenEmpty, consolidateAfter: 30s}", {.replicas = 12});
+  scale("web", 1);
+  run_for(hours(1));
+  EXPECT_THAT(node_names(), SizeIs(1));
+  EXPECT_TRUE(first_.contains(*node_names().begin()));
+}
+
+TEST_F(Disruption, ASmallerNodeIsThereBeforeTheLargerOneIsDrained) {
+  up("{consolidateAfter: 30s}", {.replicas = 12});
+  scale("web", 2);
+  EXPECT_EQ(least_running(
+                "web", [&] { return running("web") == 2; }, minutes(5)),
+            2U);
+  ASSERT_TRUE(wait([&] { return is_replaced() && node_names().size() == 1; }, hours(1)));
+  for (const auto& [uid, old] : recorder().nodes()) {
+    if (first_.contains(old.last->meta.name)) {
+      for (const auto& [other_uid, fresh] : recorder().nodes()) {
+        if (!first_.contains(fresh.last->meta.name) && old.drained_from) {
+          EXPECT_LE(*fresh.ready, *old.drained_from);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
+TEST_F(Disruption, ABudgetOfNoneKeepsEveryNode) {
+  up("{consolidateAfter: 10s, budgets: [{nodes: \"0\"}]}", {.replicas = 4});
+  scale("web", 0);
+  run_for(hours(3));
+  EXPECT_EQ(node_names(), first_);
+}
+
+TEST_F(Disruption, ABudgetWithAScheduleOpensWhenItEnds) {
+  // The cluster's clock starts at midnight UTC, a multiple of whole days after the epoch.
+  up("{consolidateAfter: 10s, budgets: [{nodes: \"0\", schedule: \"0 0 * * *\", duration: 6h}]}",
+     {.replicas = 4});
+  scale("web", 0);
+  run_for(hours(5));
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_TRUE(wait_empty(minutes(90))) << inventory();
+}
+
+TEST_F(Disruption, APodThatMustNotBeDisruptedKeepsItsNode) {
+  up("{consolidateAfter: 10s}",
+     {.replicas = 1,
+      .cpu = "900m",
+      .pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"true\"}"});
+  deploy({.name = "filler", .replicas = 10});
+  ASSERT_TRUE(wait_running("filler", 10));
+  scale("filler", 0);
+  run_for(hours(1));
+  ASSERT_FALSE(pods("web").empty());
+  EXPECT_TRUE(first_.contains(pods("web").front()->spec.node_name));
+}
+
+TEST_F(Disruption, ANodeThatMustNotBeDisruptedStaysThoughEmpty) {
+  up("{consolidateAfter: 10s}");
+  change(model::kNodeResource, *first_.begin(), [](boost::json::value& node) {
+    auto& annotations = node.at("metadata").as_object()["annotations"];
+    if (!annotations.is_object()) {
+      annotations.emplace_object();
+    }
+    annotations.as_object()["karpenter.sh/do-not-disrupt"] = "true";
+  });
+  scale("web", 0);
+  run_for(hours(1));
+  EXPECT_EQ(node_names(), first_);
+}
+
+TEST_F(Disruption, AnExpiredNodeIsEndedAndItsPodsRunElsewhere) {
+  up("{consolidateAfter: Never}", {.replicas = 2}, {.template_extra = "      expireAfter: 2h"});
+  run_for(minutes(110));
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_TRUE(wait([&] { return is_replaced(); }, minutes(30)));
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
+TEST_F(Disruption, AChangedTemplateReplacesNodesWithoutAPodMissing) {
+  up("{consolidateAfter: Never}", {.replicas = 3});
+  protect_all();
+  change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+    auto& metadata = pool.at("spec").at("template").as_object()["metadata"];
+    metadata = boost::json::object{{"labels", {{"team", "blue"}}}};
+  });
+  const auto least = least_running(
+      "web", [&] { return is_replaced() && running("web") == 3; }, hours(2));
+  EXPECT_GE(least, 2U) << "the budget of the pods allows one away";
+  for (const auto& node : nodes()) {
+    EXPECT_EQ(node->meta.labels.at("team"), "blue");
+  }
+}
+
+TEST_F(Disruption, ASpotInterruptionMovesPodsBeforeTheMachineGoes) {
+  up("{consolidateAfter: Never}", {.replicas = 2}, {.capacity_types = "[spot]"});
+  const auto instance = instances().front().provider_id;
+  const auto warned = now();
+  ASSERT_TRUE(cloud().interrupt(instance));
+  ASSERT_TRUE(wait([&] { return is_replaced() && running("web") == 2; }));
+  EXPECT_LE(now() - warned, minutes(3));
+  EXPECT_THAT(instances(), SizeIs(1));
+}
+
+TEST_F(Disruption, NodesWhosePodsFitTogetherBecomeFewer) {
+  up("{consolidateAfter: 30s}",
+     {.replicas = 4,
+      .pod_metadata = "",
+      .pod_spec = "      topologySpreadConstraints:\n"
+                  "      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: "
+                  "DoNotSchedule, labelSelector: {matchLabels: {app: web}}}"});
+  ASSERT_THAT(node_names(), SizeIs(4));
+  run_for(hours(1));
+  EXPECT_THAT(node_names(), SizeIs(4)) << "nodes that the spread needs";
+  scale("web", 1);
+  ASSERT_TRUE(wait_running("web", 1));
+  EXPECT_TRUE(wait([&] { return node_names().size() == 1; }, hours(1)));
+}
+
+}  // namespace
+}  // namespace millwright::test

@@ -1,0 +1,230 @@
+// From a pending pod to a node, and what happens when the way there fails.
+
+#include "sandbox/lifecycle/lifecycle_fixture.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Launch : public LifecycleFixture {
+ protected:
+  static app::EmbeddedOptions with(cloud::SimulatedSettings settings) {
+    app::EmbeddedOptions options;
+    options.settings[cloud::Profile::Kwok] = std::move(settings);
+    return options;
+  }
+};
+
+TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.replicas = 3});
+  ASSERT_TRUE(wait_running("web", 3));
+  ASSERT_THAT(claims(), SizeIs(1));
+  const auto claim = claims().front()->meta.name;
+  for (const std::string type : {"Launched", "Registered", "Initialized", "Ready"}) {
+    EXPECT_EQ(condition(model::kNodeClaimResource, claim, type), "True") << type;
+  }
+  ASSERT_THAT(nodes(), SizeIs(1));
+  const auto& node = *nodes().front();
+  EXPECT_EQ(node.meta.labels.at("karpenter.sh/nodepool"), "default");
+  EXPECT_EQ(node.meta.labels.at("karpenter.sh/initialized"), "true");
+  EXPECT_EQ(node.meta.labels.at("karpenter.sh/registered"), "true");
+  EXPECT_THAT(node.meta.finalizers, Contains("karpenter.sh/termination"));
+  EXPECT_THAT(node.taints, IsEmpty());
+  EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), node.meta.name);
+  run_for(seconds(30));
+  EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/resources/nodes"), "1");
+  EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
+}
+
+TEST_F(Launch, AnOfferingThatIsSoldOutIsReplacedByTheNextBest) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto cheapest = nodes().front()->meta.labels.at("node.kubernetes.io/instance-type");
+  remove(model::kDeploymentResource, "web", "default");
+  remove(model::kNodePoolResource, "default");
+  ASSERT_TRUE(wait_empty());
+
+  cloud().sell_out({.instance_type = cheapest});
+  apply_pool({.name = "second"});
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+  EXPECT_NE(nodes().front()->meta.labels.at("node.kubernetes.io/instance-type"), cheapest);
+}
+
+TEST_F(Launch, WithNothingLeftThePodWaitsAndRunsOnceThereIsStockAgain) {
+  start();
+  apply_class();
+  apply_pool();
+  cloud().sell_out({});
+  deploy({});
+  ASSERT_TRUE(wait([&] { return !events("InsufficientCapacityError").empty(); }));
+  EXPECT_EQ(running("web"), 0U);
+  EXPECT_THAT(instances(), IsEmpty());
+  cloud().restock({});
+  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+  EXPECT_THAT(instances(), SizeIs(1));
+}
+
+TEST_F(Launch, ALostReplyMakesNoSecondInstance) {
+  cloud::SimulatedSettings settings;
+  settings.lost_reply_rate = 0.7;
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({.replicas = 20, .cpu = "200"});
+  ASSERT_TRUE(wait_running("web", 20, hours(2)));
+  EXPECT_EQ(instances().size(), claims().size());
+  std::set<std::string> owners;
+  for (const auto& instance : instances()) {
+    EXPECT_TRUE(owners.insert(instance.node_claim).second) << instance.node_claim << " has two";
+  }
+}
+
+TEST_F(Launch, AClaimWhoseNodeNeverRegistersIsGivenUpWithItsInstance) {
+  cloud::SimulatedSettings settings;
+  settings.boot = {hours(5), hours(5), hours(5)};
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_instances(1));
+  const auto silent = instances().front().provider_id;
+  run_for(minutes(14));
+  ASSERT_THAT(instances(), SizeIs(1));
+  EXPECT_EQ(instances().front().provider_id, silent) << "given up before its timeout";
+  cloud().configure({});
+  ASSERT_TRUE(wait_running("web", 1));
+  ASSERT_THAT(instances(), SizeIs(1));
+  EXPECT_NE(instances().front().provider_id, silent);
+}
+
+TEST_F(Launch, AClaimThatTheCloudNeverAnswersIsGivenUpAfterFiveMinutes) {
+  cloud::SimulatedSettings settings;
+  settings.error_rate = 1;
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait([&] { return !claims().empty(); }));
+  const auto first = claims().front()->meta.name;
+  run_for(minutes(4));
+  ASSERT_THAT(claims(), SizeIs(1));
+  EXPECT_EQ(claims().front()->meta.name, first);
+  cloud().configure({});
+  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_EQ(instances().size(), claims().size());
+}
+
+TEST_F(Launch, APoolWithoutItsClassIsNotReadyAndSaysWhy) {
+  start();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait(
+      [&] { return condition(model::kNodePoolResource, "default", "NodeClassReady") == "False"; }));
+  EXPECT_EQ(condition(model::kNodePoolResource, "default", "Ready"), "False");
+  ASSERT_TRUE(wait([&] { return !events("FailedScheduling").empty(); }));
+  EXPECT_THAT(claims(), IsEmpty());
+  apply_class();
+  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_EQ(condition(model::kNodePoolResource, "default", "Ready"), "True");
+}
+
+TEST_F(Launch, LimitsAreKeptAndRaised) {
+  start();
+  apply_class();
+  apply_pool({.extra = "  limits: {cpu: \"4\"}"});
+  deploy({.replicas = 6});
+  ASSERT_TRUE(wait([&] { return running("web") >= 2; }));
+  run_for(minutes(5));
+  double capacity = 0;
+  for (const auto& node : nodes()) {
+    capacity += std::stod(node->meta.labels.at("karpenter.kwok.sh/instance-cpu"));
+  }
+  EXPECT_LE(capacity, 4);
+  EXPECT_LT(running("web"), 6U);
+  change(model::kNodePoolResource, "default",
+         [](boost::json::value& pool) { pool.at("spec").at("limits").as_object()["cpu"] = "100"; });
+  EXPECT_TRUE(wait_running("web", 6));
+}
+
+TEST_F(Launch, StartupTaintsDelayInitializationUntilSomebodyTakesThemOff) {
+  start();
+  apply_class();
+  apply_pool({.template_extra = "      startupTaints:\n"
+                                "      - {key: example.com/agent, effect: NoSchedule}"});
+  deploy({});
+  ASSERT_TRUE(wait([&] {
+    return !nodes().empty() && !claims().empty() &&
+           condition(model::kNodeClaimResource, claims().front()->meta.name, "Registered") ==
+               "True";
+  }));
+  run_for(minutes(2));
+  EXPECT_NE(condition(model::kNodeClaimResource, claims().front()->meta.name, "Initialized"),
+            "True");
+  EXPECT_EQ(running("web"), 0U);
+  EXPECT_THAT(claims(), SizeIs(1)) << "another node was bought for the same pod";
+  change(model::kNodeResource, nodes().front()->meta.name,
+         [](boost::json::value& node) { node.at("spec").as_object().erase("taints"); });
+  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_EQ(condition(model::kNodeClaimResource, claims().front()->meta.name, "Initialized"),
+            "True");
+}
+
+TEST_F(Launch, AClaimOfItsOwnGetsANodeThatNobodyDisrupts) {
+  start();
+  apply_class();
+  apply(R"(
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: alone}
+spec:
+  nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+  requirements:
+  - {key: kubernetes.io/os, operator: In, values: [linux]}
+  - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+  resources: {requests: {cpu: "3"}}
+)");
+  ASSERT_TRUE(
+      wait([&] { return condition(model::kNodeClaimResource, "alone", "Initialized") == "True"; }));
+  run_for(hours(2));
+  EXPECT_THAT(nodes(), SizeIs(1));
+  remove(model::kNodeClaimResource, "alone");
+  EXPECT_TRUE(wait_empty()) << inventory();
+}
+
+// A pod that loses the room kept for it to one that no scheduler placed, on a cluster where nothing
+// else happens.
+TEST_F(Launch, AHoldThatEndsWithoutItsPodMakesANewPlan) {
+  start();
+  apply_class();
+  apply_pool();
+  const auto pod = [](const std::string& name, const std::string& node) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", namespace: default, labels: {app: " + name + "}}\nspec:\n" +
+           (node.empty() ? std::string() : "  nodeName: " + node + "\n") +
+           "  containers: [{name: work, image: work, resources: {requests: {cpu: \"3\"}}}]\n";
+  };
+  apply(pod("planned", ""));
+  ASSERT_TRUE(wait([&] { return !nodes().empty(); }, minutes(2)));
+  apply(pod("squatter", nodes().front()->meta.name));
+  EXPECT_TRUE(wait_running("planned", 1, minutes(3)));
+  EXPECT_THAT(nodes(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace millwright::test

@@ -1,0 +1,161 @@
+// How nodes go: who waits for whom, and what ends when objects or machines vanish.
+
+#include "sandbox/lifecycle/lifecycle_fixture.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Termination : public LifecycleFixture {
+ protected:
+  void up(const PoolText& pool = {}, const WorkloadText& workload = {}) {
+    start();
+    apply_class();
+    apply_pool(pool);
+    deploy(workload);
+    ASSERT_TRUE(wait_running(workload.name, static_cast<std::size_t>(workload.replicas)));
+  }
+
+  void protect(const std::string& app, int min_available) {
+    apply(
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: keep, namespace: "
+        "default}\nspec: {minAvailable: " +
+        std::to_string(min_available) + ", selector: {matchLabels: {app: " + app + "}}}\n");
+    run_for(seconds(5));
+  }
+
+  bool node_exists(const std::string& name) {
+    const auto all = nodes();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& node) { return node->meta.name == name; });
+  }
+};
+
+TEST_F(Termination, DeletingANodeDrainsItAndEndsItsInstance) {
+  up();
+  const auto node = nodes().front()->meta.name;
+  const auto instance = instances().front().provider_id;
+  remove(model::kNodeResource, node);
+  ASSERT_TRUE(wait([&] { return !node_exists(node); }));
+  ASSERT_TRUE(wait_running("web", 1));
+  ASSERT_THAT(instances(), SizeIs(1));
+  EXPECT_NE(instances().front().provider_id, instance);
+  EXPECT_EQ(claims().size(), nodes().size());
+}
+
+TEST_F(Termination, DeletingANodePoolEndsItsNodes) {
+  up({}, {.replicas = 2});
+  remove(model::kNodePoolResource, "default");
+  EXPECT_TRUE(wait_empty()) << inventory();
+  EXPECT_EQ(running("web"), 0U);
+}
+
+TEST_F(Termination, ABudgetThatAllowsNothingHoldsTheDrainUpUntilItIsLifted) {
+  up();
+  protect("web", 1);
+  const auto claim = claims().front()->meta.name;
+  const auto node = nodes().front()->meta.name;
+  remove(model::kNodeClaimResource, claim);
+  run_for(minutes(30));
+  EXPECT_TRUE(node_exists(node));
+  EXPECT_EQ(running("web"), 1U);
+  EXPECT_EQ(condition(model::kNodeClaimResource, claim, "Drained"), "Unknown");
+  EXPECT_THAT(events("FailedDraining"), Not(IsEmpty()));
+  remove(model::kPodDisruptionBudgetResource, "keep", "default");
+  EXPECT_TRUE(wait([&] { return !node_exists(node); }));
+  EXPECT_TRUE(wait_running("web", 1));
+}
+
+TEST_F(Termination, TheGracePeriodOverrulesABudget) {
+  up({.template_extra = "      terminationGracePeriod: 10m"});
+  protect("web", 1);
+  const auto node = nodes().front()->meta.name;
+  const auto begin = now();
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  ASSERT_TRUE(wait([&] { return !node_exists(node); }, hours(1)));
+  EXPECT_GE(now() - begin, minutes(9));
+  EXPECT_LE(now() - begin, minutes(11));
+  EXPECT_TRUE(wait_running("web", 1));
+}
+
+TEST_F(Termination, APodThatMustNotBeDisruptedHoldsUpTheDrain) {
+  up({}, {.pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"true\"}"});
+  const auto node = nodes().front()->meta.name;
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  run_for(minutes(20));
+  EXPECT_TRUE(node_exists(node));
+  EXPECT_EQ(running("web"), 1U);
+  scale("web", 0);
+  EXPECT_TRUE(wait_empty()) << inventory();
+}
+
+TEST_F(Termination, CriticalPodsAndDaemonsGoAfterTheOthers) {
+  start();
+  apply_class();
+  apply_pool();
+  apply(R"(
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: system-cluster-critical}
+value: 2000000000
+)");
+  deploy({.name = "plain"});
+  deploy({.name = "critical", .pod_spec = "      priorityClassName: system-cluster-critical"});
+  ASSERT_TRUE(wait_running("plain", 1));
+  ASSERT_TRUE(wait_running("critical", 1));
+  ASSERT_THAT(nodes(), SizeIs(1));
+  const auto node = nodes().front()->meta.name;
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  ASSERT_TRUE(wait([&] { return !node_exists(node); }));
+  std::map<std::string, const sandbox::PodRecord*> evicted;
+  for (const auto& [uid, pod] : recorder().pods()) {
+    if (pod.last->spec.node_name == node) {
+      evicted[pod.last->meta.labels.at("app")] = &pod;
+    }
+  }
+  ASSERT_THAT(evicted, SizeIs(2));
+  ASSERT_TRUE(evicted["plain"]->gone && evicted["critical"]->deleting);
+  EXPECT_GE(*evicted["critical"]->deleting, *evicted["plain"]->gone);
+}
+
+TEST_F(Termination, AMachineThatVanishesIsForgottenAndItsPodsGetAnother) {
+  up({}, {.replicas = 2});
+  const auto node = nodes().front()->meta.name;
+  ASSERT_TRUE(cloud().lose(instances().front().provider_id));
+  ASSERT_TRUE(wait([&] { return !node_exists(node); }, hours(1)));
+  ASSERT_TRUE(wait([&] { return nodes().size() == 1; }, hours(1)));
+  ASSERT_TRUE(wait_running("web", 2, hours(1)));
+  EXPECT_THAT(claims(), SizeIs(1));
+  EXPECT_THAT(instances(), SizeIs(1));
+}
+
+TEST_F(Termination, AnInstanceWhoseClaimIsTornAwayIsCollected) {
+  up();
+  const auto claim = claims().front()->meta.name;
+  scale("web", 0);
+  change(model::kNodeClaimResource, claim,
+         [](boost::json::value& object) { object.at("metadata").as_object().erase("finalizers"); });
+  remove(model::kNodeClaimResource, claim);
+  EXPECT_TRUE(wait_instances(0, hours(1)));
+  EXPECT_TRUE(wait_empty()) << inventory();
+}
+
+TEST_F(Termination, AClassThatIsDeletedTakesNothingFromItsNodesNorFromTheirEnd) {
+  up();
+  remove(model::kKwokNodeClassResource, "default");
+  run_for(minutes(30));
+  EXPECT_EQ(running("web"), 1U);
+  EXPECT_EQ(condition(model::kNodePoolResource, "default", "Ready"), "False");
+  remove(model::kNodePoolResource, "default");
+  EXPECT_TRUE(wait_empty()) << inventory();
+}
+
+}  // namespace
+}  // namespace millwright::test
