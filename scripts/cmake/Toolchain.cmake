@@ -16,6 +16,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 # -O1 keeps coroutine frames small enough that symmetric transfer does not grow the stack.
 # Not optimised: these builds are compiled once per run, and compiling is what takes their time.
 set(CMAKE_CXX_FLAGS_SANITIZED "-O0 -g1 -fno-omit-frame-pointer")
+set(CMAKE_CXX_FLAGS_FUZZ "-O1 -g1 -fno-omit-frame-pointer")
 
 add_library(millwright_warnings INTERFACE)
 target_compile_options(millwright_warnings INTERFACE

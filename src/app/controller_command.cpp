@@ -3,6 +3,7 @@
 #include "app/serving.hpp"
 #include "app/signals.hpp"
 #include "app/simulated_nodes.hpp"
+#include "millwright/app/cluster_clock.hpp"
 #include "millwright/app/wiring.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/cloud/remote.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr auto kStopGrace = std::chrono::milliseconds(5'000);
 constexpr auto kStopLimit = std::chrono::seconds(10);
+constexpr auto kClockLimit = std::chrono::milliseconds(5'000);
 constexpr std::size_t kServingBodyLimit = 64U << 20;
 
 std::string host_name() {
@@ -29,6 +31,19 @@ std::string host_name() {
   }
   name.resize(name.find('\0'));
   return name;
+}
+
+base::Result<kube::Config> connection(const Settings& settings, const Environment& environment) {
+  return settings.kubeconfig.empty() ? kube::in_cluster_config(environment)
+                                     : kube::load_kubeconfig(settings.kubeconfig, settings.context);
+}
+
+// What cannot be reached is reported when the program is built.
+base::TimePoint start_time(const Settings& settings, const Environment& environment) {
+  auto config = connection(settings, environment);
+  const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit)
+                              : std::optional<base::TimePoint>();
+  return choose_start(base::system_now(), cluster);
 }
 
 class Program {
@@ -49,9 +64,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   base::Result<> build(const Environment& environment) {
-    MW_TRY(config, settings_.kubeconfig.empty()
-                       ? kube::in_cluster_config(environment)
-                       : kube::load_kubeconfig(settings_.kubeconfig, settings_.context));
+    MW_TRY(config, connection(settings_, environment));
     std::shared_ptr<kube::Transport> transport =
         kube::make_transport(loop_, std::move(config), log_.named("kube"),
                              std::string("karpenter/millwright-") + base::version());
@@ -89,6 +102,7 @@ class Program {
 
   void start() {
     group_.spawn(engine_->watch(group_.stop_token()));
+    group_.spawn(watch_machine_clock(loop_, metrics_, log_.named("clock"), group_.stop_token()));
     const std::string& ns = settings_.namespace_;
     controllers::CertificateOptions options;
     options.namespace_ = ns;
@@ -280,7 +294,7 @@ int run_controller(const std::map<std::string, std::string>& flags,
   if (!loaded.problems.empty()) {
     return 2;
   }
-  base::RealLoop loop;
+  base::RealLoop loop(1.0, start_time(loaded.settings, environment));
   const base::Logger log(base::stdout_sink(loaded.settings.log_level, loaded.settings.log_format,
                                            [&loop] { return loop.now(); }),
                          "controller");

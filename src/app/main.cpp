@@ -2,6 +2,7 @@
 
 #include "app/cloud_command.hpp"
 #include "app/controller_command.hpp"
+#include "app/convert_command.hpp"
 #include "app/install_command.hpp"
 #include "app/sandbox_command.hpp"
 #include "millwright/base/version.hpp"
@@ -130,6 +131,15 @@ void add_cloud_options(CLI::App& command, app::CloudArguments& arguments) {
       ->check(CLI::Range(0.0, 1.0));
 }
 
+void add_convert_options(CLI::App& command, app::ConvertArguments& arguments) {
+  command.add_option("-f,--file", arguments.file, "YAML with legacy objects; - for standard input")
+      ->required();
+  command.add_option("--node-role", arguments.node_role,
+                     "IAM role of nodes whose template names no instance profile");
+  command.add_option("--kubernetes-version", arguments.kubernetes_version,
+                     "of the cluster, such as 1.33: AL2 has no image from there on");
+}
+
 void add_install_options(CLI::App& command, app::InstallArguments& arguments) {
   command
       .add_option("--mode", arguments.mode,
@@ -200,6 +210,11 @@ int main(int argc, char** argv) {
   auto* install = cli.add_subcommand("install", "print the manifests for kubectl apply -f -");
   add_install_options(*install, install_arguments);
 
+  app::ConvertArguments convert_arguments;
+  auto* convert = cli.add_subcommand(
+      "convert", "Provisioners and AWSNodeTemplates of a file as NodePools and EC2NodeClasses");
+  add_convert_options(*convert, convert_arguments);
+
   CertsArguments certs_arguments;
   auto* certs = cli.add_subcommand("certs", "make a CA and a serving certificate as files");
   certs
@@ -230,6 +245,9 @@ int main(int argc, char** argv) {
   }
   if (*install) {
     return app::run_install(install_arguments);
+  }
+  if (*convert) {
+    return app::run_convert(convert_arguments);
   }
   if (*certs) {
     return make_certs(certs_arguments);

@@ -202,6 +202,11 @@ const Setting kTable[] = {
        s.aws_settings.price_file = text;
        return std::string();
      }},
+    {"aws-price-cache", "AWS_PRICE_CACHE", "", "file in which AWS's last prices outlive a restart",
+     [](std::string_view text, Settings& s) {
+       s.aws_settings.price_cache = text;
+       return std::string();
+     }},
     {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
      "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds},
     {"simulated-cloud-url", "SIMULATED_CLOUD_URL", "",

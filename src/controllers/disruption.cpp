@@ -67,7 +67,6 @@ base::Task<void> Disruption::run(std::stop_token stop) {
   // Commands outlive a round; all of them end with this group.
   base::TaskGroup commands(services_.loop);
   const std::stop_callback stop_commands(stop, [&commands] { commands.request_stop(); });
-  bool recovered = false;
   base::Duration pause = services_.options.disruption_poll;
   while (!stop.stop_requested()) {
     co_await signal_.wait(stop, pause);
@@ -76,10 +75,7 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     if (stop.stop_requested() || !services_.state.snapshot()->synced || !buffers_are_known()) {
       continue;
     }
-    if (!recovered) {
-      co_await undo_leftovers();
-      recovered = true;
-    }
+    co_await undo_leftovers();
     const auto next = co_await decide_once(commands);
     pause = services_.options.disruption_poll;
     if (next) {
@@ -94,8 +90,9 @@ bool Disruption::buffers_are_known() const {
   return services_.buffers == nullptr || services_.buffers->settled(*services_.state.snapshot());
 }
 
-// What an earlier leader tainted but did not get to delete is open again; a fresh decision will
-// choose it anew if that is still right.
+// What an earlier leader tainted but did not get to delete, or what could not be reopened when a
+// command failed, is open again; a fresh decision will choose it anew if that is still right.
+// Karpenter's disruption controller does the same each time round.
 base::Task<void> Disruption::undo_leftovers() {
   std::vector<std::string> leftovers;
   for (const auto& record : services_.state.snapshot()->nodes) {
@@ -103,7 +100,9 @@ base::Task<void> Disruption::undo_leftovers() {
         record->node && record->claim &&
         std::any_of(record->node->taints.begin(), record->node->taints.end(),
                     [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
-    if (tainted && !record->claim->meta.is_deleting() && !record->node->meta.is_deleting()) {
+    const bool going = record->marked_for_deletion || busy_.contains(record->claim_name());
+    if (tainted && !going && !record->claim->meta.is_deleting() &&
+        !record->node->meta.is_deleting()) {
       leftovers.push_back(record->claim_name());
     }
   }

@@ -122,6 +122,41 @@ base::Result<std::optional<json::value>> own_class(const json::object& from,
   return std::optional<json::value>(std::move(node_class));
 }
 
+// The API server would not have stored another one; a file may hold anything.
+base::Result<> check_requirements(const json::object& from) {
+  const auto* given = from.if_contains("requirements");
+  if (given == nullptr) {
+    return {};
+  }
+  bool good = given->is_array();
+  if (good) {
+    for (const auto& item : given->get_array()) {
+      const auto* key = item.is_object() ? item.get_object().if_contains("key") : nullptr;
+      good = good && key != nullptr && key->is_string();
+    }
+  }
+  return good ? base::Result<>{}
+              : base::fail(base::ErrorKind::Invalid,
+                           "spec.requirements: must be a list of objects, each with a key");
+}
+
+// What changes its meaning a little, or was the old webhook's doing and must be written out now.
+void note_changes(const json::object& from, std::vector<std::string>& notes) {
+  const auto* annotations = from.if_contains("annotations");
+  if (annotations != nullptr && annotations->is_object() &&
+      annotations->get_object().contains("karpenter.sh/do-not-consolidate")) {
+    notes.emplace_back(
+        "annotation karpenter.sh/do-not-consolidate became karpenter.sh/do-not-disrupt, which also "
+        "keeps nodes from drift");
+  }
+  const auto* consolidation = from.if_contains("consolidation");
+  if (consolidation == nullptr && !from.contains("ttlSecondsAfterEmpty")) {
+    notes.emplace_back(
+        "neither ttlSecondsAfterEmpty nor consolidation: nodes are kept as before "
+        "(consolidateAfter: Never)");
+  }
+}
+
 json::object template_of(const json::object& from, const std::string& node_class) {
   json::object labels = renamed_map(from, "labels");
   json::array requirements;
@@ -167,7 +202,16 @@ base::Result<LegacyTranslation> translate_provisioner(const json::value& provisi
   }
   const std::string name(name_field->as_string());
   const auto& from = spec_field->as_object();
+  auto checked = check_requirements(from);
+  if (!checked) {
+    return base::with_context("Provisioner " + name, std::move(checked).error());
+  }
+  if (from.contains("provider") && from.contains("providerRef")) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "Provisioner " + name + ": spec has both provider and providerRef; keep one");
+  }
   LegacyTranslation result;
+  note_changes(from, result.notes);
   auto owned = own_class(from, name, node_template, settings, result.notes);
   if (!owned) {
     return base::with_context("Provisioner " + name, std::move(owned).error());

@@ -59,6 +59,10 @@ base::Result<> translate_images(const json::object& from, json::object& to,
     alias = "al2023@latest";
     notes.emplace_back("amiFamily AL2 has no image for this Kubernetes version: AL2023 is used");
   }
+  if (alias == "al2@latest" && settings.kubernetes_minor == 0) {
+    notes.emplace_back(
+        "amiFamily AL2 has no image from Kubernetes 1.33 on; write al2023@latest then");
+  }
   to["amiSelectorTerms"] = json::array{json::object{{"alias", alias}}};
   return {};
 }

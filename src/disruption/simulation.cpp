@@ -47,6 +47,25 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
   return nodes;
 }
 
+// Room that is kept for the successor of a pod that would move is room for that pod: the replacement
+// that an earlier leader bought, and did not live to use, is where its pods go.
+std::vector<scheduling::Hold> holds_for(const std::vector<scheduling::PodPtr>& pods,
+                                        std::vector<scheduling::Hold> holds) {
+  if (holds.empty()) {
+    return holds;
+  }
+  std::map<model::ObjectKey, std::string_view> uids;
+  for (const auto& pod : pods) {
+    uids.emplace(model::key_of(pod->meta), pod->meta.uid);
+  }
+  for (auto& hold : holds) {
+    if (const auto found = uids.find(hold.pod); found != uids.end()) {
+      hold.pod_uid = found->second;
+    }
+  }
+  return holds;
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
                                  Destinations destinations) {
   const auto& input = survey.input();
@@ -62,7 +81,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
   }
   problem.pods.insert(problem.pods.end(), survey.other_pods().begin(), survey.other_pods().end());
   problem.nodes = useful_nodes(survey, candidates, destinations, problem.pods);
-  problem.holds = survey.holds();
+  problem.holds = holds_for(problem.pods, survey.holds());
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.

@@ -184,6 +184,7 @@ class Informer {
     const auto lasted = loop.now() - begun;
     if (session->has_progress() || lasted >= kHealthyWatch) {
       backoff_.reset();
+      gone_ = false;
     }
     if (auto end = session->take_end()) {
       co_return *std::move(end);
@@ -235,8 +236,9 @@ class Informer {
     if (stop.stop_requested()) {
       co_return;
     }
-    // Forgotten versions are everyday life; the first time nothing needs to be waited for.
-    const bool at_once = error.kind == ErrorKind::Gone && backoff_.fresh();
+    // Forgotten versions are everyday life, and the server that says so is there: the first time
+    // nothing needs to be waited for, whatever failed before.
+    const bool at_once = error.kind == ErrorKind::Gone && !std::exchange(gone_, true);
     auto delay = backoff_.next(random_);
     if (at_once) {
       log_.info("the watched version is gone, listing again", {{"resource", plural()}});
@@ -263,6 +265,7 @@ class Informer {
   base::Random random_;
   Backoff backoff_;
   std::string version_;  // empty: a list is needed
+  bool gone_ = false;    // said of the version watched last, without a good watch since
   bool synced_ = false;
 };
 

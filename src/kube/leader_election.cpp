@@ -15,8 +15,12 @@ namespace {
 namespace json = boost::json;
 using base::ErrorKind;
 
-// client-go's JitterFactor: candidates wait up to 2.2 retry periods.
+// client-go's JitterFactor: candidates that failed wait up to 2.2 retry periods.
 constexpr double kJitter = 1.2;
+// Shares of a retry period after which a candidate looks at somebody's lease again: it must not see
+// a renewal later than one period after it, since it counts the lease's duration from there.
+constexpr double kLeastLook = 0.4;
+constexpr double kMostLook = 0.8;
 constexpr std::chrono::seconds kReleaseDeadline{5};
 
 // FNV-1a: candidates with different names wait differently, each the same in every run.
@@ -50,9 +54,7 @@ class Elector {
       if (!held && !stop.stop_requested()) {
         log_.warn("cannot take part in the leader election", {{"error", held.error().message}});
       }
-      const double share = 1 + random_.unit() * kJitter;
-      const auto delay = std::chrono::duration_cast<base::Duration>(
-          std::chrono::duration<double>(options_.retry_period) * share);
+      const auto delay = held ? until_next_look() : periods(1 + random_.unit() * kJitter);
       co_await base::sleep(loop_, delay, stop);
     }
     co_return false;
@@ -113,6 +115,17 @@ class Elector {
   model::ObjectKey key() const {
     return {.namespace_ = options_.namespace_, .name = options_.name};
   }
+  base::Duration periods(double count) const {
+    return std::chrono::duration_cast<base::Duration>(
+        std::chrono::duration<double>(options_.retry_period) * count);
+  }
+  // No later than the moment the lease runs out unless it is renewed.
+  base::Duration until_next_look() {
+    const auto look = periods(kLeastLook + random_.unit() * (kMostLook - kLeastLook));
+    const auto left = runs_out_at() - loop_.now();
+    return left > base::Duration::zero() ? std::min<base::Duration>(look, left) : look;
+  }
+
   std::string holder() const { return std::string(text_at(lease_, "spec.holderIdentity")); }
 
   static json::object& spec_of(json::value& lease) {
@@ -157,10 +170,15 @@ class Elector {
     if (who.empty() || who == options_.identity) {
       return true;
     }
+    return loop_.now() >= runs_out_at();
+  }
+
+  // By our own clock, from when we saw it change.
+  base::TimePoint runs_out_at() const {
     const auto seconds = integer_at(lease_, "spec.leaseDurationSeconds").value_or(0);
     const auto duration =
         seconds > 0 && seconds < 86'400 ? std::chrono::seconds(seconds) : options_.lease_duration;
-    return loop_.now() >= observed_at_ + duration;
+    return observed_at_ + duration;
   }
 
   base::Task<base::Result<bool>> write(json::value lease, std::stop_token stop) {

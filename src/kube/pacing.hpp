@@ -22,23 +22,16 @@ class Backoff {
   base::Duration next(base::Random& random) {
     const auto delay = std::min(next_, max_);
     next_ = std::min(delay * 2, max_);
-    fresh_ = false;
     const double share = 0.5 + random.unit() / 2;
     return base::Duration(
         static_cast<base::Duration::rep>(static_cast<double>(delay.count()) * share));
   }
-  void reset() {
-    next_ = min_;
-    fresh_ = true;
-  }
-  // Nothing failed since the last reset.
-  bool fresh() const { return fresh_; }
+  void reset() { next_ = min_; }
 
  private:
   base::Duration min_;
   base::Duration max_;
   base::Duration next_;
-  bool fresh_ = true;
 };
 
 // A token bucket that hands out places in line: take() says how long to wait before going ahead.

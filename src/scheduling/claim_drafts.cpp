@@ -158,7 +158,9 @@ std::optional<std::uint32_t> ClaimDrafts::open(const Candidate& candidate, std::
     if (claim->reserved) {
       reservations_.take(pools_[pool].table->kinds()[*claim->reserved]);
     }
-    claim->unit_price = unit_prices_.of(pool, shapes_[claim->shape], *claim);
+    if (keep_price_levels_) {
+      claim->unit_price = unit_prices_.of(pool, shapes_[claim->shape], *claim);
+    }
     add_pod(*claim, candidate, pod);
     if (limits_[pool].limited()) {
       limits_[pool].charge(claim->rows);
@@ -320,13 +322,19 @@ double row_price(const PoolTemplate& pool, const ClaimShape& shape, const ClaimD
 
 std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
                                         const ClaimDraft& claim) {
+  if (!claim.reserved) {
+    const auto found = std::find_if(shape.by_price.begin(), shape.by_price.end(),
+                                    [&](std::uint32_t row) { return claim.rows.contains(row); });
+    return found == shape.by_price.end() ? std::nullopt
+                                         : std::optional(CheapestRow{*found, shape.price[*found]});
+  }
   std::optional<CheapestRow> best;
+  const auto& prices = pool.table->kinds()[*claim.reserved].price;
   claim.rows.for_each([&](std::size_t row) {
-    const double price = row_price(pool, shape, claim, row);
-    if (!best || price < best->price ||
-        (price == best->price &&
+    if (!best || prices[row] < best->price ||
+        (prices[row] == best->price &&
          pool.table->row(row).type->name < pool.table->row(best->row).type->name)) {
-      best = CheapestRow{row, price};
+      best = CheapestRow{row, prices[row]};
     }
   });
   return best;

@@ -94,6 +94,27 @@ class ClaimDrafts {
   // Claims whose domain is open although a group counts their pods get one, if possible one that
   // the requirements admit: before somebody is placed by that count.
   void settle_floating(std::uint32_t group, const Requirements& wanted);
+  // What Repacking (repacking.hpp) builds claims with; nothing counts until they are adopted.
+  //
+  // A claim for the pod alone; nullopt when there is none or it would take a reservation.
+  std::optional<ClaimDraft> start(std::uint32_t pool, const Candidate& candidate,
+                                  std::uint32_t pod);
+  bool join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  // The claim's i-th pod as it came.
+  Candidate candidate(const ClaimDraft& claim, std::size_t i) const;
+  // As far as groups by hostname are concerned.
+  bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
+  // Narrows the candidate to the domains that the claim, on which it is, has. False when one of
+  // those is not decided.
+  bool freeze_domains(const ClaimDraft& claim, Candidate& candidate);
+  // Whether pods with the constraint count in the same groups on both.
+  bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
+                    const Constraint& constraint);
+  std::uint32_t joined_shape(std::uint32_t shape, const Candidate& candidate);
+  // Puts these in place of all claims of the pool. False, and nothing is changed, when its limits
+  // do not allow it.
+  bool adopt(std::uint32_t pool, std::vector<ClaimDraft> claims);
+
   // The domain of every claim of the shape, kUnknownDomain when it is open.
   std::int32_t domain_of(std::uint32_t shape, std::uint32_t key);
   // Counts all claims' pods again, after split() and dissolve_small_claims().
@@ -104,24 +125,17 @@ class ClaimDrafts {
  private:
   std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, bool heed_limits);
   bool settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
-  bool join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
   // The claim's pods would pay more for their room.
   bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
                           const RowSet& rows) const;
   // The pod would pay more for its room than on a claim of its own.
   bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
-  // The claim's i-th pod as it came.
-  Candidate candidate(const ClaimDraft& claim, std::size_t i) const;
-  std::uint32_t joined_shape(std::uint32_t shape, const Candidate& candidate);
   // Rows that are left when the claim takes the shape; false when that breaks it.
   bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
-  bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
   // Adds requirements to a claim as they are settled for all its pods.
   bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
   // Where the pods of `part` were counted in `whole`, they stay.
   bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);
-  bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
-                    const Constraint& constraint);
   bool settle_claim(std::uint32_t index, std::uint32_t key, std::uint32_t group,
                     const Requirements& wanted);
   void note_topology(ClaimDraft& claim, const Candidate& candidate) const;
@@ -143,6 +157,8 @@ class ClaimDrafts {
   bool dissolve(std::uint32_t claim, const std::vector<std::optional<CheapestRow>>& cheapest,
                 std::size_t& tries);
   bool replace(std::uint32_t claim, ClaimDraft first, ClaimDraft second);
+  // `tight`: as no larger than the cheapest machine of each. False when that is too much.
+  bool charge_all(Limits& limits, std::vector<ClaimDraft>& claims, bool tight) const;
   void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
                                             const HostPorts& ports) const;
   void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);

@@ -65,6 +65,13 @@ std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
     }
   }
   shape.offered &= shape.admitted;
+  shape.offered.for_each(
+      [&](std::size_t row) { shape.by_price.push_back(static_cast<std::uint32_t>(row)); });
+  std::stable_sort(shape.by_price.begin(), shape.by_price.end(), [&](auto a, auto b) {
+    return shape.price[a] != shape.price[b]
+               ? shape.price[a] < shape.price[b]
+               : owner.table->row(a).type->name < owner.table->row(b).type->name;
+  });
   shape.requirements = std::move(requirements);
   shapes_.push_back(std::move(shape));
   return found->second;

@@ -23,6 +23,7 @@ struct ClaimShape {
   std::vector<std::uint32_t> kinds;     // compatible offering kinds, reserved ones apart
   std::vector<std::uint32_t> reserved;  // compatible reserved kinds
   std::vector<double> price;            // by row: the least of `kinds`; infinity when not sold
+  std::vector<std::uint32_t> by_price;  // rows of `offered`, cheapest first, then by type name
   bool has_min_values = false;
 };
 

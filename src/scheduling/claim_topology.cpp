@@ -162,6 +162,26 @@ bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
   });
 }
 
+bool ClaimDrafts::freeze_domains(const ClaimDraft& claim, Candidate& candidate) {
+  std::vector<Narrowing::Part> parts;
+  for (const std::uint32_t key : candidate.constraint.keys) {
+    const std::int32_t domain = domain_of(claim.shape, key);
+    if (domain < 0) {
+      return false;
+    }
+    parts.push_back({key, DomainSet(counts_.topology().keys()[key].size()), false});
+    parts.back().domains.insert(static_cast<std::size_t>(domain));
+  }
+  candidate.narrowed = {};
+  if (parts.size() == 1) {
+    candidate.narrowed.chosen =
+        &narrowings_.one(parts[0].key, domain_of(claim.shape, parts[0].key));
+  } else if (!parts.empty()) {
+    candidate.narrowed.chosen = &narrowings_.of(parts);
+  }
+  return true;
+}
+
 bool ClaimDrafts::counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                                const Constraint& constraint) {
   return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {

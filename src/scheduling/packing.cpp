@@ -1,5 +1,7 @@
 #include "scheduling/packing.hpp"
 
+#include "scheduling/repacking.hpp"
+
 #include <algorithm>
 #include <functional>
 
@@ -37,20 +39,33 @@ Packing::Packing(const Problem& problem, const PodClasses& pods,
 
 void Packing::run() {
   keep_promises();
-  std::vector<std::uint32_t> waiting;
   for (const std::uint32_t pod : strategy_.order) {
     if (outcomes_[pod].kind == Outcome::Kind::Refused) {
-      waiting.push_back(pod);
+      waiting_.push_back(pod);
     }
   }
-  place_all(waiting);
+  place_all(waiting_);
   if (economise_) {
-    economise();
-    if (!waiting.empty()) {
-      look_again();  // less is charged to limits now
-      recount();
-      place_all(waiting);
+    drafts_.forget_price_levels();
+    if (strategy_.repack) {
+      find_cheaper_claims();
     }
+    economise();
+    place_late();
+  }
+}
+
+void Packing::repack() {
+  find_cheaper_claims();
+  economise();
+  place_late();
+}
+
+void Packing::place_late() {
+  if (!waiting_.empty()) {
+    look_again();  // less is charged to limits now
+    recount();
+    place_all(waiting_);
   }
 }
 
@@ -89,13 +104,23 @@ bool Packing::forget_price_levels() {
 }
 
 void Packing::economise() {
-  drafts_.forget_price_levels();
   drafts_.dissolve_small_claims();
   // New claims join the end of the list and are looked at too.
   for (std::uint32_t claim = 0; claim < drafts_.claims().size(); ++claim) {
     while (drafts_.split(claim)) {
     }
   }
+  note_claims();
+}
+
+void Packing::find_cheaper_claims() {
+  Repacking repacking(pods_, pools_, topology_, drafts_);
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    repacked_ = repacking.run(pool) || repacked_;
+  }
+}
+
+void Packing::note_claims() {
   for (std::uint32_t claim = 0; claim < drafts_.claims().size(); ++claim) {
     for (const std::uint32_t pod : drafts_.claims()[claim].pods) {
       outcomes_[pod] = {Outcome::Kind::Claim, claim};

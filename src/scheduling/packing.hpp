@@ -34,6 +34,7 @@ struct Strategy {
   // Among claims in the making the one with the fewest pods, as Karpenter does; else the oldest,
   // which leaves fewer claims half empty.
   bool fewest_pods_first = true;
+  bool repack = false;  // see Repacking
 };
 
 class Packing {
@@ -42,6 +43,11 @@ class Packing {
           const ExistingNodes& nodes, const Topology& topology, Strategy strategy);
 
   void run();
+  // Looks for cheaper claims to hold the same pods, see Repacking; part of run() if the strategy
+  // says so.
+  void repack();
+  // It has found some.
+  bool repacked() const { return repacked_; }
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
   const ClaimDrafts& drafts() const { return drafts_; }
@@ -81,7 +87,12 @@ class Packing {
   bool relieve_limits(const std::vector<std::uint32_t>& waiting);
   // Better dear than not at all: those still waiting may join any claim.
   bool forget_price_levels();
+  void find_cheaper_claims();
   void economise();
+  // What was saved may leave limits with room for pods that had to wait.
+  void place_late();
+  // Outcomes follow pods that have changed claims.
+  void note_claims();
   // One rung with the domains that it may go to, the best first.
   struct Attempt {
     Candidate candidate;
@@ -126,11 +137,13 @@ class Packing {
   const Topology& topology_;
   Strategy strategy_;
   bool economise_;
+  bool repacked_ = false;
   TopologyCounts counts_;
   Narrowings narrowings_;
   TopologyChoices choices_;
   ClaimDrafts drafts_;
   std::vector<Outcome> outcomes_;
+  std::vector<std::uint32_t> waiting_;        // pods that have no place
   std::vector<Amounts> room_;                 // by node
   std::vector<HostPorts> ports_;              // by node
   std::vector<VolumeSlots> volumes_;          // by node

@@ -70,22 +70,34 @@ class BestPacking {
       : problem_(problem), pods_(pods), pools_(pools), nodes_(nodes), topology_(topology) {}
 
   std::unique_ptr<Packing> find() {
-    const auto orders = pod_orders(pods_, pools_);
-    attempt({.order = orders.front()});
+    orders_ = pod_orders(pods_, pools_);
+    // Which pods go to nodes that exist is settled before: repacking does not touch those.
+    const bool has_nodes = !nodes_.nodes().empty();
+    attempt({.order = orders_.front(), .repack = !has_nodes});
     // Without claims there is nothing to save.
-    if (problem_.options.economise && quality_.claims > 0 && pods_.classes.size() > 1) {
-      attempt({.order = orders.front(), .fewest_pods_first = false});
-      attempt({.order = orders.front(), .keep_price_levels = true, .fewest_pods_first = false});
-      Strategy strategy = chosen_;
-      for (std::size_t i = 1; i < orders.size(); ++i) {
-        strategy.order = orders[i];
-        attempt(strategy);
+    if (problem_.options.economise && quality_.claims > 0 && !best_->repacked()) {
+      attempt_others();
+      if (has_nodes) {
+        best_->repack();
       }
     }
     return std::move(best_);
   }
 
  private:
+  void attempt_others() {
+    if (pods_.classes.size() < 2) {
+      return;
+    }
+    attempt({.order = orders_.front(), .fewest_pods_first = false});
+    attempt({.order = orders_.front(), .keep_price_levels = true, .fewest_pods_first = false});
+    Strategy strategy = chosen_;
+    for (std::size_t i = 1; i < orders_.size(); ++i) {
+      strategy.order = orders_[i];
+      attempt(strategy);
+    }
+  }
+
   void attempt(const Strategy& strategy) {
     auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, topology_, strategy);
     packing->run();
@@ -102,6 +114,7 @@ class BestPacking {
   const std::vector<PoolTemplate>& pools_;
   const ExistingNodes& nodes_;
   const Topology& topology_;
+  std::vector<std::vector<std::uint32_t>> orders_;
   std::unique_ptr<Packing> best_;
   Quality quality_;
   Strategy chosen_;

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """An AWS on loopback: moto behind a front that verifies every signature (SigV4), keeps CreateFleet
 idempotent by its client token, adds what moto lacks (prices, EKS image parameters, security groups of
-launched instances, sold out offerings, throttling) and writes a ledger of all calls.
+launched instances, sold out offerings, throttling, the lowest price strategy) and writes a ledger of
+all calls. What is secret is looked for in everything but the headers that are there to carry it.
 
 Prints one line of JSON with its URL when it is ready. Control, without signatures:
-  GET  /_facade/ledger                    calls by name, launches by client token
+  GET  /_facade/ledger                    calls by name, launches by client token, secrets seen
+  GET  /_facade/machines                  every instance there ever was, with its hardware and user data
+  GET  /_facade/leftovers                 launch templates and instance profiles that exist
   POST /_facade/sold-out   {"type","zone"} an offering that CreateFleet refuses; {} forgets all
   POST /_facade/throttle   {"action","count"} that many calls are told to slow down
   GET  /latest/...                        instance metadata, version 2
@@ -20,6 +23,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -30,6 +34,10 @@ ROOT_KEYS = ("AKIDMILLWRIGHTTEST00", "not-a-real-secret/0123456789+abcdefghijkl"
 POD_TOKEN = "pod-identity-token"
 MAX_SKEW = timedelta(minutes=5)
 PAGE = 100
+CLUSTER = "demo"
+ROLES = ("node-role", "KarpenterNodeRole", f"KarpenterNodeRole-{CLUSTER}")
+# Headers that carry a secret, or what is made of one.
+SECRET_HEADERS = ("authorization", "x-amz-security-token", "x-aws-ec2-metadata-token")
 
 
 class Front:
@@ -44,10 +52,24 @@ class Front:
         self.fleets = {}  # client token -> (body, status, headers, answer)
         self.launches = {}  # client token -> instance ids
         self.template_groups = {}  # launch template name -> security group ids
+        self.template_user_data = {}  # launch template name -> base64
+        self.user_data = {}  # instance id -> base64
+        self.hardware = {}  # instance type -> (vCPUs, MiB)
+        self.leaks = []  # calls that showed a secret where none belongs
         self.sold_out = set()
         self.throttle = {}
         self.images = {}
         self.products = []
+
+    def note_leaks(self, action, target, headers, body):
+        shown = [target.encode(), body]
+        shown += [value.encode() for name, value in headers.items() if name.lower() not in SECRET_HEADERS]
+        with self.lock:
+            secret_texts = [part for key in self.keys.values() for part in key if part] + [POD_TOKEN]
+            for secret in secret_texts:
+                quoted = urllib.parse.quote(secret, safe="")
+                if any(text.encode() in each for text in (secret, quoted) for each in shown):
+                    self.leaks.append(action)
 
     def issue_keys(self):
         key, secret, token = "ASIA" + secrets.token_hex(8).upper(), secrets.token_hex(20), secrets.token_hex(30)
@@ -135,14 +157,17 @@ def query(service, version, action, **fields):
 
 
 def prepare_network(front):
-    """Everything tagged karpenter.sh/discovery=demo, and the role that nodes have."""
+    """Subnets and a security group with the tags that people's manifests ask for, and nodes' roles."""
     vpc = items(setup_call(front, "DescribeVpcs"), "vpcId")[0]
     text = setup_call(front, "CreateSecurityGroup", GroupName="nodes", GroupDescription="nodes", VpcId=vpc)
     tagged = items(text, "groupId")[:1] + items(setup_call(front, "DescribeSubnets"), "subnetId")
     setup_call(front, "CreateTags", **{f"ResourceId.{n + 1}": each for n, each in enumerate(tagged)},
-               **{"Tag.1.Key": "karpenter.sh/discovery", "Tag.1.Value": "demo"})
-    headers, body = query("iam", "2010-05-08", "CreateRole", RoleName="node-role", AssumeRolePolicyDocument="{}")
-    to_moto(front, "POST", "/", headers, body)
+               **{"Tag.1.Key": "karpenter.sh/discovery", "Tag.1.Value": CLUSTER,
+                  "Tag.2.Key": "alpha.eksctl.io/cluster-name", "Tag.2.Value": CLUSTER,
+                  "Tag.3.Key": f"kubernetes.io/cluster/{CLUSTER}", "Tag.3.Value": "owned"})
+    for role in ROLES:
+        headers, body = query("iam", "2010-05-08", "CreateRole", RoleName=role, AssumeRolePolicyDocument="{}")
+        to_moto(front, "POST", "/", headers, body)
 
 
 def prepare(front):
@@ -158,11 +183,12 @@ def prepare(front):
         cpus, memory = items(item, "defaultVCpus"), items(item, "sizeInMiB")
         if not cpus or not memory:
             continue
+        front.hardware[name] = (int(cpus[0]), int(memory[0]))
         price = f"{int(cpus[0]) * 0.03 + int(memory[0]) / 1024 * 0.005:.6f}"
         front.products.append((name.endswith("metal"), json.dumps({
             "product": {"attributes": {"instanceType": name}},
             "terms": {"OnDemand": {"A.B": {"priceDimensions": {"A.B.C": {"pricePerUnit": {"USD": price}}}}}}})))
-    cluster = {"name": "demo", "roleArn": "arn:aws:iam::123456789012:role/x", "version": "1.31",
+    cluster = {"name": CLUSTER, "roleArn": "arn:aws:iam::123456789012:role/x", "version": "1.31",
                "resourcesVpcConfig": {"subnetIds": []}}
     headers = {"Authorization": f"AWS4-HMAC-SHA256 Credential=X/20260101/{REGION}/eks/aws4_request, "
                                 "SignedHeaders=host, Signature=x", "Content-Type": "application/json"}
@@ -181,32 +207,51 @@ def get_products(front, body):
 
 
 def get_parameter(front, name):
-    match = re.fullmatch(r"/aws/service/eks/optimized-ami/[\d.]+/amazon-linux-2023/(x86_64|arm64)/standard/.*",
+    match = re.fullmatch(r"/aws/service/eks/optimized-ami/[\d.]+/amazon-linux-2(023/(x86_64|arm64)/standard|(-arm64)?)/.*",
                          name)
     if not match:
         return None
-    answer = {"Parameter": {"Name": name, "Type": "String", "Value": front.images[match.group(1)]}}
+    arch = match.group(2) or ("arm64" if match.group(3) else "x86_64")
+    answer = {"Parameter": {"Name": name, "Type": "String", "Value": front.images[arch]}}
     return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
 
 
-def without_sold_out(front, fields):
-    """The form without sold out overrides, and the error items for them."""
-    kept, errors, dropped = dict(fields), "", 0
-    pattern = re.compile(r"(LaunchTemplateConfigs\.\d+\.Overrides\.)(\d+)\.InstanceType")
-    for name in [each for each in fields if pattern.fullmatch(each)]:
+def choose_offering(front, fields):
+    """As the lowest price strategy does: the form with only the cheapest override that is in stock (None
+    when there is none), and an error item for each that is sold out."""
+    pattern = re.compile(r"LaunchTemplateConfigs\.(\d+)\.Overrides\.\d+\.InstanceType")
+    in_stock, errors = [], ""
+    for name in fields:
+        match = pattern.fullmatch(name)
+        if not match:
+            continue
         prefix = name[:-len("InstanceType")]
         offering = (fields[name], fields.get(prefix + "AvailabilityZone", ""))
         if offering not in front.sold_out:
+            in_stock.append((float(fields.get(prefix + "Priority", "0")), match.group(1), prefix))
             continue
-        dropped += 1
         errors += ("<item><launchTemplateAndOverrides><overrides>"
                    f"<instanceType>{offering[0]}</instanceType><availabilityZone>{offering[1]}</availabilityZone>"
                    "</overrides></launchTemplateAndOverrides><errorCode>InsufficientInstanceCapacity</errorCode>"
                    f"<errorMessage>no {offering[0]} in {offering[1]}</errorMessage></item>")
-        for field in [each for each in kept if each.startswith(prefix)]:
-            del kept[field]
-    left = [name for name in kept if pattern.fullmatch(name)]
-    return kept, errors, bool(left)
+    if not in_stock:
+        return None, errors
+    _, config, chosen = min(in_stock)
+    kept = {name: value for name, value in fields.items() if not name.startswith("LaunchTemplateConfigs.")}
+    for name, value in fields.items():
+        template = f"LaunchTemplateConfigs.{config}.LaunchTemplateSpecification."
+        if name.startswith(template):
+            kept["LaunchTemplateConfigs.1.LaunchTemplateSpecification." + name[len(template):]] = value
+        elif name.startswith(chosen):
+            kept["LaunchTemplateConfigs.1.Overrides.1." + name[len(chosen):]] = value
+    return kept, errors
+
+
+def furnish(front, instance, template):
+    """What moto leaves out of a launch template: security groups and user data."""
+    front.user_data[instance] = front.template_user_data.get(template, "")
+    setup_call(front, "ModifyInstanceAttribute", InstanceId=instance,
+               **{f"GroupId.{n + 1}": group for n, group in enumerate(front.template_groups.get(template, []))})
 
 
 def create_fleet(front, headers, fields):
@@ -217,25 +262,43 @@ def create_fleet(front, headers, fields):
         if known:
             return known[1] if known[0] == body else ec2_error(
                 "IdempotentParameterMismatch", "the token was used with other parameters")
-        kept, errors, has_offering = without_sold_out(front, fields)
+        kept, errors = choose_offering(front, fields)
         answer = (200, {"Content-Type": "text/xml"}, b"<CreateFleetResponse><fleetInstanceSet/>"
                   b"<errorSet></errorSet></CreateFleetResponse>")
-        if has_offering:
+        if kept:
             answer = to_moto(front, "POST", "/", headers, urllib.parse.urlencode(kept).encode())
         status, reply_headers, text = answer
         if status == 200:
             text = re.sub(rb"<errorSet\s*/>|<errorSet>.*</errorSet>", b"", text, flags=re.S)
             text = text.replace(b"</CreateFleetResponse>",
                                 b"<errorSet>" + errors.encode() + b"</errorSet></CreateFleetResponse>")
-            ids = re.findall(r"<item>(i-[0-9a-f]+)</item>", text.decode())
-            front.launches[token] = ids
-            template = fields.get("LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateName", "")
-            groups = front.template_groups.get(template, [])
-            for instance in ids:  # moto leaves a template's groups out
-                setup_call(front, "ModifyInstanceAttribute", InstanceId=instance,
-                           **{f"GroupId.{n + 1}": group for n, group in enumerate(groups)})
+            front.launches[token] = re.findall(r"<item>(i-[0-9a-f]+)</item>", text.decode())
+            for instance in front.launches[token]:
+                furnish(front, instance, kept["LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateName"])
             front.fleets[token] = (body, (status, reply_headers, text))
         return status, reply_headers, text
+
+
+def machines(front):
+    """Every instance, the terminated ones too, as whoever plays its kubelet needs to know it."""
+    text = re.sub(r' xmlns="[^"]*"', "", setup_call(front, "DescribeInstances"))
+    result = []
+    for item in ElementTree.fromstring(text).iterfind(".//instancesSet/item"):
+        identity, kind = item.findtext("instanceId"), item.findtext("instanceType")
+        cpus, memory = front.hardware.get(kind, (0, 0))
+        result.append({"id": identity, "type": kind, "zone": item.findtext("placement/availabilityZone"),
+                       "state": item.findtext("instanceState/name"), "dns": item.findtext("privateDnsName"),
+                       "cpus": cpus, "memory_mib": memory, "user_data": front.user_data.get(identity, ""),
+                       "tags": {tag.findtext("key"): tag.findtext("value")
+                                for tag in item.iterfind("tagSet/item")}})
+    return result
+
+
+def leftovers(front):
+    headers, body = query("iam", "2010-05-08", "ListInstanceProfiles")
+    profiles = to_moto(front, "POST", "/", headers, body)[2].decode()
+    return {"templates": items(setup_call(front, "DescribeLaunchTemplates"), "launchTemplateName"),
+            "profiles": items(profiles, "InstanceProfileName")}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -273,7 +336,14 @@ class Handler(BaseHTTPRequestHandler):
         with front.lock:
             if self.path == "/_facade/ledger":
                 self.reply_json({"calls": front.calls, "launches": front.launches,
-                                 "bad_signatures": front.bad_signatures, "images": front.images})
+                                 "bad_signatures": front.bad_signatures, "images": front.images,
+                                 "leaks": front.leaks})
+                return
+            if self.path == "/_facade/machines":
+                self.reply_json(machines(front))
+                return
+            if self.path == "/_facade/leftovers":
+                self.reply_json(leftovers(front))
                 return
             if self.path == "/_facade/sold-out":
                 if asked:
@@ -310,6 +380,7 @@ class Handler(BaseHTTPRequestHandler):
             fields = dict(urllib.parse.parse_qsl(body.decode(), keep_blank_values=True))
         target = self.headers.get("X-Amz-Target") or ""
         action = fields.get("Action") or target.partition(".")[2] or f"{self.command} {self.path}"
+        front.note_leaks(action, self.path, self.headers, body)
         with front.lock:
             front.calls[action] = front.calls.get(action, 0) + 1
             if front.throttle.get(action, 0) > 0:
@@ -337,6 +408,8 @@ class Handler(BaseHTTPRequestHandler):
             groups = [value for name, value in sorted(fields.items()) if "SecurityGroupId." in name]
             with front.lock:
                 front.template_groups[fields["LaunchTemplateName"]] = groups
+                front.template_user_data[fields["LaunchTemplateName"]] = fields.get(
+                    "LaunchTemplateData.UserData", "")
         status, headers, answer = to_moto(front, self.command, self.path, self.headers, body)
         if action.startswith("AssumeRole") and status == 200:
             text = answer.decode()

@@ -29,6 +29,7 @@ struct AwsSettings {
   std::int64_t reserved_enis = 0;             // RESERVED_ENIS
   std::string interruption_queue;             // INTERRUPTION_QUEUE: an SQS queue's name
   std::string price_file;                     // prices to use while the API gives none
+  std::string price_cache;                    // file that keeps AWS's last prices over a restart
   std::uint64_t seed = 0;
 };
 

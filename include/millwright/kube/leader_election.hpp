@@ -1,5 +1,7 @@
 // Leader election by a coordination.k8s.io Lease, compatible with client-go's: the holder renews,
-// others take over when the lease has not changed for its duration by their own clock.
+// others take over when the lease has not changed for its duration by their own clock, and no later
+// than a retry period after that: unlike client-go's candidates, which look up to 2.2 retry periods
+// late twice, ours look oftener and at the very moment a lease runs out.
 #pragma once
 
 #include "millwright/base/log.hpp"

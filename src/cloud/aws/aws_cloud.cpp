@@ -83,6 +83,7 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
                     [this](std::vector<std::string> ids) { return terminate(std::move(ids)); }),
       started_(parts_.loop.now()) {
   catalog_.prices().set_file(std::move(prices));
+  recall_prices();
 }
 
 std::span<const model::Resource> AwsCloud::node_classes() const {

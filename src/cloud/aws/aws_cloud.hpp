@@ -61,6 +61,8 @@ class AwsCloud final : public Provider {
   base::Task<bool> act_on(std::string body);
   base::Task<bool> refresh_catalog();
   base::Task<bool> refresh_prices();
+  void recall_prices();
+  void keep_learned_prices();
 
   base::Task<base::Result<ClusterFacts>> cluster();
   base::Task<Batcher<Ec2Instance>::Replies> describe(std::vector<std::string> ids);

@@ -34,6 +34,42 @@ base::Task<bool> AwsCloud::refresh_catalog() {
   co_return catalog_.is_known();
 }
 
+// What AWS said last before this process was started.
+void AwsCloud::recall_prices() {
+  const auto& path = parts_.settings.price_cache;
+  if (path.empty()) {
+    return;
+  }
+  const auto text = parts_.surroundings.read_file(path);
+  if (!text) {
+    if (text.error().kind != base::ErrorKind::NotFound) {
+      parts_.log.warn("the kept prices cannot be read", {{"error", text.error().message}});
+    }
+    return;
+  }
+  auto kept = parse_price_file(*text, path);
+  if (!kept) {
+    parts_.log.warn("the kept prices are damaged and were left aside",
+                    {{"error", kept.error().message}});
+    return;
+  }
+  catalog_.prices().set_on_demand(std::move(kept->on_demand));
+  catalog_.prices().set_spot(std::move(kept->spot));
+}
+
+void AwsCloud::keep_learned_prices() {
+  const auto& path = parts_.settings.price_cache;
+  if (path.empty() || !parts_.surroundings.write_file) {
+    return;
+  }
+  const auto text = write_price_file(catalog_.prices().learned());
+  const auto written = parts_.surroundings.write_file(path, text);
+  if (!written) {
+    parts_.log.warn("prices cannot be kept for the next start",
+                    {{"error", written.error().message}});
+  }
+}
+
 base::Task<bool> AwsCloud::refresh_prices() {
   bool good = true;
   if (!parts_.settings.isolated_vpc && parts_.endpoints.has_price_list()) {
@@ -54,6 +90,7 @@ base::Task<bool> AwsCloud::refresh_prices() {
     good = false;
     parts_.log.error("spot prices could not be read", {{"error", spot.error().message}});
   }
+  keep_learned_prices();
   catalog_.touch();
   catalog_changed();
   co_return good;

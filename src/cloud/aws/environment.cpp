@@ -1,6 +1,7 @@
 #include "cloud/aws/environment.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -24,6 +25,19 @@ base::Result<std::string> read_small_file(const std::string& path) {
                       "cannot read " + path + ": it is larger than 4 MiB or not a file");
   }
   return text;
+}
+
+base::Result<> write_small_file(const std::string& path, const std::string& text) {
+  const std::string beside = path + ".new";
+  errno = 0;
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "cannot write " + path + ": " + std::strerror(errno));
+  }
+  return {};
 }
 
 std::string_view trimmed(std::string_view text) {

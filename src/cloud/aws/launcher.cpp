@@ -55,12 +55,31 @@ base::Task<base::Result<std::string>> Launcher::ensure_template(TemplateRequest 
     known->second = now;
     co_return request.name;
   }
-  auto created = co_await ec2_.create_launch_template(request.form);
-  // The name is the content's hash: one that exists is the same.
-  if (!created && created.error().kind != ErrorKind::Exists) {
-    co_return base::with_context("launch template " + request.name, std::move(created).error());
+  const auto [underway, first] = creating_.try_emplace(request.name);
+  if (!first) {
+    const base::Promise<base::Result<>> made(parts_.api.loop());
+    underway->second.push_back(made);
+    auto result = co_await made.get();
+    if (!result) {
+      co_return tl::unexpected(std::move(result).error());
+    }
+    co_return request.name;
   }
-  templates_[request.name] = now;
+  auto created = co_await ec2_.create_launch_template(request.form);
+  base::Result<> result;
+  // The name is the content's hash: one that exists is the same.
+  if (created || created.error().kind == ErrorKind::Exists) {
+    templates_[request.name] = now;
+  } else {
+    result = base::with_context("launch template " + request.name, std::move(created).error());
+  }
+  auto waiting = creating_.extract(request.name);
+  for (const auto& other : waiting.mapped()) {
+    other.set(result);
+  }
+  if (!result) {
+    co_return tl::unexpected(std::move(result).error());
+  }
   co_return request.name;
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace millwright::cloud::aws {
 
@@ -68,6 +69,8 @@ class Launcher {
   Parts parts_;
   Ec2 ec2_;
   std::map<std::string, base::TimePoint, std::less<>> templates_;  // name -> last used
+  // Templates that are being made, and who waits for them: a burst of claims needs each only once.
+  std::map<std::string, std::vector<base::Promise<base::Result<>>>, std::less<>> creating_;
 };
 
 }  // namespace millwright::cloud::aws

@@ -13,7 +13,8 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
                       "AWS needs the cluster's name; set CLUSTER_NAME or --cluster-name");
   }
   const aws::Surroundings surroundings{.variable = std::move(environment),
-                                       .read_file = aws::read_small_file};
+                                       .read_file = aws::read_small_file,
+                                       .write_file = aws::write_small_file};
   const aws::CredentialParts parts{.loop = loop,
                                    .client = client,
                                    .surroundings = surroundings,

@@ -51,6 +51,8 @@ class Prices {
   std::optional<double> spot(std::string_view type, std::string_view zone) const;
   // Everything known now, for write_price_file().
   PriceFile known() const;
+  // AWS's own last answers, for keeping over a restart; without the operator's file.
+  PriceFile learned() const { return {on_demand_, spot_}; }
 
  private:
   PriceFile file_;

@@ -2,6 +2,7 @@
 
 #include <pugixml.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace millwright::cloud::aws {
@@ -97,6 +98,12 @@ base::Result<XmlNode> parse_xml(std::string_view text) {
   if (!parsed) {
     return base::fail(ErrorKind::Invalid, std::string("not XML: ") + parsed.description() +
                                               " at byte " + std::to_string(parsed.offset));
+  }
+  const auto elements = document.children();
+  if (std::count_if(elements.begin(), elements.end(), [](const pugi::xml_node& node) {
+        return node.type() == pugi::node_element;
+      }) > 1) {
+    return base::fail(ErrorKind::Invalid, "not XML: it has more than one root element");
   }
   XmlNode root;
   std::size_t budget = kMaxNodes;

@@ -1,5 +1,6 @@
 #include "plane/runner/controller.hpp"
 
+#include "millwright/base/base64.hpp"
 #include "millwright/base/loop.hpp"
 
 #include <boost/json.hpp>
@@ -125,7 +126,7 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
     arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
     MW_TRY(process, Process::start({.program = MILLWRIGHT_PROGRAM,
                                     .arguments = std::move(arguments),
-                                    .environment = {},
+                                    .environment = options.environment,
                                     .log = plane.directory() + "/" + options.name + ".log",
                                     .input = {},
                                     .append_log = true}));
@@ -176,6 +177,26 @@ std::string Controller::ca_bundle() {
   const Answer secret =
       plane_.call("GET", "/api/v1/namespaces/kube-system/secrets/millwright-certs");
   return text_at(secret.body, "/data/ca.crt");
+}
+
+base::Result<std::string> Controller::ask_extender(const std::string& verb,
+                                                   const json::value& arguments) {
+  if (serving_client_ == nullptr) {
+    MW_TRY(ca, base::decode_base64(ca_bundle()));
+    net::ClientTls tls;
+    tls.ca_pem = std::move(ca);
+    serving_client_ = net::make_client(*loop_, std::move(tls));
+  }
+  net::ClientRequest request;
+  request.method = "POST";
+  request.url = fmt::format("https://127.0.0.1:{}/scheduler/{}", serving_port_, verb);
+  request.body = json::serialize(arguments);
+  request.headers.set("Content-Type", "application/json");
+  MW_TRY(response, serving_client_->send_blocking(std::move(request)));
+  if (response.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, response.body);
+  }
+  return response.body;
 }
 
 std::string Controller::extender(int port) {

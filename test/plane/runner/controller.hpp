@@ -12,6 +12,7 @@ struct ControllerOptions {
   std::vector<std::string> flags;  // added to our own
   std::string kubeconfig;          // empty: the administrator's
   std::string cloud_url;           // of a CloudProcess; empty: the cloud lives in the controller
+  std::map<std::string, std::string> environment;  // added to ours
 };
 
 // `millwright cloud` against a plane: instances that outlive every controller.
@@ -49,6 +50,8 @@ class Controller {
 
   // The CA of the serving certificate, from the Secret.
   std::string ca_bundle();
+  // Asks as kube-scheduler does; the answer's body. `verb` such as "filter".
+  base::Result<std::string> ask_extender(const std::string& verb, const json::value& arguments);
   // An item of KubeSchedulerConfiguration's extenders, as JSON. `port` 0: our own.
   std::string extender(int port = 0);
   // Applies both webhook configurations, for our own kinds.
@@ -61,6 +64,7 @@ class Controller {
   Plane& plane_;
   std::unique_ptr<base::RealLoop> loop_;
   std::unique_ptr<net::Client> client_;
+  std::unique_ptr<net::Client> serving_client_;  // trusts the serving certificate
   std::unique_ptr<Process> process_;
   int serving_port_ = 0;
   int metrics_port_ = 0;

@@ -28,8 +28,8 @@ constexpr std::string_view kAuditPolicy = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
-- level: Metadata
 )";
+constexpr std::string_view kAuditEverything = "- level: Metadata\n";
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -99,15 +99,21 @@ base::Result<> Plane::prepare() {
     return base::fail(base::ErrorKind::Unavailable, "cannot make the folder " + pattern);
   }
   directory_ = pattern;
-  const certs::Policy policy{.common_name = "plane",
-                             .dns_names = {"localhost", "kubernetes"},
-                             .ip_addresses = {"127.0.0.1"}};
+  certs::Policy policy{.common_name = "plane",
+                       .dns_names = {"localhost", "kubernetes"},
+                       .ip_addresses = {"127.0.0.1"}};
+  // A cluster is older than any error of a clock: certificates hold for a process that is an hour
+  // behind.
+  policy.backdate = std::chrono::hours(24);
   MW_TRY(bundle, certs::reconcile(std::nullopt, policy, base::system_now()));
   bundle_ = std::move(bundle);
   write_text(directory_ + "/ca.crt", bundle_.ca.certificate_pem);
   write_text(directory_ + "/server.crt", bundle_.leaf.certificate_pem);
   write_text(directory_ + "/server.key", bundle_.leaf.key_pem);
-  write_text(directory_ + "/audit-policy.yaml", std::string(kAuditPolicy));
+  write_text(
+      directory_ + "/audit-policy.yaml",
+      std::string(kAuditPolicy) +
+          (options_.audit_rules.empty() ? std::string(kAuditEverything) : options_.audit_rules));
   return {};
 }
 
@@ -199,6 +205,29 @@ base::Result<> Plane::restart_api_server() {
   return start_api_server();
 }
 
+base::Result<> Plane::compact_etcd() {
+  // Etcd's own API, as JSON: etcd's gRPC gateway.
+  const auto ask = [this](const std::string& path, const json::value& body) {
+    net::ClientRequest request;
+    request.method = "POST";
+    request.url = fmt::format("http://127.0.0.1:{}{}", etcd_port_, path);
+    request.body = json::serialize(body);
+    return client_->send_blocking(std::move(request));
+  };
+  MW_TRY(status, ask("/v3/maintenance/status", json::object{}));
+  boost::system::error_code error;
+  const std::string revision = text_at(json::parse(status.body, error), "/header/revision");
+  if (error || revision.empty()) {
+    return base::fail(base::ErrorKind::Unavailable, "etcd's status: " + status.body);
+  }
+  MW_TRY(compacted,
+         ask("/v3/kv/compaction", json::object{{"revision", revision}, {"physical", true}}));
+  if (compacted.status != 200) {
+    return base::fail(base::ErrorKind::Unavailable, "etcd's compaction: " + compacted.body);
+  }
+  return {};
+}
+
 base::Result<> Plane::start_controller_manager() {
   // Pods can be created once the namespace has its ServiceAccount.
   const auto ready = [this] {
@@ -213,7 +242,7 @@ base::Result<> Plane::start_controller_manager() {
       ready);
 }
 
-base::Result<> Plane::start_kwok() {
+base::Result<> Plane::start_kwok(seconds lease) {
   MW_TRY(stages, Process::start({.program = program("stages"),
                                  .arguments = {},
                                  .environment = {},
@@ -227,7 +256,8 @@ base::Result<> Plane::start_kwok() {
       "kwok",
       {"--kubeconfig=" + kubeconfig(), "--config=" + directory_ + "/stages.yaml",
        "--manage-all-nodes=false", "--manage-nodes-with-label-selector=kwok.x-k8s.io/node=fake",
-       "--node-lease-duration-seconds=40", "--cidr=10.0.0.1/16", "--node-ip=10.0.0.1"},
+       fmt::format("--node-lease-duration-seconds={}", lease.count()), "--cidr=10.0.0.1/16",
+       "--node-ip=10.0.0.1"},
       ready);
 }
 

@@ -27,6 +27,7 @@ using std::chrono::seconds;
 struct PlaneOptions {
   std::vector<std::string> api_server_flags;  // added to our own
   bool audit = false;                         // writes audit.log: who called what, and the answer
+  std::string audit_rules;                    // YAML list in place of "everything, Metadata"
 };
 
 struct Output {
@@ -60,7 +61,8 @@ class Plane {
   const net::ClientTls& admin_tls() const { return admin_tls_; }
 
   base::Result<> start_controller_manager();
-  base::Result<> start_kwok();
+  // `lease`: how long a node's Lease lasts; kwok renews each at a quarter of it.
+  base::Result<> start_kwok(seconds lease = seconds(40));
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.
   base::Result<> start_scheduler(const std::string& extenders = {});
   void stop(const std::string& part) { parts_.erase(part); }
@@ -68,6 +70,9 @@ class Plane {
   Process* part(const std::string& name);
   // Ended hard and started again on the same port.
   base::Result<> restart_api_server();
+
+  // Etcd forgets all that was overwritten or deleted so far: watches from before are Gone.
+  base::Result<> compact_etcd();
 
   // kubectl as an administrator; `input` is what it reads from standard input.
   Output kubectl(const std::vector<std::string>& arguments, const std::string& input = {});

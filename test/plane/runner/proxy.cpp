@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <future>
+#include <map>
 #include <thread>
 
 namespace millwright::plane {
@@ -61,6 +63,9 @@ struct Proxy::State {
   std::unique_ptr<net::Client> client;
   base::TaskGroup group{loop};
   std::atomic<std::size_t> spoiled{0};
+  bool holding = false;                     // on the loop, like the watches
+  std::map<int, std::stop_source> watches;  // in progress
+  int last_watch = 0;
   std::unique_ptr<net::Server> server;
   std::thread thread;
 
@@ -110,6 +115,8 @@ struct Proxy::State {
   base::Task<void> forward_watch(net::Request request, ExchangePtr exchange) {
     auto stream = std::make_shared<Stream>(exchange);
     std::stop_source gone;
+    const int number = ++last_watch;
+    watches.emplace(number, gone);
     exchange->on_close([gone]() mutable { gone.request_stop(); });
     loop.after(kHeadersAfter, [stream] {
       if (!stream->ended) {
@@ -125,6 +132,7 @@ struct Proxy::State {
       });
     };
     auto ended = co_await client->stream(std::move(forwarded), std::move(tell), gone.get_token());
+    watches.erase(number);
     const bool refused = ended && ended->status != 200;
     if (refused && !stream->opened) {
       stream->ended = true;
@@ -138,9 +146,26 @@ struct Proxy::State {
     });
   }
 
+  // Returns once it is so.
+  void hold(bool wanted) {
+    std::promise<void> done;
+    loop.post([&] {
+      holding = wanted;
+      for (auto& [number, gone] : watches) {
+        if (wanted) {
+          gone.request_stop();
+        }
+      }
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
   void handle(net::Request request, ExchangePtr exchange) {
     loop.post([this, request = std::move(request), exchange = std::move(exchange)] {
-      if (is_watch(request)) {
+      if (is_watch(request) && holding) {
+        exchange->respond(failure(503, "ServiceUnavailable"));
+      } else if (is_watch(request)) {
         group.spawn(forward_watch(request, exchange));
       } else if (!spoil(request, exchange)) {
         group.spawn(forward(request, exchange));
@@ -184,6 +209,14 @@ Proxy::~Proxy() {
   if (state_->thread.joinable()) {
     state_->thread.join();
   }
+}
+
+void Proxy::hold_watches() {
+  state_->hold(true);
+}
+
+void Proxy::release_watches() {
+  state_->hold(false);
 }
 
 std::size_t Proxy::spoiled() const {

@@ -23,6 +23,9 @@ class Proxy {
 
   // An administrator's, through the proxy.
   const std::string& kubeconfig() const { return kubeconfig_; }
+  // From now on watches are cut and refused, until release_watches(); all else passes.
+  void hold_watches();
+  void release_watches();
   // How many requests were answered in the server's place so far.
   std::size_t spoiled() const;
 

@@ -1,265 +1,175 @@
 // Two replicas, a cloud that outlives them, and everything that can be killed.
 
-#include "plane/suite/fixture.hpp"
+#include "plane/suite/replicas.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <csignal>
-#include <set>
 
 namespace millwright::plane {
 namespace {
 
-// The lease lasts 15 s; then the other replica leads, lists and acts.
-constexpr auto kTakeOver = seconds(90);
+using testing::HasSubstr;
 
 class Failover : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    auto made = std::make_unique<World>();
-    const auto up = made->start();
-    ASSERT_TRUE(up.has_value()) << up.error().message;
-    world_ = std::move(made);
+    auto made = Replicas::start({"--launch=4s", "--termination=1s"});
+    ASSERT_TRUE(made.has_value()) << made.error().message;
+    replicas_ = *std::move(made);
   }
-  static void TearDownTestSuite() { world_.reset(); }
+  static void TearDownTestSuite() { replicas_.reset(); }
   void SetUp() override {
-    ASSERT_NE(world_, nullptr);
-    const auto revived = world_->revive();
+    ASSERT_NE(replicas_, nullptr);
+    const auto revived = world().revive();
     ASSERT_TRUE(revived.has_value()) << revived.error().message;
   }
 
-  // The program's replicas, and the plane and the cloud that outlive them.
-  struct World {
-    base::Result<> start();
-    base::Result<> revive();
-    Controller* leader();
-
-    std::unique_ptr<Plane> plane;
-    std::unique_ptr<CloudProcess> cloud;
-    std::vector<std::unique_ptr<Controller>> replicas;
-    int started = 0;
-  };
-  static Plane& plane() { return *world_->plane; }
-  static std::vector<json::value> of(std::string_view path, const std::string& pool) {
-    return plane().list(std::string(path) + "?labelSelector=karpenter.sh%2Fnodepool%3D" + pool);
+  static Replicas& world() { return *replicas_; }
+  static std::string first_name(const std::vector<json::value>& objects) {
+    return objects.empty() ? "" : text_at(objects.front(), "/metadata/name");
   }
-  static std::size_t running(const std::string& app) {
-    std::size_t count = 0;
-    for (const auto& pod : plane().list(std::string(kPods) + "?labelSelector=app%3D" + app)) {
-      count += text_at(pod, "/status/phase") == "Running" &&
-                       text_at(pod, "/metadata/deletionTimestamp").empty()
-                   ? 1U
-                   : 0U;
-    }
-    return count;
-  }
-  static std::multiset<std::string> instances(const std::string& pool) {
-    std::multiset<std::string> ids;
-    for (const auto& instance : world_->cloud->instances()) {
-      if (text_at(instance, "/nodePool") == pool) {
-        ids.insert(text_at(instance, "/providerID"));
-      }
-    }
-    return ids;
-  }
-  static void apply(const std::string& yaml) {
-    const Output output = plane().kubectl({"apply", "-f", "-"}, yaml);
-    ASSERT_EQ(output.exit_code, 0) << output.text;
-  }
-  static void wait(const std::string& what, seconds limit, const std::function<bool()>& seen) {
-    if (!wait_until(limit, seen)) {
-      std::string said;
-      for (const auto& replica : world_->replicas) {
-        said += replica->process().log_tail(15) + "---\n";
-      }
-      FAIL() << "not within " << limit.count() << " s: " << what << "\n"
-             << said << plane().kubectl({"get", "nodeclaims,nodes,pods", "-o", "wide"}).text;
-    }
-  }
-  // All pods run, nobody is leaving, and each claim has its own instance and node: none is doubled,
-  // none is leaked.
-  static void wait_settled(const std::string& name, std::size_t pods) {
-    wait(fmt::format("{} pods of {} run, with as many claims as instances as nodes", pods, name),
-         kTakeOver, [&] {
-           const auto nodes = of(kNodes, name);
-           std::multiset<std::string> claimed;
-           for (const auto& claim : of(kClaims, name)) {
-             claimed.insert(text_at(claim, "/status/providerID"));
-           }
-           return running(name) == pods && !nodes.empty() && nodes.size() == claimed.size() &&
-                  claimed == instances(name) &&
-                  json::serialize(json::value_from(nodes)).find("karpenter.sh/disrupted") ==
-                      std::string::npos;
-         });
-  }
-  static void clean_up(const std::string& name) {
-    plane().kubectl({"delete", "deployment", name, "--ignore-not-found", "--wait=false"});
-    plane().kubectl({"delete", "nodepool", name, "--ignore-not-found", "--wait=false"});
-    wait("nothing of " + name + " is left", kTakeOver, [&] {
-      return of(kNodes, name).empty() && of(kClaims, name).empty() && instances(name).empty();
-    });
+  // A pod that nobody has heard of yet.
+  static json::value new_pod() {
+    return {{"metadata", {{"name", "new"}, {"namespace", "default"}, {"uid", "new-pod"}}},
+            {"spec",
+             {{"containers",
+               json::array{{{"name", "main"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}};
   }
 
-  inline static std::unique_ptr<World> world_;
+  inline static std::unique_ptr<Replicas> replicas_;
 };
 
-base::Result<> Failover::World::start() {
-  MW_TRY(made, Plane::start());
-  plane = std::move(made);
-  auto done = plane->start_controller_manager();
-  done = done ? plane->start_kwok() : done;
-  done = done ? apply_crds(*plane) : done;
-  if (!done) {
-    return done;
-  }
-  MW_TRY(clouds, CloudProcess::start(*plane, {"--launch=4s", "--termination=1s"}));
-  cloud = std::move(clouds);
-  plane->kubectl({"apply", "-f", "-"}, kwok_node_class());
-  return revive();
-}
-
-// Two replicas run, and kube-scheduler asks both: what one of them holds back, both do.
-base::Result<> Failover::World::revive() {
-  std::erase_if(replicas, [](const auto& replica) { return !replica->process().running(); });
-  if (replicas.size() == 2) {
-    return {};
-  }
-  while (replicas.size() < 2) {
-    MW_TRY(replica, Controller::start(*plane, {.name = fmt::format("replica-{}", ++started),
-                                               .clouds = "kwok",
-                                               .flags = {},
-                                               .kubeconfig = {},
-                                               .cloud_url = cloud->url()}));
-    replicas.push_back(std::move(replica));
-  }
-  json::array extenders;
-  for (const auto& replica : replicas) {
-    extenders.push_back(json::parse(replica->extender()).at(0));
-  }
-  plane->stop("kube-scheduler");
-  auto scheduling = plane->start_scheduler(json::serialize(extenders));
-  if (scheduling && !wait_until(kTakeOver, [this] { return leader() != nullptr; })) {
-    return base::fail(base::ErrorKind::Timeout, "no replica leads");
-  }
-  return scheduling;
-}
-
-Controller* Failover::World::leader() {
-  for (const auto& replica : replicas) {
-    if (replica->process().running() &&
-        replica->process().log_text().find("controller: leading") != std::string::npos) {
-      return replica.get();
-    }
-  }
-  return nullptr;
-}
-
 TEST_F(Failover, TheLeaderDiesInMidLaunch) {
-  apply(node_pool("launch", "Never"));
-  apply(deployment({.name = "launch", .replicas = 4, .pool = "launch"}));
-  wait("a claim exists", seconds(30), [&] { return !of(kClaims, "launch").empty(); });
-  EXPECT_TRUE(instances("launch").empty());
-  world_->leader()->process().kill();
-  wait_settled("launch", 4);
-  clean_up("launch");
+  world().apply(node_pool("base", "Never"));
+  world().apply(deployment({.name = "base", .replicas = 1, .pool = "base"}));
+  world().wait_settled("base", 1);
+  world().apply(node_pool("launch", "Never"));
+  world().apply(deployment({.name = "launch", .replicas = 4, .pool = "launch"}));
+  world().wait("a claim exists", seconds(30),
+               [&] { return !world().of(kClaims, "launch").empty(); });
+  EXPECT_TRUE(world().instances("launch").empty());
+  // Its pods are kept for the node to come, by either replica.
+  const json::value pod = world().pods("launch").at(0);
+  const std::string node = first_name(world().of(kNodes, "base"));
+  const std::string before = world().filter_answer(pod, node);
+  EXPECT_THAT(before, HasSubstr(R"("FailedAndUnresolvableNodes":{")" + node));
+  world().kill_leader([&] { EXPECT_EQ(world().filter_answer(pod, node), before); });
+  EXPECT_EQ(world().filter_answer(pod, node), before);
+  world().wait("each claim has its instance", seconds(6), [&] {
+    const auto claims = world().of(kClaims, "launch");
+    return std::none_of(claims.begin(), claims.end(), [](const auto& claim) {
+      return text_at(claim, "/status/providerID").empty();
+    });
+  });
+  world().wait_settled("launch", 4);
+  world().clean_up("launch");
+  world().clean_up("base");
 }
 
 TEST_F(Failover, TheLeaderDiesInMidDrain) {
-  apply(node_pool("drain", "Never"));
-  apply(deployment({.name = "drain", .replicas = 3, .pool = "drain"}));
-  wait_settled("drain", 3);
-  const std::string claim = text_at(of(kClaims, "drain").at(0), "/metadata/name");
-  plane().kubectl({"delete", "nodeclaim", claim, "--wait=false"});
-  wait("the node is closed", seconds(30), [&] {
-    return json::serialize(json::value_from(of(kNodes, "drain"))).find("karpenter.sh/disrupted") !=
-           std::string::npos;
-  });
-  world_->leader()->process().kill();
-  wait_settled("drain", 3);
-  EXPECT_NE(text_at(of(kClaims, "drain").at(0), "/metadata/name"), claim);
-  clean_up("drain");
+  world().apply(node_pool("drain", "Never"));
+  world().apply(deployment({.name = "drain", .replicas = 3, .pool = "drain"}));
+  world().wait_settled("drain", 3);
+  const std::string claim = first_name(world().of(kClaims, "drain"));
+  const std::string node = first_name(world().of(kNodes, "drain"));
+  world().plane().kubectl({"delete", "nodeclaim", claim, "--wait=false"});
+  world().wait("the node is closed", seconds(30), [&] { return world().any_closed("drain"); });
+  const std::string before = world().filter_answer(new_pod(), node);
+  EXPECT_THAT(before, HasSubstr(R"("FailedAndUnresolvableNodes":{")" + node));
+  world().kill_leader([&] { EXPECT_EQ(world().filter_answer(new_pod(), node), before); });
+  world().wait_settled("drain", 3);
+  EXPECT_NE(first_name(world().of(kClaims, "drain")), claim);
+  world().clean_up("drain");
 }
 
 TEST_F(Failover, TheLeaderDiesInMidReplacement) {
-  apply(node_pool("replace", "0s"));
-  apply(deployment({.name = "replace", .replicas = 6, .cpu = "2", .pool = "replace"}));
-  wait_settled("replace", 6);
-  plane().kubectl({"scale", "deployment", "replace", "--replicas=1"});
-  wait("a replacement was written", seconds(90),
-       [&] { return of(kClaims, "replace").size() == 2; });
-  world_->leader()->process().kill();
-  wait("one node is left", kTakeOver, [&] { return of(kNodes, "replace").size() == 1; });
-  wait_settled("replace", 1);
-  EXPECT_LE(
-      std::strtod(text_at(of(kNodes, "replace").at(0), "/status/capacity/cpu").c_str(), nullptr),
-      4);
-  clean_up("replace");
+  world().apply(node_pool("replace", "0s"));
+  world().apply(deployment({.name = "replace", .replicas = 6, .cpu = "2", .pool = "replace"}));
+  world().wait_settled("replace", 6);
+  const std::string node = first_name(world().of(kNodes, "replace"));
+  world().plane().kubectl({"scale", "deployment", "replace", "--replicas=1"});
+  world().wait("a replacement was written", seconds(90),
+               [&] { return world().of(kClaims, "replace").size() == 2; });
+  const std::string before = world().filter_answer(new_pod(), node);
+  EXPECT_THAT(before, HasSubstr(R"("FailedAndUnresolvableNodes":{")" + node));
+  world().kill_leader([&] { EXPECT_EQ(world().filter_answer(new_pod(), node), before); });
+  world().wait("one smaller node is left", kSettled, [&] {
+    const auto nodes = world().of(kNodes, "replace");
+    return nodes.size() == 1 &&
+           std::strtod(text_at(nodes.front(), "/status/capacity/cpu").c_str(), nullptr) <= 4;
+  });
+  world().wait_settled("replace", 1);
+  world().clean_up("replace");
 }
 
 TEST_F(Failover, TheApiServerRestarts) {
-  apply(node_pool("restart", "Never"));
-  apply(deployment({.name = "restart", .replicas = 1, .pool = "restart"}));
-  wait("a claim exists", seconds(30), [&] { return !of(kClaims, "restart").empty(); });
-  const auto restarted = plane().restart_api_server();
+  world().apply(node_pool("restart", "Never"));
+  world().apply(deployment({.name = "restart", .replicas = 1, .pool = "restart"}));
+  world().wait("a claim exists", seconds(30),
+               [&] { return !world().of(kClaims, "restart").empty(); });
+  const auto restarted = world().plane().restart_api_server();
   ASSERT_TRUE(restarted.has_value()) << restarted.error().message;
-  wait_settled("restart", 1);
-  for (const auto& replica : world_->replicas) {
+  world().wait_settled("restart", 1);
+  for (const auto& replica : world().all()) {
     EXPECT_TRUE(replica->process().running());
   }
-  clean_up("restart");
+  world().clean_up("restart");
 }
 
 // The extender is ignorable: without us, pods that fit are scheduled as ever.
 TEST_F(Failover, BothReplicasAreDown) {
-  apply(node_pool("down", "Never"));
-  apply(deployment({.name = "down", .replicas = 1, .cpu = "600m", .pool = "down"}));
-  wait_settled("down", 1);
-  for (const auto& replica : world_->replicas) {
+  world().apply(node_pool("down", "Never"));
+  world().apply(deployment({.name = "down", .replicas = 1, .cpu = "600m", .pool = "down"}));
+  world().wait_settled("down", 1);
+  for (const auto& replica : world().all()) {
     replica->process().kill();
   }
-  apply(deployment({.name = "down-too", .replicas = 1, .cpu = "100m", .pool = "down"}));
-  wait("a pod that fits runs", seconds(60), [&] { return running("down-too") == 1; });
-  apply(deployment({.name = "down-large", .replicas = 1, .cpu = "30", .pool = "down"}));
-  wait("a pod that does not fit waits", seconds(30), [&] {
-    return json::serialize(json::value_from(plane().list(std::string(kPods) +
-                                                         "?labelSelector=app%3Ddown-large")))
+  world().apply(deployment({.name = "down-too", .replicas = 1, .cpu = "100m", .pool = "down"}));
+  world().wait("a pod that fits runs", seconds(60),
+               [&] { return world().running("down-too") == 1; });
+  world().apply(deployment({.name = "down-large", .replicas = 1, .cpu = "30", .pool = "down"}));
+  world().wait("a pod that does not fit waits", seconds(30), [&] {
+    return json::serialize(json::value_from(world().plane().list(
+                               std::string(kPods) + "?labelSelector=app%3Ddown-large")))
                .find("Unschedulable") != std::string::npos;
   });
-  ASSERT_TRUE(world_->revive().has_value());
-  wait("it gets a node once we are back", kTakeOver, [&] { return running("down-large") == 1; });
-  plane().kubectl({"delete", "deployment", "down-too", "down-large"});
-  clean_up("down");
+  ASSERT_TRUE(world().revive().has_value());
+  world().wait("it gets a node once we are back", kSettled,
+               [&] { return world().running("down-large") == 1; });
+  world().plane().kubectl({"delete", "deployment", "down-too", "down-large"});
+  world().clean_up("down");
 }
 
 // Neither dead nor alive: connections are accepted and nothing answers.
 TEST_F(Failover, BothReplicasHang) {
-  apply(node_pool("hang", "Never"));
-  apply(deployment({.name = "hang", .replicas = 1, .cpu = "600m", .pool = "hang"}));
-  wait_settled("hang", 1);
-  for (const auto& replica : world_->replicas) {
+  world().apply(node_pool("hang", "Never"));
+  world().apply(deployment({.name = "hang", .replicas = 1, .cpu = "600m", .pool = "hang"}));
+  world().wait_settled("hang", 1);
+  for (const auto& replica : world().all()) {
     replica->process().signal(SIGSTOP);
   }
-  apply(deployment({.name = "hang-too", .replicas = 1, .cpu = "100m", .pool = "hang"}));
-  wait("a pod that fits runs", seconds(60), [&] { return running("hang-too") == 1; });
-  for (const auto& replica : world_->replicas) {
+  world().apply(deployment({.name = "hang-too", .replicas = 1, .cpu = "100m", .pool = "hang"}));
+  world().wait("a pod that fits runs", seconds(60),
+               [&] { return world().running("hang-too") == 1; });
+  for (const auto& replica : world().all()) {
     replica->process().signal(SIGCONT);
   }
-  apply(deployment({.name = "hang-large", .replicas = 1, .cpu = "30", .pool = "hang"}));
-  wait("a pod that fits nowhere gets a node", kTakeOver,
-       [&] { return running("hang-large") == 1; });
-  plane().kubectl({"delete", "deployment", "hang-too", "hang-large"});
-  clean_up("hang");
+  world().apply(deployment({.name = "hang-large", .replicas = 1, .cpu = "30", .pool = "hang"}));
+  world().wait("a pod that fits nowhere gets a node", kSettled,
+               [&] { return world().running("hang-large") == 1; });
+  world().plane().kubectl({"delete", "deployment", "hang-too", "hang-large"});
+  world().clean_up("hang");
 }
 
 // The follower holds the same promises back as the leader: both answer the scheduler.
 TEST_F(Failover, BothReplicasAnswerTheScheduler) {
-  apply(node_pool("alike", "Never"));
-  apply(deployment({.name = "alike", .replicas = 4, .pool = "alike"}));
-  wait_settled("alike", 4);
-  for (const auto& replica : world_->replicas) {
+  world().apply(node_pool("alike", "Never"));
+  world().apply(deployment({.name = "alike", .replicas = 4, .pool = "alike"}));
+  world().wait_settled("alike", 4);
+  for (const auto& replica : world().all()) {
     EXPECT_GT(replica->metric("millwright_extender_requests_total"), 0);
   }
-  clean_up("alike");
+  world().clean_up("alike");
 }
 
 }  // namespace

@@ -286,6 +286,37 @@ TEST_P(Bursts, EveryPlanIsKept) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Bursts, testing::Range(std::uint64_t{0}, kBlocks));
 
+bool any_closed(sandbox::Recorder& recorder) {
+  const auto& nodes = recorder.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& item) {
+    const auto& node = *item.second.last;
+    return !item.second.gone && !node.meta.is_deleting() &&
+           std::any_of(node.taints.begin(), node.taints.end(),
+                       [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+  });
+}
+
+// A third of all writes loses against somebody else's, those that reopen a node included.
+TEST(Burst, OfConflictsLeavesNoNodeClosed) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    auto options = options_for(seed);
+    options.world.api.faults.conflict_rate = 0.33;
+    VirtualCluster cluster(options);
+    create_pool(cluster);
+    Load load(cluster, seed);
+    load.run();
+    auto& recorder = cluster.cluster->world().recorder();
+    EXPECT_TRUE(cluster.loop.run_until([&] { return all_run(recorder); }, minutes(30))) << seed;
+    // Consolidation closes nodes and then deletes them; none stays closed.
+    bool open = true;
+    for (int look = 0; look < 20; ++look) {
+      open = cluster.loop.run_until([&] { return !any_closed(recorder); }, minutes(3)) && open;
+      cluster.loop.run_for(seconds(30));
+    }
+    EXPECT_TRUE(open) << "seed " << seed;
+  }
+}
+
 TEST(Burst, OfOneDeploymentIsPlannedAsOne) {
   VirtualCluster cluster(options_for(1));
   create_pool(cluster);

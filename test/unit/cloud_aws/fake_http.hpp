@@ -30,11 +30,14 @@ class FakeHttp final : public net::Client {
                                                std::stop_token stop) override {
     requests.push_back(request);
     times.push_back(loop_.now());
+    // It arrives half way, also when nobody waits for the answer any more.
+    const auto answer = std::make_shared<std::optional<base::Result<net::Response>>>();
+    loop_.after(delay / 2, [this, answer, request] { answer->emplace(handler(request)); });
     co_await base::sleep(loop_, delay, stop);
-    if (stop.stop_requested()) {
+    if (stop.stop_requested() || !*answer) {
       co_return base::fail(base::ErrorKind::Cancelled, "stopped");
     }
-    co_return handler(request);
+    co_return **answer;
   }
   base::Task<base::Result<net::Response>> stream(net::ClientRequest /*request*/,
                                                  std::function<void(std::string_view)> /*chunk*/,
@@ -90,17 +93,22 @@ struct FakeMachine {
   std::map<std::string, std::string> files;
 
   Surroundings surroundings() {
-    return {.variable = [this](const std::string& name) -> std::optional<std::string> {
-              const auto found = variables.find(name);
-              return found == variables.end() ? std::nullopt : std::optional(found->second);
-            },
-            .read_file = [this](const std::string& path) -> base::Result<std::string> {
-              const auto found = files.find(path);
-              if (found == files.end()) {
-                return base::fail(base::ErrorKind::NotFound, "cannot read " + path);
-              }
-              return found->second;
-            }};
+    return {
+        .variable = [this](const std::string& name) -> std::optional<std::string> {
+          const auto found = variables.find(name);
+          return found == variables.end() ? std::nullopt : std::optional(found->second);
+        },
+        .read_file = [this](const std::string& path) -> base::Result<std::string> {
+          const auto found = files.find(path);
+          if (found == files.end()) {
+            return base::fail(base::ErrorKind::NotFound, "cannot read " + path);
+          }
+          return found->second;
+        },
+        .write_file = [this](const std::string& path, const std::string& text) -> base::Result<> {
+          files[path] = text;
+          return {};
+        }};
   }
 };
 

@@ -4,6 +4,8 @@
 #include "cloud/aws/type_labels.hpp"
 #include "fake_ec2.hpp"
 
+#include <boost/json.hpp>
+
 namespace millwright::cloud::aws {
 namespace {
 
@@ -40,6 +42,7 @@ class ProviderTest : public testing::Test {
     settings.cluster_endpoint = "https://api.example";
     settings.kubernetes_version = "1.31";
     settings.interruption_queue = queue;
+    settings.price_cache = price_cache;
     cloud = std::make_unique<AwsCloud>(AwsCloud::Parts{.loop = loop,
                                                        .client = http,
                                                        .settings = settings,
@@ -85,6 +88,7 @@ class ProviderTest : public testing::Test {
   int catalog_changes = 0;
   std::vector<std::string> interrupted;
   std::string queue;  // name; set before start()
+  std::string price_cache;
 };
 
 TEST_F(ProviderTest, AClaimBecomesAnInstance) {
@@ -316,6 +320,28 @@ TEST_F(ProviderTest, AThousandClaimsAtOnceAllGetOneInstance) {
   EXPECT_EQ(made, 1000);
   EXPECT_EQ(ec2.living().size(), 1000U);
   EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 1000U);
+  EXPECT_EQ(ec2.aws.calls("CreateLaunchTemplate").size(), 1U);
+}
+
+TEST_F(ProviderTest, AFailedLaunchTemplateIsToldToAllWhoWaitForIt) {
+  struct Run {
+    static base::Task<void> one(Provider& in, std::shared_ptr<const model::NodeClaim> claim,
+                                std::shared_ptr<const model::NodeClass> of, int& refused) {
+      auto created = co_await in.create(std::move(claim), std::move(of));
+      refused += !created && created.error().kind == ErrorKind::Denied ? 1 : 0;
+    }
+  };
+  ec2.aws.on("CreateLaunchTemplate",
+             [](const Asked&) { return ec2_error("UnauthorizedOperation", 403); });
+  base::TaskGroup group(loop);
+  int refused = 0;
+  for (int i = 0; i < 5; ++i) {
+    group.spawn(Run::one(*cloud, claim_named("c" + std::to_string(i)), the_class, refused));
+  }
+  loop.run_until([&] { return refused == 5; }, 1min);
+  EXPECT_EQ(refused, 5);
+  EXPECT_EQ(ec2.aws.calls("CreateLaunchTemplate").size(), 1U);
+  EXPECT_TRUE(ec2.living().empty());
 }
 
 TEST_F(ProviderTest, CatalogsAreReadAgainAfterAFailure) {
@@ -329,6 +355,40 @@ TEST_F(ProviderTest, CatalogsAreReadAgainAfterAFailure) {
   ec2.aws.on("DescribeInstanceTypes", read_test_data("instance_types.xml"));
   loop.run_for(2min);
   EXPECT_TRUE(cloud->instance_types({}, *the_class));
+}
+
+TEST_F(ProviderTest, PricesOfAnEarlierLifeServeUntilAwsTellsNewOnes) {
+  const auto price_of = [this](const std::string& type) {
+    const auto types = cloud->instance_types({}, *the_class);
+    return scheduling::find_type(*types, type)->offerings.front().price;
+  };
+  const auto product = [](const std::string& price) {
+    return boost::json::serialize(boost::json::value{
+        {"PriceList",
+         boost::json::array{R"({"product":{"attributes":{"instanceType":"m5.large"}},"terms":)"
+                            R"({"OnDemand":{"A":{"priceDimensions":{"B":{"pricePerUnit":{"USD":")" +
+                            price + R"("}}}}}}})"}}});
+  };
+  crash();
+  price_cache = "/prices.json";
+  machine.files[price_cache] = "{damaged";
+  ec2.aws.on("GetProducts", product("0.1234"));
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.1234);
+  EXPECT_THAT(machine.files[price_cache], HasSubstr("m5.large"));
+
+  crash();
+  ec2.aws.on("GetProducts", [](const Asked&) { return net::Response::text(500, "<html>"); });
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.1234);
+
+  crash();
+  ec2.aws.on("GetProducts", product("0.2"));
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.2);
 }
 
 TEST_F(ProviderTest, DriftIsFoundByLookingAtTheInstance) {

@@ -166,6 +166,26 @@ TEST(Legacy, SaysWhatCannotBeTranslated) {
   EXPECT_FALSE(translate_node_template(json::value(3), {}));
 }
 
+TEST(Legacy, MalformedProvisionersAreRefusedWithTheField) {
+  struct Case {
+    const char* spec;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"{providerRef: {name: t}, requirements: [x]}", "spec.requirements"},
+      {"{providerRef: {name: t}, requirements: [{operator: In}]}", "spec.requirements"},
+      {"{providerRef: {name: t}, requirements: [{key: 3}]}", "spec.requirements"},
+      {"{providerRef: {name: t}, requirements: {key: a}}", "spec.requirements"},
+      {"{provider: 5}", "metadata.name and spec"},
+      {"{providerRef: {name: t}, provider: {subnetSelector: {a: b}}}", "keep one"}};
+  for (const auto& each : cases) {
+    const auto result = translate_provisioner(with_spec(each.spec), nullptr, {});
+    ASSERT_FALSE(result) << each.spec;
+    EXPECT_THAT(result.error().message, HasSubstr("Provisioner team"));
+    EXPECT_THAT(result.error().message, HasSubstr(each.message));
+  }
+}
+
 TEST(Legacy, AClusterWithoutAl2ImagesGetsAl2023AndANote) {
   const auto spec = with_spec("{subnetSelector: {a: b}, securityGroupSelector: {a: b}}");
   const auto old = translate_node_template(spec, {.kubernetes_minor = 32});

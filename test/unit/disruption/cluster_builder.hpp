@@ -189,6 +189,7 @@ class Cluster {
                                    {"pods", model::Quantity::from_units(1)}},
                       .deadline = deadline});
   }
+  scheduling::Hold& last_hold() { return holds_.back(); }
   model::PodDisruptionBudget& add_budget(std::string name, std::string app, int allowed) {
     auto budget = std::make_shared<model::PodDisruptionBudget>();
     budget->meta.namespace_ = "default";

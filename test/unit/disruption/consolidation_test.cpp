@@ -146,6 +146,19 @@ TEST(Consolidation, LeavesRoomThatIsHeldForOthers) {
   EXPECT_TRUE(cluster.decide().commands.empty());
 }
 
+// A leader bought "b" to replace "a" and died: the next one must not buy once more, and let "b" go
+// unused.
+TEST(Consolidation, MovesPodsToTheReplacementThatIsThereForThem) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p", 1500)}, {.type = "large"});
+  cluster.add_node("b", {}, {.type = "small"});
+  cluster.add_hold("p", "b", kNow + hours(1), 1500);
+  cluster.last_hold().pod_uid = "successor-of/uid-p";
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, ElementsAre("a-claim"));
+  EXPECT_TRUE(command.replacements.empty());
+}
+
 TEST(Consolidation, LeavesRoomForPodsOfNodesThatAreGoingAlready) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "small"});

@@ -153,6 +153,29 @@ TEST_F(InformerTest, GoneAsHttpStatusListsAgain) {
   EXPECT_EQ(transport->streams.size(), 2U);
 }
 
+// The server was away, and forgot the version meanwhile: what it says is news, not a failure more.
+TEST_F(InformerTest, GoneAfterFailuresListsAgainAtOnce) {
+  start();
+  int refusals = 6;
+  std::optional<base::TimePoint> gone_at;
+  transport->refuse_stream = [&](const ApiRequest&) -> std::optional<net::Response> {
+    if (refusals-- > 0) {
+      return status_answer(503, "ServiceUnavailable", "down");
+    }
+    if (!std::exchange(gone_at, loop.now())) {
+      return status_answer(410, "Expired", "too old");
+    }
+    return std::nullopt;
+  };
+  stream().end();
+  while (!gone_at && loop.now() < kStart + 10min) {
+    loop.run_for(10ms);
+  }
+  ASSERT_TRUE(gone_at.has_value());
+  loop.run_for(20ms);
+  EXPECT_EQ(lists(), 2U);
+}
+
 TEST_F(InformerTest, AServerThatIsAlwaysGoneIsNotAskedInATightLoop) {
   transport->refuse_stream = [](const ApiRequest&) {
     return std::optional(status_answer(410, "Expired", "too old"));

@@ -1,0 +1,38 @@
+// Which clock Millwright counts by. Objects carry the API server's times (creationTimestamp) and
+// those that an earlier leader wrote; a replica whose machine is an hour ahead would find every
+// claim an hour too old and give up nodes that are still starting. So a process begins at the API
+// server's time when its own machine disagrees, and goes on by the monotonic clock, which no
+// correction of the machine's time moves.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/base/loop.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/kube/config.hpp"
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+
+namespace millwright::app {
+
+// The IMF-fixdate of HTTP's Date header (RFC 9110, section 5.6.7); nullopt for anything else.
+std::optional<base::TimePoint> parse_http_date(std::string_view text);
+
+// The API server's time from its Date header, to the second, as of now; nullopt when it does not
+// answer within `limit`. Blocks.
+std::optional<base::TimePoint> ask_cluster_clock(kube::Config config,
+                                                 std::chrono::milliseconds limit);
+
+// The machine's time unless the cluster's is known and further away than the Date header's
+// resolution and a slow answer explain.
+base::TimePoint choose_start(base::TimePoint machine, std::optional<base::TimePoint> cluster);
+
+// Keeps the gauge millwright_clock_offset_seconds (machine minus process; certificates are checked
+// by the machine's) and logs a warning when it moves.
+base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics& metrics, base::Logger log,
+                                     std::stop_token stop);
+
+}  // namespace millwright::app

@@ -1,0 +1,30 @@
+// `millwright convert`: the legacy kinds of a manifest as today's objects, by the mapping that the
+// controller itself uses (controllers/legacy.hpp), with a remark for whatever has no equivalent.
+// Pure: text in, text out.
+#pragma once
+
+#include "millwright/base/result.hpp"
+#include "millwright/controllers/services.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::app {
+
+struct Conversion {
+  // YAML documents in the order of the file. Provisioners became NodePools, AWSNodeTemplates
+  // EC2NodeClasses; other objects are as they were. Remarks stand above each as comments.
+  std::string text;
+  // "Provisioner team: ..."; what a person should know.
+  std::vector<std::string> notes;
+  // The same form; what must be mended before the objects can be applied.
+  std::vector<std::string> problems;
+};
+
+// Lists (kind List) are taken apart. A ConfigMap named karpenter-global-settings is turned into
+// remarks on settings, and its default instance profile is used. Invalid when the text is no YAML.
+base::Result<Conversion> convert_manifests(std::string_view yaml,
+                                           controllers::LegacySettings settings);
+
+}  // namespace millwright::app

@@ -1,0 +1,101 @@
+// Packs the pods of a pool's claims anew, claim by claim instead of pod by pod: which machine, and
+// which pods with it, give the most room for the money? Pods that other pods matter to stay in
+// the domains (zones) that they were placed in, so what was decided about those holds.
+//
+//     for the dearest pod that waits:
+//         for each machine that is a good buy:  fill it, in mind, with pods that suit it
+//         buy the one whose price is least for what its pods are worth
+//
+// What pods are worth are the dual prices of the fractional problem (resource_prices.hpp).
+#pragma once
+
+#include "scheduling/pod_lots.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+class Repacking {
+ public:
+  Repacking(const PodClasses& pods, std::span<const PoolTemplate> pools, const Topology& topology,
+            ClaimDrafts& drafts)
+      : pods_(pods), pools_(pools), topology_(topology), drafts_(drafts) {}
+
+  // Replaces the pool's claims by others that cost less. False when none were found, or within
+  // the number of steps that it may take; then nothing has changed.
+  bool run(std::uint32_t pool);
+
+ private:
+  // A claim that is being filled, as the machine that it is meant to be.
+  struct Bin {
+    ClaimDraft claim;
+    std::size_t row = 0;
+    double price = 0;
+    Amounts left;
+    std::vector<std::uint32_t> spreading;  // groups by hostname that some pod is held to
+    std::vector<std::uint32_t> lots;       // of its pods
+  };
+  struct Buy {
+    std::size_t row = 0;
+    double price = 0;
+    double efficiency = 0;  // price over the worth of its room; 1 is the best there is
+  };
+
+  bool repack(PodLots& lots, std::vector<ClaimDraft>& result);
+  // A claim that begins with a pod of the lot.
+  bool start(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result);
+  // By lot and column: how much what is left of the resource speaks for pods of the lot, on a claim
+  // of the shape.
+  const std::vector<double>& attractions(const PodLots& lots, std::uint32_t shape);
+  // The machine for a claim that begins with a pod of the lot.
+  std::optional<Buy> choose(const PodLots& lots, std::uint32_t lot);
+  void list_active(const PodLots& lots);
+  const std::vector<Buy>& buys(const PodLots& lots, std::uint32_t shape);
+  std::vector<Buy> worth_trying(const PodLots& lots, const Lot& lot);
+  // What the pods are worth that the machine would hold, one of the lot among them.
+  double fill_in_mind(const PodLots& lots, const Buy& buy, std::uint32_t first);
+  // As a claim of the shape.
+  void fill(PodLots& lots, Bin& bin, std::uint32_t like);
+  // Notes for each lot what its pods pay for what they are worth.
+  void charge(const PodLots& lots, const Bin& bin);
+  bool add_from(PodLots& lots, Lot& lot, Bin& bin);
+  // Whatever order its pods came in, no rule about who shares a node is broken.
+  bool hosts_admit(const Bin& bin, const Candidate& candidate) const;
+  void note_spreading(Bin& bin, const Candidate& candidate) const;
+  // The lot that suits the room best, of those that are not closed.
+  std::optional<std::uint32_t> best_lot(const PodLots& lots, const Amounts& left,
+                                        std::uint32_t like);
+  // The shape after a pod of the lot joins; kNone when the machine would cost more then.
+  std::uint32_t suits(std::uint32_t shape, const PodLots& lots, const Lot& lot, std::size_t row,
+                      double price);
+  double price_of(const std::vector<ClaimDraft>& claims) const;
+
+  const PodClasses& pods_;
+  std::span<const PoolTemplate> pools_;
+  const Topology& topology_;
+  ClaimDrafts& drafts_;
+  std::uint32_t pool_ = 0;
+  std::map<std::uint32_t, std::vector<Buy>> buys_;  // by shape
+  double floor_ = 0;
+  std::map<std::uint32_t, std::vector<double>> attractions_;  // by shape
+  struct Choice {
+    std::uint32_t lot = 0;
+    std::optional<Buy> buy;
+    double expected = 0;  // price over value of its pods
+    double ratio = 0;     // as it came out the last time
+    std::size_t times = 0;
+  };
+  Choice last_;
+  std::size_t work_ = 0;
+  std::vector<double> paid_;  // by lot: price over value, added up over its pods
+  // Of the claim that is being filled.
+  std::vector<std::uint32_t> active_;  // lots with pods when it was begun, dearest first
+  std::vector<char> closed_;           // by lot: none of it may join
+  std::vector<std::size_t> taken_;     // by lot, in mind
+};
+
+}  // namespace millwright::scheduling
