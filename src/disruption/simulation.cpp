@@ -47,8 +47,8 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
   return nodes;
 }
 
-// Room that is kept for the successor of a pod that would move is room for that pod: the replacement
-// that an earlier leader bought, and did not live to use, is where its pods go.
+// Room that is kept for the successor of a pod that would move is room for that pod: the
+// replacement that an earlier leader bought, and did not live to use, is where its pods go.
 std::vector<scheduling::Hold> holds_for(const std::vector<scheduling::PodPtr>& pods,
                                         std::vector<scheduling::Hold> holds) {
   if (holds.empty()) {
