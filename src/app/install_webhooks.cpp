@@ -21,6 +21,7 @@ json::object rule(std::string_view group, json::array versions, json::array reso
 json::array rules() {
   return json::array{
       rule("karpenter.sh", strings({"v1"}), strings({"nodeclaims", "nodepools"})),
+      rule("karpenter.sh", strings({"v1alpha1"}), strings({"nodeoverlays"})),
       rule("karpenter.sh", strings({"v1alpha5"}), strings({"provisioners"})),
       rule("karpenter.k8s.aws", strings({"v1"}), strings({"ec2nodeclasses"})),
       rule("karpenter.k8s.aws", strings({"v1alpha1"}), strings({"awsnodetemplates"})),

@@ -97,6 +97,9 @@ std::string read_gates(std::string_view text, Settings& settings) {
     }
   }
   settings.controllers.spot_to_spot = settings.feature_gates["SpotToSpotConsolidation"];
+  settings.controllers.node_overlay = settings.feature_gates["NodeOverlay"];
+  settings.controllers.static_capacity = settings.feature_gates["StaticCapacity"];
+  settings.controllers.capacity_buffer = settings.feature_gates["CapacityBuffer"];
   return {};
 }
 

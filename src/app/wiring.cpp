@@ -1,5 +1,6 @@
 #include "millwright/app/wiring.hpp"
 
+#include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/claim_status.hpp"
 #include "millwright/controllers/disruption.hpp"
 #include "millwright/controllers/feed.hpp"
@@ -9,7 +10,9 @@
 #include "millwright/controllers/lifecycle.hpp"
 #include "millwright/controllers/nodeclass.hpp"
 #include "millwright/controllers/nodepool.hpp"
+#include "millwright/controllers/overlays.hpp"
 #include "millwright/controllers/provisioning.hpp"
+#include "millwright/controllers/static_capacity.hpp"
 #include "millwright/controllers/termination.hpp"
 
 #include <map>
@@ -78,7 +81,9 @@ struct Engine::Impl {
                  .metrics = parts.metrics,
                  .log = parts.log,
                  .options = parts.options,
-                 .seed = parts.seed},
+                 .seed = parts.seed,
+                 .overlays = parts.options.node_overlay ? &overlay_cache : nullptr,
+                 .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr},
         transitions([this](std::string_view node) { claim_status.pod_event(node); }),
         holds(services),
         provisioner(services, holds),
@@ -89,6 +94,9 @@ struct Engine::Impl {
         node_classes(services),
         claim_status(services),
         garbage_collection(services),
+        node_overlays(services),
+        static_capacity(services),
+        buffers(services, [this] { provisioner.notify(); }),
         extender({.snapshot = [this] { return state.latest(); },
                   .ledger = &ledger,
                   .now = [&loop = parts.loop] { return loop.now(); },
@@ -136,6 +144,14 @@ struct Engine::Impl {
       pool_changed(key.name);
     } else if (kind == "NodeClass") {
       node_class_changed(key.name);
+    } else if (kind == "NodeOverlay") {
+      node_overlays.enqueue();
+    } else if (kind == "CapacityBuffer") {
+      buffers.enqueue(key);
+    }
+    buffers.notify();
+    if (kind == "NodeClaim" || kind == "NodePool") {
+      enqueue_static_pools();
     }
     publish();
     provisioner.notify();
@@ -182,7 +198,18 @@ struct Engine::Impl {
         claim_status.enqueue(record->claim_name());
       }
     }
+    node_overlays.enqueue();
     admission_world.refresh(services);
+  }
+
+  void enqueue_static_pools() {
+    if (services.options.static_capacity) {
+      for (const auto& pool : state.snapshot()->node_pools) {
+        if (pool->replicas) {
+          static_capacity.enqueue(pool->meta.name);
+        }
+      }
+    }
   }
 
   void node_class_changed(const std::string& name) {
@@ -201,6 +228,7 @@ struct Engine::Impl {
   }
 
   void catalog_changed() {
+    node_overlays.enqueue();
     provisioner.notify();
     disruption.notify();
     admission_world.refresh(services);
@@ -243,6 +271,9 @@ struct Engine::Impl {
     for (const auto& node_class : snapshot->node_classes) {
       node_classes.enqueue(node_class->kind + "/" + node_class->meta.name);
     }
+    node_overlays.enqueue();
+    enqueue_static_pools();
+    buffers.enqueue_all();
     provisioner.notify();
     disruption.notify();
     holds.notify();
@@ -251,6 +282,8 @@ struct Engine::Impl {
   cluster::Ledger ledger;
   cluster::State state;
   kube::EventRecorder events;
+  controllers::OverlayCache overlay_cache;
+  controllers::BufferRoom buffer_room;
   controllers::Services services;
   controllers::PodTransitions transitions;
   controllers::Holds holds;
@@ -262,6 +295,9 @@ struct Engine::Impl {
   controllers::NodeClasses node_classes;
   controllers::ClaimStatus claim_status;
   controllers::GarbageCollection garbage_collection;
+  controllers::NodeOverlays node_overlays;
+  controllers::StaticCapacity static_capacity;
+  controllers::Buffers buffers;
   extender::Extender extender;
   AdmissionWorld admission_world;
   webhooks::Admission admission;
@@ -311,6 +347,15 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   group.spawn(impl.node_classes.run(stop));
   group.spawn(impl.claim_status.run(stop));
   group.spawn(impl.garbage_collection.run(stop));
+  if (impl.services.options.node_overlay) {
+    group.spawn(impl.node_overlays.run(stop));
+  }
+  if (impl.services.options.capacity_buffer) {
+    group.spawn(impl.buffers.run(stop));
+  }
+  if (impl.services.options.static_capacity) {
+    group.spawn(impl.static_capacity.run(stop));
+  }
   group.spawn(
       controllers::run_legacy_translation(impl.services, impl.services.options.legacy, stop));
   for (const auto& provider : impl.services.providers.all()) {

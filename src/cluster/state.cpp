@@ -23,24 +23,6 @@ TableKeyView name_and_kind(const model::NodeClass& node_class) {
 template <class T>
 using Table = SortedTable<T, name_and_namespace<T>>;
 
-// False when the event is clearly older than what is known, or repeats it.
-template <class AnyTable, class T>
-bool accept(AnyTable& table, TableKeyView key, const std::shared_ptr<const T>& object) {
-  const auto known = table.find(key);
-  if (known != nullptr) {
-    if (is_stale(known->meta, object->meta)) {
-      return false;
-    }
-    if constexpr (requires { *known == *object; }) {
-      if (is_repeat(known->meta, object->meta) && *known == *object) {
-        return false;
-      }
-    }
-  }
-  table.put(object);
-  return true;
-}
-
 }  // namespace
 
 struct State::Impl {
@@ -56,6 +38,8 @@ struct State::Impl {
   SortedTable<scheduling::NodeRecord, record_key> records;
   Table<model::NodePool> node_pools;
   SortedTable<model::NodeClass, name_and_kind> node_classes;
+  Table<model::NodeOverlay> node_overlays;
+  Table<model::CapacityBuffer> capacity_buffers;
   Table<model::DaemonSet> daemon_sets;
   Table<model::PodDisruptionBudget> budgets;
   Table<model::PersistentVolumeClaim> volume_claims;
@@ -243,6 +227,12 @@ void State::upsert(std::shared_ptr<const model::NodePool> pool) {
 void State::upsert(std::shared_ptr<const model::NodeClass> node_class) {
   impl_->upsert(impl_->node_classes, name_and_kind(*node_class), "NodeClass", node_class);
 }
+void State::upsert(std::shared_ptr<const model::NodeOverlay> overlay) {
+  impl_->upsert(impl_->node_overlays, "NodeOverlay", overlay);
+}
+void State::upsert(std::shared_ptr<const model::CapacityBuffer> buffer) {
+  impl_->upsert(impl_->capacity_buffers, "CapacityBuffer", buffer);
+}
 void State::upsert(std::shared_ptr<const model::DaemonSet> daemon_set) {
   impl_->upsert(impl_->daemon_sets, "DaemonSet", daemon_set);
 }
@@ -304,6 +294,8 @@ void State::remove(std::string_view kind, const model::ObjectKey& key) {
       impl_->remove(table, table_key, table_kind, key);
     }
   };
+  remove_if("NodeOverlay", impl_->node_overlays);
+  remove_if("CapacityBuffer", impl_->capacity_buffers);
   remove_if("DaemonSet", impl_->daemon_sets);
   remove_if("PodDisruptionBudget", impl_->budgets);
   remove_if("PersistentVolumeClaim", impl_->volume_claims);
@@ -347,6 +339,8 @@ scheduling::SnapshotPtr State::snapshot() {
   next->pending_pods = impl.pods.pending();
   next->node_pools = impl.node_pools.items();
   next->node_classes = impl.node_classes.items();
+  next->node_overlays = impl.node_overlays.items();
+  next->capacity_buffers = impl.capacity_buffers.items();
   next->daemon_sets = impl.daemon_sets.items();
   next->disruption_budgets = impl.budgets.items();
   next->volume_claims = impl.volume_claims.items();

@@ -1,6 +1,7 @@
 // From a planned claim to a durable NodeClaim with its holds.
 
 #include "millwright/controllers/holds.hpp"
+#include "millwright/controllers/overlays.hpp"
 #include "millwright/controllers/provisioning.hpp"
 #include "millwright/model/codec.hpp"
 
@@ -38,6 +39,22 @@ std::string hold_for_planned(Services& services, std::vector<scheduling::Hold> h
   return target;
 }
 
+// Says on the claim that what it was chosen for is not what the cloud tells.
+void annotate_overlays(const Services& services, scheduling::PlannedClaim& planned) {
+  if (services.overlays == nullptr) {
+    return;
+  }
+  for (const auto& type : planned.instance_types) {
+    const auto* change = services.overlays->change(planned.node_pool, type);
+    if (change != nullptr && !change->prices.empty()) {
+      planned.annotations.insert_or_assign(std::string(model::kPriceOverlayAnnotation), "true");
+    }
+    if (change != nullptr && !change->capacity.empty()) {
+      planned.annotations.insert_or_assign(std::string(model::kCapacityOverlayAnnotation), "true");
+    }
+  }
+}
+
 }  // namespace
 
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned_claim(
@@ -48,6 +65,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned
   const base::TimePoint deadline =
       services.loop.now() + services.options.launch_timeout + services.options.registration_timeout;
   auto holds = make_holds(pods, {}, deadline);
+  annotate_overlays(services, planned);
   boost::json::value object = model::encode(claim_object(planned, *pool, holds));
   const std::string awaited = hold_for_planned(services, holds);
   auto reply = co_await services.client.create(model::kNodeClaimResource, std::move(object));

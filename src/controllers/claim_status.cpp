@@ -1,6 +1,7 @@
 #include "millwright/controllers/claim_status.hpp"
 
 #include "controllers/claim_conditions.hpp"
+#include "controllers/consistency.hpp"
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr auto kDriftAgain = std::chrono::minutes(5);
+constexpr auto kSayInconsistent = std::chrono::minutes(10);
 // lastPodEventTime is written at most this often per claim, as Karpenter does.
 constexpr auto kPodEventPeriod = std::chrono::seconds(10);
 
@@ -24,6 +26,24 @@ ClaimReply write_pod_event(Services& services, ClaimPtr claim, base::TimePoint w
   json::object status{{"lastPodEventTime", base::format_rfc3339(when)}};
   auto patched = co_await patch_claim(services, claim, ClaimPatch::of_status(std::move(status)));
   co_return patched;
+}
+
+// nullopt: not to be judged yet.
+std::optional<std::string> inconsistency_of(Services& services, const ClaimPtr& claim) {
+  const auto record = find_claim(*services.state.snapshot(), claim->meta.name);
+  if (!record || !record->node || !model::is_true(claim->conditions, model::kInitialized)) {
+    return std::nullopt;
+  }
+  auto problem = inconsistency(*claim, *record->node);
+  if (!problem.empty()) {
+    services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
+                            .warning = true,
+                            .reason = "FailedConsistencyCheck",
+                            .message = problem,
+                            .dedupe_values = {},
+                            .dedupe_for = kSayInconsistent});
+  }
+  return problem;
 }
 
 base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr claim,
@@ -111,7 +131,13 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
   auto drifted = co_await drift_of(services_, claim, pool);
   MW_CO_TRY(drift, std::move(drifted));
   const auto consolidatable = disruption::consolidatable(*claim, *pool, services_.loop.now());
+  const auto inconsistent = inconsistency_of(services_, claim);
   auto edited = co_await edit_conditions(services_, claim, [&](model::ConditionSet& set) {
+    if (inconsistent && inconsistent->empty()) {
+      set.set_true(model::kConsistentStateFound);
+    } else if (inconsistent) {
+      set.set_false(model::kConsistentStateFound, "ConsistencyCheckFailed", *inconsistent);
+    }
     if (drift.empty()) {
       set.clear(model::kDrifted);
     } else {

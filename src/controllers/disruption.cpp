@@ -1,6 +1,7 @@
 #include "millwright/controllers/disruption.hpp"
 
 #include "controllers/disruption_marks.hpp"
+#include "millwright/controllers/buffer_room.hpp"
 #include "millwright/controllers/provisioning.hpp"
 
 #include <algorithm>
@@ -54,6 +55,11 @@ std::shared_ptr<const disruption::Input> Disruption::make_input(
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
   input->options.spot_to_spot = services_.options.spot_to_spot;
+  if (services_.buffers != nullptr) {
+    input->virtual_pods = services_.buffers->placed_pods();
+    input->buffered_nodes = services_.buffers->nodes(*input->snapshot);
+  }
+  input->options.static_capacity = services_.options.static_capacity;
   return input;
 }
 
@@ -66,7 +72,7 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     co_await signal_.wait(stop, pause);
     progress_.notify();
     co_await base::sleep(services_.loop, kMinPause, stop);
-    if (stop.stop_requested() || !services_.state.snapshot()->synced) {
+    if (stop.stop_requested() || !services_.state.snapshot()->synced || !buffers_are_known()) {
       continue;
     }
     co_await undo_leftovers();
@@ -77,6 +83,11 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     }
   }
   co_await commands.join();
+}
+
+// Until every buffer has been planned for, a node that keeps room for one looks empty.
+bool Disruption::buffers_are_known() const {
+  return services_.buffers == nullptr || services_.buffers->settled(*services_.state.snapshot());
 }
 
 // What an earlier leader tainted but did not get to delete, or what could not be reopened when a
@@ -223,6 +234,11 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
       co_return tl::unexpected(std::move(created).error());
     }
     names.push_back((*created)->meta.name);
+    if (services_.buffers != nullptr) {
+      for (const auto& uid : planned.pod_uids) {
+        services_.buffers->place(uid, names.back());  // of the pods, only those of buffers
+      }
+    }
   }
   co_return names;
 }

@@ -50,6 +50,12 @@ class Feed {
     required<model::NodeClaim>(model::kNodeClaimResource, [&state](const auto& key, const auto&) {
       state.remove_node_claim(key.name);
     });
+    if (services_.options.node_overlay) {
+      required<model::NodeOverlay>(model::kNodeOverlayResource, removal("NodeOverlay"));
+    }
+    if (services_.options.capacity_buffer) {
+      required<model::CapacityBuffer>(model::kCapacityBufferResource, removal("CapacityBuffer"));
+    }
     optional<model::DaemonSet>(model::kDaemonSetResource);
     optional<model::PodDisruptionBudget>(model::kPodDisruptionBudgetResource);
     optional<model::PersistentVolumeClaim>(model::kPersistentVolumeClaimResource);
@@ -79,11 +85,13 @@ class Feed {
 
   template <class T>
   void optional(const model::Resource& resource) {
-    watch<T>(resource,
-             [this, kind = std::string(resource.kind)](const auto& key, const auto&) {
-               services_.state.remove(kind, key);
-             },
-             {});
+    watch<T>(resource, removal(std::string(resource.kind)), {});
+  }
+
+  RemoveHandler removal(std::string kind) {
+    return [this, kind = std::move(kind)](const auto& key, const auto&) {
+      services_.state.remove(kind, key);
+    };
   }
 
   template <class T>

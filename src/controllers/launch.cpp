@@ -1,5 +1,9 @@
 #include "controllers/launch.hpp"
 
+#include "millwright/controllers/overlays.hpp"
+
+#include <algorithm>
+
 namespace millwright::controllers {
 namespace {
 
@@ -33,7 +37,44 @@ ClaimReply give_up(Services& services, ClaimPtr claim, base::Error error) {
   co_return ClaimPtr{};
 }
 
+// Resources that a device plugin will report later, and only a NodeOverlay knows of now: counted
+// from the launch on, or pods that want them would be bought for twice.
+void add_overlay_capacity(const Services& services, const model::NodeClaim& claim,
+                          cloud::Instance& instance) {
+  if (services.overlays == nullptr) {
+    return;
+  }
+  const auto type = instance.labels.find(model::kInstanceTypeLabel);
+  const auto* change =
+      type == instance.labels.end()
+          ? nullptr
+          : services.overlays->change(claim.meta.label(model::kNodePoolLabel), type->second);
+  if (change == nullptr) {
+    return;
+  }
+  for (const auto& [resource, amount] : change->capacity) {
+    instance.capacity.insert_or_assign(resource, amount);
+    instance.allocatable.insert_or_assign(resource, amount);
+  }
+}
+
+// As the cloud is asked for it: clouds hold the requests to what they know of their types, which is
+// nothing of an overlay's resources. The plan has chosen types that have them.
+ClaimPtr without_overlay_requests(const Services& services, const ClaimPtr& claim) {
+  const auto& pool = claim->meta.label(model::kNodePoolLabel);
+  const auto is_provided = [&](const auto& request) {
+    return services.overlays != nullptr && services.overlays->provides(pool, request.first);
+  };
+  if (std::none_of(claim->requests.begin(), claim->requests.end(), is_provided)) {
+    return claim;
+  }
+  auto asked = std::make_shared<model::NodeClaim>(*claim);
+  std::erase_if(asked->requests, is_provided);
+  return asked;
+}
+
 ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance instance) {
+  add_overlay_capacity(services, *claim, instance);
   model::StringMap labels = std::move(instance.labels);
   for (const auto& [key, value] : claim->meta.labels) {
     labels[key] = value;
@@ -95,7 +136,8 @@ ClaimReply launch(Services& services, ClaimPtr claim) {
     co_return given_up;
   }
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
-  auto created = co_await provider->create(durable, node_class);
+  const auto asked = without_overlay_requests(services, durable);
+  auto created = co_await provider->create(asked, node_class);
   // The call took a while; what it is recorded on is the claim as it is now.
   if (const auto now = find_claim(*services.state.snapshot(), durable->meta.name);
       now && now->claim->meta.uid == durable->meta.uid) {

@@ -12,6 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr auto kRetry = std::chrono::seconds(5);
+constexpr auto kLookForDeleted = std::chrono::seconds(10);
 
 class Translator {
  public:
@@ -42,9 +43,13 @@ class Translator {
                                    handlers(templates_), log, services_.seed + 102, stop));
     std::optional<base::Duration> retry;
     while (!stop.stop_requested()) {
-      co_await changed_.wait(stop, retry);
+      const bool changed = co_await changed_.wait(stop, retry.value_or(kLookForDeleted));
       if (stop.stop_requested()) {
         break;
+      }
+      const bool any_deleted = forget_deleted();
+      if (!changed && !any_deleted && !retry) {
+        continue;
       }
       const bool complete = co_await translate_all();
       retry = complete ? std::nullopt : std::optional<base::Duration>(kRetry);
@@ -86,6 +91,22 @@ class Translator {
       complete = complete && applied;
     }
     co_return complete;
+  }
+
+  // What was deleted by hand has to be written again, though its text has not changed. An object
+  // that was written but not seen yet is only written once more.
+  bool forget_deleted() {
+    const auto snapshot = services_.state.snapshot();
+    const auto& ec2 = model::kEc2NodeClassResource;
+    const auto forgotten = std::erase_if(applied_, [&](const auto& item) {
+      const auto slash = item.first.find('/');
+      const std::string name = item.first.substr(slash + 1);
+      const model::NodeClassReference ref{
+          .group = std::string(ec2.group), .kind = std::string(ec2.kind), .name = name};
+      return item.first.substr(0, slash) == ec2.kind ? find_node_class(*snapshot, ref) == nullptr
+                                                     : find_pool(*snapshot, name) == nullptr;
+    });
+    return snapshot->synced && forgotten > 0;
   }
 
   const json::value* template_for(const json::value& provisioner) const {
@@ -140,7 +161,8 @@ class Translator {
                                                         .controller = true,
                                                         .block_owner_deletion = true})};
     metadata["labels"] = json::object{{model::kLegacyOwnerLabel, meta->name}};
-    const std::string id = std::string(resource.kind) + "/" + json::serialize(metadata["name"]);
+    const std::string id =
+        std::string(resource.kind) + "/" + json::value_to<std::string>(metadata.at("name"));
     const std::string text = json::serialize(object);
     if (const auto known = applied_.find(id); known != applied_.end() && known->second == text) {
       co_return true;

@@ -1,5 +1,8 @@
 #include "millwright/controllers/provisioning.hpp"
 
+#include "controllers/buffer_plans.hpp"
+#include "controllers/free_room.hpp"
+#include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 
@@ -43,44 +46,6 @@ std::set<std::string, std::less<>> being_bound(const Services& services) {
   return pods;
 }
 
-// Whether kube-scheduler may find room for a pod it has not tried yet. Resources only: a pod left
-// out for nothing is planned a moment later, when it is reported; one planned for nothing is bound
-// elsewhere and leaves a node without its pod.
-class FreeRoom {
- public:
-  explicit FreeRoom(const scheduling::Problem& problem) {
-    std::map<std::string_view, model::ResourceList> held;
-    for (const auto& hold : problem.holds) {
-      model::add_to(held[hold.target], hold.requests);
-    }
-    for (const auto& record : problem.nodes) {
-      if (record->node == nullptr) {
-        continue;
-      }
-      model::ResourceList room = record->allocatable();
-      model::subtract_from(room, record->pod_requests);
-      if (const auto found = held.find(record->name()); found != held.end()) {
-        model::subtract_from(room, found->second);
-      }
-      rooms_.push_back(std::move(room));
-    }
-  }
-
-  bool may_take(const model::Pod& pod) {
-    const auto requests = scheduling::effective_requests(pod);
-    const auto [known, first] = answers_.try_emplace(model::to_string(requests), false);
-    if (first) {
-      known->second = std::any_of(rooms_.begin(), rooms_.end(),
-                                  [&](const auto& room) { return model::fits(requests, room); });
-    }
-    return known->second;
-  }
-
- private:
-  std::vector<model::ResourceList> rooms_;
-  std::map<std::string, bool, std::less<>> answers_;  // by the text of the requests
-};
-
 }  // namespace
 
 struct Provisioner::Round {
@@ -88,6 +53,7 @@ struct Provisioner::Round {
   scheduling::Problem problem;
   std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
   std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
   bool any_being_bound = false;                                 // left out for that reason
   scheduling::Plan plan;
 };
@@ -132,7 +98,7 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
   for (const auto& hold : snapshot.holds) {
     if (targets.contains(hold.target)) {
       held.insert(hold.pod_uid);
-      problem.holds.push_back(hold);
+      problem.holds.push_back(as_planned(hold));
     }
   }
   const auto add = [&](const scheduling::PodPtr& pod, bool signalled) {
@@ -167,9 +133,17 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
       }
     }
   }
-  if (round->signalled.empty()) {
+  const auto* buffers = services_.buffers;
+  if (round->signalled.empty() && (buffers == nullptr || !buffers->due())) {
     problem.pods.clear();
     return round;
+  }
+  if (buffers != nullptr) {
+    for (const auto& pod : buffers->to_plan(snapshot)) {
+      problem.pods.push_back(pod);
+      round->pods.emplace(pod->meta.uid, pod);
+      round->virtual_uids.insert(pod->meta.uid);
+    }
   }
   const auto catalog = catalog_of(services_, snapshot);
   for (const auto& pool : snapshot.node_pools) {
@@ -252,6 +226,25 @@ std::vector<scheduling::PodPtr> Provisioner::still_homeless(
   return pods;
 }
 
+// What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
+// noted as they are created.
+void Provisioner::place_buffers(const Round& round) {
+  if (services_.buffers == nullptr) {
+    return;
+  }
+  std::map<std::string_view, std::string_view> targets;
+  for (const auto& placement : round.plan.placements) {
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      targets.emplace(placement.pod_uid, *name);
+    }
+  }
+  for (const auto& uid : round.virtual_uids) {
+    const auto target = targets.find(uid);
+    services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
+    keep_buffer_room(services_, uid);
+  }
+}
+
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
   bool complete = true;
   const auto& plan = round->plan;
@@ -277,13 +270,19 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
                         "Pods that the last plan could not place.", {{"controller", "provisioner"}},
                         static_cast<double>(unschedulable));
 
+  place_buffers(*round);
   for (const auto& planned : plan.claims) {
     const auto pool = find_pool(*round->snapshot, planned.node_pool);
     const auto pods = still_homeless(*round, planned);
-    const bool wanted = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
-      return round->signalled.contains(pod->meta.uid);
-    });
-    complete = complete && pods.size() == planned.pod_uids.size();
+    const auto virtual_pods =
+        std::count_if(planned.pod_uids.begin(), planned.pod_uids.end(),
+                      [&](const auto& uid) { return round->virtual_uids.contains(uid); });
+    const bool wanted =
+        virtual_pods > 0 || std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+          return round->signalled.contains(pod->meta.uid);
+        });
+    complete =
+        complete && pods.size() + static_cast<std::size_t>(virtual_pods) == planned.pod_uids.size();
     if (!wanted || !pool) {
       continue;
     }
@@ -296,6 +295,11 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
     }
     for (const auto& pod : pods) {
       nominate(services_, *pod, "nodeclaim/" + (*created)->meta.name);
+    }
+    for (const auto& uid : planned.pod_uids) {
+      if (round->virtual_uids.contains(uid)) {
+        services_.buffers->place(uid, (*created)->meta.name);
+      }
     }
   }
   co_return complete;
@@ -310,9 +314,12 @@ base::Task<bool> Provisioner::plan_once() {
   if (round->problem.pods.empty()) {
     co_return !round->any_being_bound;
   }
+  if (services_.buffers != nullptr) {
+    services_.buffers->planned();
+  }
   const base::TimePoint begun = services_.loop.now();
   // The compute thread has the problem to itself until the loop resumes.
-  auto work = [round] { return scheduling::solve(round->problem); };
+  auto work = [round] { return solve_for_real_pods_first(round->problem, round->virtual_uids); };
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   const std::chrono::duration<double> took = services_.loop.now() - begun;

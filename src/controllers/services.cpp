@@ -1,5 +1,7 @@
 #include "millwright/controllers/services.hpp"
 
+#include "millwright/controllers/overlays.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -50,7 +52,8 @@ scheduling::Catalog catalog_of(const Services& services, const scheduling::Snaps
       catalog.emplace(pool->meta.name, *std::move(types));
     }
   }
-  return catalog;
+  return services.overlays == nullptr ? catalog
+                                      : services.overlays->apply(snapshot, catalog).catalog;
 }
 
 ClaimPatch ClaimPatch::of_metadata(json::value metadata) {

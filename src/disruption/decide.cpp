@@ -3,6 +3,7 @@
 #include "disruption/consolidation.hpp"
 #include "disruption/methods.hpp"
 #include "disruption/selection.hpp"
+#include "disruption/static_drift.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,6 +20,9 @@ std::vector<Command> choose(Survey& survey) {
       commands.push_back(*std::move(command));
     }
   };
+  if (commands.empty() && survey.input().options.static_capacity) {
+    commands = replace_static_drifted(survey);
+  }
   if (commands.empty()) {
     first_of(replace_drifted(survey));
   }
@@ -115,6 +119,9 @@ bool still_valid(const Command& command, const Input& input) {
   }
   if (command.reason == Reason::Empty) {
     return true;
+  }
+  if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
+    return may_replace_static(survey, *candidates.front());
   }
   const auto destinations =
       command.reason == Reason::Drifted ? Destinations::All : Destinations::Settled;

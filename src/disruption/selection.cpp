@@ -23,6 +23,9 @@ std::string not_removable_as_empty(const Candidate& candidate) {
   if (pool.replicas) {
     return "NodePool " + pool.meta.name + " keeps a fixed number of nodes";
   }
+  if (candidate.empty() && candidate.buffered) {
+    return "it keeps room for a CapacityBuffer";
+  }
   if (candidate.consolidatable.value) {
     return {};
   }
@@ -50,7 +53,10 @@ std::string ineligible(const Candidate& candidate) {
 std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason) {
   std::vector<const Candidate*> eligible;
   for (const auto& candidate : survey.candidates()) {
-    if (candidate.empty() != (reason == Reason::Empty)) {
+    const bool drifted_static = survey.input().options.static_capacity &&
+                                candidate.pool->replicas && candidate.drifted() != nullptr;
+    // Why a drifted static node stays is for its own method to say.
+    if (candidate.empty() != (reason == Reason::Empty) || drifted_static) {
       continue;
     }
     auto why_not =

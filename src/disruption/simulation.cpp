@@ -124,6 +124,9 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
       return {.problem =
                   "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason};
     }
+    if (survey.is_virtual(refusal.pod_uid)) {
+      return {.problem = "a CapacityBuffer would lose its room: " + refusal.reason};
+    }
     if (survey.is_leaving(refusal.pod_uid)) {
       return {.problem = "a pod of a node that is going already would find no place"};
     }
@@ -131,8 +134,11 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
   // New capacity for anybody else means that a pod still waits to be planned: it may want the very
   // room that this removal counts on.
   for (const auto& claim : plan.claims) {
-    const bool ours = std::all_of(claim.pod_uids.begin(), claim.pod_uids.end(),
-                                  [&](const auto& uid) { return own.contains(uid); });
+    const bool ours =
+        std::all_of(claim.pod_uids.begin(), claim.pod_uids.end(),
+                    [&](const auto& uid) { return own.contains(uid) || survey.is_virtual(uid); }) &&
+        std::any_of(claim.pod_uids.begin(), claim.pod_uids.end(),
+                    [&](const auto& uid) { return own.contains(uid); });
     if (!ours) {
       return {.problem = "pods that wait for new capacity may need the same room"};
     }

@@ -45,8 +45,13 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
   for (const auto& record : snapshot_.nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
   }
+  for (const auto& pod : input_.virtual_pods) {
+    virtual_uids_.insert(pod->meta.uid);
+  }
   for (const auto& hold : snapshot_.holds) {
-    if (hold.deadline > input_.now) {
+    // A buffer's own room moves with the pods that stand for it.
+    const auto uid = std::string_view(hold.pod_uid).substr(hold.pod_uid.rfind('/') + 1);
+    if (hold.deadline > input_.now && !virtual_uids_.contains(uid)) {
       holds_.push_back(hold);
     }
   }
@@ -135,6 +140,7 @@ void Survey::collect_pods() {
       other_pods_.push_back(pod);
     }
   }
+  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
   for (const auto& record : snapshot_.nodes) {
     if (!is_going(*record)) {
       continue;
@@ -270,6 +276,7 @@ void Survey::consider(const scheduling::NodeRecordPtr& record,
   candidate.types = input_.catalog.find(record->node_pool())->second;
   candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
   candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);
+  candidate.buffered = input_.buffered_nodes.contains(record->name());
   const auto price = price_of(candidate.types, *record);
   candidate.priced = price.has_value();
   candidate.price = price.value_or(0);

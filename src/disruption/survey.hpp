@@ -23,6 +23,7 @@ struct Candidate {
   scheduling::InstanceTypes types;  // of its pool
   std::string instance_type;
   std::string capacity_type;
+  bool buffered = false;                 // keeps room for a CapacityBuffer
   bool priced = false;                   // type, zone and capacity type name an offering
   double price = 0;                      // per hour; 0 when it is not priced
   std::vector<scheduling::PodPtr> pods;  // those that must find another place
@@ -80,6 +81,8 @@ class Survey {
   const std::vector<scheduling::PodPtr>& other_pods() const { return other_pods_; }
   const std::vector<scheduling::Hold>& holds() const { return holds_; }
   bool is_leaving(std::string_view pod_uid) const { return leaving_uids_.contains(pod_uid); }
+  // Stands for the room of a CapacityBuffer.
+  bool is_virtual(std::string_view pod_uid) const { return virtual_uids_.contains(pod_uid); }
   const scheduling::NodeRecord* find_node(std::string_view name) const;
 
   // Price and disruption of a whole pool, for the Balanced policy.
@@ -127,6 +130,7 @@ class Survey {
   std::vector<scheduling::PodPtr> other_pods_;
   std::vector<scheduling::Hold> holds_;
   std::set<std::string_view> leaving_uids_;
+  std::set<std::string_view> virtual_uids_;
   std::unordered_map<std::string_view, const scheduling::NodeRecord*> nodes_by_name_;
 };
 

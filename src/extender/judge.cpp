@@ -1,5 +1,6 @@
 #include "extender/judge.hpp"
 
+#include "millwright/cluster/buffer_holds.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -133,7 +134,8 @@ std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* nod
 }
 
 bool Judge::counts(const scheduling::Hold& hold) const {
-  if (hold.pod_uid == pod_.uid || hold.deadline <= scene_.now) {
+  if (hold.pod_uid == pod_.uid || hold.deadline <= scene_.now ||
+      (only_buffers_count_ && !cluster::is_buffer_hold(hold))) {
     return false;
   }
   if (scene_.policy.priority_overrides_holds && pod_.priority > hold.priority) {
@@ -150,7 +152,7 @@ bool Judge::all_count(const HoldList& holds) const {
   const bool own = hold_ != nullptr && hold_->target == holds.front().target;
   const bool lower =
       scene_.policy.priority_overrides_holds && pod_.priority > summary.lowest_priority;
-  return !own && !lower && summary.earliest_deadline > scene_.now &&
+  return !own && !lower && !only_buffers_count_ && summary.earliest_deadline > scene_.now &&
          (!summary.awaits_successor || pod_.owner_uid.empty());
 }
 
@@ -190,8 +192,20 @@ model::ResourceList Judge::awaited(const scheduling::NodeRecord& node) const {
 
 bool Judge::lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed) {
   model::ResourceList scratch;
+  if (held_for_others(node, scratch).empty()) {
+    return false;
+  }
+  only_buffers_count_ = is_past_grace(node, scene_.policy, scene_.now);
+  const bool lacks = lacks_room_beside_holds(node, freed);
+  only_buffers_count_ = false;
+  return lacks;
+}
+
+bool Judge::lacks_room_beside_holds(const scheduling::NodeRecord& node,
+                                    const model::ResourceList& freed) {
+  model::ResourceList scratch;
   const model::ResourceList& held = held_for_others(node, scratch);
-  if (held.empty() || is_past_grace(node, scene_.policy, scene_.now)) {
+  if (held.empty()) {
     return false;
   }
   Room room(node, freed);

@@ -44,12 +44,16 @@ class Judge {
   // Without those whose pods have arrived.
   model::ResourceList awaited(const scheduling::NodeRecord& node) const;
   bool lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed);
+  bool lacks_room_beside_holds(const scheduling::NodeRecord& node,
+                               const model::ResourceList& freed);
   model::ResourceList in_flight(const scheduling::NodeRecord& node, bool anywhere);
 
   const PodFacts& pod_;
   const Scene& scene_;
   const scheduling::Hold* hold_ = nullptr;  // the pod's, live or not
   const scheduling::Hold* own_ = nullptr;   // the same, when it is live
+  // The node has been up for long: only what a CapacityBuffer keeps there still counts.
+  bool only_buffers_count_ = false;
   std::optional<std::vector<cluster::PassPtr>> passes_;
   std::optional<model::ResourceList> all_passes_;
 };

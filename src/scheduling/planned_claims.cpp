@@ -81,6 +81,16 @@ model::ResourceList least_daemon_requests(const PoolTemplate& pool, const RowSet
 
 }  // namespace
 
+void add_custom_labels(const Requirements& requirements, model::StringMap& labels) {
+  for (const Requirement& requirement : requirements) {
+    if (!model::is_well_known_label(requirement.key()) && !labels.contains(requirement.key())) {
+      if (auto value = label_value(requirement)) {
+        labels.emplace(requirement.key(), *std::move(value));
+      }
+    }
+  }
+}
+
 std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::string& reason) {
   std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
@@ -144,14 +154,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   planned.price = types.empty() ? 0 : types.front().price;
   set_types(planned, claim, kept);
   planned.labels = pool.labels;
-  for (const Requirement& requirement : planned.requirements) {
-    if (!model::is_well_known_label(requirement.key()) &&
-        !planned.labels.contains(requirement.key())) {
-      if (auto value = label_value(requirement)) {
-        planned.labels.emplace(requirement.key(), *std::move(value));
-      }
-    }
-  }
+  add_custom_labels(planned.requirements, planned.labels);
   planned.annotations = annotations_of(pool, relaxed);
   return planned;
 }

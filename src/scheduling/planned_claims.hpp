@@ -12,6 +12,10 @@
 
 namespace millwright::scheduling {
 
+// Labels for the keys that are no instance type's: nodes carry one value that the requirement
+// admits. Karpenter's Requirements.Labels().
+void add_custom_labels(const Requirements& requirements, model::StringMap& labels);
+
 class ClaimWriter {
  public:
   ClaimWriter(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,

@@ -40,11 +40,15 @@ Field requirement_key(RequirementsOf owner) {
                   .rule(rules::not_one_of({"kubernetes.io/hostname"},
                                           "nodes get their host name when they are made; it "
                                           "cannot be required"));
-  if (owner != RequirementsOf::NodeClaim) {
+  if (owner != RequirementsOf::NodeClaim && owner != RequirementsOf::NodeOverlay) {
     key = std::move(key).rule(rules::not_one_of(
         {"karpenter.sh/nodepool"}, "the NodePool sets this label itself; leave it out"));
   }
   return key;
+}
+
+bool has_min_values(RequirementsOf owner) {
+  return owner == RequirementsOf::NodePool || owner == RequirementsOf::NodeClaim;
 }
 
 Field requirement_fields(RequirementsOf owner) {
@@ -52,6 +56,8 @@ Field requirement_fields(RequirementsOf owner) {
   std::vector<Member> more;
   if (owner != RequirementsOf::Provisioner) {
     operators.insert(operators.end(), {"Gte", "Lte"});
+  }
+  if (has_min_values(owner)) {
     more.push_back(optional(
         "minValues", int32("Least number of different values of this key that the instance types "
                            "offered to a node must cover (alpha).")
@@ -74,6 +80,15 @@ Rule in_needs_values() {
           "operator In needs at least one value",
           [](const json::value& self) {
             return text_at(self, "operator") != "In" || !list_at(self, "values").empty();
+          },
+          {}};
+}
+
+Rule not_in_needs_values() {
+  return {"self.operator != 'NotIn' || (has(self.values) && size(self.values) > 0)",
+          "operator NotIn needs at least one value",
+          [](const json::value& self) {
+            return text_at(self, "operator") != "NotIn" || !list_at(self, "values").empty();
           },
           {}};
 }
@@ -126,8 +141,11 @@ Field taint_list(std::string description) {
 Field requirement_list(std::string description, RequirementsOf owner) {
   Field requirement =
       requirement_fields(owner).rule(in_needs_values()).rule(comparison_needs_one_number());
-  if (owner != RequirementsOf::Provisioner) {
+  if (has_min_values(owner)) {
     requirement = std::move(requirement).rule(enough_values());
+  }
+  if (owner == RequirementsOf::NodeOverlay) {
+    requirement = std::move(requirement).rule(not_in_needs_values());
   }
   return list_of(std::move(description), std::move(requirement)).size_at_most(100);
 }

@@ -13,9 +13,9 @@ namespace millwright::schema {
 Field resource_map(std::string description);
 Field taint_list(std::string description);
 
-// Whose requirements: a NodeClaim may name its NodePool, a Provisioner knows fewer operators and no
-// minValues.
-enum class RequirementsOf : std::uint8_t { NodePool, NodeClaim, Provisioner };
+// Whose requirements: a NodeClaim and a NodeOverlay may name NodePools, a Provisioner knows fewer
+// operators, and neither it nor a NodeOverlay has minValues.
+enum class RequirementsOf : std::uint8_t { NodePool, NodeClaim, NodeOverlay, Provisioner };
 Field requirement_list(std::string description, RequirementsOf owner);
 // What a node image needs, in the status of a NodeClass: key, operator and values only.
 Field image_requirement_list();

@@ -30,6 +30,8 @@ class Kind {
 namespace kinds {
 Kind node_pool();
 Kind node_claim();
+Kind node_overlay();
+Kind capacity_buffer();
 Kind kwok_node_class();
 Kind ec2_node_class();
 Kind ecs_node_class();

@@ -54,8 +54,10 @@ const Pattern& cron();
 const Pattern& quantity();
 const Pattern& condition_reason();
 const Pattern& condition_reason_or_empty();
-const Pattern& disk_size();  // "20Gi", as EC2 volumeSize accepts it
-const Pattern& group();      // an API group: no "/"
+const Pattern& disk_size();         // "20Gi", as EC2 volumeSize accepts it
+const Pattern& group();             // an API group: no "/"
+const Pattern& price();             // "0.12"
+const Pattern& price_adjustment();  // "+0.1", "-10%"
 }  // namespace patterns
 
 }  // namespace millwright::schema

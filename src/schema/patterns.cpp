@@ -94,4 +94,17 @@ const Pattern& group() {
   return kPattern;
 }
 
+const Pattern& price() {
+  static const Pattern kPattern(R"(^\d+(\.\d+)?$)", "a price per hour such as \"0.12\"");
+  return kPattern;
+}
+
+const Pattern& price_adjustment() {
+  static const Pattern kPattern(
+      R"(^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$)",
+      "a signed amount or percentage such as \"+0.05\", \"-0.05\", \"+10%\" or \"-10%\", at least "
+      "\"-100%\"");
+  return kPattern;
+}
+
 }  // namespace millwright::schema::patterns

@@ -177,6 +177,11 @@ void check_node_claim(const json::value& object, std::vector<Problem>& problems)
   checker.requirements("spec.requirements", list_at(spec, "requirements"), {});
 }
 
+void check_node_overlay(const json::value& object, std::vector<Problem>& problems) {
+  const json::value& spec = member_or_null(object, "spec");
+  Checker(problems).requirements("spec.requirements", list_at(spec, "requirements"), {});
+}
+
 void check_provisioner(const json::value& object, std::vector<Problem>& problems) {
   const json::value& spec = member_or_null(object, "spec");
   Checker checker(problems);

@@ -12,6 +12,7 @@ namespace millwright::schema {
 
 void check_node_pool(const json::value& object, std::vector<Problem>& problems);
 void check_node_claim(const json::value& object, std::vector<Problem>& problems);
+void check_node_overlay(const json::value& object, std::vector<Problem>& problems);
 void check_provisioner(const json::value& object, std::vector<Problem>& problems);
 
 }  // namespace millwright::schema

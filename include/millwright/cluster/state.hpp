@@ -37,6 +37,8 @@ class State {
   void upsert(std::shared_ptr<const model::NodeClaim> claim);
   void upsert(std::shared_ptr<const model::NodePool> pool);
   void upsert(std::shared_ptr<const model::NodeClass> node_class);
+  void upsert(std::shared_ptr<const model::NodeOverlay> overlay);
+  void upsert(std::shared_ptr<const model::CapacityBuffer> buffer);
   void upsert(std::shared_ptr<const model::DaemonSet> daemon_set);
   void upsert(std::shared_ptr<const model::PodDisruptionBudget> budget);
   void upsert(std::shared_ptr<const model::PersistentVolumeClaim> claim);

@@ -19,6 +19,7 @@ class Disruption {
   base::Task<void> run(std::stop_token stop);
 
  private:
+  bool buffers_are_known() const;
   base::Task<void> undo_leftovers();
   base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
   base::Task<void> execute(disruption::Command command, std::stop_token stop);

@@ -35,6 +35,7 @@ class Provisioner {
   struct Round;
   std::shared_ptr<Round> make_round() const;
   base::Task<bool> carry_out(std::shared_ptr<const Round> round);
+  void place_buffers(const Round& round);
   bool is_signalled(const model::Pod& pod) const;
   std::vector<scheduling::PodPtr> still_homeless(const Round& round,
                                                  const scheduling::PlannedClaim& planned) const;

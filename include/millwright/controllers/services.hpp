@@ -18,6 +18,9 @@
 
 namespace millwright::controllers {
 
+class BufferRoom;
+class OverlayCache;
+
 // How legacy AWS objects are translated (legacy.hpp).
 struct LegacySettings {
   // For templates without instanceProfile: Karpenter took these from its global settings.
@@ -30,7 +33,11 @@ struct LegacySettings {
 // Behaviour that flags may change; the defaults are Karpenter's.
 struct Options {
   scheduling::SolveOptions solve;
+  // Feature gates, by Karpenter's names; all of them are off unless asked for.
   bool spot_to_spot = false;
+  bool node_overlay = false;
+  bool static_capacity = false;
+  bool capacity_buffer = false;
   base::Duration launch_timeout = std::chrono::minutes(5);
   base::Duration registration_timeout = std::chrono::minutes(15);
   base::Duration garbage_collection_period = std::chrono::minutes(2);
@@ -58,6 +65,8 @@ struct Services {
   base::Logger log;
   Options options;
   std::uint64_t seed = 0;
+  OverlayCache* overlays = nullptr;  // nullptr: no NodeOverlay counts
+  BufferRoom* buffers = nullptr;     // nullptr: no CapacityBuffer counts
 };
 
 // Lookups in a snapshot; nullptr when absent.
@@ -68,8 +77,8 @@ std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapsh
                                                         const model::NodeClassReference& ref);
 bool is_managed(const Services& services, const model::NodeClassReference& ref);
 
-// What each pool may buy now, from the providers' memory. Pools whose NodeClass or provider is
-// missing are left out.
+// What each pool may buy now, from the providers' memory and with NodeOverlays applied. Pools whose
+// NodeClass or provider is missing are left out.
 scheduling::Catalog catalog_of(const Services& services, const scheduling::Snapshot& snapshot);
 
 // Merge-patches metadata (with the object's resourceVersion as a lock) and then status, and feeds

@@ -17,6 +17,7 @@ std::string_view to_string(Reason reason);  // as in budgets: "Empty"
 struct Options {
   scheduling::SolveOptions solve;
   bool spot_to_spot = false;                     // feature gate SpotToSpotConsolidation
+  bool static_capacity = false;                  // feature gate StaticCapacity
   std::size_t max_single_node_candidates = 100;  // looked at in one pass
 };
 
@@ -25,6 +26,10 @@ struct Input {
   scheduling::Catalog catalog;
   // Claims that a command in progress already names.
   std::set<std::string, std::less<>> busy_claims;
+  // Pods that stand for room to be kept (CapacityBuffers): they compete for room like pending pods,
+  // and a node where they are planned is not empty.
+  std::vector<scheduling::PodPtr> virtual_pods;
+  std::set<std::string, std::less<>> buffered_nodes;  // names of nodes that keep such room
   base::TimePoint now;
   Options options;
 };

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "millwright/base/result.hpp"
+#include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
+#include "millwright/model/node_overlay.hpp"
 
 #include <boost/json/value.hpp>
 
@@ -40,12 +42,17 @@ template <>
 base::Result<NodeClaim> decode<NodeClaim>(const boost::json::value& json);
 template <>
 base::Result<NodeClass> decode<NodeClass>(const boost::json::value& json);
+template <>
+base::Result<NodeOverlay> decode<NodeOverlay>(const boost::json::value& json);
+template <>
+base::Result<CapacityBuffer> decode<CapacityBuffer>(const boost::json::value& json);
 
 // Complete objects (apiVersion and kind included), for create and apply.
 boost::json::value encode(const Pod& pod);
 boost::json::value encode(const Node& node);
 boost::json::value encode(const NodePool& pool);
 boost::json::value encode(const NodeClaim& claim);
+boost::json::value encode(const NodeOverlay& overlay);
 
 // Parts, for patches.
 boost::json::value encode(const std::vector<Condition>& conditions);

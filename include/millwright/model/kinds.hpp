@@ -35,6 +35,7 @@ inline constexpr Resource kPersistentVolumeClaimResource{"", "v1", "PersistentVo
                                                          "persistentvolumeclaims", true};
 inline constexpr Resource kPersistentVolumeResource{"", "v1", "PersistentVolume",
                                                     "persistentvolumes", false};
+inline constexpr Resource kPodTemplateResource{"", "v1", "PodTemplate", "podtemplates", true};
 inline constexpr Resource kDeploymentResource{"apps", "v1", "Deployment", "deployments", true};
 inline constexpr Resource kReplicaSetResource{"apps", "v1", "ReplicaSet", "replicasets", true};
 inline constexpr Resource kStatefulSetResource{"apps", "v1", "StatefulSet", "statefulsets", true};
@@ -61,6 +62,10 @@ inline constexpr Resource kMutatingWebhookResource{"admissionregistration.k8s.io
 inline constexpr Resource kNodePoolResource{"karpenter.sh", "v1", "NodePool", "nodepools", false};
 inline constexpr Resource kNodeClaimResource{"karpenter.sh", "v1", "NodeClaim", "nodeclaims",
                                              false};
+inline constexpr Resource kNodeOverlayResource{"karpenter.sh", "v1alpha1", "NodeOverlay",
+                                               "nodeoverlays", false};
+inline constexpr Resource kCapacityBufferResource{"autoscaling.x-k8s.io", "v1beta1",
+                                                  "CapacityBuffer", "capacitybuffers", true};
 inline constexpr Resource kKwokNodeClassResource{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass",
                                                  "kwoknodeclasses", false};
 inline constexpr Resource kEc2NodeClassResource{"karpenter.k8s.aws", "v1", "EC2NodeClass",

@@ -3,8 +3,10 @@
 // deterministic.
 #pragma once
 
+#include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
+#include "millwright/model/node_overlay.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <cstddef>
@@ -127,6 +129,8 @@ struct Snapshot {
   std::vector<PodPtr> pending_pods;  // no nodeName, not terminal
   std::vector<std::shared_ptr<const model::NodePool>> node_pools;
   std::vector<std::shared_ptr<const model::NodeClass>> node_classes;
+  std::vector<std::shared_ptr<const model::NodeOverlay>> node_overlays;
+  std::vector<std::shared_ptr<const model::CapacityBuffer>> capacity_buffers;
   std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
   std::vector<std::shared_ptr<const model::PodDisruptionBudget>> disruption_budgets;
   std::vector<std::shared_ptr<const model::PersistentVolumeClaim>> volume_claims;

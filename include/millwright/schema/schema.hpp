@@ -27,7 +27,7 @@ struct Problem {
 class Kind;  // the description itself: src/schema
 
 // Every described kind, in a fixed order: NodePool, NodeClaim, KWOKNodeClass, EC2NodeClass,
-// ECSNodeClass, CCENodeClass, Provisioner, AWSNodeTemplate.
+// ECSNodeClass, CCENodeClass, Provisioner, AWSNodeTemplate, NodeOverlay, CapacityBuffer.
 std::span<const Kind* const> all_kinds();
 // nullptr when the kind is not described here.
 const Kind* find_kind(std::string_view api_version, std::string_view kind);

@@ -133,4 +133,20 @@ json::value encode(const NodeClaim& claim) {
   return out;
 }
 
+json::value encode(const NodeOverlay& overlay) {
+  json::object spec{{"requirements", encode(overlay.requirements)}};
+  put(spec, "price", overlay.price);
+  put(spec, "priceAdjustment", overlay.price_adjustment);
+  put(spec, "capacity", encode(overlay.capacity));
+  put_number(spec, "weight", overlay.weight);
+  json::object out{{"apiVersion", "karpenter.sh/v1alpha1"},
+                   {"kind", "NodeOverlay"},
+                   {"metadata", detail::encode_meta(overlay.meta)},
+                   {"spec", std::move(spec)}};
+  json::object status;
+  put(status, "conditions", encode(overlay.conditions));
+  put(out, "status", std::move(status));
+  return out;
+}
+
 }  // namespace millwright::model

@@ -29,6 +29,7 @@ const std::vector<BuiltIn>& built_ins() {
       {"serviceaccounts", {"sa"}, {}},
       {"persistentvolumeclaims", {"pvc"}, {}, true},
       {"persistentvolumes", {"pv"}, {}, true},
+      {"podtemplates", {}, {}},
       {"deployments", {"deploy"}, {"all"}, true, true},
       {"replicasets", {"rs"}, {"all"}, true, true},
       {"statefulsets", {"sts"}, {"all"}, true, true},

@@ -8,9 +8,10 @@ namespace millwright::sandbox {
 
 namespace {
 
-// One step of a JSONPath as CRDs use it: .name, .with\.dots or [?(@.type=="Ready")].
+// One step of a JSONPath as CRDs use it: .name, .with\.dots, [?(@.type=="Ready")] or [*], of which
+// a cell shows the first.
 struct Step {
-  std::string field;
+  std::string field;  // empty without a filter: the first item
   std::string filter_field;
   std::string filter_value;
 };
@@ -28,6 +29,11 @@ std::vector<Step> parse_json_path(std::string_view path) {
       }
       steps.push_back({{}, std::string(body.substr(0, equals)), std::string(value)});
       path = end == std::string_view::npos ? std::string_view{} : path.substr(end + 2);
+      continue;
+    }
+    if (path.starts_with("[*]")) {
+      steps.emplace_back();
+      path.remove_prefix(3);
       continue;
     }
     if (path.front() == '.') {
@@ -60,6 +66,8 @@ const Json* follow(const Json& object, std::string_view json_path) {
         }
       }
       at = match;
+    } else if (step.field.empty()) {
+      at = at->is_array() && !at->get_array().empty() ? &at->get_array().front() : nullptr;
     } else {
       at = at->is_object() ? at->get_object().if_contains(step.field) : nullptr;
     }

@@ -1,5 +1,6 @@
 #include "checker/files/scenario.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/scheduling/overlays.hpp"
 #include "unit/scheduling/builders.hpp"
 
 #include <boost/json.hpp>
@@ -125,8 +126,13 @@ class Reader {
     if (pools_.empty()) {
       pools_.push_back(pool("default"));
     }
+    Catalog catalog;
     for (const auto& one : pools_) {
-      scenario_.problem.pools.push_back({one, types_ ? types_ : three_sizes()});
+      catalog.emplace(one->meta.name, types_ ? types_ : three_sizes());
+    }
+    catalog = apply_overlays(catalog, pools_, snapshot_->node_overlays).catalog;
+    for (const auto& one : pools_) {
+      scenario_.problem.pools.push_back({one, catalog.at(one->meta.name)});
     }
     scenario_.problem.daemon_sets = snapshot_->daemon_sets;
     scenario_.problem.surroundings = snapshot_;
@@ -156,6 +162,9 @@ class Reader {
     }
     if (kind == "Node" || kind == "NodeClaim") {
       return take_node(document, kind == "Node");
+    }
+    if (kind == "NodeOverlay") {
+      return add<model::NodeOverlay>(document, snapshot_->node_overlays);
     }
     if (kind == "Namespace") {
       return add<model::Namespace>(document, snapshot_->namespaces);

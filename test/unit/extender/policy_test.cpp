@@ -41,6 +41,28 @@ void held_node(World& world) {
   world.ledger.hold(hold("planned", "n", 800, 60, 10));
 }
 
+// Node "n" of 1000m with 200m held for "planned", and 700m kept for the pods of controller "web" by
+// a CapacityBuffer; five minutes later.
+void buffered_node(World& world) {
+  world.add_young_node("n", 1000, 0);
+  world.ledger.hold(hold("planned", "n", 200, 600));
+  auto kept = hold("kept", "n", 700, 600);
+  kept.pod_uid = "successor-of/capacity-buffer/uid-of-buffer-0";
+  kept.owner_uid = "web";
+  world.ledger.hold(std::move(kept));
+  world.now = at(300);
+}
+
+model::Pod pod_of_web(std::int64_t milli_cpu) {
+  auto pod = PodBuilder("web-1").requests(milli_cpu).value();
+  pod.meta.owner_references.push_back({.api_version = "apps/v1",
+                                       .kind = "ReplicaSet",
+                                       .name = "web",
+                                       .uid = "web",
+                                       .controller = true});
+  return pod;
+}
+
 std::vector<Case> cases() {
   const auto daemon = PodBuilder("agent").requests(900).owned_by_daemon_set().value();
   const auto planned = PodBuilder("planned").requests(800).value();
@@ -106,6 +128,11 @@ std::vector<Case> cases() {
          w.now = at(30);
        },
        stray(300), "n", kPasses},
+      {"room of a buffer, long after the node could run pods", buffered_node, stray(301), "n",
+       kHeldForOthers},
+      {"room beside a buffer's, where other holds have ended", buffered_node, stray(300), "n",
+       kPasses},
+      {"room of a buffer for a pod of its owner", buffered_node, pod_of_web(1000), "n", kPasses},
       {"a node that is Ready for long but not initialised yet",
        [](World& w) {
          w.state.upsert(NodeBuilder("n")

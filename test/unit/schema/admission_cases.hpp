@@ -173,7 +173,7 @@ inline std::vector<AdmissionCase> admission_cases(const std::string& file) {
 inline std::vector<AdmissionCase> invalid_admission_cases() {
   std::vector<AdmissionCase> cases;
   for (const char* file : {"invalid_nodepool.yaml", "invalid_nodeclaim.yaml", "invalid_aws.yaml",
-                           "invalid_clouds.yaml"}) {
+                           "invalid_clouds.yaml", "invalid_alpha.yaml"}) {
     for (AdmissionCase& found : admission_cases(file)) {
       cases.push_back(std::move(found));
     }

@@ -40,7 +40,8 @@ TEST(Kinds, AreListedInAFixedOrder) {
     EXPECT_EQ(find_kind(resource_of(*described).api_version(), names.back()), described);
   }
   EXPECT_THAT(names, ElementsAre("NodePool", "NodeClaim", "KWOKNodeClass", "EC2NodeClass",
-                                 "ECSNodeClass", "CCENodeClass", "Provisioner", "AWSNodeTemplate"));
+                                 "ECSNodeClass", "CCENodeClass", "Provisioner", "AWSNodeTemplate",
+                                 "NodeOverlay", "CapacityBuffer"));
   EXPECT_EQ(find_kind("karpenter.sh/v1beta1", "NodePool"), nullptr);
   EXPECT_EQ(find_kind("v1", "Pod"), nullptr);
 }
@@ -55,6 +56,11 @@ TEST(Kinds, HaveKarpentersPrinterColumns) {
               ElementsAre("Ready", "Age", "Role*"));
   EXPECT_THAT(names_of(kind("karpenter.sh/v1alpha5", "Provisioner")),
               ElementsAre("Template", "Weight*"));
+  EXPECT_THAT(names_of(kind("karpenter.sh/v1alpha1", "NodeOverlay")),
+              ElementsAre("Ready", "Age", "Weight*"));
+  EXPECT_THAT(names_of(kind("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer")),
+              ElementsAre("Strategy", "PodTemplate", "Replicas", "ConditionsType",
+                          "ConditionsStatus", "ConditionsReason", "Age"));
 }
 
 TEST(Kinds, HaveKarpentersShortNamesAndCategory) {
@@ -65,8 +71,12 @@ TEST(Kinds, HaveKarpentersShortNamesAndCategory) {
               ElementsAre("ec2nc", "ec2ncs"));
   EXPECT_THAT(short_names(kind("karpenter.k8s.alibabacloud/v1alpha1", "ECSNodeClass")),
               ElementsAre("ecsnc", "ecsncs"));
+  EXPECT_THAT(short_names(kind("karpenter.sh/v1alpha1", "NodeOverlay")), ElementsAre("overlays"));
+  EXPECT_THAT(short_names(kind("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer")),
+              ElementsAre("cb"));
   for (const Kind* described : all_kinds()) {
-    EXPECT_THAT(categories(*described), ElementsAre("karpenter"));
+    const bool is_buffer = resource_of(*described).kind == "CapacityBuffer";
+    EXPECT_THAT(categories(*described), ElementsAre(is_buffer ? "autoscaling" : "karpenter"));
   }
 }
 
@@ -76,7 +86,8 @@ TEST(Crd, NamesServesAndStoresOneVersion) {
     const model::Resource& resource = resource_of(*described);
     EXPECT_EQ(definition.at_pointer("/metadata/name").as_string(),
               std::string(resource.plural) + "." + std::string(resource.group));
-    EXPECT_EQ(definition.at_pointer("/spec/scope").as_string(), "Cluster");
+    EXPECT_EQ(definition.at_pointer("/spec/scope").as_string(),
+              resource.namespaced ? "Namespaced" : "Cluster");
     const json::array& versions = definition.at_pointer("/spec/versions").as_array();
     ASSERT_EQ(versions.size(), 1U);
     EXPECT_EQ(versions[0].at("name").as_string(), std::string(resource.version));
