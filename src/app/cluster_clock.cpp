@@ -63,14 +63,14 @@ base::TimePoint choose_start(base::TimePoint machine, std::optional<base::TimePo
   return agree ? machine : *cluster;
 }
 
-base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics& metrics, base::Logger log,
+base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics* metrics, base::Logger log,
                                      std::stop_token stop) {
   base::Duration reported{};
   while (!stop.stop_requested()) {
     const base::Duration offset = base::system_now() - loop.now();
-    metrics.set("millwright_clock_offset_seconds",
-                "How far this machine's clock is ahead of the time that the process counts by.", {},
-                std::chrono::duration<double>(offset).count());
+    metrics->set("millwright_clock_offset_seconds",
+                 "How far this machine's clock is ahead of the time that the process counts by.",
+                 {}, std::chrono::duration<double>(offset).count());
     if (std::chrono::abs(offset - reported) > kTolerated) {
       reported = offset;
       log.warn(

@@ -104,7 +104,7 @@ class Program {
 
   void start() {
     group_.spawn(engine_->watch(group_.stop_token()));
-    group_.spawn(watch_machine_clock(loop_, metrics_, log_.named("clock"), group_.stop_token()));
+    group_.spawn(watch_machine_clock(loop_, &metrics_, log_.named("clock"), group_.stop_token()));
     const std::string& ns = settings_.namespace_;
     controllers::CertificateOptions options;
     options.namespace_ = ns;

@@ -30,9 +30,9 @@ std::optional<base::TimePoint> ask_cluster_clock(kube::Config config,
 // resolution and a slow answer explain.
 base::TimePoint choose_start(base::TimePoint machine, std::optional<base::TimePoint> cluster);
 
-// Keeps the gauge millwright_clock_offset_seconds (machine minus process; certificates are checked
-// by the machine's) and logs a warning when it moves.
-base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics& metrics, base::Logger log,
+// Keeps the gauge millwright_clock_offset_seconds of `metrics`, which outlives it (machine minus
+// process; certificates are checked by the machine's) and logs a warning when it moves.
+base::Task<void> watch_machine_clock(base::Loop& loop, base::Metrics* metrics, base::Logger log,
                                      std::stop_token stop);
 
 }  // namespace millwright::app

@@ -81,7 +81,7 @@ TEST(TheMachinesClock, IsWatched) {
   const auto said = std::make_shared<Messages>();
   const base::Logger log(said, "test");
   base::TaskGroup group(loop);
-  group.spawn(watch_machine_clock(loop, metrics, log, group.stop_token()));
+  group.spawn(watch_machine_clock(loop, &metrics, log, group.stop_token()));
   loop.run_ready();
   EXPECT_NEAR(metrics.value("millwright_clock_offset_seconds"), 3600, 30);
   EXPECT_EQ(said->all.size(), 1U);
