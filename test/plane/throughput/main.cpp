@@ -171,6 +171,8 @@ base::Result<std::unique_ptr<Plane>> plane_of(int nodes) {
   if (!done) {
     return tl::unexpected(done.error());
   }
+  // What kubelets would write of their pods competes with kube-scheduler for the machine.
+  plane->stop("kwok");
   return plane;
 }
 
