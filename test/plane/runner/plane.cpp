@@ -312,7 +312,7 @@ base::Result<> Plane::run_scheduler(const std::string& part, const std::string& 
       ready, "kube-scheduler");
 }
 
-base::Result<net::ClientResponse> Plane::ask_scheduler(const std::string& path) {
+base::Result<net::Response> Plane::ask_scheduler(const std::string& path) {
   net::ClientRequest request;
   request.url = fmt::format("https://127.0.0.1:{}/{}", scheduler_port_, path);
   return client_->send_blocking(std::move(request));

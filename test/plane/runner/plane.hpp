@@ -107,7 +107,7 @@ class Plane {
                             const std::string& program = {});
   base::Result<> run_scheduler(const std::string& part, const std::string& configuration,
                                const std::string& kubeconfig);
-  base::Result<net::ClientResponse> ask_scheduler(const std::string& path);
+  base::Result<net::Response> ask_scheduler(const std::string& path);
   void write_kubeconfig(const std::string& path, const certs::KeyPair& identity);
   void write_kubeconfig(const std::string& path, const std::string& credentials);
   void keep_audit_log() const;
