@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -28,27 +29,31 @@ class TopologyInspector {
         shape_(shape),
         rows_(rows) {}
 
-  std::optional<TopologyObstacle> find() {
+  std::vector<TopologyObstacle> find() {
+    std::vector<TopologyObstacle> found;
+    const auto note = [&found](std::optional<TopologyObstacle> obstacle) {
+      if (obstacle) {
+        found.push_back(*std::move(obstacle));
+      }
+    };
     for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
+      const std::size_t before = found.size();
       for (const std::uint32_t id : keyed.groups) {
-        if (auto found = group_obstacle(id, reachable)) {
-          return found;
-        }
+        note(group_obstacle(id, reachable));
       }
       const bool open = std::any_of(reachable.begin(), reachable.end(), [&](std::int32_t domain) {
         return packing_.choices().allows(candidate_, keyed, domain);
       });
-      if (!open) {
-        return TopologyObstacle{
+      if (!open && found.size() == before) {
+        note(TopologyObstacle{
             "its constraints on " + name(keyed.key) + " leave no domain when taken together",
-            "drop one of them"};
+            "drop one of them"});
       }
     }
-    if (auto found = closed_by_others()) {
-      return found;
-    }
-    return missing_company();
+    note(closed_by_others());
+    note(missing_company());
+    return found;
   }
 
  private:
@@ -200,10 +205,10 @@ class TopologyInspector {
 
 }  // namespace
 
-std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
-                                                  std::uint32_t shape, const RowSet& rows) {
+std::vector<TopologyObstacle> topology_obstacles(Packing& packing, const Candidate& candidate,
+                                                 std::uint32_t shape, const RowSet& rows) {
   if (!candidate.constraint.has_topology()) {
-    return std::nullopt;
+    return {};
   }
   return TopologyInspector(packing, candidate, shape, rows).find();
 }

@@ -5,8 +5,8 @@
 #include "scheduling/packing.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace millwright::scheduling {
 
@@ -15,9 +15,9 @@ struct TopologyObstacle {
   std::string remedy;
 };
 
-// For a new claim of the shape, on instance types of `rows`; nullopt when topology is not what
-// keeps the pod out.
-std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
-                                                  std::uint32_t shape, const RowSet& rows);
+// Everything of that kind, for a new claim of the shape, on instance types of `rows`; none when
+// topology is not what keeps the pod out.
+std::vector<TopologyObstacle> topology_obstacles(Packing& packing, const Candidate& candidate,
+                                                 std::uint32_t shape, const RowSet& rows);
 
 }  // namespace millwright::scheduling
