@@ -119,12 +119,11 @@ class PoolInspector {
   }
 
   void look_at_topology() {
-    if (terms_.widened() || !constraint_.has_topology()) {
-      return;
-    }
-    const std::uint32_t shape = in_.packing.drafts().shapes().of(in_.pool_index, terms_.merged());
     const Candidate candidate{in_.pod_class, constraint_, rung_};
-    for (auto& obstacle : topology_obstacles(in_.packing, candidate, shape, rows_)) {
+    const auto reaches = [this](const Requirement& domain) {
+      return rows_.intersects(terms_.on_sale_in(domain));
+    };
+    for (auto& obstacle : topology_obstacles(in_.packing, candidate, reaches)) {
       add(Stage::Topology, std::move(obstacle.reason), std::move(obstacle.remedy));
     }
   }

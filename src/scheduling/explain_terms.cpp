@@ -106,6 +106,17 @@ RowSet Terms::on_open_sale_without(std::string_view key) const {
   return admitted(rest) & sold(rest, false);
 }
 
+RowSet Terms::on_sale_in(const Requirement& value) const {
+  Requirements all = merged();
+  Requirements one;
+  one.add(value);
+  if (!all.compatible(one, AllowUndefined::WellKnown)) {
+    return RowSet(table_.size());
+  }
+  all.add(value);
+  return admitted(all) & sold(all, true);
+}
+
 bool Terms::fit(RowSet rows) const {
   return !rows.empty() && pool_.room.keep_fitting(rows, in_.pod_class.requests);
 }

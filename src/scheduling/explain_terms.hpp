@@ -31,11 +31,11 @@ class Terms {
   // Those that can be bought without a reservation.
   RowSet on_open_sale() const { return admitted(merged()) & sold(merged(), false); }
   RowSet on_open_sale_without(std::string_view key) const;
+  // Those on sale with one value of a key.
+  RowSet on_sale_in(const Requirement& value) const;
   // Some of them are large enough.
   bool fit(RowSet rows) const;
   const Requirements& wanted() const { return wanted_; }
-  // The pool would offer more than it does.
-  bool widened() const { return widened_; }
   // How the pod comes to want something else of the key: by its own words or its volumes.
   std::string drop_text(const std::string& key) const;
 
@@ -57,7 +57,7 @@ class Terms {
   const Rung& rung_;
   Requirements offered_;  // by the pool, as it would be after the changes so far
   Requirements wanted_;   // by the pod, likewise
-  bool widened_ = false;
+  bool widened_ = false;  // the pool would offer more than it does
   std::vector<Obstacle>& found_;
 };
 

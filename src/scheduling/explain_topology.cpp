@@ -20,16 +20,14 @@ std::string selector_text(const TopologyGroup& group) {
 
 class TopologyInspector {
  public:
-  TopologyInspector(Packing& packing, const Candidate& candidate, std::uint32_t shape,
-                    const RowSet& rows)
+  TopologyInspector(const Packing& packing, const Candidate& candidate, const Reaches& reaches)
       : packing_(packing),
         counts_(packing.counts()),
         topology_(packing.counts().topology()),
         candidate_(candidate),
-        shape_(shape),
-        rows_(rows) {}
+        reaches_(reaches) {}
 
-  std::vector<TopologyObstacle> find() {
+  std::vector<TopologyObstacle> find() const {
     std::vector<TopologyObstacle> found;
     const auto note = [&found](std::optional<TopologyObstacle> obstacle) {
       if (obstacle) {
@@ -59,17 +57,12 @@ class TopologyInspector {
  private:
   const std::string& name(std::uint32_t key) const { return topology_.keys()[key].name(); }
 
-  // Domains in which some instance type that would do is on sale.
-  std::vector<std::int32_t> reachable_domains(std::uint32_t key) {
+  std::vector<std::int32_t> reachable_domains(std::uint32_t key) const {
     std::vector<std::int32_t> result;
-    ClaimShapes& shapes = packing_.drafts().shapes();
-    for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
-      const auto domain = static_cast<std::int32_t>(i);
-      const Narrowing& narrowing = packing_.narrowings().one(key, domain);
-      const std::uint32_t shape = shapes.joined(shape_, narrowing.id, narrowing.requirements);
-      if (shape != ClaimShapes::kNone &&
-          (shapes[shape].offered.intersects(rows_) || !shapes[shape].reserved.empty())) {
-        result.push_back(domain);
+    const auto& domains = topology_.keys()[key].domains();
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      if (reaches_(Requirement::in(name(key), {domains[i]}))) {
+        result.push_back(static_cast<std::int32_t>(i));
       }
     }
     return result;
@@ -158,7 +151,7 @@ class TopologyInspector {
             "let it go to " + list(group.key_index, company)};
   }
 
-  std::optional<TopologyObstacle> closed_by_others() {
+  std::optional<TopologyObstacle> closed_by_others() const {
     for (const std::uint32_t id : candidate_.constraint.repelling) {
       const TopologyGroup& group = topology_.groups()[id];
       if (group.by_host) {
@@ -195,22 +188,21 @@ class TopologyInspector {
     return std::nullopt;
   }
 
-  Packing& packing_;
+  const Packing& packing_;
   const TopologyCounts& counts_;
   const Topology& topology_;
   const Candidate& candidate_;
-  std::uint32_t shape_;
-  const RowSet& rows_;
+  const Reaches& reaches_;
 };
 
 }  // namespace
 
-std::vector<TopologyObstacle> topology_obstacles(Packing& packing, const Candidate& candidate,
-                                                 std::uint32_t shape, const RowSet& rows) {
+std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,
+                                                 const Reaches& reaches) {
   if (!candidate.constraint.has_topology()) {
     return {};
   }
-  return TopologyInspector(packing, candidate, shape, rows).find();
+  return TopologyInspector(packing, candidate, reaches).find();
 }
 
 }  // namespace millwright::scheduling
