@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -49,8 +50,20 @@ class TopologyInspector {
             "drop one of them"});
       }
     }
-    note(closed_by_others());
-    note(missing_company());
+    for (const std::uint32_t id : candidate_.constraint.repelling) {
+      // What it must itself keep apart from was said above.
+      const auto& own = candidate_.rung.groups;
+      if (std::find(own.begin(), own.end(), id) == own.end()) {
+        note(closed_by_others(id));
+      }
+    }
+    for (const std::uint32_t id : candidate_.rung.on_host) {
+      note(missing_company(id));
+    }
+    // Groups are numbered in the order of the input, which must not show.
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.reason, a.remedy) < std::tie(b.reason, b.remedy);
+    });
     return found;
   }
 
@@ -151,41 +164,37 @@ class TopologyInspector {
             "let it go to " + list(group.key_index, company)};
   }
 
-  std::optional<TopologyObstacle> closed_by_others() const {
-    for (const std::uint32_t id : candidate_.constraint.repelling) {
-      const TopologyGroup& group = topology_.groups()[id];
-      if (group.by_host) {
-        continue;  // a new node is free of others
-      }
-      const auto reachable = reachable_domains(group.key_index);
-      if (!reachable.empty() &&
-          std::all_of(reachable.begin(), reachable.end(),
-                      [&](std::int32_t domain) { return counts_.is_closed(id, domain); })) {
-        return TopologyObstacle{
-            "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
-                " are in every domain of " + group.key + " that it can go to (" +
-                list(group.key_index, reachable) + ")",
-            "allow more values of " + group.key + ", or change their anti-affinity"};
-      }
+  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    if (group.by_host) {
+      return std::nullopt;  // a new node is free of others
     }
-    return std::nullopt;
+    const auto reachable = reachable_domains(group.key_index);
+    const bool all_closed =
+        std::all_of(reachable.begin(), reachable.end(),
+                    [&](std::int32_t domain) { return counts_.is_closed(id, domain); });
+    if (reachable.empty() || !all_closed) {
+      return std::nullopt;
+    }
+    return TopologyObstacle{
+        "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
+            " are in every domain of " + group.key + " that it can go to (" +
+            list(group.key_index, reachable) + ")",
+        "allow more values of " + group.key + ", or change their anti-affinity"};
   }
 
-  std::optional<TopologyObstacle> missing_company() const {
-    for (const std::uint32_t id : candidate_.rung.on_host) {
-      const TopologyGroup& group = topology_.groups()[id];
-      if (group.kind == TopologyKind::Affinity && !packing_.choices().is_first(candidate_, id)) {
-        const std::string text =
-            "it must share a node with pods that match " + selector_text(group);
-        return counts_.total(id) == 0
-                   ? TopologyObstacle{text + ", and there are none",
-                                      "start such a pod or correct the selector"}
-                   : TopologyObstacle{text + ", and no node that has one has room for it",
-                                      "use preferredDuringSchedulingIgnoredDuringExecution, or "
-                                      "make room on such a node"};
-      }
+  std::optional<TopologyObstacle> missing_company(std::uint32_t id) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(candidate_, id)) {
+      return std::nullopt;
     }
-    return std::nullopt;
+    const std::string text = "it must share a node with pods that match " + selector_text(group);
+    return counts_.total(id) == 0
+               ? TopologyObstacle{text + ", and there are none",
+                                  "start such a pod or correct the selector"}
+               : TopologyObstacle{text + ", and no node that has one has room for it",
+                                  "use preferredDuringSchedulingIgnoredDuringExecution, or "
+                                  "make room on such a node"};
   }
 
   const Packing& packing_;
