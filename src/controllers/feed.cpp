@@ -64,6 +64,11 @@ class Feed {
     optional<model::CSINode>(model::kCSINodeResource);
     optional<model::VolumeAttachment>(model::kVolumeAttachmentResource);
     optional<model::Namespace>(model::kNamespaceResource);
+    if (!services_.options.solve.default_spread.empty()) {
+      for (const auto& resource : model::kPodSelectorResources) {
+        watch_selectors(resource);
+      }
+    }
     for (const auto& provider : services_.providers.all()) {
       for (const auto& resource : provider->node_classes()) {
         watch<model::NodeClass>(
@@ -88,6 +93,21 @@ class Feed {
     watch<T>(resource, removal(std::string(resource.kind)), {});
   }
 
+  // Known before the first plan: a pod whose peers are not known would be spread with nobody.
+  void watch_selectors(const model::Resource& resource) {
+    const std::string kind(resource.kind);
+    const auto upsert = [this, kind](const boost::json::value& object) {
+      auto decoded = model::decode_pod_selector(kind, object);
+      if (!decoded) {
+        services_.log.warn("ignoring an object that cannot be read",
+                           {{"error", decoded.error().message}});
+        return;
+      }
+      services_.state.upsert(std::make_shared<const model::PodSelector>(*std::move(decoded)));
+    };
+    inform(resource, {.upsert = upsert, .remove = removal(kind), .synced = barrier_.member(kind)});
+  }
+
   RemoveHandler removal(std::string kind) {
     return [this, kind = std::move(kind)](const auto& key, const auto&) {
       services_.state.remove(kind, key);
@@ -105,8 +125,11 @@ class Feed {
                                         },
                                     .remove = std::move(remove),
                                     .synced = synced ? std::move(synced) : [] {}};
-    group_.spawn(kube::run_informer(services_.client, resource, {},
-                                    kube::decode_into<T>(std::move(handlers), services_.log),
+    inform(resource, kube::decode_into<T>(std::move(handlers), services_.log));
+  }
+
+  void inform(const model::Resource& resource, kube::InformerHandlers handlers) {
+    group_.spawn(kube::run_informer(services_.client, resource, {}, std::move(handlers),
                                     services_.log, services_.seed + (++informers_), stop_));
   }
 

@@ -48,6 +48,8 @@ class Packing {
   void repack();
   // It has found some.
   bool repacked() const { return repacked_; }
+  // The very last step: who still waits for a spread constraint, with fewer domains in mind.
+  void place_among_nodes(const Problem& problem);
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
   const ClaimDrafts& drafts() const { return drafts_; }
@@ -72,6 +74,12 @@ class Packing {
   };
 
   void keep_promises();
+  bool waits_for_spread(std::uint32_t pod) const;
+  // Domains that a node has or a claim may come to have.
+  DomainSet inhabited(std::uint32_t key, const Problem& problem);
+  std::vector<DomainSet> compared_with(const std::vector<DomainSet>& inhabited,
+                                       const Rung& rung) const;
+  bool place_compared_with(const std::vector<DomainSet>& inhabited, std::uint32_t pod);
   void place_all(std::vector<std::uint32_t>& waiting);
   // Claims or limits have changed in the pods' favour: what was learned about them is forgotten.
   void look_again();

@@ -91,7 +91,7 @@ void add_custom_labels(const Requirements& requirements, model::StringMap& label
   }
 }
 
-std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::string& reason) {
+std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
   std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
   for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
@@ -103,7 +103,7 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::str
     prototype.claim = make_prototype(claim, prototype);
   }
   if (!prototype.claim) {
-    reason = prototype.reason;
+    dropped = prototype.dropped;
     return std::nullopt;
   }
   PlannedClaim planned = *prototype.claim;
@@ -139,8 +139,11 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
     if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
         !shortfall.empty()) {
       if (problem_.options.min_values == MinValuesPolicy::Strict) {
-        prototype.reason = "NodePool " + pool.name() + ": of the " + std::to_string(types.size()) +
-                           " cheapest instance types, " + shortfall;
+        prototype.dropped = {"NodePool " + pool.name() + ": of the " +
+                                 std::to_string(types.size()) + " cheapest instance types, " +
+                                 shortfall,
+                             lower_min_values(planned.requirements, *pool.table, kept) +
+                                 " in NodePool " + pool.name()};
         return std::nullopt;
       }
       relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;

@@ -160,7 +160,7 @@ class Classifier {
       constraint.remedy = circumstances.volumes.remedy;
       return constraint;
     }
-    std::string conflict;
+    Unsupported conflict;
     constraint.ladder =
         relaxation_ladder({.spec = pod.spec,
                            .preferences = problem_.options.preferences,
@@ -175,8 +175,8 @@ class Classifier {
       sort_groups_by_key(constraint, roles_.groups()->groups());
     }
     if (constraint.ladder.empty()) {
-      constraint.refusal = "it can never be scheduled: " + conflict;
-      constraint.remedy = "remove one of the two";
+      constraint.refusal = std::move(conflict.refusal);
+      constraint.remedy = std::move(conflict.remedy);
     }
     return constraint;
   }

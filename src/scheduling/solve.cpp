@@ -2,6 +2,7 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include "scheduling/daemon_overhead.hpp"
+#include "scheduling/default_spread.hpp"
 #include "scheduling/existing_nodes.hpp"
 #include "scheduling/explain.hpp"
 #include "scheduling/packing.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 struct Fate {
   std::optional<std::size_t> claim;  // index in the plan
-  std::string dropped;               // or why the claim was not written after all
+  Dropped dropped;                   // or why the claim was not written after all
 };
 
 std::vector<Fate> write_claims(const Problem& problem, const PodClasses& pods,
@@ -60,6 +61,15 @@ Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pool
   return quality;
 }
 
+// How many of each class; which of its pods they are makes no difference.
+std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClasses& pods) {
+  std::vector<std::size_t> refused(pods.classes.size(), 0);
+  for (std::size_t i = 0; i < pods.pods.size(); ++i) {
+    refused[pods.pods[i].pod_class] += packing.outcomes()[i].kind == Outcome::Kind::Refused ? 1 : 0;
+  }
+  return refused;
+}
+
 // Packs in several ways and keeps the best: most pods, then least money, then fewest claims, then
 // the earlier way, of which Karpenter's is the first.
 class BestPacking {
@@ -84,6 +94,7 @@ class BestPacking {
         best_->repack();
       }
     }
+    best_->place_among_nodes(problem_);
     return std::move(best_);
   }
 
@@ -129,7 +140,10 @@ class BestPacking {
     auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, topology_, strategy);
     packing->run();
     const Quality quality = quality_of(*packing, pools_);
-    if (!best_ || quality < quality_) {
+    // A plan that refuses others instead is not the better one for costing less.
+    if (!best_ || quality.refused < quality_.refused ||
+        (quality < quality_ && (quality.refused == 0 || refused_by_class(*packing, pods_) ==
+                                                            refused_by_class(*best_, pods_)))) {
       best_ = std::move(packing);
       quality_ = quality;
       chosen_ = strategy;
@@ -151,6 +165,12 @@ class BestPacking {
 }  // namespace
 
 Plan solve(const Problem& problem) {
+  if (!problem.options.default_spread.empty()) {
+    Problem explicit_problem = problem;
+    explicit_problem.pods = with_default_spread(problem);
+    explicit_problem.options.default_spread.clear();
+    return solve(explicit_problem);
+  }
   const std::vector<DaemonPod> daemons = daemon_pods(problem);
   const PodClasses pods = classify(problem, daemons);
   const std::vector<PoolTemplate> pools = pool_templates(problem, pods.columns, daemons);
@@ -173,14 +193,13 @@ Plan solve(const Problem& problem) {
       if (fate.claim) {
         plan.placements.push_back({uid, *fate.claim, step});
       } else {
-        plan.refusals.push_back(
-            {uid, fate.dropped, "lower minValues or allow more instance types"});
+        plan.refusals.push_back({uid, fate.dropped.reason, fate.dropped.remedy});
       }
     } else {
       const std::uint32_t pod_class = pods.pods[i].pod_class;
       auto [found, added] = explained.try_emplace(pod_class);
       if (added) {
-        found->second = explain(pods, pods.classes[pod_class], pools, packing);
+        found->second = explain(problem, pods, pods.classes[pod_class], pools, packing);
       }
       plan.refusals.push_back({uid, found->second.reason, found->second.remedy});
     }
