@@ -90,19 +90,22 @@ const std::vector<std::uint32_t>& ClaimShapes::bargains(std::uint32_t index) {
     std::uint32_t row = 0;
     std::vector<double> costs;  // by column
   };
+  const auto beats = [](const Row& a, const Row& b) {
+    return std::equal(a.costs.begin(), a.costs.end(), b.costs.begin(), std::less_equal<>());
+  };
   std::vector<Row> best;
-  for (const std::uint32_t row : shape.by_price) {
-    Row next{row, {}};
-    for (const std::int64_t amount : room.room(row)) {
-      next.costs.push_back(shape.price[row] /
+  Row next;
+  // Dearest first: as a rule those beat many.
+  for (auto row = shape.by_price.rbegin(); row != shape.by_price.rend(); ++row) {
+    next.row = *row;
+    next.costs.clear();
+    for (const std::int64_t amount : room.room(*row)) {
+      next.costs.push_back(shape.price[*row] /
                            static_cast<double>(std::max<std::int64_t>(amount, 1)));
     }
-    const auto beats = [](const Row& a, const Row& b) {
-      return std::equal(a.costs.begin(), a.costs.end(), b.costs.begin(), std::less_equal<>());
-    };
     if (std::none_of(best.begin(), best.end(), [&](const Row& one) { return beats(one, next); })) {
       std::erase_if(best, [&](const Row& one) { return beats(next, one); });
-      best.push_back(std::move(next));
+      best.push_back(next);
     }
   }
   result.emplace();
