@@ -255,8 +255,10 @@ class Classifier {
       if (left.creation_timestamp != right.creation_timestamp) {
         return left.creation_timestamp < right.creation_timestamp;
       }
-      return std::tie(left.uid, left.namespace_, left.name) <
-             std::tie(right.uid, right.namespace_, right.name);
+      if (const int order = left.uid.compare(right.uid); order != 0) {
+        return order < 0;
+      }
+      return std::tie(left.namespace_, left.name) < std::tie(right.namespace_, right.name);
     });
     for (std::size_t i = 0; i < keyed.size(); ++i) {
       result_.pods[i] = keyed[i].pod;

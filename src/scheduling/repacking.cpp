@@ -44,7 +44,9 @@ bool Repacking::run(std::uint32_t pool) {
   double best = price_of(before) * (1 - kWorthwhile);
   const std::size_t count_before = before.size();
   std::vector<ClaimDraft> cheapest;
-  for (std::size_t pass = 0; pass < kFloors.size() && scan_.work() < kEnoughWork; ++pass) {
+  // Pods that are all alike have one order only.
+  const std::size_t passes = lots.lots().size() > 1 ? kFloors.size() : 1;
+  for (std::size_t pass = 0; pass < passes && scan_.work() < kEnoughWork; ++pass) {
     PodLots waiting = lots;
     floor_ = kFloors[pass];
     attractions_.clear();
