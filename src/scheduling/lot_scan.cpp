@@ -11,6 +11,8 @@ constexpr double kRounding = 1 + 1e-9;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 // Looked at for each pod of a claim. Of more than that, every second or third.
 constexpr std::size_t kMaxLots = 192;
+// What a pod costs beside that, in lots looked at.
+constexpr std::size_t kPerPod = 32;
 
 }  // namespace
 
@@ -57,7 +59,7 @@ std::optional<std::uint32_t> LotScan::best(const Amounts& left) {
   first_ = static_cast<std::size_t>(small_enough - active_.begin());
   const std::size_t count = active_.size() - first_;
   const std::size_t stride = count / kMaxLots + 1;
-  work_ += count / stride + 1;
+  work_ += count / stride + kPerPod;
   if (stride > 1) {
     return best_of_some(left, stride);
   }

@@ -35,7 +35,7 @@ class LotScan {
       }
     }
   }
-  // Lots looked at, in all passes.
+  // Lots looked at, in all passes; and something for each pod that was looked for.
   std::size_t work() const { return work_; }
 
  private:

@@ -14,7 +14,7 @@ constexpr double kNodeCost = 0.03;
 // Kinds of pods of one lot that are tried on a claim.
 constexpr std::size_t kMaxItems = 32;
 // Lots looked at in all: enough for another pass not to be begun, too many for one to be ended.
-constexpr std::size_t kEnoughWork = 6'000'000;
+constexpr std::size_t kEnoughWork = 5'000'000;
 constexpr std::size_t kMaxWork = 60'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
