@@ -90,21 +90,19 @@ bool ClaimDrafts::narrow_rows(const ClaimDraft& claim, const ClaimShape& next, R
 
 bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
   const PoolTemplate& pool = pools_[claim.pool];
-  for (std::size_t c = 0; c < scratch_.size(); ++c) {
-    scratch_[c] = saturating_add(claim.requests[c], candidate.pod_class.requests[c]);
-  }
-  if (!pool.room.any_fits(claim.rows, scratch_) ||
+  // What is cheap to find out comes first.
+  if ((candidate.constraint.has_topology() && !admits_host(claim, candidate)) ||
       blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
     return false;
   }
-  if (candidate.constraint.has_topology() && !admits_host(claim, candidate)) {
+  scratch_ = claim.requests;
+  add_to(scratch_, candidate.pod_class.requests);
+  if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }
   const std::uint32_t shape = joined_shape(claim.shape, candidate);
-  if (shape == ClaimShapes::kNone) {
-    return false;
-  }
-  if (keep_price_levels_ && is_dearer_than_its_own(claim, candidate)) {
+  if (shape == ClaimShapes::kNone ||
+      (keep_price_levels_ && is_dearer_than_its_own(claim, candidate))) {
     return false;
   }
   const bool levels =

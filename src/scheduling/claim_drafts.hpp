@@ -40,9 +40,8 @@ struct ClaimDraft {
   bool full = false;  // not even the smallest pod of the problem would fit
 
   // Empty when the problem has no topology.
-  std::vector<Narrowed> narrowings;       // by pod: what was added for it
-  std::vector<const Narrowing*> settled;  // added to the claim itself, see settle_floating()
-  std::vector<std::uint32_t> floating;    // groups that count its pods once a domain is chosen
+  std::vector<Narrowed> narrowings;     // by pod: what was added for it
+  std::vector<std::uint32_t> floating;  // groups that count its pods once a domain is chosen
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
@@ -132,7 +131,12 @@ class ClaimDrafts {
   bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
   // Rows that are left when the claim takes the shape; false when that breaks it.
   bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
-  // Adds requirements to a claim as they are settled for all its pods.
+  struct Settled {
+    std::uint32_t shape = 0;
+    RowSet rows;
+  };
+  // The claim with requirements added that hold for all its pods; nullopt when that breaks it.
+  std::optional<Settled> settled_on(const ClaimDraft& claim, const Narrowing& narrowing);
   bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
   // Where the pods of `part` were counted in `whole`, they stay.
   bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);

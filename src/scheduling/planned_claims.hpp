@@ -40,7 +40,8 @@ class ClaimWriter {
     Dropped dropped;  // why there is none
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
-  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) const;
+  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  const std::vector<std::uint32_t>& rows_by_name(std::uint32_t pool);
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
 
@@ -49,6 +50,8 @@ class ClaimWriter {
   std::span<const PoolTemplate> pools_;
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
+  std::map<const TypeTable*, std::vector<std::uint32_t>>
+      rows_by_name_;  // looked up, never iterated
   std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
 };
 

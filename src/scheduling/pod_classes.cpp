@@ -3,6 +3,7 @@
 #include "scheduling/pod_fingerprint.hpp"
 #include "scheduling/signature.hpp"
 #include "scheduling/topology_roles.hpp"
+#include "scheduling/uid_keys.hpp"
 #include "scheduling/unsupported.hpp"
 #include "scheduling/volumes.hpp"
 
@@ -236,12 +237,16 @@ class Classifier {
     struct Keyed {
       std::int64_t cpu;
       std::int64_t memory;
+      std::optional<base::TimePoint> created;
+      std::uint64_t uid;  // some bytes of it, which nearly always decide
       PlannedPod pod;
     };
+    const UidKeys uids(result_.pods);
     std::vector<Keyed> keyed;
     keyed.reserve(result_.pods.size());
     for (const PlannedPod& pod : result_.pods) {
-      keyed.push_back({amount(pod, model::kCpu), amount(pod, model::kMemory), pod});
+      keyed.push_back({amount(pod, model::kCpu), amount(pod, model::kMemory),
+                       pod.pod->meta.creation_timestamp, uids.of(pod), pod});
     }
     std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
       if (a.cpu != b.cpu) {
@@ -250,11 +255,14 @@ class Classifier {
       if (a.memory != b.memory) {
         return a.memory > b.memory;
       }
+      if (a.created != b.created) {
+        return a.created < b.created;
+      }
+      if (a.uid != b.uid) {
+        return a.uid < b.uid;
+      }
       const auto& left = a.pod.pod->meta;
       const auto& right = b.pod.pod->meta;
-      if (left.creation_timestamp != right.creation_timestamp) {
-        return left.creation_timestamp < right.creation_timestamp;
-      }
       return std::tie(left.uid, left.namespace_, left.name) <
              std::tie(right.uid, right.namespace_, right.name);
     });

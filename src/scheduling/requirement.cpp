@@ -22,6 +22,14 @@ bool within(std::string_view value, std::optional<std::int64_t> gte,
   return number && (!gte || *number >= *gte) && (!lte || *number <= *lte);
 }
 
+std::vector<std::string> as_set(std::vector<std::string> values) {
+  if (!std::is_sorted(values.begin(), values.end())) {
+    std::sort(values.begin(), values.end());
+  }
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
 template <class T, class Choose>
 std::optional<T> combine(std::optional<T> a, std::optional<T> b, Choose choose) {
   if (!a) {
@@ -48,10 +56,7 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
                          std::optional<std::int32_t> min_values)
     : key_(model::normalized_label_key(key)), min_values_(min_values) {
   if (op == Operator::In || op == Operator::NotIn) {
-    std::vector<std::string> sorted(values.begin(), values.end());
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    values_ = std::move(sorted);
+    values_ = as_set({values.begin(), values.end()});
   }
   complement_ = op != Operator::In && op != Operator::DoesNotExist;
   must_exist_ = op != Operator::NotIn && op != Operator::DoesNotExist;
@@ -73,7 +78,11 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
 }
 
 Requirement Requirement::in(std::string_view key, std::vector<std::string> values) {
-  return Requirement(key, Operator::In, values);
+  Requirement result;
+  result.key_ = model::normalized_label_key(key);
+  result.must_exist_ = true;
+  result.values_ = as_set(std::move(values));
+  return result;
 }
 
 Operator Requirement::op() const {

@@ -43,6 +43,8 @@ class TypeTable {
   // Rows whose own requirements intersect these; keys that a row does not define do not matter.
   RowSet admitted(const Requirement& requirement) const;
   RowSet admitted(const Requirements& requirements) const;
+  // All values that some row lists for a key, sorted.
+  std::vector<std::string_view> values(std::string_view key) const;
   // How many distinct values the rows list for a key, as minValues counts them.
   std::size_t distinct_values(std::string_view key, const RowSet& rows) const;
   RowSet all() const { return RowSet::all(rows_.size()); }
@@ -54,6 +56,7 @@ class TypeTable {
     std::vector<std::pair<Requirement, RowSet>> open;     // requirements other than In
   };
   void add_rows(const InstanceType& type);
+  OfferingKind& kind_of(const InstanceType& type, const Offering& offering);
   void index_labels();
 
   InstanceTypes types_;
@@ -61,6 +64,7 @@ class TypeTable {
   std::map<std::string, Key, std::less<>> keys_;
   std::vector<OfferingKind> kinds_;
   std::map<std::string, std::size_t, std::less<>> kind_by_signature_;
+  std::size_t last_kind_ = 0;
 };
 
 }  // namespace millwright::scheduling
