@@ -45,11 +45,14 @@ bool LivePlan::settle(std::span<const std::uint32_t> pods) {
 }
 
 bool LivePlan::may_leave(std::uint32_t pod) const {
+  const PlannedPod& planned = compiled_.pods.pods[pod];
+  if (compiled_.pods.topology && !planned.pod->spec.node_name.empty()) {
+    return false;  // then it counts where it runs
+  }
   const Outcome outcome = packing_->outcomes()[pod];
   if (outcome.kind == Outcome::Kind::Refused) {
     return true;
   }
-  const PlannedPod& planned = compiled_.pods.pods[pod];
   const Constraint& constraint =
       compiled_.pods.constraints[compiled_.pods.classes[planned.pod_class].constraint];
   if (constraint.has_topology() || !constraint.ports.empty() || planned.volumes != 0) {

@@ -140,6 +140,10 @@ void follow(std::uint32_t seed, ChangeOptions changes, SessionOptions options, T
       tally.price_from_scratch += price_of(scratch);
       tally.fast_price += price_of(fast_plan);
       if (price_of(fast_plan) > 0) {
+        if (options.allowance < 1 && price_of(plan) > 1.2 * price_of(fast_plan)) {
+          std::printf("SEED=%u step %d %f %f %f: %s\n", seed, step, price_of(plan),
+                      price_of(fast_plan), price_of(scratch), history.c_str());
+        }
         tally.worst = std::max(tally.worst, price_of(plan) / price_of(fast_plan));
       }
     }
