@@ -52,38 +52,44 @@ void LivePlan::take_stock() {
   for (std::uint32_t i = 0; i < packing_->drafts().claims().size(); ++i) {
     show(i, nothing);
   }
-  for (const auto name : {model::kCpu, model::kMemory}) {
+  for (const auto name : {model::kCpu, model::kMemory, model::kPods}) {
     double total = 0;
     const auto column = pods.columns.find(name);
     for (const ClaimDraft& claim : packing_->drafts().claims()) {
       total += column ? static_cast<double>(claim.requests[*column]) : 0;
     }
     if (total > 0) {
-      worth_.push_back({*column, 1 / total});
+      worth_.push_back({*column, price_ / total});
     }
-  }
-  for (Worth& worth : worth_) {
-    worth.per_unit *= price_ / static_cast<double>(worth_.size());
   }
 }
 
-double LivePlan::worth_of(const Amounts& amounts) const {
+// What they should cost at the average price.
+double LivePlan::price_of(const Amounts& amounts) const {
   double result = 0;
   for (const Worth& worth : worth_) {
     result += worth.per_unit * static_cast<double>(amounts[worth.column]);
   }
-  return result;
+  return worth_.empty() ? 0 : result / static_cast<double>(worth_.size());
 }
 
-// As far as pods could use it: what one resource lacks, the other cannot make up for.
-double LivePlan::worth_of_room(const Amounts& gained) const {
-  double least = 0;
-  for (std::size_t i = 0; i < worth_.size(); ++i) {
-    const double here = worth_[i].per_unit *
-                        static_cast<double>(std::max<std::int64_t>(gained[worth_[i].column], 0));
-    least = i == 0 ? here : std::min(least, here);
+// What might be saved without them: whatever they take most of may have been what was short.
+double LivePlan::most_saved_by(const Amounts& amounts) const {
+  double most = 0;
+  for (const Worth& worth : worth_) {
+    most = std::max(most, worth.per_unit * static_cast<double>(amounts[worth.column]));
   }
-  return least * static_cast<double>(worth_.size());
+  return most;
+}
+
+// Pods on claims could have gone there, as far as there is room for all that they ask.
+double LivePlan::most_saved_in(const Amounts& gained) const {
+  double least = price_;
+  for (const Worth& worth : worth_) {
+    const auto amount = std::max<std::int64_t>(gained[worth.column], 0);
+    least = std::min(least, worth.per_unit * static_cast<double>(amount));
+  }
+  return worth_.empty() ? 0 : least;
 }
 
 bool LivePlan::show(std::uint32_t index, Revision& revision) {
@@ -145,7 +151,7 @@ std::optional<Revision> LivePlan::revise() {
   for (const std::uint32_t pod : moved_) {
     const Outcome outcome = packing_->outcomes()[pod];
     if (outcome.kind == Outcome::Kind::Claim) {
-      expected_ += worth_of(compiled_.pods.classes[compiled_.pods.pods[pod].pod_class].requests);
+      expected_ += price_of(compiled_.pods.classes[compiled_.pods.pods[pod].pod_class].requests);
     }
   }
   strayed_ += std::max(0.0, price_ - before - expected_);
@@ -156,12 +162,11 @@ std::optional<Revision> LivePlan::revise() {
   return revision;
 }
 
-// Pods on claims could have gone to room that has become free on nodes.
 void LivePlan::note_gained_room() {
   for (auto& [node, before] : room_before_) {
     Amounts gained = packing_->room(node);
     subtract_from(gained, before);
-    strayed_ += std::min(price_, worth_of_room(gained));
+    strayed_ += most_saved_in(gained);
   }
   room_before_.clear();
 }

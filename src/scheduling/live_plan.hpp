@@ -58,7 +58,7 @@ class LivePlan {
   // What room is worth at the prices of the plan from scratch.
   struct Worth {
     std::size_t column = 0;
-    double per_unit = 0;  // all of them together pay for the plan
+    double per_unit = 0;  // what is on claims of this resource, taken alone, pays for the plan
   };
 
   static std::unique_ptr<Packing> pack(CompiledProblem& compiled);
@@ -87,8 +87,9 @@ class LivePlan {
   bool move_displaced(std::uint32_t node);
   void note_room(std::uint32_t node);
 
-  double worth_of(const Amounts& amounts) const;
-  double worth_of_room(const Amounts& gained) const;
+  double price_of(const Amounts& amounts) const;
+  double most_saved_by(const Amounts& amounts) const;
+  double most_saved_in(const Amounts& gained) const;
   bool show(std::uint32_t claim, Revision& revision);
   void note_gained_room();
 

@@ -125,7 +125,13 @@ bool LivePlan::set_node(const NodeRecordPtr& before, const NodeRecordPtr& node) 
   }
   note_room(known->second);
   if (takes_pods(*node)) {
+    const ExistingNode& now = compiled_.nodes.nodes()[known->second];
+    const auto taints = now.taints;
     compiled_.nodes.replace(known->second, node, compiled_.daemons, holds_on(*node));
+    if (taints != now.taints || before->labels() != node->labels()) {
+      // All its room may be news to some.
+      room_before_[known->second].assign(compiled_.pods.columns.size(), 0);
+    }
   } else {
     compiled_.nodes.close(known->second);
   }

@@ -77,7 +77,7 @@ bool LivePlan::let_go(std::string_view uid) {
   if (outcome.kind == Outcome::Kind::Node) {
     note_room(outcome.index);
   } else if (outcome.kind == Outcome::Kind::Claim) {
-    expected_ -= worth_of(compiled_.pods.classes[compiled_.pods.pods[pod].pod_class].requests);
+    expected_ -= most_saved_by(compiled_.pods.classes[compiled_.pods.pods[pod].pod_class].requests);
   }
   packing_->take_out(pod);
   gone_[pod] = true;

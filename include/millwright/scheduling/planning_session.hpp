@@ -10,8 +10,8 @@
 //    made. How much dearer that may have made the plan is estimated with every revision, at the
 //    average price of the last plan from scratch; once the estimate exceeds
 //    SessionOptions::allowance of the plan's price, the session plans from scratch.
-//  * Where order does not matter (pods alike, one type of instance) it is the same plan but for
-//    which of the pods is where.
+//  * Where order does not matter (pods alike arrive, there is one type of instance) it is the same
+//    plan but for which of the pods is where.
 //
 // What is planned from scratch: pods with volumes, with a resource, topology constraint or host
 // port that no pod of the last plan from scratch had, or with a hold; the going of a pod that other
