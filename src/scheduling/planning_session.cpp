@@ -26,8 +26,9 @@ class PlanningSession::State {
   Revision revise(bool in_place) {
     if (in_place) {
       auto revision = live_->revise();
-      if (revision && !live_->worn_out() &&
-          live_->strayed() <= options_.allowance * live_->price()) {
+      const bool strayed =
+          live_->strayed() > 0 && live_->strayed() > options_.allowance * live_->price();
+      if (revision && !strayed && !live_->worn_out()) {
         return *std::move(revision);
       }
     }
