@@ -1,6 +1,7 @@
 #include "growth.hpp"
 
 #include "millwright/scheduling/planning_session.hpp"
+#include "recipe.hpp"
 #include "worlds.hpp"
 
 #include <boost/json.hpp>
@@ -69,51 +70,68 @@ double milliseconds(Act act) {
   return took.count();
 }
 
-// 10,000 pods have their place in a plan; then one more pod comes, and another, each of them to a
-// revised plan. Now and then that is a plan from scratch, and counts as what it takes. In between
-// pods that were planned onto nodes are bound there. `full`: the nodes are, so that everybody waits
-// for claims.
-json::object arriving(bool full) {
-  constexpr int kWaiting = 10'000;
-  constexpr int kArrivals = 1000;
-  std::map<std::string, NodeRecordPtr, std::less<>> nodes;
-  std::vector<NodeRecordPtr> records;
-  for (const NodeRecordPtr& node : some_nodes(5000)) {
+// The node with one more pod bound.
+NodeRecordPtr with_pod(const NodeRecord& node, const PodPtr& pod) {
+  auto record = std::make_shared<NodeRecord>(node);
+  model::add_to(record->pod_requests, effective_requests(*pod));
+  record->pods.push_back(pod);
+  return record;
+}
+
+std::vector<NodeRecordPtr> full_nodes(int count) {
+  std::vector<NodeRecordPtr> nodes;
+  for (const NodeRecordPtr& node : some_nodes(count)) {
     auto record = std::make_shared<NodeRecord>(*node);
-    if (full) {
-      record->pod_requests = record->node->allocatable;
-    }
-    records.push_back(record);
-    nodes.emplace(record->name(), std::move(record));
+    record->pod_requests = record->node->allocatable;
+    nodes.push_back(std::move(record));
   }
-  PlanningSession session(
-      problem_of(kwok_types(), some_pods(kWaiting, Mix::Selective), std::move(records)));
+  return nodes;
+}
+
+// 10,000 pods have their place in a plan for 5,000 nodes; then one more pod comes, and another, of
+// the same kinds as the others, each of them to a revised plan. Now and then that is a plan from
+// scratch, and counts as what it takes. In between, pods without a say in where others go are bound
+// to the nodes that they were planned onto.
+json::object arriving(const char* what, InstanceTypes types, std::vector<NodeRecordPtr> records,
+                      const std::vector<PodPtr>& pods) {
+  constexpr std::size_t kEvery = 11;
+  std::vector<PodPtr> waiting;
+  std::vector<PodPtr> coming;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    (i % kEvery == 0 ? coming : waiting).push_back(pods[i]);
+  }
+  std::map<std::string, NodeRecordPtr, std::less<>> nodes;
+  for (const NodeRecordPtr& node : records) {
+    nodes.emplace(node->name(), node);
+  }
+  const std::size_t waited = waiting.size();
+  PlanningSession session(problem_of(std::move(types), std::move(waiting), std::move(records)));
   std::vector<double> arrivals;
   std::vector<double> binds;
-  for (const PodPtr& pod : some_pods(kArrivals, Mix::Selective, 7)) {
-    auto one = std::make_shared<model::Pod>(*pod);
-    one->meta.name = one->meta.uid = "arriving-" + pod->meta.name;
+  for (const PodPtr& pod : coming) {
     Revision revision;
-    arrivals.push_back(milliseconds([&] { revision = session.add_pod(one); }));
+    arrivals.push_back(milliseconds([&] { revision = session.add_pod(pod); }));
     for (const Placement& placement : revision.placements) {
-      if (const auto* name = std::get_if<std::string>(&placement.target)) {
-        auto record = std::make_shared<NodeRecord>(*nodes[*name]);
-        model::add_to(record->pod_requests, effective_requests(*one));
-        record->pods.push_back(one);
-        nodes[*name] = record;
-        binds.push_back(milliseconds([&] { session.bind_pod(placement.pod_uid, record); }));
+      const auto* name = std::get_if<std::string>(&placement.target);
+      if (name != nullptr && pod->meta.labels.empty()) {
+        NodeRecordPtr& node = nodes[*name];
+        node = with_pod(*node, pod);
+        binds.push_back(milliseconds([&] { session.bind_pod(placement.pod_uid, node); }));
       }
     }
   }
   const std::size_t from_scratch = session.restarts() - 1;
+  json::object result{{"nodes", nodes.size()},
+                      {"waiting", waited},
+                      {"arrivals", arrivals.size()},
+                      {"from_scratch", from_scratch}};
   const Percentiles arrival = percentiles(std::move(arrivals));
   std::printf(
-      "one arriving pod, 5,000 %s nodes, 10,000 waiting: p50 %.3f ms, p99 %.3f ms (%zu of %d "
-      "planned from scratch)\n",
-      full ? "full" : "half full", arrival.p50, arrival.p99, from_scratch, kArrivals);
-  json::object result{{"nodes", 5000},         {"waiting", kWaiting},
-                      {"p50_ms", arrival.p50}, {"p99_ms", arrival.p99},
-                      {"arrivals", kArrivals}, {"from_scratch", from_scratch}};
+      "one arriving pod, %zu waiting, %zu %s: p50 %.3f ms, p99 %.3f ms (%zu of %zu planned "
+      "from scratch)\n",
+      waited, nodes.size(), what, arrival.p50, arrival.p99, from_scratch, coming.size());
+  result["p50_ms"] = arrival.p50;
+  result["p99_ms"] = arrival.p99;
   if (!binds.empty()) {
     const Percentiles bind = percentiles(std::move(binds));
     std::printf("one pod bound there: p50 %.3f ms, p99 %.3f ms\n", bind.p50, bind.p99);
@@ -121,6 +139,16 @@ json::object arriving(bool full) {
     result["bind_p99_ms"] = bind.p99;
   }
   return result;
+}
+
+void add_arriving(json::object& result) {
+  constexpr int kPods = 11'000;
+  constexpr int kNodes = 5000;
+  const auto pods = some_pods(kPods, Mix::Selective);
+  result["arriving"] = arriving("nodes, half full", kwok_types(), some_nodes(kNodes), pods);
+  result["arriving_full"] = arriving("nodes, full", kwok_types(), full_nodes(kNodes), pods);
+  result["arriving_recipe"] = arriving("nodes, Karpenter's recipe of pods", recipe_types(),
+                                       some_nodes(kNodes), diverse_pods(kPods));
 }
 
 json::array axes() {
@@ -151,8 +179,7 @@ json::value growth(const std::string& part) {
   if (part != "arriving") {
     result["full"] = full_size();
   }
-  result["arriving"] = arriving(false);
-  result["arriving_full"] = arriving(true);
+  add_arriving(result);
   if (part != "arriving") {
     result["growth"] = axes();
   }

@@ -112,6 +112,8 @@ def scale(figures):
           percentiles(arriving, ""), "p99 1 ms"],
          ["the same, all nodes full: everybody waits for claims",
           percentiles(figures["arriving_full"], ""), "p99 1 ms"],
+         ["the same, half full, Karpenter's recipe of pods",
+          percentiles(figures["arriving_recipe"], ""), "p99 1 ms"],
          ["one of the pods is bound where it was planned", percentiles(arriving, "bind_"), "p99 1 ms"]])
 
 
