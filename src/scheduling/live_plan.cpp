@@ -118,6 +118,18 @@ bool LivePlan::show(std::uint32_t index, Revision& revision) {
   return shown.written.claim.has_value();
 }
 
+void LivePlan::report(std::uint32_t pod, Revision& revision) const {
+  const Outcome outcome = packing_->outcomes()[pod];
+  const std::string& uid = compiled_.pods.pods[pod].pod->meta.uid;
+  const std::uint32_t step = packing_->steps()[pod];
+  if (outcome.kind == Outcome::Kind::Node) {
+    const auto& node = compiled_.nodes.nodes()[outcome.index];
+    revision.placements.push_back({uid, node.record->name(), step});
+  } else if (outcome.kind == Outcome::Kind::Claim) {
+    revision.placements.push_back({uid, *shown_[outcome.index].number, step});
+  }
+}
+
 std::optional<Revision> LivePlan::revise() {
   Revision revision;
   const double before = price_;
@@ -129,17 +141,11 @@ std::optional<Revision> LivePlan::revise() {
       return std::nullopt;
     }
   }
-  std::sort(moved_.begin(), moved_.end());
-  moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
-  for (const std::uint32_t pod : moved_) {
-    const Outcome outcome = packing_->outcomes()[pod];
-    const std::string& uid = compiled_.pods.pods[pod].pod->meta.uid;
-    const std::uint32_t step = packing_->steps()[pod];
-    if (outcome.kind == Outcome::Kind::Node) {
-      const auto& node = compiled_.nodes.nodes()[outcome.index];
-      revision.placements.push_back({uid, node.record->name(), step});
-    } else if (outcome.kind == Outcome::Kind::Claim) {
-      revision.placements.push_back({uid, *shown_[outcome.index].number, step});
+  for (auto* pods : {&moved_, &restepped_}) {
+    std::sort(pods->begin(), pods->end());
+    pods->erase(std::unique(pods->begin(), pods->end()), pods->end());
+    for (const std::uint32_t pod : *pods) {
+      report(pod, revision);
     }
   }
   Refusals refusals(compiled_, *packing_);
@@ -157,6 +163,7 @@ std::optional<Revision> LivePlan::revise() {
   strayed_ += std::max(0.0, price_ - before - expected_);
   note_gained_room();
   moved_.clear();
+  restepped_.clear();
   refused_.clear();
   expected_ = 0;
   return revision;

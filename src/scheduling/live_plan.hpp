@@ -79,6 +79,24 @@ class LivePlan {
   // Places these and those that wait; false when one is refused whose like never was.
   bool settle(std::span<const std::uint32_t> pods);
 
+  const Constraint& constraint_at(std::uint32_t pod) const {
+    return compiled_.pods
+        .constraints[compiled_.pods.classes[compiled_.pods.pods[pod].pod_class].constraint];
+  }
+
+  // live_plan_binding.cpp
+  std::int32_t domain_of(std::uint32_t pod, std::uint32_t key);
+  bool same_host(std::uint32_t a, std::uint32_t b) const;
+  bool may_share(std::uint32_t a, std::uint32_t b, const TopologyGroup& group);
+  bool may_part(std::uint32_t a, std::uint32_t b, const TopologyGroup& group);
+  bool minds(std::uint32_t other, std::uint32_t pod);
+  bool interchangeable(std::uint32_t a, std::uint32_t b);
+  // Nobody is placed illegally because the pod is there before its turn.
+  bool comes_first(std::uint32_t pod);
+  bool only_bound(const model::Pod& pod, const NodeRecord& before, const NodeRecord& after);
+  bool stays_counted(std::uint32_t pod, const NodeRecordPtr& before, const NodeRecordPtr& node);
+  bool bind_where_planned(std::uint32_t pod, const NodeRecordPtr& node);
+
   // live_plan_nodes.cpp
   bool changes_in_place(const NodeRecord* before, const NodeRecord* after);
   bool is_limited(const std::string& node_pool) const;
@@ -91,6 +109,7 @@ class LivePlan {
   double most_saved_by(const Amounts& amounts) const;
   double most_saved_in(const Amounts& gained) const;
   bool show(std::uint32_t claim, Revision& revision);
+  void report(std::uint32_t pod, Revision& revision) const;
   void note_gained_room();
 
   const Problem problem_;
@@ -123,6 +142,7 @@ class LivePlan {
   // Since the last revise().
   std::vector<std::uint32_t> moved_;
   std::vector<std::uint32_t> refused_;
+  std::vector<std::uint32_t> restepped_;          // have another turn
   std::map<std::uint32_t, Amounts> room_before_;  // of nodes that were touched
   double expected_ = 0;                           // by which the price should have changed
 };

@@ -97,8 +97,7 @@ void LivePlan::note_room(std::uint32_t node) {
 bool LivePlan::move_displaced(std::uint32_t node) {
   const auto displaced = packing_->refresh_node(node);
   const bool may_move = std::all_of(displaced.begin(), displaced.end(), [&](std::uint32_t pod) {
-    const std::uint32_t pod_class = compiled_.pods.pods[pod].pod_class;
-    return !compiled_.pods.constraints[compiled_.pods.classes[pod_class].constraint].has_topology();
+    return !constraint_at(pod).has_topology();
   });
   return may_move && settle(displaced);
 }

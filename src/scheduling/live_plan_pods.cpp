@@ -37,10 +37,8 @@ bool LivePlan::settle(std::span<const std::uint32_t> pods) {
       return true;
     }
     refused_.push_back(pod);
-    const std::uint32_t pod_class = compiled_.pods.pods[pod].pod_class;
-    const Constraint& constraint =
-        compiled_.pods.constraints[compiled_.pods.classes[pod_class].constraint];
-    return !constraint.refusal.empty() || refused_classes_.contains(pod_class);
+    return !constraint_at(pod).refusal.empty() ||
+           refused_classes_.contains(compiled_.pods.pods[pod].pod_class);
   });
 }
 
@@ -53,8 +51,7 @@ bool LivePlan::may_leave(std::uint32_t pod) const {
   if (outcome.kind == Outcome::Kind::Refused) {
     return true;
   }
-  const Constraint& constraint =
-      compiled_.pods.constraints[compiled_.pods.classes[planned.pod_class].constraint];
+  const Constraint& constraint = constraint_at(pod);
   if (constraint.has_topology() || !constraint.ports.empty() || planned.volumes != 0) {
     return false;
   }
@@ -92,6 +89,10 @@ bool LivePlan::remove_pod(std::string_view uid) {
 
 bool LivePlan::bind_pod(std::string_view uid, const NodeRecordPtr& before,
                         const NodeRecordPtr& node) {
+  const auto found = pods_by_uid_.find(uid);
+  if (found != pods_by_uid_.end() && stays_counted(found->second, before, node)) {
+    return bind_where_planned(found->second, node);
+  }
   return let_go(uid) && set_node(before, node);
 }
 

@@ -60,6 +60,9 @@ class Packing {
   // The pod has no place any more and does not wait for one. Not for pods that other pods matter to
   // or that have ports or volumes.
   void take_out(std::uint32_t pod);
+  // The pod is part of its node's record from now on, and counts as it did.
+  void bound(std::uint32_t pod);
+  void swap_steps(std::uint32_t a, std::uint32_t b) { std::swap(steps_[a], steps_[b]); }
   // The node was compiled anew. Its pods that do not fit any more have no place now; returns them.
   std::vector<std::uint32_t> refresh_node(std::uint32_t node);
   const Amounts& room(std::uint32_t node) const { return room_[node]; }

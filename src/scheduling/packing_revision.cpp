@@ -67,6 +67,11 @@ void Packing::take_out(std::uint32_t pod) {
   }
 }
 
+void Packing::bound(std::uint32_t pod) {
+  outcomes_[pod] = {};
+  steps_[pod] = 0;
+}
+
 void Packing::look_at_node_again(std::uint32_t node) {
   std::fill(gave_up_.begin(), gave_up_.end(), 0);
   for (auto& seekers : seekers_) {

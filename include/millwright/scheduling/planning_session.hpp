@@ -15,9 +15,10 @@
 //
 // What is planned from scratch: pods with volumes, with a resource, topology constraint or host
 // port that no pod of the last plan from scratch had, or with a hold; the going of a pod that other
-// pods matter to; a changed node if some pod cares who runs there; new and removed nodes if pods
-// care about domains; nodes that count against limits or are still to be launched. Everything else
-// about a problem (NodePools, catalogs, DaemonSets, volumes, holds) changes by restart().
+// pods matter to, and its binding unless that is where it was planned and in its turn; a changed
+// node if some pod cares who runs there; new and removed nodes if pods care about domains; nodes
+// that count against limits or are still to be launched. Everything else about a problem
+// (NodePools, catalogs, DaemonSets, volumes, holds) changes by restart().
 //
 // Pure, as solve() is: the same sequence of calls gives the same plans.
 #pragma once
@@ -43,8 +44,8 @@ struct Revision {
   // The plan was made from scratch: anything may have changed, and the lists below are empty.
   // Claims have new numbers, which are their indices in the plan as it is now.
   bool from_scratch = false;
-  // Pods that were placed, or have another place. A claim is named by its number, which it keeps
-  // until the next plan from scratch.
+  // Pods that were placed, or have another place or turn. A claim is named by its number, which it
+  // keeps until the next plan from scratch.
   std::vector<Placement> placements;
   std::vector<Refusal> refusals;  // pods that are refused since
   // Claims that are new or others than before; one without pods is no longer wanted.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <string>
 
 namespace millwright::scheduling::testing {
@@ -184,6 +185,31 @@ TEST(PlanningSession, ReplicasOfSpreadPodsArriveInPlace) {
   const Plan plan = session.plan();
   EXPECT_TRUE(plan.refusals.empty());
   EXPECT_TRUE(session.remove_pod("web-1000").from_scratch) << "others were placed by its count";
+}
+
+TEST(PlanningSession, SpreadPodsAreBoundInPlaceWhereTheyWerePlannedInAnyOrder) {
+  const auto like = pod("web")
+                        .cpu("500m")
+                        .label("app", "web")
+                        .with(spreads(spread_over(model::kZoneLabel, 1, {{"app", "web"}})));
+  const NodeBuilder a = node("a").label(model::kZoneLabel, "test-zone-1");
+  const NodeBuilder b = node("b").label(model::kZoneLabel, "test-zone-2");
+  const NodeBuilder c = node("c").label(model::kZoneLabel, "test-zone-3");
+  ProblemBuilder problem;
+  problem.add(pool("default"), three_sizes()).add(a).add(b).add(c).add(pods(6, "web", like));
+  PlanningSession session(problem.problem(), kNeverAnew);
+  std::map<std::string, NodeBuilder> nodes{{"a", a}, {"b", b}, {"c", c}};
+  for (int i = 5; i >= 0; --i) {
+    const std::string uid = "web-" + std::to_string(1000 + i);
+    const std::string name = place_of(session.plan(), uid);
+    NodeBuilder& target = nodes.at(name);
+    EXPECT_FALSE(session.bind_pod(uid, target.runs(pods(6, "web", like).at(i))).from_scratch);
+  }
+  EXPECT_TRUE(session.plan().placements.empty());
+  // The counts are as if they had been planned from scratch.
+  const Revision revision = session.add_pod(pods(1, "more", like).front());
+  EXPECT_FALSE(revision.from_scratch);
+  EXPECT_EQ(place_of(session.plan(), "more-1000"), place_of(solve(session.problem()), "more-1000"));
 }
 
 TEST(PlanningSession, AConstraintThatNobodyHadTakesAPlanFromScratch) {
