@@ -1,5 +1,6 @@
 // A plan that is revised with every event stays legal, misses nobody and costs little more than a
-// plan from scratch; what each call reports adds up to the plan.
+// plan from scratch; what each call reports adds up to the plan. SEQUENCES=5000 follows more
+// worlds, SEED=7 SEQUENCES=1 a single one.
 #include "checker/plan/checker.hpp"
 #include "checker/plan/plan_text.hpp"
 #include "checker/plan/random_changes.hpp"
@@ -159,7 +160,7 @@ void follow(std::uint32_t seed, ChangeOptions changes, SessionOptions options, T
 
 Tally follow_many(ChangeOptions changes, SessionOptions options, std::uint32_t fallback) {
   const std::uint32_t first = from_environment("SEED", 1);
-  const std::uint32_t count = from_environment("PLANS", fallback);
+  const std::uint32_t count = from_environment("SEQUENCES", fallback);
   Tally tally;
   for (std::uint32_t seed = first; seed < first + count && !testing::Test::HasFatalFailure();
        ++seed) {
