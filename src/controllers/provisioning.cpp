@@ -59,7 +59,10 @@ struct Provisioner::Round {
 };
 
 Provisioner::Provisioner(Services& services, Holds& holds)
-    : services_(services), holds_(holds), signal_(services.loop) {}
+    : services_(services),
+      holds_(holds),
+      signal_(services.loop),
+      memory_(std::make_shared<scheduling::PlanMemory>()) {}
 
 void Provisioner::notify() {
   signal_.notify();
@@ -319,8 +322,10 @@ base::Task<bool> Provisioner::plan_once() {
     services_.buffers->planned();
   }
   const base::TimePoint begun = services_.loop.now();
-  // The compute thread has the problem to itself until the loop resumes.
-  auto work = [round] { return solve_for_real_pods_first(round->problem, round->virtual_uids); };
+  // The compute thread has the problem and the memory to itself until the loop resumes.
+  auto work = [round, memory = memory_] {
+    return solve_for_real_pods_first(round->problem, round->virtual_uids, *memory);
+  };
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   const std::chrono::duration<double> took = services_.loop.now() - begun;

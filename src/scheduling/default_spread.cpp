@@ -106,11 +106,14 @@ class PeerSelectors {
 
 }  // namespace
 
-std::vector<PodPtr> with_default_spread(const Problem& problem) {
-  std::vector<PodPtr> pods = problem.pods;
+Problem with_default_spread(Problem problem) {
+  const auto all_defaults = std::exchange(problem.options.default_spread, {});
+  if (all_defaults.empty()) {
+    return problem;
+  }
   PeerSelectors peers(problem.surroundings.get());
-  for (PodPtr& pod : pods) {
-    const auto* defaults = defaults_for(problem.options.default_spread, *pod);
+  for (PodPtr& pod : problem.pods) {
+    const auto* defaults = defaults_for(all_defaults, *pod);
     if (defaults == nullptr || !pod->spec.topology_spread.empty()) {
       continue;
     }
@@ -125,7 +128,7 @@ std::vector<PodPtr> with_default_spread(const Problem& problem) {
     }
     pod = std::move(copy);
   }
-  return pods;
+  return problem;
 }
 
 }  // namespace millwright::scheduling

@@ -4,11 +4,10 @@
 
 #include "millwright/scheduling/solve.hpp"
 
-#include <vector>
-
 namespace millwright::scheduling {
 
-// `problem.pods`, in their order; those that the defaults hold for are copies.
-std::vector<PodPtr> with_default_spread(const Problem& problem);
+// The problem without default constraints, its pods in their order; those that the defaults hold
+// for are copies.
+Problem with_default_spread(Problem problem);
 
 }  // namespace millwright::scheduling

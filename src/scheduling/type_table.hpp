@@ -36,6 +36,8 @@ class TypeTable {
  public:
   explicit TypeTable(InstanceTypes types);
 
+  // The list that it was compiled from.
+  const InstanceTypes& types() const { return types_; }
   std::size_t size() const { return rows_.size(); }
   const TypeRow& row(std::size_t index) const { return rows_[index]; }
   const std::vector<OfferingKind>& kinds() const { return kinds_; }
