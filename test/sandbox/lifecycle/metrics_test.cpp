@@ -116,9 +116,7 @@ void add_operator(Table& table) {
       {"capacitybuffer", ""}};
   for (const auto& [kind, labels] : more) {
     const std::string prefix = "operator_" + kind + "_";
-    const bool pool = kind == "nodepool";
     const auto shown = kind == "capacitybuffer" ? Shown::WhenItHappens : Shown::Always;
-    const auto changes = pool ? Shown::Always : shown;
     table[prefix + "status_condition_count"] = {
         "gauge", labels + "name namespace reason status type", shown};
     table[prefix + "status_condition_current_status_seconds"] = {
@@ -126,9 +124,9 @@ void add_operator(Table& table) {
     table[prefix + "termination_current_time_seconds"] = {"gauge", labels + "name namespace",
                                                           Shown::WhenItHappens};
     table[prefix + "status_condition_transitions_total"] = {"counter",
-                                                            labels + "reason status type", changes};
+                                                            labels + "reason status type", shown};
     table[prefix + "status_condition_transition_seconds"] = {"histogram", labels + "status type",
-                                                             changes};
+                                                             shown};
     table[prefix + "termination_duration_seconds"] = {
         "histogram", labels.empty() ? "" : labels.substr(0, labels.size() - 1),
         Shown::WhenItHappens};
@@ -157,7 +155,7 @@ struct Family {
 };
 
 std::string family_of(const std::string& sample, const std::map<std::string, Family>& families) {
-  for (const std::string suffix : {"", "_bucket", "_sum", "_count"}) {
+  for (const std::string_view suffix : {"", "_bucket", "_sum", "_count"}) {
     if (sample.ends_with(suffix)) {
       auto name = sample.substr(0, sample.size() - suffix.size());
       if (families.contains(name)) {

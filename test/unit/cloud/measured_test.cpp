@@ -55,8 +55,9 @@ TEST_F(MeasuredTest, IsTheCloudItMeasures) {
   EXPECT_EQ(cloud_->name(), simulated_->name());
   EXPECT_EQ(cloud_->node_classes().data(), simulated_->node_classes().data());
   EXPECT_EQ(cloud_->repair_policies().size(), simulated_->repair_policies().size());
-  EXPECT_EQ(cloud_->instance_types({}, *node_class("KWOKNodeClass")),
-            simulated_->instance_types({}, *node_class("KWOKNodeClass")));
+  const auto types = cloud_->instance_types({}, *node_class("KWOKNodeClass"));
+  ASSERT_TRUE(types) << types.error().message;
+  EXPECT_EQ(*types, *simulated_->instance_types({}, *node_class("KWOKNodeClass")));
 }
 
 }  // namespace
