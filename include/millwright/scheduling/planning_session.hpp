@@ -14,12 +14,12 @@
 //    plan but for which of the pods is where.
 //
 // What is planned from scratch: pods with volumes, with a resource, topology constraint or host
-// port that no pod of the last plan from scratch had, or with a hold; pods that arrive where default
-// spread constraints hold; the going of a pod that other
-// pods matter to, and its binding unless that is where it was planned and in its turn; a changed
-// node if some pod cares who runs there; new and removed nodes if pods care about domains; nodes
-// that count against limits or are still to be launched. Everything else about a problem
-// (NodePools, catalogs, DaemonSets, volumes, holds) changes by restart().
+// port that no pod of the last plan from scratch had, or with a hold; pods that arrive where
+// default spread constraints hold; the going of a pod that other pods matter to, and its binding
+// unless that is where it was planned and in its turn; a changed node if some pod cares who runs
+// there; new and removed nodes if pods care about domains; nodes that count against limits or are
+// still to be launched. Everything else about a problem (NodePools, catalogs, DaemonSets, volumes,
+// holds) changes by restart().
 //
 // Pure, as solve() is: the same sequence of calls gives the same plans.
 #pragma once
