@@ -79,7 +79,8 @@ base::Task<bool> GarbageCollection::is_unclaimed(cloud::Instance instance) {
     co_return !claim && claim.error().kind == base::ErrorKind::NotFound;
   }
   // Launched for many claims at once, and not named after one yet.
-  auto claims = co_await services_.client.list(model::kNodeClaimResource);
+  const kube::ListOptions all;
+  auto claims = co_await services_.client.list(model::kNodeClaimResource, all);
   if (!claims) {
     co_return false;
   }
