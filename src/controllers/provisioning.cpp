@@ -80,7 +80,9 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
   auto round = std::make_shared<Round>();
   round->snapshot = services_.state.snapshot();
   const auto& snapshot = *round->snapshot;
-  if (!snapshot.synced) {
+  const auto* buffers = services_.buffers;
+  const bool buffers_due = buffers != nullptr && buffers->due();
+  if (!snapshot.synced || (!any_homeless(snapshot) && !buffers_due)) {
     return round;
   }
   auto& problem = round->problem;
@@ -133,8 +135,7 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
       }
     }
   }
-  const auto* buffers = services_.buffers;
-  if (round->signalled.empty() && (buffers == nullptr || !buffers->due())) {
+  if (round->signalled.empty() && !buffers_due) {
     problem.pods.clear();
     return round;
   }
@@ -333,11 +334,10 @@ base::Task<bool> Provisioner::plan_once() {
 }
 
 // Something to plan for: a pod that kube-scheduler could not place, or one whose node goes.
-bool Provisioner::any_homeless() const {
-  const auto snapshot = services_.state.snapshot();
-  return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
+bool Provisioner::any_homeless(const scheduling::Snapshot& snapshot) const {
+  return std::any_of(snapshot.pending_pods.begin(), snapshot.pending_pods.end(),
                      [this](const auto& pod) { return is_signalled(*pod); }) ||
-         std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [](const auto& record) {
+         std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(), [](const auto& record) {
            return record->marked_for_deletion && !record->pods.empty();
          });
 }
@@ -349,7 +349,7 @@ bool Provisioner::any_untried() const {
 }
 
 base::Task<void> Provisioner::gather(std::stop_token stop) {
-  if (!any_homeless()) {
+  if (!any_homeless(*services_.state.snapshot())) {
     co_return;
   }
   const base::TimePoint limit = services_.loop.now() + services_.options.batch_max;

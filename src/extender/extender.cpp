@@ -247,13 +247,16 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
     return packing_score(*node, pod, held, scene.now);
   };
   std::string reply = "[";
-  reply.reserve(request.candidates.size() * 64);
   for (const Candidate& candidate : request.candidates) {
-    reply += reply.size() > 1 ? R"(,{"Host":)" : R"({"Host":)";
-    append_quoted(reply, candidate.name);
-    reply += R"(,"Score":)";
-    reply += std::to_string(score_of(candidate));
-    reply += '}';
+    // kube-scheduler takes a node that is not named for one that scores 0, and reading names costs
+    // it more than anything else here does.
+    if (const int score = score_of(candidate); score > 0) {
+      reply += reply.size() > 1 ? R"(,{"Host":)" : R"({"Host":)";
+      append_quoted(reply, candidate.name);
+      reply += R"(,"Score":)";
+      reply += std::to_string(score);
+      reply += '}';
+    }
   }
   return Reply{200, reply += ']'};
 }

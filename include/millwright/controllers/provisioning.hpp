@@ -41,7 +41,7 @@ class Provisioner {
                                                  const scheduling::PlannedClaim& planned) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
-  bool any_homeless() const;
+  bool any_homeless(const scheduling::Snapshot& snapshot) const;
   bool any_untried() const;
 
   Services& services_;

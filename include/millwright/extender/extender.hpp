@@ -85,7 +85,7 @@ class Extender {
   // Nodes are answered in the form they were sent in; full ones are echoed byte for byte.
   Reply filter(std::string_view body) const;
   // 10 for the node that keeps room for the pod; for others how full the pod would make them, less
-  // for nodes that are, or may soon be, on their way out.
+  // for nodes that are, or may soon be, on their way out. Nodes that score 0 are left out.
   Reply prioritize(std::string_view body) const;
   // Leaves out the nodes that filter would refuse once the victims are gone.
   Reply preempt(std::string_view body) const;

@@ -296,21 +296,31 @@ base::Result<> Plane::run_scheduler(const std::string& part, const std::string& 
                                     const std::string& kubeconfig) {
   const std::string path = directory_ + "/" + part + ".yaml";
   write_text(path, configuration);
-  const int port = free_port();
-  const auto ready = [this, port] {
-    net::ClientRequest request;
-    request.url = fmt::format("https://127.0.0.1:{}/readyz", port);
-    const auto response = client_->send_blocking(std::move(request));
+  scheduler_port_ = free_port();
+  const auto ready = [this] {
+    const auto response = ask_scheduler("readyz");
     return response && response->status == 200;
   };
   return start_part(
       part,
-      {"--config=" + path, "--bind-address=127.0.0.1", fmt::format("--secure-port={}", port),
+      {"--config=" + path, "--bind-address=127.0.0.1",
+       fmt::format("--secure-port={}", scheduler_port_),
        "--tls-cert-file=" + directory_ + "/server.crt",
        "--tls-private-key-file=" + directory_ + "/server.key",
        "--authorization-always-allow-paths=/readyz,/metrics",
        "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig},
       ready, "kube-scheduler");
+}
+
+base::Result<net::Response> Plane::ask_scheduler(const std::string& path) {
+  net::ClientRequest request;
+  request.url = fmt::format("https://127.0.0.1:{}/{}", scheduler_port_, path);
+  return client_->send_blocking(std::move(request));
+}
+
+std::string Plane::scheduler_metrics() {
+  const auto response = ask_scheduler("metrics");
+  return response && response->status == 200 ? response->body : "";
 }
 
 Process* Plane::part(const std::string& name) {

@@ -74,6 +74,8 @@ class Plane {
   // Another kube-scheduler beside it, part "second-scheduler", with a configuration of its own.
   base::Result<> start_second_scheduler(const std::string& configuration,
                                         const std::string& kubeconfig);
+  // What the scheduler started last says of itself, in Prometheus' text format.
+  std::string scheduler_metrics();
   void stop(const std::string& part) { parts_.erase(part); }
   // nullptr when that part does not run.
   Process* part(const std::string& name);
@@ -105,6 +107,7 @@ class Plane {
                             const std::string& program = {});
   base::Result<> run_scheduler(const std::string& part, const std::string& configuration,
                                const std::string& kubeconfig);
+  base::Result<net::Response> ask_scheduler(const std::string& path);
   void write_kubeconfig(const std::string& path, const certs::KeyPair& identity);
   void write_kubeconfig(const std::string& path, const std::string& credentials);
   void keep_audit_log() const;
@@ -115,6 +118,7 @@ class Plane {
   std::string url_;
   int etcd_port_ = 0;
   int api_port_ = 0;
+  int scheduler_port_ = 0;
   certs::Bundle bundle_;
   std::unique_ptr<base::RealLoop> loop_;  // never run: the client is only used blocking
   net::ClientTls admin_tls_;

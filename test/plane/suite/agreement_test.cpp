@@ -38,8 +38,9 @@ const schema::Kind& kind_of(const json::value& object) {
 }
 
 std::string path_of(const json::value& object, bool named) {
-  return schema::resource_of(kind_of(object))
-      .path({}, named ? text_at(object, "/metadata/name") : std::string());
+  const auto& resource = schema::resource_of(kind_of(object));
+  return resource.path(resource.namespaced ? "default" : "",
+                       named ? text_at(object, "/metadata/name") : std::string());
 }
 
 json::value with_version(json::value object, const json::value& stored) {
@@ -54,6 +55,7 @@ struct Verdict {
 };
 
 Verdict verdict_of(const Answer& answer) {
+  EXPECT_THAT(answer.status, testing::AnyOf(200, 201, 400, 409, 422)) << "that is no verdict";
   return {.accepted = answer.status == 200 || answer.status == 201,
           .said = std::to_string(answer.status) + " " + text_at(answer.body, "/message")};
 }

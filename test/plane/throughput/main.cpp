@@ -114,6 +114,19 @@ class Bindings {
   std::thread thread_;
 };
 
+// The value of a metric's line, labels and all; 0 when there is none.
+double value_of(const std::string& metrics, const std::string& line) {
+  const auto at = metrics.find("\n" + line + " ");
+  return at == std::string::npos ? 0 : std::strtod(metrics.c_str() + at + line.size() + 2, nullptr);
+}
+
+// Mean time that kube-scheduler took to choose a node, calls of extenders included.
+double milliseconds_per_pod(const std::string& metrics) {
+  const std::string name = "scheduler_scheduling_algorithm_duration_seconds";
+  const double pods = value_of(metrics, name + "_count");
+  return pods > 0 ? 1000 * value_of(metrics, name + "_sum") / pods : 0;
+}
+
 // The bound of the histogram's bucket that a share of the answers is in, such as "<= 0.5 ms".
 std::string quantile(const std::string& metrics, const std::string& verb, double share) {
   std::istringstream lines(metrics);
@@ -171,12 +184,19 @@ base::Result<std::unique_ptr<Plane>> plane_of(int nodes) {
   if (!done) {
     return tl::unexpected(done.error());
   }
+  // What kubelets would write of their pods competes with kube-scheduler for the machine.
+  plane->stop("kwok");
   return plane;
 }
 
+struct Measured {
+  double pods_per_second = 0;
+  double milliseconds_per_pod = 0;  // of kube-scheduler's own thread of decisions
+};
+
 // The pods are there before the scheduler is, and gone afterwards. "Without" is without any of us:
 // the controller, which watches the same objects, does not run either.
-base::Result<double> measure(Plane& plane, int pods, bool extender, int turn) {
+base::Result<Measured> measure(Plane& plane, int pods, bool extender, int turn) {
   for (int i = 0; i < pods; ++i) {
     plane.call("POST", "/api/v1/namespaces/default/pods", pod(turn, i));
   }
@@ -185,7 +205,7 @@ base::Result<double> measure(Plane& plane, int pods, bool extender, int turn) {
     MW_TRY(started, Controller::start(plane, {}));
     controller = std::move(started);
   }
-  double rate = 0;
+  Measured measured;
   {
     const Bindings bindings(plane.kubeconfig());
     auto done = plane.start_scheduler(extender ? controller->extender() : "");
@@ -195,7 +215,8 @@ base::Result<double> measure(Plane& plane, int pods, bool extender, int turn) {
     if (!done) {
       return tl::unexpected(done.error());
     }
-    rate = bindings.per_second();
+    measured.pods_per_second = bindings.per_second();
+    measured.milliseconds_per_pod = milliseconds_per_pod(plane.scheduler_metrics());
   }
   if (extender) {
     const std::string metrics = controller->metrics();
@@ -213,22 +234,26 @@ base::Result<double> measure(Plane& plane, int pods, bool extender, int turn) {
   if (!done) {
     return tl::unexpected(done.error());
   }
-  return rate;
+  return measured;
 }
 
 base::Result<> compare(int nodes, int pods) {
   std::printf("%d pods on %d nodes\n", pods, nodes);
   MW_TRY(plane, plane_of(nodes));
-  double sums[2] = {0, 0};
+  Measured sums[2];
   int turn = 0;
   for (const bool extender : {false, true, true, false}) {
-    MW_TRY(rate, measure(*plane, pods, extender, ++turn));
-    sums[extender ? 1 : 0] += rate;
-    std::printf("  %-18s %.0f pods bound per second\n", extender ? "with the extender" : "without",
-                rate);
+    MW_TRY(measured, measure(*plane, pods, extender, ++turn));
+    sums[extender ? 1 : 0].pods_per_second += measured.pods_per_second;
+    sums[extender ? 1 : 0].milliseconds_per_pod += measured.milliseconds_per_pod;
+    std::printf("  %-18s %.0f pods bound per second, %.2f ms to choose a node\n",
+                extender ? "with the extender" : "without", measured.pods_per_second,
+                measured.milliseconds_per_pod);
     std::fflush(stdout);
   }
-  std::printf("  with the extender: %.1f %% of without\n", 100 * sums[1] / sums[0]);
+  std::printf("  with the extender: %.1f %% of the rate without, %.2f ms more to choose a node\n",
+              100 * sums[1].pods_per_second / sums[0].pods_per_second,
+              (sums[1].milliseconds_per_pod - sums[0].milliseconds_per_pod) / 2);
   std::fflush(stdout);
   return {};
 }

@@ -25,8 +25,7 @@ TEST(ExtenderScores, fuller_nodes_attract_more) {
   }
   const auto got = scores(world.extender().prioritize(names_request(
       PodBuilder("p").requests(100, 100).value(), {"n0", "n300", "n600", "n800", "unknown"})));
-  EXPECT_EQ(got, (std::map<std::string, int>{
-                     {"n0", 1}, {"n300", 4}, {"n600", 6}, {"n800", 8}, {"unknown", 0}}));
+  EXPECT_EQ(got, (std::map<std::string, int>{{"n0", 1}, {"n300", 4}, {"n600", 6}, {"n800", 8}}));
 }
 
 TEST(ExtenderScores, nothing_beats_the_node_that_keeps_room_for_the_pod) {
@@ -74,8 +73,6 @@ TEST(ExtenderScores, nodes_that_go_or_may_go_attract_little) {
       PodBuilder("p").requests(100).value(),
       {"normal", "marked", "fenced", "drifted", "expiring", "fresh", "empty", "awaited"})));
   EXPECT_EQ(got, (std::map<std::string, int>{{"normal", 7},
-                                             {"marked", 0},
-                                             {"fenced", 0},
                                              {"drifted", 2},
                                              {"expiring", 1},
                                              {"fresh", 7},
@@ -114,7 +111,7 @@ TEST(ExtenderScores, say_nothing_before_the_first_lists_are_complete) {
   world.state.set_synced(false);
   const auto got = scores(
       world.extender().prioritize(names_request(PodBuilder("p").requests(900).value(), {"n"})));
-  EXPECT_EQ(got, (std::map<std::string, int>{{"n", 0}}));
+  EXPECT_TRUE(got.empty());
 }
 
 // The extender follows snapshots by what changed; a fresh one starts from nothing.

@@ -80,12 +80,13 @@ TEST(ExtenderWire, no_candidates_are_no_error) {
             R"({"NodeNameToMetaVictims":{}})");
 }
 
-TEST(ExtenderWire, prioritize_answers_a_bare_array) {
+TEST(ExtenderWire, prioritize_answers_a_bare_array_of_the_nodes_that_score) {
   World world;
   world.state.upsert(NodeBuilder("n1").allocatable(1000).build());
-  const auto reply = world.extender().prioritize(names_request(stray(), {"n1", "n\"2"}));
+  world.state.upsert(NodeBuilder("n\"2").allocatable(1000).build());
+  const auto reply = world.extender().prioritize(names_request(stray(), {"n1", "unknown", "n\"2"}));
   EXPECT_EQ(reply.status, 200);
-  EXPECT_EQ(reply.body, R"([{"Host":"n1","Score":5},{"Host":"n\"2","Score":0}])");
+  EXPECT_EQ(reply.body, R"([{"Host":"n1","Score":5},{"Host":"n\"2","Score":5}])");
 }
 
 TEST(ExtenderWire, preempt_answers_uids_whichever_form_the_victims_had) {
