@@ -6,8 +6,8 @@ import re
 import subprocess
 import sys
 
-ROOMS = ["base", "model", "schema", "scheduling", "disruption", "cluster", "extender", "webhooks",
-         "net", "certs", "kube", "cloud", "controllers", "sandbox", "app"]
+ROOMS = ["base", "model", "schema", "scheduling", "disruption", "cluster", "telemetry", "extender",
+         "webhooks", "net", "certs", "kube", "cloud", "controllers", "sandbox", "app"]
 PURE = {"scheduling", "disruption"}
 HEAVY = re.compile(r"#include <(boost/(asio|beast)|spdlog|CLI/|yaml-cpp|curl/|pugixml|toml\+\+|regex>)")
 CLOCKS = re.compile(r"(system_clock|steady_clock)::now|sleep_for|sleep_until|usleep\(|std::rand\b")

@@ -6,6 +6,7 @@
 #include "millwright/app/cluster_clock.hpp"
 #include "millwright/app/wiring.hpp"
 #include "millwright/base/version.hpp"
+#include "millwright/cloud/measured.hpp"
 #include "millwright/cloud/remote.hpp"
 #include "millwright/controllers/certificates.hpp"
 #include "millwright/controllers/scheduler_wiring.hpp"
@@ -33,6 +34,17 @@ std::string host_name() {
   }
   name.resize(name.find('\0'));
   return name;
+}
+
+// As Go names it, since that is what the label is called by.
+const char* architecture() {
+#if defined(__x86_64__)
+  return "amd64";
+#elif defined(__aarch64__)
+  return "arm64";
+#else
+  return "";
+#endif
 }
 
 base::Result<kube::Config> connection(const Settings& settings, const Environment& environment) {
@@ -98,7 +110,7 @@ class Program {
                                                    .options = settings_.controllers,
                                                    .policy = settings_.policy,
                                                    .seed = base::entropy_seed()});
-    metrics_.set("karpenter_build_info", "The running build.", {{"version", base::version()}}, 1);
+    tell_build();
     return open_plain_ports();
   }
 
@@ -130,7 +142,7 @@ class Program {
     if (settings_.leader_election) {
       start_election();
     } else {
-      scheduler_wiring_->set_leading(true);
+      tell_leading(true);
       group_.spawn(engine_->lead(group_.stop_token()));
     }
   }
@@ -146,6 +158,10 @@ class Program {
   }
 
  private:
+  void add_provider(std::unique_ptr<cloud::Provider> provider) {
+    providers_.add(cloud::measured(std::move(provider), loop_, metrics_));
+  }
+
   base::Result<> add_cloud(cloud::Profile profile) {
     auto cloud_settings = cloud::default_settings(profile);
     if (profile == cloud::Profile::Kwok) {
@@ -154,13 +170,13 @@ class Program {
     if (!settings_.simulated_cloud_url.empty()) {
       MW_TRY(remote, cloud::RemoteCloud::make(loop_, profile, std::move(cloud_settings),
                                               settings_.simulated_cloud_url));
-      providers_.add(std::move(remote));
+      add_provider(std::move(remote));
       return {};
     }
     MW_TRY(local, cloud::SimulatedCloud::make(loop_, profile, std::move(cloud_settings)));
     local->set_listener(nodes_.get());
     clouds_.push_back(local.get());
-    providers_.add(std::move(local));
+    add_provider(std::move(local));
     return {};
   }
 
@@ -170,7 +186,7 @@ class Program {
     settings.seed = base::entropy_seed();
     MW_TRY(aws, cloud::make_aws_cloud(loop_, *cloud_client_, std::move(settings), environment,
                                       metrics_, log_.named("aws")));
-    providers_.add(std::move(aws));
+    add_provider(std::move(aws));
     return {};
   }
 
@@ -184,7 +200,7 @@ class Program {
     };
     auto metrics_router = std::make_shared<net::Router>();
     metrics_router->add_sync("/metrics", [this](const net::Request&) {
-      return net::Response::text(200, metrics_.render());
+      return net::Response::text(200, engine_->metrics_page());
     });
     auto health_router = std::make_shared<net::Router>();
     health_router->add_sync("/healthz",
@@ -249,7 +265,22 @@ class Program {
               {{"port", std::to_string(serving_->port())}});
   }
 
+  void tell_build() {
+    const std::string version = base::version();
+    metrics_.set(
+        "karpenter_build_info", "The running build.",
+        {{"version", version}, {"goversion", ""}, {"goarch", architecture()}, {"commit", ""}}, 1);
+  }
+
+  // 1 on the replica that leads, 0 on the others.
+  void tell_leading(bool leading) {
+    scheduler_wiring_->set_leading(leading);
+    metrics_.set("leader_election_master_status", "1 while this replica leads, else 0.",
+                 {{"name", settings_.leader_election_name}}, leading ? 1 : 0);
+  }
+
   void start_election() {
+    tell_leading(false);
     kube::LeaderElectionOptions options;
     options.name = settings_.leader_election_name;
     options.namespace_ = settings_.leader_election_namespace.empty()
@@ -262,12 +293,12 @@ class Program {
         *lease_client_, options,
         [this](std::stop_token stop) {
           log_.info("leading");
-          scheduler_wiring_->set_leading(true);
+          tell_leading(true);
           leading_.spawn(engine_->lead(std::move(stop)));
         },
         [this] {
           log_.info("no longer leading");
-          scheduler_wiring_->set_leading(false);
+          tell_leading(false);
         },
         log_.named("leader-election"), group_.stop_token()));
   }

@@ -3,6 +3,7 @@
 #include "app/serving.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/certs/certs.hpp"
+#include "millwright/cloud/measured.hpp"
 #include "millwright/kube/config.hpp"
 
 #include <boost/json.hpp>
@@ -54,7 +55,7 @@ class Cluster final : public EmbeddedCluster {
       settings.seed = random.next();
       MW_TRY(made, cloud::SimulatedCloud::make(loop_, profile, std::move(settings)));
       clouds_[profile] = made.get();
-      providers_.add(std::move(made));
+      providers_.add(cloud::measured(std::move(made), loop_, metrics_));
     }
     options_.world.seed = random.next();
     options_.world.price = price_lookup(clouds_);
@@ -66,7 +67,7 @@ class Cluster final : public EmbeddedCluster {
     if (!transport) {
       return tl::unexpected(std::move(transport).error());
     }
-    client_ = std::make_unique<kube::Client>(loop_, *transport);
+    client_ = std::make_unique<kube::Client>(loop_, *transport, kube::ClientOptions{}, &metrics_);
     person_ = std::make_unique<kube::Client>(loop_, *transport);
     engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                    .compute = compute_,

@@ -1,5 +1,6 @@
 #include "millwright/app/wiring.hpp"
 
+#include "app/metrics_page.hpp"
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/claim_status.hpp"
 #include "millwright/controllers/disruption.hpp"
@@ -12,8 +13,10 @@
 #include "millwright/controllers/nodepool.hpp"
 #include "millwright/controllers/overlays.hpp"
 #include "millwright/controllers/provisioning.hpp"
+#include "millwright/controllers/registration_health.hpp"
 #include "millwright/controllers/static_capacity.hpp"
 #include "millwright/controllers/termination.hpp"
+#include "millwright/telemetry/chronicle.hpp"
 
 #include <algorithm>
 #include <map>
@@ -70,7 +73,8 @@ class AdmissionWorld {
 
 struct Engine::Impl {
   explicit Impl(EngineParts parts)
-      : state(ledger),
+      : chronicle(parts.metrics, parts.loop.now()),
+        state(ledger),
         events(parts.client, "karpenter", parts.seed + 1, parts.log.named("events")),
         services{.loop = parts.loop,
                  .compute = parts.compute,
@@ -80,6 +84,8 @@ struct Engine::Impl {
                  .providers = parts.providers,
                  .events = events,
                  .metrics = parts.metrics,
+                 .chronicle = chronicle,
+                 .registration_health = registration_health,
                  .log = parts.log,
                  .options = parts.options,
                  .seed = parts.seed,
@@ -115,6 +121,7 @@ struct Engine::Impl {
         admission([this] { return admission_world.get(); }) {
     state.on_change(
         [this](std::string_view kind, const model::ObjectKey& key) { dispatch(kind, key); });
+    registration_health.on_change([this](const std::string& pool) { node_pools.enqueue(pool); });
     holds.on_expired([this] { provisioner.notify(); });
     state.on_problem([this](const std::string& problem) {
       services.log.warn("ignoring a mirrored promise", {{"problem", problem}});
@@ -201,7 +208,7 @@ struct Engine::Impl {
       }
     }
     node_overlays.enqueue();
-    admission_world.refresh(services);
+    catalog_used();
   }
 
   void enqueue_static_pools() {
@@ -226,14 +233,20 @@ struct Engine::Impl {
         node_pools.enqueue(pool->meta.name);
       }
     }
-    admission_world.refresh(services);
+    catalog_used();
   }
 
   void catalog_changed() {
     node_overlays.enqueue();
     provisioner.notify();
     disruption.notify();
+    catalog_used();
+  }
+
+  // What other threads look at is made anew.
+  void catalog_used() {
     admission_world.refresh(services);
+    page.refresh(services);
   }
 
   bool is_recorded(std::string_view provider_id) {
@@ -288,6 +301,8 @@ struct Engine::Impl {
     holds.notify();
   }
 
+  telemetry::Chronicle chronicle;
+  controllers::RegistrationHealth registration_health;
   cluster::Ledger ledger;
   cluster::State state;
   kube::EventRecorder events;
@@ -309,6 +324,7 @@ struct Engine::Impl {
   controllers::Buffers buffers;
   extender::Extender extender;
   AdmissionWorld admission_world;
+  MetricsPage page;
   webhooks::Admission admission;
   bool leading = false;
   bool publishing = false;
@@ -324,6 +340,9 @@ const extender::Extender& Engine::extender() const {
 }
 const webhooks::Admission& Engine::admission() const {
   return impl_->admission;
+}
+std::string Engine::metrics_page() const {
+  return impl_->page.render(impl_->services);
 }
 cluster::State& Engine::state() {
   return impl_->state;
@@ -346,6 +365,7 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   base::TaskGroup group(impl.services.loop);
   impl.interruptions = std::make_unique<base::TaskGroup>(impl.services.loop);
   impl.leading = true;
+  impl.chronicle.set_leading(true);
   group.spawn(impl.events.run(stop));
   group.spawn(impl.holds.run(stop));
   group.spawn(impl.provisioner.run(stop));
@@ -374,6 +394,7 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   impl.enqueue_everything();
   co_await group.join();
   impl.leading = false;
+  impl.chronicle.set_leading(false);
   co_await impl.interruptions->join();
 }
 

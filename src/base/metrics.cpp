@@ -5,9 +5,11 @@
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
+#include <prometheus/summary.h>
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <tuple>
@@ -23,6 +25,11 @@ const std::vector<double> kDurationBuckets{
     0.8,   0.9,  1,     1.25, 1.5, 1.75, 2,   2.5,  3,   3.5,  4,   4.5,  5,   6,   7,
     8,     9,    10,    15,   20,  25,   30,  40,   50,  60,   120, 150,  300, 450, 600};
 
+// Karpenter's objectives of a summary, and client_golang's age of what counts.
+const prometheus::Summary::Quantiles kQuantiles{
+    {0, 0.01}, {0.5, 0.01}, {0.9, 0.01}, {0.99, 0.01}, {1, 0.01}};
+constexpr auto kSummaryAge = std::chrono::minutes(10);
+
 template <class T>
 struct Series {
   prometheus::Family<T>* family = nullptr;
@@ -30,7 +37,7 @@ struct Series {
 };
 
 using AnySeries = std::variant<Series<prometheus::Counter>, Series<prometheus::Gauge>,
-                               Series<prometheus::Histogram>>;
+                               Series<prometheus::Histogram>, Series<prometheus::Summary>>;
 
 struct Entry {
   AnySeries series;
@@ -70,6 +77,8 @@ struct Metrics::State {
     if (member == nullptr) {
       if constexpr (std::is_same_v<T, prometheus::Histogram>) {
         member = &known->family->Add(labels, found->second.buckets);
+      } else if constexpr (std::is_same_v<T, prometheus::Summary>) {
+        member = &known->family->Add(labels, kQuantiles, kSummaryAge);
       } else {
         member = &known->family->Add(labels);
       }
@@ -103,6 +112,13 @@ void Metrics::observe(const std::string& name, const std::string& help, const Me
       .Observe(value);
 }
 
+void Metrics::summarize(const std::string& name, const std::string& help,
+                        const MetricLabels& labels, double value) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->series<prometheus::Summary>(name, help, labels, prometheus::BuildSummary, {})
+      .Observe(value);
+}
+
 void Metrics::remove(const std::string& name, const MetricLabels& labels) {
   const std::scoped_lock lock(state_->mutex);
   const auto found = state_->entries.find(name);
@@ -129,7 +145,8 @@ double Metrics::value(const std::string& name, const MetricLabels& labels) const
   return std::visit(
       [&labels]<class T>(const Series<T>& series) -> double {
         const auto member = series.members.find(labels);
-        if constexpr (std::is_same_v<T, prometheus::Histogram>) {
+        if constexpr (std::is_same_v<T, prometheus::Histogram> ||
+                      std::is_same_v<T, prometheus::Summary>) {
           return 0;
         } else {
           return member == series.members.end() ? 0 : member->second->Value();

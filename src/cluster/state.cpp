@@ -4,6 +4,7 @@
 #include "cluster/mirrors.hpp"
 #include "cluster/node_table.hpp"
 #include "cluster/pod_table.hpp"
+#include "cluster/selector_table.hpp"
 #include "cluster/sorted_table.hpp"
 
 #include <algorithm>
@@ -48,6 +49,7 @@ struct State::Impl {
   Table<model::CSINode> csi_nodes;
   Table<model::VolumeAttachment> attachments;
   Table<model::Namespace> namespaces;
+  SelectorTable pod_selectors;
 
   bool synced = false;
   bool changed = false;
@@ -257,6 +259,11 @@ void State::upsert(std::shared_ptr<const model::VolumeAttachment> attachment) {
 void State::upsert(std::shared_ptr<const model::Namespace> namespace_) {
   impl_->upsert(impl_->namespaces, "Namespace", namespace_);
 }
+void State::upsert(std::shared_ptr<const model::PodSelector> selector) {
+  if (impl_->pod_selectors.put(selector)) {
+    impl_->report(selector->kind, model::key_of(selector->meta));
+  }
+}
 
 void State::remove_pod(const model::ObjectKey& key, std::string_view uid) {
   impl_->apply(impl_->pods.remove(key, uid), key);
@@ -304,6 +311,9 @@ void State::remove(std::string_view kind, const model::ObjectKey& key) {
   remove_if("CSINode", impl_->csi_nodes);
   remove_if("VolumeAttachment", impl_->attachments);
   remove_if("Namespace", impl_->namespaces);
+  if (impl_->pod_selectors.erase(kind, table_key)) {
+    impl_->report(kind, key);
+  }
 }
 
 void State::assume(std::shared_ptr<const model::NodeClaim> claim) {
@@ -349,6 +359,7 @@ scheduling::SnapshotPtr State::snapshot() {
   next->csi_nodes = impl.csi_nodes.items();
   next->volume_attachments = impl.attachments.items();
   next->namespaces = impl.namespaces.items();
+  next->pod_selectors = impl.pod_selectors.items();
   next->holds = impl.collect_holds(*view);
   impl.changed = false;
   impl.seen = view;

@@ -17,8 +17,9 @@ std::ptrdiff_t refused_real_pods(const scheduling::Plan& plan,
 }  // namespace
 
 scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
-                                           const std::set<std::string, std::less<>>& virtual_uids) {
-  auto plan = scheduling::solve(problem);
+                                           const std::set<std::string, std::less<>>& virtual_uids,
+                                           scheduling::PlanMemory& memory) {
+  auto plan = scheduling::solve(problem, memory);
   const auto refused = refused_real_pods(plan, virtual_uids);
   if (virtual_uids.empty() || refused == 0) {
     return plan;
@@ -26,7 +27,7 @@ scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
   auto without = problem;
   std::erase_if(without.pods,
                 [&](const auto& pod) { return virtual_uids.contains(pod->meta.uid); });
-  auto second = scheduling::solve(without);
+  auto second = scheduling::solve(without, memory);
   return refused_real_pods(second, virtual_uids) < refused ? second : plan;
 }
 

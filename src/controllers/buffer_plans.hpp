@@ -1,7 +1,7 @@
 // Plans in which CapacityBuffers take part.
 #pragma once
 
-#include "millwright/scheduling/solve.hpp"
+#include "millwright/scheduling/plan_memory.hpp"
 
 #include <set>
 #include <string>
@@ -11,7 +11,8 @@ namespace millwright::controllers {
 // No buffer takes what a real pod needs: where limits leave too little for both, the plan is made
 // again without the buffers.
 scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
-                                           const std::set<std::string, std::less<>>& virtual_uids);
+                                           const std::set<std::string, std::less<>>& virtual_uids,
+                                           scheduling::PlanMemory& memory);
 
 // A buffer's hold under the name of the pod that stands for its room, so that the planner keeps it
 // where it is; any other hold as it is.

@@ -84,8 +84,11 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_planned
   }
   services.ledger.hold_all(std::move(holds));
   services.state.assume(claim);
+  const bool relaxed = claim->meta.annotation(model::kMinValuesRelaxedAnnotation) == "true";
   services.metrics.count("karpenter_nodeclaims_created_total", "NodeClaims created, by reason.",
-                         {{"reason", reason}, {"nodepool", planned.node_pool}});
+                         {{"reason", reason},
+                          {"nodepool", planned.node_pool},
+                          {"min_values_relaxed", relaxed ? "true" : "false"}});
   services.log.info("created nodeclaim",
                     {{"NodeClaim", claim->meta.name},
                      {"NodePool", planned.node_pool},

@@ -1,6 +1,7 @@
 #include "millwright/controllers/disruption.hpp"
 
 #include "controllers/disruption_marks.hpp"
+#include "controllers/disruption_reports.hpp"
 #include "millwright/controllers/buffer_room.hpp"
 #include "millwright/controllers/provisioning.hpp"
 
@@ -13,15 +14,6 @@ namespace {
 constexpr auto kMinPause = std::chrono::seconds(1);
 constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
-
-kube::Event event_about(const scheduling::NodeRecord& record, std::string reason,
-                        std::string message) {
-  return {.object = kube::reference_to(model::kNodeClaimResource, record.claim->meta),
-          .warning = false,
-          .reason = std::move(reason),
-          .message = std::move(message),
-          .dedupe_values = {}};
-}
 
 bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRecordPtr>& records) {
   const base::TimePoint now = services.loop.now();
@@ -44,9 +36,11 @@ std::vector<scheduling::NodeRecordPtr> records_of(const scheduling::Snapshot& sn
 }  // namespace
 
 Disruption::Disruption(Services& services)
-    : services_(services), signal_(services.loop), progress_(services.loop) {}
+    : services_(services), signal_(services.loop), progress_(services.loop) {
+  count_no_timeouts(services);
+}
 
-std::shared_ptr<const disruption::Input> Disruption::make_input(
+std::shared_ptr<disruption::Input> Disruption::make_input(
     std::set<std::string, std::less<>> busy) const {
   auto input = std::make_shared<disruption::Input>();
   input->snapshot = services_.state.snapshot();
@@ -111,13 +105,13 @@ base::Task<void> Disruption::undo_leftovers() {
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
   const auto input = make_input(busy_);
+  input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };
   auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  note_eligible(services_, decisions);
   for (const auto& blocked : decisions.blocked) {
     if (const auto record = find_claim(*input->snapshot, blocked.claim)) {
-      auto event = event_about(*record, "DisruptionBlocked", blocked.message);
-      event.dedupe_for = std::chrono::minutes(15);
-      services_.events.record(std::move(event));
+      tell_blocked(services_, *record, blocked.message);
     }
   }
   for (auto& command : decisions.commands) {
@@ -147,7 +141,11 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
         for (const auto& claim : command.claims) {
           services_.state.mark_for_deletion(claim, true);
         }
+        count_decision(services_, command, records_of(*services_.state.snapshot(), command.claims));
         done = co_await await_replacements(command, *replacements, stop);
+        if (!done) {
+          count_taken_back(services_, command);
+        }
       } else {
         services_.log.error(
             "creating a replacement failed, keeping the node(s)",
@@ -189,8 +187,7 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
   auto work = [input, command] { return disruption::still_valid(command, *input); };
   const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work));
   if (!valid) {
-    services_.metrics.count("karpenter_voluntary_disruption_failed_validations_total",
-                            "Decisions that no longer held when they were looked at again.");
+    count_invalid(services_, command);
   }
   co_return valid && !stop.stop_requested();
 }
@@ -226,14 +223,13 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
         }
       }
     }
-    std::string reason(to_string(command.reason));
-    std::transform(reason.begin(), reason.end(), reason.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string reason = metric_reason(command.reason);
     auto created = co_await create_planned_claim(services_, planned, pool, pods, reason);
     if (!created) {
       co_return tl::unexpected(std::move(created).error());
     }
     names.push_back((*created)->meta.name);
+    tell_launching(services_, **created, command.reason);
     if (services_.buffers != nullptr) {
       for (const auto& uid : planned.pod_uids) {
         services_.buffers->place(uid, names.back());  // of the pods, only those of buffers
@@ -259,8 +255,7 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
       }
       if (!record->initialized()) {
         ready = false;
-        services_.events.record(event_about(*record, "DisruptionWaitingReadiness",
-                                            "Waiting on readiness to continue disruption"));
+        tell_waiting(services_, *record);
       }
     }
     if (ready) {
@@ -279,8 +274,7 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
 base::Task<void> Disruption::delete_candidates(disruption::Command command) {
   const std::string reason(to_string(command.reason));
   for (const auto& record : records_of(*services_.state.snapshot(), command.claims)) {
-    services_.events.record(
-        event_about(*record, "DisruptionTerminating", "Disrupting NodeClaim: " + reason));
+    tell_terminating(services_, *record, reason);
     auto deleted = co_await delete_claim(services_, record->claim, reason);
     if (!deleted) {
       services_.log.error(
@@ -290,9 +284,6 @@ base::Task<void> Disruption::delete_candidates(disruption::Command command) {
       co_await undo(std::move(kept));
     }
   }
-  services_.metrics.count(
-      "karpenter_voluntary_disruption_decisions_total", "Disruption commands carried out.",
-      {{"decision", command.replacements.empty() ? "delete" : "replace"}, {"reason", reason}});
 }
 
 base::Task<void> Disruption::undo(std::vector<std::string> claims) {

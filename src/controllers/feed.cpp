@@ -1,6 +1,8 @@
 #include "millwright/controllers/feed.hpp"
 
 #include "millwright/kube/informer.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+#include "millwright/telemetry/condition_watch.hpp"
 
 #include <memory>
 #include <set>
@@ -27,6 +29,11 @@ struct SyncBarrier {
   std::set<std::string> waiting;
 };
 
+template <class T>
+constexpr bool kHasWatchedConditions =
+    std::is_same_v<T, model::NodeClaim> || std::is_same_v<T, model::NodePool> ||
+    std::is_same_v<T, model::Node> || std::is_same_v<T, model::CapacityBuffer>;
+
 class Feed {
  public:
   Feed(Services& services, PodTransitions& transitions, std::stop_token stop)
@@ -34,27 +41,39 @@ class Feed {
         transitions_(transitions),
         stop_(std::move(stop)),
         barrier_(services.state),
+        conditions_(services.metrics, services.chronicle),
         group_(services.loop) {}
 
   base::Task<void> run() {
     auto& state = services_.state;
     required<model::Pod>(model::kPodResource, [this, &state](const auto& key, const auto& uid) {
       transitions_.remove(uid);
+      services_.chronicle.pod_gone(uid);
       state.remove_pod(key, uid);
     });
-    required<model::Node>(model::kNodeResource,
-                          [&state](const auto& key, const auto&) { state.remove_node(key.name); });
-    required<model::NodePool>(model::kNodePoolResource, [&state](const auto& key, const auto&) {
-      state.remove_node_pool(key.name);
+    required<model::Node>(model::kNodeResource, [this, &state](const auto& key, const auto& uid) {
+      gone("node", uid);
+      state.remove_node(key.name);
     });
-    required<model::NodeClaim>(model::kNodeClaimResource, [&state](const auto& key, const auto&) {
-      state.remove_node_claim(key.name);
-    });
+    required<model::NodePool>(model::kNodePoolResource,
+                              [this, &state](const auto& key, const auto& uid) {
+                                gone("nodepool", uid);
+                                state.remove_node_pool(key.name);
+                              });
+    required<model::NodeClaim>(model::kNodeClaimResource,
+                               [this, &state](const auto& key, const auto& uid) {
+                                 gone("nodeclaim", uid);
+                                 state.remove_node_claim(key.name);
+                               });
     if (services_.options.node_overlay) {
       required<model::NodeOverlay>(model::kNodeOverlayResource, removal("NodeOverlay"));
     }
     if (services_.options.capacity_buffer) {
-      required<model::CapacityBuffer>(model::kCapacityBufferResource, removal("CapacityBuffer"));
+      required<model::CapacityBuffer>(model::kCapacityBufferResource,
+                                      [this, &state](const auto& key, const auto& uid) {
+                                        gone("capacitybuffer", uid);
+                                        state.remove("CapacityBuffer", key);
+                                      });
     }
     optional<model::DaemonSet>(model::kDaemonSetResource);
     optional<model::PodDisruptionBudget>(model::kPodDisruptionBudgetResource);
@@ -64,6 +83,11 @@ class Feed {
     optional<model::CSINode>(model::kCSINodeResource);
     optional<model::VolumeAttachment>(model::kVolumeAttachmentResource);
     optional<model::Namespace>(model::kNamespaceResource);
+    if (!services_.options.solve.default_spread.empty()) {
+      for (const auto& resource : model::kPodSelectorResources) {
+        watch_selectors(resource);
+      }
+    }
     for (const auto& provider : services_.providers.all()) {
       for (const auto& resource : provider->node_classes()) {
         watch<model::NodeClass>(
@@ -78,6 +102,10 @@ class Feed {
   }
 
  private:
+  void gone(std::string_view kind, const std::string& uid) {
+    conditions_.gone(kind, uid, services_.loop.now());
+  }
+
   template <class T>
   void required(const model::Resource& resource, RemoveHandler remove) {
     watch<T>(resource, std::move(remove), barrier_.member(std::string(resource.kind)));
@@ -86,6 +114,21 @@ class Feed {
   template <class T>
   void optional(const model::Resource& resource) {
     watch<T>(resource, removal(std::string(resource.kind)), {});
+  }
+
+  // Known before the first plan: a pod whose peers are not known would be spread with nobody.
+  void watch_selectors(const model::Resource& resource) {
+    const std::string kind(resource.kind);
+    const auto upsert = [this, kind](const boost::json::value& object) {
+      auto decoded = model::decode_pod_selector(kind, object);
+      if (!decoded) {
+        services_.log.warn("ignoring an object that cannot be read",
+                           {{"error", decoded.error().message}});
+        return;
+      }
+      services_.state.upsert(std::make_shared<const model::PodSelector>(*std::move(decoded)));
+    };
+    inform(resource, {.upsert = upsert, .remove = removal(kind), .synced = barrier_.member(kind)});
   }
 
   RemoveHandler removal(std::string kind) {
@@ -100,13 +143,20 @@ class Feed {
                                         [this](std::shared_ptr<const T> object) {
                                           if constexpr (std::is_same_v<T, model::Pod>) {
                                             transitions_.upsert(*object);
+                                            services_.chronicle.pod_seen(*object);
+                                          }
+                                          if constexpr (kHasWatchedConditions<T>) {
+                                            conditions_.seen(*object);
                                           }
                                           services_.state.upsert(std::move(object));
                                         },
                                     .remove = std::move(remove),
                                     .synced = synced ? std::move(synced) : [] {}};
-    group_.spawn(kube::run_informer(services_.client, resource, {},
-                                    kube::decode_into<T>(std::move(handlers), services_.log),
+    inform(resource, kube::decode_into<T>(std::move(handlers), services_.log));
+  }
+
+  void inform(const model::Resource& resource, kube::InformerHandlers handlers) {
+    group_.spawn(kube::run_informer(services_.client, resource, {}, std::move(handlers),
                                     services_.log, services_.seed + (++informers_), stop_));
   }
 
@@ -114,6 +164,7 @@ class Feed {
   PodTransitions& transitions_;
   std::stop_token stop_;
   SyncBarrier barrier_;
+  telemetry::ConditionWatch conditions_;
   std::uint64_t informers_ = 0;
   base::TaskGroup group_;
 };

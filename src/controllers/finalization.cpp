@@ -1,5 +1,7 @@
 #include "controllers/finalization.hpp"
 
+#include <algorithm>
+
 namespace millwright::controllers {
 namespace {
 
@@ -38,6 +40,35 @@ base::Task<base::Result<>> delete_node(Services& services,
   co_return base::Result<>{};
 }
 
+// 1, 2, 4, ... seconds.
+std::vector<double> doubling_buckets(std::size_t count) {
+  std::vector<double> bounds{1};
+  while (bounds.size() < count) {
+    bounds.push_back(bounds.back() * 2);
+  }
+  return bounds;
+}
+
+void observe_termination(Services& services, const model::NodeClaim& claim) {
+  const base::MetricLabels pool{{"nodepool", claim.meta.label(model::kNodePoolLabel)}};
+  const base::TimePoint now = services.loop.now();
+  const auto seconds_since = [now](base::TimePoint then) {
+    return std::max(0.0, std::chrono::duration<double>(now - then).count());
+  };
+  if (claim.meta.deletion_timestamp) {
+    services.metrics.observe("karpenter_nodeclaims_termination_duration_seconds",
+                             "From a NodeClaim's deletion until it was gone.", pool,
+                             seconds_since(*claim.meta.deletion_timestamp), doubling_buckets(12));
+  }
+  const auto* ending = model::find_condition(claim.conditions, model::kInstanceTerminating);
+  if (ending != nullptr && ending->last_transition_time) {
+    services.metrics.observe("karpenter_nodeclaims_instance_termination_duration_seconds",
+                             "From the cloud's being asked to end an instance until it was gone.",
+                             pool, seconds_since(*ending->last_transition_time),
+                             doubling_buckets(11));
+  }
+}
+
 base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr claim) {
   json::array finalizers;
   for (const auto& finalizer : claim->meta.finalizers) {
@@ -59,6 +90,7 @@ base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr cl
                          {{"nodepool", meta.label(model::kNodePoolLabel)},
                           {"capacity_type", meta.label(model::kCapacityTypeLabel)},
                           {"zone", meta.label(model::kZoneLabel)}});
+  observe_termination(services, *claim);
   services.log.info("deleted nodeclaim",
                     {{"NodeClaim", meta.name}, {"provider-id", claim->provider_id}});
   co_return Requeue{};

@@ -1,5 +1,7 @@
 #include "controllers/liveness.hpp"
 
+#include "millwright/controllers/registration_health.hpp"
+
 namespace millwright::controllers {
 namespace {
 
@@ -29,6 +31,10 @@ base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr cl
       co_await delete_claim(services, claim, launched ? "registration_timeout" : "launch_timeout");
   if (!deleted) {
     co_return tl::unexpected(std::move(deleted).error());
+  }
+  const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  if (pool) {
+    services.registration_health.failed(*pool, *claim);
   }
   co_return Requeue{};
 }

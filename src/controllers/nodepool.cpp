@@ -1,5 +1,6 @@
 #include "millwright/controllers/nodepool.hpp"
 
+#include "millwright/controllers/registration_health.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/conditions.hpp"
 #include "millwright/schema/schema.hpp"
@@ -147,6 +148,7 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
   const auto snapshot = services_.state.snapshot();
   const auto found = find_pool(*snapshot, name);
   if (!found) {
+    services_.registration_health.forget(name);
     co_return Requeue{};
   }
   auto hashed = co_await keep_hash(services_, found);
@@ -156,22 +158,21 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
   model::ConditionSet set(conditions, pool->meta, model::kNodePoolDependents, services_.loop.now());
   judge_validity(set, *pool);
   judge_node_class(set, services_, *snapshot, *pool);
+  const auto node_class = find_node_class(*snapshot, pool->template_.node_class_ref);
+  const bool class_changed =
+      node_class && pool->node_class_observed_generation != node_class->meta.generation;
+  services_.registration_health.judge(set, *pool, class_changed);
   json::object status;
   if (set.changed()) {
     status["conditions"] = model::encode(conditions);
   }
-  const auto node_class = find_node_class(*snapshot, pool->template_.node_class_ref);
-  if (node_class && pool->node_class_observed_generation != node_class->meta.generation) {
+  if (class_changed) {
     status["nodeClassObservedGeneration"] = node_class->meta.generation;
   }
   const Usage usage = usage_of(*snapshot, name);
   if (snapshot->synced && (pool->nodes != usage.nodes || pool->resources != usage.resources)) {
     status["nodes"] = usage.nodes;
     status["resources"] = model::encode(usage.resources);
-  }
-  for (const auto& [resource, amount] : usage.resources) {
-    services_.metrics.set("karpenter_nodepools_usage", "What the nodes of a NodePool add up to.",
-                          {{"nodepool", name}, {"resource_type", resource}}, amount.as_double());
   }
   if (!status.empty()) {
     json::object patch{{"status", std::move(status)}};

@@ -5,6 +5,7 @@
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/telemetry/chronicle.hpp"
 
 #include <algorithm>
 #include <map>
@@ -59,7 +60,10 @@ struct Provisioner::Round {
 };
 
 Provisioner::Provisioner(Services& services, Holds& holds)
-    : services_(services), holds_(holds), signal_(services.loop) {}
+    : services_(services),
+      holds_(holds),
+      signal_(services.loop),
+      memory_(std::make_shared<scheduling::PlanMemory>()) {}
 
 void Provisioner::notify() {
   signal_.notify();
@@ -194,7 +198,11 @@ void report_refusal(Services& services, const model::Pod& pod, const scheduling:
 void place_on_existing(Services& services, const scheduling::NodeRecord& record,
                        const scheduling::PodPtr& pod) {
   services.state.nominate(record.name(), services.loop.now() + kNomination);
-  nominate(services, *pod, "node/" + record.name());
+  const std::string node = record.node ? "node/" + record.name() : "";
+  nominate(services, *pod,
+           !record.managed()
+               ? node
+               : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
   if (record.initialized() || !record.managed()) {
     return;
   }
@@ -319,10 +327,14 @@ base::Task<bool> Provisioner::plan_once() {
     services_.buffers->planned();
   }
   const base::TimePoint begun = services_.loop.now();
-  // The compute thread has the problem to itself until the loop resumes.
-  auto work = [round] { return solve_for_real_pods_first(round->problem, round->virtual_uids); };
+  services_.chronicle.solve_begun(round->problem.pods, begun);
+  // The compute thread has the problem and the memory to itself until the loop resumes.
+  auto work = [round, memory = memory_] {
+    return solve_for_real_pods_first(round->problem, round->virtual_uids, *memory);
+  };
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
+  services_.chronicle.solve_ended(round->problem.pods, round->plan, services_.loop.now());
   const std::chrono::duration<double> took = services_.loop.now() - begun;
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <utility>
 
 namespace millwright::controllers {
 
@@ -59,10 +61,31 @@ struct Reconciler::State {
     return std::min(delay, options.max_backoff);
   }
 
+  void measure(base::TimePoint begun, const char* result) {
+    const std::chrono::duration<double> took = loop.now() - begun;
+    metrics.count("controller_runtime_reconcile_total", "Reconciliations, by how they ended.",
+                  {{"controller", name}, {"result", result}});
+    metrics.observe("controller_runtime_reconcile_time_seconds", "How long reconciliations took.",
+                    {{"controller", name}}, took.count());
+  }
+
+  void measure_depth() {
+    if (std::exchange(told_depth, queue.size()) != queue.size()) {
+      metrics.set("workqueue_depth", "Keys that wait to be reconciled.",
+                  {{"name", name}, {"controller", name}}, static_cast<double>(queue.size()));
+    }
+  }
+
   base::Task<void> work(std::string key, std::stop_token stop) {
+    const base::TimePoint begun = loop.now();
     auto outcome = co_await function(key, stop);
     active.erase(key);
-    if (!outcome && outcome.error().kind == base::ErrorKind::Conflict) {
+    const bool conflict = !outcome && outcome.error().kind == base::ErrorKind::Conflict;
+    measure(begun, conflict   ? "requeue"
+                   : !outcome ? "error"
+                   : *outcome ? "requeue_after"
+                              : "success");
+    if (conflict) {
       // Somebody else wrote the object first: everyday on a busy cluster, and no failure.
       log.debug("the object changed meanwhile, will look again",
                 {{"key", key}, {"error", outcome.error().message}});
@@ -98,6 +121,7 @@ struct Reconciler::State {
   ReconcilerOptions options;
   base::Signal wake;
   bool running = false;
+  std::size_t told_depth = std::numeric_limits<std::size_t>::max();
   std::deque<std::string> queue;
   std::set<std::string, std::less<>> queued;
   std::set<std::string, std::less<>> active;
@@ -131,6 +155,7 @@ base::Task<void> Reconciler::run(std::stop_token stop) {
   const std::stop_callback stop_children(stop, [&group] { group.request_stop(); });
   state->running = true;
   while (!stop.stop_requested()) {
+    state->measure_depth();
     while (!state->queue.empty() && state->active.size() < state->options.max_concurrent) {
       std::string key = std::move(state->queue.front());
       state->queue.pop_front();
@@ -138,6 +163,7 @@ base::Task<void> Reconciler::run(std::stop_token stop) {
       state->active.insert(key);
       group.spawn(state->work(std::move(key), group.stop_token()));
     }
+    state->measure_depth();
     co_await state->wake.wait(stop);
   }
   state->running = false;

@@ -1,5 +1,7 @@
 #include "controllers/registration.hpp"
 
+#include "millwright/controllers/registration_health.hpp"
+
 #include <algorithm>
 
 namespace millwright::controllers {
@@ -114,6 +116,9 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   auto registered = co_await edit_conditions(
       services, claim, [](model::ConditionSet& set) { set.set_true(model::kRegistered); },
       std::move(status));
+  if (registered && pool) {
+    services.registration_health.succeeded(*pool, *claim);
+  }
   co_return registered;
 }
 

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 
 namespace millwright::controllers {
 
@@ -114,6 +115,45 @@ base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
   co_return result;
 }
 
+namespace {
+
+// "Underutilized" as in budgets is "underutilized" in metrics.
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// Karpenter's termination mode: whether pods are waited for without end, for a time, or not at all.
+std::string termination_mode(const model::NodeClaim& claim) {
+  const auto grace = claim.termination_grace_period.value();
+  return !grace ? "graceful" : *grace > base::Duration::zero() ? "eventual" : "forceful";
+}
+
+void count_disrupted(Services& services, const model::NodeClaim& claim, std::string reason) {
+  const auto snapshot = services.state.snapshot();
+  const auto pool = find_pool(*snapshot, claim.meta.label(model::kNodePoolLabel));
+  const base::MetricLabels labels{{"reason", lower_case(std::move(reason))},
+                                  {"nodepool", claim.meta.label(model::kNodePoolLabel)},
+                                  {"capacity_type", claim.meta.label(model::kCapacityTypeLabel)},
+                                  {"consolidation_policy", pool ? pool->consolidation_policy : ""},
+                                  {"termination_mode", termination_mode(claim)}};
+  services.metrics.count("karpenter_nodeclaims_disrupted_total",
+                         "NodeClaims whose removal was started, by reason.", labels);
+  const auto record = find_claim(*snapshot, claim.meta.name);
+  const auto pods = record ? std::count_if(record->pods.begin(), record->pods.end(),
+                                           [](const auto& pod) {
+                                             return !model::is_owned_by_daemonset(*pod) &&
+                                                    !model::is_mirror(*pod);
+                                           })
+                           : 0;
+  services.metrics.count("karpenter_pods_disruption_initiated_total",
+                         "Pods on NodeClaims whose removal was started, those of DaemonSets aside.",
+                         labels, static_cast<double>(pods));
+}
+
+}  // namespace
+
 base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,
                                         std::string reason) {
@@ -125,11 +165,7 @@ base::Task<base::Result<>> delete_claim(Services& services,
   if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
     co_return tl::unexpected(std::move(reply).error());
   }
-  services.metrics.count("karpenter_nodeclaims_disrupted_total",
-                         "NodeClaims whose removal was started, by reason.",
-                         {{"reason", reason},
-                          {"nodepool", claim->meta.label(model::kNodePoolLabel)},
-                          {"capacity_type", claim->meta.label(model::kCapacityTypeLabel)}});
+  count_disrupted(services, *claim, reason);
   services.log.info("deleted nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});
   co_return base::Result<>{};
 }

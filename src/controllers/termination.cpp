@@ -1,6 +1,7 @@
 #include "millwright/controllers/termination.hpp"
 
 #include "controllers/claim_conditions.hpp"
+#include "controllers/termination_reports.hpp"
 #include "millwright/controllers/drain.hpp"
 
 #include <boost/json.hpp>
@@ -89,8 +90,7 @@ base::Task<void> Termination::evict(scheduling::PodPtr pod, std::string node, st
   using base::ErrorKind;
   const bool gone = !reply && (reply.error().kind == ErrorKind::NotFound ||
                                reply.error().kind == ErrorKind::Conflict);
-  services_.metrics.count("karpenter_pods_eviction_requests_total", "Evictions asked for.",
-                          {{"code", reply ? "200" : std::string(to_string(reply.error().kind))}});
+  count_eviction(services_, reply ? nullptr : &reply.error());
   if (reply || gone) {
     attempts_.erase(pod->meta.uid);
     if (reply) {
@@ -126,7 +126,7 @@ base::Task<base::Result<Requeue>> Termination::drain(scheduling::NodeRecordPtr r
       continue;
     }
     services_.events.record({.object = kube::reference_to(model::kPodResource, pod->meta),
-                             .warning = true,
+                             .warning = false,
                              .reason = "Disrupted",
                              .message = "Deleting the pod with " + std::to_string(grace) +
                                         " s of grace: the node must be gone by " +
@@ -148,6 +148,7 @@ base::Task<base::Result<Requeue>> Termination::drain(scheduling::NodeRecordPtr r
     co_await evict(pod, record->node->meta.name, why);
   }
   if (step.waiting > 0) {
+    tell_waiting(services_, *record->node, step.waiting);
     co_return Requeue{kDrainPoll};
   }
   co_return Requeue{};
@@ -191,9 +192,7 @@ base::Task<base::Result<Requeue>> let_go(Services& services,
   }
   services.ledger.release_target(node->meta.name);
   services.ledger.unfence(node->meta.name);
-  services.metrics.count("karpenter_nodes_terminated_total", "Nodes that are gone.",
-                         {{"nodepool", node->meta.label(model::kNodePoolLabel)},
-                          {"zone", node->meta.label(model::kZoneLabel)}});
+  count_terminated(services, *node);
   services.log.info("deleted node", {{"Node", node->meta.name}});
   co_return Requeue{};
 }
@@ -239,12 +238,7 @@ base::Task<base::Result<Requeue>> await_volumes(Services& services, ClaimPtr cla
   if (late) {
     co_return Requeue{};
   }
-  services.events.record({.object = kube::reference_to(model::kNodeResource, record->node->meta),
-                          .warning = false,
-                          .reason = "AwaitingVolumeDetachment",
-                          .message = "Awaiting detachment of " + attached.front() +
-                                     (attached.size() > 1 ? " and others" : ""),
-                          .dedupe_values = {}});
+  tell_attached(services, *record->node, attached);
   co_return Requeue{kDrainPoll};
 }
 
@@ -305,6 +299,9 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name) {
       auto gone = co_await let_go(services_, node);
       co_return gone;
     }
+  }
+  if (const auto deadline = deadline_of(*record)) {
+    tell_deadline(services_, *node, *deadline);
   }
   auto closed = co_await close_node(services_, node);
   if (!closed) {

@@ -11,10 +11,20 @@
 namespace millwright::disruption {
 namespace {
 
+constexpr std::string_view kEmptyType = "empty";
+constexpr std::string_view kManyType = "multi";
+constexpr std::string_view kOneType = "single";
+
 // Karpenter's order of methods; the first that finds something ends the pass, since the others
 // would count on room and budget that it takes.
 std::vector<Command> choose(Survey& survey) {
+  const auto done = [&survey](Reason reason, std::string_view type) {
+    if (survey.input().method_done) {
+      survey.input().method_done(reason, type);
+    }
+  };
   auto commands = remove_empty(survey);
+  done(Reason::Empty, kEmptyType);
   const auto first_of = [&](std::optional<Command> command) {
     if (commands.empty() && command) {
       commands.push_back(*std::move(command));
@@ -22,15 +32,19 @@ std::vector<Command> choose(Survey& survey) {
   };
   if (commands.empty() && survey.input().options.static_capacity) {
     commands = replace_static_drifted(survey);
+    done(Reason::Drifted, {});
   }
   if (commands.empty()) {
     first_of(replace_drifted(survey));
+    done(Reason::Drifted, {});
   }
   if (commands.empty()) {
     first_of(consolidate_many(survey));
+    done(Reason::Underutilized, kManyType);
   }
   if (commands.empty()) {
     first_of(consolidate_one(survey));
+    done(Reason::Underutilized, kOneType);
   }
   return commands;
 }
@@ -93,7 +107,31 @@ bool same_shape(const Command& command, const Outcome& outcome) {
   return true;
 }
 
+std::array<std::size_t, 3> count_eligible(const Survey& survey) {
+  std::array<std::size_t, 3> counts{};
+  for (const auto& candidate : survey.candidates()) {
+    for (const auto reason : {Reason::Empty, Reason::Drifted, Reason::Underutilized}) {
+      if (still_for(candidate, reason) && pods_that_keep(candidate, reason) == nullptr) {
+        ++counts[static_cast<std::size_t>(reason)];
+      }
+    }
+  }
+  return counts;
+}
+
 }  // namespace
+
+std::string_view consolidation_type(const Command& command) {
+  switch (command.reason) {
+    case Reason::Empty:
+      return kEmptyType;
+    case Reason::Drifted:
+      return {};
+    case Reason::Underutilized:
+      break;
+  }
+  return command.claims.size() > 1 ? kManyType : kOneType;
+}
 
 Decisions decide(const Input& input) {
   Decisions decisions;
@@ -101,6 +139,7 @@ Decisions decide(const Input& input) {
     return decisions;
   }
   Survey survey(input, {});
+  decisions.eligible = count_eligible(survey);
   decisions.commands = choose(survey);
   survey.report(decisions);
   return decisions;

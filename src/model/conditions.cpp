@@ -11,6 +11,12 @@ namespace {
 constexpr std::string_view kAwaitingReason = "AwaitingReconciliation";
 constexpr std::string_view kAwaitingMessage = "object is awaiting reconciliation";
 
+bool is_in(std::span<const std::string_view> types, std::string_view type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+}  // namespace
+
 std::string_view status_text(ConditionStatus status) {
   switch (status) {
     case ConditionStatus::True:
@@ -22,12 +28,6 @@ std::string_view status_text(ConditionStatus status) {
   }
   return "Unknown";
 }
-
-bool is_in(std::span<const std::string_view> types, std::string_view type) {
-  return std::find(types.begin(), types.end(), type) != types.end();
-}
-
-}  // namespace
 
 ConditionSet::ConditionSet(std::vector<Condition>& conditions, const ObjectMeta& meta,
                            std::span<const std::string_view> dependents, base::TimePoint now)

@@ -20,6 +20,7 @@ constexpr std::array kAllResources{
     kPersistentVolumeClaimResource,
     kPersistentVolumeResource,
     kPodTemplateResource,
+    kReplicationControllerResource,
     kDeploymentResource,
     kReplicaSetResource,
     kStatefulSetResource,

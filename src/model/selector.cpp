@@ -20,21 +20,6 @@ constexpr std::array<OperatorName, 8> kOperatorNames{{{Operator::In, "In"},
                                                       {Operator::Gte, "Gte"},
                                                       {Operator::Lte, "Lte"}}};
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) {
-      return std::nullopt;
-    }
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 bool contains(const std::vector<std::string>& values, std::string_view value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
@@ -80,6 +65,21 @@ bool matches_value(const SelectorRequirement& requirement, Lookup find) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) {
+      return std::nullopt;
+    }
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
 
 std::string_view to_string(Operator op) {
   for (const OperatorName& known : kOperatorNames) {

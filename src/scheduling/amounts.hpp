@@ -69,6 +69,7 @@ class Columns {
   std::optional<std::size_t> find(std::string_view name) const;
   // Resources without a column are left out.
   Amounts amounts(const model::ResourceList& list) const;
+  friend bool operator==(const Columns&, const Columns&) = default;
 
  private:
   std::vector<std::string> names_;

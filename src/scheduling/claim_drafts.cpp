@@ -13,17 +13,6 @@ namespace {
 constexpr double kPriceTolerance = 1.02;
 constexpr double kNotSold = std::numeric_limits<double>::infinity();
 
-Amounts smallest_requests(const PodClasses& pods) {
-  Amounts smallest(pods.columns.size(), 0);
-  for (std::size_t i = 0; i < pods.classes.size(); ++i) {
-    const Amounts& requests = pods.classes[i].requests;
-    for (std::size_t c = 0; c < smallest.size(); ++c) {
-      smallest[c] = i == 0 ? requests[c] : std::min(smallest[c], requests[c]);
-    }
-  }
-  return smallest;
-}
-
 // The pod wants nothing that the claim's pods do not want already.
 bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
   const Amounts& more = candidate.pod_class.requests;
@@ -36,6 +25,17 @@ bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
 }
 
 }  // namespace
+
+Amounts smallest_requests(const PodClasses& pods) {
+  Amounts smallest(pods.columns.size(), 0);
+  for (std::size_t i = 0; i < pods.classes.size(); ++i) {
+    const Amounts& requests = pods.classes[i].requests;
+    for (std::size_t c = 0; c < smallest.size(); ++c) {
+      smallest[c] = i == 0 ? requests[c] : std::min(smallest[c], requests[c]);
+    }
+  }
+  return smallest;
+}
 
 ClaimDrafts::ClaimDrafts(const Problem& problem, const PodClasses& pods,
                          std::span<const PoolTemplate> pools, TopologyCounts& counts,
@@ -90,21 +90,19 @@ bool ClaimDrafts::narrow_rows(const ClaimDraft& claim, const ClaimShape& next, R
 
 bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
   const PoolTemplate& pool = pools_[claim.pool];
-  for (std::size_t c = 0; c < scratch_.size(); ++c) {
-    scratch_[c] = saturating_add(claim.requests[c], candidate.pod_class.requests[c]);
-  }
-  if (!pool.room.any_fits(claim.rows, scratch_) ||
+  // What is cheap to find out comes first.
+  if ((candidate.constraint.has_topology() && !admits_host(claim, candidate)) ||
       blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
     return false;
   }
-  if (candidate.constraint.has_topology() && !admits_host(claim, candidate)) {
+  scratch_ = claim.requests;
+  add_to(scratch_, candidate.pod_class.requests);
+  if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }
   const std::uint32_t shape = joined_shape(claim.shape, candidate);
-  if (shape == ClaimShapes::kNone) {
-    return false;
-  }
-  if (keep_price_levels_ && is_dearer_than_its_own(claim, candidate)) {
+  if (shape == ClaimShapes::kNone ||
+      (keep_price_levels_ && is_dearer_than_its_own(claim, candidate))) {
     return false;
   }
   const bool levels =
@@ -144,9 +142,7 @@ void ClaimDrafts::add_pod(ClaimDraft& claim, const Candidate& candidate, std::ui
   if (!counts_.topology().empty()) {
     note_topology(claim, candidate);
   }
-  scratch_ = claim.requests;
-  add_to(scratch_, smallest_);
-  claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
+  note_if_full(claim);
 }
 
 std::optional<std::uint32_t> ClaimDrafts::open(const Candidate& candidate, std::uint32_t pod) {

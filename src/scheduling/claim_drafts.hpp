@@ -40,9 +40,8 @@ struct ClaimDraft {
   bool full = false;  // not even the smallest pod of the problem would fit
 
   // Empty when the problem has no topology.
-  std::vector<Narrowed> narrowings;       // by pod: what was added for it
-  std::vector<const Narrowing*> settled;  // added to the claim itself, see settle_floating()
-  std::vector<std::uint32_t> floating;    // groups that count its pods once a domain is chosen
+  std::vector<Narrowed> narrowings;     // by pod: what was added for it
+  std::vector<std::uint32_t> floating;  // groups that count its pods once a domain is chosen
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
@@ -115,6 +114,12 @@ class ClaimDrafts {
   // do not allow it.
   bool adopt(std::uint32_t pool, std::vector<ClaimDraft> claims);
 
+  // For PlanningSession (claim_revision.cpp). Pods of new classes are to come.
+  void note_new_classes();
+  // The pod leaves its claim, which may become empty and is then closed for good. Not for pods that
+  // other pods matter to.
+  void take_out(std::uint32_t claim, std::uint32_t pod);
+
   // The domain of every claim of the shape, kUnknownDomain when it is open.
   std::int32_t domain_of(std::uint32_t shape, std::uint32_t key);
   // Counts all claims' pods again, after split() and dissolve_small_claims().
@@ -132,7 +137,12 @@ class ClaimDrafts {
   bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
   // Rows that are left when the claim takes the shape; false when that breaks it.
   bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
-  // Adds requirements to a claim as they are settled for all its pods.
+  struct Settled {
+    std::uint32_t shape = 0;
+    RowSet rows;
+  };
+  // The claim with requirements added that hold for all its pods; nullopt when that breaks it.
+  std::optional<Settled> settled_on(const ClaimDraft& claim, const Narrowing& narrowing);
   bool settle_on(ClaimDraft& claim, const Narrowing& narrowing);
   // Where the pods of `part` were counted in `whole`, they stay.
   bool keep_domains(const ClaimDraft& whole, ClaimDraft& part);
@@ -162,6 +172,7 @@ class ClaimDrafts {
   void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
                                             const HostPorts& ports) const;
   void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  void note_if_full(ClaimDraft& claim);
   std::vector<std::uint32_t> reserved_by_price(const ClaimShape& shape) const;
 
   const Problem& problem_;
@@ -182,6 +193,8 @@ class ClaimDrafts {
   std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 
+// Per resource the least that any class asks for.
+Amounts smallest_requests(const PodClasses& pods);
 // Ties go to the type's name.
 std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
                                         const ClaimDraft& claim);

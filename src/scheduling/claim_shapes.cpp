@@ -3,6 +3,7 @@
 #include "scheduling/signature.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -75,6 +76,43 @@ std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
   shape.requirements = std::move(requirements);
   shapes_.push_back(std::move(shape));
   return found->second;
+}
+
+const std::vector<std::uint32_t>& ClaimShapes::bargains(std::uint32_t index) {
+  bargains_.resize(shapes_.size());
+  auto& result = bargains_[index];
+  if (result) {
+    return *result;
+  }
+  const ClaimShape& shape = shapes_[index];
+  const RoomTable& room = pools_[shape.pool].room;
+  struct Row {
+    std::uint32_t row = 0;
+    std::vector<double> costs;  // by column
+  };
+  const auto beats = [](const Row& a, const Row& b) {
+    return std::equal(a.costs.begin(), a.costs.end(), b.costs.begin(), std::less_equal<>());
+  };
+  std::vector<Row> best;
+  Row next;
+  // Dearest first: as a rule those beat many.
+  for (auto row = shape.by_price.rbegin(); row != shape.by_price.rend(); ++row) {
+    next.row = *row;
+    next.costs.clear();
+    for (const std::int64_t amount : room.room(*row)) {
+      next.costs.push_back(shape.price[*row] /
+                           static_cast<double>(std::max<std::int64_t>(amount, 1)));
+    }
+    if (std::none_of(best.begin(), best.end(), [&](const Row& one) { return beats(one, next); })) {
+      std::erase_if(best, [&](const Row& one) { return beats(next, one); });
+      best.push_back(next);
+    }
+  }
+  result.emplace();
+  for (const Row& one : best) {
+    result->push_back(one.row);
+  }
+  return *result;
 }
 
 }  // namespace millwright::scheduling

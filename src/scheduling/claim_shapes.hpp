@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -44,10 +45,14 @@ class ClaimShapes {
   }
   // The shape of these requirements.
   std::uint32_t of(std::uint32_t pool, Requirements requirements);
+  // Rows on offer that none other beats in what every resource costs. As much of one of them as a
+  // claim fills costs less than as much of any other row.
+  const std::vector<std::uint32_t>& bargains(std::uint32_t shape);
 
  private:
   std::span<const PoolTemplate> pools_;
   std::vector<ClaimShape> shapes_;
+  std::vector<std::optional<std::vector<std::uint32_t>>> bargains_;  // by shape
   std::vector<std::uint32_t> empty_;
   std::map<std::string, std::uint32_t> by_signature_;
   std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and id

@@ -4,6 +4,8 @@
 #include "scheduling/min_values.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -19,13 +21,12 @@ struct Size {
   std::size_t row;
 };
 
-// The price of as much of a row as the requests fill, for the row where that is least: a single
-// machine cannot cost less.
+// The price of as much of a row as the requests fill, for the row where that is least (one of the
+// bargains): a single machine cannot cost less.
 double fractional_price(const PoolTemplate& pool, const ClaimShape& shape,
-                        const Amounts& requests) {
-  double least = 0;
-  bool found = false;
-  shape.offered.for_each([&](std::size_t row) {
+                        std::span<const std::uint32_t> bargains, const Amounts& requests) {
+  double least = bargains.empty() ? 0 : std::numeric_limits<double>::infinity();
+  for (const std::uint32_t row : bargains) {
     double filled = 0;
     for (std::size_t c = 0; c < requests.size(); ++c) {
       if (requests[c] > 0) {
@@ -34,12 +35,8 @@ double fractional_price(const PoolTemplate& pool, const ClaimShape& shape,
                         static_cast<double>(std::max<std::int64_t>(pool.room.room(row)[c], 1)));
       }
     }
-    const double price = shape.price[row] * filled;
-    if (!found || price < least) {
-      least = price;
-      found = true;
-    }
-  });
+    least = std::min(least, shape.price[row] * filled);
+  }
   return least;
 }
 
@@ -77,15 +74,10 @@ std::vector<Size> smaller_sizes(const PoolTemplate& pool, const ClaimShape& shap
 // The least price of a row with room for the requests; nullopt when there is none.
 std::optional<double> price_for(const PoolTemplate& pool, const ClaimShape& shape,
                                 const Amounts& requests) {
-  RowSet rows = shape.offered;
-  if (!pool.room.keep_fitting(rows, requests)) {
-    return std::nullopt;
-  }
-  std::optional<double> least;
-  rows.for_each([&](std::size_t row) {
-    least = least ? std::min(*least, shape.price[row]) : shape.price[row];
-  });
-  return least;
+  const auto found =
+      std::find_if(shape.by_price.begin(), shape.by_price.end(),
+                   [&](std::uint32_t row) { return fits(requests, pool.room.room(row)); });
+  return found == shape.by_price.end() ? std::nullopt : std::optional(shape.price[*found]);
 }
 
 }  // namespace
@@ -98,7 +90,8 @@ bool ClaimDrafts::split(std::uint32_t index) {
     return false;
   }
   const auto now = cheapest_row(pool, shape, claim);
-  if (!now || now->price * (1 - kWorthwhile) <= fractional_price(pool, shape, claim.requests)) {
+  if (!now || now->price * (1 - kWorthwhile) <=
+                  fractional_price(pool, shape, shapes_.bargains(claim.shape), claim.requests)) {
     return false;
   }
   double best = now->price * (1 - kWorthwhile);

@@ -126,22 +126,30 @@ void ClaimDrafts::land_floating(std::uint32_t index) {
   });
 }
 
-bool ClaimDrafts::settle_on(ClaimDraft& claim, const Narrowing& narrowing) {
+std::optional<ClaimDrafts::Settled> ClaimDrafts::settled_on(const ClaimDraft& claim,
+                                                            const Narrowing& narrowing) {
   const std::uint32_t shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
   if (shape == ClaimShapes::kNone) {
-    return false;
+    return std::nullopt;
   }
   const ClaimShape& next = shapes_[shape];
-  RowSet rows = claim.rows;
-  if (!narrow_rows(claim, next, rows) ||
-      !pools_[claim.pool].room.keep_fitting(rows, claim.requests) ||
+  Settled result{shape, claim.rows};
+  if (!narrow_rows(claim, next, result.rows) ||
+      !pools_[claim.pool].room.keep_fitting(result.rows, claim.requests) ||
       (next.has_min_values &&
-       !satisfies_min_values(next.requirements, *pools_[claim.pool].table, rows))) {
-    return false;
+       !satisfies_min_values(next.requirements, *pools_[claim.pool].table, result.rows))) {
+    return std::nullopt;
   }
-  claim.shape = shape;
-  claim.rows = std::move(rows);
-  return true;
+  return result;
+}
+
+bool ClaimDrafts::settle_on(ClaimDraft& claim, const Narrowing& narrowing) {
+  auto settled = settled_on(claim, narrowing);
+  if (settled) {
+    claim.shape = settled->shape;
+    claim.rows = std::move(settled->rows);
+  }
+  return settled.has_value();
 }
 
 bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
@@ -163,20 +171,22 @@ bool ClaimDrafts::keep_domains(const ClaimDraft& whole, ClaimDraft& part) {
 }
 
 bool ClaimDrafts::freeze_domains(const ClaimDraft& claim, Candidate& candidate) {
-  std::vector<Narrowing::Part> parts;
-  for (const std::uint32_t key : candidate.constraint.keys) {
-    const std::int32_t domain = domain_of(claim.shape, key);
-    if (domain < 0) {
-      return false;
-    }
-    parts.push_back({key, DomainSet(counts_.topology().keys()[key].size()), false});
-    parts.back().domains.insert(static_cast<std::size_t>(domain));
+  const auto& keys = candidate.constraint.keys;
+  const auto open = [&](std::uint32_t key) { return domain_of(claim.shape, key) < 0; };
+  if (std::any_of(keys.begin(), keys.end(), open)) {
+    return false;
   }
   candidate.narrowed = {};
-  if (parts.size() == 1) {
-    candidate.narrowed.chosen =
-        &narrowings_.one(parts[0].key, domain_of(claim.shape, parts[0].key));
-  } else if (!parts.empty()) {
+  if (keys.size() == 1) {
+    candidate.narrowed.chosen = &narrowings_.one(keys[0], domain_of(claim.shape, keys[0]));
+    return true;
+  }
+  std::vector<Narrowing::Part> parts;
+  for (const std::uint32_t key : keys) {
+    parts.push_back({key, DomainSet(counts_.topology().keys()[key].size()), false});
+    parts.back().domains.insert(static_cast<std::size_t>(domain_of(claim.shape, key)));
+  }
+  if (!parts.empty()) {
     candidate.narrowed.chosen = &narrowings_.of(parts);
   }
   return true;
@@ -240,28 +250,26 @@ bool ClaimDrafts::settle_claim(std::uint32_t index, std::uint32_t key, std::uint
   const TopologyKey& domains = counts_.topology().keys()[key];
   const Requirement admitted = wanted.get(domains.name());
   using Rank = std::tuple<bool, double, std::int32_t, std::int32_t>;
-  std::optional<std::pair<Rank, ClaimDraft>> best;
+  std::optional<std::pair<Rank, Settled>> best;
+  ClaimDraft& claim = claims_[index];
   for (std::size_t i = 0; i < domains.size(); ++i) {
     const auto domain = static_cast<std::int32_t>(i);
-    const Narrowing& narrowing = narrowings_.one(key, domain);
-    if (shapes_.joined(claims_[index].shape, narrowing.id, narrowing.requirements) ==
-        ClaimShapes::kNone) {
+    auto settled = settled_on(claim, narrowings_.one(key, domain));
+    if (!settled) {
       continue;
     }
-    ClaimDraft settled = claims_[index];
-    if (!settle_on(settled, narrowing)) {
-      continue;
-    }
-    const auto cheapest = cheapest_row(pools_[settled.pool], shapes_[settled.shape], settled);
+    const ClaimDraft after{.pool = claim.pool, .rows = settled->rows, .reserved = claim.reserved};
+    const auto cheapest = cheapest_row(pools_[claim.pool], shapes_[settled->shape], after);
     const Rank rank{!admitted.has(domains.domains()[i]),
                     cheapest ? cheapest->price : std::numeric_limits<double>::infinity(),
                     counts_.selected(group, domain), domain};
     if (!best || rank < best->first) {
-      best.emplace(rank, std::move(settled));
+      best.emplace(rank, *std::move(settled));
     }
   }
   if (best) {
-    claims_[index] = std::move(best->second);
+    claim.shape = best->second.shape;
+    claim.rows = std::move(best->second.rows);
   }
   return best.has_value();
 }

@@ -22,6 +22,7 @@ struct DaemonPod {
   // Node requirements; any of them will do.
   std::vector<Requirements> alternatives;
   HostPorts ports;
+  friend bool operator==(const DaemonPod&, const DaemonPod&) = default;
 };
 
 // Requests come from the newest live pod of each DaemonSet (admission may have changed it), its

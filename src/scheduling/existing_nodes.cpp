@@ -1,6 +1,8 @@
 #include "scheduling/existing_nodes.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <unordered_map>
 
 namespace millwright::scheduling {
@@ -35,23 +37,43 @@ const PoolTemplate* template_of(const NodeRecord& record, std::span<const PoolTe
 
 // Those that may take pods: initialised ones first, then by name.
 std::vector<NodeRecordPtr> in_order(const std::vector<NodeRecordPtr>& records) {
-  std::vector<std::pair<bool, NodeRecordPtr>> keyed;  // still starting?
-  keyed.reserve(records.size());
-  for (const NodeRecordPtr& record : records) {
-    if (!record->marked_for_deletion && !record->fenced) {
-      keyed.emplace_back(!record->initialized(), record);
-    }
-  }
-  std::sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? b.first : a.second->name() < b.second->name();
-  });
   std::vector<NodeRecordPtr> result;
-  result.reserve(keyed.size());
-  for (auto& [starting, record] : keyed) {
-    result.push_back(std::move(record));
+  result.reserve(records.size());
+  std::copy_if(records.begin(), records.end(), std::back_inserter(result),
+               [](const auto& record) { return !record->marked_for_deletion && !record->fenced; });
+  const auto by_name = [](const NodeRecordPtr& a, const NodeRecordPtr& b) {
+    return a->name() < b->name();
+  };
+  // Snapshots list them by name already.
+  if (!std::is_sorted(result.begin(), result.end(), by_name)) {
+    std::sort(result.begin(), result.end(), by_name);
   }
+  std::stable_partition(result.begin(), result.end(),
+                        [](const NodeRecordPtr& record) { return record->initialized(); });
   return result;
 }
+
+// Finds nodes of the memory, when they are asked for in order.
+class Remembered {
+ public:
+  explicit Remembered(std::vector<ExistingNode> nodes) : nodes_(std::move(nodes)) {}
+
+  // nullptr when the record is not the one that was compiled.
+  ExistingNode* find(const NodeRecordPtr& record) {
+    const auto key_of = [](const NodeRecord& each) {
+      return std::tuple<bool, std::string_view>(!each.initialized(), each.name());
+    };
+    while (next_ < nodes_.size() && nodes_[next_].record != record &&
+           key_of(*nodes_[next_].record) < key_of(*record)) {
+      ++next_;
+    }
+    return next_ < nodes_.size() && nodes_[next_].record == record ? &nodes_[next_++] : nullptr;
+  }
+
+ private:
+  std::vector<ExistingNode> nodes_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
@@ -94,20 +116,32 @@ bool ExistingNode::counts_for(const NodeFilter& filter) const {
 
 ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                              std::span<const PoolTemplate> pools,
-                             std::span<const DaemonPod> daemons)
+                             std::span<const DaemonPod> daemons, NodeMemory memory)
     : pods_(pods) {
-  for (const NodeRecordPtr& record : in_order(problem.nodes)) {
-    ExistingNode& node = nodes_.emplace_back();
-    node.record = record;
-    node.taints = planning_taints(*record);
-    node.unlaunched = is_unlaunched(*record);
-    set_room(node, pools, daemons);
+  if (memory.columns != pods.columns ||
+      !std::equal(daemons.begin(), daemons.end(), memory.daemons.begin(), memory.daemons.end())) {
+    memory.nodes.clear();
   }
-  const bool ports_matter =
+  Remembered remembered(std::move(memory.nodes));
+  nodes_.reserve(problem.nodes.size());
+  for (NodeRecordPtr& record : in_order(problem.nodes)) {
+    // What is still to be launched depends on its pool, too.
+    if (ExistingNode* same = remembered.find(record);
+        same != nullptr && !same->promised && !same->unlaunched) {
+      same->ports = {};
+      same->volumes = {};
+      nodes_.push_back(std::move(*same));
+      continue;
+    }
+    nodes_.push_back(compile(std::move(record), pools, daemons));
+  }
+  ports_matter_ =
       std::any_of(pods.constraints.begin(), pods.constraints.end(),
                   [](const Constraint& constraint) { return !constraint.ports.empty(); });
-  if (ports_matter) {
-    take_ports();
+  if (ports_matter_) {
+    for (ExistingNode& node : nodes_) {
+      take_ports(node);
+    }
   }
   if (pods.volumes.size() > 1 && problem.surroundings) {
     take_volumes(*problem.surroundings);
@@ -115,8 +149,18 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
   apply_holds(problem);
 }
 
+ExistingNode ExistingNodes::compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
+                                    std::span<const DaemonPod> daemons) const {
+  ExistingNode node;
+  node.taints = planning_taints(*record);
+  node.unlaunched = is_unlaunched(*record);
+  node.record = std::move(record);
+  set_room(node, pools, daemons);
+  return node;
+}
+
 void ExistingNodes::set_room(ExistingNode& node, std::span<const PoolTemplate> pools,
-                             std::span<const DaemonPod> daemons) {
+                             std::span<const DaemonPod> daemons) const {
   const Columns& columns = pods_.columns;
   const NodeRecord& record = *node.record;
   if (node.unlaunched) {
@@ -156,11 +200,9 @@ void ExistingNodes::set_room(ExistingNode& node, std::span<const PoolTemplate> p
   subtract_from(node.room, expected);
 }
 
-void ExistingNodes::take_ports() {
-  for (ExistingNode& node : nodes_) {
-    for (const auto& pod : node.record->pods) {
-      node.ports.add(HostPorts(pod->spec));
-    }
+void ExistingNodes::take_ports(ExistingNode& node) const {
+  for (const auto& pod : node.record->pods) {
+    node.ports.add(HostPorts(pod->spec));
   }
 }
 
@@ -210,16 +252,43 @@ void ExistingNodes::apply_holds(const Problem& problem) {
       promises_.emplace_back(pod->second, target->second);
       continue;
     }
-    ExistingNode& node = nodes_[target->second];
-    const auto& bound = node.record->pods;
-    const bool arrived = std::any_of(bound.begin(), bound.end(), [&](const PodPtr& pod) {
-      return pod->meta.uid == hold.pod_uid;
-    });
-    if (!arrived) {
-      subtract_from(node.room, pods_.columns.amounts(hold.requests));
-    }
+    keep_for(nodes_[target->second], hold);
   }
   std::sort(promises_.begin(), promises_.end());
+}
+
+void ExistingNodes::keep_for(ExistingNode& node, const Hold& hold) const {
+  const auto& bound = node.record->pods;
+  const bool arrived = std::any_of(
+      bound.begin(), bound.end(), [&](const PodPtr& pod) { return pod->meta.uid == hold.pod_uid; });
+  if (!arrived) {
+    node.promised = true;
+    subtract_from(node.room, pods_.columns.amounts(hold.requests));
+  }
+}
+
+void ExistingNodes::replace(std::uint32_t index, NodeRecordPtr record,
+                            std::span<const DaemonPod> daemons,
+                            std::span<const Hold* const> holds) {
+  ExistingNode& node = nodes_[index];
+  node = compile(std::move(record), {}, daemons);
+  if (ports_matter_) {
+    take_ports(node);
+  }
+  for (const Hold* hold : holds) {
+    keep_for(node, *hold);
+  }
+}
+
+void ExistingNodes::append(NodeRecordPtr record, std::span<const DaemonPod> daemons,
+                           std::span<const Hold* const> holds) {
+  nodes_.emplace_back();
+  replace(static_cast<std::uint32_t>(nodes_.size() - 1), std::move(record), daemons, holds);
+}
+
+void ExistingNodes::close(std::uint32_t index) {
+  nodes_[index].promised = true;  // not as its record says
+  nodes_[index].room.assign(pods_.columns.size(), -1);
 }
 
 }  // namespace millwright::scheduling

@@ -17,7 +17,7 @@ struct Explanation {
 };
 
 // `packing` in the state that the plan ended in.
-Explanation explain(const PodClasses& pods, const PodClass& pod_class,
+Explanation explain(const Problem& problem, const PodClasses& pods, const PodClass& pod_class,
                     std::span<const PoolTemplate> pools, Packing& packing);
 
 }  // namespace millwright::scheduling

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -19,52 +21,61 @@ std::string selector_text(const TopologyGroup& group) {
 
 class TopologyInspector {
  public:
-  TopologyInspector(Packing& packing, const Candidate& candidate, std::uint32_t shape,
-                    const RowSet& rows)
+  TopologyInspector(const Packing& packing, const Candidate& candidate, const Reaches& reaches)
       : packing_(packing),
         counts_(packing.counts()),
         topology_(packing.counts().topology()),
         candidate_(candidate),
-        shape_(shape),
-        rows_(rows) {}
+        reaches_(reaches) {}
 
-  std::optional<TopologyObstacle> find() {
+  std::vector<TopologyObstacle> find() const {
+    std::vector<TopologyObstacle> found;
+    const auto note = [&found](std::optional<TopologyObstacle> obstacle) {
+      if (obstacle) {
+        found.push_back(*std::move(obstacle));
+      }
+    };
     for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
+      const std::size_t before = found.size();
       for (const std::uint32_t id : keyed.groups) {
-        if (auto found = group_obstacle(id, reachable)) {
-          return found;
-        }
+        note(group_obstacle(id, reachable));
       }
       const bool open = std::any_of(reachable.begin(), reachable.end(), [&](std::int32_t domain) {
         return packing_.choices().allows(candidate_, keyed, domain);
       });
-      if (!open) {
-        return TopologyObstacle{
+      if (!open && found.size() == before) {
+        note(TopologyObstacle{
             "its constraints on " + name(keyed.key) + " leave no domain when taken together",
-            "drop one of them"};
+            "drop one of them"});
       }
     }
-    if (auto found = closed_by_others()) {
-      return found;
+    for (const std::uint32_t id : candidate_.constraint.repelling) {
+      // What it must itself keep apart from was said above.
+      const auto& own = candidate_.rung.groups;
+      if (std::find(own.begin(), own.end(), id) == own.end()) {
+        note(closed_by_others(id));
+      }
     }
-    return missing_company();
+    for (const std::uint32_t id : candidate_.rung.on_host) {
+      note(missing_company(id));
+    }
+    // Groups are numbered in the order of the input, which must not show.
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.reason, a.remedy) < std::tie(b.reason, b.remedy);
+    });
+    return found;
   }
 
  private:
   const std::string& name(std::uint32_t key) const { return topology_.keys()[key].name(); }
 
-  // Domains in which some instance type that would do is on sale.
-  std::vector<std::int32_t> reachable_domains(std::uint32_t key) {
+  std::vector<std::int32_t> reachable_domains(std::uint32_t key) const {
     std::vector<std::int32_t> result;
-    ClaimShapes& shapes = packing_.drafts().shapes();
-    for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
-      const auto domain = static_cast<std::int32_t>(i);
-      const Narrowing& narrowing = packing_.narrowings().one(key, domain);
-      const std::uint32_t shape = shapes.joined(shape_, narrowing.id, narrowing.requirements);
-      if (shape != ClaimShapes::kNone &&
-          (shapes[shape].offered.intersects(rows_) || !shapes[shape].reserved.empty())) {
-        result.push_back(domain);
+    const auto& domains = topology_.keys()[key].domains();
+    for (std::size_t i = 0; i < domains.size(); ++i) {
+      if (reaches_(Requirement::in(name(key), {domains[i]}))) {
+        result.push_back(static_cast<std::int32_t>(i));
       }
     }
     return result;
@@ -153,59 +164,54 @@ class TopologyInspector {
             "let it go to " + list(group.key_index, company)};
   }
 
-  std::optional<TopologyObstacle> closed_by_others() {
-    for (const std::uint32_t id : candidate_.constraint.repelling) {
-      const TopologyGroup& group = topology_.groups()[id];
-      if (group.by_host) {
-        continue;  // a new node is free of others
-      }
-      const auto reachable = reachable_domains(group.key_index);
-      if (!reachable.empty() &&
-          std::all_of(reachable.begin(), reachable.end(),
-                      [&](std::int32_t domain) { return counts_.is_closed(id, domain); })) {
-        return TopologyObstacle{
-            "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
-                " are in every domain of " + group.key + " that it can go to (" +
-                list(group.key_index, reachable) + ")",
-            "allow more values of " + group.key + ", or change their anti-affinity"};
-      }
+  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    if (group.by_host) {
+      return std::nullopt;  // a new node is free of others
     }
-    return std::nullopt;
+    const auto reachable = reachable_domains(group.key_index);
+    const bool all_closed =
+        std::all_of(reachable.begin(), reachable.end(),
+                    [&](std::int32_t domain) { return counts_.is_closed(id, domain); });
+    if (reachable.empty() || !all_closed) {
+      return std::nullopt;
+    }
+    return TopologyObstacle{
+        "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
+            " are in every domain of " + group.key + " that it can go to (" +
+            list(group.key_index, reachable) + ")",
+        "allow more values of " + group.key + ", or change their anti-affinity"};
   }
 
-  std::optional<TopologyObstacle> missing_company() const {
-    for (const std::uint32_t id : candidate_.rung.on_host) {
-      const TopologyGroup& group = topology_.groups()[id];
-      if (group.kind == TopologyKind::Affinity && !packing_.choices().is_first(candidate_, id)) {
-        const std::string text =
-            "it must share a node with pods that match " + selector_text(group);
-        return counts_.total(id) == 0
-                   ? TopologyObstacle{text + ", and there are none",
-                                      "start such a pod or correct the selector"}
-                   : TopologyObstacle{text + ", and no node that has one has room for it",
-                                      "use preferredDuringSchedulingIgnoredDuringExecution, or "
-                                      "make room on such a node"};
-      }
+  std::optional<TopologyObstacle> missing_company(std::uint32_t id) const {
+    const TopologyGroup& group = topology_.groups()[id];
+    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(candidate_, id)) {
+      return std::nullopt;
     }
-    return std::nullopt;
+    const std::string text = "it must share a node with pods that match " + selector_text(group);
+    return counts_.total(id) == 0
+               ? TopologyObstacle{text + ", and there are none",
+                                  "start such a pod or correct the selector"}
+               : TopologyObstacle{text + ", and no node that has one has room for it",
+                                  "use preferredDuringSchedulingIgnoredDuringExecution, or "
+                                  "make room on such a node"};
   }
 
-  Packing& packing_;
+  const Packing& packing_;
   const TopologyCounts& counts_;
   const Topology& topology_;
   const Candidate& candidate_;
-  std::uint32_t shape_;
-  const RowSet& rows_;
+  const Reaches& reaches_;
 };
 
 }  // namespace
 
-std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
-                                                  std::uint32_t shape, const RowSet& rows) {
+std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,
+                                                 const Reaches& reaches) {
   if (!candidate.constraint.has_topology()) {
-    return std::nullopt;
+    return {};
   }
-  return TopologyInspector(packing, candidate, shape, rows).find();
+  return TopologyInspector(packing, candidate, reaches).find();
 }
 
 }  // namespace millwright::scheduling

@@ -4,9 +4,9 @@
 #include "scheduling/claim_drafts.hpp"
 #include "scheduling/packing.hpp"
 
-#include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace millwright::scheduling {
 
@@ -15,9 +15,11 @@ struct TopologyObstacle {
   std::string remedy;
 };
 
-// For a new claim of the shape, on instance types of `rows`; nullopt when topology is not what
-// keeps the pod out.
-std::optional<TopologyObstacle> topology_obstacle(Packing& packing, const Candidate& candidate,
-                                                  std::uint32_t shape, const RowSet& rows);
+// Whether an instance type that would do is on sale with this one value of a topology key.
+using Reaches = std::function<bool(const Requirement& domain)>;
+
+// Everything of that kind, for a new claim; none when topology is not what keeps the pod out.
+std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,
+                                                 const Reaches& reaches);
 
 }  // namespace millwright::scheduling

@@ -35,7 +35,11 @@ model::ResourceList InstanceType::allocatable() const {
 model::ResourceList allocatable_of(const model::ResourceList& capacity,
                                    const model::ResourceList& overhead) {
   model::ResourceList result = capacity;
-  model::subtract_from(result, overhead);
+  for (auto& [name, quantity] : result) {
+    if (const auto taken = overhead.find(name); taken != overhead.end()) {
+      quantity -= taken->second;
+    }
+  }
   // Huge pages are carved out of memory, so what they take is no longer there as memory.
   model::Quantity huge;
   for (const auto& [name, quantity] : capacity) {
@@ -46,7 +50,6 @@ model::ResourceList allocatable_of(const model::ResourceList& capacity,
   if (const auto memory = result.find(model::kMemory); memory != result.end()) {
     memory->second -= huge;
   }
-  std::erase_if(result, [&](const auto& item) { return !capacity.contains(item.first); });
   for (auto& [name, quantity] : result) {
     quantity = std::max(quantity, model::Quantity{});
   }

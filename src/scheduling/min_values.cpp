@@ -56,4 +56,17 @@ bool relax_min_values(Requirements& requirements, const TypeTable& table, const 
   return !lowered.empty();
 }
 
+std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
+                             const RowSet& rows) {
+  std::string text;
+  for (const Requirement& requirement : requirements) {
+    const std::size_t count = table.distinct_values(requirement.key(), rows);
+    if (short_of(requirement, count)) {
+      text.append(text.empty() ? "lower minValues of " : " and of ")
+          .append(requirement.key() + " to " + std::to_string(count));
+    }
+  }
+  return text;
+}
+
 }  // namespace millwright::scheduling

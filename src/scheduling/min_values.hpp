@@ -17,5 +17,8 @@ bool satisfies_min_values(const Requirements& requirements, const TypeTable& tab
                           const RowSet& rows);
 // Lowers each unsatisfied minValues to what the rows have (policy BestEffort); true when any was.
 bool relax_min_values(Requirements& requirements, const TypeTable& table, const RowSet& rows);
+// "lower minValues of KEY to N", to what the rows have; empty when they have enough.
+std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
+                             const RowSet& rows);
 
 }  // namespace millwright::scheduling

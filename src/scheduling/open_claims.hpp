@@ -2,15 +2,38 @@
 // none), then by age. Shared by all classes that look for a claim in the same domains.
 #pragma once
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace millwright::scheduling {
 
+// A set of claims, one bit each.
+class ClaimMarks {
+ public:
+  bool contains(std::uint32_t claim) const { return (word(claim / 64) >> (claim % 64) & 1) != 0; }
+  void insert(std::uint32_t claim) {
+    if (words_.size() <= claim / 64) {
+      words_.resize(claim / 64 + 1, 0);
+    }
+    words_[claim / 64] |= std::uint64_t{1} << (claim % 64);
+  }
+  void erase(std::uint32_t claim) { words_[claim / 64] &= ~(std::uint64_t{1} << (claim % 64)); }
+  std::size_t word_count() const { return words_.size(); }
+  // 64 claims; none beyond those that were ever inserted.
+  std::uint64_t word(std::size_t index) const { return index < words_.size() ? words_[index] : 0; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
 class OpenClaims {
  public:
+  // What becomes of a claim that was visited.
+  enum class Verdict : std::uint8_t { Take, PassOver, Drop };
+
   // Claims below this number were looked at already, whether or not they were added.
   std::uint32_t seen() const { return seen_; }
   void see(std::uint32_t claim, bool add, std::uint32_t rank) {
@@ -21,59 +44,57 @@ class OpenClaims {
   }
   // The claim has gone from one rank to another; `open`: it can still take pods.
   void move(std::uint32_t claim, std::uint32_t from, std::uint32_t to, bool open) {
-    if (claim >= seen_ || from >= ranks_.size() || (from == to && open)) {
+    if (claim >= seen_ || from >= ranks_.size() || (from == to && open) ||
+        !ranks_[from].claims.contains(claim)) {
       return;
     }
-    auto& old = ranks_[from];
-    const auto at = std::lower_bound(old.begin(), old.end(), claim);
-    if (at == old.end() || *at != claim) {
-      return;
-    }
-    old.erase(at);
+    erase(claim, from);
     if (open) {
       insert(claim, to);
     }
   }
-  // In order, until `visit` returns true.
+  // In order, those `except` which were marked, until `visit` takes one. A claim that it drops is
+  // never listed again.
   template <class Visit>
-  bool any(Visit visit) const {
-    for (const auto& claims : ranks_) {
-      for (const std::uint32_t claim : claims) {
-        if (visit(claim)) {
-          return true;
+  std::optional<std::uint32_t> first(const ClaimMarks& except, Visit visit) {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const Rank& here = ranks_[rank];
+      for (std::size_t i = here.count == 0 ? here.claims.word_count() : 0;
+           i < here.claims.word_count(); ++i) {
+        for (auto word = here.claims.word(i) & ~except.word(i); word != 0; word &= word - 1) {
+          const auto claim = static_cast<std::uint32_t>(i * 64) +
+                             static_cast<std::uint32_t>(std::countr_zero(word));
+          const Verdict verdict = visit(claim);
+          if (verdict == Verdict::Take) {
+            return claim;
+          }
+          if (verdict == Verdict::Drop) {
+            erase(claim, rank);
+          }
         }
       }
     }
-    return false;
+    return std::nullopt;
   }
 
  private:
+  struct Rank {
+    ClaimMarks claims;
+    std::size_t count = 0;
+  };
   void insert(std::uint32_t claim, std::uint32_t rank) {
     if (ranks_.size() <= rank) {
       ranks_.resize(rank + 1);
     }
-    auto& claims = ranks_[rank];
-    claims.insert(std::lower_bound(claims.begin(), claims.end(), claim), claim);
+    ranks_[rank].claims.insert(claim);
+    ++ranks_[rank].count;
+  }
+  void erase(std::uint32_t claim, std::uint32_t rank) {
+    ranks_[rank].claims.erase(claim);
+    --ranks_[rank].count;
   }
   std::uint32_t seen_ = 0;
-  std::vector<std::vector<std::uint32_t>> ranks_;
-};
-
-// Claims that have turned a class away, one bit each.
-class ClaimMarks {
- public:
-  bool contains(std::uint32_t claim) const {
-    return claim / 64 < words_.size() && (words_[claim / 64] >> (claim % 64) & 1) != 0;
-  }
-  void insert(std::uint32_t claim) {
-    if (words_.size() <= claim / 64) {
-      words_.resize(claim / 64 + 1, 0);
-    }
-    words_[claim / 64] |= std::uint64_t{1} << (claim % 64);
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
+  std::vector<Rank> ranks_;
 };
 
 }  // namespace millwright::scheduling

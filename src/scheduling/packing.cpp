@@ -82,15 +82,14 @@ void Packing::place_all(std::vector<std::uint32_t>& waiting) {
 
 void Packing::look_again() {
   std::fill(gave_up_.begin(), gave_up_.end(), 0);
+  // Nodes have only got fuller; those that turned a class away are not asked again.
+  const auto forget = [](Seeker& seeker) { seeker = {.next_node = seeker.next_node}; };
   for (auto& seekers : seekers_) {
-    for (Seeker& seeker : seekers) {
-      seeker.claims_seen = 0;
-      seeker.open_claims.clear();
-      seeker.turned_away = {};
-      seeker.cannot_open = false;
-    }
+    std::for_each(seekers.begin(), seekers.end(), forget);
   }
-  seekers_by_choice_.clear();
+  for (auto& [choice, seeker] : seekers_by_choice_) {
+    forget(seeker);
+  }
   listed_.clear();
 }
 
@@ -207,10 +206,10 @@ bool Packing::place(std::uint32_t pod) {
 
 bool Packing::place_on_node(std::uint32_t pod, const Candidate& candidate, std::uint32_t node) {
   const auto& volumes = pods_.volumes[pods_.pods[pod].volumes];
-  if (!node_admits(node, candidate) ||
+  if ((candidate.constraint.has_topology() && !node_is_open(node, candidate)) ||
+      !node_admits(node, candidate) ||
       ports_[node].conflict(candidate.constraint.ports) != nullptr ||
-      !volumes_[node].fit(volumes) ||
-      (candidate.constraint.has_topology() && !node_is_open(node, candidate))) {
+      !volumes_[node].fit(volumes)) {
     return false;
   }
   volumes_[node].add(volumes);

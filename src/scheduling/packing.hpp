@@ -48,6 +48,26 @@ class Packing {
   void repack();
   // It has found some.
   bool repacked() const { return repacked_; }
+  // The very last step: who still waits for a spread constraint, with fewer domains in mind.
+  void place_among_nodes(const Problem& problem);
+
+  // For PlanningSession, which keeps a packing that has run and changes it: packing_revision.cpp.
+  //
+  // Forgets what claims were closed to whom, before the first change.
+  void reopen();
+  // Classes, pods and nodes have been added at the ends of the compiled lists.
+  void grow();
+  // Places these pods and those that wait, as far as there is a place; returns those placed.
+  std::vector<std::uint32_t> arrive(std::span<const std::uint32_t> pods);
+  // The pod has no place any more and does not wait for one. Not for pods that other pods matter to
+  // or that have ports or volumes.
+  void take_out(std::uint32_t pod);
+  // The pod is part of its node's record from now on, and counts as it did.
+  void bound(std::uint32_t pod);
+  void swap_steps(std::uint32_t a, std::uint32_t b) { std::swap(steps_[a], steps_[b]); }
+  // The node was compiled anew. Its pods that do not fit any more have no place now; returns them.
+  std::vector<std::uint32_t> refresh_node(std::uint32_t node);
+  const Amounts& room(std::uint32_t node) const { return room_[node]; }
 
   const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
   const ClaimDrafts& drafts() const { return drafts_; }
@@ -72,6 +92,12 @@ class Packing {
   };
 
   void keep_promises();
+  bool waits_for_spread(std::uint32_t pod) const;
+  // Domains that a node has or a claim may come to have.
+  DomainSet inhabited(std::uint32_t key, const Problem& problem);
+  std::vector<DomainSet> compared_with(const std::vector<DomainSet>& inhabited,
+                                       const Rung& rung) const;
+  bool place_compared_with(const std::vector<DomainSet>& inhabited, std::uint32_t pod);
   void place_all(std::vector<std::uint32_t>& waiting);
   // Claims or limits have changed in the pods' favour: what was learned about them is forgotten.
   void look_again();
@@ -127,6 +153,8 @@ class Packing {
     return all;
   }
   void count_on_node(std::uint32_t node, const Constraint& constraint);
+  void look_at_node_again(std::uint32_t node);
+  std::vector<std::uint32_t> pods_on(std::uint32_t node) const;
   void recount();
   void settle(std::uint32_t pod, Outcome outcome);
   bool node_admits(std::uint32_t node, const Candidate& candidate);

@@ -31,22 +31,20 @@ OpenClaims& Packing::listed(const Narrowing* chosen) {
 }
 
 bool Packing::seek_listed_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
-  std::uint32_t found = 0;
-  const bool any = listed(candidate.narrowed.chosen).any([&](std::uint32_t claim) {
-    if (seeker.turned_away.contains(claim)) {
-      return false;
-    }
-    found = claim;
+  using Verdict = OpenClaims::Verdict;
+  const Narrowing* chosen = candidate.narrowed.chosen;
+  const auto found = listed(chosen).first(seeker.turned_away, [&](std::uint32_t claim) {
     if (drafts_.join(claim, candidate, pod)) {
-      return true;
+      return Verdict::Take;
     }
     seeker.turned_away.insert(claim);
-    return false;
+    // Its domain was open when it was listed, perhaps, and is another one now.
+    return may_suit(claim, chosen) ? Verdict::PassOver : Verdict::Drop;
   });
-  if (any) {
-    settle(pod, {Outcome::Kind::Claim, found});
+  if (found) {
+    settle(pod, {Outcome::Kind::Claim, *found});
   }
-  return any;
+  return found.has_value();
 }
 
 Packing::Attempt Packing::attempt_on(const Candidate& candidate, Seeker& plain) {

@@ -3,6 +3,7 @@
 #include "scheduling/min_values.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -91,7 +92,7 @@ void add_custom_labels(const Requirements& requirements, model::StringMap& label
   }
 }
 
-std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::string& reason) {
+std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
   std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
   for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
@@ -103,7 +104,7 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, std::str
     prototype.claim = make_prototype(claim, prototype);
   }
   if (!prototype.claim) {
-    reason = prototype.reason;
+    dropped = prototype.dropped;
     return std::nullopt;
   }
   PlannedClaim planned = *prototype.claim;
@@ -139,8 +140,11 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
     if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
         !shortfall.empty()) {
       if (problem_.options.min_values == MinValuesPolicy::Strict) {
-        prototype.reason = "NodePool " + pool.name() + ": of the " + std::to_string(types.size()) +
-                           " cheapest instance types, " + shortfall;
+        prototype.dropped = {"NodePool " + pool.name() + ": of the " +
+                                 std::to_string(types.size()) + " cheapest instance types, " +
+                                 shortfall,
+                             lower_min_values(planned.requirements, *pool.table, kept) +
+                                 " in NodePool " + pool.name()};
         return std::nullopt;
       }
       relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
@@ -159,14 +163,32 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   return planned;
 }
 
-void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim,
-                            const RowSet& rows) const {
+const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(std::uint32_t pool) {
+  const TypeTable& table = *pools_[pool].table;
+  std::vector<std::uint32_t>& rows = rows_by_name_[&table];
+  if (rows.empty()) {
+    rows.resize(table.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return table.row(a).type->name < table.row(b).type->name;
+    });
+  }
+  return rows;
+}
+
+void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) {
   for (const auto key :
        {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
     planned.requirements.remove(key);
   }
-  planned.requirements.add(
-      Requirement::in(model::kInstanceTypeLabel, planned.instance_types.list()));
+  std::vector<std::string> names;
+  for (const std::uint32_t row : rows_by_name(claim.pool)) {
+    const std::string& name = pools_[claim.pool].table->row(row).type->name;
+    if (rows.contains(row) && (names.empty() || names.back() != name)) {
+      names.push_back(name);
+    }
+  }
+  planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, std::move(names)));
   const auto& kinds = pools_[claim.pool].table->kinds();
   if (claim.reserved) {
     planned.requirements.add(kinds[*claim.reserved].requirements);
@@ -188,10 +210,12 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim,
 }
 
 model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {
-  std::set<std::uint32_t> classes;
+  std::vector<std::uint32_t> classes;
   for (const std::uint32_t pod : claim.pods) {
-    classes.insert(pods_.pods[pod].pod_class);
+    classes.push_back(pods_.pods[pod].pod_class);
   }
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   model::ResourceList result;
   for (const std::uint32_t pod_class : classes) {
     for (const auto& [name, quantity] : pods_.classes[pod_class].request_list) {

@@ -16,6 +16,12 @@ namespace millwright::scheduling {
 // admits. Karpenter's Requirements.Labels().
 void add_custom_labels(const Requirements& requirements, model::StringMap& labels);
 
+// Why a claim is not written after all.
+struct Dropped {
+  std::string reason;
+  std::string remedy;
+};
+
 class ClaimWriter {
  public:
   ClaimWriter(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
@@ -24,17 +30,18 @@ class ClaimWriter {
 
   // nullopt, with the reason, when the claim would break minValues once its instance types are
   // cut to the number allowed.
-  std::optional<PlannedClaim> write(const ClaimDraft& claim, std::string& reason);
+  std::optional<PlannedClaim> write(const ClaimDraft& claim, Dropped& dropped);
 
  private:
   // All of a claim but its pods: the same for claims with the same shape and instance types.
   struct Prototype {
     std::optional<PlannedClaim> claim;
-    RowSet kept;         // rows of its instance types
-    std::string reason;  // why there is none
+    RowSet kept;      // rows of its instance types
+    Dropped dropped;  // why there is none
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
-  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) const;
+  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  const std::vector<std::uint32_t>& rows_by_name(std::uint32_t pool);
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
 
@@ -43,6 +50,8 @@ class ClaimWriter {
   std::span<const PoolTemplate> pools_;
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
+  std::map<const TypeTable*, std::vector<std::uint32_t>>
+      rows_by_name_;  // looked up, never iterated
   std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
 };
 

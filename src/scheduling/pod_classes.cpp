@@ -3,6 +3,7 @@
 #include "scheduling/pod_fingerprint.hpp"
 #include "scheduling/signature.hpp"
 #include "scheduling/topology_roles.hpp"
+#include "scheduling/uid_keys.hpp"
 #include "scheduling/unsupported.hpp"
 #include "scheduling/volumes.hpp"
 
@@ -16,11 +17,12 @@
 #include <utility>
 
 namespace millwright::scheduling {
-namespace {
 
 bool is_soft(const model::Taint& taint) {
   return taint.effect == "PreferNoSchedule";
 }
+
+namespace {
 
 bool has_soft_taints(const Problem& problem) {
   const auto any_soft = [](const auto& taints) {
@@ -49,8 +51,9 @@ class Classifier {
       : problem_(problem),
         daemons_(daemons),
         roles_(problem),
-        volumes_(problem.surroundings.get()),
-        soft_taints_(has_soft_taints(problem)) {}
+        volumes_(problem.surroundings.get()) {
+    result_.soft_taints = has_soft_taints(problem);
+  }
 
   PodClasses run() {
     std::unordered_set<std::string_view> seen;
@@ -122,7 +125,12 @@ class Classifier {
     }
     const auto id = static_cast<std::uint32_t>(result_.constraints.size());
     bucket.emplace_back(circumstances.signature, id);
-    result_.constraints.push_back(build_constraint(pod, roles_.role(index), circumstances));
+    result_.constraints.push_back(
+        make_constraint(pod, roles_.role(index), circumstances.volumes, roles_.groups().get(),
+                        problem_.options.preferences, result_.soft_taints));
+    for (Rung& rung : result_.constraints.back().ladder) {
+      rung.id = rung_id(rung.requirements);
+    }
     return id;
   }
 
@@ -140,45 +148,6 @@ class Classifier {
       }
     }
     return result;
-  }
-
-  Constraint build_constraint(const model::Pod& pod, const TopologyRole& role,
-                              const Circumstances& circumstances) {
-    Constraint constraint;
-    constraint.tolerations = pod.spec.tolerations;
-    constraint.ports = HostPorts(pod.spec);
-    constraint.counted = role.counted;
-    constraint.repelling = role.repelling;
-    constraint.carried = role.held.required_anti;
-    if (Unsupported reason = unsupported(pod.spec); !reason.refusal.empty()) {
-      constraint.refusal = std::move(reason.refusal);
-      constraint.remedy = std::move(reason.remedy);
-      return constraint;
-    }
-    if (!circumstances.volumes.refusal.empty()) {
-      constraint.refusal = circumstances.volumes.refusal;
-      constraint.remedy = circumstances.volumes.remedy;
-      return constraint;
-    }
-    std::string conflict;
-    constraint.ladder =
-        relaxation_ladder({.spec = pod.spec,
-                           .preferences = problem_.options.preferences,
-                           .volume_alternatives = circumstances.volumes.alternatives,
-                           .topology = role.held,
-                           .has_soft_taints = soft_taints_},
-                          conflict);
-    for (Rung& rung : constraint.ladder) {
-      rung.id = rung_id(rung.requirements);
-    }
-    if (roles_.groups()) {
-      sort_groups_by_key(constraint, roles_.groups()->groups());
-    }
-    if (constraint.ladder.empty()) {
-      constraint.refusal = "it can never be scheduled: " + conflict;
-      constraint.remedy = "remove one of the two";
-    }
-    return constraint;
   }
 
   std::uint32_t rung_id(const Requirements& requirements) {
@@ -236,12 +205,16 @@ class Classifier {
     struct Keyed {
       std::int64_t cpu;
       std::int64_t memory;
+      std::optional<base::TimePoint> created;
+      std::uint64_t uid;  // some bytes of it, which nearly always decide
       PlannedPod pod;
     };
+    const UidKeys uids(result_.pods);
     std::vector<Keyed> keyed;
     keyed.reserve(result_.pods.size());
     for (const PlannedPod& pod : result_.pods) {
-      keyed.push_back({amount(pod, model::kCpu), amount(pod, model::kMemory), pod});
+      keyed.push_back({amount(pod, model::kCpu), amount(pod, model::kMemory),
+                       pod.pod->meta.creation_timestamp, uids.of(pod), pod});
     }
     std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
       if (a.cpu != b.cpu) {
@@ -250,11 +223,14 @@ class Classifier {
       if (a.memory != b.memory) {
         return a.memory > b.memory;
       }
+      if (a.created != b.created) {
+        return a.created < b.created;
+      }
+      if (a.uid != b.uid) {
+        return a.uid < b.uid;
+      }
       const auto& left = a.pod.pod->meta;
       const auto& right = b.pod.pod->meta;
-      if (left.creation_timestamp != right.creation_timestamp) {
-        return left.creation_timestamp < right.creation_timestamp;
-      }
       return std::tie(left.uid, left.namespace_, left.name) <
              std::tie(right.uid, right.namespace_, right.name);
     });
@@ -267,7 +243,6 @@ class Classifier {
   const std::vector<DaemonPod>& daemons_;
   TopologyRoles roles_;
   Volumes volumes_;
-  bool soft_taints_;
   PodClasses result_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<const model::Pod*, std::uint32_t>>>
       specs_by_hash_;
@@ -285,6 +260,42 @@ class Classifier {
 };
 
 }  // namespace
+
+Constraint make_constraint(const model::Pod& pod, const TopologyRole& role,
+                           const VolumeNeeds& volumes, const TopologyGroups* groups,
+                           PreferencePolicy preferences, bool soft_taints) {
+  Constraint constraint;
+  constraint.tolerations = pod.spec.tolerations;
+  constraint.ports = HostPorts(pod.spec);
+  constraint.counted = role.counted;
+  constraint.repelling = role.repelling;
+  constraint.carried = role.held.required_anti;
+  if (Unsupported reason = unsupported(pod.spec); !reason.refusal.empty()) {
+    constraint.refusal = std::move(reason.refusal);
+    constraint.remedy = std::move(reason.remedy);
+    return constraint;
+  }
+  if (!volumes.refusal.empty()) {
+    constraint.refusal = volumes.refusal;
+    constraint.remedy = volumes.remedy;
+    return constraint;
+  }
+  Unsupported conflict;
+  constraint.ladder = relaxation_ladder({.spec = pod.spec,
+                                         .preferences = preferences,
+                                         .volume_alternatives = volumes.alternatives,
+                                         .topology = role.held,
+                                         .has_soft_taints = soft_taints},
+                                        conflict);
+  if (groups != nullptr) {
+    sort_groups_by_key(constraint, groups->groups());
+  }
+  if (constraint.ladder.empty()) {
+    constraint.refusal = std::move(conflict.refusal);
+    constraint.remedy = std::move(conflict.remedy);
+  }
+  return constraint;
+}
 
 PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons) {
   return Classifier(problem, daemons).run();

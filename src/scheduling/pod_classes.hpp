@@ -57,11 +57,21 @@ struct PodClasses {
   // In the order they are placed: CPU descending, memory descending, oldest first, uid.
   std::vector<PlannedPod> pods;
   std::uint32_t rung_count = 0;
+  bool soft_taints = false;  // some NodePool or node has a PreferNoSchedule taint
   // What drivers would attach for a pod. The first entry is "nothing".
   std::vector<std::vector<AttachedVolume>> volumes{{}};
   // Null when no pod has a say in where another may go.
   std::shared_ptr<TopologyGroups> topology;
 };
+
+struct TopologyRole;  // topology_roles.hpp
+
+// The constraint of a pod, but for the ids of its rungs. `groups` may be null.
+Constraint make_constraint(const model::Pod& pod, const TopologyRole& role,
+                           const VolumeNeeds& volumes, const TopologyGroups* groups,
+                           PreferencePolicy preferences, bool soft_taints);
+
+bool is_soft(const model::Taint& taint);  // PreferNoSchedule
 
 PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons);
 

@@ -58,13 +58,21 @@ void PodLots::remove_last(Lot& lot, LotItem& item) {
   }
 }
 
+std::int32_t PodLots::most_per_node(std::uint32_t id) const {
+  const TopologyGroup& group = topology_.groups()[id];
+  return group.kind == TopologyKind::Spread ? std::max(group.max_skew, 1) : 1;
+}
+
+bool PodLots::is_kept_off(const Lot& lot, const HostTally& tally) const {
+  return std::any_of(lot.apart.begin(), lot.apart.end(), [&](std::uint32_t group) {
+    return tally.selected(group) >= most_per_node(group);
+  });
+}
+
 std::size_t PodLots::claims_needed() const {
   std::size_t most = 0;
-  for (const auto& [id, pods] : apart_) {
-    const TopologyGroup& group = topology_.groups()[id];
-    const auto per_node = group.kind == TopologyKind::Spread
-                              ? static_cast<std::size_t>(std::max(group.max_skew, 1))
-                              : 1;
+  for (const auto& [group, pods] : apart_) {
+    const auto per_node = static_cast<std::size_t>(most_per_node(group));
     most = std::max(most, (pods + per_node - 1) / per_node);
   }
   return most;
@@ -95,6 +103,13 @@ void PodLots::sort(std::span<const PoolTemplate> pools) {
         drafts_.joined_shape(drafts_.shapes().empty_claim(pool_), item.candidate);
     Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
     lot.exclusive = !item.apart.empty();
+    if (lot.items.empty()) {
+      lot.apart = item.apart;
+    } else {
+      std::erase_if(lot.apart, [&](std::uint32_t group) {
+        return std::find(item.apart.begin(), item.apart.end(), group) == item.apart.end();
+      });
+    }
     for (const std::uint32_t group : item.apart) {
       apart_[group] += item.pods.size();
     }

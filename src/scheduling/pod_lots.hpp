@@ -31,6 +31,7 @@ struct Lot {
   bool exclusive = false;   // some of its pods may not share a node with each other
   std::size_t left = 0;     // pods
   std::vector<std::uint32_t> items;
+  std::vector<std::uint32_t> apart;  // what all of its items have in their lists of that name
 };
 
 class PodLots {
@@ -56,6 +57,8 @@ class PodLots {
   double value_left() const { return value_left_; }
   // How many claims it takes at least to keep those apart that must not share a node.
   std::size_t claims_needed() const;
+  // No pod of the lot may share a node that has this tally.
+  bool is_kept_off(const Lot& lot, const HostTally& tally) const;
   // What room is worth on new claims of a lot's shape.
   const std::vector<double>& prices(std::uint32_t shape) const { return prices_.at(shape); }
   // All pods together, at first.
@@ -63,6 +66,8 @@ class PodLots {
 
  private:
   void note_exclusive(LotItem& item) const;
+  // Of the pods that a group keeps apart.
+  std::int32_t most_per_node(std::uint32_t group) const;
 
   const PodClasses& pods_;
   const Topology& topology_;

@@ -80,6 +80,28 @@ RoomTable room_of(const PoolTemplate& pool, const Columns& columns) {
   return RoomTable(std::move(room));
 }
 
+PoolTemplate compile(std::shared_ptr<const model::NodePool> node_pool,
+                     std::shared_ptr<const TypeTable> table, const Columns& columns,
+                     std::span<const DaemonPod> daemons, MinValuesPolicy min_values) {
+  PoolTemplate pool;
+  pool.pool = std::move(node_pool);
+  pool.table = std::move(table);
+  pool.min_values = min_values;
+  pool.labels = labels_of(*pool.pool);
+  pool.requirements = requirements_of(*pool.pool, pool.labels);
+  pool.taints = pool.pool->template_.taints.value_or(std::vector<model::Taint>{});
+  pool.daemon_groups = daemon_groups(daemons, *pool.table, pool.requirements, pool.taints);
+  pool.room = room_of(pool, columns);
+  choose_rows(pool, min_values);
+  return pool;
+}
+
+// The API server raises the generation with every change of a spec, and never otherwise.
+bool says_the_same(const model::NodePool& a, const model::NodePool& b) {
+  return &a == &b || (a.meta.generation > 0 && a.meta.generation == b.meta.generation &&
+                      !a.meta.uid.empty() && a.meta.uid == b.meta.uid);
+}
+
 }  // namespace
 
 bool is_simulated_key(std::string_view key) {
@@ -88,7 +110,7 @@ bool is_simulated_key(std::string_view key) {
 }
 
 std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
-                                         std::span<const DaemonPod> daemons) {
+                                         std::span<const DaemonPod> daemons, PoolMemory memory) {
   std::vector<const PoolOption*> options;
   for (const PoolOption& option : problem.pools) {
     if (option.pool && may_grow(option)) {
@@ -101,23 +123,33 @@ std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& 
     }
     return a->pool->meta.name > b->pool->meta.name;
   });
+  const bool alike =
+      memory.columns == columns &&
+      std::equal(daemons.begin(), daemons.end(), memory.daemons.begin(), memory.daemons.end());
   std::map<const void*, std::shared_ptr<const TypeTable>> tables;  // looked up, never iterated
+  for (const PoolTemplate& old : memory.pools) {
+    tables.emplace(old.table->types().get(), old.table);
+  }
   std::vector<PoolTemplate> result;
   for (const PoolOption* option : options) {
-    PoolTemplate& pool = result.emplace_back();
-    pool.pool = option->pool;
+    const auto known =
+        std::find_if(memory.pools.begin(), memory.pools.end(), [&](const PoolTemplate& old) {
+          return alike && old.pool && says_the_same(*old.pool, *option->pool) &&
+                 old.table->types() == option->types &&
+                 old.min_values == problem.options.min_values;
+        });
+    if (known != memory.pools.end()) {
+      known->pool = nullptr;  // to be taken once
+      result.push_back(std::move(*known));
+      result.back().pool = option->pool;
+      continue;
+    }
     auto& table = tables[option->types.get()];
     if (!table) {
       table = std::make_shared<TypeTable>(
           option->types ? option->types : std::make_shared<const std::vector<InstanceType>>());
     }
-    pool.table = table;
-    pool.labels = labels_of(*pool.pool);
-    pool.requirements = requirements_of(*pool.pool, pool.labels);
-    pool.taints = pool.pool->template_.taints.value_or(std::vector<model::Taint>{});
-    pool.daemon_groups = daemon_groups(daemons, *table, pool.requirements, pool.taints);
-    pool.room = room_of(pool, columns);
-    choose_rows(pool, problem.options.min_values);
+    result.push_back(compile(option->pool, table, columns, daemons, problem.options.min_values));
   }
   return result;
 }

@@ -27,6 +27,7 @@ struct PoolTemplate {
   RoomTable room;       // allocatable less DaemonSets, by row
   RowSet rows;          // those that can be a node of this pool at all
   std::string problem;  // why there is none
+  MinValuesPolicy min_values = MinValuesPolicy::Strict;
 
   const std::string& name() const { return pool->meta.name; }
 };
@@ -34,9 +35,20 @@ struct PoolTemplate {
 // Requirement keys that exist only while planning.
 bool is_simulated_key(std::string_view key);
 
+// Templates of an earlier problem. One serves again if its NodePool and its list of instance types
+// are the same objects (or the NodePool of the same generation: only its status is new) and columns
+// and DaemonSets are equal; its table of types, if the list is the same. Objects are known by their
+// address, which cannot be another's as long as the templates keep them.
+struct PoolMemory {
+  Columns columns;
+  std::vector<DaemonPod> daemons;
+  std::vector<PoolTemplate> pools;
+};
+
 // Those that may grow, by weight descending, then name descending (Karpenter's order). Pools that
-// are deleting, not Ready or of fixed size are left out.
+// are deleting, not Ready or of fixed size are left out. Takes what it can from `memory`.
 std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
-                                         std::span<const DaemonPod> daemons);
+                                         std::span<const DaemonPod> daemons,
+                                         PoolMemory memory = {});
 
 }  // namespace millwright::scheduling

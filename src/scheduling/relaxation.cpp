@@ -13,31 +13,41 @@ constexpr std::size_t kMaxPreferences = 64;
 using Selectors = std::vector<model::SelectorRequirement>;
 
 // False, with a reason, when nothing can meet both the item and what is there.
-bool add_item(Requirements& requirements, const Requirement& item, std::string& conflict) {
+bool add_item(Requirements& requirements, const Requirement& item, Unsupported& conflict) {
   const Requirement* present = requirements.find(item.key());
   if (item.is_impossible()) {
-    conflict = "no value of label " + item.key() + " can meet its node selector";
+    conflict = {"it can never be scheduled: no value of label " + item.key() +
+                    " can meet its node selector",
+                "remove " + item.key() + " from its node selector"};
     return false;
   }
   if (present != nullptr && !present->has_intersection(item) &&
       !(present->admits_absence() && item.admits_absence())) {
-    conflict = "its own requirements exclude each other: " + present->to_string() + " and " +
-               item.to_string();
+    conflict = {"it can never be scheduled: its own requirements exclude each other: " +
+                    present->to_string() + " and " + item.to_string(),
+                "remove one of the two"};
     return false;
   }
   requirements.add(item);
   return true;
 }
 
-bool add_all(Requirements& requirements, const Selectors& items, std::string& conflict) {
+bool add_all(Requirements& requirements, const Selectors& items, Unsupported& conflict) {
   return std::all_of(items.begin(), items.end(), [&](const auto& item) {
     return add_item(requirements, Requirement(item.key, item.op, item.values), conflict);
   });
 }
 
-bool add_all(Requirements& requirements, const Requirements& more, std::string& conflict) {
-  return std::all_of(more.begin(), more.end(), [&](const Requirement& item) {
-    return add_item(requirements, item, conflict);
+bool add_volumes(Requirements& requirements, const Requirements& volumes, Unsupported& conflict) {
+  return std::all_of(volumes.begin(), volumes.end(), [&](const Requirement& item) {
+    const Requirement own = requirements.get(item.key());
+    if (add_item(requirements, item, conflict)) {
+      return true;
+    }
+    conflict = {"it can never be scheduled: its node selector wants " + own.to_string() +
+                    ", its volumes want " + item.to_string(),
+                "remove " + item.key() + " from its node selector"};
+    return false;
   });
 }
 
@@ -52,7 +62,7 @@ struct Wishes {
 
 class Ladder {
  public:
-  Ladder(const LadderInput& input, std::string& conflict) : input_(input), conflict_(conflict) {
+  Ladder(const LadderInput& input, Unsupported& conflict) : input_(input), conflict_(conflict) {
     base_ = Requirements::from_labels(input.spec.node_selector);
     for (const auto& term : input.spec.affinity.required_node_terms) {
       terms_.push_back(&term.match_expressions);
@@ -137,7 +147,7 @@ class Ladder {
               .tolerates_preferences = wishes.tolerates_preferences,
               .step = step_++,
               .groups = groups_of(wishes)};
-    std::string conflict;
+    Unsupported conflict;
     if (!add_all(rung.requirements, preference, conflict) ||
         !add_all(rung.requirements, term, conflict)) {
       conflict_ = conflict;
@@ -149,7 +159,7 @@ class Ladder {
     }
     for (const Requirements& alternative : input_.volume_alternatives) {
       Rung with_volumes = rung;
-      if (add_all(with_volumes.requirements, alternative, conflict)) {
+      if (add_volumes(with_volumes.requirements, alternative, conflict)) {
         push(std::move(with_volumes));
       } else {
         conflict_ = conflict;
@@ -169,7 +179,7 @@ class Ladder {
 
   static inline const Selectors kNothing{};
   const LadderInput& input_;
-  std::string& conflict_;
+  Unsupported& conflict_;
   Requirements base_;
   std::vector<const Selectors*> terms_;
   std::vector<const Selectors*> preferences_;
@@ -179,7 +189,7 @@ class Ladder {
 
 }  // namespace
 
-std::vector<Rung> relaxation_ladder(const LadderInput& input, std::string& conflict) {
+std::vector<Rung> relaxation_ladder(const LadderInput& input, Unsupported& conflict) {
   return Ladder(input, conflict).build();
 }
 

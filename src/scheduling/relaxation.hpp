@@ -4,6 +4,7 @@
 
 #include "millwright/scheduling/solve.hpp"
 #include "scheduling/topology_groups.hpp"
+#include "scheduling/unsupported.hpp"
 
 #include <cstdint>
 #include <span>
@@ -44,6 +45,6 @@ struct LadderInput {
 //
 // Karpenter never returns to a required term that it dropped before it came to drop preferences.
 // Those are tried at the very end here, so that no pod is refused that some term would admit.
-std::vector<Rung> relaxation_ladder(const LadderInput& input, std::string& conflict);
+std::vector<Rung> relaxation_ladder(const LadderInput& input, Unsupported& conflict);
 
 }  // namespace millwright::scheduling

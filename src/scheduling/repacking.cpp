@@ -14,7 +14,7 @@ constexpr double kNodeCost = 0.03;
 // Kinds of pods of one lot that are tried on a claim.
 constexpr std::size_t kMaxItems = 32;
 // Lots looked at in all: enough for another pass not to be begun, too many for one to be ended.
-constexpr std::size_t kEnoughWork = 6'000'000;
+constexpr std::size_t kEnoughWork = 5'000'000;
 constexpr std::size_t kMaxWork = 60'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
@@ -23,8 +23,8 @@ constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
 
 bool Repacking::run(std::uint32_t pool) {
   pool_ = pool;
-  work_ = 0;
-  buys_.clear();
+  scan_ = {};
+  markets_.clear();
   std::vector<ClaimDraft> before;
   std::vector<ClaimDraft> after;
   PodLots lots(pods_, topology_, drafts_);
@@ -44,7 +44,9 @@ bool Repacking::run(std::uint32_t pool) {
   double best = price_of(before) * (1 - kWorthwhile);
   const std::size_t count_before = before.size();
   std::vector<ClaimDraft> cheapest;
-  for (std::size_t pass = 0; pass < kFloors.size() && work_ < kEnoughWork; ++pass) {
+  // Pods that are all alike have one order only.
+  const std::size_t passes = lots.lots().size() > 1 ? kFloors.size() : 1;
+  for (std::size_t pass = 0; pass < passes && scan_.work() < kEnoughWork; ++pass) {
     PodLots waiting = lots;
     floor_ = kFloors[pass];
     attractions_.clear();
@@ -75,6 +77,7 @@ double Repacking::price_of(const std::vector<ClaimDraft>& claims) const {
 }
 
 bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
+  scan_.reset(lots);
   for (ClaimDraft& claim : result) {
     // What stays has room that is paid for.
     const auto cheapest = cheapest_row(pools_[pool_], drafts_.shapes()[claim.shape], claim);
@@ -91,14 +94,13 @@ bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
     for (std::size_t i = 0; i < bin.claim.pods.size(); ++i) {
       note_spreading(bin, drafts_.candidate(bin.claim, i));
     }
-    list_active(lots);
     fill(lots, bin, lots.lots().front().shape);
     claim = std::move(bin.claim);
   }
   for (const bool exclusive : {true, false}) {
     for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
       while (lots.lots()[lot].exclusive == exclusive && lots.lots()[lot].left > 0) {
-        if (work_ > kMaxWork || !start(lots, lot, result)) {
+        if (scan_.work() > kMaxWork || !start(lots, lot, result)) {
           return false;
         }
       }
@@ -107,21 +109,11 @@ bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
   return true;
 }
 
-void Repacking::list_active(const PodLots& lots) {
-  active_.clear();
-  for (std::uint32_t i = 0; i < lots.lots().size(); ++i) {
-    if (lots.lots()[i].left > 0) {
-      active_.push_back(i);
-    }
-  }
-}
-
 bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft>& result) {
   Lot& lot = lots.lots()[index];
   const auto item = std::find_if(lot.items.begin(), lot.items.end(),
                                  [&](std::uint32_t i) { return !lots.items()[i].pods.empty(); });
   LotItem& first = lots.items()[*item];
-  list_active(lots);
   if (lot.shape == ClaimShapes::kNone) {
     return false;
   }
@@ -146,15 +138,23 @@ bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft
 }
 
 void Repacking::fill(PodLots& lots, Bin& bin, std::uint32_t like) {
-  closed_.assign(lots.lots().size(), 0);
-  taken_.assign(lots.lots().size(), 0);
-  while (const auto found = best_lot(lots, bin.left, like)) {
+  look_for_lots(lots, like);
+  const auto close_those_kept_off = [&] {
+    scan_.close_if(
+        [&](std::uint32_t lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
+  };
+  close_those_kept_off();
+  while (const auto found = scan_.best(bin.left)) {
     Lot& lot = lots.lots()[*found];
     if (suits(bin.claim.shape, lots, lot, bin.row, bin.price) == ClaimShapes::kNone ||
         !add_from(lots, lot, bin)) {
-      closed_[*found] = 1;
+      scan_.close(*found);
     } else {
+      scan_.take(*found);
       bin.lots.push_back(*found);
+      if (lot.exclusive) {
+        close_those_kept_off();
+      }
     }
   }
 }

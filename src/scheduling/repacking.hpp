@@ -9,6 +9,7 @@
 // What pods are worth are the dual prices of the fractional problem (resource_prices.hpp).
 #pragma once
 
+#include "scheduling/lot_scan.hpp"
 #include "scheduling/pod_lots.hpp"
 
 #include <cstdint>
@@ -44,17 +45,20 @@ class Repacking {
     double price = 0;
     double efficiency = 0;  // price over the worth of its room; 1 is the best there is
   };
+  // Machines of different room or price; the same ones twice.
+  struct Market {
+    std::vector<Buy> by_efficiency;
+    std::vector<Buy> by_price;
+  };
 
   bool repack(PodLots& lots, std::vector<ClaimDraft>& result);
   // A claim that begins with a pod of the lot.
   bool start(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result);
-  // By lot and column: how much what is left of the resource speaks for pods of the lot, on a claim
-  // of the shape.
-  const std::vector<double>& attractions(const PodLots& lots, std::uint32_t shape);
+  // Begins to look for lots to fill a claim of the shape.
+  void look_for_lots(const PodLots& lots, std::uint32_t shape);
   // The machine for a claim that begins with a pod of the lot.
   std::optional<Buy> choose(const PodLots& lots, std::uint32_t lot);
-  void list_active(const PodLots& lots);
-  const std::vector<Buy>& buys(const PodLots& lots, std::uint32_t shape);
+  const Market& market(const PodLots& lots, std::uint32_t shape);
   std::vector<Buy> worth_trying(const PodLots& lots, const Lot& lot);
   // What the pods are worth that the machine would hold, one of the lot among them.
   double fill_in_mind(const PodLots& lots, const Buy& buy, std::uint32_t first);
@@ -66,9 +70,6 @@ class Repacking {
   // Whatever order its pods came in, no rule about who shares a node is broken.
   bool hosts_admit(const Bin& bin, const Candidate& candidate) const;
   void note_spreading(Bin& bin, const Candidate& candidate) const;
-  // The lot that suits the room best, of those that are not closed.
-  std::optional<std::uint32_t> best_lot(const PodLots& lots, const Amounts& left,
-                                        std::uint32_t like);
   // The shape after a pod of the lot joins; kNone when the machine would cost more then.
   std::uint32_t suits(std::uint32_t shape, const PodLots& lots, const Lot& lot, std::size_t row,
                       double price);
@@ -79,9 +80,10 @@ class Repacking {
   const Topology& topology_;
   ClaimDrafts& drafts_;
   std::uint32_t pool_ = 0;
-  std::map<std::uint32_t, std::vector<Buy>> buys_;  // by shape
+  std::map<std::uint32_t, Market> markets_;  // by shape
   double floor_ = 0;
-  std::map<std::uint32_t, std::vector<double>> attractions_;  // by shape
+  // By shape; by lot and column: how much what is left of the resource speaks for pods of the lot.
+  std::map<std::uint32_t, std::vector<double>> attractions_;
   struct Choice {
     std::uint32_t lot = 0;
     std::optional<Buy> buy;
@@ -90,13 +92,9 @@ class Repacking {
     std::size_t times = 0;
   };
   Choice last_;
-  bool sharing_ = false;  // more claims are needed than would be made for the price
-  std::size_t work_ = 0;
+  bool sharing_ = false;      // more claims are needed than would be made for the price
   std::vector<double> paid_;  // by lot: price over value, added up over its pods
-  // Of the claim that is being filled.
-  std::vector<std::uint32_t> active_;  // lots with pods when it was begun, dearest first
-  std::vector<char> closed_;           // by lot: none of it may join
-  std::vector<std::size_t> taken_;     // by lot, in mind
+  LotScan scan_;              // of the claim that is being filled
 };
 
 }  // namespace millwright::scheduling

@@ -12,8 +12,6 @@ constexpr double kSamePrice = 1 + 1e-9;
 // Looked at for each claim: machines of each price range, and machines in all.
 constexpr std::size_t kPerRange = 3;
 constexpr std::size_t kMaxBuys = 16;
-// Looked at for each pod of a claim.
-constexpr std::size_t kMaxLots = 192;
 // A pod that must be apart from others is worth more where it can be than one that fits anywhere.
 constexpr double kExclusiveBonus = 4;
 // Pods are at home on a machine if what room is worth to them is at least this part of what it is
@@ -27,82 +25,90 @@ constexpr double kAsGood = 1.01;
 
 }  // namespace
 
-const std::vector<double>& Repacking::attractions(const PodLots& lots, std::uint32_t shape) {
-  const auto [found, added] = attractions_.try_emplace(shape);
-  if (!added) {
-    return found->second;
-  }
+void Repacking::look_for_lots(const PodLots& lots, std::uint32_t shape) {
   const auto& prices = lots.prices(shape);
-  const auto weights = with_floor(prices, lots.demand(), floor_);
-  for (const Lot& lot : lots.lots()) {
-    // Pods that would be better off on cheaper machines come after those at home on this one.
-    const double at_home = lot.value / std::max(worth(*lot.requests, prices), 1e-300);
-    const double factor = (at_home < kAtHome ? at_home * at_home * at_home : 1) *
-                          (lot.exclusive ? kExclusiveBonus : 1);
-    for (std::size_t c = 0; c < weights.size(); ++c) {
-      found->second.push_back(weights[c] * weights[c] * factor *
-                              static_cast<double>((*lot.requests)[c]));
+  const auto [found, added] = attractions_.try_emplace(shape);
+  if (added) {
+    const auto weights = with_floor(prices, lots.demand(), floor_);
+    for (const Lot& lot : lots.lots()) {
+      // Pods that would be better off on cheaper machines come after those at home on this one.
+      const double at_home = lot.value / std::max(worth(*lot.requests, prices), 1e-300);
+      const double factor = (at_home < kAtHome ? at_home * at_home * at_home : 1) *
+                            (lot.exclusive ? kExclusiveBonus : 1);
+      for (std::size_t c = 0; c < weights.size(); ++c) {
+        found->second.push_back(weights[c] * weights[c] * factor *
+                                static_cast<double>((*lot.requests)[c]));
+      }
     }
   }
-  return found->second;
+  scan_.begin(lots, found->second, prices);
 }
 
-const std::vector<Repacking::Buy>& Repacking::buys(const PodLots& lots, std::uint32_t shape) {
-  const auto [found, added] = buys_.try_emplace(shape);
+const Repacking::Market& Repacking::market(const PodLots& lots, std::uint32_t shape) {
+  const auto [found, added] = markets_.try_emplace(shape);
+  Market& result = found->second;
   if (!added) {
-    return found->second;
+    return result;
   }
   const PoolTemplate& pool = pools_[pool_];
   const ClaimShape& of = drafts_.shapes()[shape];
   const auto& prices = lots.prices(shape);
-  std::vector<Buy>& result = found->second;
   (of.offered & pool.room.usable()).for_each([&](std::size_t row) {
     const double value = worth(pool.room.room(row), prices);
-    result.push_back({row, of.price[row], value > 0 ? of.price[row] / value : INFINITY});
+    result.by_efficiency.push_back(
+        {row, of.price[row], value > 0 ? of.price[row] / value : INFINITY});
   });
-  std::stable_sort(result.begin(), result.end(), [](const Buy& a, const Buy& b) {
-    return a.efficiency != b.efficiency ? a.efficiency < b.efficiency : a.price < b.price;
-  });
+  std::stable_sort(
+      result.by_efficiency.begin(), result.by_efficiency.end(), [](const Buy& a, const Buy& b) {
+        return a.efficiency != b.efficiency ? a.efficiency < b.efficiency : a.price < b.price;
+      });
   // Types that differ in nothing but their names are one.
   const auto same = [&](const Buy& a, const Buy& b) {
     return a.price == b.price && pool.room.room(a.row) == pool.room.room(b.row);
   };
-  result.erase(std::unique(result.begin(), result.end(), same), result.end());
+  result.by_efficiency.erase(
+      std::unique(result.by_efficiency.begin(), result.by_efficiency.end(), same),
+      result.by_efficiency.end());
+  result.by_price = result.by_efficiency;
+  std::stable_sort(result.by_price.begin(), result.by_price.end(),
+                   [](const Buy& a, const Buy& b) { return a.price < b.price; });
   return result;
 }
 
 std::vector<Repacking::Buy> Repacking::worth_trying(const PodLots& lots, const Lot& lot) {
-  std::vector<Buy> fitting;
-  for (const Buy& buy : buys(lots, lot.shape)) {
-    if (fits(*lot.requests, pools_[pool_].room.room(buy.row))) {
-      fitting.push_back(buy);
-    }
-  }
-  if (fitting.empty()) {
-    return fitting;
+  const auto& [by_efficiency, by_price] = market(lots, lot.shape);
+  const auto has_room = [&](const Buy& buy) {
+    return fits(*lot.requests, pools_[pool_].room.room(buy.row));
+  };
+  const auto first = std::find_if(by_efficiency.begin(), by_efficiency.end(), has_room);
+  std::vector<Buy> result;
+  if (first == by_efficiency.end()) {
+    return result;
   }
   const std::size_t needed = lots.claims_needed();
   const double fair = lots.value_left() / static_cast<double>(std::max<std::size_t>(needed, 1));
-  sharing_ = needed > 1 && fair < fitting.front().price;
+  sharing_ = needed > 1 && fair < first->price;
   if (sharing_) {
     // So many claims must be made that each gets a share of the pods: no use in large machines.
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const Buy& a, const Buy& b) { return a.price < b.price; });
-    const double most = std::max(1.5 * fair, fitting.front().price);
-    std::erase_if(fitting, [&](const Buy& buy) { return buy.price > most; });
-    std::vector<Buy> thinned;
+    const auto cheapest = std::find_if(by_price.begin(), by_price.end(), has_room);
+    const double most = std::max(1.5 * fair, cheapest->price);
+    std::vector<Buy> fitting;
+    for (auto buy = cheapest; buy != by_price.end() && buy->price <= most; ++buy) {
+      if (has_room(*buy)) {
+        fitting.push_back(*buy);
+      }
+    }
     const std::size_t count = std::min(fitting.size(), kMaxBuys);
     for (std::size_t i = 0; i < count; ++i) {
-      thinned.push_back(fitting[i * fitting.size() / count]);
+      result.push_back(fitting[i * fitting.size() / count]);
     }
-    return thinned;
+    return result;
   }
   // The best of each price range, the most efficient first.
   std::map<int, std::size_t> by_range;
-  std::vector<Buy> result;
-  for (const Buy& buy : fitting) {
-    if (result.size() < kMaxBuys && ++by_range[std::ilogb(buy.price)] <= kPerRange) {
-      result.push_back(buy);
+  for (auto buy = first; buy != by_efficiency.end() && result.size() < kMaxBuys; ++buy) {
+    if (has_room(*buy) && ++by_range[std::ilogb(buy->price)] <= kPerRange) {
+      result.push_back(*buy);
     }
   }
   return result;
@@ -147,59 +153,28 @@ std::uint32_t Repacking::suits(std::uint32_t shape, const PodLots& lots, const L
              : ClaimShapes::kNone;
 }
 
-std::optional<std::uint32_t> Repacking::best_lot(const PodLots& lots, const Amounts& left,
-                                                 std::uint32_t like) {
-  const auto& all = lots.lots();
-  const double room = worth(left, lots.prices(like)) * kSamePrice;
-  const auto small_enough = std::partition_point(
-      active_.begin(), active_.end(), [&](std::uint32_t lot) { return all[lot].least > room; });
-  const auto count = static_cast<std::size_t>(active_.end() - small_enough);
-  const std::size_t stride = count / kMaxLots + 1;
-  work_ += count / stride + 1;
-  // Large where the pods are large in what there is much of.
-  const std::vector<double>& attraction = attractions(lots, like);
-  const std::size_t columns = left.size();
-  std::optional<std::uint32_t> best;
-  double most = -1;
-  for (std::size_t i = 0; i < count; i += stride) {
-    const std::uint32_t index = *(small_enough + static_cast<std::ptrdiff_t>(i));
-    if (closed_[index] != 0 || all[index].left <= taken_[index]) {
-      continue;
-    }
-    double score = 0;
-    for (std::size_t c = 0; c < columns; ++c) {
-      score += attraction[index * columns + c] * static_cast<double>(left[c]);
-    }
-    if (score > most && fits(*all[index].requests, left)) {
-      best = index;
-      most = score;
-    }
-  }
-  return best;
-}
-
 double Repacking::fill_in_mind(const PodLots& lots, const Buy& buy, std::uint32_t first) {
   const Lot& seed = lots.lots()[first];
-  closed_.assign(lots.lots().size(), 0);
-  taken_.assign(lots.lots().size(), 0);
-  taken_[first] = 1;
+  look_for_lots(lots, seed.shape);
+  scan_.take(first);
   std::uint32_t shape = seed.shape;
   Amounts left = pools_[pool_].room.room(buy.row);
   subtract_from(left, *seed.requests);
   double value = seed.value;
-  while (const auto found = best_lot(lots, left, seed.shape)) {
+  while (const auto found = scan_.best(left)) {
     const Lot& lot = lots.lots()[*found];
     const std::uint32_t next = suits(shape, lots, lot, buy.row, buy.price);
     if (next == ClaimShapes::kNone) {
-      closed_[*found] = 1;
+      scan_.close(*found);
       continue;
     }
     shape = next;
     subtract_from(left, *lot.requests);
     value += lot.value;
-    ++taken_[*found];
-    // One of those that must be apart is enough.
-    closed_[*found] = lot.exclusive ? 1 : 0;
+    scan_.take(*found);
+    if (lot.exclusive) {
+      scan_.close(*found);  // one of those that must be apart is enough
+    }
   }
   return value;
 }

@@ -2,7 +2,6 @@
 #include "millwright/scheduling/requirements.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -14,29 +13,21 @@ using model::Operator;
 
 constexpr std::size_t kShownValues = 5;
 
-// As Go's strconv.Atoi: base ten with an optional sign.
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) {
-      return std::nullopt;
-    }
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
 bool within(std::string_view value, std::optional<std::int64_t> gte,
             std::optional<std::int64_t> lte) {
   if (!gte && !lte) {
     return true;
   }
-  const auto number = parse_integer(value);
+  const auto number = model::parse_integer(value);
   return number && (!gte || *number >= *gte) && (!lte || *number <= *lte);
+}
+
+std::vector<std::string> as_set(std::vector<std::string> values) {
+  if (!std::is_sorted(values.begin(), values.end())) {
+    std::sort(values.begin(), values.end());
+  }
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 template <class T, class Choose>
@@ -65,10 +56,7 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
                          std::optional<std::int32_t> min_values)
     : key_(model::normalized_label_key(key)), min_values_(min_values) {
   if (op == Operator::In || op == Operator::NotIn) {
-    std::vector<std::string> sorted(values.begin(), values.end());
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    values_ = std::move(sorted);
+    values_ = as_set({values.begin(), values.end()});
   }
   complement_ = op != Operator::In && op != Operator::DoesNotExist;
   must_exist_ = op != Operator::NotIn && op != Operator::DoesNotExist;
@@ -77,7 +65,7 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
   }
   constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
   constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
-  const auto bound = values.empty() ? std::nullopt : parse_integer(values.front());
+  const auto bound = values.empty() ? std::nullopt : model::parse_integer(values.front());
   if (!bound || (op == Operator::Gt && *bound == kMax) || (op == Operator::Lt && *bound == kMin)) {
     complement_ = false;  // nothing is admitted
     return;
@@ -90,7 +78,11 @@ Requirement::Requirement(std::string_view key, Operator op, std::span<const std:
 }
 
 Requirement Requirement::in(std::string_view key, std::vector<std::string> values) {
-  return Requirement(key, Operator::In, values);
+  Requirement result;
+  result.key_ = model::normalized_label_key(key);
+  result.must_exist_ = true;
+  result.values_ = as_set(std::move(values));
+  return result;
 }
 
 Operator Requirement::op() const {

@@ -26,9 +26,11 @@ class RoomTable {
 
  private:
   struct Column {
-    std::vector<std::int64_t> amounts;  // distinct, ascending
-    std::vector<RowSet> at_least;
+    std::vector<std::int64_t> amounts;    // distinct, ascending
+    std::vector<std::uint64_t> at_least;  // by amount, the words of the set of rows
   };
+  // The words of the rows with at least so much; null when there are none.
+  const std::uint64_t* at_least(const Column& column, std::int64_t amount) const;
   std::vector<Amounts> room_;
   std::vector<Column> columns_;
   RowSet usable_;

@@ -15,8 +15,11 @@ class RowSet {
   explicit RowSet(std::size_t rows) : words_((rows + 63) / 64, 0) {}
   static RowSet all(std::size_t rows) {
     RowSet set(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-      set.insert(row);
+    for (auto& word : set.words_) {
+      word = ~std::uint64_t{0};
+    }
+    if (rows % 64 != 0) {
+      set.words_.back() = bit(rows) - 1;
     }
     return set;
   }
@@ -43,6 +46,12 @@ class RowSet {
 
   std::size_t word_count() const { return words_.size(); }
   std::uint64_t word(std::size_t index) const { return words_[index]; }
+  // Those that are in the set whose words these are, too.
+  void keep(const std::uint64_t* words) {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      words_[i] &= words[i];
+    }
+  }
 
   // Operands are sets over the same table.
   RowSet& operator&=(const RowSet& other) {

@@ -1,44 +1,18 @@
 // The planner, step by step: compile the problem, pack, write claims, explain refusals.
 #include "millwright/scheduling/solve.hpp"
 
-#include "scheduling/daemon_overhead.hpp"
-#include "scheduling/existing_nodes.hpp"
-#include "scheduling/explain.hpp"
-#include "scheduling/packing.hpp"
-#include "scheduling/planned_claims.hpp"
-#include "scheduling/pod_classes.hpp"
+#include "scheduling/compiled_problem.hpp"
+#include "scheduling/default_spread.hpp"
+#include "scheduling/plan_writing.hpp"
 #include "scheduling/pod_orders.hpp"
-#include "scheduling/pool_template.hpp"
 
 #include <algorithm>
 #include <compare>
-#include <map>
 #include <memory>
 #include <utility>
 
 namespace millwright::scheduling {
 namespace {
-
-struct Fate {
-  std::optional<std::size_t> claim;  // index in the plan
-  std::string dropped;               // or why the claim was not written after all
-};
-
-std::vector<Fate> write_claims(const Problem& problem, const PodClasses& pods,
-                               const std::vector<PoolTemplate>& pools, const ClaimDrafts& drafts,
-                               Plan& plan) {
-  ClaimWriter writer(problem, pods, pools, drafts.shapes());
-  std::vector<Fate> fates;
-  plan.claims.reserve(drafts.claims().size());
-  for (const ClaimDraft& draft : drafts.claims()) {
-    Fate& fate = fates.emplace_back();
-    if (auto claim = writer.write(draft, fate.dropped)) {
-      fate.claim = plan.claims.size();
-      plan.claims.push_back(*std::move(claim));
-    }
-  }
-  return fates;
-}
 
 struct Quality {
   std::size_t refused = 0;
@@ -60,14 +34,25 @@ Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pool
   return quality;
 }
 
+// How many of each class; which of its pods they are makes no difference.
+std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClasses& pods) {
+  std::vector<std::size_t> refused(pods.classes.size(), 0);
+  for (std::size_t i = 0; i < pods.pods.size(); ++i) {
+    refused[pods.pods[i].pod_class] += packing.outcomes()[i].kind == Outcome::Kind::Refused ? 1 : 0;
+  }
+  return refused;
+}
+
 // Packs in several ways and keeps the best: most pods, then least money, then fewest claims, then
 // the earlier way, of which Karpenter's is the first.
 class BestPacking {
  public:
-  BestPacking(const Problem& problem, const PodClasses& pods,
-              const std::vector<PoolTemplate>& pools, const ExistingNodes& nodes,
-              const Topology& topology)
-      : problem_(problem), pods_(pods), pools_(pools), nodes_(nodes), topology_(topology) {}
+  explicit BestPacking(const CompiledProblem& compiled)
+      : problem_(compiled.problem),
+        pods_(compiled.pods),
+        pools_(compiled.pools),
+        nodes_(compiled.nodes),
+        topology_(compiled.topology) {}
 
   std::unique_ptr<Packing> find() {
     orders_ = pod_orders(pods_, pools_);
@@ -84,6 +69,7 @@ class BestPacking {
         best_->repack();
       }
     }
+    best_->place_among_nodes(problem_);
     return std::move(best_);
   }
 
@@ -129,7 +115,10 @@ class BestPacking {
     auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, topology_, strategy);
     packing->run();
     const Quality quality = quality_of(*packing, pools_);
-    if (!best_ || quality < quality_) {
+    // A plan that refuses others instead is not the better one for costing less.
+    if (!best_ || quality.refused < quality_.refused ||
+        (quality < quality_ && (quality.refused == 0 || refused_by_class(*packing, pods_) ==
+                                                            refused_by_class(*best_, pods_)))) {
       best_ = std::move(packing);
       quality_ = quality;
       chosen_ = strategy;
@@ -150,44 +139,46 @@ class BestPacking {
 
 }  // namespace
 
-Plan solve(const Problem& problem) {
-  const std::vector<DaemonPod> daemons = daemon_pods(problem);
-  const PodClasses pods = classify(problem, daemons);
-  const std::vector<PoolTemplate> pools = pool_templates(problem, pods.columns, daemons);
-  const ExistingNodes nodes(problem, pods, pools, daemons);
-  const Topology topology(problem, pods, pools, nodes);
-  const auto best = BestPacking(problem, pods, pools, nodes, topology).find();
-  Packing& packing = *best;
+CompiledProblem::CompiledProblem(const Problem& of, PlanMemory::Compiled memory)
+    : problem(of),
+      daemons(daemon_pods(problem)),
+      pods(classify(problem, daemons)),
+      pools(pool_templates(problem, pods.columns, daemons, std::move(memory.pools))),
+      nodes(problem, pods, pools, daemons, std::move(memory.nodes)),
+      topology(problem, pods, pools, nodes) {}
 
-  Plan plan;
-  const auto fates = write_claims(problem, pods, pools, packing.drafts(), plan);
-  std::map<std::uint32_t, Explanation> explained;  // by class
-  for (std::uint32_t i = 0; i < pods.pods.size(); ++i) {
-    const Outcome outcome = packing.outcomes()[i];
-    const std::string& uid = pods.pods[i].pod->meta.uid;
-    const std::uint32_t step = packing.steps()[i];
-    if (outcome.kind == Outcome::Kind::Node) {
-      plan.placements.push_back({uid, nodes.nodes()[outcome.index].record->name(), step});
-    } else if (outcome.kind == Outcome::Kind::Claim) {
-      const Fate& fate = fates[outcome.index];
-      if (fate.claim) {
-        plan.placements.push_back({uid, *fate.claim, step});
-      } else {
-        plan.refusals.push_back(
-            {uid, fate.dropped, "lower minValues or allow more instance types"});
-      }
-    } else {
-      const std::uint32_t pod_class = pods.pods[i].pod_class;
-      auto [found, added] = explained.try_emplace(pod_class);
-      if (added) {
-        found->second = explain(pods, pods.classes[pod_class], pools, packing);
-      }
-      plan.refusals.push_back({uid, found->second.reason, found->second.remedy});
-    }
+PlanMemory::Compiled CompiledProblem::release() && {
+  return {.pools = {pods.columns, daemons, std::move(pools)},
+          .nodes = {pods.columns, daemons, std::move(nodes).release()}};
+}
+
+std::unique_ptr<Packing> best_packing(const CompiledProblem& compiled) {
+  return BestPacking(compiled).find();
+}
+
+PlanMemory::PlanMemory() : compiled_(std::make_unique<Compiled>()) {}
+PlanMemory::PlanMemory(PlanMemory&&) noexcept = default;
+PlanMemory& PlanMemory::operator=(PlanMemory&&) noexcept = default;
+PlanMemory::~PlanMemory() = default;
+
+Plan solve(const Problem& problem) {
+  PlanMemory nothing;
+  return solve(problem, nothing);
+}
+
+Plan solve(const Problem& problem, PlanMemory& memory) {
+  if (!problem.options.default_spread.empty()) {
+    return solve(with_default_spread(problem), memory);
   }
-  const auto by_uid = [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; };
-  std::stable_sort(plan.placements.begin(), plan.placements.end(), by_uid);
-  std::stable_sort(plan.refusals.begin(), plan.refusals.end(), by_uid);
+  CompiledProblem compiled(problem, std::move(*memory.compiled_));
+  const auto packing = best_packing(compiled);
+  ClaimWriter writer(problem, compiled.pods, compiled.pools, packing->drafts().shapes());
+  std::vector<WrittenClaim> claims;
+  for (const ClaimDraft& draft : packing->drafts().claims()) {
+    claims.push_back(write_claim(writer, draft));
+  }
+  Plan plan = write_plan(compiled, *packing, std::move(claims), {});
+  *memory.compiled_ = std::move(compiled).release();
   return plan;
 }
 

@@ -15,15 +15,9 @@ std::set<std::string> domains_of(const PoolTemplate& pool, const std::string& ke
   if (wanted.op() == model::Operator::In) {
     result.insert(wanted.values().begin(), wanted.values().end());
   }
-  for (std::size_t row = 0; row < pool.table->size(); ++row) {
-    const Requirement* offered = pool.table->row(row).type->requirements.find(key);
-    if (offered == nullptr || offered->op() != model::Operator::In) {
-      continue;
-    }
-    for (const std::string& value : offered->values()) {
-      if (wanted.has(value)) {
-        result.insert(value);
-      }
+  for (const std::string_view value : pool.table->values(key)) {
+    if (wanted.has(value)) {
+      result.emplace(value);
     }
   }
   return result;

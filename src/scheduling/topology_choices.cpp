@@ -15,13 +15,20 @@ const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   const bool owned = std::any_of(constraint.repelling.begin(), constraint.repelling.end(),
                                  [&](std::uint32_t id) { return counts_.has_owners(id); });
   if (!owned) {
-    return nullptr;
+    return closed_to_all_.empty() ? nullptr : &narrowings_.of(closed_to_all_);
   }
-  std::vector<Narrowing::Part> parts;
+  std::vector<Narrowing::Part> parts = closed_to_all_;
   for (const std::uint32_t key : constraint.keys) {
     Narrowing::Part part{key, DomainSet(topology_.keys()[key].size()), true};
-    if (counts_.closed(constraint.repelling, key, part.domains)) {
+    if (!counts_.closed(constraint.repelling, key, part.domains)) {
+      continue;
+    }
+    const auto known = std::find_if(parts.begin(), parts.end(),
+                                    [key](const auto& other) { return other.key == key; });
+    if (known == parts.end()) {
       parts.push_back(std::move(part));
+    } else {
+      known->domains |= part.domains;
     }
   }
   return parts.empty() ? nullptr : &narrowings_.of(parts);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -22,7 +23,10 @@ class TopologyChoices {
   TopologyChoices(const Topology& topology, const TopologyCounts& counts, Narrowings& narrowings)
       : topology_(topology), counts_(counts), narrowings_(narrowings) {}
 
-  // Domains that owners of anti-affinity keep the pod out of; null when there are none.
+  // From now on nobody may go there, whatever the domains are to them.
+  void close(std::vector<Narrowing::Part> excluded) { closed_to_all_ = std::move(excluded); }
+  // Domains that owners of anti-affinity keep the pod out of, or that are closed to all; null when
+  // there are none.
   const Narrowing* closed(const Constraint& constraint);
   // In order of preference; empty when some group leaves it no domain. Valid until the next call.
   const std::vector<TopologyChoice>& find(const Candidate& candidate);
@@ -50,6 +54,7 @@ class TopologyChoices {
   std::vector<std::vector<Option>> options_;  // by position in Rung::keyed
   std::vector<DomainSet> sets_;
   std::vector<TopologyChoice> choices_;
+  std::vector<Narrowing::Part> closed_to_all_;
 };
 
 }  // namespace millwright::scheduling

@@ -79,6 +79,14 @@ std::vector<std::uint32_t> TopologyCounts::take_floating(std::uint32_t group) {
   return std::exchange(states_[group].floating, {});
 }
 
+void TopologyCounts::compare_only_with(std::vector<DomainSet> domains) {
+  compared_ = std::move(domains);
+  for (State& state : states_) {
+    state.least = -1;
+  }
+  ++version_;
+}
+
 std::int32_t TopologyCounts::least(std::uint32_t group) const {
   const State& state = states_[group];
   if (state.least >= 0) {
@@ -86,11 +94,14 @@ std::int32_t TopologyCounts::least(std::uint32_t group) const {
   }
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t domains = 0;
+  const TopologyGroup& spread = topology_.groups()[group];
   topology_.census(group).eligible.for_each([&](std::size_t domain) {
-    least = std::min(least, state.sure[domain]);
-    ++domains;
+    if (compared_.empty() || compared_[spread.key_index].contains(domain)) {
+      least = std::min(least, state.sure[domain]);
+      ++domains;
+    }
   });
-  if (domains == 0 || domains < topology_.groups()[group].min_domains.value_or(0)) {
+  if (domains == 0 || domains < spread.min_domains.value_or(0)) {
     least = 0;
   }
   state.least = least;

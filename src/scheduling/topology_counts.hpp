@@ -43,6 +43,8 @@ class TopologyCounts {
   // Hosts with pods of an affinity group by hostname, in the order they got them.
   const std::vector<HostRef>& hosts(std::uint32_t group) const { return states_[group].hosts; }
 
+  // From now on spread constraints compare with these domains alone, by key.
+  void compare_only_with(std::vector<DomainSet> domains);
   // The least count that a spread constraint compares with; 0 with too few domains.
   std::int32_t least(std::uint32_t group) const;
   // Whether one more pod may go to the domain, as far as the group that it is held to is
@@ -71,6 +73,7 @@ class TopologyCounts {
   };
   const Topology& topology_;
   std::vector<State> states_;
+  std::vector<DomainSet> compared_;  // by key; empty: all
   std::uint64_t version_ = 0;
 };
 

@@ -63,7 +63,6 @@ TypeTable::TypeTable(InstanceTypes types) : types_(std::move(types)) {
 void TypeTable::add_rows(const InstanceType& type) {
   const std::size_t first_row = rows_.size();
   std::vector<const Offering*> leaders;  // the first offering of each row
-  std::string signature;
   for (const Offering& offering : type.offerings) {
     if (!offering.available) {
       continue;
@@ -79,21 +78,7 @@ void TypeTable::add_rows(const InstanceType& type) {
           allocatable_of(capacity, overlaid(type.overhead, offering.overhead_override));
       rows_.push_back({&type, std::move(capacity), std::move(allocatable)});
     }
-    const bool reserved = offering.capacity_type() == model::kReserved;
-    signature.clear();
-    append_signature(signature, offering.requirements);
-    if (reserved) {
-      signature.append(reservation_of(type, offering));
-    }
-    const auto [found, added] = kind_by_signature_.try_emplace(signature, kinds_.size());
-    if (added) {
-      kinds_.push_back({.requirements = offering.requirements, .reserved = reserved});
-      if (reserved) {
-        kinds_.back().reservation = reservation_of(type, offering);
-        kinds_.back().reservation_capacity = offering.reservation_capacity;
-      }
-    }
-    OfferingKind& kind = kinds_[found->second];
+    OfferingKind& kind = kind_of(type, offering);
     kind.reservation_capacity = std::min(kind.reservation_capacity, offering.reservation_capacity);
     kind.price.resize(row + 1, std::numeric_limits<double>::infinity());
     kind.price[row] = std::min(kind.price[row], offering.price);
@@ -102,6 +87,33 @@ void TypeTable::add_rows(const InstanceType& type) {
     // Sold out everywhere. Kept, so that a refusal can say so.
     rows_.push_back({&type, type.capacity, type.allocatable()});
   }
+}
+
+OfferingKind& TypeTable::kind_of(const InstanceType& type, const Offering& offering) {
+  // Types list their offerings in the same order as a rule, so the kind that followed the last one
+  // before is likely to follow it again.
+  const std::size_t likely = last_kind_ + 1 < kinds_.size() ? last_kind_ + 1 : 0;
+  if (!kinds_.empty() && !kinds_[likely].reserved &&
+      kinds_[likely].requirements == offering.requirements) {
+    last_kind_ = likely;
+    return kinds_[likely];
+  }
+  const bool reserved = offering.capacity_type() == model::kReserved;
+  std::string signature;
+  append_signature(signature, offering.requirements);
+  if (reserved) {
+    signature.append(reservation_of(type, offering));
+  }
+  const auto [found, added] = kind_by_signature_.try_emplace(std::move(signature), kinds_.size());
+  if (added) {
+    kinds_.push_back({.requirements = offering.requirements, .reserved = reserved});
+    if (reserved) {
+      kinds_.back().reservation = reservation_of(type, offering);
+      kinds_.back().reservation_capacity = offering.reservation_capacity;
+    }
+  }
+  last_kind_ = found->second;
+  return kinds_[last_kind_];
 }
 
 void TypeTable::index_labels() {
@@ -162,6 +174,16 @@ RowSet TypeTable::admitted(const Requirements& requirements) const {
   RowSet result = all();
   for (const Requirement& requirement : requirements) {
     result &= admitted(requirement);
+  }
+  return result;
+}
+
+std::vector<std::string_view> TypeTable::values(std::string_view key) const {
+  std::vector<std::string_view> result;
+  if (const auto found = keys_.find(key); found != keys_.end()) {
+    for (const auto& [value, rows] : found->second.by_value) {
+      result.push_back(value);
+    }
   }
   return result;
 }

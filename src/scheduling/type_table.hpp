@@ -36,6 +36,8 @@ class TypeTable {
  public:
   explicit TypeTable(InstanceTypes types);
 
+  // The list that it was compiled from.
+  const InstanceTypes& types() const { return types_; }
   std::size_t size() const { return rows_.size(); }
   const TypeRow& row(std::size_t index) const { return rows_[index]; }
   const std::vector<OfferingKind>& kinds() const { return kinds_; }
@@ -43,6 +45,8 @@ class TypeTable {
   // Rows whose own requirements intersect these; keys that a row does not define do not matter.
   RowSet admitted(const Requirement& requirement) const;
   RowSet admitted(const Requirements& requirements) const;
+  // All values that some row lists for a key, sorted.
+  std::vector<std::string_view> values(std::string_view key) const;
   // How many distinct values the rows list for a key, as minValues counts them.
   std::size_t distinct_values(std::string_view key, const RowSet& rows) const;
   RowSet all() const { return RowSet::all(rows_.size()); }
@@ -54,6 +58,7 @@ class TypeTable {
     std::vector<std::pair<Requirement, RowSet>> open;     // requirements other than In
   };
   void add_rows(const InstanceType& type);
+  OfferingKind& kind_of(const InstanceType& type, const Offering& offering);
   void index_labels();
 
   InstanceTypes types_;
@@ -61,6 +66,7 @@ class TypeTable {
   std::map<std::string, Key, std::less<>> keys_;
   std::vector<OfferingKind> kinds_;
   std::map<std::string, std::size_t, std::less<>> kind_by_signature_;
+  std::size_t last_kind_ = 0;
 };
 
 }  // namespace millwright::scheduling

@@ -52,7 +52,8 @@ Unsupported selector_problems(const model::PodSpec& spec) {
 Unsupported unsupported(const model::PodSpec& spec) {
   if (strict_pod_requirements(spec).get(model::kNodePoolLabel).op() ==
       model::Operator::DoesNotExist) {
-    return {"it asks for nodes of no NodePool (karpenter.sh/nodepool DoesNotExist)", ""};
+    return {"it asks for nodes of no NodePool (karpenter.sh/nodepool DoesNotExist)",
+            "remove " + std::string(model::kNodePoolLabel) + " from its node affinity"};
   }
   if (!spec.resource_claims.empty()) {
     return {"it needs resource claims (DRA), which are not planned for",

@@ -163,6 +163,7 @@ VolumeNeeds Volumes::needs(const model::Pod& pod) const {
     }
     if (!known_) {
       result.refusal = "its volumes cannot be looked up";
+      result.remedy = "wait until the volumes of the cluster are known";
       return result;
     }
     One one = needs_of_claim(claim_of(pod, volume));
@@ -188,21 +189,25 @@ Volumes::One Volumes::needs_of_claim(const model::ObjectKey& key) const {
   }
   const model::PersistentVolumeClaim& claim = *found->second;
   if (claim.meta.is_deleting()) {
-    return {{}, claim_text(key) + " is being deleted", ""};
+    return {{},
+            claim_text(key) + " is being deleted",
+            "create " + claim_text(key) + " anew once it is gone"};
   }
   if (claim.phase == "Lost") {
-    return {{}, claim_text(key) + " has lost its volume " + claim.volume_name, ""};
+    return {{},
+            claim_text(key) + " has lost its volume " + claim.volume_name,
+            "create " + claim_text(key) + " anew with another volume"};
   }
   if (!claim.volume_name.empty()) {
     if (!claim.meta.annotations.contains(kBindCompleted)) {
-      return {{}, claim_text(key) + " is not fully bound yet", ""};
+      return {{}, claim_text(key) + " is not fully bound yet", "wait until it is bound"};
     }
     return needs_of_volume(key, claim.volume_name);
   }
   if (claim.storage_class.empty()) {
     return {{},
             claim_text(key) + " is unbound and has no storage class",
-            "set storageClassName, or bind it to a volume"};
+            "set storageClassName of " + claim_text(key) + ", or bind it to a volume"};
   }
   return needs_of_class(claim_text(key), claim.storage_class);
 }
@@ -211,10 +216,14 @@ Volumes::One Volumes::needs_of_volume(const model::ObjectKey& claim,
                                       const std::string& volume) const {
   const auto found = volumes_.find(volume);
   if (found == volumes_.end()) {
-    return {{}, claim_text(claim) + " is bound to volume " + volume + ", which does not exist", ""};
+    return {{},
+            claim_text(claim) + " is bound to volume " + volume + ", which does not exist",
+            "create PersistentVolume " + volume};
   }
   if (found->second->meta.is_deleting()) {
-    return {{}, "PersistentVolume " + volume + " is being deleted", ""};
+    return {{},
+            "PersistentVolume " + volume + " is being deleted",
+            "bind " + claim_text(claim) + " to another volume"};
   }
   const model::PersistentVolume& pv = *found->second;
   return {alternatives_of(pv.required_node_terms, pv.local_or_host_path), "", ""};
@@ -231,7 +240,8 @@ Volumes::One Volumes::needs_of_class(const std::string& owner,
   if (found->second->volume_binding_mode != "WaitForFirstConsumer") {
     return {{},
             owner + " waits for StorageClass " + storage_class + " to bind it at once",
-            "use volumeBindingMode WaitForFirstConsumer, so that the volume follows the pod"};
+            "use volumeBindingMode WaitForFirstConsumer in StorageClass " + storage_class +
+                ", so that the volume follows the pod"};
   }
   return {alternatives_of(found->second->allowed_topologies, false), "", ""};
 }

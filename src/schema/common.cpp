@@ -228,6 +228,20 @@ Field selector_tags(EntryRule rule) {
       .entry_rule(std::move(rule));
 }
 
+Field security_group_terms(EntryRule tag_rule) {
+  static const Pattern kId("sg-[0-9a-z]+", "a security group id such as \"sg-0a1b2c3d\"");
+  return list_of(
+             "Which security groups instances get: all that meet one term.",
+             object("A term.", {optional("tags", selector_tags(std::move(tag_rule))),
+                                optional("id", string("Id of the security group.").pattern(kId)),
+                                optional("name", string("Name of the security group."))})
+                 .rule(rules::at_least_one_of({"tags", "id", "name"}))
+                 .rule(rules::excludes("id", {"tags", "name"}))
+                 .rule(rules::excludes("name", {"tags"})))
+      .size_at_least(1)
+      .size_at_most(30);
+}
+
 Field resolved_list(std::string description, std::vector<Member> members) {
   return list_of(std::move(description),
                  object("One resource that the selector terms found.", std::move(members)));

@@ -31,6 +31,8 @@ Field label_map(std::string description);
 
 // Tags that select cloud resources: at most 20.
 Field selector_tags(EntryRule rule);
+// ORed terms over tags, id and name; AWS and Alibaba Cloud say it alike but for empty tag values.
+Field security_group_terms(EntryRule tag_rule);
 // [{"id": ..., "name": ...}]: what a selector resolved to, in the status of a NodeClass.
 Field resolved_list(std::string description, std::vector<Member> members);
 

@@ -17,7 +17,6 @@ Field ec2_metadata_options(Defaults defaults);
 
 // Selector terms of EC2NodeClass.
 Field ec2_subnet_terms();
-Field ec2_security_group_terms();
 Field ec2_capacity_reservation_terms();
 Field ec2_image_terms();
 // The family in "family@version", as amiFamily spells it; empty when it is none.

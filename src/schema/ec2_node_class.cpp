@@ -113,7 +113,8 @@ Rule family_agrees() {
 std::vector<Member> selection() {
   return {
       required("subnetSelectorTerms", ec2_subnet_terms()),
-      required("securityGroupSelectorTerms", ec2_security_group_terms()),
+      required("securityGroupSelectorTerms",
+               security_group_terms(rules::no_empty_keys_or_values())),
       optional("capacityReservationSelectorTerms", ec2_capacity_reservation_terms()),
       optional("placementGroupSelector", placement_group()),
       optional("associatePublicIPAddress",

@@ -25,10 +25,6 @@ const Pattern& subnet_id() {
   static const Pattern kPattern("subnet-[0-9a-z]+", "a subnet id such as \"subnet-0a1b2c3d\"");
   return kPattern;
 }
-const Pattern& security_group_id() {
-  static const Pattern kPattern("sg-[0-9a-z]+", "a security group id such as \"sg-0a1b2c3d\"");
-  return kPattern;
-}
 const Pattern& reservation_id() {
   static const Pattern kPattern("^cr-[0-9a-z]+$", "a reservation id such as \"cr-0a1b2c3d\"");
   return kPattern;
@@ -103,20 +99,6 @@ Field ec2_subnet_terms() {
                         {tags(), optional("id", string("Id of the subnet.").pattern(subnet_id()))})
                      .rule(rules::at_least_one_of({"tags", "id"}))
                      .rule(rules::excludes("id", {"tags"})))
-      .size_at_least(1)
-      .size_at_most(30);
-}
-
-Field ec2_security_group_terms() {
-  return list_of("Which security groups instances get: all that meet one term.",
-                 object("A term.",
-                        {tags(),
-                         optional("id",
-                                  string("Id of the security group.").pattern(security_group_id())),
-                         optional("name", string("Name of the security group."))})
-                     .rule(rules::at_least_one_of({"tags", "id", "name"}))
-                     .rule(rules::excludes("id", {"tags", "name"}))
-                     .rule(rules::excludes("name", {"tags"})))
       .size_at_least(1)
       .size_at_most(30);
 }

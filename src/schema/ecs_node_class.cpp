@@ -14,10 +14,6 @@ const Pattern& vswitch_id() {
   static const Pattern kPattern("vsw-[0-9a-z]+", "a vSwitch id such as \"vsw-0a1b2c3d\"");
   return kPattern;
 }
-const Pattern& security_group_id() {
-  static const Pattern kPattern("sg-[0-9a-z]+", "a security group id such as \"sg-0a1b2c3d\"");
-  return kPattern;
-}
 const Pattern& alias_form() {
   static const Pattern kPattern("^[a-zA-Z0-9]+(@.+)?$",
                                 "a family such as \"ContainerOS\", or \"family@version\"");
@@ -54,20 +50,6 @@ Field vswitch_terms() {
                          optional("zoneID", string("Zone that the vSwitch has to be in."))})
                      .rule(rules::at_least_one_of({"tags", "id"}))
                      .rule(rules::excludes("id", {"tags", "zoneID"})))
-      .size_at_least(1)
-      .size_at_most(30);
-}
-
-Field security_group_terms() {
-  return list_of("Which security groups instances get: all that meet one term.",
-                 object("A term.",
-                        {tags(),
-                         optional("id",
-                                  string("Id of the security group.").pattern(security_group_id())),
-                         optional("name", string("Name of the security group."))})
-                     .rule(rules::at_least_one_of({"tags", "id", "name"}))
-                     .rule(rules::excludes("id", {"tags", "name"}))
-                     .rule(rules::excludes("name", {"tags"})))
       .size_at_least(1)
       .size_at_most(30);
 }
@@ -169,7 +151,7 @@ std::vector<Member> selection() {
                       "whose zone is cheapest.")
                    .one_of({"balanced", "cheapest"})
                    .with_default("cheapest")),
-      required("securityGroupSelectorTerms", security_group_terms()),
+      required("securityGroupSelectorTerms", security_group_terms(rules::no_empty_keys())),
       required("imageSelectorTerms", image_terms()),
       optional("kubeletConfiguration", kubelet_configuration(KubeletOf::NodeClass)),
   };

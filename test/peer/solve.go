@@ -106,7 +106,8 @@ func (w *world) context() (context.Context, error) {
 	karpenter := &options.Options{}
 	karpenter.AddFlags(flags)
 	if err := karpenter.Parse(flags, "--preference-policy", lo.CoalesceOrEmpty(w.preferencePolicy, "Respect"),
-		"--min-values-policy", lo.CoalesceOrEmpty(w.minValuesPolicy, "Strict")); err != nil {
+		"--min-values-policy", lo.CoalesceOrEmpty(w.minValuesPolicy, "Strict"),
+		"--scheduler-config", w.schedulerConfig); err != nil {
 		return nil, err
 	}
 	ctx := injection.WithControllerName(context.Background(), "provisioner")

@@ -35,14 +35,16 @@ type world struct {
 	preferencePolicy string
 	minValuesPolicy  string
 	maxInstanceTypes int
+	schedulerConfig  string // default spread constraints, as --scheduler-config takes them
 }
 
 // scenarioDocument is the first document of a file.
 type scenarioDocument struct {
-	Types            []typeDocument `json:"types"`
-	PreferencePolicy string         `json:"preferencePolicy"`
-	MinValuesPolicy  string         `json:"minValuesPolicy"`
-	MaxInstanceTypes int            `json:"maxInstanceTypes"`
+	Types              []typeDocument  `json:"types"`
+	PreferencePolicy   string          `json:"preferencePolicy"`
+	MinValuesPolicy    string          `json:"minValuesPolicy"`
+	MaxInstanceTypes   int             `json:"maxInstanceTypes"`
+	DefaultConstraints json.RawMessage `json:"defaultConstraints"`
 }
 
 func readWorld(file string) (*world, error) {
@@ -158,13 +160,22 @@ func emptyObject(kind string) client.Object {
 		return &storagev1.StorageClass{}
 	case "CSINode":
 		return &storagev1.CSINode{}
+	case "Service":
+		return &corev1.Service{}
+	case "ReplicationController":
+		return &corev1.ReplicationController{}
+	case "ReplicaSet":
+		return &appsv1.ReplicaSet{}
+	case "StatefulSet":
+		return &appsv1.StatefulSet{}
 	}
 	return nil
 }
 
 func isNamespaced(object client.Object) bool {
 	switch object.(type) {
-	case *appsv1.DaemonSet, *corev1.PersistentVolumeClaim:
+	case *appsv1.DaemonSet, *corev1.PersistentVolumeClaim, *corev1.Service, *corev1.ReplicationController,
+		*appsv1.ReplicaSet, *appsv1.StatefulSet:
 		return true
 	}
 	return false
@@ -180,6 +191,9 @@ func (w *world) takeScenario(scenario scenarioDocument) error {
 	}
 	w.preferencePolicy = scenario.PreferencePolicy
 	w.minValuesPolicy = scenario.MinValuesPolicy
+	if len(scenario.DefaultConstraints) != 0 {
+		w.schedulerConfig = `{"podTopologySpread":{"defaultConstraints":` + string(scenario.DefaultConstraints) + `}}`
+	}
 	if scenario.MaxInstanceTypes != 0 {
 		w.maxInstanceTypes = scenario.MaxInstanceTypes
 	}

@@ -57,6 +57,8 @@ struct Setting {
   std::string_view help;
   // Stores the value; what is wrong with it, or empty.
   std::string (*apply)(std::string_view text, Settings& settings);
+  // A malformed environment value is a problem too: the default would quietly be something else.
+  bool must_be_right = false;
 };
 std::span<const Setting> setting_table();
 

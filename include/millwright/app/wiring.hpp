@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace millwright::app {
 
@@ -34,6 +35,9 @@ class Engine {
 
   const extender::Extender& extender() const;
   const webhooks::Admission& admission() const;
+  // What /metrics answers: what was counted and, while this replica leads, what the cluster's
+  // picture shows. Any thread.
+  std::string metrics_page() const;
   cluster::State& state();
   cluster::Ledger& ledger();
 

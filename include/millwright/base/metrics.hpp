@@ -26,6 +26,9 @@ class Metrics {
   // `buckets` are upper bounds; those of the first call for a name are kept.
   void observe(const std::string& name, const std::string& help, const MetricLabels& labels,
                double value, const std::vector<double>& buckets = {});
+  // A summary: count, sum and the quantiles 0, .5, .9, .99 and 1 of the last ten minutes.
+  void summarize(const std::string& name, const std::string& help, const MetricLabels& labels,
+                 double value);
   // Forgets one series of a gauge.
   void remove(const std::string& name, const MetricLabels& labels);
 

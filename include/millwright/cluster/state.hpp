@@ -47,6 +47,7 @@ class State {
   void upsert(std::shared_ptr<const model::CSINode> csi_node);
   void upsert(std::shared_ptr<const model::VolumeAttachment> attachment);
   void upsert(std::shared_ptr<const model::Namespace> namespace_);
+  void upsert(std::shared_ptr<const model::PodSelector> selector);
 
   void remove_pod(const model::ObjectKey& key, std::string_view uid);
   void remove_node(std::string_view name);

@@ -31,8 +31,7 @@ class Disruption {
                                       std::vector<std::string> replacements, std::stop_token stop);
   base::Task<void> delete_candidates(disruption::Command command);
   base::Task<void> undo(std::vector<std::string> claims);
-  std::shared_ptr<const disruption::Input> make_input(
-      std::set<std::string, std::less<>> busy) const;
+  std::shared_ptr<disruption::Input> make_input(std::set<std::string, std::less<>> busy) const;
 
   Services& services_;
   base::Signal signal_;

@@ -1,6 +1,6 @@
-// What a NodePool says about itself: its hash for static drift, whether it is valid and its
-// NodeClass ready, and what its nodes add up to (Karpenter's nodepool.hash, .validation,
-// .readiness and .counter).
+// What a NodePool says about itself: its hash for static drift, whether it is valid, its NodeClass
+// ready and its nodes come up, and what its nodes add up to (Karpenter's nodepool.hash,
+// .validation, .readiness, .registrationhealth and .counter).
 #pragma once
 
 #include "millwright/controllers/reconciler.hpp"

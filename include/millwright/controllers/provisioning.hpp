@@ -6,8 +6,10 @@
 #pragma once
 
 #include "millwright/controllers/services.hpp"
+#include "millwright/scheduling/plan_memory.hpp"
 
 #include <map>
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -47,6 +49,7 @@ class Provisioner {
   Services& services_;
   Holds& holds_;
   base::Signal signal_;
+  std::shared_ptr<scheduling::PlanMemory> memory_;            // used by one plan at a time
   std::set<std::string, std::less<>> refused_pods_;           // by the extender
   std::map<std::string, std::string, std::less<>> refusals_;  // by the planner: reason by pod uid
 };

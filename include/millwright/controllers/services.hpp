@@ -16,10 +16,15 @@
 #include <memory>
 #include <string>
 
+namespace millwright::telemetry {
+class Chronicle;
+}
+
 namespace millwright::controllers {
 
 class BufferRoom;
 class OverlayCache;
+class RegistrationHealth;
 
 // How legacy AWS objects are translated (legacy.hpp).
 struct LegacySettings {
@@ -62,6 +67,8 @@ struct Services {
   cloud::ProviderSet& providers;
   kube::EventSink& events;
   base::Metrics& metrics;
+  telemetry::Chronicle& chronicle;
+  RegistrationHealth& registration_health;
   base::Logger log;
   Options options;
   std::uint64_t seed = 0;

@@ -5,6 +5,8 @@
 #include "millwright/scheduling/snapshot.hpp"
 #include "millwright/scheduling/solve.hpp"
 
+#include <array>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +34,8 @@ struct Input {
   std::set<std::string, std::less<>> buffered_nodes;  // names of nodes that keep such room
   base::TimePoint now;
   Options options;
+  // When set, told as each method ends, on the thread that decides: for whoever has a clock.
+  std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
 };
 
 // Remove `claims`, after `replacements` are initialised.
@@ -45,6 +49,9 @@ struct Command {
   std::string summary;
 };
 
+// Karpenter's consolidation type: "empty", "multi", "single", or nothing for drift.
+std::string_view consolidation_type(const Command& command);
+
 // Why a node stays.
 struct Blocked {
   std::string claim;
@@ -54,6 +61,8 @@ struct Blocked {
 struct Decisions {
   std::vector<Command> commands;
   std::vector<Blocked> blocked;
+  // How many nodes nothing but budgets and prices keeps from going, by Reason.
+  std::array<std::size_t, 3> eligible{};
   // When a decision may change without any event (a schedule opens, consolidateAfter passes).
   std::optional<base::TimePoint> next_check;
 };

@@ -12,6 +12,9 @@
 
 namespace millwright::model {
 
+// "True", "False" or "Unknown".
+std::string_view status_text(ConditionStatus status);
+
 class ConditionSet {
  public:
   // `dependents` are the types that Ready is the conjunction of. `conditions` is edited in place.

@@ -15,6 +15,8 @@ namespace millwright::model {
 enum class Operator : std::uint8_t { In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte, Lte };
 std::string_view to_string(Operator op);
 std::optional<Operator> parse_operator(std::string_view text);
+// What Gt, Lt, Gte and Lte compare: as Go's strconv.Atoi, base ten with an optional sign.
+std::optional<std::int64_t> parse_integer(std::string_view text);
 
 // One requirement as written in nodeSelectorTerms, label selectors and NodePool requirements.
 struct SelectorRequirement {

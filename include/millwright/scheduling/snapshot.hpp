@@ -7,6 +7,7 @@
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
+#include "millwright/model/pod_selector.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <cstddef>
@@ -139,6 +140,8 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
   std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
   std::vector<std::shared_ptr<const model::Namespace>> namespaces;
+  // Of Services and pods' controllers; known only where default spread constraints are.
+  std::vector<std::shared_ptr<const model::PodSelector>> pod_selectors;
   SnapshotHolds holds;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -1,12 +1,14 @@
 // The planner: which pod goes where and what to buy for the rest. Pure and deterministic: the order
 // of the input does not matter. Semantics are those of Karpenter's provisioning scheduler.
 //
-// Decided: resources (DaemonSets included), taints, host ports, node affinity, topology spread, pod
-// affinity and anti-affinity with the relaxation ladder of their preferred forms, NodePool weights
-// and limits, minValues, reservations, volume zones and attach limits.
+// Decided: resources (DaemonSets included), taints, host ports, node affinity, topology spread (the
+// defaults of a scheduler configuration too), pod affinity and anti-affinity with the relaxation
+// ladder of their preferred forms, NodePool weights and limits, minValues, reservations, volume
+// zones and attach limits.
 // Refused with a reason, for want of a decision: resource claims (DRA).
 #pragma once
 
+#include "millwright/scheduling/default_spread.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <cstdint>
@@ -30,6 +32,8 @@ struct SolveOptions {
   PreferencePolicy preferences = PreferencePolicy::Respect;
   MinValuesPolicy min_values = MinValuesPolicy::Strict;
   std::size_t max_instance_types = 600;
+  // What kube-scheduler holds pods to that have no spread constraints of their own.
+  std::vector<DefaultSpread> default_spread;
   // Look for a cheaper plan than Karpenter's single pass finds: other orders of pods, claims kept
   // to one price level, two machines in place of one that would be half empty.
   bool economise = true;

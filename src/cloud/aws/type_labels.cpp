@@ -1,6 +1,7 @@
 #include "cloud/aws/type_labels.hpp"
 
 #include "cloud/aws/ami_family.hpp"
+#include "cloud/aws_labels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -153,38 +154,7 @@ Requirements labels_of(const TypeFacts& type, const NodeClassSpec& spec, std::st
 }
 
 std::span<const std::string_view> well_known_labels() {
-  static constexpr std::array<std::string_view, 30> kLabels{
-      kZoneIdLabel,
-      kNodeClassLabel,
-      kTenancyLabel,
-      "karpenter.k8s.aws/instance-category",
-      "karpenter.k8s.aws/instance-family",
-      "karpenter.k8s.aws/instance-generation",
-      "karpenter.k8s.aws/instance-size",
-      "karpenter.k8s.aws/instance-capability-flex",
-      "karpenter.k8s.aws/instance-cpu",
-      "karpenter.k8s.aws/instance-cpu-manufacturer",
-      "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz",
-      "karpenter.k8s.aws/instance-memory",
-      "karpenter.k8s.aws/instance-ebs-bandwidth",
-      "karpenter.k8s.aws/instance-network-bandwidth",
-      "karpenter.k8s.aws/instance-hypervisor",
-      "karpenter.k8s.aws/instance-encryption-in-transit-supported",
-      "karpenter.k8s.aws/instance-local-nvme",
-      "karpenter.k8s.aws/instance-gpu-name",
-      "karpenter.k8s.aws/instance-gpu-manufacturer",
-      "karpenter.k8s.aws/instance-gpu-count",
-      "karpenter.k8s.aws/instance-gpu-memory",
-      "karpenter.k8s.aws/instance-accelerator-name",
-      "karpenter.k8s.aws/instance-accelerator-manufacturer",
-      "karpenter.k8s.aws/instance-accelerator-count",
-      "karpenter.k8s.aws/capacity-reservation-id",
-      "karpenter.k8s.aws/capacity-reservation-type",
-      "karpenter.k8s.aws/capacity-reservation-interruptible",
-      "karpenter.k8s.aws/placement-group-id",
-      "karpenter.k8s.aws/placement-group-partition",
-      "karpenter.k8s.aws/nitro-sandbox"};
-  return kLabels;
+  return kAwsLabels;
 }
 
 void register_labels() {

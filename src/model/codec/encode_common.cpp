@@ -1,23 +1,12 @@
 // Encoding of what every kind shares.
 #include "millwright/model/codec.hpp"
+#include "millwright/model/conditions.hpp"
 #include "model/codec/writer.hpp"
 
 namespace millwright::model {
 namespace detail {
 
 namespace json = boost::json;
-
-std::string_view status_text(ConditionStatus status) {
-  switch (status) {
-    case ConditionStatus::True:
-      return "True";
-    case ConditionStatus::False:
-      return "False";
-    case ConditionStatus::Unknown:
-      break;
-  }
-  return "Unknown";
-}
 
 void put(json::object& to, std::string_view key, const std::string& text) {
   if (!text.empty()) {

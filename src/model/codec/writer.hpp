@@ -15,7 +15,6 @@
 namespace millwright::model::detail {
 
 // Text values of condition status, as the API has them.
-std::string_view status_text(ConditionStatus status);
 
 void put(boost::json::object& to, std::string_view key, const std::string& text);
 void put(boost::json::object& to, std::string_view key, const std::optional<base::TimePoint>& time);

@@ -1,7 +1,8 @@
 // planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
 // Karpenter's
 //   scheduler (the program PEER); workload files are written to FOLDER.
-// planner_bench growth [--json FILE]: how time and memory grow.
+// planner_bench growth [arriving] [--json FILE]: how time and memory grow; or only what one
+// arriving pod takes.
 #include "beside_peer.hpp"
 #include "growth.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 int usage() {
   std::fputs(
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
-      "       planner_bench growth [--json FILE]\n",
+      "       planner_bench growth [arriving] [--json FILE]\n",
       stderr);
   return 2;
 }
@@ -50,8 +51,8 @@ int main(int argc, char** argv) {
       return 1;
     }
     figures = *std::move(result);
-  } else if (words.size() == 1 && words[0] == "growth") {
-    figures = millwright::scheduling::bench::growth();
+  } else if ((words.size() == 1 || words.size() == 2) && words[0] == "growth") {
+    figures = millwright::scheduling::bench::growth(words.size() == 2 ? words[1] : std::string());
   } else {
     return usage();
   }

@@ -2,6 +2,7 @@
 // iteration; the counters say what came out:
 //   pods/s, claims, refused, price per hour, and price over the linear-programming lower bound.
 #include "lower_bound.hpp"
+#include "millwright/scheduling/plan_memory.hpp"
 #include "recipe.hpp"
 #include "worlds.hpp"
 
@@ -55,6 +56,19 @@ void OnePodOnManyNodes(benchmark::State& state) {
       false);
 }
 BENCHMARK(OnePodOnManyNodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);
+
+// The same by a planner that has planned for these nodes before.
+void OnePodOnRememberedNodes(benchmark::State& state) {
+  const Problem problem = problem_of(kwok_types(), some_pods(1, Mix::Plain),
+                                     some_nodes(static_cast<int>(state.range(0))));
+  PlanMemory memory;
+  Plan plan = solve(problem, memory);
+  for (auto _ : state) {
+    plan = solve(problem, memory);
+    benchmark::DoNotOptimize(plan);
+  }
+}
+BENCHMARK(OnePodOnRememberedNodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);
 
 // Karpenter's benchmark; on two cores Karpenter plans 331 pods/s of 100, 145 pods/s of 20,000.
 void KarpenterRecipe(benchmark::State& state) {

@@ -181,6 +181,12 @@ class Reader {
     if (kind == "StorageClass") {
       return add<model::StorageClass>(document, snapshot_->storage_classes);
     }
+    const bool selects =
+        std::any_of(model::kPodSelectorResources.begin(), model::kPodSelectorResources.end(),
+                    [&](const auto& resource) { return resource.kind == kind; });
+    if (selects) {
+      return add_selector(document, kind);
+    }
     if (kind == "CSINode") {
       return add<model::CSINode>(document, snapshot_->csi_nodes);
     }
@@ -198,6 +204,29 @@ class Reader {
       decoded->meta.namespace_ = "default";
     }
     to.push_back(std::make_shared<const T>(*std::move(decoded)));
+    return {};
+  }
+
+  base::Result<void> add_selector(const json::value& document, const std::string& kind) {
+    auto decoded = model::decode_pod_selector(kind, document);
+    if (!decoded) {
+      return tl::unexpected(decoded.error());
+    }
+    decoded->meta.namespace_ = "default";
+    snapshot_->pod_selectors.push_back(
+        std::make_shared<const model::PodSelector>(*std::move(decoded)));
+    return {};
+  }
+
+  // They look like a pod's own.
+  base::Result<void> take_default_constraints(const json::value& list) {
+    auto decoded = model::decode<model::Pod>(
+        json::object{{"spec", json::object{{"topologySpreadConstraints", list}}}});
+    if (!decoded) {
+      return tl::unexpected(decoded.error());
+    }
+    scenario_.problem.options.default_spread = {
+        {.scheduler_name = {}, .constraints = std::move(decoded->spec.topology_spread)}};
     return {};
   }
 
@@ -220,6 +249,9 @@ class Reader {
     }
     if (const auto* limit = document.if_contains("maxInstanceTypes")) {
       options.max_instance_types = static_cast<std::size_t>(limit->as_int64());
+    }
+    if (const auto* list = document.if_contains("defaultConstraints")) {
+      return take_default_constraints(*list);
     }
     return {};
   }

@@ -130,6 +130,31 @@ TEST_F(Launch, AClaimThatTheCloudNeverAnswersIsGivenUpAfterFiveMinutes) {
   EXPECT_EQ(instances().size(), claims().size());
 }
 
+TEST_F(Launch, APoolTellsWhetherItsNodesRegister) {
+  const auto healthy = [this] {
+    return condition(model::kNodePoolResource, "default", "NodeRegistrationHealthy");
+  };
+  cloud::SimulatedSettings settings;
+  settings.boot = {hours(5), hours(5), hours(5)};
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_instances(1));
+  EXPECT_EQ(healthy(), "Unknown");
+  run_for(minutes(20));
+  EXPECT_EQ(healthy(), "Unknown") << "one failure proves nothing";
+  ASSERT_TRUE(wait([&] { return healthy() == "False"; }, minutes(20)));
+  EXPECT_EQ(condition(model::kNodePoolResource, "default", "Ready"), "True")
+      << "the condition is for people";
+  change(model::kNodePoolResource, "default",
+         [](auto& pool) { pool.at("spec").as_object()["weight"] = 7; });
+  ASSERT_TRUE(wait([&] { return healthy() == "Unknown"; })) << "the pool is another now";
+  cloud().configure({});
+  ASSERT_TRUE(wait_running("web", 1, hours(1)));
+  EXPECT_EQ(healthy(), "True");
+}
+
 TEST_F(Launch, APoolWithoutItsClassIsNotReadyAndSaysWhy) {
   start();
   apply_pool();

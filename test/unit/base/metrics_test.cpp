@@ -62,6 +62,20 @@ TEST(Metrics, ObserveHasDurationBucketsUpToTenMinutesByDefault) {
   EXPECT_THAT(text, HasSubstr("seconds_bucket{le=\"600\"} 1\n"));
 }
 
+TEST(Metrics, SummarizeTellsQuantilesCountAndSum) {
+  Metrics metrics;
+  for (int i = 1; i <= 100; ++i) {
+    metrics.summarize("seconds", "Help.", {{"a", "1"}}, i);
+  }
+  const std::string text = metrics.render();
+  EXPECT_THAT(text, HasSubstr("# TYPE seconds summary\n"));
+  EXPECT_THAT(text, HasSubstr("seconds_count{a=\"1\"} 100\n"));
+  EXPECT_THAT(text, HasSubstr("seconds_sum{a=\"1\"} 5050\n"));
+  EXPECT_THAT(text, HasSubstr("seconds{a=\"1\",quantile=\"0\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("seconds{a=\"1\",quantile=\"1\"} 100\n"));
+  EXPECT_EQ(metrics.value("seconds", {{"a", "1"}}), 0) << "a summary has no one value";
+}
+
 TEST(Metrics, PageIsSortedWhateverTheOrderOfCalls) {
   const std::vector<std::string> values{"d", "a", "c", "b", "f", "e"};
   Metrics forwards;

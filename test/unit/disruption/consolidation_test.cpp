@@ -1,4 +1,4 @@
-#include "cluster_builder.hpp"
+#include "consolidation_cases.hpp"
 
 namespace millwright::disruption {
 namespace {
@@ -8,22 +8,6 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-const std::string kKeep(model::kDoNotDisruptAnnotation);
-
-// Takes pods but does not go itself.
-Member& add_keeper(Cluster& cluster, std::string name, std::int64_t used_millicores,
-                   const NodeOptions& options = {}) {
-  auto& member = cluster.add_node(name, {pod(name + "-resident", used_millicores)}, options);
-  member.node->meta.annotations[kKeep] = "true";
-  return member;
-}
-
-Command only_command(const Cluster& cluster) {
-  auto decisions = cluster.decide();
-  EXPECT_THAT(decisions.commands, SizeIs(1));
-  return decisions.commands.empty() ? Command{} : decisions.commands.front();
-}
 
 void allow_spot(Cluster& cluster) {
   cluster.pool().template_.requirements[0].values = {"on-demand", "spot"};
@@ -363,43 +347,6 @@ TEST(Consolidation, LooksAtEveryNodeInTurnWhenThereAreTooMany) {
   }
   EXPECT_GT(found, 0);
   EXPECT_LT(found, 8);
-}
-
-TEST(Consolidation, StaysValidWhileTheSameCommandWouldBeMadeAgain) {
-  Cluster cluster;
-  cluster.add_node("a", {pod("p"), pod("q", 2000)}, {.type = "large"});
-  const auto command = only_command(cluster);
-  cluster.node("a").record->fenced = true;
-  EXPECT_TRUE(still_valid(command, cluster.input()));
-
-  cluster.node("a").record->nominated_until = kNow + seconds(5);
-  EXPECT_FALSE(still_valid(command, cluster.input())) << "nominated";
-  cluster.node("a").record->nominated_until.reset();
-
-  cluster.add_budget("pdb", "p", 0);
-  EXPECT_FALSE(still_valid(command, cluster.input())) << "a blocking budget";
-}
-
-TEST(Consolidation, IsNoLongerValidWhenPodsCameOrTypesWent) {
-  Cluster cluster;
-  cluster.add_node("a", {pod("p"), pod("q", 2000)}, {.type = "large"});
-  const auto command = only_command(cluster);
-  cluster.node("a").record->pods.push_back(pod("r", 2000));
-  EXPECT_FALSE(still_valid(command, cluster.input())) << "medium is too small now";
-  cluster.node("a").record->pods.pop_back();
-  EXPECT_TRUE(still_valid(command, cluster.input()));
-  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("large", 8, 4)});
-  EXPECT_FALSE(still_valid(command, cluster.input())) << "medium is not sold any more";
-}
-
-TEST(Consolidation, IsNoLongerValidWhenTheRoomElsewhereIsTaken) {
-  Cluster cluster;
-  cluster.add_node("a", {pod("p")}, {.type = "small"});
-  auto& other = add_keeper(cluster, "b", 2500);
-  const auto command = only_command(cluster);
-  EXPECT_TRUE(still_valid(command, cluster.input()));
-  other.record->pods.push_back(pod("new"));
-  EXPECT_FALSE(still_valid(command, cluster.input()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace millwright::scheduling::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 PlannedClaim only_claim(const PoolBuilder& where, const PodBuilder& who,
@@ -93,6 +94,29 @@ TEST(PlannedClaim, HasNoMoreTypesThanAllowedTheCheapestOnes) {
   ASSERT_THAT(plan.claims, SizeIs(1));
   EXPECT_THAT(plan.claims[0].instance_types, ElementsAre("fake-it-0", "fake-it-1", "fake-it-2"));
   EXPECT_THAT(values_of(plan.claims[0], model::kInstanceTypeLabel), SizeIs(3));
+}
+
+TEST(PlannedClaim, LeavesOutTheDearestBeyondSixHundredTypes) {
+  const auto plan_with = [](std::int32_t min_values) {
+    return ProblemBuilder()
+        .add(pool("default").requires_(
+                 need(model::kInstanceTypeLabel, Operator::Exists, {}, min_values)),
+             numbered_types(650))
+        .add(pod("p"))
+        .solve();
+  };
+  const Plan plan = plan_with(600);
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  ASSERT_THAT(plan.claims[0].instance_types, SizeIs(600));
+  EXPECT_EQ(plan.claims[0].instance_types.list().front(), "fake-it-0");
+  EXPECT_EQ(plan.claims[0].instance_types.list().back(), "fake-it-599");
+  EXPECT_THAT(values_of(plan.claims[0], model::kInstanceTypeLabel), SizeIs(600));
+  // All 650 would have met it, but no claim may name them all.
+  const Plan dropped = plan_with(601);
+  ASSERT_THAT(dropped.refusals, SizeIs(1));
+  EXPECT_THAT(dropped.refusals[0].reason, HasSubstr("of the 600 cheapest instance types"));
+  EXPECT_EQ(dropped.refusals[0].remedy,
+            "lower minValues of node.kubernetes.io/instance-type to 600 in NodePool default");
 }
 
 TEST(PlannedClaim, BecomesANodeClaimOfThePool) {

@@ -94,6 +94,7 @@ TEST(ZoneSpread, RefusalNamesTheSkewThatWouldDo) {
   const auto problem =
       with_pool()
           .add(in_zone("n", "test-zone-1").runs(web("a")))
+          .add(in_zone("elsewhere", "test-zone-2"))
           .add(web("p").selects("kubernetes.io/arch", "amd64").with([](model::Pod& p) {
             auto constraint = spread_over(kZone, 1);
             constraint.node_affinity_policy = "Ignore";
@@ -105,6 +106,36 @@ TEST(ZoneSpread, RefusalNamesTheSkewThatWouldDo) {
   EXPECT_THAT(plan.refusals[0].reason, HasSubstr("test-zone-1 with 1"));
   EXPECT_EQ(plan.refusals[0].remedy,
             "raise maxSkew to 2, or use whenUnsatisfiable: ScheduleAnyway");
+}
+
+// kube-scheduler compares with domains that have nodes, Karpenter with those that the pod may go
+// to.
+TEST(ZoneSpread, ZonesWithoutNodesThatThePodCannotGoToDoNotCountInTheEnd) {
+  const auto stuck = [](const std::string& name) {
+    return web(name).with([](model::Pod& p) {
+      auto constraint = spread_over(kZone, 1);
+      constraint.node_affinity_policy = "Ignore";
+      p.spec.topology_spread.push_back(constraint);
+      p.spec.node_selector[std::string(kZone)] = "test-zone-1";
+    });
+  };
+  auto problem = with_pool().add(stuck("a")).add(stuck("b")).add(stuck("c"));
+  EXPECT_THAT(problem.solve().refusals, SizeIs(0));
+  // Another pod's node makes its zone count, also one that is only being bought.
+  problem.add(pod("other").selects(kZone, "test-zone-2"));
+  EXPECT_THAT(problem.solve().refusals, SizeIs(2));
+}
+
+// Nor is a zone passed over that the pod may go to, only because nothing is on sale there just now.
+TEST(ZoneSpread, ZonesThatThePodMayGoToCountThoughNothingIsSoldThere) {
+  const auto spread = [](const std::string& name) {
+    return web(name).with(spreads(spread_over(kZone, 1)));
+  };
+  const auto sold_out = types({type("here").sold({{"test-zone-1", "on-demand"}}),
+                               type("there").sold({{"test-zone-2", "on-demand"}}).unavailable()});
+  const Plan plan =
+      ProblemBuilder().add(pool("default"), sold_out).add(spread("a")).add(spread("b")).solve();
+  EXPECT_THAT(plan.refusals, SizeIs(1));
 }
 
 TEST(ZoneSpread, HonoursNodeAffinityByDefault) {

@@ -1,0 +1,34 @@
+// What selects pods on behalf of a workload: Services, ReplicationControllers, ReplicaSets and
+// StatefulSets, as kube-scheduler's default topology spread constraints look at them.
+#pragma once
+
+#include "millwright/base/result.hpp"
+#include "millwright/model/kinds.hpp"
+#include "millwright/model/meta.hpp"
+#include "millwright/model/selector.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millwright::model {
+
+struct PodSelector {
+  std::string kind;
+  ObjectMeta meta;  // without labels, annotations and owners: there are many of these objects
+  std::optional<LabelSelector> selector;  // absent: it selects nothing
+  friend bool operator==(const PodSelector&, const PodSelector&) = default;
+};
+
+// The kinds that are read as a PodSelector.
+inline constexpr std::array kPodSelectorResources{kServiceResource, kReplicationControllerResource,
+                                                  kReplicaSetResource, kStatefulSetResource};
+
+// `kind` is one of these; items of a list do not name their own.
+base::Result<PodSelector> decode_pod_selector(std::string_view kind,
+                                              const boost::json::value& json);
+
+}  // namespace millwright::model

@@ -1,0 +1,31 @@
+// What /metrics answers: what was counted and, while this replica leads, what the cluster's picture
+// shows. What pools sell is known to the loop only: a page shows the prices as of the page before,
+// and asks the loop for newer ones.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace millwright::app {
+
+class MetricsPage {
+ public:
+  // Any thread. This object and `services` must outlive what is then posted to the loop.
+  std::string render(controllers::Services& services);
+  // Loop thread: what pools sell changed.
+  void refresh(const controllers::Services& services);
+
+ private:
+  std::shared_ptr<const scheduling::Catalog> catalog() const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const scheduling::Catalog> catalog_ =
+      std::make_shared<const scheduling::Catalog>();
+  std::atomic<std::size_t> size_{0};  // of the last page
+};
+
+}  // namespace millwright::app

@@ -1,0 +1,43 @@
+// A problem made ready for packing: pods as classes, types as tables, nodes as room, domains with
+// their counts.
+#pragma once
+
+#include "millwright/scheduling/plan_memory.hpp"
+#include "scheduling/daemon_overhead.hpp"
+#include "scheduling/existing_nodes.hpp"
+#include "scheduling/packing.hpp"
+#include "scheduling/pod_classes.hpp"
+#include "scheduling/pool_template.hpp"
+#include "scheduling/topology.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct PlanMemory::Compiled {
+  PoolMemory pools;
+  NodeMemory nodes;
+};
+
+// Its parts refer to each other and to the problem: it stays where it is.
+struct CompiledProblem {
+  explicit CompiledProblem(const Problem& of, PlanMemory::Compiled memory = {});
+  CompiledProblem(const CompiledProblem&) = delete;
+  CompiledProblem& operator=(const CompiledProblem&) = delete;
+
+  // What is left for the next problem to use.
+  PlanMemory::Compiled release() &&;
+
+  const Problem& problem;
+  std::vector<DaemonPod> daemons;
+  PodClasses pods;
+  std::vector<PoolTemplate> pools;
+  ExistingNodes nodes;
+  Topology topology;
+};
+
+// Packs in several ways and keeps the best. Refers to the compiled problem.
+std::unique_ptr<Packing> best_packing(const CompiledProblem& compiled);
+
+}  // namespace millwright::scheduling

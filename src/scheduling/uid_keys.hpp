@@ -1,0 +1,42 @@
+// Numbers that sort as the pods' uids do, as far as they differ: made of the bytes that come after
+// those that all uids begin with. Sorting by them first touches hardly any pod.
+#pragma once
+
+#include "scheduling/pod_classes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace millwright::scheduling {
+
+class UidKeys {
+ public:
+  explicit UidKeys(std::span<const PlannedPod> pods) {
+    const std::string_view first = pods.empty() ? std::string_view() : pods[0].pod->meta.uid;
+    common_ = first.size();
+    for (const PlannedPod& pod : pods) {
+      const std::string_view uid = pod.pod->meta.uid;
+      const auto* last = first.data() + common_;
+      common_ = static_cast<std::size_t>(
+          std::mismatch(first.data(), last, uid.data(), uid.data() + uid.size()).first -
+          first.data());
+    }
+  }
+
+  std::uint64_t of(const PlannedPod& pod) const {
+    const std::string_view rest = std::string_view(pod.pod->meta.uid).substr(common_);
+    std::uint64_t key = 0;
+    for (std::size_t i = 0; i < sizeof(key); ++i) {
+      key = key << 8 | (i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U);
+    }
+    return key;
+  }
+
+ private:
+  std::size_t common_ = 0;  // bytes
+};
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,19 @@
+// The parts of the page, each in its own file.
+#pragma once
+
+#include "millwright/telemetry/page.hpp"
+#include "telemetry/text.hpp"
+
+namespace millwright::telemetry {
+
+void write_cluster(Text& text, const Picture& picture);  // state, plans, disruption
+void write_pools(Text& text, const Picture& picture);    // NodePools: limits, usage, cost, budgets
+void write_nodes(Text& text, const Picture& picture);    // resources of each node
+void write_pods(Text& text, const Picture& picture);     // state and waiting times of each pod
+void write_conditions(Text& text, const Picture& picture);  // operator_<kind>_*
+
+inline double seconds_since(base::TimePoint then, base::TimePoint now) {
+  return std::chrono::duration<double>(now - then).count();
+}
+
+}  // namespace millwright::telemetry

@@ -1,0 +1,46 @@
+// Legacy kinds, translated, in a whole cluster in virtual time.
+#include "sandbox/semantics/semantics_fixture.hpp"
+
+namespace millwright::test {
+namespace {
+
+class LegacyObjects : public Semantics {
+ protected:
+  LegacyObjects()
+      : Semantics([] {
+          auto options = gated();
+          options.profiles = {cloud::Profile::Kwok, cloud::Profile::Aws};
+          return options;
+        }()) {}
+};
+
+TEST_F(LegacyObjects, AreTranslatedAgainWhenTheirNodePoolIsDeletedByHand) {
+  create(R"(
+apiVersion: karpenter.k8s.aws/v1alpha1
+kind: AWSNodeTemplate
+metadata: {name: default}
+spec:
+  subnetSelector: {karpenter.sh/discovery: cluster}
+  securityGroupSelector: {karpenter.sh/discovery: cluster}
+---
+apiVersion: karpenter.sh/v1alpha5
+kind: Provisioner
+metadata: {name: default}
+spec:
+  providerRef: {name: default}
+)");
+  const auto exist = [&] {
+    return object(model::kNodePoolResource, "default").is_object() &&
+           object(model::kEc2NodeClassResource, "default").is_object();
+  };
+  ASSERT_TRUE(soon(exist));
+  cluster_.loop.run_for(minutes(1));
+  const model::ObjectKey key{.namespace_ = {}, .name = "default"};
+  ASSERT_TRUE(api().remove(model::kNodePoolResource, key));
+  ASSERT_TRUE(api().remove(model::kEc2NodeClassResource, key));
+  EXPECT_TRUE(soon([&] { return !exist(); }));
+  EXPECT_TRUE(soon(exist, minutes(1)));
+}
+
+}  // namespace
+}  // namespace millwright::test

@@ -1,0 +1,53 @@
+// What the planner decides, seen from outside: events on pods, and where pods end up.
+#include "sandbox/semantics/semantics_fixture.hpp"
+
+namespace millwright::test {
+namespace {
+
+TEST_F(Semantics, APodWithResourceClaimsIsRefusedWithAnEvent) {
+  create(pool("default", ""));
+  create(deployment("trainer", 1, "cpu: 1",
+                    "      resourceClaims: [{name: gpu, resourceClaimName: gpu}]\n"));
+  create(deployment("web", 1, "cpu: 1"));
+  ASSERT_TRUE(soon([&] { return running("web") == 1; }));
+  EXPECT_THAT(events_of("trainer", "FailedScheduling"),
+              testing::Contains(testing::AllOf(
+                  testing::StartsWith("Failed to schedule pod, it needs resource claims (DRA)"),
+                  testing::HasSubstr("request the device as an extended resource"))));
+  EXPECT_EQ(running("trainer"), 0U);
+  EXPECT_EQ(claims(), 1U) << "nothing is bought for a pod that is not planned";
+}
+
+class DefaultSpread : public Semantics {
+ protected:
+  DefaultSpread()
+      : Semantics([] {
+          auto options = gated();
+          const model::TopologySpreadConstraint zones{
+              .max_skew = 1,
+              .topology_key = std::string(model::kZoneLabel),
+              .when_unsatisfiable = "DoNotSchedule"};
+          options.controllers.solve.default_spread = {{.constraints = {zones}}};
+          return options;
+        }()) {}
+};
+
+TEST_F(DefaultSpread, PlansReplicasApartThatSayNothingAboutIt) {
+  create(pool("default", ""));
+  create(deployment("web", 4, "cpu: 100m"));
+  const auto zones = [&] {
+    std::set<std::string> result;
+    for (const auto& record : snapshot()->nodes) {
+      if (const auto zone = record->labels().find(model::kZoneLabel);
+          zone != record->labels().end()) {
+        result.insert(zone->second);
+      }
+    }
+    return result.size();
+  };
+  EXPECT_TRUE(soon([&] { return zones() == 4; })) << "the kwok catalog has four zones";
+  EXPECT_TRUE(soon([&] { return running("web") == 4; }));
+}
+
+}  // namespace
+}  // namespace millwright::test

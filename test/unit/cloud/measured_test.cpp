@@ -1,0 +1,64 @@
+#include "millwright/cloud/measured.hpp"
+
+#include "simulated_fixture.hpp"
+
+namespace millwright::cloud {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MeasuredTest : public testing::Test {
+ protected:
+  static SimulatedSettings slow() {
+    SimulatedSettings settings;
+    settings.launch = {seconds(2), seconds(2), seconds(2)};
+    return settings;
+  }
+  MeasuredTest()
+      : bench_(Profile::Kwok, slow()),
+        simulated_(bench_.cloud.get()),
+        cloud_(measured(std::move(bench_.cloud), bench_.loop, metrics_)) {}
+  ~MeasuredTest() override { simulated_->set_listener(nullptr); }
+
+  base::Metrics metrics_;
+  Bench bench_;
+  SimulatedCloud* simulated_;
+  std::unique_ptr<Provider> cloud_;
+};
+
+TEST_F(MeasuredTest, TellsHowLongCallsTook) {
+  const auto created = bench_.wait(cloud_->create(claim("a"), node_class("KWOKNodeClass")));
+  ASSERT_TRUE(created) << created.error().message;
+  const std::string text = metrics_.render();
+  EXPECT_THAT(text, HasSubstr("karpenter_cloudprovider_duration_seconds_sum{controller="
+                              "\"nodeclaim.lifecycle\",method=\"Create\",provider=\"kwok\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("method=\"Create\",provider=\"kwok\",le=\"0.005\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("karpenter_cloudprovider_errors_total")));
+}
+
+TEST_F(MeasuredTest, NamesTheErrorsThatKarpenterKnows) {
+  const auto value = [this](const char* controller, const char* method, const char* error) {
+    return metrics_.value(
+        "karpenter_cloudprovider_errors_total",
+        {{"controller", controller}, {"method", method}, {"provider", "kwok"}, {"error", error}});
+  };
+  simulated_->sell_out({});
+  EXPECT_FALSE(bench_.wait(cloud_->create(claim("a"), node_class("KWOKNodeClass"))));
+  EXPECT_EQ(value("nodeclaim.lifecycle", "Create", "InsufficientCapacityError"), 1);
+  EXPECT_FALSE(bench_.wait(cloud_->get("kwok://nothing")));
+  EXPECT_EQ(value("node.termination", "Get", "NodeClaimNotFoundError"), 1);
+}
+
+TEST_F(MeasuredTest, IsTheCloudItMeasures) {
+  EXPECT_EQ(cloud_->name(), simulated_->name());
+  EXPECT_EQ(cloud_->node_classes().data(), simulated_->node_classes().data());
+  EXPECT_EQ(cloud_->repair_policies().size(), simulated_->repair_policies().size());
+  const auto types = cloud_->instance_types({}, *node_class("KWOKNodeClass"));
+  ASSERT_TRUE(types) << types.error().message;
+  EXPECT_EQ(*types, *simulated_->instance_types({}, *node_class("KWOKNodeClass")));
+}
+
+}  // namespace
+}  // namespace millwright::cloud
