@@ -18,6 +18,7 @@
 #include "millwright/controllers/termination.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -128,6 +129,7 @@ struct Engine::Impl {
     for (const auto& provider : parts.providers.all()) {
       provider->on_catalog_change([this] { catalog_changed(); });
       provider->on_interruption([this](const std::string& id) { interrupted(id); });
+      provider->set_recorded([this](std::string_view id) { return is_recorded(id); });
     }
   }
 
@@ -245,6 +247,13 @@ struct Engine::Impl {
   void catalog_used() {
     admission_world.refresh(services);
     page.refresh(services);
+  }
+
+  bool is_recorded(std::string_view provider_id) {
+    const auto snapshot = state.snapshot();
+    return std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
+      return record->claim && record->claim->provider_id == provider_id;
+    });
   }
 
   // The cloud takes the instance back: its node is drained while there is still time.

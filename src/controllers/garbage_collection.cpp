@@ -1,5 +1,7 @@
 #include "millwright/controllers/garbage_collection.hpp"
 
+#include "millwright/model/codec.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -70,6 +72,24 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
   }
 }
 
+base::Task<bool> GarbageCollection::is_unclaimed(cloud::Instance instance) {
+  if (!instance.node_claim.empty()) {
+    model::ObjectKey key{.namespace_ = {}, .name = instance.node_claim};
+    auto claim = co_await services_.client.get(model::kNodeClaimResource, key);
+    co_return !claim && claim.error().kind == base::ErrorKind::NotFound;
+  }
+  // Launched for many claims at once, and not named after one yet.
+  const kube::ListOptions all;
+  auto claims = co_await services_.client.list(model::kNodeClaimResource, all);
+  if (!claims) {
+    co_return false;
+  }
+  co_return std::none_of(claims->items.begin(), claims->items.end(), [&](const auto& claim) {
+    const auto* id = model::find_path(claim, "status.providerID");
+    return id != nullptr && id->is_string() && id->get_string() == instance.provider_id;
+  });
+}
+
 base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
                                                   std::vector<cloud::Instance> instances) {
   // The picture may be behind the API: only what the server does not have either is leaked.
@@ -90,9 +110,8 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
     if (services_.loop.now() - since < kOrphanGrace) {
       continue;
     }
-    model::ObjectKey key{.namespace_ = {}, .name = instance.node_claim};
-    auto claim = co_await services_.client.get(model::kNodeClaimResource, key);
-    if (claim || claim.error().kind != base::ErrorKind::NotFound) {
+    const bool lost = co_await is_unclaimed(instance);
+    if (!lost) {
       continue;
     }
     services_.log.warn("ending an instance that no NodeClaim owns",

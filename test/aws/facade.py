@@ -51,6 +51,7 @@ class Front:
         self.bad_signatures = 0
         self.fleets = {}  # client token -> (body, status, headers, answer)
         self.launches = {}  # client token -> instance ids
+        self.wanted = {}  # client token -> how many instances were asked for
         self.template_groups = {}  # launch template name -> security group ids
         self.template_user_data = {}  # launch template name -> base64
         self.user_data = {}  # instance id -> base64
@@ -272,6 +273,7 @@ def create_fleet(front, headers, fields):
             text = re.sub(rb"<errorSet\s*/>|<errorSet>.*</errorSet>", b"", text, flags=re.S)
             text = text.replace(b"</CreateFleetResponse>",
                                 b"<errorSet>" + errors.encode() + b"</errorSet></CreateFleetResponse>")
+            front.wanted[token] = int(fields["TargetCapacitySpecification.TotalTargetCapacity"])
             front.launches[token] = re.findall(r"<item>(i-[0-9a-f]+)</item>", text.decode())
             for instance in front.launches[token]:
                 furnish(front, instance, kept["LaunchTemplateConfigs.1.LaunchTemplateSpecification.LaunchTemplateName"])
@@ -336,6 +338,7 @@ class Handler(BaseHTTPRequestHandler):
         with front.lock:
             if self.path == "/_facade/ledger":
                 self.reply_json({"calls": front.calls, "launches": front.launches,
+                                 "wanted": front.wanted,
                                  "bad_signatures": front.bad_signatures, "images": front.images,
                                  "leaks": front.leaks})
                 return

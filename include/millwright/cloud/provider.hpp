@@ -104,6 +104,10 @@ class Provider {
   // cloud is about to take back.
   virtual void on_catalog_change(std::function<void()> callback) = 0;
   virtual void on_interruption(std::function<void(std::string provider_id)> callback) = 0;
+  // Given before run(): whether some NodeClaim's status has the provider id. A provider that
+  // launches for many claims in one call tells by it, after a crash, which instances are nobody's
+  // yet.
+  virtual void set_recorded(std::function<bool(std::string_view provider_id)> /*is_recorded*/) {}
 };
 
 // The providers of this process, by NodeClass kind.

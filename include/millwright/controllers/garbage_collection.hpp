@@ -21,6 +21,8 @@ class GarbageCollection {
   base::Task<void> collect_from(cloud::Provider* provider);
   base::Task<void> remove_lost_claims(cloud::Provider* provider,
                                       std::vector<cloud::Instance> instances);
+  // The API server, too, knows no NodeClaim of the instance.
+  base::Task<bool> is_unclaimed(cloud::Instance instance);
   base::Task<void> remove_leaked(cloud::Provider* provider, std::vector<cloud::Instance> instances);
 
   Services& services_;

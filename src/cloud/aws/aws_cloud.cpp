@@ -9,7 +9,6 @@ namespace {
 
 using base::ErrorKind;
 
-constexpr std::string_view kProviderPrefix = "aws:///";
 constexpr base::Duration kClusterKept = std::chrono::minutes(5);
 
 std::string_view tag(const Ec2Instance& instance, std::string_view key) {
@@ -47,17 +46,6 @@ base::Error gone(const std::string& id) {
 
 }  // namespace
 
-std::string provider_id_of(std::string_view zone, std::string_view id) {
-  return std::string(kProviderPrefix).append(zone).append("/").append(id);
-}
-
-std::string instance_id_of(std::string_view provider_id) {
-  const auto slash = provider_id.rfind('/');
-  const bool ours = provider_id.starts_with(kProviderPrefix) && slash >= kProviderPrefix.size();
-  const auto id = ours ? provider_id.substr(slash + 1) : std::string_view();
-  return id.starts_with("i-") ? std::string(id) : std::string();
-}
-
 AwsCloud::AwsCloud(Parts parts, PriceFile prices)
     : parts_(std::move(parts)),
       credentials_(credential_parts(parts_)),
@@ -77,13 +65,17 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
                        sold_out_.notify();
                        catalog_changed();
                      }}),
-      describes_(parts_.loop,
+      tagging_(api_, parts_.settings.cluster_name, parts_.log),
+      describes_(batcher_parts("describe_instances"),
                  [this](std::vector<std::string> ids) { return describe(std::move(ids)); }),
-      terminations_(parts_.loop,
-                    [this](std::vector<std::string> ids) { return terminate(std::move(ids)); }),
-      started_(parts_.loop.now()) {
+      terminations_(batcher_parts("terminate_instances"),
+                    [this](std::vector<std::string> ids) { return terminate(std::move(ids)); }) {
   catalog_.prices().set_file(std::move(prices));
   recall_prices();
+}
+
+BatcherParts AwsCloud::batcher_parts(std::string name) {
+  return {.loop = parts_.loop, .metrics = parts_.metrics, .name = std::move(name), .limits = {}};
 }
 
 std::span<const model::Resource> AwsCloud::node_classes() const {
@@ -95,6 +87,10 @@ void AwsCloud::on_catalog_change(std::function<void()> callback) {
 }
 void AwsCloud::on_interruption(std::function<void(std::string)> callback) {
   interruption_callback_ = std::move(callback);
+}
+
+void AwsCloud::set_recorded(std::function<bool(std::string_view)> is_recorded) {
+  launcher_.ownership().set_recorded(std::move(is_recorded));
 }
 
 void AwsCloud::catalog_changed() {
@@ -139,8 +135,7 @@ base::Task<base::Result<ClusterFacts>> AwsCloud::cluster() {
 }
 
 Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_class) {
-  const std::string uid = claim->meta.uid;
-  if (uid.empty()) {
+  if (claim->meta.uid.empty()) {
     co_return base::fail(ErrorKind::Invalid, "NodeClaim " + claim->meta.name +
                                                  " has no metadata.uid; create it in the API");
   }
@@ -152,34 +147,19 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   if (!catalog_.is_known()) {
     co_return base::fail(ErrorKind::Unavailable, "EC2's instance types are not known yet");
   }
-  // Before this process, or in a call that never ended, the claim may have got its instance.
-  const bool older = claim->meta.creation_timestamp && *claim->meta.creation_timestamp < started_;
-  if (older || unsettled_.contains(uid)) {
-    auto found = co_await launcher_.find_by_claim(claim, 1);
-    if (found && !found->is_terminating()) {
-      unsettled_.erase(uid);
-      const Launched adopted{found->id, found->type, found->zone,
-                             std::string(found->is_spot ? model::kSpot : model::kOnDemand),
-                             found->image_id};
-      co_return describe_launch(adopted, *node_class);
-    }
-    if (!found && found.error().kind != ErrorKind::NotFound) {
-      co_return tl::unexpected(std::move(found).error());
-    }
+  // Before this process led, or in a call that never ended, it may have got its instance.
+  auto adopted = co_await launcher_.adopt(claim, node_class);
+  if (adopted) {
+    co_return describe_launch(*adopted, *node_class);
+  }
+  if (adopted.error().kind != ErrorKind::NotFound) {
+    co_return tl::unexpected(std::move(adopted).error());
   }
   auto facts = co_await cluster();
   MW_CO_TRY(known, std::move(facts));
-  unsettled_.insert(uid);
   auto launched = co_await launcher_.launch(claim, node_class, known);
-  if (!launched) {
-    const auto kind = launched.error().kind;
-    if (kind != ErrorKind::Timeout && kind != ErrorKind::Unavailable) {
-      unsettled_.erase(uid);
-    }
-    co_return tl::unexpected(std::move(launched).error());
-  }
-  unsettled_.erase(uid);
-  co_return describe_launch(*launched, *node_class);
+  MW_CO_TRY(made, std::move(launched));
+  co_return describe_launch(made, *node_class);
 }
 
 Instance AwsCloud::describe_launch(const Launched& launched, const model::NodeClass& node_class) {
@@ -224,13 +204,16 @@ Instance AwsCloud::to_instance(const Ec2Instance& found) const {
   Instance instance;
   instance.provider_id = provider_id_of(found.zone, found.id);
   instance.image_id = found.image_id;
-  instance.node_claim = tag(found, kClaimTag);
+  // Before its tags say so: those of a merged launch come with the Node.
+  instance.node_claim = launcher_.ownership().claim_of(found.id);
+  if (instance.node_claim.empty()) {
+    instance.node_claim = tag(found, kClaimTag);
+  }
   instance.node_pool = tag(found, model::kNodePoolLabel);
   instance.labels[std::string(model::kInstanceTypeLabel)] = found.type;
   instance.labels[std::string(model::kZoneLabel)] = found.zone;
   instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
-  instance.labels[std::string(model::kCapacityTypeLabel)] =
-      found.is_spot ? model::kSpot : model::kOnDemand;
+  instance.labels[std::string(model::kCapacityTypeLabel)] = found.capacity_type();
   if (const auto* facts = catalog_.find(found.type)) {
     instance.labels[std::string(model::kArchLabel)] = facts->arch;
   }
@@ -240,8 +223,8 @@ Instance AwsCloud::to_instance(const Ec2Instance& found) const {
   return instance;
 }
 
-base::Task<Batcher<Ec2Instance>::Replies> AwsCloud::describe(std::vector<std::string> ids) {
-  Batcher<Ec2Instance>::Replies replies;
+base::Task<AwsCloud::Describes::Replies> AwsCloud::describe(std::vector<std::string> ids) {
+  Describes::Replies replies;
   auto answered = co_await ec2_.instances_by_id(ids);
   if (!answered && ids.size() > 1 && answered.error().kind == ErrorKind::NotFound) {
     // One that is gone hides the others.
@@ -268,8 +251,8 @@ base::Task<Batcher<Ec2Instance>::Replies> AwsCloud::describe(std::vector<std::st
   co_return replies;
 }
 
-base::Task<Batcher<bool>::Replies> AwsCloud::terminate(std::vector<std::string> ids) {
-  Batcher<bool>::Replies replies;
+base::Task<AwsCloud::Terminations::Replies> AwsCloud::terminate(std::vector<std::string> ids) {
+  Terminations::Replies replies;
   auto done = co_await ec2_.terminate(ids);
   if (!done && ids.size() > 1) {
     for (const auto& id : ids) {
@@ -293,6 +276,7 @@ Provider::Reply<> AwsCloud::remove_instance(std::string id) {
   auto described = co_await describes_.ask(id);
   MW_CO_TRY(instance, std::move(described));
   if (instance.state == "terminated") {
+    launcher_.ownership().forget(id);
     co_return tl::unexpected(gone(id));
   }
   if (instance.is_terminating()) {
@@ -314,8 +298,12 @@ Provider::Reply<> AwsCloud::remove(ClaimPtr claim) {
                                                   claim->provider_id +
                                                   "\" is no instance of EC2's");
   }
+  if (const auto* dealt = launcher_.ownership().dealt_to(claim->meta.uid); id.empty() && dealt) {
+    id = dealt->instance_id;
+  }
+  // What a merged launch made for it in another life is nobody's then, and collected.
   if (id.empty()) {
-    auto found = co_await launcher_.find_by_claim(claim, 1);
+    auto found = co_await launcher_.find_by_claim(claim);
     MW_CO_TRY(instance, std::move(found));
     id = instance.id;
   }
@@ -349,6 +337,7 @@ Provider::Reply<std::vector<Instance>> AwsCloud::list() {
       {"instance-state-name", {living_states().begin(), living_states().end()}}};
   auto answered = co_await ec2_.instances(filters);
   MW_CO_TRY(found, std::move(answered));
+  launcher_.ownership().sweep(parts_.loop.now());
   std::vector<Instance> result;
   for (const auto& each : found) {
     result.push_back(to_instance(each));
@@ -374,6 +363,7 @@ Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_c
     co_return std::string();  // gone: garbage collection's business
   }
   MW_CO_TRY(instance, std::move(described));
+  tagging_.look_at(*claim, instance);
   const auto types = catalog_.types(*node_class, parts_.loop.now());
   co_return drift_reason(*claim, *node_class, instance, *types);
 }

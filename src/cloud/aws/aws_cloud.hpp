@@ -7,10 +7,10 @@
 #include "cloud/aws/ec2.hpp"
 #include "cloud/aws/launcher.hpp"
 #include "cloud/aws/resolver.hpp"
+#include "cloud/aws/tagging.hpp"
 #include "millwright/cloud/aws.hpp"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +48,7 @@ class AwsCloud final : public Provider {
   base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(std::function<void(std::string provider_id)> callback) override;
+  void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override;
 
  private:
   // Background work, each with its own period.
@@ -65,8 +66,11 @@ class AwsCloud final : public Provider {
   void keep_learned_prices();
 
   base::Task<base::Result<ClusterFacts>> cluster();
-  base::Task<Batcher<Ec2Instance>::Replies> describe(std::vector<std::string> ids);
-  base::Task<Batcher<bool>::Replies> terminate(std::vector<std::string> ids);
+  BatcherParts batcher_parts(std::string name);
+  using Describes = Batcher<std::string, Ec2Instance>;
+  using Terminations = Batcher<std::string, bool>;
+  base::Task<Describes::Replies> describe(std::vector<std::string> ids);
+  base::Task<Terminations::Replies> terminate(std::vector<std::string> ids);
   Reply<> remove_instance(std::string id);
   Instance describe_launch(const Launched& launched, const model::NodeClass& node_class);
   Instance to_instance(const Ec2Instance& found) const;
@@ -80,20 +84,14 @@ class AwsCloud final : public Provider {
   Resolver resolver_;
   base::Signal sold_out_;
   Launcher launcher_;
-  Batcher<Ec2Instance> describes_;
-  Batcher<bool> terminations_;
+  Tagging tagging_;
+  Describes describes_;
+  Terminations terminations_;
   std::function<void()> catalog_callback_;
   std::function<void(std::string)> interruption_callback_;
   ClusterFacts cluster_;
   base::TimePoint cluster_until_{};
-  base::TimePoint started_;
-  // Claims whose launch ended without an answer that settles it.
-  std::set<std::string, std::less<>> unsettled_;
 };
-
-// "aws:///us-west-2a/i-0123" and its parts; an empty id when it is another cloud's.
-std::string provider_id_of(std::string_view zone, std::string_view id);
-std::string instance_id_of(std::string_view provider_id);
 
 // Why the instance is no longer what its class asks for; empty when it is.
 std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& node_class,

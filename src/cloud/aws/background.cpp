@@ -114,7 +114,7 @@ base::Task<void> AwsCloud::keep_templates(std::stop_token stop) {
   while (!stop.stop_requested()) {
     co_await base::sleep(parts_.loop, kTemplatePeriod, stop);
     if (!stop.stop_requested()) {
-      co_await launcher_.collect_templates();
+      co_await launcher_.templates().collect();
     }
   }
 }
@@ -151,7 +151,7 @@ Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
       co_return tl::unexpected<base::Error>(std::move(deleted).error());
     }
   }
-  auto deleted = co_await launcher_.delete_templates_of(node_class->meta.name);
+  auto deleted = co_await launcher_.templates().remove_all_of(node_class->meta.name);
   if (!deleted) {
     co_return tl::unexpected<base::Error>(std::move(deleted).error());
   }
@@ -159,6 +159,7 @@ Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
 }
 
 base::Task<void> AwsCloud::lead(std::stop_token stop) {
+  launcher_.inherit(parts_.loop.now());
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_templates(stop));
   if (!parts_.settings.interruption_queue.empty()) {

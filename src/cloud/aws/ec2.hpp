@@ -47,6 +47,7 @@ struct Ec2Instance {
   model::StringMap tags;
   std::optional<base::TimePoint> launched_at;
 
+  std::string_view capacity_type() const { return is_spot ? model::kSpot : model::kOnDemand; }
   bool is_terminating() const { return state == "shutting-down" || state == "terminated"; }
 };
 

@@ -195,7 +195,7 @@ Form fleet_form(const FleetRequest& request) {
     }
     ++position;
   }
-  form.add("TargetCapacitySpecification.TotalTargetCapacity", 1);
+  form.add("TargetCapacitySpecification.TotalTargetCapacity", request.capacity);
   form.add("TargetCapacitySpecification.DefaultTargetCapacityType", request.plan.capacity_type);
   if (request.plan.capacity_type == model::kSpot) {
     form.add("SpotOptions.AllocationStrategy", "price-capacity-optimized");
@@ -213,15 +213,14 @@ Form fleet_form(const FleetRequest& request) {
 FleetAnswer read_fleet(const XmlNode& root) {
   FleetAnswer answer;
   for (const auto& item : root.items("fleetInstanceSet")) {
-    const auto ids = item.texts("instanceIds");
-    if (answer.instance_id.empty() && !ids.empty()) {
-      const auto& chosen = item.child("launchTemplateAndOverrides").child("overrides");
-      answer.instance_id = ids.front();
-      answer.type = item.text_of("instanceType");
-      answer.zone = chosen.text_of("availabilityZone");
-      answer.subnet = chosen.text_of("subnetId");
+    const auto& chosen = item.child("launchTemplateAndOverrides").child("overrides");
+    for (const auto& id : item.texts("instanceIds")) {
+      answer.instances.push_back({id, item.text_of("instanceType"),
+                                  chosen.text_of("availabilityZone"), chosen.text_of("subnetId")});
     }
   }
+  std::sort(answer.instances.begin(), answer.instances.end(),
+            [](const auto& a, const auto& b) { return a.id < b.id; });
   for (const auto& item : root.items("errorSet")) {
     const auto& tried = item.child("launchTemplateAndOverrides").child("overrides");
     answer.errors.push_back({item.text_of("errorCode"), item.text_of("errorMessage"),

@@ -16,6 +16,8 @@ inline constexpr std::string_view kClusterTag = "eks:eks-cluster-name";
 inline constexpr std::string_view kClaimTag = "karpenter.sh/nodeclaim";
 // Ours: a claim's instance is found by it when the launch's answer was lost.
 inline constexpr std::string_view kClaimUidTag = "millwright.io/nodeclaim-uid";
+// Ours, on what was launched for many claims at once: what they have in common.
+inline constexpr std::string_view kBootShapeTag = "millwright.io/boot-shape";
 
 // Tags of everything made for nodes of the class: the class's own and those that mark it as ours.
 model::StringMap owned_tags(const NodeClassSpec& spec, const std::string& cluster,
@@ -37,6 +39,7 @@ struct FleetRequest {
   model::StringMap tags;
   std::string context;
   std::string client_token;
+  int capacity = 1;  // instances
 };
 Form fleet_form(const FleetRequest& request);
 
@@ -46,11 +49,14 @@ struct FleetError {
   std::string type;
   std::string zone;
 };
-struct FleetAnswer {
-  std::string instance_id;  // empty: nothing was launched
+struct FleetInstance {
+  std::string id;
   std::string type;
   std::string zone;
   std::string subnet;
+};
+struct FleetAnswer {
+  std::vector<FleetInstance> instances;  // by id; fewer than asked for when there was no more
   std::vector<FleetError> errors;
 };
 FleetAnswer read_fleet(const XmlNode& root);

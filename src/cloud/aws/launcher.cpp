@@ -9,11 +9,9 @@ namespace {
 
 using base::ErrorKind;
 
-// A template is made again when it is needed after that.
-constexpr base::Duration kTemplateUnused = std::chrono::minutes(10);
 // DescribeInstances lags behind CreateFleet by seconds.
-constexpr int kAdoptionTries = 4;
-constexpr base::Duration kAdoptionPause = std::chrono::seconds(3);
+constexpr base::Duration kShownBy = std::chrono::seconds(10);
+constexpr base::Duration kLookAgain = std::chrono::seconds(3);
 constexpr std::size_t kShownErrors = 5;
 constexpr std::string_view kMismatch = "IdempotentParameterMismatch";
 constexpr std::string_view kNoSpotRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
@@ -47,40 +45,71 @@ bool is_missing_template(std::string_view code) {
          code.starts_with("InvalidLaunchTemplateId.NotFound");
 }
 
+bool misses_template(const FleetShare& share) {
+  const auto& answer = *share.answer;
+  if (!answer) {
+    return is_missing_template(answer.error().code);
+  }
+  return answer->instances.empty() &&
+         std::any_of(answer->errors.begin(), answer->errors.end(),
+                     [](const auto& each) { return is_missing_template(each.code); });
+}
+
+// AWS may have done what it was asked for, although it did not say so.
+bool leaves_doubt(const base::Error& error) {
+  return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable;
+}
+
+base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer) {
+  const bool sold_out =
+      std::all_of(answer.errors.begin(), answer.errors.end(), [](const FleetError& error) {
+        return is_unfulfillable(error.code) || error.code == kNoSpotRole;
+      });
+  base::Error result;
+  result.kind = answer.errors.empty() || sold_out ? ErrorKind::NoCapacity
+                                                  : kind_of(answer.errors.front().code, 400);
+  for (const auto& error : answer.errors) {
+    if (!sold_out && !is_unfulfillable(error.code)) {
+      result.kind = kind_of(error.code, 400);
+      break;
+    }
+  }
+  result.message = "NodeClaim " + claim.meta.name + ": EC2 launched " +
+                   (answer.instances.empty() ? "nothing" : "too few");
+  std::size_t shown = 0;
+  std::vector<std::string> said;
+  for (const auto& error : answer.errors) {
+    auto text = error.code + " (" + error.message + ")";
+    if (std::find(said.begin(), said.end(), text) == said.end() && shown++ < kShownErrors) {
+      result.message.append(shown == 1 ? ": " : "; ").append(text);
+      if (!error.type.empty()) {
+        result.message.append(" for ").append(error.type).append(" in ").append(error.zone);
+      }
+      said.push_back(std::move(text));
+    }
+  }
+  return result;
+}
+
+Launched launched_of(const Ec2Instance& found) {
+  return {found.id, found.type, found.zone, std::string(found.capacity_type()), found.image_id};
+}
+
+base::Error no_instance(const model::NodeClaim& claim) {
+  return {ErrorKind::NotFound, "NodeClaim " + claim.meta.name + " has no instance", {}};
+}
+
 }  // namespace
 
-base::Task<base::Result<std::string>> Launcher::ensure_template(TemplateRequest request) {
-  const auto now = parts_.api.loop().now();
-  if (const auto known = templates_.find(request.name); known != templates_.end()) {
-    known->second = now;
-    co_return request.name;
-  }
-  const auto [underway, first] = creating_.try_emplace(request.name);
-  if (!first) {
-    const base::Promise<base::Result<>> made(parts_.api.loop());
-    underway->second.push_back(made);
-    auto result = co_await made.get();
-    if (!result) {
-      co_return tl::unexpected(std::move(result).error());
-    }
-    co_return request.name;
-  }
-  auto created = co_await ec2_.create_launch_template(request.form);
-  base::Result<> result;
-  // The name is the content's hash: one that exists is the same.
-  if (created || created.error().kind == ErrorKind::Exists) {
-    templates_[request.name] = now;
-  } else {
-    result = base::with_context("launch template " + request.name, std::move(created).error());
-  }
-  auto waiting = creating_.extract(request.name);
-  for (const auto& other : waiting.mapped()) {
-    other.set(result);
-  }
-  if (!result) {
-    co_return tl::unexpected(std::move(result).error());
-  }
-  co_return request.name;
+Launcher::Launcher(Parts parts)
+    : parts_(std::move(parts)),
+      ec2_(parts_.api),
+      templates_(parts_.api, parts_.cluster_name, parts_.log),
+      fleets_(parts_.api, parts_.metrics,
+              [this](const LaunchPlan& plan, const FleetAnswer& answer) {
+                note_errors(answer, plan.capacity_type);
+              }) {
+  inherit(parts_.api.loop().now());
 }
 
 base::Task<base::Result<std::vector<std::string>>> Launcher::ensure_templates(
@@ -96,28 +125,35 @@ base::Task<base::Result<std::vector<std::string>>> Launcher::ensure_templates(
     if (!made) {
       co_return base::with_context("EC2NodeClass " + spec.name, std::move(made).error());
     }
-    auto ensured = co_await ensure_template(*std::move(made));
+    auto ensured = co_await templates_.ensure(*std::move(made));
     MW_CO_TRY(name, std::move(ensured));
     names.push_back(name);
   }
   co_return names;
 }
 
-base::Task<ApiResult<FleetAnswer>> Launcher::call_fleet(ClaimPtr claim, NodeClassPtr node_class,
-                                                        std::shared_ptr<const LaunchPlan> plan,
-                                                        std::vector<std::string> templates) {
+base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPtr node_class,
+                                                     std::shared_ptr<const LaunchPlan> plan,
+                                                     std::vector<std::string> templates) {
   const auto spec = read_spec(*node_class);
-  auto tags = owned_tags(spec, parts_.cluster_name, claim->meta.label(model::kNodePoolLabel));
-  tags[std::string(kClaimTag)] = claim->meta.name;
-  tags[std::string(kClaimUidTag)] = claim->meta.uid;
-  Form form = fleet_form({.plan = *plan,
-                          .templates = std::move(templates),
-                          .tags = std::move(tags),
-                          .context = spec.context,
-                          .client_token = claim->meta.uid});
-  auto answered = co_await ec2_.create_fleet(std::move(form));
-  MW_CO_TRY(root, std::move(answered));
-  co_return read_fleet(root);
+  const auto doubt = doubts_.find(claim->meta.uid);
+  FleetOrder order;
+  order.claim = claim;
+  order.plan = std::move(plan);
+  order.templates = std::move(templates);
+  order.tags = owned_tags(spec, parts_.cluster_name, claim->meta.label(model::kNodePoolLabel));
+  order.context = spec.context;
+  order.alone = doubt != doubts_.end() || is_inherited(*claim);
+  // Until the answer is there; also when nobody waits for it any more.
+  doubts_[claim->meta.uid] = {parts_.api.loop().now(), !order.alone};
+  auto share = co_await fleets_.create(std::move(order));
+  const bool in_doubt = share && !*share->answer && leaves_doubt(share->answer->error());
+  if (in_doubt) {
+    doubts_[claim->meta.uid] = {parts_.api.loop().now(), share->merged};
+  } else if (share && (*share->answer || share->answer->error().code != kMismatch)) {
+    doubts_.erase(claim->meta.uid);
+  }
+  co_return share;
 }
 
 void Launcher::note_errors(const FleetAnswer& answer, std::string_view capacity_type) {
@@ -144,155 +180,161 @@ void Launcher::note_errors(const FleetAnswer& answer, std::string_view capacity_
   }
 }
 
-base::Error Launcher::explain(const model::NodeClaim& claim, const FleetAnswer& answer) const {
-  const bool sold_out =
-      std::all_of(answer.errors.begin(), answer.errors.end(), [](const FleetError& error) {
-        return is_unfulfillable(error.code) || error.code == kNoSpotRole;
-      });
-  base::Error result;
-  result.kind = answer.errors.empty() || sold_out ? ErrorKind::NoCapacity
-                                                  : kind_of(answer.errors.front().code, 400);
-  for (const auto& error : answer.errors) {
-    if (!sold_out && !is_unfulfillable(error.code)) {
-      result.kind = kind_of(error.code, 400);
-      break;
-    }
-  }
-  result.message = "NodeClaim " + claim.meta.name + ": EC2 launched nothing";
-  std::size_t shown = 0;
-  std::vector<std::string> said;
-  for (const auto& error : answer.errors) {
-    auto text = error.code + " (" + error.message + ")";
-    if (std::find(said.begin(), said.end(), text) == said.end() && shown++ < kShownErrors) {
-      result.message.append(shown == 1 ? ": " : "; ").append(text);
-      if (!error.type.empty()) {
-        result.message.append(" for ").append(error.type).append(" in ").append(error.zone);
-      }
-      said.push_back(std::move(text));
-    }
-  }
-  return result;
-}
-
-base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class,
-                                                    ClusterFacts cluster) {
-  const auto types = parts_.catalog.types(*node_class, parts_.api.loop().now());
-  const auto findings = read_status(*node_class);
+base::Result<LaunchPlan> Launcher::plan(const model::NodeClaim& claim,
+                                        const model::NodeClass& node_class) {
+  const auto types = parts_.catalog.types(node_class, parts_.api.loop().now());
+  const auto findings = read_status(node_class);
   LaunchContext context{.types = *types, .findings = findings, .free_addresses = {}};
   context.free_addresses = [this](std::string_view subnet) {
     return parts_.resolver.free_addresses(subnet);
   };
-  auto planned = plan_launch(*claim, context);
+  return plan_launch(claim, context);
+}
+
+base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class,
+                                                    ClusterFacts cluster) {
+  auto planned = plan(*claim, *node_class);
   MW_CO_TRY(made, std::move(planned));
   const auto plan = std::make_shared<const LaunchPlan>(std::move(made));
+  auto launched = co_await launch_planned(claim, node_class, plan, std::move(cluster));
+  co_return launched;
+}
+
+base::Task<base::Result<Launched>> Launcher::launch_planned(ClaimPtr claim, NodeClassPtr node_class,
+                                                            std::shared_ptr<const LaunchPlan> plan,
+                                                            ClusterFacts cluster) {
   for (int tried = 0;; ++tried) {
     auto ensured = co_await ensure_templates(claim, node_class, plan, cluster);
     MW_CO_TRY(templates, std::move(ensured));
-    auto called = co_await call_fleet(claim, node_class, plan, templates);
-    const bool missing =
-        called ? called->instance_id.empty() &&
-                     std::any_of(called->errors.begin(), called->errors.end(),
-                                 [](const auto& e) { return is_missing_template(e.code); })
-               : is_missing_template(called.error().code);
-    if (missing && tried == 0) {
+    auto ordered = co_await order(claim, node_class, plan, templates);
+    MW_CO_TRY(share, std::move(ordered));
+    if (misses_template(share) && tried == 0) {
       for (const auto& name : templates) {
-        templates_.erase(name);  // somebody deleted it: make it again, once
+        templates_.forget(name);
       }
       continue;
     }
-    if (!called && called.error().code == kMismatch) {
+    const auto& answer = *share.answer;
+    if (!answer && answer.error().code == kMismatch) {
       // The token was used with another plan: that call was accepted, its answer was lost.
-      auto found = co_await find_by_claim(claim, kAdoptionTries);
+      const auto until = parts_.api.loop().now() + kShownBy;
+      auto found = co_await look_for(claim, node_class, until);
       if (!found) {
         co_return base::fail(ErrorKind::Unavailable,
                              "NodeClaim " + claim->meta.name +
                                  ": an earlier launch was accepted but its instance is not "
                                  "visible yet; asking again");
       }
-      co_return Launched{found->id, found->type, found->zone,
-                         std::string(found->is_spot ? model::kSpot : model::kOnDemand),
-                         found->image_id};
+      doubts_.erase(claim->meta.uid);
+      co_return launched_of(*found);
     }
-    if (!called) {
-      co_return base::with_context("NodeClaim " + claim->meta.name, std::move(called).error());
+    if (!answer) {
+      base::Error error = answer.error();
+      co_return base::with_context("NodeClaim " + claim->meta.name, std::move(error));
     }
-    note_errors(*called, plan->capacity_type);
-    if (called->instance_id.empty()) {
-      co_return tl::unexpected(explain(*claim, *called));
+    if (!share.instance) {
+      co_return tl::unexpected(explain(*claim, *answer));
     }
-    if (!called->subnet.empty()) {
-      parts_.resolver.take_address(called->subnet);
-    }
-    Launched launched{called->instance_id, called->type, called->zone, plan->capacity_type, {}};
-    for (const auto& group : plan->groups) {
-      for (const auto& option : group.options) {
-        if (option.type == launched.type) {
-          launched.image_id = group.image_id;
-        }
-      }
-    }
-    co_return launched;
+    co_return take(*claim, *plan, *share.instance);
   }
 }
 
-base::Task<base::Result<Ec2Instance>> Launcher::find_by_claim(ClaimPtr claim, int tries) {
+Launched Launcher::take(const model::NodeClaim& claim, const LaunchPlan& plan,
+                        const FleetInstance& made) {
+  if (!made.subnet.empty()) {
+    parts_.resolver.take_address(made.subnet);
+  }
+  Launched launched{made.id, made.type, made.zone, plan.capacity_type, {}};
+  for (const auto& group : plan.groups) {
+    for (const auto& option : group.options) {
+      if (option.type == launched.type) {
+        launched.image_id = group.image_id;
+      }
+    }
+  }
+  ownership_.deal(launched, claim, parts_.api.loop().now());
+  return launched;
+}
+
+bool Launcher::is_inherited(const model::NodeClaim& claim) const {
+  return claim.meta.creation_timestamp && *claim.meta.creation_timestamp < inherited_;
+}
+
+base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr node_class) {
+  if (const auto* dealt = ownership_.dealt_to(claim->meta.uid)) {
+    co_return *dealt;  // it could not be recorded yet
+  }
+  const auto doubt = doubts_.find(claim->meta.uid);
+  const bool in_doubt = doubt != doubts_.end();
+  if (!in_doubt && !is_inherited(*claim)) {
+    co_return tl::unexpected(no_instance(*claim));
+  }
+  base::TimePoint until = inherited_ + kShownBy;
+  if (in_doubt) {
+    until = doubt->second.since + (doubt->second.merged ? kShownBy : base::Duration::zero());
+  }
+  auto found = co_await look_for(claim, node_class, until);
+  MW_CO_TRY(instance, std::move(found));
+  doubts_.erase(claim->meta.uid);
+  co_return launched_of(instance);
+}
+
+base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeClassPtr node_class,
+                                                         base::TimePoint until) {
+  while (true) {
+    auto found = co_await find_by_claim(claim);
+    if (!found && found.error().kind == ErrorKind::NotFound) {
+      found = co_await choose_unrecorded(claim, node_class);
+    }
+    if (found && !found->is_terminating()) {
+      ownership_.deal(launched_of(*found), *claim, parts_.api.loop().now());
+      co_return found;
+    }
+    if (!found && found.error().kind != ErrorKind::NotFound) {
+      co_return found;
+    }
+    const auto left = until - parts_.api.loop().now();
+    if (left <= base::Duration::zero()) {
+      co_return tl::unexpected(no_instance(*claim));
+    }
+    co_await base::sleep(parts_.api.loop(), std::min<base::Duration>(left, kLookAgain));
+  }
+}
+
+base::Task<base::Result<Ec2Instance>> Launcher::choose_unrecorded(ClaimPtr claim,
+                                                                  NodeClassPtr node_class) {
+  const std::vector<Filter> filters{
+      {"tag:" + std::string(kBootShapeTag), {boot_shape(*claim)}},
+      {"tag:" + std::string(kClusterTag), {parts_.cluster_name}},
+      {"instance-state-name", {living_states().begin(), living_states().end()}}};
+  auto answered = co_await ec2_.instances(filters);
+  MW_CO_TRY(found, std::move(answered));
+  const auto types = parts_.catalog.types(*node_class, parts_.api.loop().now());
+  const auto* chosen = ownership_.choose_for(*claim, found, *types);
+  if (chosen == nullptr) {
+    co_return tl::unexpected(no_instance(*claim));
+  }
+  // Before anything else can run: no other claim is to have it.
+  ownership_.deal(launched_of(*chosen), *claim, parts_.api.loop().now());
+  co_return *chosen;
+}
+
+base::Task<base::Result<Ec2Instance>> Launcher::find_by_claim(ClaimPtr claim) {
   const std::vector<Filter> filters{
       {"tag:" + std::string(kClaimUidTag), {claim->meta.uid}},
       {"tag:" + std::string(kClusterTag), {parts_.cluster_name}},
       {"instance-state-name", {living_states().begin(), living_states().end()}}};
-  for (int tried = 1; tried <= tries; ++tried) {
-    auto answered = co_await ec2_.instances(filters);
-    MW_CO_TRY(found, std::move(answered));
-    const auto alive = std::find_if(found.begin(), found.end(),
-                                    [](const auto& each) { return !each.is_terminating(); });
-    if (alive != found.end()) {
-      co_return *alive;
-    }
-    if (!found.empty()) {
-      co_return found.front();
-    }
-    if (tried < tries) {
-      co_await base::sleep(parts_.api.loop(), kAdoptionPause);
-    }
+  auto answered = co_await ec2_.instances(filters);
+  MW_CO_TRY(found, std::move(answered));
+  const auto alive = std::find_if(found.begin(), found.end(),
+                                  [](const auto& each) { return !each.is_terminating(); });
+  if (alive != found.end()) {
+    co_return *alive;
   }
-  co_return base::fail(ErrorKind::NotFound, "NodeClaim " + claim->meta.name + " has no instance");
-}
-
-base::Task<void> Launcher::collect_templates() {
-  const std::vector<Filter> filters{{"tag:" + std::string(kClusterTag), {parts_.cluster_name}}};
-  auto listed = co_await ec2_.launch_templates(filters);
-  if (!listed) {
-    parts_.log.warn("listing launch templates failed", {{"error", listed.error().message}});
-    co_return;
+  if (!found.empty()) {
+    co_return found.front();
   }
-  const auto now = parts_.api.loop().now();
-  for (const auto& name : *listed) {
-    // One that this process has not seen used is given its time from now on.
-    const auto [known, added] = templates_.emplace(name, now);
-    if (!name.starts_with("karpenter.k8s.aws/") || now - known->second < kTemplateUnused) {
-      continue;
-    }
-    templates_.erase(known);  // before the call: a launch meanwhile makes it again
-    auto deleted = co_await ec2_.delete_launch_template(name);
-    if (!deleted && deleted.error().kind != ErrorKind::NotFound) {
-      parts_.log.warn("deleting a launch template failed", {{"error", deleted.error().message}});
-    }
-  }
-}
-
-base::Task<ApiResult<>> Launcher::delete_templates_of(std::string node_class) {
-  const std::vector<Filter> filters{{"tag:" + std::string(kClusterTag), {parts_.cluster_name}},
-                                    {"tag:" + std::string(kNodeClassLabel), {node_class}}};
-  auto listed = co_await ec2_.launch_templates(filters);
-  MW_CO_TRY(names, std::move(listed));
-  for (const auto& name : names) {
-    templates_.erase(name);
-    auto deleted = co_await ec2_.delete_launch_template(name);
-    if (!deleted && deleted.error().kind != ErrorKind::NotFound) {
-      co_return deleted;
-    }
-  }
-  co_return ApiResult<>{};
+  co_return tl::unexpected(no_instance(*claim));
 }
 
 }  // namespace millwright::cloud::aws

@@ -1,10 +1,13 @@
-// From a NodeClaim to a running instance: plan, launch templates, CreateFleet, what went wrong.
-// Loop thread only.
+// From a NodeClaim to a running instance: plan, launch templates, CreateFleet, what went wrong, and
+// what an earlier call or process has made for it already. Loop thread only.
 #pragma once
 
 #include "cloud/aws/catalog.hpp"
 #include "cloud/aws/ec2.hpp"
+#include "cloud/aws/fleets.hpp"
 #include "cloud/aws/launch_request.hpp"
+#include "cloud/aws/launch_templates.hpp"
+#include "cloud/aws/ownership.hpp"
 #include "cloud/aws/resolver.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
@@ -21,15 +24,6 @@ namespace millwright::cloud::aws {
 using ClaimPtr = std::shared_ptr<const model::NodeClaim>;
 using NodeClassPtr = std::shared_ptr<const model::NodeClass>;
 
-// Where an instance was made: what the provider needs to describe it.
-struct Launched {
-  std::string instance_id;
-  std::string type;
-  std::string zone;
-  std::string capacity_type;
-  std::string image_id;
-};
-
 class Launcher {
  public:
   struct Parts {
@@ -41,36 +35,53 @@ class Launcher {
     base::Logger log;
     std::function<void()> on_sold_out;  // offerings were marked unavailable
   };
-  explicit Launcher(Parts parts) : parts_(std::move(parts)), ec2_(parts_.api) {}
+  explicit Launcher(Parts parts);
 
-  // The claim's UID is the fleet's client token: AWS answers a repeated call with the first one's
-  // instance.
+  // Claims made before `now` may have been launched by another process. Their timestamps have whole
+  // seconds; no process leads within a second of another's end.
+  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
+  // What an earlier launch for the claim made; NotFound when that is nothing. Waits, where an
+  // instance may exist that EC2 does not show yet.
+  base::Task<base::Result<Launched>> adopt(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class,
                                             ClusterFacts cluster);
-  // The living instance that an earlier launch for the claim made; NotFound when there is none.
-  // EC2 shows new instances late: `tries` says how often to look, seconds apart.
-  base::Task<base::Result<Ec2Instance>> find_by_claim(ClaimPtr claim, int tries);
-  // Deletes this cluster's launch templates that were not used for a while. Only where launches
-  // happen, on the leader: elsewhere nothing is known of their use.
-  base::Task<void> collect_templates();
-  base::Task<ApiResult<>> delete_templates_of(std::string node_class);
+  // The living instance whose tags say that it is the claim's; NotFound when there is none.
+  base::Task<base::Result<Ec2Instance>> find_by_claim(ClaimPtr claim);
+
+  LaunchTemplates& templates() { return templates_; }
+  Ownership& ownership() { return ownership_; }
+  const Ownership& ownership() const { return ownership_; }
 
  private:
-  base::Task<base::Result<std::string>> ensure_template(TemplateRequest request);
+  // Since when it is not known whether the claim has an instance.
+  struct Doubt {
+    base::TimePoint since;
+    bool merged = false;  // its call was for others too, and cannot be repeated
+  };
   base::Task<base::Result<std::vector<std::string>>> ensure_templates(
       ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,
       ClusterFacts cluster);
-  base::Task<ApiResult<FleetAnswer>> call_fleet(ClaimPtr claim, NodeClassPtr node_class,
-                                                std::shared_ptr<const LaunchPlan> plan,
-                                                std::vector<std::string> templates);
+  base::Task<base::Result<FleetShare>> order(ClaimPtr claim, NodeClassPtr node_class,
+                                             std::shared_ptr<const LaunchPlan> plan,
+                                             std::vector<std::string> templates);
+  base::Task<base::Result<Launched>> launch_planned(ClaimPtr claim, NodeClassPtr node_class,
+                                                    std::shared_ptr<const LaunchPlan> plan,
+                                                    ClusterFacts cluster);
+  base::Task<base::Result<Ec2Instance>> look_for(ClaimPtr claim, NodeClassPtr node_class,
+                                                 base::TimePoint until);
+  base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);
+  base::Result<LaunchPlan> plan(const model::NodeClaim& claim, const model::NodeClass& node_class);
+  bool is_inherited(const model::NodeClaim& claim) const;
+  Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
   void note_errors(const FleetAnswer& answer, std::string_view capacity_type);
-  base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer) const;
 
   Parts parts_;
   Ec2 ec2_;
-  std::map<std::string, base::TimePoint, std::less<>> templates_;  // name -> last used
-  // Templates that are being made, and who waits for them: a burst of claims needs each only once.
-  std::map<std::string, std::vector<base::Promise<base::Result<>>>, std::less<>> creating_;
+  LaunchTemplates templates_;
+  Fleets fleets_;
+  Ownership ownership_;
+  base::TimePoint inherited_;
+  std::map<std::string, Doubt, std::less<>> doubts_;  // by the claim's UID
 };
 
 }  // namespace millwright::cloud::aws

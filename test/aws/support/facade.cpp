@@ -97,17 +97,19 @@ std::vector<std::string> LedgerMark::problems() {
     if (!machine.is_gone()) {
       result.push_back(machine.id + " is still " + machine.state);
     }
-    const auto claim = machine.tags.find("millwright.io/nodeclaim-uid");
-    if (claim == machine.tags.end()) {
+    // Of a launch for many claims only those that became Nodes are named after one.
+    const auto claim = machine.tags.find("karpenter.sh/nodeclaim");
+    if (claim == machine.tags.end() && !machine.tags.contains("millwright.io/boot-shape")) {
       result.push_back(machine.id + " was launched for no claim");
-    } else if (++by_claim[claim->second] > 1) {
+    } else if (claim != machine.tags.end() && ++by_claim[claim->second] > 1) {
       result.push_back("claim " + claim->second + " was launched twice");
     }
   }
   const auto ledger = facade_.control("/_facade/ledger");
   for (const auto& [token, ids] : ledger.at("launches").as_object()) {
-    if (ids.as_array().size() > 1) {
-      result.push_back("client token " + std::string(token) + " launched more than one");
+    const auto wanted = ledger.at("wanted").at(token).as_int64();
+    if (static_cast<std::int64_t>(ids.as_array().size()) > wanted) {
+      result.push_back("client token " + std::string(token) + " launched more than it asked for");
     }
   }
   if (ledger.at("bad_signatures").as_int64() != bad_signatures_) {

@@ -53,6 +53,25 @@ spec:
       containers:
         - {name: web, image: web, resources: {requests: {cpu: "1"}}}
 )";
+// A node for each pod.
+inline constexpr std::string_view kSpreadDeployment = R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 5
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      affinity:
+        podAntiAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            - topologyKey: kubernetes.io/hostname
+              labelSelector: {matchLabels: {app: web}}
+      containers:
+        - {name: web, image: web, resources: {requests: {cpu: "1"}}}
+)";
 
 class AwsCluster {
  public:

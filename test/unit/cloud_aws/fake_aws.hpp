@@ -48,6 +48,8 @@ class FakeAws {
   }
   void on(const std::string& operation, Answer answer) { answers_[operation] = std::move(answer); }
 
+  Answer answer_to(const std::string& operation) const { return answers_.at(operation); }
+
   std::vector<Asked> calls(const std::string& operation) const {
     std::vector<Asked> result;
     for (const auto& each : asked) {

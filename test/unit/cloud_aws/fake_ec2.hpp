@@ -23,6 +23,7 @@ class FakeEc2 {
     });
     aws.on("CreateFleet", [this](const Asked& asked) { return create_fleet(asked); });
     aws.on("DescribeInstances", [this](const Asked& asked) { return describe(asked); });
+    aws.on("CreateTags", [this](const Asked& asked) { return tag(asked); });
     aws.on("TerminateInstances", [this](const Asked& asked) { return terminate(asked); });
   }
 
@@ -61,6 +62,7 @@ class FakeEc2 {
   std::set<std::string> sold_out;  // "m5.large us-west-2a"
   std::string fleet_error;         // code that every offering fails with
   bool lose_answer = false;        // the next fleet is made, its answer is not seen
+  int stock = 1'000'000;           // instances that EC2 has left, of whatever kind
   base::Duration lag{};            // until a new instance is described
   std::function<void(const Machine&)> on_launch;
   std::function<void(const Machine&)> on_termination;
@@ -104,6 +106,7 @@ class FakeEc2 {
     }
     std::string errors;
     std::string made;
+    const auto wanted = asked.field("TargetCapacitySpecification.TotalTargetCapacity");
     for (int config = 1; made.empty(); ++config) {
       const auto prefix = "LaunchTemplateConfigs." + std::to_string(config);
       const auto name = asked.field(prefix + ".LaunchTemplateSpecification.LaunchTemplateName");
@@ -113,7 +116,7 @@ class FakeEc2 {
       if (!templates.contains(name)) {
         return ec2_error("InvalidLaunchTemplateName.NotFoundException");
       }
-      made = launch_from(asked, prefix, errors);
+      made = launch_from(asked, prefix, std::stoi(wanted), errors);
     }
     const auto body = "<R><fleetInstanceSet>" + made + "</fleetInstanceSet><errorSet>" + errors +
                       "</errorSet></R>";
@@ -124,7 +127,13 @@ class FakeEc2 {
     return xml(body);
   }
 
-  std::string launch_from(const Asked& asked, const std::string& prefix, std::string& errors) {
+  static std::string fleet_error_item(const std::string& offering, const std::string& code) {
+    return "<item>" + offering + "<errorCode>" + code +
+           "</errorCode><errorMessage>no luck</errorMessage></item>";
+  }
+
+  std::string launch_from(const Asked& asked, const std::string& prefix, int wanted,
+                          std::string& errors) {
     for (int number = 1;; ++number) {
       const auto at = prefix + ".Overrides." + std::to_string(number);
       const auto type = asked.field(at + ".InstanceType");
@@ -132,33 +141,51 @@ class FakeEc2 {
         return {};
       }
       const auto zone = asked.field(at + ".AvailabilityZone");
-      const auto subnet = asked.field(at + ".SubnetId");
-      const bool none = sold_out.contains(type + " " + zone);
+      const auto offering = overrides(type, zone, asked.field(at + ".SubnetId"));
+      const bool none = sold_out.contains(type + " " + zone) || stock == 0;
       if (none || !fleet_error.empty()) {
-        errors += "<item>" + overrides(type, zone, subnet) + "<errorCode>" +
-                  (none ? "InsufficientInstanceCapacity" : fleet_error) +
-                  "</errorCode><errorMessage>no luck</errorMessage></item>";
+        errors += fleet_error_item(offering, none ? "InsufficientInstanceCapacity" : fleet_error);
         continue;
       }
-      Machine machine;
-      machine.id = "i-" + std::to_string(machines.size() + 1);
-      machine.type = type;
-      machine.zone = zone;
-      machine.subnet = subnet;
-      machine.image = asked.field(at + ".ImageId");
-      machine.visible_at = loop_.now() + lag;
-      for (int tag = 1;
-           asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
-        const auto tag_at = "TagSpecification.1.Tag." + std::to_string(tag);
-        machine.tags[asked.field(tag_at + ".Key")] = asked.field(tag_at + ".Value");
+      std::string ids;
+      for (; wanted > 0 && stock > 0; --wanted, --stock) {
+        ids += "<item>" + launch_one(asked, at) + "</item>";
       }
-      machines.push_back(machine);
-      if (on_launch) {
-        on_launch(machine);
+      if (wanted > 0) {
+        errors += fleet_error_item(offering, "InsufficientInstanceCapacity");
       }
-      return "<item>" + overrides(type, zone, subnet) + "<instanceIds><item>" + machine.id +
-             "</item></instanceIds><instanceType>" + type + "</instanceType></item>";
+      return "<item>" + offering + "<instanceIds>" + ids + "</instanceIds><instanceType>" + type +
+             "</instanceType></item>";
     }
+  }
+
+  std::string launch_one(const Asked& asked, const std::string& at) {
+    Machine machine;
+    machine.id = "i-" + std::to_string(machines.size() + 1);
+    machine.type = asked.field(at + ".InstanceType");
+    machine.zone = asked.field(at + ".AvailabilityZone");
+    machine.subnet = asked.field(at + ".SubnetId");
+    machine.image = asked.field(at + ".ImageId");
+    machine.visible_at = loop_.now() + lag;
+    for (int tag = 1;
+         asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
+      const auto tag_at = "TagSpecification.1.Tag." + std::to_string(tag);
+      machine.tags[asked.field(tag_at + ".Key")] = asked.field(tag_at + ".Value");
+    }
+    machines.push_back(machine);
+    if (on_launch) {
+      on_launch(machine);
+    }
+    return machine.id;
+  }
+
+  net::Response tag(const Asked& asked) {
+    auto& machine = find(asked.field("ResourceId.1"));
+    for (int i = 1; asked.fields.contains("Tag." + std::to_string(i) + ".Key"); ++i) {
+      const auto at = "Tag." + std::to_string(i);
+      machine.tags[asked.field(at + ".Key")] = asked.field(at + ".Value");
+    }
+    return xml("<R/>");
   }
 
   static std::string describe_one(const Machine& machine) {
@@ -177,7 +204,8 @@ class FakeEc2 {
   }
 
   bool is_asked_for(const Machine& machine, const Asked& asked) const {
-    for (const std::string tag : {"millwright.io/nodeclaim-uid", "eks:eks-cluster-name"}) {
+    for (const std::string tag :
+         {"millwright.io/nodeclaim-uid", "millwright.io/boot-shape", "eks:eks-cluster-name"}) {
       const auto wanted = asked.filter("tag:" + tag);
       const auto has = machine.tags.find(tag);
       if (wanted != "-" && (has == machine.tags.end() || has->second != wanted)) {

@@ -239,17 +239,19 @@ TEST(FleetAnswer, HasTheInstanceAndWhatFailed) {
       "<CreateFleetResponse><fleetInstanceSet><item><launchTemplateAndOverrides><overrides>"
       "<instanceType>m5.large</instanceType><subnetId>subnet-1</subnetId>"
       "<availabilityZone>us-west-2a</availabilityZone></overrides></launchTemplateAndOverrides>"
-      "<lifecycle>spot</lifecycle><instanceIds><item>i-1</item></instanceIds>"
+      "<lifecycle>spot</lifecycle><instanceIds><item>i-2</item><item>i-1</item></instanceIds>"
       "<instanceType>m5.large</instanceType></item></fleetInstanceSet><errorSet><item>"
       "<launchTemplateAndOverrides><overrides><instanceType>c5.large</instanceType>"
       "<availabilityZone>us-west-2b</availabilityZone></overrides></launchTemplateAndOverrides>"
       "<errorCode>InsufficientInstanceCapacity</errorCode><errorMessage>none</errorMessage>"
       "</item></errorSet></CreateFleetResponse>");
   const auto answer = read_fleet(*root);
-  EXPECT_EQ(answer.instance_id, "i-1");
-  EXPECT_EQ(answer.type, "m5.large");
-  EXPECT_EQ(answer.zone, "us-west-2a");
-  EXPECT_EQ(answer.subnet, "subnet-1");
+  ASSERT_EQ(answer.instances.size(), 2U);
+  EXPECT_EQ(answer.instances[1].id, "i-2");
+  EXPECT_EQ(answer.instances[0].id, "i-1");
+  EXPECT_EQ(answer.instances[0].type, "m5.large");
+  EXPECT_EQ(answer.instances[0].zone, "us-west-2a");
+  EXPECT_EQ(answer.instances[0].subnet, "subnet-1");
   ASSERT_EQ(answer.errors.size(), 1U);
   EXPECT_EQ(answer.errors[0].code, "InsufficientInstanceCapacity");
   EXPECT_EQ(answer.errors[0].type, "c5.large");

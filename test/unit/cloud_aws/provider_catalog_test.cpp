@@ -1,0 +1,61 @@
+// Types and prices over failures and restarts.
+#include "provider_fixture.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::cloud::aws {
+namespace {
+
+using base::ErrorKind;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+TEST_F(ProviderTest, CatalogsAreReadAgainAfterAFailure) {
+  crash();
+  ec2.aws.on("DescribeInstanceTypes",
+             [](const Asked&) { return ec2_error("UnauthorizedOperation", 403); });
+  start();
+  loop.run_for(10s);
+  EXPECT_EQ(cloud->instance_types({}, *the_class).error().kind, ErrorKind::NotReady);
+  EXPECT_EQ(create(claim_named("a")).error().kind, ErrorKind::Unavailable);
+  ec2.aws.on("DescribeInstanceTypes", read_test_data("instance_types.xml"));
+  loop.run_for(2min);
+  EXPECT_TRUE(cloud->instance_types({}, *the_class));
+}
+
+TEST_F(ProviderTest, PricesOfAnEarlierLifeServeUntilAwsTellsNewOnes) {
+  const auto price_of = [this](const std::string& type) {
+    const auto types = cloud->instance_types({}, *the_class);
+    return scheduling::find_type(*types, type)->offerings.front().price;
+  };
+  const auto product = [](const std::string& price) {
+    return boost::json::serialize(boost::json::value{
+        {"PriceList",
+         boost::json::array{R"({"product":{"attributes":{"instanceType":"m5.large"}},"terms":)"
+                            R"({"OnDemand":{"A":{"priceDimensions":{"B":{"pricePerUnit":{"USD":")" +
+                            price + R"("}}}}}}})"}}});
+  };
+  crash();
+  price_cache = "/prices.json";
+  machine.files[price_cache] = "{damaged";
+  ec2.aws.on("GetProducts", product("0.1234"));
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.1234);
+  EXPECT_THAT(machine.files[price_cache], HasSubstr("m5.large"));
+
+  crash();
+  ec2.aws.on("GetProducts", [](const Asked&) { return net::Response::text(500, "<html>"); });
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.1234);
+
+  crash();
+  ec2.aws.on("GetProducts", product("0.2"));
+  start();
+  loop.run_for(1min);
+  EXPECT_DOUBLE_EQ(price_of("m5.large"), 0.2);
+}
+
+}  // namespace
+}  // namespace millwright::cloud::aws
