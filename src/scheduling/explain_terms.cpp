@@ -106,14 +106,12 @@ RowSet Terms::on_open_sale_without(std::string_view key) const {
   return admitted(rest) & sold(rest, false);
 }
 
-RowSet Terms::on_sale_in(const Requirement& value) const {
+RowSet Terms::on_sale_in(const Requirements& more) const {
   Requirements all = merged();
-  Requirements one;
-  one.add(value);
-  if (!all.compatible(one, AllowUndefined::WellKnown)) {
+  if (!all.compatible(more, AllowUndefined::WellKnown)) {
     return RowSet(table_.size());
   }
-  all.add(value);
+  all.add(more);
   return admitted(all) & sold(all, true);
 }
 
