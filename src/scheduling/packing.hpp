@@ -35,6 +35,9 @@ struct Strategy {
   // which leaves fewer claims half empty.
   bool fewest_pods_first = true;
   bool repack = false;  // see Repacking
+  // Pods that go to these nodes (by index into ExistingNodes::nodes()) before the others, as far as
+  // they may; see dearest_on_nodes().
+  std::span<const std::pair<std::uint32_t, std::uint32_t>> placed{};
 };
 
 class Packing {
@@ -92,6 +95,7 @@ class Packing {
   };
 
   void keep_promises();
+  void place_as_told();
   bool waits_for_spread(std::uint32_t pod) const;
   // Domains that a node has or a claim may come to have.
   DomainSet inhabited(std::uint32_t key, const Problem& problem);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -9,8 +10,10 @@ namespace {
 
 // New claims must save this part of the price, or the old ones stay.
 constexpr double kWorthwhile = 1e-6;
-// Nodes have a cost of their own: twice as many must save this part of the price.
+// Nodes have a cost of their own: twice as many must save this part of the price, and every further
+// doubling this much more.
 constexpr double kNodeCost = 0.03;
+constexpr double kFurtherCost = 0.01;
 // Kinds of pods of one lot that are tried on a claim.
 constexpr std::size_t kMaxItems = 32;
 // Lots looked at in all: enough for another pass not to be begun, too many for one to be ended.
@@ -19,12 +22,19 @@ constexpr std::size_t kMaxWork = 60'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
 
+double node_cost(std::size_t before, std::size_t after) {
+  const double times = static_cast<double>(after) / static_cast<double>(before);
+  return kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
+         kFurtherCost * std::log2(std::max(times / 2, 1.0));
+}
+
 }  // namespace
 
 bool Repacking::run(std::uint32_t pool) {
   pool_ = pool;
   scan_ = {};
   markets_.clear();
+  known_fills_.clear();
   std::vector<ClaimDraft> before;
   std::vector<ClaimDraft> after;
   PodLots lots(pods_, topology_, drafts_);
@@ -44,6 +54,13 @@ bool Repacking::run(std::uint32_t pool) {
   double best = price_of(before) * (1 - kWorthwhile);
   const std::size_t count_before = before.size();
   std::vector<ClaimDraft> cheapest;
+  const auto consider = [&](std::vector<ClaimDraft>& result) {
+    const double price = price_of(result) * (1 + node_cost(count_before, result.size()));
+    if (price < best) {
+      best = price;
+      cheapest = std::move(result);
+    }
+  };
   // Pods that are all alike have one order only.
   const std::size_t passes = lots.lots().size() > 1 ? kFloors.size() : 1;
   for (std::size_t pass = 0; pass < passes && scan_.work() < kEnoughWork; ++pass) {
@@ -56,13 +73,14 @@ bool Repacking::run(std::uint32_t pool) {
     if (!repack(waiting, result)) {
       break;
     }
-    const double more = static_cast<double>(result.size()) / static_cast<double>(count_before) - 1;
-    if (const double price = price_of(result) * (1 + kNodeCost * std::clamp(more, 0.0, 1.0));
-        price < best) {
-      best = price;
-      cheapest = std::move(result);
-    }
+    consider(result);
     lots.revalue(paid_);
+  }
+  if (worth_a_program(lots, cheapest.empty() ? before : cheapest)) {
+    std::vector<ClaimDraft> result = after;
+    if (PodLots waiting = lots; repack_by_fills(waiting, best, result)) {
+      consider(result);
+    }
   }
   return !cheapest.empty() && drafts_.adopt(pool, std::move(cheapest));
 }
@@ -76,10 +94,9 @@ double Repacking::price_of(const std::vector<ClaimDraft>& claims) const {
   return total;
 }
 
-bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
+void Repacking::fill_kept(PodLots& lots, std::vector<ClaimDraft>& result) {
   scan_.reset(lots);
   for (ClaimDraft& claim : result) {
-    // What stays has room that is paid for.
     const auto cheapest = cheapest_row(pools_[pool_], drafts_.shapes()[claim.shape], claim);
     if (claim.reserved || !cheapest) {
       continue;
@@ -97,6 +114,10 @@ bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
     fill(lots, bin, lots.lots().front().shape);
     claim = std::move(bin.claim);
   }
+}
+
+bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
+  fill_kept(lots, result);
   for (const bool exclusive : {true, false}) {
     for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
       while (lots.lots()[lot].exclusive == exclusive && lots.lots()[lot].left > 0) {
@@ -109,31 +130,40 @@ bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
   return true;
 }
 
-bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft>& result) {
+std::optional<Repacking::Bin> Repacking::begin(PodLots& lots, std::uint32_t index, std::size_t row,
+                                               double price) {
   Lot& lot = lots.lots()[index];
   const auto item = std::find_if(lot.items.begin(), lot.items.end(),
                                  [&](std::uint32_t i) { return !lots.items()[i].pods.empty(); });
   LotItem& first = lots.items()[*item];
-  if (lot.shape == ClaimShapes::kNone) {
+  auto claim = drafts_.start(pool_, first.candidate, first.pods.back());
+  if (!claim || !drafts_.counts_alike({.pool = pool_, .shape = first.from}, *claim,
+                                      first.candidate.constraint)) {
+    return std::nullopt;
+  }
+  Bin bin{*std::move(claim), row, price, pools_[pool_].room.room(row), {}, {index}};
+  subtract_from(bin.left, *lot.requests);
+  note_spreading(bin, first.candidate);
+  lots.remove_last(lot, first);
+  return bin;
+}
+
+bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft>& result) {
+  const std::uint32_t shape = lots.lots()[index].shape;
+  if (shape == ClaimShapes::kNone) {
     return false;
   }
   const std::optional<Buy> best = choose(lots, index);
   if (!best) {
     return false;
   }
-  auto claim = drafts_.start(pool_, first.candidate, first.pods.back());
-  if (!claim || !drafts_.counts_alike({.pool = pool_, .shape = first.from}, *claim,
-                                      first.candidate.constraint)) {
+  auto bin = begin(lots, index, best->row, best->price);
+  if (!bin) {
     return false;
   }
-  Bin bin{
-      *std::move(claim), best->row, best->price, pools_[pool_].room.room(best->row), {}, {index}};
-  subtract_from(bin.left, *lot.requests);
-  note_spreading(bin, first.candidate);
-  lots.remove_last(lot, first);
-  fill(lots, bin, lot.shape);
-  charge(lots, bin);
-  result.push_back(std::move(bin.claim));
+  fill(lots, *bin, shape);
+  charge(lots, *bin);
+  result.push_back(std::move(bin->claim));
   return true;
 }
 
@@ -168,6 +198,13 @@ void Repacking::charge(const PodLots& lots, const Bin& bin) {
   last_.ratio = (cheapest ? cheapest->price : bin.price) / std::max(value, 1e-300);
   for (const std::uint32_t lot : bin.lots) {
     paid_[lot] += last_.ratio;
+  }
+  if (cheapest) {
+    std::map<std::uint32_t, std::uint32_t> pods;
+    for (const std::uint32_t lot : bin.lots) {
+      ++pods[lot];
+    }
+    known_fills_.insert({cheapest->row, cheapest->price, {pods.begin(), pods.end()}});
   }
 }
 

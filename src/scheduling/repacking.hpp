@@ -9,12 +9,14 @@
 // What pods are worth are the dual prices of the fractional problem (resource_prices.hpp).
 #pragma once
 
+#include "scheduling/fill_choice.hpp"
 #include "scheduling/lot_scan.hpp"
 #include "scheduling/pod_lots.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -51,7 +53,21 @@ class Repacking {
     std::vector<Buy> by_price;
   };
 
+  // Claim by claim, each the best buy for those that wait.
   bool repack(PodLots& lots, std::vector<ClaimDraft>& result);
+  // All claims at once: the fills that a linear program chooses (repacking_fills.cpp).
+  // False when they would not come to less than `most`.
+  bool repack_by_fills(PodLots& lots, double most, std::vector<ClaimDraft>& result);
+  // Programs for what the ones before it have left, as long as there is work to be done.
+  bool dive(PodLots& lots, std::span<const SoldMachine> machines, double most,
+            std::vector<ClaimDraft>& result);
+  // What stays has room that is paid for.
+  void fill_kept(PodLots& lots, std::vector<ClaimDraft>& result);
+  bool worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& claims) const;
+  // What the program wants as a whole, or most of all.
+  bool buy(PodLots& lots, const FillChoice& choice, std::vector<ClaimDraft>& result);
+  bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result);
+  std::optional<Bin> begin(PodLots& lots, std::uint32_t lot, std::size_t row, double price);
   // A claim that begins with a pod of the lot.
   bool start(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result);
   // Begins to look for lots to fill a claim of the shape.
@@ -92,9 +108,10 @@ class Repacking {
     std::size_t times = 0;
   };
   Choice last_;
-  bool sharing_ = false;      // more claims are needed than would be made for the price
-  std::vector<double> paid_;  // by lot: price over value, added up over its pods
-  LotScan scan_;              // of the claim that is being filled
+  bool sharing_ = false;        // more claims are needed than would be made for the price
+  std::set<Fill> known_fills_;  // of claims that were packed one by one, to begin with
+  std::vector<double> paid_;    // by lot: price over value, added up over its pods
+  LotScan scan_;                // of the claim that is being filled
 };
 
 }  // namespace millwright::scheduling

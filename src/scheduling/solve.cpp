@@ -3,6 +3,7 @@
 
 #include "scheduling/compiled_problem.hpp"
 #include "scheduling/default_spread.hpp"
+#include "scheduling/node_filling.hpp"
 #include "scheduling/plan_writing.hpp"
 #include "scheduling/pod_orders.hpp"
 
@@ -67,6 +68,8 @@ class BestPacking {
       attempt_refused_first();
       if (has_nodes && quality_.claims > 0) {
         best_->repack();
+        quality_ = quality_of(*best_, pools_);
+        attempt_dearest_on_nodes();
       }
     }
     best_->place_among_nodes(problem_);
@@ -107,6 +110,16 @@ class BestPacking {
       });
       Strategy strategy = chosen_;
       strategy.order = order;
+      attempt(strategy);
+    }
+  }
+
+  void attempt_dearest_on_nodes() {
+    const auto placed = dearest_on_nodes(pods_, pools_, nodes_, topology_, *best_);
+    if (!placed.empty()) {
+      Strategy strategy = chosen_;
+      strategy.placed = placed;
+      strategy.repack = true;
       attempt(strategy);
     }
   }
