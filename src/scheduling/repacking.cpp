@@ -25,6 +25,7 @@ bool Repacking::run(std::uint32_t pool) {
   pool_ = pool;
   work_ = 0;
   buys_.clear();
+  known_fills_.clear();
   std::vector<ClaimDraft> before;
   std::vector<ClaimDraft> after;
   PodLots lots(pods_, topology_, drafts_);
@@ -44,6 +45,14 @@ bool Repacking::run(std::uint32_t pool) {
   double best = price_of(before) * (1 - kWorthwhile);
   const std::size_t count_before = before.size();
   std::vector<ClaimDraft> cheapest;
+  const auto consider = [&](std::vector<ClaimDraft>& result) {
+    const double more = static_cast<double>(result.size()) / static_cast<double>(count_before) - 1;
+    const double price = price_of(result) * (1 + kNodeCost * std::clamp(more, 0.0, 1.0));
+    if (price < best) {
+      best = price;
+      cheapest = std::move(result);
+    }
+  };
   for (std::size_t pass = 0; pass < kFloors.size() && work_ < kEnoughWork; ++pass) {
     PodLots waiting = lots;
     floor_ = kFloors[pass];
@@ -54,13 +63,14 @@ bool Repacking::run(std::uint32_t pool) {
     if (!repack(waiting, result)) {
       break;
     }
-    const double more = static_cast<double>(result.size()) / static_cast<double>(count_before) - 1;
-    if (const double price = price_of(result) * (1 + kNodeCost * std::clamp(more, 0.0, 1.0));
-        price < best) {
-      best = price;
-      cheapest = std::move(result);
-    }
+    consider(result);
     lots.revalue(paid_);
+  }
+  if (worth_a_program(lots, best, cheapest.empty() ? count_before : cheapest.size())) {
+    std::vector<ClaimDraft> result = after;
+    if (PodLots waiting = lots; repack_by_fills(waiting, best, result)) {
+      consider(result);
+    }
   }
   return !cheapest.empty() && drafts_.adopt(pool, std::move(cheapest));
 }
@@ -74,9 +84,8 @@ double Repacking::price_of(const std::vector<ClaimDraft>& claims) const {
   return total;
 }
 
-bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
+void Repacking::fill_kept(PodLots& lots, std::vector<ClaimDraft>& result) {
   for (ClaimDraft& claim : result) {
-    // What stays has room that is paid for.
     const auto cheapest = cheapest_row(pools_[pool_], drafts_.shapes()[claim.shape], claim);
     if (claim.reserved || !cheapest) {
       continue;
@@ -95,6 +104,10 @@ bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
     fill(lots, bin, lots.lots().front().shape);
     claim = std::move(bin.claim);
   }
+}
+
+bool Repacking::repack(PodLots& lots, std::vector<ClaimDraft>& result) {
+  fill_kept(lots, result);
   for (const bool exclusive : {true, false}) {
     for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
       while (lots.lots()[lot].exclusive == exclusive && lots.lots()[lot].left > 0) {
@@ -116,32 +129,41 @@ void Repacking::list_active(const PodLots& lots) {
   }
 }
 
-bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft>& result) {
+std::optional<Repacking::Bin> Repacking::begin(PodLots& lots, std::uint32_t index, std::size_t row,
+                                               double price) {
   Lot& lot = lots.lots()[index];
   const auto item = std::find_if(lot.items.begin(), lot.items.end(),
                                  [&](std::uint32_t i) { return !lots.items()[i].pods.empty(); });
   LotItem& first = lots.items()[*item];
+  auto claim = drafts_.start(pool_, first.candidate, first.pods.back());
+  if (!claim || !drafts_.counts_alike({.pool = pool_, .shape = first.from}, *claim,
+                                      first.candidate.constraint)) {
+    return std::nullopt;
+  }
+  Bin bin{*std::move(claim), row, price, pools_[pool_].room.room(row), {}, {index}};
+  subtract_from(bin.left, *lot.requests);
+  note_spreading(bin, first.candidate);
+  lots.remove_last(lot, first);
+  return bin;
+}
+
+bool Repacking::start(PodLots& lots, std::uint32_t index, std::vector<ClaimDraft>& result) {
+  const std::uint32_t shape = lots.lots()[index].shape;
   list_active(lots);
-  if (lot.shape == ClaimShapes::kNone) {
+  if (shape == ClaimShapes::kNone) {
     return false;
   }
   const std::optional<Buy> best = choose(lots, index);
   if (!best) {
     return false;
   }
-  auto claim = drafts_.start(pool_, first.candidate, first.pods.back());
-  if (!claim || !drafts_.counts_alike({.pool = pool_, .shape = first.from}, *claim,
-                                      first.candidate.constraint)) {
+  auto bin = begin(lots, index, best->row, best->price);
+  if (!bin) {
     return false;
   }
-  Bin bin{
-      *std::move(claim), best->row, best->price, pools_[pool_].room.room(best->row), {}, {index}};
-  subtract_from(bin.left, *lot.requests);
-  note_spreading(bin, first.candidate);
-  lots.remove_last(lot, first);
-  fill(lots, bin, lot.shape);
-  charge(lots, bin);
-  result.push_back(std::move(bin.claim));
+  fill(lots, *bin, shape);
+  charge(lots, *bin);
+  result.push_back(std::move(bin->claim));
   return true;
 }
 
@@ -168,6 +190,13 @@ void Repacking::charge(const PodLots& lots, const Bin& bin) {
   last_.ratio = (cheapest ? cheapest->price : bin.price) / std::max(value, 1e-300);
   for (const std::uint32_t lot : bin.lots) {
     paid_[lot] += last_.ratio;
+  }
+  if (cheapest) {
+    std::map<std::uint32_t, std::uint32_t> pods;
+    for (const std::uint32_t lot : bin.lots) {
+      ++pods[lot];
+    }
+    known_fills_.insert({cheapest->row, cheapest->price, {pods.begin(), pods.end()}});
   }
 }
 

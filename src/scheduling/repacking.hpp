@@ -9,11 +9,13 @@
 // What pods are worth are the dual prices of the fractional problem (resource_prices.hpp).
 #pragma once
 
+#include "scheduling/fill_choice.hpp"
 #include "scheduling/pod_lots.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -45,7 +47,18 @@ class Repacking {
     double efficiency = 0;  // price over the worth of its room; 1 is the best there is
   };
 
+  // Claim by claim, each the best buy for those that wait.
   bool repack(PodLots& lots, std::vector<ClaimDraft>& result);
+  // All claims at once: the fills that a linear program chooses (repacking_fills.cpp).
+  // False when they would not come to less than `most`.
+  bool repack_by_fills(PodLots& lots, double most, std::vector<ClaimDraft>& result);
+  // What stays has room that is paid for.
+  void fill_kept(PodLots& lots, std::vector<ClaimDraft>& result);
+  bool worth_a_program(const PodLots& lots, double price, std::size_t claims) const;
+  // What the program wants as a whole, or most of all.
+  bool buy(PodLots& lots, const FillChoice& choice, std::vector<ClaimDraft>& result);
+  bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result);
+  std::optional<Bin> begin(PodLots& lots, std::uint32_t lot, std::size_t row, double price);
   // A claim that begins with a pod of the lot.
   bool start(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result);
   // By lot and column: how much what is left of the resource speaks for pods of the lot, on a claim
@@ -92,7 +105,8 @@ class Repacking {
   Choice last_;
   bool sharing_ = false;  // more claims are needed than would be made for the price
   std::size_t work_ = 0;
-  std::vector<double> paid_;  // by lot: price over value, added up over its pods
+  std::set<Fill> known_fills_;  // of claims that were packed one by one, to begin with
+  std::vector<double> paid_;    // by lot: price over value, added up over its pods
   // Of the claim that is being filled.
   std::vector<std::uint32_t> active_;  // lots with pods when it was begun, dearest first
   std::vector<char> closed_;           // by lot: none of it may join

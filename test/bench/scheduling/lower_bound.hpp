@@ -1,4 +1,10 @@
-// What no plan can beat: the price of the pods' requests bought by the fraction of a machine.
+// What no plan can beat. Two bounds, both of them true ones: topology is ignored, DaemonSets take
+// their part of each machine and room on existing nodes costs nothing. Per hour.
+//
+//     fraction of a machine     whole pods, fraction of a fill
+//     ┌────────┐                ┌────────┐
+//     │▒▒▒▒▒▒▒▒│ 1.4 pods       │▒▒▒▒▒▒  │ 1 pod: what is left of the room is paid for too
+//     └────────┘                └────────┘
 #pragma once
 
 #include "millwright/scheduling/solve.hpp"
@@ -6,11 +12,16 @@
 namespace millwright::scheduling::bench {
 
 // The optimum of a linear program: machines of any type and offering are bought by the fraction, a
-// class of pods may be split among all kinds of machines that its node selectors admit and that
-// are large enough for one of them, and what machines of one kind have together must cover what is
-// put on them. DaemonSets take their part of each machine and free room on existing nodes costs
-// nothing. Topology is ignored, so the bound is loose where pods must be spread or kept apart. Per
-// hour.
+// class of pods may be split among all machines that its node selectors admit and that are large
+// enough for one of them; machines that the same classes may use must together suffice for what is
+// put on them, and so must each existing node.
 double lower_bound(const Problem& problem);
+
+// The same for machines that are bought by the fraction but filled with whole pods (Gilmore and
+// Gomory's configuration program, by column generation): no plan has better fills than the best.
+// It is within a fraction of a per cent of that program's optimum, from below, and never less than
+// lower_bound(). What a plan costs more than this is due to the last, partly used fills and to the
+// search.
+double whole_pods_bound(const Problem& problem);
 
 }  // namespace millwright::scheduling::bench

@@ -1,14 +1,18 @@
 // planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
 // Karpenter's
 //   scheduler (the program PEER); workload files are written to FOLDER.
+// planner_bench cost [WORKLOAD] [--pods N,N...]: the cost of our plans beside the bound alone.
 // planner_bench growth [--json FILE]: how time and memory grow.
 #include "beside_peer.hpp"
 #include "growth.hpp"
+#include "plan_cost.hpp"
 
 #include <boost/json.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,9 +21,24 @@ namespace {
 int usage() {
   std::fputs(
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
+      "       planner_bench cost [WORKLOAD] [--pods N,N...]\n"
       "       planner_bench growth [--json FILE]\n",
       stderr);
   return 2;
+}
+
+int fail(const millwright::base::Error& error) {
+  std::fprintf(stderr, "planner_bench: %s\n", error.message.c_str());
+  return 1;
+}
+
+std::vector<int> numbers(const std::string& list) {
+  std::vector<int> result;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    result.push_back(std::atoi(word.c_str()));
+  }
+  return result;
 }
 
 }  // namespace
@@ -28,12 +47,15 @@ int main(int argc, char** argv) {
   std::vector<std::string> words;
   std::string json_file;
   bool full = false;
+  millwright::scheduling::bench::PlanCostOptions cost;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--full") {
       full = true;
     } else if (word == "--json" && i + 1 < argc) {
       json_file = argv[++i];
+    } else if (word == "--pods" && i + 1 < argc) {
+      cost.pods = numbers(argv[++i]);
     } else {
       words.push_back(word);
     }
@@ -46,10 +68,14 @@ int main(int argc, char** argv) {
          .full = full,
          .only = words.size() == 4 ? words[3] : std::string()});
     if (!result) {
-      std::fprintf(stderr, "planner_bench: %s\n", result.error().message.c_str());
-      return 1;
+      return fail(result.error());
     }
     figures = *std::move(result);
+  } else if ((words.size() == 1 || words.size() == 2) && words[0] == "cost") {
+    cost.only = words.size() == 2 ? words[1] : std::string();
+    if (const auto result = millwright::scheduling::bench::plan_cost(cost); !result) {
+      return fail(result.error());
+    }
   } else if (words.size() == 1 && words[0] == "growth") {
     figures = millwright::scheduling::bench::growth();
   } else {

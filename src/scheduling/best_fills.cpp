@@ -1,0 +1,234 @@
+#include "scheduling/best_fills.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+// How the two resources that are asked for most are weighed against each other.
+constexpr double kWeights[] = {0.5, 0.0, 1.0, 0.25, 0.75};
+// Of one search: choices of how many of a lot.
+constexpr std::size_t kMaxSteps = 300;
+// A fill that could be better by less is as good.
+constexpr double kCloseEnough = 1.0005;
+
+double part_of(std::int64_t amount, std::int64_t room) {
+  return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(room, 1));
+}
+
+// Drops what costs as much as another that has as much room, or more.
+void drop_dominated(std::vector<SoldMachine>& machines) {
+  std::stable_sort(machines.begin(), machines.end(),
+                   [](const SoldMachine& a, const SoldMachine& b) { return a.price < b.price; });
+  std::vector<SoldMachine> kept;
+  for (SoldMachine& machine : machines) {
+    if (std::none_of(kept.begin(), kept.end(),
+                     [&](const SoldMachine& other) { return fits(*machine.room, *other.room); })) {
+      kept.push_back(std::move(machine));
+    }
+  }
+  machines = std::move(kept);
+}
+
+}  // namespace
+
+std::vector<SoldMachine> machines_for(const PodLots& lots, const PoolTemplate& pool,
+                                      const ClaimShapes& shapes) {
+  std::set<std::uint32_t> wanted;
+  for (const Lot& lot : lots.lots()) {
+    if (lot.shape != ClaimShapes::kNone) {
+      wanted.insert(lot.shape);
+    }
+  }
+  // By the shapes that admit them: offerings in another zone are one machine to those who do not
+  // mind.
+  std::map<std::vector<std::uint32_t>, std::vector<SoldMachine>> by_shapes;
+  const auto& kinds = pool.table->kinds();
+  for (std::uint32_t kind = 0; kind < kinds.size(); ++kind) {
+    if (kinds[kind].reserved) {
+      continue;
+    }
+    std::vector<std::uint32_t> buyers;
+    for (const std::uint32_t shape : wanted) {
+      const auto& open = shapes[shape].kinds;
+      if (std::find(open.begin(), open.end(), kind) != open.end()) {
+        buyers.push_back(shape);
+      }
+    }
+    (kinds[kind].rows & pool.room.usable()).for_each([&](std::size_t row) {
+      std::vector<std::uint32_t> admitted;
+      std::copy_if(buyers.begin(), buyers.end(), std::back_inserter(admitted),
+                   [&](std::uint32_t shape) { return shapes[shape].admitted.contains(row); });
+      if (!admitted.empty()) {
+        by_shapes[admitted].push_back({row, kinds[kind].price[row], &pool.room.room(row), {}});
+      }
+    });
+  }
+  std::vector<SoldMachine> result;
+  for (auto& [admitted, machines] : by_shapes) {
+    drop_dominated(machines);
+    for (SoldMachine& machine : machines) {
+      for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
+        if (std::binary_search(admitted.begin(), admitted.end(), lots.lots()[lot].shape) &&
+            fits(*lots.lots()[lot].requests, *machine.room)) {
+          machine.users.push_back(lot);
+        }
+      }
+      if (!machine.users.empty()) {
+        result.push_back(std::move(machine));
+      }
+    }
+  }
+  return result;
+}
+
+void BestFills::weigh(const SoldMachine& machine, std::size_t weight) {
+  const auto [first, second] = scarce_;
+  const double of_first = first == second ? 1 : kWeights[weight];
+  const double one = of_first * part_of(1, (*machine.room)[first]);
+  const double other = (1 - of_first) * part_of(1, (*machine.room)[second]);
+  for (Item& item : items_) {
+    const Amounts& requests = *lots_.lots()[item.lot].requests;
+    item.size =
+        one * static_cast<double>(requests[first]) + other * static_cast<double>(requests[second]);
+  }
+}
+
+void BestFills::sort_items() {
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    const double left = a.value * b.size;
+    const double right = b.value * a.size;
+    return left != right ? left > right : a.lot < b.lot;
+  });
+}
+
+double BestFills::at_most(std::size_t from, double room) const {
+  double value = 0;
+  for (std::size_t i = from; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const double all = item.size * static_cast<double>(item.limit);
+    if (all >= room) {
+      return value + (item.size > 0 ? item.value * room / item.size : 0);
+    }
+    value += item.value * static_cast<double>(item.limit);
+    room -= all;
+  }
+  return value;
+}
+
+bool BestFills::list_items(const SoldMachine& machine, const std::vector<double>& values,
+                           double least, std::size_t& weight) {
+  items_.clear();
+  const std::size_t columns = machine.room->size();
+  std::vector<std::pair<double, std::size_t>> wanted(columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    wanted[c].second = c;
+  }
+  for (const std::uint32_t lot : machine.users) {
+    if (values[lot] <= 0 || most_[lot] == 0) {
+      continue;
+    }
+    items_.push_back({lot, values[lot], 0, most_[lot]});
+    for (std::size_t c = 0; c < columns; ++c) {
+      wanted[c].first +=
+          values[lot] * part_of((*lots_.lots()[lot].requests)[c], (*machine.room)[c]);
+    }
+  }
+  std::sort(wanted.rbegin(), wanted.rend());
+  scarce_ = {wanted[0].second, wanted[std::min<std::size_t>(1, columns - 1)].second};
+  weigh(machine, weight);
+  // As if there were enough of the pod that is worth most for its size.
+  return std::any_of(items_.begin(), items_.end(),
+                     [&](const Item& item) { return item.value > least * item.size; });
+}
+
+FillPods BestFills::find(std::size_t index, const std::vector<double>& values, double least,
+                         std::size_t& work) {
+  const SoldMachine& machine = machines_[index];
+  std::size_t& weight = weights_[index];
+  work -= std::min(work, machine.users.size());
+  if (!list_items(machine, values, least, weight)) {
+    return {};
+  }
+  double bound = std::numeric_limits<double>::infinity();
+  for (std::size_t w = 0; w < std::size(kWeights); ++w) {
+    weigh(machine, w);
+    sort_items();
+    work -= std::min(work, 2 * items_.size());
+    if (const double now = at_most(0, 1); now < bound) {
+      bound = now;
+      weight = w;
+    }
+    if (bound <= least) {
+      return {};
+    }
+  }
+  weigh(machine, weight);
+  sort_items();
+  left_ = *machine.room;
+  chosen_.assign(items_.size(), 0);
+  best_.assign(items_.size(), 0);
+  best_value_ = least;
+  steps_ = 0;
+  descend(0, 1, 0);
+  work -= std::min(work, 4 * steps_);
+  FillPods result;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (best_[i] > 0) {
+      result.emplace_back(items_[i].lot, static_cast<std::uint32_t>(best_[i]));
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::size_t BestFills::room_for(const Item& item) const {
+  const Amounts& requests = *lots_.lots()[item.lot].requests;
+  auto count = static_cast<std::int64_t>(item.limit);
+  for (std::size_t c = 0; c < left_.size(); ++c) {
+    if (requests[c] > 0) {
+      count = std::min(count, left_[c] / requests[c]);
+    }
+  }
+  return static_cast<std::size_t>(count);
+}
+
+void BestFills::take(const Item& item, std::int64_t count) {
+  const Amounts& requests = *lots_.lots()[item.lot].requests;
+  for (std::size_t c = 0; c < left_.size(); ++c) {
+    left_[c] -= count * requests[c];
+  }
+}
+
+void BestFills::descend(std::size_t index, double room, double value) {
+  if (value > best_value_) {
+    best_value_ = value;
+    best_ = chosen_;
+  }
+  std::size_t most = 0;
+  while (index < items_.size() && !fits(*lots_.lots()[items_[index].lot].requests, left_)) {
+    ++index;
+  }
+  if (index < items_.size()) {
+    most = room_for(items_[index]);
+  }
+  if (index == items_.size() || ++steps_ > kMaxSteps ||
+      value + at_most(index, room) <= best_value_ * kCloseEnough) {
+    return;
+  }
+  const Item& item = items_[index];
+  for (std::size_t count = most + 1; count-- > 0 && steps_ <= kMaxSteps;) {
+    const auto many = static_cast<double>(count);
+    take(item, static_cast<std::int64_t>(count));
+    chosen_[index] = count;
+    descend(index + 1, std::max(room - many * item.size, 0.0), value + many * item.value);
+    take(item, -static_cast<std::int64_t>(count));
+  }
+  chosen_[index] = 0;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,85 @@
+#include "plan_cost.hpp"
+
+#include "aws_types.hpp"
+#include "lower_bound.hpp"
+#include "mixes.hpp"
+#include "worlds.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+namespace millwright::scheduling::bench {
+namespace {
+
+constexpr std::uint32_t kSeed = 42;  // that of beside_peer.cpp
+
+double price_of(const Plan& plan) {
+  double total = 0;
+  for (const PlannedClaim& claim : plan.claims) {
+    total += claim.price;
+  }
+  return total;
+}
+
+double milliseconds_since(std::clock_t begin) {
+  return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+struct Totals {
+  double sum = 0;
+  double worst = 0;
+  int rows = 0;
+};
+
+void row(const std::string& name, const WorkloadMix& mix, const Problem& problem, Totals& totals) {
+  auto begin = std::clock();
+  const Plan plan = solve(problem);
+  const double took = milliseconds_since(begin);
+  begin = std::clock();
+  const double bound = lower_bound(problem);
+  const double whole = whole_pods_bound(problem);
+  const double price = price_of(plan);
+  std::printf("%-26s %6zu %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %5zu %8.1f %8.1f\n", name.c_str(),
+              problem.pods.size(), price, bound, whole, price / bound, price / whole,
+              plan.claims.size(), plan.refusals.size(), took, milliseconds_since(begin));
+  std::fflush(stdout);
+  if (!mix.has_topology()) {
+    totals.sum += price / whole;
+    totals.worst = std::max(totals.worst, price / whole);
+    ++totals.rows;
+  }
+}
+
+}  // namespace
+
+base::Result<void> plan_cost(const PlanCostOptions& options) {
+  std::printf("%-26s %6s %9s %9s %9s %8s %8s %6s %5s %8s %8s\n", "cost, $ per hour", "pods", "ours",
+              "bound", "whole", "o/bound", "o/whole", "claims", "ref", "cpu ms", "bound ms");
+  Totals totals;
+  bool any = false;
+  for (const auto& [catalog, types] :
+       {std::pair{std::string("kwok"), kwok_types()}, {"aws", aws_like_types()}}) {
+    for (const WorkloadMix& mix : workload_mixes()) {
+      const std::string name = catalog + "/" + mix.name;
+      if (name.find(options.only) == std::string::npos) {
+        continue;
+      }
+      any = true;
+      for (const int pods : options.pods) {
+        row(name, mix, problem_of(mix, types, pods, kSeed), totals);
+      }
+    }
+  }
+  if (!any) {
+    return base::fail(base::ErrorKind::Invalid, "no workload is called " + options.only);
+  }
+  if (totals.rows > 0) {
+    std::printf("without topology: mean over the bound for whole pods %.3f, worst %.3f\n",
+                totals.sum / totals.rows, totals.worst);
+  }
+  return {};
+}
+
+}  // namespace millwright::scheduling::bench
