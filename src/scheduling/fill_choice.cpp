@@ -34,7 +34,7 @@ bool FillChoice::run(std::set<Fill>& known, int patience, std::size_t& work) {
   }
   BestFills finder(lots_, machines_, most_);
   double before = 0;
-  for (int round = 0; round < kMaxRounds && work > 0; ++round) {
+  for (int round = 0; patience > 0 && round < kMaxRounds && work > 0; ++round) {
     program.solve(work);
     if (round % patience == 0) {
       if (round > 0 && program.price() > before * (1 - kWorthAnother)) {
@@ -57,13 +57,14 @@ bool FillChoice::list_lots() {
   const auto& lots = lots_.lots();
   row_of_.assign(lots.size(), 0);
   values_.assign(lots.size(), 0);
+  most_.assign(lots.size(), 0);
   for (std::uint32_t i = 0; i < lots.size(); ++i) {
     const Lot& lot = lots[i];
     // Pods of one item keep each other off.
     const auto items = std::count_if(lot.items.begin(), lot.items.end(), [&](std::uint32_t item) {
       return !lots_.items()[item].pods.empty();
     });
-    most_.push_back(lot.exclusive ? static_cast<std::size_t>(items) : lot.left);
+    most_[i] = lot.exclusive ? static_cast<std::size_t>(items) : lot.left;
     if (lot.left == 0) {
       continue;
     }

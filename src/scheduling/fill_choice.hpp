@@ -31,7 +31,8 @@ class FillChoice {
       : lots_(lots), machines_(machines) {}
 
   // `known`: fills to begin with; those that are still worth knowing afterwards. `patience`: rounds
-  // in which too little may be saved. False when there is no machine for some pod.
+  // in which too little may be saved; with none, no fills are looked for. False when there is no
+  // machine for some pod.
   bool run(std::set<Fill>& known, int patience, std::size_t& work);
 
   const std::vector<Fill>& fills() const { return fills_; }

@@ -9,8 +9,9 @@ namespace {
 
 constexpr std::size_t kSurplus = std::size_t{1} << 32;
 constexpr double kTolerance = 1e-9;
+constexpr double kNothing = 1e-14;
 // Work is counted in lots looked at; so many multiplications are as much.
-constexpr std::size_t kPerLot = 8;
+constexpr std::size_t kPerLot = 24;
 
 }  // namespace
 
@@ -108,17 +109,30 @@ bool FillProgram::pivot(std::size_t column) {
   }
   const double scale = entering_[*leaving];
   double* const line = &inverse_[*leaving * size];
+  filled_.clear();
   for (std::size_t c = 0; c < size; ++c) {
-    values_[c] -= saving * line[c] / scale;
+    if (std::abs(line[c]) < kNothing) {
+      line[c] = 0;
+      continue;
+    }
     line[c] /= scale;
+    values_[c] -= saving * line[c];
+    filled_.push_back(c);
   }
+  const bool dense = filled_.size() * 4 > size;
   const double amount = std::max(taken_[*leaving], 0.0) / scale;
   for (std::size_t i = 0; i < size; ++i) {
-    if (i != *leaving && std::abs(entering_[i]) > 0) {
+    if (i != *leaving && std::abs(entering_[i]) > kNothing) {
       taken_[i] -= amount * entering_[i];
       double* const other = &inverse_[i * size];
-      for (std::size_t c = 0; c < size; ++c) {
-        other[c] -= entering_[i] * line[c];
+      if (dense) {
+        for (std::size_t c = 0; c < size; ++c) {
+          other[c] -= entering_[i] * line[c];
+        }
+      } else {
+        for (const std::size_t c : filled_) {
+          other[c] -= entering_[i] * line[c];
+        }
       }
     }
   }

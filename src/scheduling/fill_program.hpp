@@ -43,7 +43,6 @@ class FillProgram {
 
  private:
   std::size_t lots() const { return values_.size(); }
-  double surplus_cost(std::size_t column) const;
   // The column that saves most, a surplus of a lot after all others; false when none saves any.
   bool find_entering(std::size_t& column) const;
   bool pivot(std::size_t column);
@@ -53,7 +52,9 @@ class FillProgram {
   std::vector<double> inverse_;     // of the basis, row by row
   std::vector<double> taken_;       // by row of the basis
   std::vector<std::size_t> basis_;  // column by row; kSurplus + lot: too many of the lot
+  // Of the pivot: the column in terms of the basis, and where its line is not zero.
   std::vector<double> entering_;
+  std::vector<std::size_t> filled_;
 };
 
 }  // namespace millwright::scheduling

@@ -58,6 +58,21 @@ void PodLots::remove_last(Lot& lot, LotItem& item) {
   }
 }
 
+PodLots PodLots::part(std::size_t index, std::size_t parts) const {
+  PodLots result = *this;
+  for (std::size_t lot = 0; lot < result.lots_.size(); ++lot) {
+    if (lot % parts == index) {
+      continue;
+    }
+    for (const std::uint32_t item : result.lots_[lot].items) {
+      while (!result.items_[item].pods.empty()) {
+        result.remove_last(result.lots_[lot], result.items_[item]);
+      }
+    }
+  }
+  return result;
+}
+
 std::size_t PodLots::claims_needed() const {
   std::size_t most = 0;
   for (const auto& [id, pods] : apart_) {

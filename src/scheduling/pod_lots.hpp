@@ -53,6 +53,8 @@ class PodLots {
   const std::vector<LotItem>& items() const { return items_; }
   std::size_t pods_left() const { return left_; }
   void remove_last(Lot& lot, LotItem& item);
+  // These lots only, the others without pods: one of `parts` that hold some of every size.
+  PodLots part(std::size_t index, std::size_t parts) const;
   double value_left() const { return value_left_; }
   // How many claims it takes at least to keep those apart that must not share a node.
   std::size_t claims_needed() const;

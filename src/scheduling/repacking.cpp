@@ -66,7 +66,7 @@ bool Repacking::run(std::uint32_t pool) {
     consider(result);
     lots.revalue(paid_);
   }
-  if (worth_a_program(lots, best, cheapest.empty() ? count_before : cheapest.size())) {
+  if (worth_a_program(lots, cheapest.empty() ? before : cheapest)) {
     std::vector<ClaimDraft> result = after;
     if (PodLots waiting = lots; repack_by_fills(waiting, best, result)) {
       consider(result);

@@ -52,9 +52,12 @@ class Repacking {
   // All claims at once: the fills that a linear program chooses (repacking_fills.cpp).
   // False when they would not come to less than `most`.
   bool repack_by_fills(PodLots& lots, double most, std::vector<ClaimDraft>& result);
+  // Programs for what the ones before it have left, as long as there is work to be done.
+  bool dive(PodLots& lots, std::span<const SoldMachine> machines, double most,
+            std::vector<ClaimDraft>& result);
   // What stays has room that is paid for.
   void fill_kept(PodLots& lots, std::vector<ClaimDraft>& result);
-  bool worth_a_program(const PodLots& lots, double price, std::size_t claims) const;
+  bool worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& claims) const;
   // What the program wants as a whole, or most of all.
   bool buy(PodLots& lots, const FillChoice& choice, std::vector<ClaimDraft>& result);
   bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result);

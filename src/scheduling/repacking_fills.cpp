@@ -4,14 +4,16 @@
 #include "scheduling/repacking.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 namespace millwright::scheduling {
 namespace {
 
-// More lots than that are too many for a program.
-constexpr std::size_t kMaxLots = 320;
+// More lots than that are dealt out to several programs; and too many altogether.
+constexpr std::size_t kLots = 64;
+constexpr std::size_t kMaxLots = 640;
 // Less than this part of the price to be saved is not worth the trouble.
 constexpr double kWorthTheTrouble = 0.003;
 // How much work may be done, in lots looked at (as in repacking.cpp): to begin with, and per lot.
@@ -22,13 +24,15 @@ constexpr std::size_t kShare = 3;
 // See FillChoice; programs after the first begin with its fills.
 constexpr int kPatience = 4;
 constexpr int kLessPatience = 3;
+// Fills are looked for again when no more than this part of the pods is left, by worth.
+constexpr double kOtherPods = 0.9;
 constexpr double kWhole = 1 - 1e-6;
 // Bought as a whole when no fill is wanted more than that.
-constexpr double kAlmost = 0.7;
+constexpr double kAlmost = 0.5;
 
 }  // namespace
 
-bool Repacking::worth_a_program(const PodLots& lots, double price, std::size_t claims) const {
+bool Repacking::worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& claims) const {
   // What the pods' room costs by the fraction of a machine.
   double least = 0;
   for (const Lot& lot : lots.lots()) {
@@ -37,26 +41,58 @@ bool Repacking::worth_a_program(const PodLots& lots, double price, std::size_t c
     }
     least += lot.least * static_cast<double>(lot.left);
   }
-  return lots.lots().size() <= kMaxLots && 2 * lots.claims_needed() < claims &&
-         price > least * (1 + kWorthTheTrouble);
+  return lots.lots().size() <= kMaxLots && 2 * lots.claims_needed() < claims.size() &&
+         price_of(claims) > least * (1 + kWorthTheTrouble);
 }
 
 bool Repacking::repack_by_fills(PodLots& lots, double most, std::vector<ClaimDraft>& result) {
   fill_kept(lots, result);
   const auto machines = machines_for(lots, pools_[pool_], drafts_.shapes());
-  std::size_t left = kWork + kWorkPerLot * lots.lots().size();
+  const std::size_t parts = (lots.lots().size() + kLots - 1) / kLots;
+  if (parts == 1) {
+    return dive(lots, machines, most - price_of(result), result);
+  }
+  for (std::size_t i = 0; i < parts; ++i) {
+    const PodLots part = lots.part(i, parts);
+    known_fills_.clear();
+    last_ = {};
+    PodLots waiting = part;
+    std::vector<ClaimDraft> one_by_one;
+    if (!repack(waiting, one_by_one)) {
+      return false;
+    }
+    PodLots again = part;
+    std::vector<ClaimDraft> at_once;
+    const double price = price_of(one_by_one);
+    const bool saved = dive(again, machines, price, at_once) && price_of(at_once) < price;
+    if (!saved && i == 0) {
+      return false;  // others like it will hardly do better
+    }
+    auto& better = saved ? at_once : one_by_one;
+    std::move(better.begin(), better.end(), std::back_inserter(result));
+  }
+  return true;
+}
+
+bool Repacking::dive(PodLots& lots, std::span<const SoldMachine> machines, double most,
+                     std::vector<ClaimDraft>& result) {
+  std::size_t left = kWork + kWorkPerLot * std::min(lots.lots().size(), kLots);
   int patience = kPatience;
-  most = most * (1 - kWorthTheTrouble) - price_of(result);
+  double looked = 0;
+  most *= 1 - kWorthTheTrouble;
   while (lots.pods_left() > 0 && left > 0) {
     std::size_t work = left / kShare + 1;
     left -= work;
     FillChoice choice(lots, machines);
-    if (!choice.run(known_fills_, patience, work) || choice.price() > most ||
-        !buy(lots, choice, result)) {
+    if (!choice.run(known_fills_, patience, work) || choice.price() > most) {
       return false;
     }
     left += work;
-    patience = kLessPatience;
+    looked = patience > 0 ? choice.price() : looked;
+    if (!buy(lots, choice, result)) {
+      return false;
+    }
+    patience = lots.value_left() < kOtherPods * looked ? kLessPatience : 0;
     most = std::numeric_limits<double>::infinity();
   }
   list_active(lots);

@@ -52,9 +52,6 @@ class Configurations {
         return best;
       }
       best = std::max(best, look_for_fills());
-        fprintf(stderr, "round %d z %.4f lb %.4f cols %d\n", round, glp_get_obj_val(program_.get()),
-                best, glp_get_num_cols(program_.get()));
-      }
       if (!added_ || best >= glp_get_obj_val(program_.get()) * (1 - kNearEnough)) {
         return best;
       }
