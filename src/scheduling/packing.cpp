@@ -39,6 +39,7 @@ Packing::Packing(const Problem& problem, const PodClasses& pods,
 
 void Packing::run() {
   keep_promises();
+  place_as_told();
   for (const std::uint32_t pod : strategy_.order) {
     if (outcomes_[pod].kind == Outcome::Kind::Refused) {
       waiting_.push_back(pod);
@@ -157,6 +158,16 @@ void Packing::keep_promises() {
       }
       return !constraint.held;
     });
+  }
+}
+
+void Packing::place_as_told() {
+  for (const auto& [pod, node] : strategy_.placed) {
+    const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+    if (outcomes_[pod].kind == Outcome::Kind::Refused && fits(pod_class.requests, room_[node])) {
+      place_on_node(pod, {pod_class, constraint, constraint.ladder.front()}, node);
+    }
   }
 }
 

@@ -35,6 +35,9 @@ struct Strategy {
   // which leaves fewer claims half empty.
   bool fewest_pods_first = true;
   bool repack = false;  // see Repacking
+  // Pods that go to these nodes (by index into ExistingNodes::nodes()) before the others, as far as
+  // they may; see dearest_on_nodes().
+  std::span<const std::pair<std::uint32_t, std::uint32_t>> placed{};
 };
 
 class Packing {
@@ -72,6 +75,7 @@ class Packing {
   };
 
   void keep_promises();
+  void place_as_told();
   void place_all(std::vector<std::uint32_t>& waiting);
   // Claims or limits have changed in the pods' favour: what was learned about them is forgotten.
   void look_again();

@@ -4,6 +4,7 @@
 #include "scheduling/daemon_overhead.hpp"
 #include "scheduling/existing_nodes.hpp"
 #include "scheduling/explain.hpp"
+#include "scheduling/node_filling.hpp"
 #include "scheduling/packing.hpp"
 #include "scheduling/planned_claims.hpp"
 #include "scheduling/pod_classes.hpp"
@@ -82,6 +83,8 @@ class BestPacking {
       attempt_refused_first();
       if (has_nodes && quality_.claims > 0) {
         best_->repack();
+        quality_ = quality_of(*best_, pools_);
+        attempt_dearest_on_nodes();
       }
     }
     return std::move(best_);
@@ -121,6 +124,16 @@ class BestPacking {
       });
       Strategy strategy = chosen_;
       strategy.order = order;
+      attempt(strategy);
+    }
+  }
+
+  void attempt_dearest_on_nodes() {
+    const auto placed = dearest_on_nodes(pods_, pools_, nodes_, topology_, *best_);
+    if (!placed.empty()) {
+      Strategy strategy = chosen_;
+      strategy.placed = placed;
+      strategy.repack = true;
       attempt(strategy);
     }
   }

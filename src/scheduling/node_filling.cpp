@@ -1,0 +1,207 @@
+#include "scheduling/node_filling.hpp"
+
+#include "scheduling/best_fills.hpp"
+#include "scheduling/pod_lots.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace millwright::scheduling {
+namespace {
+
+// Of nodes with pods, more than that are too many to look at.
+constexpr std::size_t kMaxNodes = 1'000;
+constexpr std::size_t kMaxPods = 20'000;
+constexpr std::size_t kWork = 4'000'000;
+constexpr std::uint32_t kNoLot = std::numeric_limits<std::uint32_t>::max();
+
+class NodeFilling {
+ public:
+  NodeFilling(const PodClasses& pods, std::span<const PoolTemplate> pools,
+              const ExistingNodes& nodes, const Topology& topology, Packing& packing)
+      : pods_(pods),
+        nodes_(nodes),
+        packing_(packing),
+        pools_(pools),
+        lots_(pods, topology, packing.drafts()),
+        movable_(pods.pods.size(), false) {
+    for (const ExistingNode& node : nodes.nodes()) {
+      room_.push_back(node.room);
+    }
+  }
+
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> run() {
+    find_movable();
+    if (!take_lots()) {
+      return {};
+    }
+    list_nodes();
+    const std::vector<double> values = what_they_pay();
+    std::vector<std::size_t> most;
+    for (const Lot& lot : lots_.lots()) {
+      most.push_back(lot.left);
+    }
+    BestFills finder(lots_, machines_, most);
+    std::size_t work = kWork;
+    for (const std::size_t node : hardest_first()) {
+      for (const auto& [lot, count] : finder.find(node, values, 0, work)) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+          put(lots_.lots()[lot], node);
+        }
+        most[lot] = lots_.lots()[lot].left;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // What the others need on nodes is not to be given away.
+  void find_movable() {
+    std::vector<bool> promised(pods_.pods.size(), false);
+    for (const auto& [pod, node] : nodes_.promises()) {
+      promised[pod] = true;
+    }
+    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+      const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
+      const Constraint& constraint = pods_.constraints[pod_class.constraint];
+      const Outcome outcome = packing_.outcomes()[pod];
+      movable_[pod] = outcome.kind != Outcome::Kind::Refused && !promised[pod] &&
+                      constraint.ladder.size() == 1 && !constraint.has_topology();
+      if (!movable_[pod] && outcome.kind == Outcome::Kind::Node) {
+        subtract_from(room_[outcome.index], pod_class.requests);
+      }
+    }
+  }
+
+  bool take_lots() {
+    // One claim of all of them, to sort them into lots with.
+    ClaimDraft all{.pool = packing_.drafts().claims().front().pool};
+    for (std::uint32_t pod = 0; pod < movable_.size(); ++pod) {
+      if (movable_[pod]) {
+        all.pods.push_back(pod);
+        all.rungs.push_back(0);
+      }
+    }
+    if (all.pods.empty() || !lots_.take(all)) {
+      return false;
+    }
+    lots_.sort(pools_);
+    return lots_.lots().size() > 1;
+  }
+
+  // For each lot's pods, on the claims that they are on.
+  std::vector<double> what_they_pay() const {
+    std::vector<std::uint32_t> lot_of(pods_.pods.size(), kNoLot);
+    for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+      for (const std::uint32_t item : lots_.lots()[lot].items) {
+        for (const std::uint32_t pod : lots_.items()[item].pods) {
+          lot_of[pod] = lot;
+        }
+      }
+    }
+    std::vector<double> ratios(lots_.lots().size(), 0);
+    std::vector<double> pods(lots_.lots().size(), 0);
+    const ClaimDrafts& drafts = packing_.drafts();
+    for (const ClaimDraft& claim : drafts.claims()) {
+      const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
+      double worth = 0;
+      for (const std::uint32_t pod : claim.pods) {
+        worth += lot_of[pod] == kNoLot ? 0 : lots_.lots()[lot_of[pod]].least;
+      }
+      for (const std::uint32_t pod : claim.pods) {
+        if (lot_of[pod] != kNoLot && cheapest && worth > 0) {
+          ratios[lot_of[pod]] += cheapest->price / worth;
+          pods[lot_of[pod]] += 1;
+        }
+      }
+    }
+    std::vector<double> result;
+    for (std::size_t lot = 0; lot < pods.size(); ++lot) {
+      result.push_back(lots_.lots()[lot].least * (pods[lot] > 0 ? ratios[lot] / pods[lot] : 1));
+    }
+    return result;
+  }
+
+  bool admits(std::uint32_t node, const LotItem& item) const {
+    return nodes_.nodes()[node].admits(item.candidate.constraint, item.candidate.rung);
+  }
+
+  void list_nodes() {
+    for (std::uint32_t node = 0; node < room_.size(); ++node) {
+      SoldMachine machine{.room = &room_[node]};
+      for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+        const Lot& pods = lots_.lots()[lot];
+        if (fits(*pods.requests, room_[node]) &&
+            std::any_of(pods.items.begin(), pods.items.end(),
+                        [&](std::uint32_t item) { return admits(node, lots_.items()[item]); })) {
+          machine.users.push_back(lot);
+        }
+      }
+      if (!machine.users.empty()) {
+        machines_.push_back(std::move(machine));
+        node_of_.push_back(node);
+      }
+    }
+  }
+
+  // Those with much of one resource and little of another can choose among the fewest pods.
+  std::vector<std::size_t> hardest_first() const {
+    std::vector<double> balance;
+    for (const SoldMachine& machine : machines_) {
+      double least = INFINITY;
+      double most = 0;
+      for (std::size_t c = 0; c < lots_.demand().size(); ++c) {
+        if (lots_.demand()[c] > 0) {
+          const double part =
+              static_cast<double>((*machine.room)[c]) / static_cast<double>(lots_.demand()[c]);
+          least = std::min(least, part);
+          most = std::max(most, part);
+        }
+      }
+      balance.push_back(most > 0 ? least / most : 1);
+    }
+    std::vector<std::size_t> order(machines_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return balance[a] < balance[b]; });
+    return order;
+  }
+
+  void put(Lot& lot, std::size_t machine) {
+    for (const std::uint32_t index : lot.items) {
+      LotItem& item = lots_.items()[index];
+      if (!item.pods.empty() && admits(node_of_[machine], item)) {
+        result_.emplace_back(item.pods.back(), node_of_[machine]);
+        lots_.remove_last(lot, item);
+        return;
+      }
+    }
+  }
+
+  const PodClasses& pods_;
+  const ExistingNodes& nodes_;
+  Packing& packing_;
+  std::span<const PoolTemplate> pools_;
+  PodLots lots_;
+  std::vector<bool> movable_;  // by pod
+  std::vector<Amounts> room_;  // by node
+  std::vector<SoldMachine> machines_;
+  std::vector<std::uint32_t> node_of_;  // by machine
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> result_;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
+    const PodClasses& pods, std::span<const PoolTemplate> pools, const ExistingNodes& nodes,
+    const Topology& topology, Packing& packing) {
+  if (packing.drafts().claims().empty() || nodes.nodes().size() > kMaxNodes ||
+      pods.pods.size() > kMaxPods) {
+    return {};
+  }
+  return NodeFilling(pods, pools, nodes, topology, packing).run();
+}
+
+}  // namespace millwright::scheduling
