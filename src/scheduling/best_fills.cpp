@@ -13,6 +13,8 @@ namespace {
 constexpr double kWeights[] = {0.5, 0.0, 1.0, 0.25, 0.75};
 // Of one search: choices of how many of a lot.
 constexpr std::size_t kMaxSteps = 300;
+// Part of the room for a lot that is filled before the next is looked at.
+constexpr std::size_t kAtOnce = 8;
 // A fill that could be better by less is as good.
 constexpr double kCloseEnough = 1.0005;
 
@@ -174,6 +176,9 @@ FillPods BestFills::find(std::size_t index, const std::vector<double>& values, d
   best_.assign(items_.size(), 0);
   best_value_ = least;
   steps_ = 0;
+  fill_to_the_corner(weight, work);
+  left_ = *machine.room;
+  chosen_.assign(items_.size(), 0);
   descend(0, 1, 0);
   work -= std::min(work, 4 * steps_);
   FillPods result;
@@ -184,6 +189,41 @@ FillPods BestFills::find(std::size_t index, const std::vector<double>& values, d
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+void BestFills::fill_to_the_corner(std::size_t weight, std::size_t& work) {
+  const auto [first, second] = scarce_;
+  const double of_first = first == second ? 1 : kWeights[weight];
+  double value = 0;
+  while (true) {
+    const double one = of_first * part_of(1, left_[first]);
+    const double other = (1 - of_first) * part_of(1, left_[second]);
+    const Item* best = nullptr;
+    double most = 0;
+    for (const Item& item : items_) {
+      const Amounts& requests = *lots_.lots()[item.lot].requests;
+      const double size = one * static_cast<double>(requests[first]) +
+                          other * static_cast<double>(requests[second]) + 1e-9;
+      if (item.value > most * size && chosen_[index_of(item)] < item.limit &&
+          fits(requests, left_)) {
+        best = &item;
+        most = item.value / size;
+      }
+    }
+    work -= std::min(work, items_.size() / 4 + 1);
+    if (best == nullptr) {
+      break;
+    }
+    const std::size_t room = std::min(room_for(*best), best->limit - chosen_[index_of(*best)]);
+    const std::size_t count = std::max<std::size_t>(room / kAtOnce, 1);
+    take(*best, static_cast<std::int64_t>(count));
+    chosen_[index_of(*best)] += count;
+    value += best->value * static_cast<double>(count);
+  }
+  if (value > best_value_) {
+    best_value_ = value;
+    best_ = chosen_;
+  }
 }
 
 std::size_t BestFills::room_for(const Item& item) const {

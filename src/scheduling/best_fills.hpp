@@ -52,6 +52,12 @@ class BestFills {
   void sort_items();
   // What the items from this one on are worth at most in so much room.
   double at_most(std::size_t from, double room) const;
+  // Pod by pod, what is worth most for the room that it takes of what is left: where one resource
+  // runs out before the other, those who need much of it look large.
+  void fill_to_the_corner(std::size_t weight, std::size_t& work);
+  std::size_t index_of(const Item& item) const {
+    return static_cast<std::size_t>(&item - items_.data());
+  }
   std::size_t room_for(const Item& item) const;
   void take(const Item& item, std::int64_t count);
   void descend(std::size_t item, double room, double value);

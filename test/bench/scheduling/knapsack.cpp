@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace millwright::scheduling::bench {
 namespace {
@@ -10,12 +12,14 @@ constexpr double kCloseEnough = 1.001;
 constexpr std::size_t kMaxSteps = 20'000;
 // Weights of the first resource against the second that are tried.
 constexpr int kWeights = 20;
+// Of CPU, in the greatest unit that all pods ask for multiples of.
+constexpr std::size_t kMaxUnits = 20'000;
 
 }  // namespace
 
 Knapsack::Knapsack(const BoundedProblem& problem, const BoundedMachine& machine,
                    std::span<const double> values)
-    : room_(machine.room) {
+    : problem_(problem), room_(machine.room) {
   for (const std::size_t user : machine.users) {
     const BoundedClass& pods = problem.classes[user];
     if (values[user] > 0) {
@@ -47,6 +51,7 @@ Knapsack::Knapsack(const BoundedProblem& problem, const BoundedMachine& machine,
     }
   }
   weigh(best);
+  weights_ = std::move(best);
 }
 
 void Knapsack::weigh(std::span<const double> weights) {
@@ -78,7 +83,7 @@ double Knapsack::fractional(std::size_t from, double room) const {
   return value;
 }
 
-Fill Knapsack::best() {
+Fill Knapsack::best(bool thorough) {
   chosen_.assign(items_.size(), 0);
   best_.assign(items_.size(), 0);
   best_value_ = 0;
@@ -87,7 +92,7 @@ Fill Knapsack::best() {
   descend(0, left, 1, 0);
   Fill fill{{}, best_value_, std::min(at_most_, best_value_ * kCloseEnough)};
   if (steps_ > kMaxSteps) {
-    fill.at_most = at_most_;
+    fill.at_most = thorough ? std::min(at_most_, at_most_by_cpu()) : at_most_;
   }
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (best_[i] > 0) {
@@ -95,6 +100,61 @@ Fill Knapsack::best() {
     }
   }
   return fill;
+}
+
+double Knapsack::at_most_by_cpu() const {
+  const auto index = [&](const char* name) {
+    return static_cast<std::size_t>(
+        std::find(problem_.resources.begin(), problem_.resources.end(), name) -
+        problem_.resources.begin());
+  };
+  const std::size_t cpu = index("cpu");
+  const std::size_t memory = index("memory");
+  if (cpu == room_.size() || memory == room_.size()) {
+    return at_most_;
+  }
+  // What a unit of room is worth where the fractional fill ends.
+  double density = 0;
+  double room = 1;
+  for (const Item& item : items_) {
+    density = item.size > 0 ? item.value / item.size : density;
+    room -= item.size * static_cast<double>(item.limit);
+    if (room <= 0) {
+      break;
+    }
+  }
+  const double price = density * weights_[memory] / static_cast<double>(room_[memory]);
+  double least = filled_exactly(cpu, memory, 0);
+  for (const double factor : {0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 1.8}) {
+    least = std::min(least, filled_exactly(cpu, memory, factor * price));
+  }
+  return least;
+}
+
+double Knapsack::filled_exactly(std::size_t cpu, std::size_t memory, double memory_price) const {
+  std::int64_t unit = 0;
+  for (const Item& item : items_) {
+    unit = std::gcd(unit, (*item.requests)[cpu]);
+  }
+  const auto units = static_cast<std::size_t>(room_[cpu] / std::max<std::int64_t>(unit, 1));
+  if (unit == 0 || units > kMaxUnits) {
+    return std::numeric_limits<double>::infinity();
+  }
+  std::vector<double> value(units + 1, memory_price * static_cast<double>(room_[memory]));
+  for (const Item& item : items_) {
+    const double one = item.value - memory_price * static_cast<double>((*item.requests)[memory]);
+    // So many, as ones, twos, fours and the rest.
+    for (std::int64_t left = one > 0 ? item.limit : 0, many = 1; left > 0; many *= 2) {
+      many = std::min(many, left);
+      left -= many;
+      const auto size = static_cast<std::size_t>(many * (*item.requests)[cpu] / unit);
+      const double gain = one * static_cast<double>(many);
+      for (std::size_t c = units; c >= size && c <= units; --c) {
+        value[c] = std::max(value[c], value[c - size] + gain);
+      }
+    }
+  }
+  return value[units];
 }
 
 void Knapsack::descend(std::size_t index, Sizes& left, double room, double value) {

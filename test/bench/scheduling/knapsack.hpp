@@ -25,8 +25,9 @@ class Knapsack {
 
   // By letting pods be cut: quick.
   double at_most() const { return at_most_; }
-  // Within a thousandth of the best, or with a bound that says by how much it may be missed.
-  Fill best();
+  // Within a thousandth of the best, or with a bound that says by how much it may be missed. With
+  // `thorough` that bound has whole pods as far as CPU is concerned.
+  Fill best(bool thorough);
 
  private:
   struct Item {
@@ -37,11 +38,16 @@ class Knapsack {
     std::int64_t limit = 0;
   };
   double fractional(std::size_t from, double room) const;
+  // By letting memory be bought at a price, and CPU be filled exactly.
+  double at_most_by_cpu() const;
+  double filled_exactly(std::size_t cpu, std::size_t memory, double memory_price) const;
   void weigh(std::span<const double> weights);
   void descend(std::size_t item, Sizes& left, double room, double value);
 
+  const BoundedProblem& problem_;
   const Sizes& room_;
   std::vector<Item> items_;
+  std::vector<double> weights_;
   double at_most_ = 0;
   std::vector<std::int64_t> chosen_;
   std::vector<std::int64_t> best_;

@@ -51,7 +51,10 @@ class Configurations {
       if (glp_simplex(program_.get(), &parameters) != 0) {
         return best;
       }
-      best = std::max(best, look_for_fills());
+      best = std::max(best, look_for_fills(false));
+      if (!added_) {
+        best = std::max(best, look_for_fills(true));
+      }
       if (!added_ || best >= glp_get_obj_val(program_.get()) * (1 - kNearEnough)) {
         return best;
       }
@@ -66,7 +69,7 @@ class Configurations {
   };
 
   // Adds fills that are worth it; what the prices prove.
-  double look_for_fills() {
+  double look_for_fills(bool thorough) {
     added_ = false;
     std::vector<double> values;
     double total = 0;
@@ -77,18 +80,18 @@ class Configurations {
     double on_nodes = 0;
     for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
       Knapsack knapsack(problem_, problem_.nodes[i], values);
-      const Fill fill = knapsack.best();
+      const Fill fill = knapsack.best(thorough);
       on_nodes += fill.at_most;
       const int row = static_cast<int>(problem_.classes.size() + i) + 1;
       if (fill.value > -glp_get_row_dual(program_.get(), row) * kWorthAdding + 1e-9) {
         add_column(fill.pods, row, 0);
       }
     }
-    return (total - on_nodes) / dearest_room(values);
+    return (total - on_nodes) / dearest_room(values, thorough);
   }
 
   // How much more than its machine the most valuable fill of all may be worth.
-  double dearest_room(const std::vector<double>& values) {
+  double dearest_room(const std::vector<double>& values, bool thorough) {
     std::vector<Looked> machines;
     for (const BoundedMachine& machine : problem_.offers) {
       machines.push_back({&machine, Knapsack(problem_, machine, values).at_most()});
@@ -99,14 +102,15 @@ class Configurations {
     double most = 1;
     std::size_t looked = 0;
     for (const auto& [machine, at_most] : machines) {
-      if (at_most <= kWorthAdding * machine->price) {
+      if (at_most <= kWorthAdding * machine->price ||
+          at_most <= (thorough ? most * machine->price : 0)) {
         break;
       }
-      if (++looked > kMaxFills) {
+      if (++looked > kMaxFills && !thorough) {
         most = std::max(most, at_most / machine->price);
         break;
       }
-      const Fill fill = Knapsack(problem_, *machine, values).best();
+      const Fill fill = Knapsack(problem_, *machine, values).best(thorough);
       most = std::max(most, fill.at_most / machine->price);
       if (fill.value > machine->price * kWorthAdding) {
         add_column(fill.pods, 0, machine->price);
