@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -9,8 +10,10 @@ namespace {
 
 // New claims must save this part of the price, or the old ones stay.
 constexpr double kWorthwhile = 1e-6;
-// Nodes have a cost of their own: twice as many must save this part of the price.
+// Nodes have a cost of their own: twice as many must save this part of the price, and every further
+// doubling this much more.
 constexpr double kNodeCost = 0.03;
+constexpr double kFurtherCost = 0.01;
 // Kinds of pods of one lot that are tried on a claim.
 constexpr std::size_t kMaxItems = 32;
 // Lots looked at in all: enough for another pass not to be begun, too many for one to be ended.
@@ -18,6 +21,12 @@ constexpr std::size_t kEnoughWork = 6'000'000;
 constexpr std::size_t kMaxWork = 60'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
+
+double node_cost(std::size_t before, std::size_t after) {
+  const double times = static_cast<double>(after) / static_cast<double>(before);
+  return kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
+         kFurtherCost * std::log2(std::max(times / 2, 1.0));
+}
 
 }  // namespace
 
@@ -46,8 +55,7 @@ bool Repacking::run(std::uint32_t pool) {
   const std::size_t count_before = before.size();
   std::vector<ClaimDraft> cheapest;
   const auto consider = [&](std::vector<ClaimDraft>& result) {
-    const double more = static_cast<double>(result.size()) / static_cast<double>(count_before) - 1;
-    const double price = price_of(result) * (1 + kNodeCost * std::clamp(more, 0.0, 1.0));
+    const double price = price_of(result) * (1 + node_cost(count_before, result.size()));
     if (price < best) {
       best = price;
       cheapest = std::move(result);

@@ -39,7 +39,7 @@ void row(const std::string& name, const WorkloadMix& mix, const Problem& problem
   const double took = milliseconds_since(begin);
   begin = std::clock();
   const double bound = lower_bound(problem);
-  const double whole = getenv("NOWHOLE") ? bound : whole_pods_bound(problem);
+  const double whole = whole_pods_bound(problem);
   const double price = price_of(plan);
   std::printf("%-26s %6zu %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %5zu %8.1f %8.1f\n", name.c_str(),
               problem.pods.size(), price, bound, whole, price / bound, price / whole,
