@@ -106,12 +106,14 @@ RowSet Terms::on_open_sale_without(std::string_view key) const {
   return admitted(rest) & sold(rest, false);
 }
 
-RowSet Terms::on_sale_in(const Requirements& more) const {
+RowSet Terms::on_sale_in(const Requirement& value) const {
   Requirements all = merged();
-  if (!all.compatible(more, AllowUndefined::WellKnown)) {
+  Requirements one;
+  one.add(value);
+  if (!all.compatible(one, AllowUndefined::WellKnown)) {
     return RowSet(table_.size());
   }
-  all.add(more);
+  all.add(value);
   return admitted(all) & sold(all, true);
 }
 

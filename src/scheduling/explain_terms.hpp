@@ -31,8 +31,8 @@ class Terms {
   // Those that can be bought without a reservation.
   RowSet on_open_sale() const { return admitted(merged()) & sold(merged(), false); }
   RowSet on_open_sale_without(std::string_view key) const;
-  // Those on sale with more requirements.
-  RowSet on_sale_in(const Requirements& more) const;
+  // Those on sale with one value of a key.
+  RowSet on_sale_in(const Requirement& value) const;
   // Some of them are large enough.
   bool fit(RowSet rows) const;
   const Requirements& wanted() const { return wanted_; }

@@ -35,25 +35,20 @@ class TopologyInspector {
         found.push_back(*std::move(obstacle));
       }
     };
-    Requirements open_to_all;
     for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
       const std::size_t before = found.size();
       for (const std::uint32_t id : keyed.groups) {
         note(group_obstacle(id, reachable));
       }
-      const auto open = open_domains(keyed, reachable);
-      if (open.empty() && found.size() == before) {
+      const bool open = std::any_of(reachable.begin(), reachable.end(), [&](std::int32_t domain) {
+        return packing_.choices().allows(candidate_, keyed, domain);
+      });
+      if (!open && found.size() == before) {
         note(TopologyObstacle{
             "its constraints on " + name(keyed.key) + " leave no domain when taken together",
             "drop one of them"});
       }
-      open_to_all.add(Requirement::in(name(keyed.key), open));
-    }
-    if (found.empty() && open_to_all.size() > 1 && !reaches_(open_to_all)) {
-      note(TopologyObstacle{"its constraints leave only " + open_to_all.to_string() +
-                                ", which is not on sale together",
-                            "drop one of them"});
     }
     for (const std::uint32_t id : candidate_.constraint.repelling) {
       // What it must itself keep apart from was said above.
@@ -79,25 +74,11 @@ class TopologyInspector {
     std::vector<std::int32_t> result;
     const auto& domains = topology_.keys()[key].domains();
     for (std::size_t i = 0; i < domains.size(); ++i) {
-      Requirements domain;
-      domain.add(Requirement::in(name(key), {domains[i]}));
-      if (reaches_(domain)) {
+      if (reaches_(Requirement::in(name(key), {domains[i]}))) {
         result.push_back(static_cast<std::int32_t>(i));
       }
     }
     return result;
-  }
-
-  // Those of them that no group of the key closes.
-  std::vector<std::string> open_domains(const Rung::Keyed& keyed,
-                                        const std::vector<std::int32_t>& reachable) const {
-    std::vector<std::string> open;
-    for (const std::int32_t domain : reachable) {
-      if (packing_.choices().allows(candidate_, keyed, domain)) {
-        open.push_back(topology_.keys()[keyed.key].domains()[static_cast<std::size_t>(domain)]);
-      }
-    }
-    return open;
   }
 
   std::string list(std::uint32_t key, const std::vector<std::int32_t>& domains) const {

@@ -15,8 +15,8 @@ struct TopologyObstacle {
   std::string remedy;
 };
 
-// Whether an instance type that would do is on sale with these values of topology keys.
-using Reaches = std::function<bool(const Requirements& domains)>;
+// Whether an instance type that would do is on sale with this one value of a topology key.
+using Reaches = std::function<bool(const Requirement& domain)>;
 
 // Everything of that kind, for a new claim; none when topology is not what keeps the pod out.
 std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,

@@ -308,28 +308,6 @@ TEST(ExplainPods, PodAntiAffinity) {
        "its constraints on topology.kubernetes.io/zone leave no domain when taken together",
        "drop one of them",
        spec_becomes([](model::PodSpec& spec) { spec.affinity.required_pod_affinity.clear(); })},
-      {"two keys of which each leaves what is not sold with the other",
-       simple(refused_web()
-                  .with(beside(term(kZoneKey, {{"app", "db"}})))
-                  .with(beside(term(model::kCapacityTypeLabel, {{"app", "cache"}}))))
-           .add(node("d")
-                    .label(kZoneKey, "test-zone-3")
-                    .label(model::kCapacityTypeLabel, "on-demand")
-                    .allocatable("pods", "1")
-                    .runs(pod("db").label("app", "db").with([](model::Pod& p) {
-                      p.spec.node_name = "d";
-                    })))
-           .add(node("c")
-                    .label(kZoneKey, "test-zone-1")
-                    .label(model::kCapacityTypeLabel, "spot")
-                    .allocatable("pods", "1")
-                    .runs(pod("cache").label("app", "cache").with([](model::Pod& p) {
-                      p.spec.node_name = "c";
-                    }))),
-       "its constraints leave only karpenter.sh/capacity-type In [spot], "
-       "topology.kubernetes.io/zone In [test-zone-3], which is not on sale together",
-       "drop one of them",
-       spec_becomes([](model::PodSpec& spec) { spec.affinity.required_pod_affinity.pop_back(); })},
   });
 }
 
