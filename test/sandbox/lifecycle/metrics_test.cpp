@@ -25,12 +25,16 @@ struct Metric {
 using Table = std::map<std::string, Metric>;
 
 // Every label that a node of kwok's clouds gives to its series.
-constexpr auto kNodeLabels =
-    "arch capacity_type instance_cpu instance_family instance_memory instance_size instance_type "
-    "managed node_name nodepool os phase region windows_build zone";
+// The labels of a node's gauges, sorted.
+std::string node_labels(const std::string& resource = {}) {
+  return "arch capacity_type instance_cpu instance_family instance_memory instance_size "
+         "instance_type kwoknodeclass managed node_name nodepool os phase region " +
+         resource + "windows_build zone";
+}
 
 void add_karpenter(Table& table) {
-  const std::string node = kNodeLabels;
+  const std::string node = node_labels();
+  const std::string node_resource = node_labels("resource_type ");
   const std::string disrupted =
       "capacity_type consolidation_policy nodepool reason termination_mode";
   const std::string decision = "consolidation_type decision reason";
@@ -58,14 +62,12 @@ void add_karpenter(Table& table) {
       {"karpenter_nodes_drained_total", {"counter", "nodepool"}},
       {"karpenter_nodes_termination_duration_seconds", {"summary", "nodepool"}},
       {"karpenter_nodes_lifetime_duration_seconds", {"histogram", "nodepool"}},
-      {"karpenter_nodes_allocatable", {"gauge", node + " resource_type"}},
-      {"karpenter_nodes_total_pod_requests", {"gauge", node + " resource_type"}},
-      {"karpenter_nodes_total_pod_limits", {"gauge", node + " resource_type"}},
-      {"karpenter_nodes_total_daemon_requests",
-       {"gauge", node + " resource_type", Shown::WhenItHappens}},
-      {"karpenter_nodes_total_daemon_limits",
-       {"gauge", node + " resource_type", Shown::WhenItHappens}},
-      {"karpenter_nodes_system_overhead", {"gauge", node + " resource_type"}},
+      {"karpenter_nodes_allocatable", {"gauge", node_resource}},
+      {"karpenter_nodes_total_pod_requests", {"gauge", node_resource}},
+      {"karpenter_nodes_total_pod_limits", {"gauge", node_resource}},
+      {"karpenter_nodes_total_daemon_requests", {"gauge", node_resource, Shown::WhenItHappens}},
+      {"karpenter_nodes_total_daemon_limits", {"gauge", node_resource, Shown::WhenItHappens}},
+      {"karpenter_nodes_system_overhead", {"gauge", node_resource}},
       {"karpenter_nodes_current_lifetime_seconds", {"gauge", node}},
       {"karpenter_cluster_utilization_percent", {"gauge", "resource_type"}},
       {"karpenter_nodepools_limit", {"gauge", "nodepool resource_type"}},
