@@ -16,7 +16,7 @@ namespace {
 using namespace scheduling;  // NOLINT: a test about nothing else
 
 // The same node with other contents, as an event would make it.
-NodeRecordPtr changed(const NodeRecordPtr& record, unsigned how) {
+NodeRecordPtr changed(const NodeRecordPtr& record, std::mt19937::result_type how) {
   auto copy = std::make_shared<NodeRecord>(*record);
   if (how % 3 == 0) {
     copy->pod_requests["cpu"] += model::Quantity::from_units(1);
@@ -30,7 +30,7 @@ NodeRecordPtr changed(const NodeRecordPtr& record, unsigned how) {
   return copy;
 }
 
-PoolOption changed(const PoolOption& option, unsigned how) {
+PoolOption changed(const PoolOption& option, std::mt19937::result_type how) {
   auto pool = std::make_shared<model::NodePool>(*option.pool);
   pool->meta.uid = "uid-of-" + pool->meta.name;
   pool->meta.generation = 1 + how % 2;
