@@ -11,12 +11,22 @@ namespace {
 
 constexpr std::size_t kShownDomains = 25;
 
+// Several selectors: pods count that match all of them, as those of several affinity terms do.
 std::string selector_text(const TopologyGroup& group) {
-  const auto& selector = group.selection.parts.front().selector;
-  if (!selector) {
-    return "nothing (it has no valid label selector)";
+  std::vector<std::string> selectors;
+  for (const auto& part : group.selection.parts) {
+    if (!part.selector) {
+      return "nothing (it has no valid label selector)";
+    }
+    selectors.push_back(part.selector->empty() ? "any pod" : model::to_string(*part.selector));
   }
-  return selector->empty() ? "any pod" : model::to_string(*selector);
+  std::string text;
+  for (auto one = selectors.begin(); one != selectors.end(); ++one) {
+    if (std::find(selectors.begin(), one, *one) == one) {
+      text.append(text.empty() ? "" : " and ").append(*one);
+    }
+  }
+  return text;
 }
 
 class TopologyInspector {

@@ -308,6 +308,21 @@ TEST(ExplainPods, PodAntiAffinity) {
        "its constraints on topology.kubernetes.io/zone leave no domain when taken together",
        "drop one of them",
        spec_becomes([](model::PodSpec& spec) { spec.affinity.required_pod_affinity.clear(); })},
+      {"terms that no pod meets all of",
+       simple(refused_web()
+                  .with(beside(term(kZoneKey, {{"app", "db"}})))
+                  .with(beside(term(kZoneKey, {{"app", "cache"}}))))
+           .add(node("d")
+                    .label(kZoneKey, "test-zone-1")
+                    .allocatable("pods", "1")
+                    .runs(pod("db").label("app", "db").with([](model::Pod& p) {
+                      p.spec.node_name = "d";
+                    }))),
+       "it must share topology.kubernetes.io/zone with pods that match app=db and app=cache, and "
+       "there are none",
+       "start such a pod, correct the selector, or use "
+       "preferredDuringSchedulingIgnoredDuringExecution",
+       spec_becomes([](model::PodSpec& spec) { spec.affinity.required_pod_affinity.pop_back(); })},
   });
 }
 
