@@ -60,6 +60,9 @@ std::optional<std::uint32_t> LotScan::best(const Amounts& left) {
   const std::size_t count = active_.size() - first_;
   const std::size_t stride = count / kMaxLots + 1;
   work_ += count / stride + kPerPod;
+  if (count == 0) {
+    return std::nullopt;
+  }
   if (stride > 1) {
     return best_of_some(left, stride);
   }
