@@ -2,6 +2,7 @@
 
 #include "controllers/buffer_plans.hpp"
 #include "controllers/free_room.hpp"
+#include "controllers/pool_reports.hpp"
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
@@ -335,6 +336,7 @@ base::Task<bool> Provisioner::plan_once() {
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   services_.chronicle.solve_ended(round->problem.pods, round->plan, services_.loop.now());
+  tell_pool_problems(services_, *round->snapshot, memory_->pool_problems());
   const std::chrono::duration<double> took = services_.loop.now() - begun;
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());

@@ -77,7 +77,6 @@ struct Services {
 };
 
 // Lookups in a snapshot; nullptr when absent.
-scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim);
 std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
                                                  std::string_view name);
 std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,
