@@ -6,22 +6,18 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kSayAgain = std::chrono::minutes(15);
-constexpr double kPerSecond = 5;
-constexpr double kBurst = 50;
 
 }  // namespace
 
 std::vector<const disruption::Blocked*> BlockedNews::due(
     const std::vector<disruption::Blocked>& blocked, base::TimePoint now) {
-  refill(now);
   forget_before(now - kSayAgain);
   std::vector<const disruption::Blocked*> result;
   const auto next = std::upper_bound(
       blocked.begin(), blocked.end(), last_,
       [](const std::string& last, const disruption::Blocked& each) { return last < each.claim; });
   const auto look_at = [&](const disruption::Blocked& each) {
-    if (tokens_ >= 1 && each.kept != disruption::Kept::AsWanted && !is_told(each)) {
-      tokens_ -= 1;
+    if (each.kept != disruption::Kept::AsWanted && !is_told(each) && pace_.take(now)) {
       told_[each.claim].push_back({each.kept, each.why.cause, now});
       last_ = each.claim;
       result.push_back(&each);
@@ -37,16 +33,6 @@ void BlockedNews::forget_before(base::TimePoint time) {
     std::erase_if(all, [time](const Told& each) { return each.when <= time; });
   }
   std::erase_if(told_, [](const auto& item) { return item.second.empty(); });
-}
-
-void BlockedNews::refill(base::TimePoint now) {
-  if (refilled_ == base::TimePoint::min()) {
-    tokens_ = kBurst;
-  } else {
-    const std::chrono::duration<double> passed = now - refilled_;
-    tokens_ = std::min(kBurst, tokens_ + passed.count() * kPerSecond);
-  }
-  refilled_ = now;
 }
 
 bool BlockedNews::is_told(const disruption::Blocked& blocked) const {

@@ -1,6 +1,7 @@
 // Which of the nodes that stay are told why, when decisions about them are made every few seconds.
 #pragma once
 
+#include "controllers/pace.hpp"
 #include "millwright/disruption/decide.hpp"
 
 #include <map>
@@ -26,13 +27,11 @@ class BlockedNews {
     base::TimePoint when;
   };
   void forget_before(base::TimePoint time);
-  void refill(base::TimePoint now);
   bool is_told(const disruption::Blocked& blocked) const;
 
   std::map<std::string, std::vector<Told>, std::less<>> told_;  // by claim
   std::string last_;                                            // the claim told last
-  double tokens_ = 0;
-  base::TimePoint refilled_ = base::TimePoint::min();
+  Pace pace_{5, 50};
 };
 
 }  // namespace millwright::controllers
