@@ -211,7 +211,9 @@ void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
   nominate(*pod, !record.managed()
                      ? node
                      : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
-  if (!record.initialized() && record.managed()) {
+  if (record.initialized() || !record.managed()) {
+    holds_.has_room(pod->meta.uid);
+  } else {
     services_.ledger.hold_all(
         make_holds({pod}, record.name(), now + services_.options.registration_timeout));
   }
