@@ -182,10 +182,8 @@ namespace {
 // The log says it once per reason; the event repeats while the pod waits.
 void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal,
                     std::map<std::string, std::string, std::less<>>& reported) {
-  std::string message = "Failed to schedule pod, " + refusal.reason;
-  if (!refusal.remedy.empty()) {
-    message += "; " + refusal.remedy;
-  }
+  std::string message = "Failed to schedule pod, " + refusal.reason +
+                        (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
   if (auto& reason = reported[pod.meta.uid]; reason != refusal.reason) {
     reason = refusal.reason;
     services.log.error("could not schedule pod",
