@@ -177,6 +177,7 @@ TEST_F(News, ANodeThatCameSmallerThanItWasBoughtIsInconsistent) {
   ASSERT_TRUE(wait([&] {
     return condition(model::kNodeClaimResource, claim, "ConsistentStateFound") == "False";
   }));
+  ASSERT_TRUE(wait([&] { return !events("FailedConsistencyCheck").empty(); }));
   expect_told("FailedConsistencyCheck", {"NodeClaim " + claim}, "of resource cpu, but found 100m");
 }
 
