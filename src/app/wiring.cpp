@@ -147,7 +147,7 @@ struct Engine::Impl {
     } else if (kind == "NodeClaim") {
       lifecycle.enqueue(key.name);
       claim_status.enqueue(key.name);
-      if (const auto record = controllers::find_claim(*state.snapshot(), key.name)) {
+      if (const auto record = state.find_claim(key.name)) {
         claim_changed(*record);
       }
     } else if (kind == "NodePool") {

@@ -181,6 +181,12 @@ ClaimPtr NodeTable::claim_of(const model::Node& node) const {
   return joined != nullptr && joined->meta.name == node.meta.name ? first : nullptr;
 }
 
+TableKeyView NodeTable::record_key_of(const model::NodeClaim& claim) const {
+  const NodePtr node = node_of(claim);
+  return node == nullptr ? TableKeyView{claim.meta.name, kClaimOnly}
+                         : TableKeyView{node->meta.name, {}};
+}
+
 void NodeTable::touch_node(std::string_view name) {
   touched_.insert(TableKey(TableKeyView{name, {}}));
 }

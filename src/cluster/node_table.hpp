@@ -47,6 +47,8 @@ class NodeTable {
   // The node that the claim stands joined with, or nullptr; and the other way round.
   NodePtr node_of(const model::NodeClaim& claim) const;
   ClaimPtr claim_of(const model::Node& node) const;
+  // Of the record that a known claim is part of, for as long as the table does not change.
+  TableKeyView record_key_of(const model::NodeClaim& claim) const;
 
   // The record of that node has to be built again.
   void touch_node(std::string_view name);

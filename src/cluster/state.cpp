@@ -379,6 +379,15 @@ scheduling::SnapshotPtr State::snapshot() {
   return next;
 }
 
+scheduling::NodeRecordPtr State::find_claim(std::string_view name) {
+  snapshot();
+  const ClaimPtr claim = impl_->nodes.claim(name);
+  if (claim == nullptr) {
+    return nullptr;
+  }
+  return impl_->records.find(impl_->nodes.record_key_of(*claim));
+}
+
 scheduling::SnapshotPtr State::latest() const {
   const std::scoped_lock lock(impl_->latest_mutex);
   return impl_->latest;

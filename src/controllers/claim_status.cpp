@@ -30,7 +30,7 @@ ClaimReply write_pod_event(Services& services, ClaimPtr claim, base::TimePoint w
 
 // nullopt: not to be judged yet.
 std::optional<std::string> inconsistency_of(Services& services, const ClaimPtr& claim) {
-  const auto record = find_claim(*services.state.snapshot(), claim->meta.name);
+  const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node || !model::is_true(claim->conditions, model::kInitialized)) {
     return std::nullopt;
   }
@@ -81,7 +81,7 @@ void ClaimStatus::pod_event(std::string_view node) {
 }
 
 base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
-  const auto record = find_claim(*services_.state.snapshot(), name);
+  const auto record = services_.state.find_claim(name);
   if (!record || record->claim->meta.is_deleting() ||
       !is_managed(services_, record->claim->node_class_ref)) {
     pod_events_.erase(name);

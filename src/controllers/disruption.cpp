@@ -1,5 +1,6 @@
 #include "millwright/controllers/disruption.hpp"
 
+#include "controllers/blocked_news.hpp"
 #include "controllers/disruption_marks.hpp"
 #include "controllers/disruption_reports.hpp"
 #include "millwright/controllers/buffer_room.hpp"
@@ -22,11 +23,11 @@ bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRe
   });
 }
 
-std::vector<scheduling::NodeRecordPtr> records_of(const scheduling::Snapshot& snapshot,
+std::vector<scheduling::NodeRecordPtr> records_of(Services& services,
                                                   const std::vector<std::string>& claims) {
   std::vector<scheduling::NodeRecordPtr> records;
   for (const auto& name : claims) {
-    if (auto record = find_claim(snapshot, name)) {
+    if (auto record = services.state.find_claim(name)) {
       records.push_back(std::move(record));
     }
   }
@@ -36,9 +37,13 @@ std::vector<scheduling::NodeRecordPtr> records_of(const scheduling::Snapshot& sn
 }  // namespace
 
 Disruption::Disruption(Services& services)
-    : services_(services), signal_(services.loop), progress_(services.loop) {
+    : services_(services),
+      signal_(services.loop),
+      progress_(services.loop),
+      news_(std::make_unique<BlockedNews>()) {
   count_no_timeouts(services);
 }
+Disruption::~Disruption() = default;
 
 std::shared_ptr<disruption::Input> Disruption::make_input(
     std::set<std::string, std::less<>> busy) const {
@@ -103,17 +108,23 @@ base::Task<void> Disruption::undo_leftovers() {
   co_await undo(std::move(leftovers));
 }
 
+void Disruption::report(const disruption::Decisions& decisions) {
+  note_eligible(services_, decisions);
+  count_scores(services_, decisions.scores);
+  tell_spent_budgets(services_, decisions.spent_budgets);
+  for (const auto* blocked : news_->due(decisions.blocked, services_.loop.now())) {
+    if (const auto record = services_.state.find_claim(blocked->claim)) {
+      tell_blocked(services_, *record, *blocked);
+    }
+  }
+}
+
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };
   auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work));
-  note_eligible(services_, decisions);
-  for (const auto& blocked : decisions.blocked) {
-    if (const auto record = find_claim(*input->snapshot, blocked.claim)) {
-      tell_blocked(services_, *record, blocked.message);
-    }
-  }
+  report(decisions);
   for (auto& command : decisions.commands) {
     const bool taken = std::any_of(command.claims.begin(), command.claims.end(),
                                    [this](const auto& claim) { return busy_.contains(claim); });
@@ -141,7 +152,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
         for (const auto& claim : command.claims) {
           services_.state.mark_for_deletion(claim, true);
         }
-        count_decision(services_, command, records_of(*services_.state.snapshot(), command.claims));
+        count_decision(services_, command, records_of(services_, command.claims));
         done = co_await await_replacements(command, *replacements, stop);
         if (!done) {
           count_taken_back(services_, command);
@@ -167,7 +178,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
 // From the fence on, no scheduling attempt can choose these nodes; those that had chosen one
 // before are waited for, and the decision is made again from what came of them.
 base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std::stop_token stop) {
-  const auto records = records_of(*services_.state.snapshot(), command.claims);
+  const auto records = records_of(services_, command.claims);
   for (const auto& record : records) {
     services_.ledger.fence({.node = record->name(),
                             .reason = std::string(to_string(command.reason)),
@@ -194,7 +205,7 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
 
 base::Task<bool> Disruption::mark_candidates(disruption::Command command) {
   const std::string reason(to_string(command.reason));
-  for (const auto& record : records_of(*services_.state.snapshot(), command.claims)) {
+  for (const auto& record : records_of(services_, command.claims)) {
     auto marked = co_await mark_disrupted(services_, record, reason);
     if (!marked) {
       services_.log.warn("could not mark a node for disruption, keeping it",
@@ -215,7 +226,7 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
       co_return base::fail(base::ErrorKind::NotFound, "NodePool " + planned.node_pool + " is gone");
     }
     std::vector<scheduling::PodPtr> pods;
-    for (const auto& record : records_of(*snapshot, command.claims)) {
+    for (const auto& record : records_of(services_, command.claims)) {
       for (const auto& pod : record->pods) {
         const auto& uids = planned.pod_uids;
         if (std::find(uids.begin(), uids.end(), pod->meta.uid) != uids.end()) {
@@ -244,10 +255,9 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
                                                 std::stop_token stop) {
   const base::TimePoint limit = services_.loop.now() + kReplacementTimeout;
   while (!stop.stop_requested()) {
-    const auto snapshot = services_.state.snapshot();
     bool ready = true;
     for (const auto& name : replacements) {
-      const auto record = find_claim(*snapshot, name);
+      const auto record = services_.state.find_claim(name);
       if (!record || record->marked_for_deletion) {
         services_.log.warn("a replacement is gone, keeping the node(s)",
                            {{"NodeClaim", name}, {"command", command.summary}});
@@ -273,7 +283,7 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
 
 base::Task<void> Disruption::delete_candidates(disruption::Command command) {
   const std::string reason(to_string(command.reason));
-  for (const auto& record : records_of(*services_.state.snapshot(), command.claims)) {
+  for (const auto& record : records_of(services_, command.claims)) {
     tell_terminating(services_, *record, reason);
     auto deleted = co_await delete_claim(services_, record->claim, metric_reason(command.reason));
     if (!deleted) {
@@ -287,7 +297,7 @@ base::Task<void> Disruption::delete_candidates(disruption::Command command) {
 }
 
 base::Task<void> Disruption::undo(std::vector<std::string> claims) {
-  for (const auto& record : records_of(*services_.state.snapshot(), claims)) {
+  for (const auto& record : records_of(services_, claims)) {
     auto cleared = co_await clear_disrupted(services_, record);
     if (!cleared) {
       services_.log.warn("could not reopen a node",

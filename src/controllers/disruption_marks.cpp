@@ -82,7 +82,7 @@ base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRe
       co_return marked;
     }
     co_await base::sleep(services.loop, std::exchange(pause, pause * 2));
-    auto newest = find_claim(*services.state.snapshot(), record->claim_name());
+    auto newest = services.state.find_claim(record->claim_name());
     if (!newest || newest->claim->meta.is_deleting()) {
       co_return marked;
     }
@@ -98,7 +98,7 @@ base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeR
       co_return cleared;
     }
     co_await base::sleep(services.loop, std::exchange(pause, pause * 2));
-    auto newest = find_claim(*services.state.snapshot(), record->claim_name());
+    auto newest = services.state.find_claim(record->claim_name());
     if (!newest || newest->claim->meta.is_deleting()) {
       co_return base::Result<>{};  // nothing to reopen
     }

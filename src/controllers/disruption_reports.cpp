@@ -11,6 +11,8 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kSayBlocked = std::chrono::minutes(15);
+constexpr auto kSaySpent = std::chrono::minutes(1);
+const std::vector<double> kScoreBuckets{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10};  // Karpenter's
 
 kube::Event event_about(kube::ObjectReference object, std::string reason, std::string message) {
   return {.object = std::move(object),
@@ -97,14 +99,44 @@ void count_taken_back(Services& services, const disruption::Command& command) {
                          decision_labels(command));
 }
 
+void count_scores(Services& services, const std::vector<disruption::Score>& scores) {
+  for (const auto& score : scores) {
+    const base::MetricLabels labels{{"decision", score.approved ? "approved" : "rejected"},
+                                    {"nodepool", score.node_pool},
+                                    {"policy", "Balanced"}};
+    services.metrics.count("karpenter_consolidation_moves_total",
+                           "Moves that a consolidation policy judged.", labels);
+    services.metrics.observe("karpenter_consolidation_score",
+                             "Share of cost saved by share of pods disturbed.", labels, score.value,
+                             kScoreBuckets);
+  }
+}
+
 void tell_blocked(Services& services, const scheduling::NodeRecord& record,
-                  const std::string& message) {
-  auto event = event_about(claim_of(record), "DisruptionBlocked", message);
+                  const disruption::Blocked& blocked) {
+  const bool consolidation = blocked.kept == disruption::Kept::FromConsolidation;
+  auto event =
+      event_about(claim_of(record), consolidation ? "Unconsolidatable" : "DisruptionBlocked",
+                  blocked.why.message);
   event.dedupe_for = kSayBlocked;
   services.events.record(event);
   if (record.node) {
     event.object = kube::reference_to(model::kNodeResource, record.node->meta);
     services.events.record(std::move(event));
+  }
+}
+
+void tell_spent_budgets(Services& services, const std::vector<disruption::SpentBudget>& budgets) {
+  const auto snapshot = services.state.snapshot();
+  for (const auto& budget : budgets) {
+    if (const auto pool = find_pool(*snapshot, budget.node_pool)) {
+      auto event =
+          event_about(kube::reference_to(model::kNodePoolResource, pool->meta), "DisruptionBlocked",
+                      "spec.disruption.budgets allow no further " +
+                          std::string(to_string(budget.reason)) + " node to go now");
+      event.dedupe_for = kSaySpent;
+      services.events.record(std::move(event));
+    }
   }
 }
 

@@ -23,8 +23,15 @@ void count_decision(Services& services, const disruption::Command& command,
                     const std::vector<scheduling::NodeRecordPtr>& nodes);
 void count_taken_back(Services& services, const disruption::Command& command);
 
+// How Balanced pools judged what they looked at; a move that stays as it is, is judged again in
+// every round.
+void count_scores(Services& services, const std::vector<disruption::Score>& scores);
+
+// DisruptionBlocked or Unconsolidatable, on the Node and its NodeClaim.
 void tell_blocked(Services& services, const scheduling::NodeRecord& record,
-                  const std::string& message);
+                  const disruption::Blocked& blocked);
+// DisruptionBlocked on NodePools.
+void tell_spent_budgets(Services& services, const std::vector<disruption::SpentBudget>& budgets);
 void tell_launching(Services& services, const model::NodeClaim& replacement,
                     disruption::Reason reason);
 void tell_waiting(Services& services, const scheduling::NodeRecord& replacement);

@@ -42,7 +42,7 @@ ClaimReply initialize_node(Services& services, ClaimPtr claim) {
       !is_undecided(claim, model::kInitialized)) {
     co_return claim;
   }
-  const auto record = find_claim(*services.state.snapshot(), claim->meta.name);
+  const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node) {
     auto waiting = co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
       set.set_unknown(model::kInitialized, "NodeNotFound", "The Node is gone");

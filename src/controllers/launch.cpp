@@ -139,7 +139,7 @@ ClaimReply launch(Services& services, ClaimPtr claim) {
   const auto asked = without_overlay_requests(services, durable);
   auto created = co_await provider->create(asked, node_class);
   // The call took a while; what it is recorded on is the claim as it is now.
-  if (const auto now = find_claim(*services.state.snapshot(), durable->meta.name);
+  if (const auto now = services.state.find_claim(durable->meta.name);
       now && now->claim->meta.uid == durable->meta.uid) {
     durable = now->claim;
   }

@@ -23,7 +23,7 @@ Lifecycle::Lifecycle(Services& services)
                             .max_backoff = std::chrono::seconds(60)}) {}
 
 base::Task<base::Result<Requeue>> Lifecycle::reconcile(std::string name, std::stop_token stop) {
-  const auto record = find_claim(*services_.state.snapshot(), name);
+  const auto record = services_.state.find_claim(name);
   if (!record || !is_managed(services_, record->claim->node_class_ref)) {
     co_return Requeue{};
   }

@@ -1,5 +1,6 @@
 #include "millwright/controllers/nodepool.hpp"
 
+#include "controllers/pool_reports.hpp"
 #include "millwright/controllers/registration_health.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/conditions.hpp"
@@ -180,6 +181,7 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
     if (!patched) {
       co_return tl::unexpected(std::move(patched).error());
     }
+    tell_transitions(services_, *pool, conditions);
   }
   co_return Requeue{};
 }

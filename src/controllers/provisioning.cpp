@@ -2,6 +2,8 @@
 
 #include "controllers/buffer_plans.hpp"
 #include "controllers/free_room.hpp"
+#include "controllers/pace.hpp"
+#include "controllers/pool_reports.hpp"
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
@@ -63,7 +65,9 @@ Provisioner::Provisioner(Services& services, Holds& holds)
     : services_(services),
       holds_(holds),
       signal_(services.loop),
-      memory_(std::make_shared<scheduling::PlanMemory>()) {}
+      memory_(std::make_shared<scheduling::PlanMemory>()),
+      nominations_(std::make_unique<Pace>(5, 10)) {}  // Karpenter's, a second and at once
+Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
   signal_.notify();
@@ -163,23 +167,23 @@ std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
   return round;
 }
 
-namespace {
-
-void nominate(Services& services, const model::Pod& pod, const std::string& target) {
-  services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
-                          .warning = false,
-                          .reason = "Nominated",
-                          .message = "Pod should schedule on: " + target,
-                          .dedupe_values = {}});
+void Provisioner::nominate(const model::Pod& pod, const std::string& target) {
+  if (nominations_->take(services_.loop.now())) {
+    services_.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
+                             .warning = false,
+                             .reason = "Nominated",
+                             .message = "Pod should schedule on: " + target,
+                             .dedupe_values = {}});
+  }
 }
+
+namespace {
 
 // The log says it once per reason; the event repeats while the pod waits.
 void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal,
                     std::map<std::string, std::string, std::less<>>& reported) {
-  std::string message = "Failed to schedule pod, " + refusal.reason;
-  if (!refusal.remedy.empty()) {
-    message += "; " + refusal.remedy;
-  }
+  std::string message = "Failed to schedule pod, " + refusal.reason +
+                        (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
   if (auto& reason = reported[pod.meta.uid]; reason != refusal.reason) {
     reason = refusal.reason;
     services.log.error("could not schedule pod",
@@ -193,24 +197,25 @@ void report_refusal(Services& services, const model::Pod& pod, const scheduling:
                           .dedupe_for = kRefusalDedupe});
 }
 
+}  // namespace
+
 // Room on a node that is still starting is kept as on a claim; a node that is up is only
 // protected from disruption for a while, since kube-scheduler may bind at once.
-void place_on_existing(Services& services, const scheduling::NodeRecord& record,
-                       const scheduling::PodPtr& pod) {
-  services.state.nominate(record.name(), services.loop.now() + kNomination);
+void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
+                                    const scheduling::PodPtr& pod) {
+  const base::TimePoint now = services_.loop.now();
+  services_.state.nominate(record.name(), now + kNomination);
   const std::string node = record.node ? "node/" + record.name() : "";
-  nominate(services, *pod,
-           !record.managed()
-               ? node
-               : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
+  nominate(*pod, !record.managed()
+                     ? node
+                     : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
   if (record.initialized() || !record.managed()) {
-    return;
+    holds_.has_room(pod->meta.uid);
+  } else {
+    services_.ledger.hold_all(
+        make_holds({pod}, record.name(), now + services_.options.registration_timeout));
   }
-  services.ledger.hold_all(make_holds({pod}, record.name(),
-                                      services.loop.now() + services.options.registration_timeout));
 }
-
-}  // namespace
 
 // Claims are created one after another, which takes a while on a busy API server; a pod that found
 // room meanwhile, or is about to, needs none any more.
@@ -264,11 +269,7 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
   for (const auto& placement : plan.placements) {
     const auto* name = std::get_if<std::string>(&placement.target);
     if (name != nullptr && round->signalled.contains(placement.pod_uid)) {
-      const auto& record = *records.at(*name);
-      place_on_existing(services_, record, round->pods.at(placement.pod_uid));
-      if (record.initialized() || !record.managed()) {
-        holds_.has_room(placement.pod_uid);
-      }
+      place_on_existing(*records.at(*name), round->pods.at(placement.pod_uid));
     }
   }
   std::erase_if(refusals_, [&](const auto& item) { return !round->pods.contains(item.first); });
@@ -307,7 +308,7 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
       continue;
     }
     for (const auto& pod : pods) {
-      nominate(services_, *pod, "nodeclaim/" + (*created)->meta.name);
+      nominate(*pod, "nodeclaim/" + (*created)->meta.name);
     }
     for (const auto& uid : planned.pod_uids) {
       if (round->virtual_uids.contains(uid)) {
@@ -339,6 +340,7 @@ base::Task<bool> Provisioner::plan_once() {
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
   round->plan = std::move(plan);
   services_.chronicle.solve_ended(round->problem.pods, round->plan, services_.loop.now());
+  tell_pool_problems(services_, *round->snapshot, memory_->pool_problems());
   const std::chrono::duration<double> took = services_.loop.now() - begun;
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());

@@ -93,7 +93,7 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   if (!is_undecided(claim, model::kRegistered) || claim->provider_id.empty()) {
     co_return claim;
   }
-  const auto record = find_claim(*services.state.snapshot(), claim->meta.name);
+  const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node) {
     auto waiting = co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
       set.set_unknown(model::kRegistered, "NodeNotFound",

@@ -19,13 +19,6 @@ scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::s
                                                                                      : nullptr;
 }
 
-scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim) {
-  const auto found =
-      std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(),
-                   [&](const auto& record) { return record->claim_name() == claim; });
-  return found == snapshot.nodes.end() ? nullptr : *found;
-}
-
 std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
                                                  std::string_view name) {
   const auto found = std::find_if(snapshot.node_pools.begin(), snapshot.node_pools.end(),
@@ -141,7 +134,7 @@ void count_disrupted(Services& services, const model::NodeClaim& claim, std::str
                                   {"termination_mode", termination_mode(claim)}};
   services.metrics.count("karpenter_nodeclaims_disrupted_total",
                          "NodeClaims whose removal was started, by reason.", labels);
-  const auto record = find_claim(*snapshot, claim.meta.name);
+  const auto record = services.state.find_claim(claim.meta.name);
   const auto pods = record ? std::count_if(record->pods.begin(), record->pods.end(),
                                            [](const auto& pod) {
                                              return !model::is_owned_by_daemonset(*pod) &&

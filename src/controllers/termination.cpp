@@ -325,7 +325,7 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name) {
   if (volume_wait) {
     co_return volume_wait;
   }
-  const auto fresh = find_claim(*services_.state.snapshot(), claim->meta.name);
+  const auto fresh = services_.state.find_claim(claim->meta.name);
   auto ended = co_await end_instance(services_, fresh ? fresh->claim : claim, node);
   co_return ended;
 }

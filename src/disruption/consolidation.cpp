@@ -20,6 +20,10 @@ std::string dollars(double amount) {
   return text.data();
 }
 
+Why nothing_cheaper() {
+  return {Cause::NotCheaper, "no cheaper instance type satisfies its pods"};
+}
+
 bool all_spot(Candidates candidates) {
   return std::all_of(candidates.begin(), candidates.end(),
                      [](const auto* each) { return each->capacity_type == model::kSpot; });
@@ -31,12 +35,13 @@ const scheduling::InstanceTypes& types_for(const Survey& survey,
 }
 
 // Spot for spot: only from a wide choice, or the next interruption comes soon and every price
-// change moves the node again. Empty when the replacement stands.
-std::string keep_cheaper_spot(const Survey& survey, Candidates candidates,
-                              scheduling::PlannedClaim& claim, double price) {
+// change moves the node again. nullopt when the replacement stands.
+std::optional<Why> keep_cheaper_spot(const Survey& survey, Candidates candidates,
+                                     scheduling::PlannedClaim& claim, double price) {
   if (!survey.input().options.spot_to_spot) {
-    return "replacing a spot node by another spot node needs the feature gate "
-           "SpotToSpotConsolidation";
+    return Why{Cause::SpotToSpotOff,
+               "replacing a spot node by another spot node needs the feature gate "
+               "SpotToSpotConsolidation"};
   }
   pin_capacity_type(claim, model::kSpot);
   const auto requirements = claim.requirements;
@@ -44,14 +49,15 @@ std::string keep_cheaper_spot(const Survey& survey, Candidates candidates,
     return worst_launch_price(type, requirements) < price;
   });
   if (!narrowed) {
-    return "no cheaper spot instance type satisfies its pods";
+    return Why{Cause::NotCheaper, "no cheaper spot instance type satisfies its pods"};
   }
   if (candidates.size() > 1) {
-    return {};
+    return std::nullopt;
   }
   if (claim.instance_types.size() < kSpotToSpotTypes) {
-    return "only " + std::to_string(claim.instance_types.size()) +
-           " cheaper spot instance types satisfy its pods, and 15 are needed";
+    return Why{Cause::FewSpotTypes,
+               "only " + std::to_string(claim.instance_types.size()) +
+                   " cheaper spot instance types satisfy its pods, and 15 are needed"};
   }
   // The cheapest fifteen, or as many as minValues need: launching from the whole list again and
   // again would end at the very cheapest type, which is the one that gets interrupted.
@@ -64,19 +70,20 @@ std::string keep_cheaper_spot(const Survey& survey, Candidates candidates,
   const auto needed = types_needed(claim.requirements, kept).value_or(0);
   kept.resize(std::max(kSpotToSpotTypes, needed));
   set_types(claim, std::move(kept));
-  return {};
+  return std::nullopt;
 }
 
 // The launch must be cheaper whatever offering it gets, and must not fall back to a dearer
 // on-demand one because spot is short.
-std::string keep_cheaper(const Survey& survey, scheduling::PlannedClaim& claim, double price) {
+std::optional<Why> keep_cheaper(const Survey& survey, scheduling::PlannedClaim& claim,
+                                double price) {
   const auto& types = types_for(survey, claim);
   const auto requirements = claim.requirements;
   const auto cheaper = [&](const scheduling::InstanceType& type) {
     return worst_launch_price(type, requirements) < price;
   };
   if (!narrow_types(claim, types, cheaper)) {
-    return "no cheaper instance type satisfies its pods";
+    return nothing_cheaper();
   }
   if (allows(requirements, model::kSpot) && allows(requirements, model::kOnDemand)) {
     auto spot_only = claim;
@@ -85,7 +92,7 @@ std::string keep_cheaper(const Survey& survey, scheduling::PlannedClaim& claim, 
       claim = std::move(spot_only);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 // Replacing three nodes by one of a type that is among them only means to remove the others.
@@ -133,27 +140,38 @@ bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
 
 // Karpenter's Balanced policy: the share of the pool's cost that is saved must be at least half the
 // share of its pods that are disturbed, in every Balanced pool the move touches.
-bool is_balanced(const Survey& survey, Candidates candidates, double savings) {
+bool is_balanced(Survey& survey, Candidates candidates, double savings) {
   double price = 0;
-  std::map<const model::NodePool*, Survey::PoolTotal> moved;
+  struct Part {
+    const model::NodePool* pool = nullptr;
+    Survey::PoolTotal total;
+  };
+  std::map<std::string_view, Part> moved;  // by pool
   for (const auto* candidate : candidates) {
     price += candidate->price;
-    auto& total = moved[candidate->pool.get()];
-    total.price += candidate->price;
-    total.disruption += candidate->disruption_cost;
+    auto& part = moved[candidate->pool->meta.name];
+    part.pool = candidate->pool.get();
+    part.total.price += candidate->price;
+    part.total.disruption += candidate->disruption_cost;
   }
-  return std::all_of(moved.begin(), moved.end(), [&](const auto& item) {
-    const auto& [pool, part] = item;
-    if (pool->consolidation_policy != "Balanced") {
-      return true;
+  bool approved = true;
+  for (const auto& [name, part] : moved) {
+    if (part.pool->consolidation_policy != "Balanced") {
+      continue;
     }
-    const auto whole = survey.total_of(*pool);
-    const double share = price > 0 ? savings * part.price / price : 0;
-    if (share <= 0 || whole.price <= 0 || whole.disruption <= 0) {
-      return false;
+    const auto whole = survey.total_of(*part.pool);
+    const double share = price > 0 ? savings * part.total.price / price : 0;
+    Score score{.node_pool = std::string(name)};
+    if (share > 0 && whole.price > 0 && whole.disruption > 0) {
+      const double saved = share / whole.price;
+      const double disturbed = part.total.disruption / whole.disruption;
+      score.value = saved / disturbed;
+      score.approved = saved >= kBalancedThreshold * disturbed;
     }
-    return (share / whole.price) >= kBalancedThreshold * (part.disruption / whole.disruption);
-  });
+    approved = approved && score.approved;
+    survey.score(std::move(score));
+  }
+  return approved;
 }
 
 }  // namespace
@@ -180,22 +198,23 @@ std::string summarize(const Command& command, Candidates candidates) {
   return text;
 }
 
-Consolidation consolidate(const Survey& survey, Candidates candidates) {
+Consolidation consolidate(Survey& survey, Candidates candidates) {
   double price = 0;
   for (const auto* candidate : candidates) {
     price += candidate->price;
   }
   const double cheaper_than = price * (1 - kRounding);
   if (is_hopeless(survey, candidates, cheaper_than)) {
-    return {std::nullopt, "no cheaper instance type satisfies its pods"};
+    return {std::nullopt, nothing_cheaper()};
   }
   auto outcome = simulate_removal(survey, candidates, Destinations::Settled);
-  if (!outcome.problem.empty()) {
+  if (outcome.problem) {
     return {std::nullopt, std::move(outcome.problem)};
   }
   if (outcome.claims.size() > 1) {
-    return {std::nullopt, "its pods would need " + std::to_string(outcome.claims.size()) +
-                              " new nodes in its place"};
+    return {std::nullopt, Why{Cause::ManyReplacements, "its pods would need " +
+                                                           std::to_string(outcome.claims.size()) +
+                                                           " new nodes in its place"}};
   }
   Command command{.reason = Reason::Underutilized};
   for (const auto* candidate : candidates) {
@@ -206,29 +225,31 @@ Consolidation consolidate(const Survey& survey, Candidates candidates) {
   if (!outcome.claims.empty()) {
     auto& claim = outcome.claims.front();
     if (stays_empty(claim, candidates)) {
-      return {std::nullopt, "no controller would create its pods again on a new node"};
+      return {std::nullopt,
+              Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"}};
     }
     const bool spot_to_spot = all_spot(candidates) && allows(claim.requirements, model::kSpot);
     auto problem = spot_to_spot ? keep_cheaper_spot(survey, candidates, claim, cheaper_than)
                                 : keep_cheaper(survey, claim, cheaper_than);
-    if (problem.empty() && candidates.size() > 1 &&
+    if (!problem && candidates.size() > 1 &&
         !survives_same_type_filter(survey, candidates, claim)) {
-      problem = "the replacement would be of a type that is among the nodes already";
+      problem = Why{Cause::SameType,
+                    "the replacement would be of a type that is among the nodes already"};
     }
-    if (!problem.empty()) {
+    if (problem) {
       return {std::nullopt, std::move(problem)};
     }
     command.savings = price - claim.price;
   }
   if (!is_balanced(survey, candidates, command.savings)) {
-    return {std::nullopt,
-            "the saving is too small for the pods it would disturb "
-            "(consolidationPolicy Balanced)"};
+    return {std::nullopt, Why{Cause::Unbalanced,
+                              "the saving is too small for the pods it would disturb "
+                              "(consolidationPolicy Balanced)"}};
   }
   command.replacements = std::move(outcome.claims);
   command.placements = std::move(outcome.placements);
   command.summary = summarize(command, candidates);
-  return {std::move(command), {}};
+  return {std::move(command), std::nullopt};
 }
 
 }  // namespace millwright::disruption

@@ -10,11 +10,12 @@ namespace millwright::disruption {
 
 struct Consolidation {
   std::optional<Command> command;
-  std::string problem;  // why there is none
+  std::optional<Why> problem;  // why there is none
 };
 
-// Removes all candidates together, with at most one cheaper replacement.
-Consolidation consolidate(const Survey& survey, Candidates candidates);
+// Removes all candidates together, with at most one cheaper replacement. Balanced pools' scores go
+// into the survey.
+Consolidation consolidate(Survey& survey, Candidates candidates);
 
 // The largest group of candidates, by savings ratio, that can go together for at most one
 // replacement; nullopt when there is none of two or more.

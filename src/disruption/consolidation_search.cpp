@@ -110,7 +110,7 @@ std::optional<Command> consolidate_one(Survey& survey) {
     if (result.command) {
       return std::move(result.command);
     }
-    survey.block(candidate->claim_name(), std::move(result.problem));
+    survey.block(candidate->claim_name(), *std::move(result.problem), Kept::FromConsolidation);
   }
   return std::nullopt;
 }

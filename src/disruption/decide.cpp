@@ -76,11 +76,11 @@ bool within_budgets(const Survey& survey, const std::vector<const Candidate*>& c
 bool still_for(const Candidate& candidate, Reason reason) {
   switch (reason) {
     case Reason::Empty:
-      return candidate.empty() && not_removable_as_empty(candidate).empty();
+      return candidate.empty() && !not_removable_as_empty(candidate);
     case Reason::Drifted:
       return candidate.drifted() != nullptr;
     case Reason::Underutilized:
-      return !candidate.empty() && ineligible(candidate).empty();
+      return !candidate.empty() && !ineligible(candidate);
   }
   return false;
 }
@@ -88,7 +88,7 @@ bool still_for(const Candidate& candidate, Reason reason) {
 // As many replacements as before; and since their types were chosen for their price, each must
 // still be an option for the same place in the plan. Drift does not look at prices.
 bool same_shape(const Command& command, const Outcome& outcome) {
-  if (!outcome.problem.empty() || outcome.claims.size() != command.replacements.size()) {
+  if (outcome.problem || outcome.claims.size() != command.replacements.size()) {
     return false;
   }
   if (command.reason == Reason::Drifted) {

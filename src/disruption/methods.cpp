@@ -32,7 +32,7 @@ std::optional<Command> replace_drifted(Survey& survey) {
     }
     if (const auto* obstacle = pods_that_keep(candidate, Reason::Drifted)) {
       survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), obstacle->message);
+      survey.block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
       continue;
     }
     drifted.push_back(&candidate);
@@ -49,8 +49,8 @@ std::optional<Command> replace_drifted(Survey& survey) {
       continue;
     }
     auto outcome = simulate_removal(survey, Candidates(&candidate, 1), Destinations::All);
-    if (!outcome.problem.empty()) {
-      survey.block(candidate->claim_name(), std::move(outcome.problem));
+    if (outcome.problem) {
+      survey.block(candidate->claim_name(), *std::move(outcome.problem));
       continue;
     }
     Command command{.reason = Reason::Drifted, .claims = {candidate->claim_name()}};

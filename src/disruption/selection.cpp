@@ -18,36 +18,57 @@ const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {
   return candidate.pods_obstacle && !may_override ? &*candidate.pods_obstacle : nullptr;
 }
 
-std::string not_removable_as_empty(const Candidate& candidate) {
-  const auto& pool = *candidate.pool;
-  if (pool.replicas) {
-    return "NodePool " + pool.meta.name + " keeps a fixed number of nodes";
-  }
-  if (candidate.empty() && candidate.buffered) {
-    return "it keeps room for a CapacityBuffer";
-  }
-  if (candidate.consolidatable.value) {
-    return {};
-  }
-  if (candidate.consolidatable.next) {
-    return "its pods changed within consolidateAfter (" + pool.consolidate_after.text +
-           "); it may go at " + base::format_rfc3339(*candidate.consolidatable.next);
-  }
-  return "NodePool " + pool.meta.name + " has consolidateAfter Never";
+namespace {
+
+Kept kept_by(Cause cause) {
+  return cause == Cause::FixedSize || cause == Cause::Settling ? Kept::AsWanted
+                                                               : Kept::FromConsolidation;
 }
 
-std::string ineligible(const Candidate& candidate) {
-  auto reason = not_removable_as_empty(candidate);
-  if (!reason.empty()) {
-    return reason;
+// Which of the labels that name an offering it lacks, or that there is no such offering.
+std::string without_price(const Candidate& candidate) {
+  const auto& labels = candidate.record->labels();
+  for (const auto key : {model::kInstanceTypeLabel, model::kCapacityTypeLabel, model::kZoneLabel}) {
+    if (labels.find(key) == labels.end()) {
+      return "its node has no label " + std::string(key) + ", so that its price is not known";
+    }
+  }
+  return "its instance type, zone and capacity type name no offering that its NodePool sells";
+}
+
+}  // namespace
+
+std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
+  const auto& pool = *candidate.pool;
+  if (pool.replicas) {
+    return Why{Cause::FixedSize, "NodePool " + pool.meta.name + " keeps a fixed number of nodes"};
+  }
+  if (candidate.empty() && candidate.buffered) {
+    return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
+  }
+  if (candidate.consolidatable.value) {
+    return std::nullopt;
+  }
+  if (candidate.consolidatable.next) {
+    return Why{Cause::Settling, "its pods changed within consolidateAfter (" +
+                                    pool.consolidate_after.text + "); it may go at " +
+                                    base::format_rfc3339(*candidate.consolidatable.next)};
+  }
+  return Why{Cause::ConsolidationOff, "NodePool " + pool.meta.name + " has consolidateAfter Never"};
+}
+
+std::optional<Why> ineligible(const Candidate& candidate) {
+  if (auto why = not_removable_as_empty(candidate)) {
+    return why;
   }
   if (candidate.pool->consolidation_policy == "WhenEmpty") {
-    return "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty";
+    return Why{Cause::OnlyWhenEmpty,
+               "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty"};
   }
   if (!candidate.priced) {
-    return "its instance type, zone and capacity type name no offering that its NodePool sells";
+    return Why{Cause::NotPriced, without_price(candidate)};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason) {
@@ -62,12 +83,13 @@ std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason)
     auto why_not =
         reason == Reason::Empty ? not_removable_as_empty(candidate) : ineligible(candidate);
     const auto* obstacle = pods_that_keep(candidate, reason);
-    if (!why_not.empty()) {
+    if (why_not) {
+      const auto kept = kept_by(why_not->cause);
       survey.wake_at(candidate.consolidatable.next);
-      survey.block(candidate.claim_name(), std::move(why_not));
+      survey.block(candidate.claim_name(), *std::move(why_not), kept);
     } else if (obstacle != nullptr) {
       survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), obstacle->message);
+      survey.block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
     } else {
       eligible.push_back(&candidate);
     }

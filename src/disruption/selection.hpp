@@ -4,6 +4,7 @@
 #include "disruption/survey.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,10 @@ class Allowance {
   std::map<std::string_view, int> left_;
 };
 
-// Why the candidate's emptiness does not end it now; empty when it does.
-std::string not_removable_as_empty(const Candidate& candidate);
-// Why consolidation does not look at a candidate with pods; empty when it does.
-std::string ineligible(const Candidate& candidate);
+// Why the candidate's emptiness does not end it now; nullopt when it does.
+std::optional<Why> not_removable_as_empty(const Candidate& candidate);
+// Why consolidation does not look at a candidate with pods; nullopt when it does.
+std::optional<Why> ineligible(const Candidate& candidate);
 // What keeps the candidate from this kind of disruption besides budgets: its pods, unless drift
 // may override them because the claim has a terminationGracePeriod.
 const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason);

@@ -115,20 +115,30 @@ bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates) {
   });
 }
 
+namespace {
+
+Outcome impossible(Cause cause, std::string message) {
+  return {.problem = Why{cause, std::move(message)}};
+}
+
+}  // namespace
+
 Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations) {
   const auto own = pods_of(candidates);
   auto plan = scheduling::solve(make_problem(survey, candidates, destinations));
   for (const auto& refusal : plan.refusals) {
     const auto pod = own.find(refusal.pod_uid);
     if (pod != own.end()) {
-      return {.problem =
-                  "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason};
+      return impossible(Cause::PodsHaveNoPlace,
+                        "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason);
     }
     if (survey.is_virtual(refusal.pod_uid)) {
-      return {.problem = "a CapacityBuffer would lose its room: " + refusal.reason};
+      return impossible(Cause::OthersNeedRoom,
+                        "a CapacityBuffer would lose its room: " + refusal.reason);
     }
     if (survey.is_leaving(refusal.pod_uid)) {
-      return {.problem = "a pod of a node that is going already would find no place"};
+      return impossible(Cause::OthersNeedRoom,
+                        "a pod of a node that is going already would find no place");
     }
   }
   // New capacity for anybody else means that a pod still waits to be planned: it may want the very
@@ -140,7 +150,8 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
         std::any_of(claim.pod_uids.begin(), claim.pod_uids.end(),
                     [&](const auto& uid) { return own.contains(uid); });
     if (!ours) {
-      return {.problem = "pods that wait for new capacity may need the same room"};
+      return impossible(Cause::OthersNeedRoom,
+                        "pods that wait for new capacity may need the same room");
     }
   }
   Outcome outcome;
@@ -153,8 +164,9 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
     if (const auto* name = std::get_if<std::string>(&placement.target)) {
       const auto* node = survey.find_node(*name);
       if (node == nullptr || !node->initialized()) {
-        return {.problem = "pod " + name_of(*pod->second) + " would need node " + *name +
-                           ", which is not initialized yet"};
+        return impossible(Cause::PodsNeedUnreadyNode, "pod " + name_of(*pod->second) +
+                                                          " would need node " + *name +
+                                                          ", which is not initialized yet");
       }
     }
     outcome.placements.push_back(std::move(placement));

@@ -3,6 +3,7 @@
 
 #include "disruption/survey.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@ namespace millwright::disruption {
 using Candidates = std::span<const Candidate* const>;
 
 struct Outcome {
-  // Why the candidates cannot go; empty when every pod has a place.
-  std::string problem;
+  // Why the candidates cannot go; nullopt when every pod has a place.
+  std::optional<Why> problem;
   // New claims that would take pods of the candidates, and of nobody else.
   std::vector<scheduling::PlannedClaim> claims;
   // Of the candidates' pods; indices are into `claims`.

@@ -31,15 +31,18 @@ bool any_busy(const Survey& survey, const model::NodePool& pool) {
                      });
 }
 
-std::string reason_to_wait(const Survey& survey, const model::NodePool& pool) {
+std::optional<Why> reason_to_wait(const Survey& survey, const model::NodePool& pool) {
   if (any_busy(survey, pool)) {
-    return "another node of static NodePool " + pool.meta.name + " is being replaced";
+    return Why{Cause::ReplacementUnderWay,
+               "another node of static NodePool " + pool.meta.name + " is being replaced"};
   }
-  return replaceable_now(survey, pool) == 0
-             ? "static NodePool " + pool.meta.name +
+  if (replaceable_now(survey, pool) == 0) {
+    return Why{Cause::NodeLimit,
+               "static NodePool " + pool.meta.name +
                    " has no room for a replacement: it has more nodes than spec.replicas, or "
-                   "spec.limits.nodes is reached"
-             : std::string();
+                   "spec.limits.nodes is reached"};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -68,17 +71,17 @@ std::vector<Command> replace_static_drifted(Survey& survey) {
     const auto& pool = *candidate->pool;
     if (const auto* obstacle = pods_that_keep(*candidate, Reason::Drifted)) {
       survey.wake_at(obstacle->until);
-      survey.block(candidate->claim_name(), obstacle->message);
+      survey.block(candidate->claim_name(), {Cause::PodsKeepIt, obstacle->message});
       continue;
     }
-    if (auto reason = reason_to_wait(survey, pool); !reason.empty()) {
-      survey.block(candidate->claim_name(), std::move(reason));
+    if (auto why = reason_to_wait(survey, pool)) {
+      survey.block(candidate->claim_name(), *std::move(why));
       continue;
     }
     auto& room = left.try_emplace(pool.meta.name, replaceable_now(survey, pool)).first->second;
     if (room == 0) {
-      survey.block(candidate->claim_name(),
-                   "spec.limits.nodes of NodePool " + pool.meta.name + " is reached");
+      survey.block(candidate->claim_name(), {Cause::NodeLimit, "spec.limits.nodes of NodePool " +
+                                                                   pool.meta.name + " is reached"});
       continue;
     }
     if (!allowance.take(pool)) {

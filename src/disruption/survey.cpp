@@ -224,14 +224,17 @@ Survey::PoolTotal Survey::total_of(const model::NodePool& pool) const {
 
 // --- what is reported
 
-void Survey::block(const std::string& claim, std::string message) {
-  blocked_.try_emplace(claim, std::move(message));
+void Survey::block(const std::string& claim, Why why, Kept kept) {
+  blocked_.try_emplace(claim, Blocked{.claim = claim, .kept = kept, .why = std::move(why)});
 }
 
 void Survey::block_by_budget(const Candidate& candidate, Reason reason) {
-  block(candidate.claim_name(), "the spec.disruption.budgets of NodePool " +
-                                    candidate.pool->meta.name + " allow no further " +
-                                    std::string(to_string(reason)) + " node to go now");
+  block(candidate.claim_name(),
+        {Cause::Budget, "the spec.disruption.budgets of NodePool " + candidate.pool->meta.name +
+                            " allow no further " + std::string(to_string(reason)) +
+                            " node to go now"},
+        reason == Reason::Drifted ? Kept::FromDisruption : Kept::FromConsolidation);
+  spent_budgets_.insert({candidate.pool->meta.name, reason});
   if (awaited_budgets_.insert(candidate.pool->meta.name).second) {
     wake_at(next_budget_change(*candidate.pool, input_.now));
   }
@@ -248,13 +251,15 @@ void Survey::report(Decisions& decisions) const {
   for (const auto& command : decisions.commands) {
     chosen.insert(command.claims.begin(), command.claims.end());
   }
-  for (const auto& [claim, message] : blocked_) {
+  for (const auto& [claim, blocked] : blocked_) {
     if (!chosen.contains(claim)) {
-      decisions.blocked.push_back({claim, message});
-      auto& first = decisions.blocked.back().message.front();
+      decisions.blocked.push_back(blocked);
+      auto& first = decisions.blocked.back().why.message.front();
       first = first >= 'a' && first <= 'z' ? static_cast<char>(first - 'a' + 'A') : first;
     }
   }
+  decisions.spent_budgets.assign(spent_budgets_.begin(), spent_budgets_.end());
+  decisions.scores = scores_;
   decisions.next_check = next_;
 }
 
@@ -267,7 +272,7 @@ void Survey::consider(const scheduling::NodeRecordPtr& record,
   }
   if (auto obstacle = node_obstacle(*record, own.contains(record->claim_name()))) {
     wake_at(obstacle->until);
-    block(record->claim_name(), std::move(obstacle->message));
+    block(record->claim_name(), std::move(obstacle->why));
     return;
   }
   Candidate candidate;
@@ -291,28 +296,33 @@ void Survey::consider(const scheduling::NodeRecordPtr& record,
   candidates_.push_back(std::move(candidate));
 }
 
-std::optional<Obstacle> Survey::node_obstacle(const scheduling::NodeRecord& record,
-                                              bool own) const {
-  const auto say = [](std::string message, std::optional<base::TimePoint> until = std::nullopt) {
-    return Obstacle{std::move(message), until};
+std::optional<Survey::NodeObstacle> Survey::node_obstacle(const scheduling::NodeRecord& record,
+                                                          bool own) const {
+  const auto say = [](Cause cause, std::string message,
+                      std::optional<base::TimePoint> until = std::nullopt) {
+    return NodeObstacle{{cause, std::move(message)}, until};
   };
   if (!record.node || !record.initialized()) {
-    return say("its node is not initialized yet");
+    return say(Cause::NotInitialized, "its node is not initialized yet");
   }
   const auto& pool = record.node_pool();
   if (!pool_named(pool)) {
-    return say(pool.empty() ? "it has no label " + std::string(model::kNodePoolLabel)
-                            : "its NodePool " + pool + " does not exist");
+    return say(Cause::NoNodePool, pool.empty()
+                                      ? "it has no label " + std::string(model::kNodePoolLabel)
+                                      : "its NodePool " + pool + " does not exist");
   }
   const auto types = input_.catalog.find(pool);
   if (types == input_.catalog.end() || !types->second) {
-    return say("the instance types of NodePool " + pool + " are not known yet");
+    return say(Cause::TypesUnknown,
+               "the instance types of NodePool " + pool + " are not known yet");
   }
   if (record.node->meta.annotation(model::kDoNotDisruptAnnotation) == "true") {
-    return say("its node has the annotation " + std::string(model::kDoNotDisruptAnnotation));
+    return say(Cause::DoNotDisrupt,
+               "its node has the annotation " + std::string(model::kDoNotDisruptAnnotation));
   }
   if (record.nominated_until && *record.nominated_until > input_.now) {
     return say(
+        Cause::Nominated,
         after_time("its node is nominated for a pending pod until ", *record.nominated_until),
         record.nominated_until);
   }
@@ -320,13 +330,14 @@ std::optional<Obstacle> Survey::node_obstacle(const scheduling::NodeRecord& reco
     const auto hold = holds_by_target_.find(target);
     if (hold != holds_by_target_.end()) {
       return say(
+          Cause::RoomKept,
           after_time("its node keeps room for pod " + hold->second->pod.to_string() + " until ",
                      hold->second->deadline),
           hold->second->deadline);
     }
   }
   if (record.fenced && !own) {
-    return say("its node is fenced already");
+    return say(Cause::Fenced, "its node is fenced already");
   }
   return std::nullopt;
 }

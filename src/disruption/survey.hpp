@@ -52,11 +52,12 @@ class Survey {
   int remaining(const model::NodePool& pool, Reason reason) const;
 
   // Why the claim stays; the first reason given is kept.
-  void block(const std::string& claim, std::string message);
+  void block(const std::string& claim, Why why, Kept kept = Kept::FromDisruption);
   // Blocks for want of budget, and remembers when that may change.
   void block_by_budget(const Candidate& candidate, Reason reason);
   void wake_at(std::optional<base::TimePoint> time);
-  // Adds what was blocked and the earliest wake-up.
+  void score(Score score) { scores_.push_back(std::move(score)); }
+  // Adds what was blocked and scored and the earliest wake-up.
   void report(Decisions& decisions) const;
 
   // --- for simulations
@@ -104,7 +105,12 @@ class Survey {
   void collect_pods();
   void collect_destination(const scheduling::NodeRecordPtr& record);
   void consider(const scheduling::NodeRecordPtr& record, const std::set<std::string_view>& own);
-  std::optional<Obstacle> node_obstacle(const scheduling::NodeRecord& record, bool own) const;
+  // With when it may end by itself.
+  struct NodeObstacle {
+    Why why;
+    std::optional<base::TimePoint> until;
+  };
+  std::optional<NodeObstacle> node_obstacle(const scheduling::NodeRecord& record, bool own) const;
   bool is_going(const scheduling::NodeRecord& record) const;
   std::shared_ptr<const model::NodePool> pool_named(std::string_view name) const;
   std::optional<double> price_of(const scheduling::InstanceTypes& types,
@@ -114,7 +120,9 @@ class Survey {
   const scheduling::Snapshot& snapshot_;
   const PodObstacles pod_obstacles_;
   std::vector<Candidate> candidates_;
-  std::map<std::string, std::string, std::less<>> blocked_;
+  std::map<std::string, Blocked, std::less<>> blocked_;  // by claim
+  std::set<SpentBudget> spent_budgets_;
+  std::vector<Score> scores_;
   std::optional<base::TimePoint> next_;
   std::map<std::string_view, std::shared_ptr<const model::NodePool>> pools_by_name_;
   std::map<std::string_view, Count> counts_;    // by pool

@@ -174,6 +174,16 @@ PlanMemory::PlanMemory(PlanMemory&&) noexcept = default;
 PlanMemory& PlanMemory::operator=(PlanMemory&&) noexcept = default;
 PlanMemory::~PlanMemory() = default;
 
+std::vector<PoolProblem> PlanMemory::pool_problems() const {
+  std::vector<PoolProblem> problems;
+  for (const auto& pool : compiled_->pools.pools) {
+    if (!pool.problem.empty()) {
+      problems.push_back({pool.name(), pool.problem});
+    }
+  }
+  return problems;
+}
+
 Plan solve(const Problem& problem) {
   PlanMemory nothing;
   return solve(problem, nothing);

@@ -67,6 +67,9 @@ class State {
   // Cheap when nothing changed since the last call. Followers need one now and then too: latest()
   // is what their extender answers from.
   scheduling::SnapshotPtr snapshot();
+  // The record that snapshot() has of the claim, without a walk over all of its nodes; nullptr when
+  // there is none.
+  scheduling::NodeRecordPtr find_claim(std::string_view name);
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
 

@@ -5,15 +5,19 @@
 
 #include "millwright/controllers/services.hpp"
 
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
 
 namespace millwright::controllers {
 
+class BlockedNews;
+
 class Disruption {
  public:
   explicit Disruption(Services& services);
+  ~Disruption();
   // Something that a decision depends on changed.
   void notify() { signal_.notify(); }
   base::Task<void> run(std::stop_token stop);
@@ -21,6 +25,7 @@ class Disruption {
  private:
   bool buffers_are_known() const;
   base::Task<void> undo_leftovers();
+  void report(const disruption::Decisions& decisions);
   base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
   base::Task<void> execute(disruption::Command command, std::stop_token stop);
   base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
@@ -37,6 +42,7 @@ class Disruption {
   base::Signal signal_;
   base::Signal progress_;                    // for commands that wait for their replacements
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+  std::unique_ptr<BlockedNews> news_;
 };
 
 }  // namespace millwright::controllers

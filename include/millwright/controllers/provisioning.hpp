@@ -17,10 +17,12 @@
 namespace millwright::controllers {
 
 class Holds;
+class Pace;
 
 class Provisioner {
  public:
   Provisioner(Services& services, Holds& holds);
+  ~Provisioner();
   // Something that a plan depends on changed.
   void notify();
   // The extender refused this pod on every node it was asked about.
@@ -38,6 +40,8 @@ class Provisioner {
   std::shared_ptr<Round> make_round() const;
   base::Task<bool> carry_out(std::shared_ptr<const Round> round);
   void place_buffers(const Round& round);
+  void place_on_existing(const scheduling::NodeRecord& record, const scheduling::PodPtr& pod);
+  void nominate(const model::Pod& pod, const std::string& target);
   bool is_signalled(const model::Pod& pod) const;
   std::vector<scheduling::PodPtr> still_homeless(const Round& round,
                                                  const scheduling::PlannedClaim& planned) const;
@@ -52,6 +56,7 @@ class Provisioner {
   std::shared_ptr<scheduling::PlanMemory> memory_;            // used by one plan at a time
   std::set<std::string, std::less<>> refused_pods_;           // by the extender
   std::map<std::string, std::string, std::less<>> refusals_;  // by the planner: reason by pod uid
+  std::unique_ptr<Pace> nominations_;                         // of events
 };
 
 // Creates one planned claim with its holds written on it, and only then records them in the ledger

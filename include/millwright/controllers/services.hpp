@@ -77,9 +77,8 @@ struct Services {
 };
 
 // Lookups in a snapshot; nullptr when absent. That of a Node by its name is quick on clusters of
-// any size.
+// any size. A NodeClaim's record is the State's to find.
 scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::string_view node);
-scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim);
 std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
                                                  std::string_view name);
 std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,

@@ -52,15 +52,80 @@ struct Command {
 // Karpenter's consolidation type: "empty", "multi", "single", or nothing for drift.
 std::string_view consolidation_type(const Command& command);
 
+// What keeps a node, apart from the words: as long as it is the same thing, the message may come to
+// name another pod or another time.
+enum class Cause : std::uint8_t {
+  // about the node
+  NotInitialized,
+  NoNodePool,
+  TypesUnknown,
+  DoNotDisrupt,
+  Nominated,
+  RoomKept,
+  Fenced,
+  // about its pods
+  PodsKeepIt,
+  PodsHaveNoPlace,
+  PodsNeedUnreadyNode,
+  PodsStayAway,  // nobody would create them again
+  OthersNeedRoom,
+  // about its pool
+  FixedSize,
+  Settling,  // within consolidateAfter
+  ConsolidationOff,
+  OnlyWhenEmpty,
+  BufferRoom,
+  Budget,
+  ReplacementUnderWay,
+  NodeLimit,
+  // about money
+  NotPriced,
+  ManyReplacements,
+  NotCheaper,
+  SpotToSpotOff,
+  FewSpotTypes,
+  SameType,
+  Unbalanced,
+};
+
+struct Why {
+  Cause cause;
+  std::string message;  // one sentence: "Its node is nominated for a pending pod until ..."
+};
+
+enum class Kept : std::uint8_t {
+  FromDisruption,     // of the kind that would be next: Karpenter's event DisruptionBlocked
+  FromConsolidation,  // it need not be there, or not at that price, but: Unconsolidatable
+  AsWanted,           // it is not meant to go yet; nothing that anybody has to be told
+};
+
 // Why a node stays.
 struct Blocked {
   std::string claim;
-  std::string message;  // one sentence: "Its node is nominated for a pending pod until ..."
+  Kept kept = Kept::FromDisruption;
+  Why why;
+};
+
+// The pool's spec.disruption.budgets keep a node that nothing else keeps.
+struct SpentBudget {
+  std::string node_pool;
+  Reason reason = Reason::Empty;
+  friend auto operator<=>(const SpentBudget&, const SpentBudget&) = default;
+};
+
+// How a pool with consolidationPolicy Balanced judged one possible move: the share of its cost that
+// would be saved, by the share of its pods that would be disturbed; approved from 1/2.
+struct Score {
+  std::string node_pool;
+  double value = 0;
+  bool approved = false;
 };
 
 struct Decisions {
   std::vector<Command> commands;
-  std::vector<Blocked> blocked;
+  std::vector<Blocked> blocked;            // sorted by claim
+  std::vector<SpentBudget> spent_budgets;  // sorted
+  std::vector<Score> scores;               // in the order moves were looked at
   // How many nodes nothing but budgets and prices keeps from going, by Reason.
   std::array<std::size_t, 3> eligible{};
   // When a decision may change without any event (a schedule opens, consolidateAfter passes).

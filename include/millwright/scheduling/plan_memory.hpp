@@ -6,8 +6,17 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace millwright::scheduling {
+
+// A NodePool that may grow and for which nothing can be bought, whatever the pods ask for.
+struct PoolProblem {
+  std::string node_pool;
+  std::string problem;  // "its requirements filter out all instance types"
+  friend bool operator==(const PoolProblem&, const PoolProblem&) = default;
+};
 
 // Things are known by identity: the same NodeRecord, the same list of instance types, the same
 // NodePool (or one of the same uid and generation), as snapshots share them. What has changed is a
@@ -19,6 +28,9 @@ class PlanMemory {
   PlanMemory(PlanMemory&&) noexcept;
   PlanMemory& operator=(PlanMemory&&) noexcept;
   ~PlanMemory();
+
+  // Of the last problem, in the order in which NodePools are tried.
+  std::vector<PoolProblem> pool_problems() const;
 
   struct Compiled;  // src/scheduling/compiled_problem.hpp
 

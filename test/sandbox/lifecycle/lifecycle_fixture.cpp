@@ -212,6 +212,19 @@ std::vector<std::string> LifecycleFixture::events(std::string_view reason) {
   return messages;
 }
 
+std::vector<LifecycleFixture::EventText> LifecycleFixture::event_texts(std::string_view reason) {
+  std::vector<EventText> texts;
+  for (const auto& event : api().list(model::kEventResource)) {
+    if (pointer_text(*event, "/reason") == reason) {
+      texts.push_back({.about = pointer_text(*event, "/involvedObject/kind") + " " +
+                                pointer_text(*event, "/involvedObject/name"),
+                       .message = pointer_text(*event, "/message"),
+                       .count = std::stoi(pointer_text(*event, "/count"))});
+    }
+  }
+  return texts;
+}
+
 std::string LifecycleFixture::condition(const model::Resource& resource, const std::string& name,
                                         std::string_view type) {
   const auto object = api().get(resource, {.namespace_ = "", .name = name});

@@ -82,6 +82,13 @@ class LifecycleFixture : public testing::Test {
   std::string inventory();
   // Messages of the events with this reason.
   std::vector<std::string> events(std::string_view reason);
+  // The same with whom they are about and how often they were said.
+  struct EventText {
+    std::string about;  // "<kind> <name>"
+    std::string message;
+    int count = 0;
+  };
+  std::vector<EventText> event_texts(std::string_view reason);
   // "True", "False", "Unknown" or "": a condition of an object's status.
   std::string condition(const model::Resource& resource, const std::string& name,
                         std::string_view type);

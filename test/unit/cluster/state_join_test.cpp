@@ -38,7 +38,14 @@ void expect_order_does_not_matter(const std::vector<Event>& events) {
     for (const std::size_t index : order) {
       events[index](state);
     }
-    const std::string got = describe(*state.snapshot());
+    const auto snapshot = state.snapshot();
+    for (const auto& record : snapshot->nodes) {
+      if (record->claim) {
+        ASSERT_EQ(state.find_claim(record->claim_name()), record)
+            << ::testing::PrintToString(order);
+      }
+    }
+    const std::string got = describe(*snapshot);
     if (expected.empty()) {
       expected = got;
     }
@@ -150,6 +157,28 @@ TEST(StateJoin, an_assumed_claim_counts_until_its_event_replaces_it) {
   // The answer to a write may arrive after the event that shows it.
   state.assume(ClaimBuilder("c").version(9).build());
   EXPECT_EQ(state.snapshot()->nodes[0]->claim->provider_id, "p1");
+}
+
+TEST(StateJoin, a_claim_is_found_by_name_before_and_after_it_has_a_node) {
+  Ledger ledger;
+  State state(ledger);
+  EXPECT_EQ(state.find_claim("claim"), nullptr);
+  state.upsert(ClaimBuilder("claim").provider("p").build());
+  // A node of the claim's own name is another record.
+  state.upsert(NodeBuilder("claim").build());
+  ASSERT_NE(state.find_claim("claim"), nullptr);
+  EXPECT_EQ(state.find_claim("claim")->node, nullptr);
+  state.upsert(NodeBuilder("node").provider("p").build());
+  ASSERT_NE(state.find_claim("claim"), nullptr);
+  EXPECT_EQ(state.find_claim("claim")->name(), "node");
+  EXPECT_EQ(state.find_claim("node"), nullptr) << "no claim is called that";
+  // Changes that no snapshot was asked for since count.
+  state.mark_for_deletion("claim", true);
+  EXPECT_TRUE(state.find_claim("claim")->marked_for_deletion);
+  state.remove_node("node");
+  EXPECT_EQ(state.find_claim("claim")->node, nullptr);
+  state.remove_node_claim("claim");
+  EXPECT_EQ(state.find_claim("claim"), nullptr);
 }
 
 TEST(StateJoin, marks_what_is_going_by_karpenters_rule) {

@@ -236,7 +236,7 @@ class Cluster {
     const auto decisions = decide();
     for (const auto& blocked : decisions.blocked) {
       if (blocked.claim == std::string(node_name) + "-claim") {
-        return blocked.message;
+        return blocked.why.message;
       }
     }
     return {};

@@ -59,7 +59,7 @@ bool same(const Decisions& a, const Decisions& b) {
       all.push_back(command.summary);
     }
     for (const auto& blocked : decisions.blocked) {
-      all.push_back(blocked.claim + ": " + blocked.message);
+      all.push_back(blocked.claim + ": " + blocked.why.message);
     }
     return all;
   };

@@ -1,5 +1,6 @@
 // Which NodePool a pod's node comes from: SCH-09, PRV-13, 14 and instance choice (IT).
 #include "builders.hpp"
+#include "millwright/scheduling/plan_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::string pool_for(const std::vector<PoolBuilder>& choices, const PodBuilder& who) {
@@ -52,6 +54,24 @@ TEST(Pools, ThatMayNotGrowAreNotUsed) {
   const auto fixed = pool("c").with([](model::NodePool& p) { p.replicas = 3; });
   EXPECT_EQ(pool_for({not_ready, deleting, fixed}, pod("p")), "");
   EXPECT_EQ(pool_for({not_ready, deleting, fixed, pool("z").weight(1)}, pod("p")), "z");
+}
+
+TEST(Pools, ForWhichNothingCanBeBoughtAreKnownAfterAPlan) {
+  const auto impossible =
+      pool("b").weight(9).requires_(need(model::kArchLabel, Operator::In, {"arm64"}));
+  const auto choosy = pool("c").requires_(need(model::kInstanceTypeLabel, Operator::Exists, {}, 9));
+  PlanMemory memory;
+  EXPECT_THAT(memory.pool_problems(), IsEmpty());
+  const auto problem =
+      ProblemBuilder().add(pool("a"), three_sizes()).add(impossible, three_sizes()).add(pod("p"));
+  solve(problem.problem(), memory);
+  EXPECT_THAT(memory.pool_problems(),
+              ElementsAre(PoolProblem{"b", "its requirements filter out all instance types"}));
+  solve(ProblemBuilder().add(choosy, three_sizes()).add(pod("p")).problem(), memory);
+  ASSERT_THAT(memory.pool_problems(), SizeIs(1)) << "of the last plan";
+  EXPECT_THAT(memory.pool_problems()[0].problem, HasSubstr("minValues"));
+  solve(ProblemBuilder().add(pool("a"), three_sizes()).add(pod("p")).problem(), memory);
+  EXPECT_THAT(memory.pool_problems(), IsEmpty());
 }
 
 TEST(Pools, WithoutKnownTypesAreSkipped) {
