@@ -176,6 +176,7 @@ class PoolInspector {
       }
     });
     if (!least || least->empty()) {
+      look_at_min_values_within(limits);
       return;
     }
     std::string reason;
@@ -188,6 +189,23 @@ class PoolInspector {
           .append(name + " of NodePool " + pool_.name() + " to " + shortage.needed.to_string());
     }
     add(Stage::Limits, std::move(reason), std::move(change));
+  }
+
+  // Enough instance types would do, but not of those that the limits still admit.
+  void look_at_min_values_within(const Limits& limits) {
+    if (!found_.empty() || in_.problem.options.min_values == MinValuesPolicy::BestEffort) {
+      return;
+    }
+    RowSet within = rows_;
+    limits.keep_within(within);
+    const Requirements all = terms_.merged();
+    const auto shortfall = min_values_shortfall(all, table_, within);
+    if (!shortfall.empty()) {
+      add(Stage::Limits,
+          "of the instance types that would do and that its limits still admit, " + shortfall,
+          "raise the limits of NodePool " + pool_.name() + ", or " +
+              lower_min_values(all, table_, within));
+    }
   }
 
   const Inspected& in_;
