@@ -139,7 +139,8 @@ struct Engine::Impl {
       holds.notify();
     } else if (kind == "Node") {
       termination.enqueue(key.name);
-      if (const auto record = node_record(key.name); record && record->claim) {
+      if (const auto record = controllers::find_node(*state.snapshot(), key.name);
+          record && record->claim) {
         claim_changed(*record);
       }
       holds.notify();
@@ -165,15 +166,6 @@ struct Engine::Impl {
     publish();
     provisioner.notify();
     disruption.notify();
-  }
-
-  scheduling::NodeRecordPtr node_record(std::string_view name) {
-    for (const auto& record : state.snapshot()->nodes) {
-      if (record->node && record->node->meta.name == name) {
-        return record;
-      }
-    }
-    return nullptr;
   }
 
   // The extender answers from the newest snapshot that was made: one per turn of the loop.

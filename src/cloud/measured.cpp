@@ -78,6 +78,9 @@ class Measured final : public Provider {
   void on_interruption(std::function<void(std::string provider_id)> callback) override {
     inner_->on_interruption(std::move(callback));
   }
+  void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override {
+    inner_->set_recorded(std::move(is_recorded));
+  }
 
  private:
   template <class T>

@@ -73,16 +73,11 @@ ClaimStatus::ClaimStatus(Services& services)
           ReconcilerOptions{.max_concurrent = 100}) {}
 
 void ClaimStatus::pod_event(std::string_view node) {
-  const auto snapshot = services_.state.snapshot();
-  // Records are sorted by name. Every pod's life comes by here, on clusters of any size.
-  const auto found = std::lower_bound(
-      snapshot->nodes.begin(), snapshot->nodes.end(), node,
-      [](const auto& record, std::string_view name) { return record->name() < name; });
-  if (found == snapshot->nodes.end() || (*found)->name() != node || !(*found)->claim) {
-    return;
+  const auto record = find_node(*services_.state.snapshot(), node);
+  if (record && record->claim) {
+    pod_events_[record->claim_name()] = services_.loop.now();
+    reconciler_.enqueue(record->claim_name());
   }
-  pod_events_[(*found)->claim_name()] = services_.loop.now();
-  reconciler_.enqueue((*found)->claim_name());
 }
 
 base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {

@@ -275,7 +275,7 @@ base::Task<void> Disruption::delete_candidates(disruption::Command command) {
   const std::string reason(to_string(command.reason));
   for (const auto& record : records_of(*services_.state.snapshot(), command.claims)) {
     tell_terminating(services_, *record, reason);
-    auto deleted = co_await delete_claim(services_, record->claim, reason);
+    auto deleted = co_await delete_claim(services_, record->claim, metric_reason(command.reason));
     if (!deleted) {
       services_.log.error(
           "failed terminating nodes while executing a disruption command",

@@ -78,14 +78,24 @@ void Holds::inherit() {
     inherited.requests = scheduling::effective_requests(*heir);
     services_.ledger.release(hold.pod_uid);
     services_.ledger.hold(std::move(inherited));
-    heirs_.push_back(heir->meta.uid);
+    housed_.push_back(heir->meta.uid);
     signal_.notify();
   }
 }
 
 void Holds::refused(std::string pod_uid, model::ObjectKey pod) {
-  if (refused_.insert_or_assign(std::move(pod_uid), std::move(pod)).second) {
+  const auto [entry, added] = refused_.try_emplace(std::move(pod_uid));
+  entry->second = {.pod = std::move(pod)};
+  if (added) {
     signal_.notify();  // what is held now is what it was refused for
+  }
+}
+
+void Holds::has_room(std::string_view pod_uid) {
+  const auto found = refused_.find(pod_uid);
+  if (found != refused_.end() && !std::exchange(found->second.woken_for_room, true)) {
+    housed_.emplace_back(pod_uid);
+    signal_.notify();
   }
 }
 
@@ -147,9 +157,9 @@ base::Task<void> Holds::run(std::stop_token stop) {
 
     inherit();
     std::vector<model::ObjectKey> to_wake;
-    for (const auto& uid : std::exchange(heirs_, {})) {
+    for (const auto& uid : std::exchange(housed_, {})) {
       if (const auto found = refused_.find(uid); found != refused_.end()) {
-        to_wake.push_back(found->second);
+        to_wake.push_back(found->second.pod);
       }
     }
     const auto expired = services_.ledger.expire(services_.loop.now());
@@ -166,8 +176,8 @@ base::Task<void> Holds::run(std::stop_token stop) {
     }
     if (freed || !expired.empty()) {
       to_wake.clear();
-      for (const auto& [uid, key] : refused_) {
-        to_wake.push_back(key);
+      for (const auto& [uid, refused] : refused_) {
+        to_wake.push_back(refused.pod);
       }
     }
     co_await wake(std::move(to_wake));

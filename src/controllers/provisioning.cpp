@@ -264,7 +264,11 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
   for (const auto& placement : plan.placements) {
     const auto* name = std::get_if<std::string>(&placement.target);
     if (name != nullptr && round->signalled.contains(placement.pod_uid)) {
-      place_on_existing(services_, *records.at(*name), round->pods.at(placement.pod_uid));
+      const auto& record = *records.at(*name);
+      place_on_existing(services_, record, round->pods.at(placement.pod_uid));
+      if (record.initialized() || !record.managed()) {
+        holds_.has_room(placement.pod_uid);
+      }
     }
   }
   std::erase_if(refusals_, [&](const auto& item) { return !round->pods.contains(item.first); });

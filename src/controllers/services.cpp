@@ -5,11 +5,19 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 
 namespace millwright::controllers {
 
 namespace json = boost::json;
+
+scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::string_view node) {
+  // Sorted by name; a Node comes before a claim in flight of the same name.
+  const auto found = std::lower_bound(
+      snapshot.nodes.begin(), snapshot.nodes.end(), node,
+      [](const auto& record, std::string_view name) { return record->name() < name; });
+  return found != snapshot.nodes.end() && (*found)->node && (*found)->name() == node ? *found
+                                                                                     : nullptr;
+}
 
 scheduling::NodeRecordPtr find_claim(const scheduling::Snapshot& snapshot, std::string_view claim) {
   const auto found =
@@ -117,13 +125,6 @@ base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
 
 namespace {
 
-// "Underutilized" as in budgets is "underutilized" in metrics.
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // Karpenter's termination mode: whether pods are waited for without end, for a time, or not at all.
 std::string termination_mode(const model::NodeClaim& claim) {
   const auto grace = claim.termination_grace_period.value();
@@ -133,7 +134,7 @@ std::string termination_mode(const model::NodeClaim& claim) {
 void count_disrupted(Services& services, const model::NodeClaim& claim, std::string reason) {
   const auto snapshot = services.state.snapshot();
   const auto pool = find_pool(*snapshot, claim.meta.label(model::kNodePoolLabel));
-  const base::MetricLabels labels{{"reason", lower_case(std::move(reason))},
+  const base::MetricLabels labels{{"reason", std::move(reason)},
                                   {"nodepool", claim.meta.label(model::kNodePoolLabel)},
                                   {"capacity_type", claim.meta.label(model::kCapacityTypeLabel)},
                                   {"consolidation_policy", pool ? pool->consolidation_policy : ""},

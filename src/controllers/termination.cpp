@@ -18,14 +18,6 @@ constexpr auto kInstancePoll = std::chrono::seconds(5);
 constexpr base::Duration kMinEvictionBackoff = std::chrono::milliseconds(100);
 constexpr base::Duration kMaxEvictionBackoff = std::chrono::seconds(10);
 
-scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::string_view name) {
-  const auto found =
-      std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(), [&](const auto& record) {
-        return record->node != nullptr && record->node->meta.name == name;
-      });
-  return found == snapshot.nodes.end() ? nullptr : *found;
-}
-
 std::optional<base::TimePoint> deadline_of(const scheduling::NodeRecord& record) {
   const std::string& text =
       record.claim ? record.claim->meta.annotation(model::kTerminationTimestampAnnotation)

@@ -122,8 +122,7 @@ bool ClaimDrafts::join(ClaimDraft& claim, const Candidate& candidate, std::uint3
     return false;
   }
   drop_rows_with_daemon_port_conflicts(rows, claim.pool, ports);
-  if (!pool.room.keep_fitting(rows, scratch_) ||
-      (next.has_min_values && !satisfies_min_values(next.requirements, *pool.table, rows)) ||
+  if (!pool.room.keep_fitting(rows, scratch_) || !has_choice(claim, next, rows, scratch_) ||
       (levels && would_raise_prices(claim, next, rows))) {
     return false;
   }
@@ -218,7 +217,7 @@ bool ClaimDrafts::settle(ClaimDraft& claim, RowSet rows, const Candidate& candid
     return false;
   }
   const ClaimShape& shape = shapes_[claim.shape];
-  if (shape.has_min_values && !satisfies_min_values(shape.requirements, *pool.table, rows)) {
+  if (!has_choice(claim, shape, rows, candidate.pod_class.requests)) {
     if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
       return false;
     }
@@ -229,6 +228,24 @@ bool ClaimDrafts::settle(ClaimDraft& claim, RowSet rows, const Candidate& candid
   }
   claim.rows = std::move(rows);
   return true;
+}
+
+bool ClaimDrafts::has_choice(const ClaimDraft& claim, const ClaimShape& shape, const RowSet& rows,
+                             const Amounts& requests) const {
+  if (!shape.has_min_values) {
+    return true;
+  }
+  const PoolTemplate& pool = pools_[claim.pool];
+  if (!claim.reserved) {
+    return satisfies_min_values(shape.requirements, *pool.table, rows);
+  }
+  if (problem_.options.min_values == MinValuesPolicy::BestEffort) {
+    return true;
+  }
+  RowSet all = shape.offered;
+  all |= rows;
+  return pool.room.keep_fitting(all, requests) &&
+         satisfies_min_values(shape.requirements, *pool.table, all);
 }
 
 void ClaimDrafts::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
@@ -298,9 +315,7 @@ bool ClaimDrafts::tighten(std::uint32_t pool) {
       continue;
     }
     RowSet rows = limits_[pool].no_larger_than(cheapest->row, claim.rows);
-    if (rows == claim.charged ||
-        (shape.has_min_values &&
-         !satisfies_min_values(shape.requirements, *pools_[pool].table, rows))) {
+    if (rows == claim.charged || !has_choice(claim, shape, rows, claim.requests)) {
       continue;
     }
     limits_[pool].recharge(claim.charged, rows);

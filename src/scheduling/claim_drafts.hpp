@@ -130,6 +130,11 @@ class ClaimDrafts {
  private:
   std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, bool heed_limits);
   bool settle(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
+  // Whether minValues hold for a claim that asks for so much on these rows. On a reservation all
+  // count that might have been bought instead, as in Karpenter: it is certain whatever there is to
+  // choose from.
+  bool has_choice(const ClaimDraft& claim, const ClaimShape& shape, const RowSet& rows,
+                  const Amounts& requests) const;
   // The claim's pods would pay more for their room.
   bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
                           const RowSet& rows) const;

@@ -2,7 +2,6 @@
 // counts its pods raise.
 #include "scheduling/claim_drafts.hpp"
 #include "scheduling/launch_options.hpp"
-#include "scheduling/min_values.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -136,8 +135,7 @@ std::optional<ClaimDrafts::Settled> ClaimDrafts::settled_on(const ClaimDraft& cl
   Settled result{shape, claim.rows};
   if (!narrow_rows(claim, next, result.rows) ||
       !pools_[claim.pool].room.keep_fitting(result.rows, claim.requests) ||
-      (next.has_min_values &&
-       !satisfies_min_values(next.requirements, *pools_[claim.pool].table, result.rows))) {
+      !has_choice(claim, next, result.rows, claim.requests)) {
     return std::nullopt;
   }
   return result;

@@ -188,7 +188,12 @@ Plan LivePlan::plan() {
 }
 
 bool LivePlan::worn_out() const {
-  return gone_count_ > kMinWear && gone_count_ > gone_.size() / 2;
+  const auto most_are = [](std::size_t old, std::size_t all) {
+    return old > kMinWear && old > all / 2;
+  };
+  // Each node is kept as it was at every change.
+  return most_are(gone_count_, gone_.size()) ||
+         most_are(kept_nodes_.size(), kept_nodes_.size() + nodes_by_name_.size());
 }
 
 }  // namespace millwright::scheduling

@@ -41,7 +41,7 @@ class LivePlan {
   // How much less a plan from scratch might cost, as estimated; see PlanningSession.
   double strayed() const { return strayed_; }
   double price() const { return price_; }
-  // More of it is gone than is left.
+  // It keeps more of what is gone than of what there is.
   bool worn_out() const;
   PlanMemory::Compiled release() && { return std::move(compiled_).release(); }
 

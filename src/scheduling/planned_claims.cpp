@@ -126,6 +126,10 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   auto types = types_by_price(pool, shape, claim);
   RowSet& kept = prototype.kept;
   kept = claim.rows;
+  if (claim.reserved) {
+    // The types that met them are not bought; see ClaimDrafts::has_choice().
+    relax_min_values(planned.requirements, *pool.table, kept);
+  }
   if (types.size() > problem_.options.max_instance_types) {
     types.resize(problem_.options.max_instance_types);
     std::set<const InstanceType*> cheapest;

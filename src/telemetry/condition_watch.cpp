@@ -1,5 +1,6 @@
 #include "millwright/telemetry/condition_watch.hpp"
 
+#include "millwright/model/conditions.hpp"
 #include "telemetry/text.hpp"
 
 #include <algorithm>
@@ -18,12 +19,6 @@ const std::vector<double>& buckets() {
     return bounds;
   }();
   return kBuckets;
-}
-
-std::string status_text(model::ConditionStatus status) {
-  return status == model::ConditionStatus::True    ? "True"
-         : status == model::ConditionStatus::False ? "False"
-                                                   : "Unknown";
 }
 
 // "karpenter.k8s.aws/ec2nodeclass", whatever the cloud.
@@ -70,14 +65,14 @@ void ConditionWatch::changed(std::string_view kind, const base::MetricLabels& la
                              const model::Condition* before, const model::Condition& after) {
   base::MetricLabels now = labels;
   now["type"] = after.type;
-  now["status"] = status_text(after.status);
+  now["status"] = model::status_text(after.status);
   now["reason"] = after.reason;
   metrics_.count(metric(kind, "status_condition_transitions_total"),
                  "Changes of a condition to the status.", now);
   if (before != nullptr && before->last_transition_time && after.last_transition_time) {
     base::MetricLabels then = labels;
     then["type"] = before->type;
-    then["status"] = status_text(before->status);
+    then["status"] = model::status_text(before->status);
     const std::chrono::duration<double> held =
         *after.last_transition_time - *before->last_transition_time;
     metrics_.observe(metric(kind, "status_condition_transition_seconds"),

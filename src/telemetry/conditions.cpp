@@ -1,5 +1,7 @@
 // How the objects that Millwright keeps conditions of are doing: operatorpkg's status metrics.
 
+#include "millwright/model/conditions.hpp"
+
 #include "millwright/telemetry/condition_watch.hpp"
 #include "telemetry/sections.hpp"
 
@@ -24,12 +26,6 @@ Subject subject_of(const model::ObjectMeta& meta, const std::vector<model::Condi
   return subject;
 }
 
-std::string_view status_text(model::ConditionStatus status) {
-  return status == model::ConditionStatus::True    ? "True"
-         : status == model::ConditionStatus::False ? "False"
-                                                   : "Unknown";
-}
-
 void write_kind(Text& text, std::string_view kind, const std::vector<Subject>& subjects,
                 base::TimePoint now) {
   const std::string prefix = "operator_" + std::string(kind);
@@ -37,7 +33,7 @@ void write_kind(Text& text, std::string_view kind, const std::vector<Subject>& s
     for (const auto& subject : subjects) {
       for (const auto& condition : *subject.conditions) {
         Labels labels = subject.labels;
-        labels.add("type", condition.type).add("status", status_text(condition.status));
+        labels.add("type", condition.type).add("status", model::status_text(condition.status));
         labels.add("reason", condition.reason);
         write(labels, condition);
       }

@@ -107,7 +107,7 @@ class Provider {
   // Given before run(): whether some NodeClaim's status has the provider id. A provider that
   // launches for many claims in one call tells by it, after a crash, which instances are nobody's
   // yet.
-  virtual void set_recorded(std::function<bool(std::string_view provider_id)> /*is_recorded*/) {}
+  virtual void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) = 0;
 };
 
 // The providers of this process, by NodeClass kind.

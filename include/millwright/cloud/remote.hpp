@@ -51,6 +51,7 @@ class RemoteCloud final : public Provider {
   }
   // Never called: the other process has nobody to tell.
   void on_interruption(std::function<void(std::string provider_id)>) override {}
+  void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 
  private:
   RemoteCloud(std::unique_ptr<SimulatedCloud> local, std::unique_ptr<net::Client> client,

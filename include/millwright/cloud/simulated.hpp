@@ -119,6 +119,8 @@ class SimulatedCloud final : public Provider {
   base::Task<void> run(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(std::function<void(std::string provider_id)> callback) override;
+  // One claim, one launch: its instances carry its name.
+  void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 
   // The levers of the sandbox. Loop thread only, like everything else here.
 

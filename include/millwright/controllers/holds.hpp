@@ -8,6 +8,8 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace millwright::controllers {
 
@@ -27,6 +29,10 @@ class Holds {
   void notify() { signal_.notify(); }
   // The extender refused this pod somewhere, so it sleeps until something wakes it.
   void refused(std::string pod_uid, model::ObjectKey pod);
+  // A plan has a place for this pod on a node that is up, so that nothing is bought for it. If the
+  // extender refused it since it was last woken (because of pods that were on their way then), no
+  // event will make kube-scheduler look again.
+  void has_room(std::string_view pod_uid);
   // Called when holds ended without their pods, which are then nobody's business but the planner's.
   void on_expired(std::function<void()> callback) { on_expired_ = std::move(callback); }
   // Gives the room kept for evicted pods to pending pods of the same controller. Done before each
@@ -38,12 +44,17 @@ class Holds {
   bool room_came_free(const scheduling::Snapshot& snapshot);
   base::Task<void> wake(std::vector<model::ObjectKey> pods);
 
+  struct Refused {
+    model::ObjectKey pod;
+    bool woken_for_room = false;  // since
+  };
+
   Services& services_;
   base::Signal signal_;
   std::function<void()> on_expired_;
-  std::map<std::string, model::ObjectKey, std::less<>> refused_;  // by pod uid
+  std::map<std::string, Refused, std::less<>> refused_;   // by pod uid
   std::map<std::string, std::string, std::less<>> held_;  // pod uid to target, at the last look
-  std::vector<std::string> heirs_;  // uids of pods that inherited and may have to be woken
+  std::vector<std::string> housed_;  // uids of pods that have room now and may have to be woken
 };
 
 }  // namespace millwright::controllers

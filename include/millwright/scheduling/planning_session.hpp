@@ -85,7 +85,7 @@ class PlanningSession {
   std::size_t restarts() const;
 
  private:
-  class State;  // src/scheduling/session_state.hpp
+  class State;
   std::unique_ptr<State> state_;
 };
 

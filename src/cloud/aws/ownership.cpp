@@ -70,6 +70,9 @@ std::string boot_shape(const model::NodeClaim& claim) {
 }
 
 void Ownership::deal(const Launched& launched, const model::NodeClaim& claim, base::TimePoint now) {
+  if (const auto before = dealt_.find(claim.meta.uid); before != dealt_.end()) {
+    whose_.erase(before->second.launched.instance_id);
+  }
   dealt_[claim.meta.uid] = {launched, claim.meta.name, now};
   whose_[launched.instance_id] = claim.meta.uid;
 }

@@ -214,6 +214,11 @@ class Checker {
 
   void check_min_values(const PlannedClaim& claim, const PoolOption& option,
                         const std::string& name, const std::set<std::string>& listed) {
+    const auto* capacity = claim.requirements.find("karpenter.sh/capacity-type");
+    if (capacity != nullptr && capacity->op() == model::Operator::In &&
+        capacity->values() == std::vector<std::string>{"reserved"}) {
+      return;  // bought already: nothing is left to choose
+    }
     const auto relaxed = claim.annotations.find("karpenter.sh/nodeclaim-min-values-relaxed");
     if (relaxed != claim.annotations.end() && relaxed->second == "true") {
       if (problem_.options.min_values == scheduling::MinValuesPolicy::Strict) {

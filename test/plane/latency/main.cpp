@@ -216,6 +216,7 @@ void print_times(const std::map<std::string, Report>& reports,
   };
   std::vector<double> from_arrival;
   std::vector<double> from_storing;
+  std::pair<double, std::string> slowest;
   std::size_t early = 0;
   std::size_t unbought = 0;
   for (const auto& [name, report] : reports) {
@@ -228,6 +229,7 @@ void print_times(const std::map<std::string, Report>& reports,
     } else {
       from_arrival.push_back(between(report.arrived, call->second));
       from_storing.push_back(std::max(0.0, between(report.stored, call->second)));
+      slowest = std::max(slowest, {from_arrival.back(), name + " on " + claim->second});
     }
   }
   std::printf("  %zu pods reported Unschedulable; %zu create calls\n", reports.size(),
@@ -238,6 +240,8 @@ void print_times(const std::map<std::string, Report>& reports,
       from_arrival.size(), early, unbought);
   print_line("report arrived -> create call", from_arrival);
   print_line("report stored  -> create call", from_storing);
+  std::printf("  the slowest: %s (MILLWRIGHT_KEEP=1 keeps what all parts said)\n",
+              slowest.second.c_str());
 }
 
 base::Result<> measure(int rate, int length) {

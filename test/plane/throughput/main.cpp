@@ -189,6 +189,24 @@ base::Result<std::unique_ptr<Plane>> plane_of(int nodes) {
   return plane;
 }
 
+enum class Wiring : std::uint8_t { None, FilterAlone, Whole };
+constexpr const char* kNames[] = {"without", "filter alone", "with the extender"};
+
+// What stands under "extenders" in kube-scheduler's configuration.
+std::string extenders(Controller* controller, Wiring wiring) {
+  if (controller == nullptr) {
+    return "";
+  }
+  auto entries = json::parse(controller->extender());
+  if (wiring == Wiring::FilterAlone) {
+    for (auto& entry : entries.as_array()) {
+      entry.as_object().erase("prioritizeVerb");
+      entry.as_object().erase("weight");
+    }
+  }
+  return json::serialize(entries);
+}
+
 struct Measured {
   double pods_per_second = 0;
   double milliseconds_per_pod = 0;  // of kube-scheduler's own thread of decisions
@@ -196,19 +214,19 @@ struct Measured {
 
 // The pods are there before the scheduler is, and gone afterwards. "Without" is without any of us:
 // the controller, which watches the same objects, does not run either.
-base::Result<Measured> measure(Plane& plane, int pods, bool extender, int turn) {
+base::Result<Measured> measure(Plane& plane, int pods, Wiring wiring, int turn) {
   for (int i = 0; i < pods; ++i) {
     plane.call("POST", "/api/v1/namespaces/default/pods", pod(turn, i));
   }
   std::unique_ptr<Controller> controller;
-  if (extender) {
+  if (wiring != Wiring::None) {
     MW_TRY(started, Controller::start(plane, {}));
     controller = std::move(started);
   }
   Measured measured;
   {
     const Bindings bindings(plane.kubeconfig());
-    auto done = plane.start_scheduler(extender ? controller->extender() : "");
+    auto done = plane.start_scheduler(extenders(controller.get(), wiring));
     done = done ? in_time(plane::wait_until(kLimit, [&] { return bindings.count() >= pods; }),
                           "not all pods were bound")
                 : done;
@@ -218,7 +236,7 @@ base::Result<Measured> measure(Plane& plane, int pods, bool extender, int turn) 
     measured.pods_per_second = bindings.per_second();
     measured.milliseconds_per_pod = milliseconds_per_pod(plane.scheduler_metrics());
   }
-  if (extender) {
+  if (wiring == Wiring::Whole) {
     const std::string metrics = controller->metrics();
     for (const std::string verb : {"filter", "prioritize"}) {
       std::printf("    %-10s p50 %s, p99 %s in the server\n", verb.c_str(),
@@ -240,20 +258,23 @@ base::Result<Measured> measure(Plane& plane, int pods, bool extender, int turn) 
 base::Result<> compare(int nodes, int pods) {
   std::printf("%d pods on %d nodes\n", pods, nodes);
   MW_TRY(plane, plane_of(nodes));
-  Measured sums[2];
+  Measured sums[3];
   int turn = 0;
-  for (const bool extender : {false, true, true, false}) {
-    MW_TRY(measured, measure(*plane, pods, extender, ++turn));
-    sums[extender ? 1 : 0].pods_per_second += measured.pods_per_second;
-    sums[extender ? 1 : 0].milliseconds_per_pod += measured.milliseconds_per_pod;
-    std::printf("  %-18s %.0f pods bound per second, %.2f ms to choose a node\n",
-                extender ? "with the extender" : "without", measured.pods_per_second,
-                measured.milliseconds_per_pod);
+  for (const Wiring wiring : {Wiring::None, Wiring::Whole, Wiring::FilterAlone, Wiring::FilterAlone,
+                              Wiring::Whole, Wiring::None}) {
+    MW_TRY(measured, measure(*plane, pods, wiring, ++turn));
+    const auto at = static_cast<std::size_t>(wiring);
+    sums[at].pods_per_second += measured.pods_per_second;
+    sums[at].milliseconds_per_pod += measured.milliseconds_per_pod;
+    std::printf("  %-18s %.0f pods bound per second, %.2f ms to choose a node\n", kNames[at],
+                measured.pods_per_second, measured.milliseconds_per_pod);
     std::fflush(stdout);
   }
-  std::printf("  with the extender: %.1f %% of the rate without, %.2f ms more to choose a node\n",
-              100 * sums[1].pods_per_second / sums[0].pods_per_second,
-              (sums[1].milliseconds_per_pod - sums[0].milliseconds_per_pod) / 2);
+  for (const std::size_t at : {1, 2}) {
+    std::printf("  %s: %.1f %% of the rate without, %.2f ms more to choose a node\n", kNames[at],
+                100 * sums[at].pods_per_second / sums[0].pods_per_second,
+                (sums[at].milliseconds_per_pod - sums[0].milliseconds_per_pod) / 2);
+  }
   std::fflush(stdout);
   return {};
 }

@@ -6,6 +6,7 @@
 #include "cloud/aws/aws_cloud.hpp"
 #include "cloud/aws/type_labels.hpp"
 #include "millwright/app/wiring.hpp"
+#include "millwright/cloud/measured.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/sandbox/world.hpp"
@@ -106,7 +107,7 @@ class AwsCluster {
     program_->client = std::make_unique<kube::Client>(loop, world.transport());
     cloud::AwsSettings settings{.cluster_name = "demo", .cluster_endpoint = "https://api.example"};
     settings.kubernetes_version = "1.31";
-    program_->providers->add(std::make_unique<cloud::aws::AwsCloud>(
+    auto provider = std::make_unique<cloud::aws::AwsCloud>(
         cloud::aws::AwsCloud::Parts{
             .loop = loop,
             .client = http,
@@ -115,7 +116,9 @@ class AwsCluster {
             .endpoints = *cloud::aws::Endpoints::make("us-west-2", machine.surroundings()),
             .metrics = metrics,
             .log = {}},
-        cloud::aws::PriceFile{}));
+        cloud::aws::PriceFile{});
+    // As in the program: what is not passed on here is lost there.
+    program_->providers->add(cloud::measured(std::move(provider), loop, metrics));
     program_->engine =
         std::make_unique<app::Engine>(app::EngineParts{.loop = loop,
                                                        .compute = compute,

@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 
 namespace millwright::scheduling::testing {
@@ -67,6 +68,21 @@ TEST(PlanningSession, AnArrivingPodJoinsAnOpenClaimAndOnlyThatIsReported) {
   EXPECT_EQ(revision.claims.front().second.pod_uids.back(), "new");
   EXPECT_EQ(revision.claims.front().first, std::get<std::size_t>(revision.placements[0].target));
   EXPECT_EQ(session.restarts(), 1U);
+}
+
+TEST(PlanningSession, NodesAsTheyWereAreNotKeptForEver) {
+  ProblemBuilder problem;
+  problem.add(pool("default"), three_sizes()).add(node("a")).add(pod("web").cpu("1"));
+  PlanningSession session(problem.problem(), kNeverAnew);
+  const auto now = [] { return std::make_shared<const NodeRecord>(*NodeRecordPtr(node("a"))); };
+  NodeRecordPtr first = now();
+  const std::weak_ptr<const NodeRecord> witness = first;
+  EXPECT_FALSE(session.set_node(std::move(first)).from_scratch);
+  for (int change = 0; change < 5000; ++change) {
+    session.set_node(now());
+  }
+  EXPECT_TRUE(witness.expired());
+  EXPECT_EQ(session.restarts(), 2U);
 }
 
 TEST(PlanningSession, AClaimWithoutPodsIsNoLongerWanted) {

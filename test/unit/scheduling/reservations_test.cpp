@@ -49,6 +49,31 @@ TEST(Reservations, AreUsedFirstAndPinTheClaim) {
   EXPECT_EQ(plan.claims[0].price, 0.001);
 }
 
+TEST(Reservations, AreUsedWhereWhatElseMightBeBoughtMeetsMinValues) {
+  const auto sold = [](const std::string& name) {
+    return type(name)
+        .cpu("4")
+        .no_overhead()
+        .sold(std::vector<std::pair<std::string, std::string>>{})
+        .sold(offering("z", "on-demand", 1));
+  };
+  const auto two = types({sold("t").sold(reserved("z", "r-1", 1)), sold("u")});
+  const auto choosy = [](int least) {
+    return pool("default").requires_(
+        need(model::kInstanceTypeLabel, model::Operator::Exists, {}, least));
+  };
+  const Plan plan = ProblemBuilder().add(choosy(2), two).add(pod("p")).solve();
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  EXPECT_THAT(values_of(plan.claims[0], model::kCapacityTypeLabel), ElementsAre("reserved"));
+  EXPECT_THAT(values_of(plan.claims[0], model::kInstanceTypeLabel), ElementsAre("t"));
+  // A NodeClaim that lists fewer values than its minValues is refused by the API server.
+  EXPECT_EQ(plan.claims[0].requirements.get(model::kInstanceTypeLabel).min_values(), 1);
+
+  const Plan refused = ProblemBuilder().add(choosy(3), two).add(pod("p")).solve();
+  EXPECT_THAT(refused.claims, SizeIs(0));
+  EXPECT_THAT(refused.refusals, SizeIs(1));
+}
+
 TEST(Reservations, AreCountedDownWithinAPlan) {
   const auto list = one_type({offering("z", "on-demand", 1), reserved("z", "r-1", 2)});
   const Plan plan =
