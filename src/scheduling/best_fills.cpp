@@ -97,14 +97,14 @@ void BestFills::weigh(const SoldMachine& machine, std::size_t weight) {
     const Amounts& requests = *lots_.lots()[item.lot].requests;
     item.size =
         one * static_cast<double>(requests[first]) + other * static_cast<double>(requests[second]);
+    // Those that take nothing of either come first.
+    item.density = item.size > 0 ? item.value / item.size : std::numeric_limits<double>::infinity();
   }
 }
 
 void BestFills::sort_items() {
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-    const double left = a.value * b.size;
-    const double right = b.value * a.size;
-    return left != right ? left > right : a.lot < b.lot;
+    return a.density != b.density ? a.density > b.density : a.lot < b.lot;
   });
 }
 
@@ -134,7 +134,7 @@ bool BestFills::list_items(const SoldMachine& machine, const std::vector<double>
     if (values[lot] <= 0 || most_[lot] == 0) {
       continue;
     }
-    items_.push_back({lot, values[lot], 0, most_[lot]});
+    items_.push_back({.lot = lot, .value = values[lot], .limit = most_[lot]});
     for (std::size_t c = 0; c < columns; ++c) {
       wanted[c].first +=
           values[lot] * part_of((*lots_.lots()[lot].requests)[c], (*machine.room)[c]);

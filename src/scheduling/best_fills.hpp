@@ -42,7 +42,8 @@ class BestFills {
   struct Item {
     std::uint32_t lot = 0;
     double value = 0;
-    double size = 0;  // part of the room, by the weights of resources
+    double size = 0;     // part of the room, by the weights of resources
+    double density = 0;  // value by size
     std::size_t limit = 0;
   };
   // False when it is plain that nothing is worth more than `least`.

@@ -40,8 +40,9 @@ class PoolInspector {
     look_at_reservations();
     look_at_limits();
     if (found_.empty()) {
-      add(Stage::Limits, "other pods of this plan took the room that it could have had",
-          "wait for the next plan");
+      add(Stage::Limits,
+          "what other pods have left of limits, reservations and domains does not go together",
+          "drop one of its constraints, or raise the limits of NodePool " + pool_.name());
     }
     return std::move(found_);
   }
@@ -120,11 +121,16 @@ class PoolInspector {
 
   void look_at_topology() {
     const Candidate candidate{in_.pod_class, constraint_, rung_};
-    const auto reaches = [this](const Requirement& domain) {
-      return rows_.intersects(terms_.on_sale_in(domain));
+    const auto reaches = [this](const Requirements& domains) {
+      return rows_.intersects(terms_.on_sale_in(domains));
     };
-    for (auto& obstacle : topology_obstacles(in_.packing, candidate, reaches)) {
+    auto topology = topology_obstacles(in_.packing, candidate, reaches);
+    for (auto& obstacle : topology.obstacles) {
       add(Stage::Topology, std::move(obstacle.reason), std::move(obstacle.remedy));
+    }
+    if (topology.obstacles.empty() && topology.open.size() > 0) {
+      terms_.keep_to(topology.open);
+      rows_ &= terms_.on_sale();
     }
   }
 
@@ -170,6 +176,7 @@ class PoolInspector {
       }
     });
     if (!least || least->empty()) {
+      look_at_min_values_within(limits);
       return;
     }
     std::string reason;
@@ -182,6 +189,23 @@ class PoolInspector {
           .append(name + " of NodePool " + pool_.name() + " to " + shortage.needed.to_string());
     }
     add(Stage::Limits, std::move(reason), std::move(change));
+  }
+
+  // Enough instance types would do, but not of those that the limits still admit.
+  void look_at_min_values_within(const Limits& limits) {
+    if (!found_.empty() || in_.problem.options.min_values == MinValuesPolicy::BestEffort) {
+      return;
+    }
+    RowSet within = rows_;
+    limits.keep_within(within);
+    const Requirements all = terms_.merged();
+    const auto shortfall = min_values_shortfall(all, table_, within);
+    if (!shortfall.empty()) {
+      add(Stage::Limits,
+          "of the instance types that would do and that its limits still admit, " + shortfall,
+          "raise the limits of NodePool " + pool_.name() + ", or " +
+              lower_min_values(all, table_, within));
+    }
   }
 
   const Inspected& in_;

@@ -75,6 +75,7 @@ void Terms::add(Stage stage, std::string reason, std::string change) {
 Requirements Terms::merged() const {
   Requirements all = offered_;
   all.add(wanted_);
+  all.add(domains_);
   return all;
 }
 
@@ -103,17 +104,16 @@ RowSet Terms::on_sale_without(const Keys& keys) const {
 RowSet Terms::on_open_sale_without(std::string_view key) const {
   Requirements rest = offered_;
   rest.add(without(wanted_, {std::string(key)}));
+  rest.add(without(domains_, {std::string(key)}));
   return admitted(rest) & sold(rest, false);
 }
 
-RowSet Terms::on_sale_in(const Requirement& value) const {
+RowSet Terms::on_sale_in(const Requirements& more) const {
   Requirements all = merged();
-  Requirements one;
-  one.add(value);
-  if (!all.compatible(one, AllowUndefined::WellKnown)) {
+  if (!all.compatible(more, AllowUndefined::WellKnown)) {
     return RowSet(table_.size());
   }
-  all.add(value);
+  all.add(more);
   return admitted(all) & sold(all, true);
 }
 

@@ -23,6 +23,9 @@ class Terms {
   // them. False when that is not for what the pod wants.
   bool mend_combination();
 
+  // Once domains are chosen: all that follows is about machines in these.
+  void keep_to(const Requirements& domains) { domains_ = domains; }
+
   Requirements merged() const;
   // Instance types that meet both sides.
   RowSet meeting() const { return admitted(merged()); }
@@ -31,8 +34,8 @@ class Terms {
   // Those that can be bought without a reservation.
   RowSet on_open_sale() const { return admitted(merged()) & sold(merged(), false); }
   RowSet on_open_sale_without(std::string_view key) const;
-  // Those on sale with one value of a key.
-  RowSet on_sale_in(const Requirement& value) const;
+  // Those on sale with more requirements.
+  RowSet on_sale_in(const Requirements& more) const;
   // Some of them are large enough.
   bool fit(RowSet rows) const;
   const Requirements& wanted() const { return wanted_; }
@@ -57,6 +60,7 @@ class Terms {
   const Rung& rung_;
   Requirements offered_;  // by the pool, as it would be after the changes so far
   Requirements wanted_;   // by the pod, likewise
+  Requirements domains_;
   bool widened_ = false;  // the pool would offer more than it does
   std::vector<Obstacle>& found_;
 };

@@ -38,8 +38,9 @@ class TopologyInspector {
         candidate_(candidate),
         reaches_(reaches) {}
 
-  std::vector<TopologyObstacle> find() const {
+  TopologyFindings find() const {
     std::vector<TopologyObstacle> found;
+    Requirements open;
     const auto note = [&found](std::optional<TopologyObstacle> obstacle) {
       if (obstacle) {
         found.push_back(*std::move(obstacle));
@@ -47,25 +48,30 @@ class TopologyInspector {
     };
     for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
+      if (reachable.empty() && packing_.choices().only_distance(keyed)) {
+        continue;  // nodes without the label are apart from everything
+      }
       const std::size_t before = found.size();
       for (const std::uint32_t id : keyed.groups) {
         note(group_obstacle(id, reachable));
       }
-      const bool open = std::any_of(reachable.begin(), reachable.end(), [&](std::int32_t domain) {
-        return packing_.choices().allows(candidate_, keyed, domain);
-      });
-      if (!open && found.size() == before) {
+      const auto left = open_domains(keyed, reachable);
+      if (left.empty() && found.size() == before) {
         note(TopologyObstacle{
             "its constraints on " + name(keyed.key) + " leave no domain when taken together",
             "drop one of them"});
       }
+      open.add(Requirement::in(name(keyed.key), left));
     }
     for (const std::uint32_t id : candidate_.constraint.repelling) {
       // What it must itself keep apart from was said above.
       const auto& own = candidate_.rung.groups;
       if (std::find(own.begin(), own.end(), id) == own.end()) {
-        note(closed_by_others(id));
+        note(closed_by_others(id, open));
       }
+    }
+    if (found.empty()) {
+      note(not_together(open));
     }
     for (const std::uint32_t id : candidate_.rung.on_host) {
       note(missing_company(id));
@@ -74,7 +80,7 @@ class TopologyInspector {
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       return std::tie(a.reason, a.remedy) < std::tie(b.reason, b.remedy);
     });
-    return found;
+    return {std::move(found), std::move(open)};
   }
 
  private:
@@ -84,11 +90,46 @@ class TopologyInspector {
     std::vector<std::int32_t> result;
     const auto& domains = topology_.keys()[key].domains();
     for (std::size_t i = 0; i < domains.size(); ++i) {
-      if (reaches_(Requirement::in(name(key), {domains[i]}))) {
+      Requirements domain;
+      domain.add(Requirement::in(name(key), {domains[i]}));
+      if (reaches_(domain)) {
         result.push_back(static_cast<std::int32_t>(i));
       }
     }
     return result;
+  }
+
+  const std::string& domain_name(std::uint32_t key, std::int32_t domain) const {
+    return topology_.keys()[key].domains()[static_cast<std::size_t>(domain)];
+  }
+
+  // Each constraint leaves something, and so do those of each key: all together nothing.
+  std::optional<TopologyObstacle> not_together(const Requirements& open) const {
+    if (open.size() == 0 || reaches_(open)) {
+      return std::nullopt;
+    }
+    for (const Requirement& requirement : open) {
+      if (!requirement.is_complement() && requirement.values().empty()) {
+        return TopologyObstacle{"its constraints on " + requirement.key() +
+                                    " and those of other pods leave no domain when taken together",
+                                "drop one of its own, or change theirs"};
+      }
+    }
+    return TopologyObstacle{"its constraints and those of other pods leave only " +
+                                open.to_string() + ", which is not on sale together",
+                            "drop one of its own, or change theirs"};
+  }
+
+  // Those of them that no group of the key closes.
+  std::vector<std::string> open_domains(const Rung::Keyed& keyed,
+                                        const std::vector<std::int32_t>& reachable) const {
+    std::vector<std::string> open;
+    for (const std::int32_t domain : reachable) {
+      if (packing_.choices().allows(candidate_, keyed, domain)) {
+        open.push_back(domain_name(keyed.key, domain));
+      }
+    }
+    return open;
   }
 
   std::string list(std::uint32_t key, const std::vector<std::int32_t>& domains) const {
@@ -174,16 +215,23 @@ class TopologyInspector {
             "let it go to " + list(group.key_index, company)};
   }
 
-  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id) const {
+  // Takes what it closes out of `open`.
+  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id, Requirements& open) const {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.by_host) {
       return std::nullopt;  // a new node is free of others
     }
     const auto reachable = reachable_domains(group.key_index);
-    const bool all_closed =
-        std::all_of(reachable.begin(), reachable.end(),
-                    [&](std::int32_t domain) { return counts_.is_closed(id, domain); });
-    if (reachable.empty() || !all_closed) {
+    std::vector<std::string> left;
+    for (const std::int32_t domain : reachable) {
+      if (!counts_.is_closed(id, domain)) {
+        left.push_back(domain_name(group.key_index, domain));
+      }
+    }
+    if (left.size() < reachable.size()) {
+      open.add(Requirement::in(group.key, left));
+    }
+    if (reachable.empty() || !left.empty()) {
       return std::nullopt;
     }
     return TopologyObstacle{
@@ -216,8 +264,8 @@ class TopologyInspector {
 
 }  // namespace
 
-std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,
-                                                 const Reaches& reaches) {
+TopologyFindings topology_obstacles(const Packing& packing, const Candidate& candidate,
+                                    const Reaches& reaches) {
   if (!candidate.constraint.has_topology()) {
     return {};
   }

@@ -15,11 +15,18 @@ struct TopologyObstacle {
   std::string remedy;
 };
 
-// Whether an instance type that would do is on sale with this one value of a topology key.
-using Reaches = std::function<bool(const Requirement& domain)>;
+// Whether an instance type that would do is on sale with these values of topology keys.
+using Reaches = std::function<bool(const Requirements& domains)>;
 
-// Everything of that kind, for a new claim; none when topology is not what keeps the pod out.
-std::vector<TopologyObstacle> topology_obstacles(const Packing& packing, const Candidate& candidate,
-                                                 const Reaches& reaches);
+struct TopologyFindings {
+  std::vector<TopologyObstacle> obstacles;
+  // What is left of the domains of each key; it means something where there are no obstacles.
+  Requirements open;
+};
+
+// Everything of that kind, for a new claim; no obstacles when topology is not what keeps the pod
+// out.
+TopologyFindings topology_obstacles(const Packing& packing, const Candidate& candidate,
+                                    const Reaches& reaches);
 
 }  // namespace millwright::scheduling

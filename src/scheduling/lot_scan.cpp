@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kRounding = 1 + 1e-9;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-// Looked at for each pod of a claim. Of more than that, every second or third.
+// Looked at for each pod of a claim. Of more than that, every second or third, as long as one of
+// those may join.
 constexpr std::size_t kMaxLots = 192;
 // What a pod costs beside that, in lots looked at.
 constexpr std::size_t kPerPod = 32;
@@ -58,13 +59,17 @@ std::optional<std::uint32_t> LotScan::best(const Amounts& left) {
                            [&](std::uint32_t lot) { return least_[lot] > room; });
   first_ = static_cast<std::size_t>(small_enough - active_.begin());
   const std::size_t count = active_.size() - first_;
-  const std::size_t stride = count / kMaxLots + 1;
+  const std::size_t stride = handicap_.empty() ? count / kMaxLots + 1 : 1;
   work_ += count / stride + kPerPod;
   if (count == 0) {
     return std::nullopt;
   }
   if (stride > 1) {
-    return best_of_some(left, stride);
+    if (const auto found = best_of_some(left, stride)) {
+      return found;
+    }
+    // Few can still join, if any: worth a look at each.
+    work_ += count;
   }
   if (handicap_.empty()) {
     line_up(left.size());

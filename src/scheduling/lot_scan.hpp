@@ -52,8 +52,8 @@ class LotScan {
   std::span<const double> prices_;
   std::size_t first_ = 0;  // of the active lots that are small enough
 
-  // Once those are few, they stand side by side, which is quicker to go through: line_[i] is
-  // active_[line_begin_ + i].
+  // Once those are few, or few of them may join, they stand side by side, which is quicker to go
+  // through: line_[i] is active_[line_begin_ + i].
   std::size_t line_begin_ = 0;
   std::vector<double> line_;      // by column and place: their attraction
   std::vector<double> handicap_;  // minus infinity for those that may not join; empty: no line yet

@@ -114,7 +114,9 @@ void Packing::economise() {
 }
 
 void Packing::find_cheaper_claims() {
-  Repacking repacking(pods_, pools_, topology_, drafts_);
+  ProgramMemory of_this;
+  Repacking repacking(pods_, pools_, topology_, drafts_,
+                      strategy_.programs ? *strategy_.programs : of_this);
   for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
     repacked_ = repacking.run(pool) || repacked_;
   }

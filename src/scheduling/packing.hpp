@@ -7,11 +7,13 @@
 #include "scheduling/existing_nodes.hpp"
 #include "scheduling/narrowings.hpp"
 #include "scheduling/open_claims.hpp"
+#include "scheduling/program_memory.hpp"
 #include "scheduling/topology_choices.hpp"
 #include "scheduling/topology_counts.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -38,6 +40,8 @@ struct Strategy {
   // Pods that go to these nodes (by index into ExistingNodes::nodes()) before the others, as far as
   // they may; see dearest_on_nodes().
   std::span<const std::pair<std::uint32_t, std::uint32_t>> placed{};
+  // Shared by packings of one problem; none: nothing is remembered.
+  std::shared_ptr<ProgramMemory> programs{};
 };
 
 class Packing {

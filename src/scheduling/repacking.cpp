@@ -22,13 +22,25 @@ constexpr std::size_t kMaxWork = 60'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
 
-double node_cost(std::size_t before, std::size_t after) {
-  const double times = static_cast<double>(after) / static_cast<double>(before);
-  return kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
-         kFurtherCost * std::log2(std::max(times / 2, 1.0));
+}  // namespace
+
+double Repacking::Contest::with_node_cost(double of, std::size_t count) const {
+  const double times = static_cast<double>(count) / static_cast<double>(before);
+  return of * (1 + kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
+               kFurtherCost * std::log2(std::max(times / 2, 1.0)));
 }
 
-}  // namespace
+void Repacking::consider(std::vector<ClaimDraft>& claims, Contest& contest) const {
+  const double price = price_of(claims);
+  const double with_nodes = contest.with_node_cost(price, claims.size());
+  contest.fewest = contest.fewest == 0 ? claims.size() : std::min(contest.fewest, claims.size());
+  if (with_nodes < contest.least) {
+    contest.least = with_nodes;
+    contest.price = price;
+    contest.claims = claims.size();
+    contest.winners = std::move(claims);
+  }
+}
 
 bool Repacking::run(std::uint32_t pool) {
   pool_ = pool;
@@ -51,16 +63,8 @@ bool Repacking::run(std::uint32_t pool) {
   }
   lots.sort(pools_);
   paid_.assign(lots.lots().size(), 0);
-  double best = price_of(before) * (1 - kWorthwhile);
-  const std::size_t count_before = before.size();
-  std::vector<ClaimDraft> cheapest;
-  const auto consider = [&](std::vector<ClaimDraft>& result) {
-    const double price = price_of(result) * (1 + node_cost(count_before, result.size()));
-    if (price < best) {
-      best = price;
-      cheapest = std::move(result);
-    }
-  };
+  Contest contest{.before = before.size(), .price = price_of(before), .claims = before.size()};
+  contest.least = contest.price * (1 - kWorthwhile);
   // Pods that are all alike have one order only.
   const std::size_t passes = lots.lots().size() > 1 ? kFloors.size() : 1;
   for (std::size_t pass = 0; pass < passes && scan_.work() < kEnoughWork; ++pass) {
@@ -73,16 +77,11 @@ bool Repacking::run(std::uint32_t pool) {
     if (!repack(waiting, result)) {
       break;
     }
-    consider(result);
+    consider(result, contest);
     lots.revalue(paid_);
   }
-  if (worth_a_program(lots, cheapest.empty() ? before : cheapest)) {
-    std::vector<ClaimDraft> result = after;
-    if (PodLots waiting = lots; repack_by_fills(waiting, best, result)) {
-      consider(result);
-    }
-  }
-  return !cheapest.empty() && drafts_.adopt(pool, std::move(cheapest));
+  try_program(lots, after, contest);
+  return !contest.winners.empty() && drafts_.adopt(pool, std::move(contest.winners));
 }
 
 double Repacking::price_of(const std::vector<ClaimDraft>& claims) const {

@@ -12,6 +12,7 @@
 #include "scheduling/fill_choice.hpp"
 #include "scheduling/lot_scan.hpp"
 #include "scheduling/pod_lots.hpp"
+#include "scheduling/program_memory.hpp"
 
 #include <cstdint>
 #include <map>
@@ -25,8 +26,8 @@ namespace millwright::scheduling {
 class Repacking {
  public:
   Repacking(const PodClasses& pods, std::span<const PoolTemplate> pools, const Topology& topology,
-            ClaimDrafts& drafts)
-      : pods_(pods), pools_(pools), topology_(topology), drafts_(drafts) {}
+            ClaimDrafts& drafts, ProgramMemory& programs)
+      : pods_(pods), pools_(pools), topology_(topology), drafts_(drafts), programs_(programs) {}
 
   // Replaces the pool's claims by others that cost less. False when none were found, or within
   // the number of steps that it may take; then nothing has changed.
@@ -52,6 +53,18 @@ class Repacking {
     std::vector<Buy> by_efficiency;
     std::vector<Buy> by_price;
   };
+  // The cheapest claims so far. Nodes have a cost of their own, so that more of them must save
+  // more.
+  struct Contest {
+    std::size_t before = 0;           // claims that there were
+    double least = 0;                 // to beat, with what more nodes cost
+    double price = 0;                 // of the cheapest, or of those before
+    std::size_t claims = 0;           // likewise
+    std::size_t fewest = 0;           // of all that took part; 0: none did
+    std::vector<ClaimDraft> winners;  // none: those before
+    double with_node_cost(double of, std::size_t count) const;
+  };
+  void consider(std::vector<ClaimDraft>& claims, Contest& contest) const;
 
   // Claim by claim, each the best buy for those that wait.
   bool repack(PodLots& lots, std::vector<ClaimDraft>& result);
@@ -63,7 +76,12 @@ class Repacking {
             std::vector<ClaimDraft>& result);
   // What stays has room that is paid for.
   void fill_kept(PodLots& lots, std::vector<ClaimDraft>& result);
-  bool worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& claims) const;
+  // What the pods' room costs by the fraction of a machine.
+  static double fractional_price(const PodLots& lots);
+  bool worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& kept,
+                       const Contest& contest) const;
+  void try_program(const PodLots& lots, const std::vector<ClaimDraft>& kept, Contest& contest);
+  KnownLots known(const PodLots& lots, const std::vector<ClaimDraft>& kept) const;
   // What the program wants as a whole, or most of all.
   bool buy(PodLots& lots, const FillChoice& choice, std::vector<ClaimDraft>& result);
   bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result);
@@ -95,6 +113,7 @@ class Repacking {
   std::span<const PoolTemplate> pools_;
   const Topology& topology_;
   ClaimDrafts& drafts_;
+  ProgramMemory& programs_;
   std::uint32_t pool_ = 0;
   std::map<std::uint32_t, Market> markets_;  // by shape
   double floor_ = 0;

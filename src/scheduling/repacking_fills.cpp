@@ -32,17 +32,57 @@ constexpr double kAlmost = 0.5;
 
 }  // namespace
 
-bool Repacking::worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& claims) const {
-  // What the pods' room costs by the fraction of a machine.
-  double least = 0;
+double Repacking::fractional_price(const PodLots& lots) {
+  double price = 0;
   for (const Lot& lot : lots.lots()) {
-    if (lot.shape == ClaimShapes::kNone) {
-      return false;
-    }
-    least += lot.least * static_cast<double>(lot.left);
+    price += lot.least * static_cast<double>(lot.left);
   }
-  return lots.lots().size() <= kMaxLots && 2 * lots.claims_needed() < claims.size() &&
-         price_of(claims) > least * (1 + kWorthTheTrouble);
+  return price;
+}
+
+bool Repacking::worth_a_program(const PodLots& lots, const std::vector<ClaimDraft>& kept,
+                                const Contest& contest) const {
+  const auto& all = lots.lots();
+  if (all.size() > kMaxLots || 2 * lots.claims_needed() >= contest.claims ||
+      std::any_of(all.begin(), all.end(),
+                  [](const Lot& lot) { return lot.shape == ClaimShapes::kNone; })) {
+    return false;
+  }
+  const double hoped_for = fractional_price(lots) * (1 + kWorthTheTrouble);
+  // It will hardly come to fewer claims than the passes did.
+  return contest.price > hoped_for &&
+         contest.with_node_cost(price_of(kept) + hoped_for, contest.fewest) < contest.least;
+}
+
+KnownLots Repacking::known(const PodLots& lots, const std::vector<ClaimDraft>& kept) const {
+  KnownLots result{pool_, price_of(kept), kept.size(), {}};
+  for (const Lot& lot : lots.lots()) {
+    result.lots.push_back({*lot.requests, drafts_.shapes()[lot.shape].requirements.to_string(),
+                           lot.least, lot.left, lot.exclusive});
+  }
+  // Lots that are worth as much stand in the order in which their markets came up.
+  std::sort(result.lots.begin(), result.lots.end());
+  return result;
+}
+
+void Repacking::try_program(const PodLots& lots, const std::vector<ClaimDraft>& kept,
+                            Contest& contest) {
+  if (!worth_a_program(lots, kept, contest)) {
+    return;
+  }
+  const auto [at, is_new] = programs_.try_emplace(known(lots, kept));
+  ProgramOutcome& outcome = at->second;
+  if (!is_new && (outcome.claims == 0
+                      ? outcome.price >= contest.least
+                      : contest.with_node_cost(outcome.price, outcome.claims) >= contest.least)) {
+    return;
+  }
+  outcome = {0, contest.least};
+  std::vector<ClaimDraft> result = kept;
+  if (PodLots waiting = lots; repack_by_fills(waiting, contest.least, result)) {
+    outcome = {result.size(), price_of(result)};
+    consider(result, contest);
+  }
 }
 
 bool Repacking::repack_by_fills(PodLots& lots, double most, std::vector<ClaimDraft>& result) {

@@ -124,7 +124,8 @@ class BestPacking {
     }
   }
 
-  void attempt(const Strategy& strategy) {
+  void attempt(Strategy strategy) {
+    strategy.programs = programs_;
     auto packing = std::make_unique<Packing>(problem_, pods_, pools_, nodes_, topology_, strategy);
     packing->run();
     const Quality quality = quality_of(*packing, pools_);
@@ -145,6 +146,7 @@ class BestPacking {
   const Topology& topology_;
   std::vector<std::vector<std::uint32_t>> orders_;
   std::vector<std::vector<std::uint32_t>> refused_first_;  // orders too
+  std::shared_ptr<ProgramMemory> programs_ = std::make_shared<ProgramMemory>();
   std::unique_ptr<Packing> best_;
   Quality quality_;
   Strategy chosen_;

@@ -308,6 +308,39 @@ TEST(ExplainPods, PodAntiAffinity) {
        "its constraints on topology.kubernetes.io/zone leave no domain when taken together",
        "drop one of them",
        spec_becomes([](model::PodSpec& spec) { spec.affinity.required_pod_affinity.clear(); })},
+      {"two keys of which each leaves what is not sold with the other",
+       simple(refused_web()
+                  .with(beside(term(kZoneKey, {{"app", "db"}})))
+                  .with(apart(term(model::kCapacityTypeLabel, {{"app", "cache"}}))))
+           .add(node("d")
+                    .label(kZoneKey, "test-zone-3")
+                    .allocatable("pods", "1")
+                    .runs(pod("db").label("app", "db").with([](model::Pod& p) {
+                      p.spec.node_name = "d";
+                    })))
+           .add(node("c")
+                    .allocatable("pods", "1")
+                    .runs(pod("cache").label("app", "cache").with([](model::Pod& p) {
+                      p.spec.node_name = "c";
+                    }))),
+       "its constraints and those of other pods leave only karpenter.sh/capacity-type In [spot], "
+       "topology.kubernetes.io/zone In [test-zone-3], which is not on sale together",
+       "drop one of its own, or change theirs", spec_becomes([](model::PodSpec& spec) {
+         spec.affinity.required_pod_anti_affinity.clear();
+       })},
+      {"a limit that only matters where it may go",
+       simple(refused_web().with(beside(term(kZoneKey, {{"app", "db"}}))),
+              pool(kPool).limit("cpu", "8"),
+              types({type("small").cpu("2").sold({{"test-zone-1", "on-demand"}}),
+                     type("large").cpu("16").sold({{"test-zone-3", "on-demand"}})}))
+           .add(node("d")
+                    .label(kZoneKey, "test-zone-3")
+                    .allocatable("pods", "1")
+                    .runs(pod("db").label("app", "db").with([](model::Pod& p) {
+                      p.spec.node_name = "d";
+                    }))),
+       "it would exceed limits.cpu (8)", "raise limits.cpu of NodePool main to 16",
+       raises_limit("cpu", "16")},
       {"terms that no pod meets all of",
        simple(refused_web()
                   .with(beside(term(kZoneKey, {{"app", "db"}})))

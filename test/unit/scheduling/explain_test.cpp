@@ -50,6 +50,15 @@ TEST(Explain, NodePoolsThatCanBuyNothing) {
        "node.kubernetes.io/instance-type wants minValues 4 and has 3",
        "lower minValues of node.kubernetes.io/instance-type to 3 in NodePool main",
        requires_instead(need(model::kInstanceTypeLabel, Operator::Exists, {}, 3))},
+      {"minValues beyond what limits leave",
+       simple(p, pool(kPool)
+                     .requires_(need(model::kInstanceTypeLabel, Operator::Exists, {}, 2))
+                     .limit("cpu", "3")),
+       "of the instance types that would do and that its limits still admit, "
+       "node.kubernetes.io/instance-type wants minValues 2 and has 1",
+       "raise the limits of NodePool main, or lower minValues of node.kubernetes.io/instance-type "
+       "to 1",
+       raises_limit("cpu", "4")},
   });
 }
 
