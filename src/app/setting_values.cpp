@@ -99,6 +99,10 @@ std::string read_gates(std::string_view text, Settings& settings) {
       settings.feature_gates[name] = value;
     }
   }
+  if (const auto gate = settings.feature_gates.find("ReservedCapacity");
+      gate != settings.feature_gates.end()) {
+    settings.aws_settings.reserved_capacity = gate->second;
+  }
   settings.controllers.spot_to_spot = settings.feature_gates["SpotToSpotConsolidation"];
   settings.controllers.node_overlay = settings.feature_gates["NodeOverlay"];
   settings.controllers.static_capacity = settings.feature_gates["StaticCapacity"];

@@ -52,6 +52,11 @@ const Setting kTable[] = {
      [](std::string_view text, Settings& s) {
        return read_count(text, s.aws_settings.reserved_enis);
      }},
+    {"disable-dry-run", "DISABLE_DRY_RUN", "false",
+     "do not ask EC2 whether it would let an EC2NodeClass's machines be launched",
+     [](std::string_view text, Settings& s) {
+       return read_bool(text, s.aws_settings.disable_dry_run);
+     }},
     {"interruption-queue", "INTERRUPTION_QUEUE", "",
      "SQS queue with interruption events of EC2; empty: none is read",
      [](std::string_view text, Settings& s) {

@@ -1,5 +1,6 @@
 #include "millwright/controllers/garbage_collection.hpp"
 
+#include "controllers/reserved_capacity.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <algorithm>
@@ -43,6 +44,7 @@ base::Task<void> GarbageCollection::collect_from(cloud::Provider* provider) {
   }
   co_await remove_lost_claims(provider, *listed);
   co_await remove_leaked(provider, *listed);
+  co_await relabel_unreserved(services_, provider, *listed);
 }
 
 base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider,

@@ -28,7 +28,7 @@ std::string_view group_of(const model::NodeClass& node_class) {
   return std::string_view(node_class.api_version).substr(0, node_class.api_version.find('/'));
 }
 
-// The members of `wanted` that `present` does not have with the same value.
+// The members of `wanted` that `present` does not have with the same value; null is to be absent.
 json::object difference(const json::value& wanted, const json::value& present) {
   json::object changed;
   if (!wanted.is_object()) {
@@ -36,7 +36,8 @@ json::object difference(const json::value& wanted, const json::value& present) {
   }
   for (const auto& [key, value] : wanted.as_object()) {
     const auto* existing = present.is_object() ? present.as_object().if_contains(key) : nullptr;
-    if (existing == nullptr || *existing != value) {
+    const bool same = existing == nullptr ? value.is_null() : *existing == value;
+    if (!same) {
       changed[key] = value;
     }
   }

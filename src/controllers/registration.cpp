@@ -58,7 +58,8 @@ json::value registration_patch(const model::Node& node, const model::NodeClaim& 
                                           .block_owner_deletion = true}));
 
   std::vector<model::Taint> taints = node.taints;
-  if (claim.meta.label(model::kDoNotSyncTaintsLabel) != "true") {
+  // The Node says it: its kubelet was told to register the claim's taints itself.
+  if (node.meta.label(model::kDoNotSyncTaintsLabel) != "true") {
     merge_taints(taints, claim.taints);
     merge_taints(taints, claim.startup_taints);
   }

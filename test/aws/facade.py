@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """An AWS on loopback: moto behind a front that verifies every signature (SigV4), keeps CreateFleet
 idempotent by its client token, adds what moto lacks (prices, EKS image parameters, security groups of
-launched instances, sold out offerings, throttling, the lowest price strategy) and writes a ledger of
-all calls. What is secret is looked for in everything but the headers that are there to carry it.
+launched instances, sold out offerings, capacity reservations, dry runs of fleets, throttling, the
+lowest price strategy) and writes a ledger of all calls. What is secret is looked for in everything but the headers that are there to carry it.
 
 Prints one line of JSON with its URL when it is ready. Control, without signatures:
   GET  /_facade/ledger                    calls by name, launches by client token, secrets seen
   GET  /_facade/machines                  every instance there ever was, with its hardware and user data
   GET  /_facade/leftovers                 launch templates and instance profiles that exist
   POST /_facade/sold-out   {"type","zone"} an offering that CreateFleet refuses; {} forgets all
+  POST /_facade/reservation {"id","type","zone","left"} a capacity reservation of the account's;
+                           with {"id","ended": true} it is over and its instances run on
+  POST /_facade/deny       {"action"}     the role may not call it (dry runs say so); {} forgets all
   POST /_facade/throttle   {"action","count"} that many calls are told to slow down
   GET  /latest/...                        instance metadata, version 2
   GET  /v1/credentials                    the EKS Pod Identity agent
@@ -52,6 +55,10 @@ class Front:
         self.fleets = {}  # client token -> (body, status, headers, answer)
         self.launches = {}  # client token -> instance ids
         self.wanted = {}  # client token -> how many instances were asked for
+        self.reservations = {}  # id -> the control call that made it
+        self.reserved = {}  # instance id -> the reservation that it was launched into
+        self.denied = set()  # actions
+        self.template_reservations = {}  # launch template name -> reservation
         self.template_groups = {}  # launch template name -> security group ids
         self.template_user_data = {}  # launch template name -> base64
         self.user_data = {}  # instance id -> base64
@@ -228,12 +235,16 @@ def choose_offering(front, fields):
             continue
         prefix = name[:-len("InstanceType")]
         offering = (fields[name], fields.get(prefix + "AvailabilityZone", ""))
-        if offering not in front.sold_out:
+        template = fields.get(f"LaunchTemplateConfigs.{match.group(1)}.LaunchTemplateSpecification.LaunchTemplateName")
+        reservation = front.template_reservations.get(template)
+        full = reservation and front.reservations.get(reservation, {}).get("left", 0) <= 0
+        if offering not in front.sold_out and not full:
             in_stock.append((float(fields.get(prefix + "Priority", "0")), match.group(1), prefix))
             continue
         errors += ("<item><launchTemplateAndOverrides><overrides>"
                    f"<instanceType>{offering[0]}</instanceType><availabilityZone>{offering[1]}</availabilityZone>"
-                   "</overrides></launchTemplateAndOverrides><errorCode>InsufficientInstanceCapacity</errorCode>"
+                   "</overrides></launchTemplateAndOverrides><errorCode>"
+                   f"{'ReservationCapacityExceeded' if full else 'InsufficientInstanceCapacity'}</errorCode>"
                    f"<errorMessage>no {offering[0]} in {offering[1]}</errorMessage></item>")
     if not in_stock:
         return None, errors
@@ -248,14 +259,48 @@ def choose_offering(front, fields):
     return kept, errors
 
 
+def describe_reservations(front, fields):
+    wanted = fields.get("CapacityReservationId.1")
+    found = "".join(
+        f"<item><capacityReservationId>{each['id']}</capacityReservationId><ownerId>123456789012</ownerId>"
+        f"<instanceType>{each['type']}</instanceType><availabilityZone>{each['zone']}</availabilityZone>"
+        "<instanceMatchCriteria>targeted</instanceMatchCriteria><state>active</state>"
+        f"<availableInstanceCount>{each['left']}</availableInstanceCount></item>"
+        for each in front.reservations.values() if wanted in (None, each["id"]))
+    if wanted and not found:
+        return ec2_error("InvalidCapacityReservationId.NotFound", f"{wanted} does not exist")
+    return 200, {"Content-Type": "text/xml"}, (
+        "<DescribeCapacityReservationsResponse><capacityReservationSet>" + found +
+        "</capacityReservationSet></DescribeCapacityReservationsResponse>").encode()
+
+
+def show_reservations(front, text):
+    """DescribeInstances' answer with what moto does not keep: where an instance was launched into, and
+    whether it still runs there."""
+    for instance, reservation in front.reserved.items():
+        here = f"<capacityReservationId>{reservation}</capacityReservationId>"
+        text = text.replace(
+            f"<instanceId>{instance}</instanceId>",
+            f"<instanceId>{instance}</instanceId>" + (here if reservation in front.reservations else "") +
+            "<capacityReservationSpecification><capacityReservationTarget>" + here +
+            "</capacityReservationTarget></capacityReservationSpecification>")
+    return text
+
+
 def furnish(front, instance, template):
-    """What moto leaves out of a launch template: security groups and user data."""
+    """What moto leaves out of a launch template: reservation, security groups and user data."""
+    reservation = front.template_reservations.get(template)
+    if reservation:
+        front.reserved[instance] = reservation
+        front.reservations[reservation]["left"] -= 1
     front.user_data[instance] = front.template_user_data.get(template, "")
     setup_call(front, "ModifyInstanceAttribute", InstanceId=instance,
                **{f"GroupId.{n + 1}": group for n, group in enumerate(front.template_groups.get(template, []))})
 
 
 def create_fleet(front, headers, fields):
+    if fields.get("DryRun") == "true":
+        return ec2_error("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
     token = fields.get("ClientToken", "")
     body = urllib.parse.urlencode(sorted(fields.items()))
     with front.lock:
@@ -353,6 +398,16 @@ class Handler(BaseHTTPRequestHandler):
                     front.sold_out.add((asked["type"], asked["zone"]))
                 else:
                     front.sold_out.clear()
+            elif self.path == "/_facade/reservation":
+                if asked.get("ended"):
+                    front.reservations.pop(asked["id"])
+                else:
+                    front.reservations[asked["id"]] = asked
+            elif self.path == "/_facade/deny":
+                if asked:
+                    front.denied.add(asked["action"])
+                else:
+                    front.denied.clear()
             elif self.path == "/_facade/throttle":
                 front.throttle[asked["action"]] = asked["count"]
             self.reply_json({})
@@ -395,6 +450,8 @@ class Handler(BaseHTTPRequestHandler):
                 with front.lock:
                     front.bad_signatures += 1
                 return ec2_error("SignatureDoesNotMatch", problem, 403)
+        if action in front.denied:
+            return ec2_error("UnauthorizedOperation", f"You are not authorized to perform {action}.", 403)
         return self.perform(action, fields, body)
 
     def perform(self, action, fields, body):
@@ -405,15 +462,23 @@ class Handler(BaseHTTPRequestHandler):
             found = get_parameter(front, json.loads(body)["Name"])
             if found:
                 return found
+        if action == "DescribeCapacityReservations":
+            return describe_reservations(front, fields)
         if action == "CreateFleet":
             return create_fleet(front, self.headers, fields)
         if action == "CreateLaunchTemplate":
             groups = [value for name, value in sorted(fields.items()) if "SecurityGroupId." in name]
             with front.lock:
                 front.template_groups[fields["LaunchTemplateName"]] = groups
+                front.template_reservations[fields["LaunchTemplateName"]] = fields.get(
+                    "LaunchTemplateData.CapacityReservationSpecification."
+                    "CapacityReservationTarget.CapacityReservationId")
                 front.template_user_data[fields["LaunchTemplateName"]] = fields.get(
                     "LaunchTemplateData.UserData", "")
         status, headers, answer = to_moto(front, self.command, self.path, self.headers, body)
+        if action == "DescribeInstances" and status == 200:
+            with front.lock:
+                answer = show_reservations(front, answer.decode()).encode()
         if action.startswith("AssumeRole") and status == 200:
             text = answer.decode()
             with front.lock:

@@ -27,6 +27,8 @@ struct AwsSettings {
   bool isolated_vpc = false;        // ISOLATED_VPC: the Pricing API cannot be reached
   double vm_memory_overhead_percent = 0.075;  // VM_MEMORY_OVERHEAD_PERCENT
   std::int64_t reserved_enis = 0;             // RESERVED_ENIS
+  bool reserved_capacity = true;              // the feature gate ReservedCapacity
+  bool disable_dry_run = false;               // DISABLE_DRY_RUN: no launch is tried for a class
   std::string interruption_queue;             // INTERRUPTION_QUEUE: an SQS queue's name
   std::string price_file;                     // prices to use while the API gives none
   std::string price_cache;                    // file that keeps AWS's last prices over a restart

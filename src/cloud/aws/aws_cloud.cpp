@@ -10,11 +10,8 @@ namespace {
 using base::ErrorKind;
 
 constexpr base::Duration kClusterKept = std::chrono::minutes(5);
-
-std::string_view tag(const Ec2Instance& instance, std::string_view key) {
-  const auto found = instance.tags.find(key);
-  return found == instance.tags.end() ? std::string_view() : std::string_view(found->second);
-}
+// A class is resolved without a dry run when the types do not come by then.
+constexpr base::Duration kCatalogAwaited = std::chrono::seconds(20);
 
 ApiParts api_parts(AwsCloud::Parts& parts, CredentialSource* credentials) {
   return {.loop = parts.loop,
@@ -52,12 +49,14 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
       api_(api_parts(parts_, &credentials_)),
       ec2_(api_),
       catalog_(parts_.endpoints.region(), capacity_settings(parts_.settings)),
-      resolver_(api_, parts_.settings.cluster_name),
+      resolver_(api_, parts_.settings.cluster_name, parts_.settings.reserved_capacity),
       sold_out_(parts_.loop),
+      catalog_known_(parts_.loop),
       launcher_({.api = api_,
                  .catalog = catalog_,
                  .resolver = resolver_,
                  .cluster_name = parts_.settings.cluster_name,
+                 .reserved_capacity = parts_.settings.reserved_capacity,
                  .metrics = parts_.metrics,
                  .log = parts_.log,
                  .on_sold_out =
@@ -65,6 +64,7 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
                        sold_out_.notify();
                        catalog_changed();
                      }}),
+      validation_(launcher_, parts_.loop, parts_.log),
       tagging_(api_, parts_.settings.cluster_name, parts_.log),
       describes_(batcher_parts("describe_instances"),
                  [this](std::vector<std::string> ids) { return describe(std::move(ids)); }),
@@ -160,67 +160,6 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   auto launched = co_await launcher_.launch(claim, node_class, known);
   MW_CO_TRY(made, std::move(launched));
   co_return describe_launch(made, *node_class);
-}
-
-Instance AwsCloud::describe_launch(const Launched& launched, const model::NodeClass& node_class) {
-  Instance instance;
-  instance.provider_id = provider_id_of(launched.zone, launched.instance_id);
-  instance.image_id = launched.image_id;
-  instance.launched_at = parts_.loop.now();
-  const auto types = catalog_.types(node_class, parts_.loop.now());
-  if (const auto* type = scheduling::find_type(types, launched.type)) {
-    for (const auto& requirement : type->requirements) {
-      if (!requirement.is_complement() && requirement.values().size() == 1) {
-        instance.labels[requirement.key()] = requirement.values().front();
-      }
-    }
-    const auto not_zero = [](const auto& item) { return !item.second.is_zero(); };
-    for (const auto& item : type->capacity) {
-      if (not_zero(item)) {
-        instance.capacity.insert(item);
-      }
-    }
-    for (const auto& item : type->allocatable()) {
-      if (not_zero(item)) {
-        instance.allocatable.insert(item);
-      }
-    }
-  }
-  instance.labels[std::string(model::kInstanceTypeLabel)] = launched.type;
-  instance.labels[std::string(model::kZoneLabel)] = launched.zone;
-  instance.labels[std::string(model::kCapacityTypeLabel)] = launched.capacity_type;
-  instance.labels.erase(std::string(kZoneIdLabel));
-  for (const auto& subnet : read_status(node_class).subnets) {
-    if (subnet.zone == launched.zone && !subnet.zone_id.empty()) {
-      instance.labels[std::string(kZoneIdLabel)] = subnet.zone_id;
-    }
-  }
-  instance.annotations[std::string(kHashAnnotation)] = static_hash(node_class);
-  instance.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
-  return instance;
-}
-
-Instance AwsCloud::to_instance(const Ec2Instance& found) const {
-  Instance instance;
-  instance.provider_id = provider_id_of(found.zone, found.id);
-  instance.image_id = found.image_id;
-  // Before its tags say so: those of a merged launch come with the Node.
-  instance.node_claim = launcher_.ownership().claim_of(found.id);
-  if (instance.node_claim.empty()) {
-    instance.node_claim = tag(found, kClaimTag);
-  }
-  instance.node_pool = tag(found, model::kNodePoolLabel);
-  instance.labels[std::string(model::kInstanceTypeLabel)] = found.type;
-  instance.labels[std::string(model::kZoneLabel)] = found.zone;
-  instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
-  instance.labels[std::string(model::kCapacityTypeLabel)] = found.capacity_type();
-  if (const auto* facts = catalog_.find(found.type)) {
-    instance.labels[std::string(model::kArchLabel)] = facts->arch;
-  }
-  instance.launched_at = found.launched_at;
-  instance.terminating = found.is_terminating();
-  instance.node_name = found.private_dns_name;
-  return instance;
 }
 
 base::Task<AwsCloud::Describes::Replies> AwsCloud::describe(std::vector<std::string> ids) {
@@ -337,7 +276,7 @@ Provider::Reply<std::vector<Instance>> AwsCloud::list() {
       {"instance-state-name", {living_states().begin(), living_states().end()}}};
   auto answered = co_await ec2_.instances(filters);
   MW_CO_TRY(found, std::move(answered));
-  launcher_.ownership().sweep(parts_.loop.now());
+  launcher_.sweep();
   std::vector<Instance> result;
   for (const auto& each : found) {
     result.push_back(to_instance(each));
@@ -385,6 +324,50 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(known, std::move(facts));
   auto resolved = co_await resolver_.resolve(node_class, known.version);
   MW_CO_TRY(state, std::move(resolved));
+  if (resolver_.tell_reservations(catalog_.reservations())) {
+    catalog_.touch();
+    catalog_changed();
+  }
+  auto validated = co_await validate(node_class, std::move(state), known);
+  if (catalog_.is_known()) {
+    gauges_.publish(parts_.metrics, node_class->meta.name,
+                    catalog_.types(*node_class, parts_.loop.now()));
+  }
+  co_return validated;
+}
+
+// The last condition, of what the others found.
+base::Task<NodeClassState> AwsCloud::validate(NodeClassPtr node_class, NodeClassState state,
+                                              ClusterFacts cluster) {
+  NodeClassCondition condition;
+  condition.type = "ValidationSucceeded";
+  condition.good = state.ready;
+  if (!state.ready) {
+    condition.reason = "DependenciesNotReady";
+    condition.message = "waiting for what the other conditions name";
+  } else if (!parts_.settings.disable_dry_run) {
+    if (!catalog_.is_known()) {
+      const std::stop_token never;
+      co_await catalog_known_.wait(never, kCatalogAwaited);
+    }
+    std::optional<NodeClassCondition> judged;
+    if (catalog_.is_known()) {
+      const auto found = std::make_shared<model::NodeClass>(*node_class);
+      found->status = state.status;
+      found->meta.resource_version.clear();  // no version of it has this status yet
+      judged = co_await validation_.judge(found, std::move(cluster));
+    }
+    if (!judged) {
+      co_return state;
+    }
+    condition = *std::move(judged);
+  }
+  if (state.ready && !condition.good) {
+    state.ready = false;
+    state.reason = condition.reason;
+    state.message = condition.message;
+  }
+  state.conditions.push_back(std::move(condition));
   co_return state;
 }
 

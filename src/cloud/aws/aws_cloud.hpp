@@ -8,6 +8,8 @@
 #include "cloud/aws/launcher.hpp"
 #include "cloud/aws/resolver.hpp"
 #include "cloud/aws/tagging.hpp"
+#include "cloud/aws/type_gauges.hpp"
+#include "cloud/aws/validation.hpp"
 #include "millwright/cloud/aws.hpp"
 
 #include <memory>
@@ -56,6 +58,11 @@ class AwsCloud final : public Provider {
   base::Task<void> keep_prices(std::stop_token stop);
   base::Task<void> keep_templates(std::stop_token stop);
   base::Task<void> restock(std::stop_token stop);
+  base::Task<void> watch_reservations(std::stop_token stop);
+  base::Task<void> recount_reservations();
+  base::Task<void> end_expiring_blocks();
+  base::Task<NodeClassState> validate(NodeClassPtr node_class, NodeClassState state,
+                                      ClusterFacts cluster);
   base::Task<void> keep_listening(std::stop_token stop);
   base::Task<ApiResult<std::string>> queue_url();
   base::Task<ApiResult<>> poll(std::string url, std::stop_token stop);
@@ -83,7 +90,10 @@ class AwsCloud final : public Provider {
   mutable Catalog catalog_;  // instance_types() keeps what it made
   Resolver resolver_;
   base::Signal sold_out_;
+  base::Signal catalog_known_;
+  TypeGauges gauges_;
   Launcher launcher_;
+  Validation validation_;
   Tagging tagging_;
   Describes describes_;
   Terminations terminations_;

@@ -10,6 +10,7 @@ namespace {
 // Karpenter's periods.
 constexpr base::Duration kCatalogPeriod = std::chrono::hours(12);
 constexpr base::Duration kPricePeriod = std::chrono::hours(12);
+constexpr base::Duration kReservationPeriod = std::chrono::minutes(1);
 constexpr base::Duration kTemplatePeriod = std::chrono::minutes(5);
 // After a refresh that failed.
 constexpr base::Duration kAgain = std::chrono::minutes(1);
@@ -31,6 +32,9 @@ base::Task<bool> AwsCloud::refresh_catalog() {
   catalog_.set_types(*std::move(types));
   catalog_.set_zones(*std::move(zones));
   catalog_changed();
+  if (catalog_.is_known()) {
+    catalog_known_.notify();
+  }
   co_return catalog_.is_known();
 }
 
@@ -134,6 +138,69 @@ base::Task<void> AwsCloud::restock(std::stop_token stop) {
   }
 }
 
+// Nodes in a capacity block are drained before EC2 ends them with it.
+base::Task<void> AwsCloud::end_expiring_blocks() {
+  const std::vector<Filter> filters{
+      {"tag:" + std::string(kClusterTag), {parts_.settings.cluster_name}},
+      {"instance-state-name", {"pending", "running"}}};
+  auto found = co_await ec2_.instances(filters);
+  if (!found) {
+    parts_.log.warn("instances in capacity blocks could not be read, will try again",
+                    {{"error", found.error().message}});
+    co_return;
+  }
+  const auto expiring = resolver_.expiring_blocks(parts_.loop.now());
+  for (const auto& instance : *found) {
+    if (expiring.contains(instance.reservation_id) && interruption_callback_) {
+      interruption_callback_(provider_id_of(instance.zone, instance.id));
+    }
+  }
+}
+
+// Others use reservations too: how many instances are left changes without a launch of ours.
+base::Task<void> AwsCloud::recount_reservations() {
+  const auto ids = resolver_.reservation_ids();
+  if (ids.empty()) {
+    co_return;
+  }
+  std::vector<Filter> no_filters;
+  auto found = co_await ec2_.reservations(std::move(no_filters), ids);
+  if (!found) {  // of one that was deleted, which the next resolve() leaves out
+    parts_.log.warn("capacity reservations could not be counted, will try again",
+                    {{"error", found.error().message}});
+    co_return;
+  }
+  std::map<std::string, std::int64_t> left;
+  for (const auto& each : *found) {
+    left[each.what.id] = each.available;
+  }
+  bool news = false;
+  for (const auto& id : ids) {
+    const auto counted = left.find(id);
+    if (counted == left.end()) {
+      resolver_.reservation_ended(id);
+    }
+    const auto available = counted == left.end() ? 0 : counted->second;
+    news = catalog_.reservations().set(id, available) || news;
+  }
+  if (news) {
+    catalog_.touch();
+    catalog_changed();
+  }
+}
+
+base::Task<void> AwsCloud::watch_reservations(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    co_await base::sleep(parts_.loop, kReservationPeriod, stop);
+    if (!stop.stop_requested()) {
+      co_await recount_reservations();
+    }
+    if (!stop.stop_requested() && !resolver_.expiring_blocks(parts_.loop.now()).empty()) {
+      co_await end_expiring_blocks();
+    }
+  }
+}
+
 base::Task<void> AwsCloud::run(std::stop_token stop) {
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_catalog(stop));
@@ -162,6 +229,7 @@ base::Task<void> AwsCloud::lead(std::stop_token stop) {
   launcher_.inherit(parts_.loop.now());
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_templates(stop));
+  group.spawn(watch_reservations(stop));
   if (!parts_.settings.interruption_queue.empty()) {
     group.spawn(keep_listening(stop));
   }

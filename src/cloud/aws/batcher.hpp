@@ -101,11 +101,11 @@ class Batcher {
   void note(const Queue& queue) {
     const std::chrono::duration<double> waited = parts_.loop.now() - queue.first;
     parts_.metrics.observe("karpenter_cloudprovider_batcher_batch_time_seconds",
-                           "Duration of the batching window per batcher.",
+                           "How long the first request of a batch waited for others.",
                            {{"batcher", parts_.name}}, waited.count(),
                            {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2});
     parts_.metrics.observe("karpenter_cloudprovider_batcher_batch_size",
-                           "Size of the request batch per batcher.", {{"batcher", parts_.name}},
+                           "How many requests shared one call.", {{"batcher", parts_.name}},
                            static_cast<double>(queue.items.size()),
                            {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000});
   }

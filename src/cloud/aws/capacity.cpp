@@ -1,6 +1,7 @@
 #include "cloud/aws/capacity.hpp"
 
 #include "cloud/aws/ami_family.hpp"
+#include "cloud/aws/branch_interfaces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -161,6 +162,7 @@ void add_devices(const TypeFacts& type, ResourceList& capacity) {
     }
   }
   add("vpc.amazonaws.com/efa", type.efa_interfaces);
+  add("vpc.amazonaws.com/pod-eni", branch_interfaces(type.name));
 }
 
 }  // namespace

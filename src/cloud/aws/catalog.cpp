@@ -9,6 +9,9 @@
 namespace millwright::cloud::aws {
 namespace {
 
+// Reserved capacity is paid for already: all but free, yet cheaper types before dearer ones.
+constexpr double kReservedPriceDivisor = 10'000'000;
+
 using scheduling::Offering;
 using scheduling::Requirement;
 
@@ -22,6 +25,13 @@ bool is_compatible(const TypeFacts& type, const NodeClassSpec& spec) {
     return false;
   }
   return !is_windows(spec.family) || type.arch == "amd64";
+}
+
+void pin_reservation(scheduling::Requirements& to, const ResolvedReservation& reservation) {
+  to.add(Requirement::in(kReservationIdLabel, {reservation.id}));
+  to.add(Requirement::in(kReservationTypeLabel, {reservation.kind}));
+  to.add(Requirement::in(kReservationInterruptibleLabel,
+                         {reservation.interruptible ? "true" : "false"}));
 }
 
 // Changes whenever the NodeClass does; objects of a cluster carry a version for that.
@@ -59,6 +69,38 @@ void pin_all(scheduling::InstanceType& type, std::string_view key,
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   type.requirements.add(Requirement::in(key, std::move(values)));
+}
+
+void replace_all(scheduling::InstanceType& type, std::string_view key,
+                 std::vector<std::string> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  type.requirements.replace(Requirement::in(key, std::move(values)));
+}
+
+// What can be bought into its reservations too: their labels are the type's, all of them.
+void pin_reservations(scheduling::InstanceType& type,
+                      const std::vector<const ResolvedReservation*>& usable) {
+  std::vector<std::string> ids;
+  std::vector<std::string> kinds;
+  std::vector<std::string> interruptible;
+  for (const auto* each : usable) {
+    ids.push_back(each->id);
+    kinds.push_back(each->kind);
+    interruptible.emplace_back(each->interruptible ? "true" : "false");
+  }
+  for (auto& offering : type.offerings) {
+    if (offering.capacity_type() == model::kReserved) {
+      continue;
+    }
+    for (const auto key :
+         {kReservationIdLabel, kReservationTypeLabel, kReservationInterruptibleLabel}) {
+      offering.requirements.add(Requirement(key, model::Operator::DoesNotExist));
+    }
+  }
+  replace_all(type, kReservationIdLabel, std::move(ids));
+  replace_all(type, kReservationTypeLabel, std::move(kinds));
+  replace_all(type, kReservationInterruptibleLabel, std::move(interruptible));
 }
 
 }  // namespace
@@ -141,6 +183,28 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
     if (facts.has_on_demand) {
       add(subnet, model::kOnDemand, on_demand);
     }
+  }
+  std::vector<const ResolvedReservation*> usable;
+  for (const auto& reservation : findings.reservations) {
+    const auto subnet = std::find_if(findings.subnets.begin(), findings.subnets.end(),
+                                     [&](const auto& s) { return s.zone == reservation.zone; });
+    if (reservation.type != facts.name || subnet == findings.subnets.end()) {
+      continue;
+    }
+    usable.push_back(&reservation);
+    add(*subnet, model::kReserved, on_demand);
+    auto& added = type.offerings.back();
+    pin_reservation(added.requirements, reservation);
+    added.price /= kReservedPriceDivisor;
+    added.reservation_capacity = reservations_.left(reservation.id);
+    added.available = added.available && added.reservation_capacity > 0 && !reservation.expiring;
+    names.push_back(subnet->zone);
+    if (!subnet->zone_id.empty()) {
+      ids.push_back(subnet->zone_id);
+    }
+  }
+  if (!usable.empty()) {
+    pin_reservations(type, usable);
   }
   pin_all(type, model::kZoneLabel, std::move(names));
   pin_all(type, kZoneIdLabel, std::move(ids));

@@ -5,6 +5,7 @@
 #include "cloud/aws/capacity.hpp"
 #include "cloud/aws/node_class_spec.hpp"
 #include "cloud/aws/prices.hpp"
+#include "cloud/aws/reservation_ledger.hpp"
 #include "cloud/aws/type_facts.hpp"
 #include "cloud/aws/unavailable.hpp"
 #include "millwright/scheduling/instance_type.hpp"
@@ -31,6 +32,7 @@ class Catalog {
   void set_zones(ZonesByType zones);
   Prices& prices() { return prices_; }
   UnavailableOfferings& unavailable() { return unavailable_; }
+  ReservationLedger& reservations() { return reservations_; }
   // Prices or marks changed: what types() made before is stale.
   void touch() { ++version_; }
 
@@ -51,6 +53,7 @@ class Catalog {
   ZonesByType zones_;
   Prices prices_;
   UnavailableOfferings unavailable_;
+  ReservationLedger reservations_;
   std::uint64_t version_ = 0;
   struct Made {
     std::string of;  // the NodeClass, and the version here

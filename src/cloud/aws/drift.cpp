@@ -42,6 +42,12 @@ bool subnet_changed(const NodeClassFindings& findings, const Ec2Instance& instan
                       [&](const auto& subnet) { return subnet.id == instance.subnet_id; });
 }
 
+bool reservation_changed(const NodeClassFindings& findings, const Ec2Instance& instance) {
+  return !instance.reservation_id.empty() &&
+         std::none_of(findings.reservations.begin(), findings.reservations.end(),
+                      [&](const auto& each) { return each.id == instance.reservation_id; });
+}
+
 }  // namespace
 
 std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& node_class,
@@ -57,7 +63,10 @@ std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& 
   if (groups_changed(findings, instance)) {
     return "SecurityGroupDrift";
   }
-  return subnet_changed(findings, instance) ? "SubnetDrift" : "";
+  if (subnet_changed(findings, instance)) {
+    return "SubnetDrift";
+  }
+  return reservation_changed(findings, instance) ? "CapacityReservationDrift" : "";
 }
 
 }  // namespace millwright::cloud::aws

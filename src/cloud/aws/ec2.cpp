@@ -179,6 +179,49 @@ base::Task<ApiResult<std::vector<Image>>> Ec2::images(std::vector<Filter> filter
   co_return found;
 }
 
+namespace {
+Reservation read_reservation(const XmlNode& item, base::TimePoint now) {
+  Reservation read;
+  auto& what = read.what;
+  what.id = item.text_of("capacityReservationId");
+  what.type = item.text_of("instanceType");
+  what.zone = item.text_of("availabilityZone");
+  what.owner = item.text_of("ownerId");
+  what.match_criteria = item.text_of("instanceMatchCriteria");
+  if (item.text_of("reservationType") == "capacity-block") {
+    what.kind = "capacity-block";
+  }
+  what.end_time = item.text_of("endDate");
+  const auto end = base::parse_rfc3339(what.end_time);
+  what.expiring = what.is_block() && end && now >= *end - kBlockEndsEarly;
+  what.interruptible = item.text_of("interruptible") == "true";
+  read.available = item.integer_of("availableInstanceCount").value_or(0);
+  return read;
+}
+}  // namespace
+
+base::Task<ApiResult<std::vector<Reservation>>> Ec2::reservations(std::vector<Filter> filters,
+                                                                  std::vector<std::string> ids) {
+  filters.push_back({"state", {"active"}});
+  Form form = form_of("DescribeCapacityReservations", filters);
+  form.add_list("CapacityReservationId", ids);
+  if (ids.empty()) {
+    form.add("MaxResults", 1000);  // not with ids
+  }
+  const auto now = api_.loop().now();
+  std::vector<Reservation> found;
+  const auto read = [&](const XmlNode& root) {
+    for (const auto& item : root.items("capacityReservationSet")) {
+      found.push_back(read_reservation(item, now));
+    }
+  };
+  auto done = co_await pages(std::move(form), read);
+  if (!done) {
+    co_return tl::unexpected(std::move(done).error());
+  }
+  co_return found;
+}
+
 Ec2Instance read_instance(const XmlNode& item) {
   Ec2Instance instance;
   instance.id = item.text_of("instanceId");
@@ -192,6 +235,14 @@ Ec2Instance read_instance(const XmlNode& item) {
   // Fleets give the first, some emulators only the second.
   instance.is_spot =
       !item.text_of("spotInstanceRequestId").empty() || item.text_of("instanceLifecycle") == "spot";
+  // The first is where it runs now, which ends with the reservation; the second, that it was
+  // launched for it: what runs in an open one by chance is no reserved capacity of ours.
+  if (!item.child("capacityReservationSpecification")
+           .child("capacityReservationTarget")
+           .text_of("capacityReservationId")
+           .empty()) {
+    instance.reservation_id = item.text_of("capacityReservationId");
+  }
   for (const auto& group : item.items("groupSet")) {
     instance.security_groups.push_back(group.text_of("groupId"));
   }
@@ -297,6 +348,11 @@ base::Task<ApiResult<>> Ec2::delete_launch_template(std::string name) {
 }
 
 base::Task<ApiResult<XmlNode>> Ec2::create_fleet(Form form) {
+  auto answered = co_await api_.query(Service::Ec2, std::move(form));
+  co_return answered;
+}
+
+base::Task<ApiResult<XmlNode>> Ec2::run_instances(Form form) {
   auto answered = co_await api_.query(Service::Ec2, std::move(form));
   co_return answered;
 }

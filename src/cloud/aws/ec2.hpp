@@ -33,6 +33,11 @@ struct Image {
   model::StringMap tags;
 };
 
+struct Reservation {
+  ResolvedReservation what;
+  std::int64_t available = 0;  // instances not in use
+};
+
 struct Ec2Instance {
   std::string id;
   std::string type;
@@ -42,14 +47,20 @@ struct Ec2Instance {
   std::string subnet_id;
   std::string private_dns_name;
   bool is_spot = false;
+  std::string reservation_id;  // the capacity reservation that it was launched into
   std::string tenancy;
   std::vector<std::string> security_groups;  // sorted
   model::StringMap tags;
   std::optional<base::TimePoint> launched_at;
 
-  std::string_view capacity_type() const { return is_spot ? model::kSpot : model::kOnDemand; }
+  std::string_view capacity_type() const {
+    return is_spot ? model::kSpot : !reservation_id.empty() ? model::kReserved : model::kOnDemand;
+  }
   bool is_terminating() const { return state == "shutting-down" || state == "terminated"; }
 };
+
+// EC2 ends the instances of a capacity block half an hour before its end; ten minutes to drain.
+inline constexpr base::Duration kBlockEndsEarly = std::chrono::minutes(40);
 
 // The states of an instance that still matters to us.
 std::span<const std::string> living_states();
@@ -66,6 +77,9 @@ class Ec2 {
   // `owners` empty: any.
   base::Task<ApiResult<std::vector<Image>>> images(std::vector<Filter> filters,
                                                    std::vector<std::string> owners);
+  // Active ones. `ids` empty: whatever the filters find.
+  base::Task<ApiResult<std::vector<Reservation>>> reservations(std::vector<Filter> filters,
+                                                               std::vector<std::string> ids);
   base::Task<ApiResult<std::vector<Ec2Instance>>> instances(std::vector<Filter> filters);
   // NotFound names one id that is not there and hides the others: ask for fewer.
   base::Task<ApiResult<std::vector<Ec2Instance>>> instances_by_id(std::vector<std::string> ids);
@@ -79,6 +93,8 @@ class Ec2 {
 
   // CreateFleet; the root of its answer.
   base::Task<ApiResult<XmlNode>> create_fleet(Form form);
+  // RunInstances; the root of its answer.
+  base::Task<ApiResult<XmlNode>> run_instances(Form form);
 
  private:
   // Follows NextToken; `on_page` is called for each page's root element.

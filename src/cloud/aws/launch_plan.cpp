@@ -1,5 +1,6 @@
 #include "cloud/aws/launch_plan.hpp"
 
+#include "cloud/aws/reservation_ledger.hpp"
 #include "cloud/aws/type_labels.hpp"
 
 #include <algorithm>
@@ -89,6 +90,47 @@ void drop_dear_spot(std::vector<Candidate>& spot, const std::vector<Candidate>& 
   }
 }
 
+std::string label_of(const Offering& offering, std::string_view key) {
+  const auto* found = offering.requirements.find(key);
+  return found == nullptr || found->is_complement() || found->values().empty()
+             ? std::string()
+             : found->values().front();
+}
+
+// One launch is into one kind of reservation, each type and zone into one reservation (that with
+// most room), and a capacity block by itself: EC2 takes no more in one call.
+void narrow_reserved(std::vector<Candidate>& reserved, LaunchPlan& plan) {
+  if (reserved.empty()) {
+    return;
+  }
+  const auto first = std::min_element(
+      reserved.begin(), reserved.end(),
+      [](const Candidate& a, const Candidate& b) { return a.cheapest() < b.cheapest(); });
+  const auto* leading = first->offerings.front();
+  plan.reservation_kind = label_of(*leading, kReservationTypeLabel);
+  const auto interruptible = label_of(*leading, kReservationInterruptibleLabel);
+  plan.interruptible = interruptible == "true";
+  const auto is_other = [&](const Offering* each) {
+    return label_of(*each, kReservationTypeLabel) != plan.reservation_kind ||
+           label_of(*each, kReservationInterruptibleLabel) != interruptible;
+  };
+  if (plan.reservation_kind == "capacity-block") {
+    reserved = {Candidate{first->type, {leading}}};
+    return;
+  }
+  for (auto& candidate : reserved) {
+    auto& offerings = candidate.offerings;
+    std::erase_if(offerings, is_other);
+    std::stable_sort(offerings.begin(), offerings.end(), [](const auto* a, const auto* b) {
+      return a->zone() != b->zone() ? a->zone() < b->zone()
+                                    : a->reservation_capacity > b->reservation_capacity;
+    });
+    const auto same_zone = [](const auto* a, const auto* b) { return a->zone() == b->zone(); };
+    offerings.erase(std::unique(offerings.begin(), offerings.end(), same_zone), offerings.end());
+  }
+  std::erase_if(reserved, [](const Candidate& each) { return each.offerings.empty(); });
+}
+
 // A zone's subnet with the most free addresses; empty when the class has none there.
 std::string subnet_in(std::string_view zone, const LaunchContext& context) {
   const ResolvedSubnet* best = nullptr;
@@ -105,7 +147,7 @@ std::vector<LaunchGroup> group(const std::vector<Candidate>& candidates,
                                const model::NodeClaim& claim, const LaunchContext& context) {
   constexpr std::string_view kEfa = "vpc.amazonaws.com/efa";
   const bool wants_efa = model::get(claim.requests, kEfa).milli() > 0;
-  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, LaunchGroup> groups;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::string>, LaunchGroup> groups;
   std::map<std::string, std::string, std::less<>> subnets;
   for (const auto& candidate : candidates) {
     const auto& type = *candidate.type;
@@ -115,11 +157,14 @@ std::vector<LaunchGroup> group(const std::vector<Candidate>& candidates,
     }
     const auto pods = model::get(type.capacity, model::kPods).units();
     const auto efa = wants_efa ? model::get(type.capacity, kEfa).units() : 0;
-    auto& into = groups[{image->id, pods, efa}];
-    into.image_id = image->id;
-    into.max_pods = pods;
-    into.efa_interfaces = efa;
     for (const auto* offering : candidate.offerings) {
+      const bool is_reserved = offering->capacity_type() == model::kReserved;
+      const auto reservation = is_reserved ? label_of(*offering, kReservationIdLabel) : "";
+      auto& into = groups[{image->id, pods, efa, reservation}];
+      into.image_id = image->id;
+      into.max_pods = pods;
+      into.efa_interfaces = efa;
+      into.reservation_id = reservation;
       const std::string zone(offering->zone());
       const auto known = subnets.find(zone);
       const auto subnet =
@@ -147,9 +192,15 @@ base::Result<LaunchPlan> plan_launch(const model::NodeClaim& claim, const Launch
   const Requirements wanted(claim.requirements);
   auto spot = candidates_for(claim, wanted, context, model::kSpot);
   auto on_demand = candidates_for(claim, wanted, context, model::kOnDemand);
+  auto reserved = candidates_for(claim, wanted, context, model::kReserved);
   LaunchPlan plan;
   plan.capacity_type = spot.empty() ? model::kOnDemand : model::kSpot;
-  auto& chosen = spot.empty() ? on_demand : spot;
+  auto& cheaper = spot.empty() ? on_demand : spot;
+  if (!reserved.empty()) {
+    plan.capacity_type = model::kReserved;
+    narrow_reserved(reserved, plan);
+  }
+  auto& chosen = reserved.empty() ? cheaper : reserved;
   if (!keeps_min_values(wanted)) {
     drop_exotic(on_demand);
     drop_exotic(spot);

@@ -27,12 +27,17 @@ struct LaunchGroup {
   std::string image_id;
   std::int64_t max_pods = 0;
   std::int64_t efa_interfaces = 0;
+  std::string reservation_id = {};    // of the capacity reservation that it launches into
   std::vector<LaunchOption> options;  // by price
 };
 
 struct LaunchPlan {
   std::string capacity_type;
-  bool dedicated = false;  // tenancy
+  bool dedicated = false;             // tenancy
+  std::string reservation_kind = {};  // "default", "capacity-block"; of a reserved plan
+  bool interruptible = false;         // so are its reservations
+  // What is meant for none does not use one up either (the gate ReservedCapacity is on).
+  bool spares_reservations = true;
   std::vector<LaunchGroup> groups;
 };
 

@@ -115,6 +115,32 @@ void add_network(Form& form, const NodeClassSpec& spec, const LaunchGroup& group
   }
 }
 
+// Only what is meant for it may use up a reservation, open ones too.
+void add_reservation(Form& form, const LaunchPlan& plan, const LaunchGroup& group) {
+  const auto specification = data("CapacityReservationSpecification.");
+  if (group.reservation_id.empty()) {
+    if (plan.spares_reservations) {
+      form.add(specification + "CapacityReservationPreference", "none");
+    }
+    return;
+  }
+  form.add(specification + "CapacityReservationPreference", "capacity-reservations-only");
+  form.add(specification + "CapacityReservationTarget.CapacityReservationId", group.reservation_id);
+  if (plan.reservation_kind == "capacity-block") {
+    form.add(data("InstanceMarketOptions.MarketType"), "capacity-block");
+  } else if (plan.interruptible) {
+    form.add(data("InstanceMarketOptions.MarketType"), "interruptible-capacity-reservation");
+  }
+}
+
+// What CreateFleet calls the plan's capacity type.
+std::string_view target_of(const LaunchPlan& plan) {
+  if (plan.capacity_type != model::kReserved) {
+    return plan.capacity_type;
+  }
+  return plan.reservation_kind == "capacity-block" ? "capacity-block" : model::kOnDemand;
+}
+
 }  // namespace
 
 model::StringMap owned_tags(const NodeClassSpec& spec, const std::string& cluster,
@@ -159,6 +185,7 @@ base::Result<TemplateRequest> launch_template_for(const NodeClassSpec& spec,
     if (plan.dedicated) {
       form.add(data("Placement.Tenancy"), "dedicated");
     }
+    add_reservation(form, plan, group);
     add_tags(form, data("TagSpecification.1"), "network-interface", tags);
     if (plan.capacity_type == model::kSpot) {
       add_tags(form, data("TagSpecification.2"), "spot-instances-request", tags);
@@ -196,10 +223,10 @@ Form fleet_form(const FleetRequest& request) {
     ++position;
   }
   form.add("TargetCapacitySpecification.TotalTargetCapacity", request.capacity);
-  form.add("TargetCapacitySpecification.DefaultTargetCapacityType", request.plan.capacity_type);
+  form.add("TargetCapacitySpecification.DefaultTargetCapacityType", target_of(request.plan));
   if (request.plan.capacity_type == model::kSpot) {
     form.add("SpotOptions.AllocationStrategy", "price-capacity-optimized");
-  } else {
+  } else if (target_of(request.plan) == model::kOnDemand) {
     form.add("OnDemandOptions.AllocationStrategy", "lowest-price");
   }
   position = 0;

@@ -11,8 +11,10 @@ using base::ErrorKind;
 
 // DescribeInstances lags behind CreateFleet by seconds.
 constexpr base::Duration kShownBy = std::chrono::seconds(10);
+constexpr base::Duration kDoubted = std::chrono::hours(1);
 constexpr base::Duration kLookAgain = std::chrono::seconds(3);
 constexpr std::size_t kShownErrors = 5;
+constexpr std::string_view kReservationFull = "ReservationCapacityExceeded";
 constexpr std::string_view kMismatch = "IdempotentParameterMismatch";
 constexpr std::string_view kNoSpotRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
 
@@ -38,6 +40,18 @@ Boot boot_of(const model::NodeClaim& claim, const NodeClassSpec& spec, const Lau
                          .time_added = {}});
   boot.raid0 = spec.raid0;
   return boot;
+}
+
+// The reservation that the plan takes for the type in the zone; empty when it takes none.
+std::string reservation_of(const LaunchPlan& plan, std::string_view type, std::string_view zone) {
+  for (const auto& group : plan.groups) {
+    for (const auto& option : group.options) {
+      if (option.type == type && option.zone == zone) {
+        return group.reservation_id;
+      }
+    }
+  }
+  return {};
 }
 
 bool is_missing_template(std::string_view code) {
@@ -92,7 +106,8 @@ base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer) {
 }
 
 Launched launched_of(const Ec2Instance& found) {
-  return {found.id, found.type, found.zone, std::string(found.capacity_type()), found.image_id};
+  return {found.id,       found.type,          found.zone, std::string(found.capacity_type()),
+          found.image_id, found.reservation_id};
 }
 
 base::Error no_instance(const model::NodeClaim& claim) {
@@ -107,7 +122,7 @@ Launcher::Launcher(Parts parts)
       templates_(parts_.api, parts_.cluster_name, parts_.log),
       fleets_(parts_.api, parts_.metrics,
               [this](const LaunchPlan& plan, const FleetAnswer& answer) {
-                note_errors(answer, plan.capacity_type);
+                note_errors(answer, plan);
               }) {
   inherit(parts_.api.loop().now());
 }
@@ -156,13 +171,17 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   co_return share;
 }
 
-void Launcher::note_errors(const FleetAnswer& answer, std::string_view capacity_type) {
+void Launcher::note_errors(const FleetAnswer& answer, const LaunchPlan& plan) {
+  const std::string_view capacity_type = plan.capacity_type;
   const auto now = parts_.api.loop().now();
   bool marked = false;
   for (const auto& error : answer.errors) {
     auto& unavailable = parts_.catalog.unavailable();
     if (error.code == kNoSpotRole) {
       unavailable.mark("", "", model::kSpot, now);
+      marked = true;
+    } else if (error.code == kReservationFull) {
+      parts_.catalog.reservations().empty(reservation_of(plan, error.type, error.zone));
       marked = true;
     } else if (is_unfulfillable(error.code)) {
       unavailable.mark(error.type, error.zone, capacity_type, now);
@@ -188,7 +207,9 @@ base::Result<LaunchPlan> Launcher::plan(const model::NodeClaim& claim,
   context.free_addresses = [this](std::string_view subnet) {
     return parts_.resolver.free_addresses(subnet);
   };
-  return plan_launch(claim, context);
+  MW_TRY(plan, plan_launch(claim, context));
+  plan.spares_reservations = parts_.reserved_capacity;
+  return plan;
 }
 
 base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class,
@@ -252,8 +273,20 @@ Launched Launcher::take(const model::NodeClaim& claim, const LaunchPlan& plan,
       }
     }
   }
+  launched.reservation_id = reservation_of(plan, launched.type, launched.zone);
+  if (!launched.reservation_id.empty()) {
+    parts_.catalog.reservations().take(launched.reservation_id);
+    parts_.catalog.touch();
+  }
   ownership_.deal(launched, claim, parts_.api.loop().now());
   return launched;
+}
+
+// A claim is given up minutes after its launch was in doubt, and then nobody asks for it again.
+void Launcher::sweep() {
+  const auto now = parts_.api.loop().now();
+  ownership_.sweep(now);
+  std::erase_if(doubts_, [now](const auto& item) { return now - item.second.since > kDoubted; });
 }
 
 bool Launcher::is_inherited(const model::NodeClaim& claim) const {

@@ -24,6 +24,12 @@ namespace millwright::cloud::aws {
 using ClaimPtr = std::shared_ptr<const model::NodeClaim>;
 using NodeClassPtr = std::shared_ptr<const model::NodeClass>;
 
+// What a launch that was only judged said against the class; no reason: nothing.
+struct DryRun {
+  std::string reason;
+  std::string message;
+};
+
 class Launcher {
  public:
   struct Parts {
@@ -31,6 +37,7 @@ class Launcher {
     Catalog& catalog;
     Resolver& resolver;
     std::string cluster_name;
+    bool reserved_capacity;  // the gate of that name
     base::Metrics& metrics;
     base::Logger log;
     std::function<void()> on_sold_out;  // offerings were marked unavailable
@@ -45,6 +52,11 @@ class Launcher {
   base::Task<base::Result<Launched>> adopt(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class,
                                             ClusterFacts cluster);
+  // Asks AWS whether it would let the class's machines be launched, and launches none. An error
+  // when AWS could not be asked, or the class fits no machine.
+  base::Task<base::Result<DryRun>> dry_run(NodeClassPtr node_class, ClusterFacts cluster);
+  // Forgets what is known of claims that vanished long ago.
+  void sweep();
   // The living instance whose tags say that it is the claim's; NotFound when there is none.
   base::Task<base::Result<Ec2Instance>> find_by_claim(ClaimPtr claim);
 
@@ -67,13 +79,16 @@ class Launcher {
   base::Task<base::Result<Launched>> launch_planned(ClaimPtr claim, NodeClassPtr node_class,
                                                     std::shared_ptr<const LaunchPlan> plan,
                                                     ClusterFacts cluster);
+  base::Task<base::Result<DryRun>> dry_run_instances(NodeClassPtr node_class,
+                                                     std::shared_ptr<const LaunchPlan> plan,
+                                                     std::string launch_template);
   base::Task<base::Result<Ec2Instance>> look_for(ClaimPtr claim, NodeClassPtr node_class,
                                                  base::TimePoint until);
   base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);
   base::Result<LaunchPlan> plan(const model::NodeClaim& claim, const model::NodeClass& node_class);
   bool is_inherited(const model::NodeClaim& claim) const;
   Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
-  void note_errors(const FleetAnswer& answer, std::string_view capacity_type);
+  void note_errors(const FleetAnswer& answer, const LaunchPlan& plan);
 
   Parts parts_;
   Ec2 ec2_;

@@ -62,12 +62,18 @@ model::StringMap text_map(const json::value& value, std::string_view key) {
 std::vector<SelectorTerm> terms(const json::value& spec, std::string_view key) {
   std::vector<SelectorTerm> result;
   for (const auto& term : list(spec, key)) {
-    result.push_back({.tags = text_map(term, "tags"),
-                      .id = json_text(term, "id"),
-                      .name = json_text(term, "name"),
-                      .owner = json_text(term, "owner"),
-                      .alias = json_text(term, "alias"),
-                      .ssm_parameter = json_text(term, "ssmParameter")});
+    auto& read = result.emplace_back();
+    read.tags = text_map(term, "tags");
+    read.id = json_text(term, "id");
+    read.name = json_text(term, "name");
+    // Of images, and of capacity reservations.
+    read.owner = json_text(term, "owner");
+    if (read.owner.empty()) {
+      read.owner = json_text(term, "ownerID");
+    }
+    read.alias = json_text(term, "alias");
+    read.ssm_parameter = json_text(term, "ssmParameter");
+    read.match_criteria = json_text(term, "instanceMatchCriteria");
   }
   return result;
 }
@@ -102,6 +108,25 @@ Family family_of(const json::value& spec, const std::vector<SelectorTerm>& image
     }
   }
   return Family::Custom;
+}
+
+std::vector<ResolvedReservation> read_reservations(const json::value& status) {
+  std::vector<ResolvedReservation> result;
+  for (const auto& each : list(status, "capacityReservations")) {
+    auto& read = result.emplace_back();
+    read.id = json_text(each, "id");
+    read.type = json_text(each, "instanceType");
+    read.zone = json_text(each, "availabilityZone");
+    read.owner = json_text(each, "ownerID");
+    read.match_criteria = json_text(each, "instanceMatchCriteria");
+    if (auto kind = json_text(each, "reservationType"); !kind.empty()) {
+      read.kind = std::move(kind);
+    }
+    read.end_time = json_text(each, "endTime");
+    read.expiring = json_text(each, "state") == "expiring";
+    read.interruptible = boolean(each, "interruptible").value_or(false);
+  }
+  return result;
 }
 
 Kubelet read_kubelet(const json::value& spec) {
@@ -214,6 +239,7 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
   result.subnet_terms = terms(spec, "subnetSelectorTerms");
   result.security_group_terms = terms(spec, "securityGroupSelectorTerms");
   result.image_terms = terms(spec, "amiSelectorTerms");
+  result.reservation_terms = terms(spec, "capacityReservationSelectorTerms");
   result.family = family_of(spec, result.image_terms);
   result.user_data = json_text(spec, "userData");
   result.role = json_text(spec, "role");
@@ -266,6 +292,7 @@ NodeClassFindings read_status(const model::NodeClass& node_class) {
     result.images.push_back(std::move(image));
   }
   result.instance_profile = json_text(status, "instanceProfile");
+  result.reservations = read_reservations(status);
   return result;
 }
 

@@ -34,6 +34,7 @@ struct SelectorTerm {
   std::string owner;
   std::string alias;
   std::string ssm_parameter;
+  std::string match_criteria;  // capacity reservations: "open", "targeted"
 };
 
 struct BlockDevice {
@@ -81,6 +82,7 @@ struct NodeClassSpec {
   std::vector<SelectorTerm> subnet_terms;
   std::vector<SelectorTerm> security_group_terms;
   std::vector<SelectorTerm> image_terms;
+  std::vector<SelectorTerm> reservation_terms;
   Family family = Family::Custom;
   std::string user_data;
   std::string role;
@@ -114,10 +116,24 @@ struct ResolvedImage {
   bool deprecated = false;
   std::vector<model::SelectorRequirement> requirements;
 };
+// A capacity reservation that a class may use (EC2's CapacityReservation).
+struct ResolvedReservation {
+  std::string id;
+  std::string type;  // of instance
+  std::string zone;
+  std::string owner;
+  std::string match_criteria;
+  std::string kind = "default";  // or "capacity-block"
+  std::string end_time;          // RFC 3339; empty: it has none
+  bool expiring = false;         // a capacity block that EC2 is about to end
+  bool interruptible = false;
+  bool is_block() const { return kind == "capacity-block"; }
+};
 struct NodeClassFindings {
   std::vector<ResolvedSubnet> subnets;
   std::vector<ResolvedGroup> security_groups;
   std::vector<ResolvedImage> images;
+  std::vector<ResolvedReservation> reservations;
   std::string instance_profile;
 };
 NodeClassFindings read_status(const model::NodeClass& node_class);

@@ -28,6 +28,7 @@ struct Launched {
   std::string zone;
   std::string capacity_type;
   std::string image_id;
+  std::string reservation_id = {};  // when it was launched into a capacity reservation
 };
 
 // Equal for claims whose machines boot alike: pool, class, labels and taints. Hexadecimal.

@@ -330,6 +330,11 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     MW_CO_TRY(found_images, std::move(images));
     selected.images = std::move(found_images);
   }
+  if (reserved_capacity_) {
+    auto reserved = co_await find_reservations(api_, spec.reservation_terms);
+    MW_CO_TRY(found_reservations, std::move(reserved));
+    keep_reservations(std::move(found_reservations), selected.reservations);
+  }
   auto ensured = co_await ensure_profile(node_class);
   MW_CO_TRY(profile, std::move(ensured));
 
@@ -353,6 +358,9 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
         selected.image_problem.empty() ? "AMINotFound" : "UnsupportedAlias",
         selected.image_problem.empty() ? nothing_selected("amiSelectorTerms", "available image")
                                        : selected.image_problem);
+  if (reserved_capacity_) {
+    judge("CapacityReservationsReady", true, "", "");  // none is fine
+  }
   judge("InstanceProfileReady", !profile.name.empty(), "InstanceProfileNotReady", profile.problem);
   state.ready = true;
   for (const auto& condition : state.conditions) {
@@ -362,7 +370,8 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
       state.message = condition.message;
     }
   }
-  state.status = status_json(selected.subnets, selected.groups, selected.images, profile.name);
+  state.status = status_json(selected.subnets, selected.groups, selected.images,
+                             selected.reservations, profile.name);
   state.annotations[std::string(kHashAnnotation)] = static_hash(*node_class);
   state.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
   co_return state;

@@ -42,15 +42,38 @@ json::array images_json(const std::vector<ResolvedImage>& images) {
   return result;
 }
 
+json::array reservations_json(const std::vector<ResolvedReservation>& reservations) {
+  json::array result;
+  for (const auto& each : reservations) {
+    json::object item{{"id", each.id},
+                      {"availabilityZone", each.zone},
+                      {"instanceMatchCriteria", each.match_criteria},
+                      {"instanceType", each.type},
+                      {"ownerID", each.owner},
+                      {"reservationType", each.kind},
+                      {"state", each.expiring ? "expiring" : "active"},
+                      {"interruptible", each.interruptible}};
+    if (!each.end_time.empty()) {
+      item["endTime"] = each.end_time;
+    }
+    result.push_back(std::move(item));
+  }
+  return result;
+}
+
 }  // namespace
 
 json::value status_json(const std::vector<Subnet>& subnets,
                         const std::vector<ResolvedGroup>& groups,
-                        const std::vector<ResolvedImage>& images, const std::string& profile) {
+                        const std::vector<ResolvedImage>& images,
+                        const std::vector<ResolvedReservation>& reservations,
+                        const std::string& profile) {
   json::object status;
   status["subnets"] = subnets_json(subnets);
   status["securityGroups"] = groups_json(groups);
   status["amis"] = images_json(images);
+  status["capacityReservations"] =
+      reservations.empty() ? json::value() : json::value(reservations_json(reservations));
   status["instanceProfile"] = profile;
   return status;
 }

@@ -1,245 +1,11 @@
-// The real adapter over real HTTP against test/aws/facade.py, which verifies every signature. Run
-// by `scripts/test aws`, which starts the facade and names it in MILLWRIGHT_AWS_FACADE.
-#include "millwright/base/loop.hpp"
-#include "millwright/base/task.hpp"
-#include "millwright/cloud/aws.hpp"
-#include "millwright/model/codec.hpp"
-#include "millwright/net/client.hpp"
-
-#include <boost/json.hpp>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <future>
-#include <map>
-#include <mutex>
-#include <set>
-#include <thread>
+// What the adapter does, over real HTTP and with signatures that are verified.
+#include "adapter_fixture.hpp"
 
 namespace millwright::cloud {
 namespace {
 
-namespace json = boost::json;
-using base::ErrorKind;
 using testing::HasSubstr;
 using testing::Not;
-using namespace std::chrono_literals;
-
-constexpr std::string_view kSecret = "not-a-real-secret/0123456789+abcdefghijkl";
-
-std::string facade() {
-  const char* url = std::getenv("MILLWRIGHT_AWS_FACADE");
-  return url == nullptr ? "" : url;
-}
-
-// Keeps every record as text, to be searched for secrets.
-class Records final : public base::LogSink {
- public:
-  bool enabled(base::LogLevel /*level*/) const override { return true; }
-  void write(base::LogLevel /*level*/, std::string_view logger, std::string_view message,
-             const std::vector<base::LogField>& fields) override {
-    const std::scoped_lock lock(mutex_);
-    text_.append(logger).append(" ").append(message);
-    for (const auto& [key, value] : fields) {
-      text_.append(" ").append(key).append("=").append(value);
-    }
-    text_ += '\n';
-  }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
-
-// A loop on a thread of its own; tasks are run on it one after the other.
-class LoopThread {
- public:
-  LoopThread() : thread_([this] { loop.run(); }) {
-    call([this] { group_ = std::make_unique<base::TaskGroup>(loop); });
-  }
-  ~LoopThread() {
-    call([this] { group_.reset(); });
-    loop.stop();
-    thread_.join();
-  }
-  void call(const std::function<void()>& work) {
-    std::promise<void> done;
-    loop.post([&] {
-      work();
-      done.set_value();
-    });
-    done.get_future().get();
-  }
-  template <class T>
-  T run(std::function<base::Task<T>()> make) {
-    std::promise<T> done;
-    auto future = done.get_future();
-    loop.post([&] { group_->spawn(keep(make(), done)); });
-    return future.get();
-  }
-  void spawn(std::function<base::Task<void>(std::stop_token)> make) {
-    call([&] { group_->spawn(make(group_->stop_token())); });
-  }
-  base::RealLoop loop;
-
- private:
-  template <class T>
-  static base::Task<void> keep(base::Task<T> task, std::promise<T>& done) {
-    auto value = co_await std::move(task);
-    done.set_value(std::move(value));
-  }
-  std::unique_ptr<base::TaskGroup> group_;
-  std::thread thread_;
-};
-
-class Adapter : public testing::Test {
- protected:
-  void SetUp() override {
-    if (facade().empty()) {
-      GTEST_SKIP() << "run by scripts/test aws";
-    }
-    environment = {{"AWS_REGION", "us-west-2"},
-                   {"AWS_ENDPOINT_URL", facade()},
-                   {"AWS_ACCESS_KEY_ID", "AKIDMILLWRIGHTTEST00"},
-                   {"AWS_SECRET_ACCESS_KEY", std::string(kSecret)}};
-    client = net::make_client(thread.loop);
-    control("/_facade/sold-out", "{}");
-  }
-  void TearDown() override {
-    thread.call([this] {
-      background.reset();
-      cloud.reset();
-    });
-    EXPECT_THAT(records->text(), Not(HasSubstr(std::string(kSecret))));
-    EXPECT_THAT(metrics.render(), Not(HasSubstr(std::string(kSecret))));
-    if (!facade().empty()) {  // keys, session tokens and agents' tokens, in any request so far
-      EXPECT_EQ(json::serialize(control("/_facade/ledger").at("leaks")), "[]");
-    }
-  }
-
-  void start() {
-    AwsSettings settings;
-    settings.cluster_name = "demo";
-    auto made = make_aws_cloud(
-        thread.loop, *client, settings,
-        [this](const std::string& name) -> std::optional<std::string> {
-          const auto found = environment.find(name);
-          return found == environment.end() ? std::nullopt : std::optional(found->second);
-        },
-        metrics, base::Logger(records, "aws"));
-    ASSERT_TRUE(made) << made.error().message;
-    cloud = *std::move(made);
-    thread.call([this] {
-      background = std::make_unique<base::TaskGroup>(thread.loop);
-      background->spawn(cloud->run(background->stop_token()));
-    });
-  }
-
-  // Until the region's types and prices are known.
-  void wait_for_catalog() {
-    struct Until {
-      static base::Task<bool> known(base::Loop& loop, Provider& provider,
-                                    std::shared_ptr<const model::NodeClass> of) {
-        for (int i = 0; i < 600; ++i) {
-          const auto types = provider.instance_types({}, *of);
-          if (types && price_of(*types) != 0) {
-            co_return true;
-          }
-          co_await base::sleep(loop, 100ms);
-        }
-        co_return false;
-      }
-      static double price_of(const scheduling::InstanceTypes& types) {
-        const auto* type = scheduling::find_type(types, "m5.large");
-        return type == nullptr || type->offerings.empty() ? 0 : type->offerings.front().price;
-      }
-    };
-    const bool known =
-        thread.run<bool>([this] { return Until::known(thread.loop, *cloud, the_class); });
-    ASSERT_TRUE(known) << records->text();
-  }
-
-  std::shared_ptr<model::NodeClass> make_class() const {
-    auto result = std::make_shared<model::NodeClass>();
-    result->api_version = "karpenter.k8s.aws/v1";
-    result->kind = "EC2NodeClass";
-    result->meta.name = "default";
-    result->meta.uid = "0b54bb6e-0000-4000-8000-000000000001";
-    const json::array discovery{{{"tags", {{"karpenter.sh/discovery", "demo"}}}}};
-    result->spec = {{"subnetSelectorTerms", discovery},
-                    {"securityGroupSelectorTerms", discovery},
-                    {"amiSelectorTerms", json::array{{{"alias", "al2023@latest"}}}},
-                    {"role", "node-role"}};
-    return result;
-  }
-  // Resolves the class through AWS and keeps what it found.
-  NodeClassState resolve() {
-    auto of = make_class();
-    auto state = thread.run<base::Result<NodeClassState>>([&] { return cloud->resolve(of); });
-    EXPECT_TRUE(state) << state.error().message;
-    if (state) {
-      of->status = state->status;
-      the_class = of;
-    }
-    return state ? *state : NodeClassState{};
-  }
-
-  std::shared_ptr<model::NodeClaim> claim_named(const std::string& name,
-                                                std::vector<std::string> types) const {
-    auto claim = std::make_shared<model::NodeClaim>();
-    claim->meta.name = name;
-    claim->meta.uid = "uid-" + name;
-    claim->meta.labels[std::string(model::kNodePoolLabel)] = "pool";
-    claim->requirements = {
-        {.key = "node.kubernetes.io/instance-type",
-         .op = model::Operator::In,
-         .values = std::move(types)},
-        {.key = "karpenter.sh/capacity-type", .op = model::Operator::In, .values = {"on-demand"}},
-        {.key = "topology.kubernetes.io/zone",
-         .op = model::Operator::In,
-         .values = {"us-west-2a"}}};
-    return claim;
-  }
-  base::Result<Instance> create(std::shared_ptr<const model::NodeClaim> claim) {
-    return thread.run<base::Result<Instance>>([&] { return cloud->create(claim, the_class); });
-  }
-  base::Result<> remove(std::shared_ptr<const model::NodeClaim> claim) {
-    return thread.run<base::Result<>>([&] { return cloud->remove(claim); });
-  }
-  base::Result<std::vector<Instance>> list() {
-    return thread.run<base::Result<std::vector<Instance>>>([&] { return cloud->list(); });
-  }
-
-  json::value control(const std::string& path, const std::string& body = "") {
-    net::ClientRequest request;
-    request.method = body.empty() ? "GET" : "POST";
-    request.url = facade() + path;
-    request.body = body;
-    const auto answer = client->send_blocking(std::move(request));
-    EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? json::parse(answer->body) : json::value();
-  }
-  std::int64_t calls(const std::string& action) {
-    const auto ledger = control("/_facade/ledger");
-    const auto* found = ledger.at("calls").as_object().if_contains(action);
-    return found == nullptr ? 0 : found->as_int64();
-  }
-
-  LoopThread thread;
-  std::map<std::string, std::string> environment;
-  std::unique_ptr<net::Client> client;
-  std::shared_ptr<Records> records = std::make_shared<Records>();
-  base::Metrics metrics;
-  std::unique_ptr<Provider> cloud;
-  std::unique_ptr<base::TaskGroup> background;
-  std::shared_ptr<const model::NodeClass> the_class;
-};
 
 TEST_F(Adapter, AClaimsWholeLife) {
   const auto refused_before = control("/_facade/ledger").at("bad_signatures").as_int64();
@@ -372,41 +138,142 @@ TEST_F(Adapter, TheCatalogIsTheWholeRegion) {
   EXPECT_GT(priced, 2000U);
 }
 
-// "ec2:CreateFleet" and so on, from the policy that docs/aws.md gives.
-std::set<std::string> documented_actions() {
-  std::ifstream file(std::string(SOURCE_ROOT) + "/docs/aws.md");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto begin = text.find("```json\n") + 8;
-  const auto policy = json::parse(text.substr(begin, text.find("```", begin) - begin));
-  std::set<std::string> actions;
-  for (const auto& statement : policy.at("Statement").as_array()) {
-    for (const auto& action : statement.at("Action").as_array()) {
-      const std::string name(action.as_string());
-      EXPECT_TRUE(actions.insert(name.substr(name.find(':') + 1)).second) << name;
-    }
-  }
-  return actions;
-}
-
-TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
+TEST_F(Adapter, EqualClaimsAtOnceAreOneFleet) {
   start();
   resolve();
   wait_for_catalog();
-  const auto claim = claim_named("policy", {"m5.large"});
-  const auto made = create(claim);
-  ASSERT_TRUE(made) << made.error().message;
-  claim->provider_id = made->provider_id;
-  EXPECT_TRUE(remove(claim));
-  const auto allowed = documented_actions();
-  const auto ledger = control("/_facade/ledger");
-  EXPECT_GT(ledger.at("calls").as_object().size(), 10U);
-  for (const auto& [action, count] : ledger.at("calls").as_object()) {
-    const std::string name =
-        action.starts_with("GET /clusters/") ? "DescribeCluster" : std::string(action);
-    if (name != "AssumeRoleWithWebIdentity") {  // the role's trust policy allows it
-      EXPECT_TRUE(allowed.contains(name)) << name << " is called but not in docs/aws.md";
+  struct Together {
+    static base::Task<void> one(Provider& in, std::shared_ptr<const model::NodeClaim> claim,
+                                std::shared_ptr<const model::NodeClass> of,
+                                std::vector<base::Result<Instance>>& into) {
+      auto made = co_await in.create(std::move(claim), std::move(of));
+      into.push_back(std::move(made));
     }
+    static base::Task<std::vector<base::Result<Instance>>> all(
+        base::Loop& loop, Provider& in, std::vector<std::shared_ptr<const model::NodeClaim>> claims,
+        std::shared_ptr<const model::NodeClass> of) {
+      std::vector<base::Result<Instance>> made;
+      base::TaskGroup group(loop);
+      for (const auto& claim : claims) {
+        group.spawn(one(in, claim, of, made));
+      }
+      co_await group.join();
+      co_return made;
+    }
+  };
+  std::vector<std::shared_ptr<const model::NodeClaim>> claims;
+  for (const std::string name : {"merged-a", "merged-b", "merged-c"}) {
+    claims.push_back(claim_named(name, {"m5.large"}));
   }
+  const auto before = calls("CreateFleet");
+  const auto made = thread.run<std::vector<base::Result<Instance>>>(
+      [&] { return Together::all(thread.loop, *cloud, claims, the_class); });
+  EXPECT_EQ(calls("CreateFleet"), before + 1);
+  std::set<std::string> different;
+  for (const auto& each : made) {
+    ASSERT_TRUE(each) << each.error().message;
+    different.insert(each->provider_id);
+  }
+  EXPECT_EQ(different.size(), 3U);
+  // Ended before anything is recorded: the adapter still knows whose they are.
+  for (const auto& claim : claims) {
+    EXPECT_TRUE(remove(claim));
+  }
+}
+
+TEST_F(Adapter, AReservationIsAnOffering) {
+  control("/_facade/reservation",
+          R"({"id":"cr-0a1b","type":"m5.large","zone":"us-west-2b","left":3})");
+  start();
+  resolve({{"capacityReservationSelectorTerms",
+            json::array{{{"id", "cr-0a1b"}}, {{"id", "cr-0gone"}}}}});
+  wait_for_catalog();
+  EXPECT_EQ(the_class->status.at("capacityReservations").as_array().size(), 1U);
+  scheduling::InstanceTypes types;
+  thread.call([&] { types = *cloud->instance_types({}, *the_class); });
+  const auto* type = scheduling::find_type(types, "m5.large");
+  const auto reserved =
+      std::find_if(type->offerings.begin(), type->offerings.end(),
+                   [](const auto& each) { return each.capacity_type() == model::kReserved; });
+  ASSERT_NE(reserved, type->offerings.end());
+  EXPECT_EQ(reserved->zone(), "us-west-2b");
+  EXPECT_EQ(reserved->reservation_capacity, 3);
+  control("/_facade/reservation", R"({"id":"cr-0a1b","ended":true})");
+}
+
+TEST_F(Adapter, AReservationIsUsedUpThenOthersAreBoughtAndItsEndIsSeen) {
+  const std::string_view one = R"({"id":"cr-0c2d","type":"m5.large","zone":"us-west-2a","left":1})";
+  control("/_facade/reservation", std::string(one));
+  start();
+  const json::object terms{{"capacityReservationSelectorTerms", json::array{{{"id", "cr-0c2d"}}}}};
+  resolve(terms);
+  wait_for_catalog();
+  const auto patient = [this](const std::string& name) {
+    auto claim = claim_named(name, {"m5.large"});
+    claim->requirements[1].values = {"reserved", "on-demand"};
+    return claim;
+  };
+  const auto in = patient("in-the-reservation");
+  const auto first = create(in);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->labels.at("karpenter.sh/capacity-type"), "reserved");
+  EXPECT_EQ(first->labels.at("karpenter.k8s.aws/capacity-reservation-id"), "cr-0c2d");
+  EXPECT_EQ(first->labels.at("karpenter.k8s.aws/capacity-reservation-type"), "default");
+  const auto after = patient("when-it-is-used-up");
+  const auto second = create(after);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->labels.at("karpenter.sh/capacity-type"), "on-demand");
+
+  // Somebody else takes what EC2 had left.
+  control("/_facade/reservation", std::string(one));
+  resolve(terms);
+  control("/_facade/reservation",
+          R"({"id":"cr-0c2d","type":"m5.large","zone":"us-west-2a","left":0})");
+  const auto late = patient("too-late");
+  const auto refused = create(late);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::NoCapacity);
+  EXPECT_THAT(refused.error().message, HasSubstr("ReservationCapacityExceeded"));
+  const auto next = patient("its-successor");  // as the controllers make one after NoCapacity
+  const auto third = create(next);
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(third->labels.at("karpenter.sh/capacity-type"), "on-demand");
+
+  const auto capacity_type = [&] {
+    const auto read =
+        thread.run<base::Result<Instance>>([&] { return cloud->get(first->provider_id); });
+    return read ? read->labels.at("karpenter.sh/capacity-type") : read.error().message;
+  };
+  EXPECT_EQ(capacity_type(), "reserved");
+  control("/_facade/reservation", R"({"id":"cr-0c2d","ended":true})");
+  EXPECT_EQ(capacity_type(), "on-demand");
+  for (const auto& claim : {in, after, next}) {
+    EXPECT_TRUE(remove(claim));
+  }
+}
+
+TEST_F(Adapter, DryRunsTellWhetherTheRoleMayLaunch) {
+  start();
+  resolve();
+  wait_for_catalog();
+  const auto fleets = calls("CreateFleet");
+  const auto verdict = [](const NodeClassState& state) {
+    for (const auto& condition : state.conditions) {
+      if (condition.type == "ValidationSucceeded") {
+        return condition.good ? std::string("True") : condition.reason + ": " + condition.message;
+      }
+    }
+    return std::string("absent");
+  };
+  EXPECT_EQ(verdict(resolve({{"tags", {{"team", "api"}}}})), "True");
+  EXPECT_EQ(calls("CreateFleet"), fleets + 1);
+  EXPECT_GT(calls("RunInstances"), 0);
+  EXPECT_TRUE(list()->empty());
+  control("/_facade/deny", R"({"action":"RunInstances"})");
+  const auto state = resolve({{"tags", {{"team", "web"}}}});
+  control("/_facade/deny", "{}");
+  EXPECT_FALSE(state.ready);
+  EXPECT_THAT(verdict(state), testing::StartsWith("RunInstancesAuthCheckFailed: "));
 }
 
 }  // namespace

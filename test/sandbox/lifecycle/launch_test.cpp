@@ -210,6 +210,39 @@ TEST_F(Launch, StartupTaintsDelayInitializationUntilSomebodyTakesThemOff) {
             "True");
 }
 
+// Boot scripts of some images register the claim's taints with the Node, where somebody may have
+// taken one off before the Node is noticed.
+TEST_F(Launch, ANodeThatSaysSoKeepsTheTaintsItCameWith) {
+  cloud::SimulatedSettings settings;
+  settings.boot = {hours(5), hours(5), hours(5)};  // its kubelet is played here
+  start(with(settings));
+  apply_class();
+  apply_pool({.template_extra =
+                  "      taints: [{key: example.com/team, effect: PreferNoSchedule}]\n"
+                  "      startupTaints:\n"
+                  "      - {key: example.com/agent, effect: NoSchedule}"});
+  deploy({});
+  ASSERT_TRUE(wait_instances(1));
+  apply(
+      "apiVersion: v1\nkind: Node\nmetadata:\n  name: by-hand\n  labels: "
+      "{karpenter.sh/do-not-sync-taints: \"true\"}\nspec:\n  providerID: " +
+      instances().front().provider_id +
+      "\n  taints:\n  - {key: karpenter.sh/unregistered, effect: NoExecute}\n"
+      "  - {key: example.com/own, effect: NoSchedule}\n");
+  ASSERT_TRUE(wait([&] {
+    return condition(model::kNodeClaimResource, claims().front()->meta.name, "Registered") ==
+           "True";
+  }));
+  ASSERT_THAT(nodes(), SizeIs(1));
+  std::vector<std::string> keys;
+  for (const auto& taint : nodes().front()->taints) {
+    keys.push_back(taint.key);
+  }
+  EXPECT_THAT(keys, Contains("example.com/own"));
+  EXPECT_THAT(keys, Not(Contains("example.com/agent")));
+  EXPECT_THAT(keys, Not(Contains("example.com/team")));
+}
+
 TEST_F(Launch, AClaimOfItsOwnGetsANodeThatNobodyDisrupts) {
   start();
   apply_class();

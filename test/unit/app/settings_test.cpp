@@ -74,6 +74,10 @@ TEST(Settings, FeatureGatesSwitchWhatTheyName) {
       {{"feature-gates", "SpotToSpotConsolidation=true,Unheard=true"}}, environment_of({}));
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_TRUE(loaded.settings.controllers.spot_to_spot);
+  EXPECT_TRUE(loaded.settings.aws_settings.reserved_capacity);
+  const auto without =
+      load_settings({{"feature-gates", "ReservedCapacity=false"}}, environment_of({}));
+  EXPECT_FALSE(without.settings.aws_settings.reserved_capacity);
 }
 
 TEST(Settings, CloudsAreAList) {

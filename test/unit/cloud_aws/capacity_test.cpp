@@ -105,7 +105,15 @@ TEST(Capacity, CountsDevices) {
       {"inf2.8xlarge", "aws.amazon.com/neuroncore", 2},
       {"trn1.32xlarge", "aws.amazon.com/neuron", 16},
       {"trn1.32xlarge", "aws.amazon.com/neuroncore", 32},
-      {"m5.large", "nvidia.com/gpu", 0}};
+      {"m5.large", "nvidia.com/gpu", 0},
+      {"m5.large", "vpc.amazonaws.com/pod-eni", 9},
+      {"c7a.medium", "vpc.amazonaws.com/pod-eni", 4},
+      {"g4dn.12xlarge", "vpc.amazonaws.com/pod-eni", 54},
+      {"m5dn.24xlarge", "vpc.amazonaws.com/pod-eni", 107},
+      {"c5.metal", "vpc.amazonaws.com/pod-eni", 107},
+      {"m7i-flex.large", "vpc.amazonaws.com/pod-eni", 3},
+      {"i3.large", "vpc.amazonaws.com/pod-eni", 0},  // only i3.metal has a trunk
+      {"t3.medium", "vpc.amazonaws.com/pod-eni", 0}};
   for (const auto& [type, resource, count] : cases) {
     EXPECT_EQ(model::get(type_for(type, al2023()).capacity, resource).units(), count)
         << type << " " << resource;

@@ -22,6 +22,7 @@ class FakeEc2 {
       return xml("<R/>");
     });
     aws.on("CreateFleet", [this](const Asked& asked) { return create_fleet(asked); });
+    aws.on("RunInstances", [this](const Asked& asked) { return judge(asked); });
     aws.on("DescribeInstances", [this](const Asked& asked) { return describe(asked); });
     aws.on("CreateTags", [this](const Asked& asked) { return tag(asked); });
     aws.on("TerminateInstances", [this](const Asked& asked) { return terminate(asked); });
@@ -34,6 +35,7 @@ class FakeEc2 {
     std::string subnet;
     std::string image;
     std::string state = "running";
+    std::string reservation;
     base::TimePoint visible_at;
     std::map<std::string, std::string> tags;
   };
@@ -46,6 +48,11 @@ class FakeEc2 {
       }
     }
     return result;
+  }
+  int living_in(const std::string& reservation) const {
+    const auto all = living();
+    return static_cast<int>(std::count_if(
+        all.begin(), all.end(), [&](const auto& each) { return each.reservation == reservation; }));
   }
   Machine& find(const std::string& id) {
     return *std::find_if(machines.begin(), machines.end(),
@@ -60,8 +67,10 @@ class FakeEc2 {
   std::vector<Machine> machines;
   std::set<std::string> templates;
   std::set<std::string> sold_out;  // "m5.large us-west-2a"
+  std::set<std::string> denied;    // actions that dry runs say the role may not call
   std::string fleet_error;         // code that every offering fails with
   bool lose_answer = false;        // the next fleet is made, its answer is not seen
+  bool reservation_ended = false;  // and its instances run on
   int stock = 1'000'000;           // instances that EC2 has left, of whatever kind
   base::Duration lag{};            // until a new instance is described
   std::function<void(const Machine&)> on_launch;
@@ -79,7 +88,19 @@ class FakeEc2 {
     return "<R><instanceTypeOfferingSet>" + items + "</instanceTypeOfferingSet></R>";
   }
 
+  // What a dry run gets to hear.
+  net::Response judge(const Asked& asked) const {
+    EXPECT_EQ(asked.field("DryRun"), "true");
+    return denied.contains(asked.field("Action")) ? ec2_error("UnauthorizedOperation", 403)
+                                                  : ec2_error("DryRunOperation", 412);
+  }
   net::Response create_template(const Asked& asked) {
+    if (denied.contains("CreateLaunchTemplate")) {
+      return ec2_error("UnauthorizedOperation", 403);
+    }
+    reservations_[asked.field("LaunchTemplateName")] = asked.field(
+        "LaunchTemplateData.CapacityReservationSpecification."
+        "CapacityReservationTarget.CapacityReservationId");
     const bool added = templates.insert(asked.field("LaunchTemplateName")).second;
     return added ? xml("<R/>") : ec2_error("InvalidLaunchTemplateName.AlreadyExistsException");
   }
@@ -99,6 +120,9 @@ class FakeEc2 {
   }
 
   base::Result<net::Response> create_fleet(const Asked& asked) {
+    if (asked.fields.contains("DryRun")) {
+      return judge(asked);
+    }
     const auto token = asked.field("ClientToken");
     if (const auto known = fleets_.find(token); known != fleets_.end()) {
       return known->second.first == asked.body ? xml(known->second.second)
@@ -166,6 +190,9 @@ class FakeEc2 {
     machine.zone = asked.field(at + ".AvailabilityZone");
     machine.subnet = asked.field(at + ".SubnetId");
     machine.image = asked.field(at + ".ImageId");
+    const auto config = at.substr(0, at.find(".Overrides"));
+    machine.reservation =
+        reservations_[asked.field(config + ".LaunchTemplateSpecification.LaunchTemplateName")];
     machine.visible_at = loop_.now() + lag;
     for (int tag = 1;
          asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
@@ -188,7 +215,7 @@ class FakeEc2 {
     return xml("<R/>");
   }
 
-  static std::string describe_one(const Machine& machine) {
+  std::string describe_one(const Machine& machine) const {
     std::string tags;
     for (const auto& [key, value] : machine.tags) {
       tags += "<item><key>" + key + "</key><value>" + value + "</value></item>";
@@ -198,7 +225,13 @@ class FakeEc2 {
            machine.subnet + "</subnetId><privateDnsName>ip-" + machine.id +
            "</privateDnsName><instanceState><name>" + machine.state +
            "</name></instanceState><placement><availabilityZone>" + machine.zone +
-           "</availabilityZone></placement><groupSet><item><groupId>sg-1</groupId></item>"
+           "</availabilityZone></placement><capacityReservationId>" +
+           (reservation_ended ? "" : machine.reservation) +
+           "</capacityReservationId><capacityReservationSpecification>"
+           "<capacityReservationTarget><capacityReservationId>" +
+           machine.reservation +
+           "</capacityReservationId></capacityReservationTarget>"
+           "</capacityReservationSpecification><groupSet><item><groupId>sg-1</groupId></item>"
            "</groupSet><tagSet>" +
            tags + "</tagSet></item></instancesSet></item>";
   }
@@ -246,6 +279,7 @@ class FakeEc2 {
     return xml("<R/>");
   }
 
+  std::map<std::string, std::string> reservations_;                    // by launch template
   std::map<std::string, std::pair<std::string, std::string>> fleets_;  // token -> body, answer
 };
 

@@ -314,6 +314,7 @@ TEST(LaunchTemplate, CarriesEverythingOfTheClass) {
         "&LaunchTemplateData.NetworkInterface.1.SecurityGroupId.1=sg-1"
         "&LaunchTemplateData.NetworkInterface.1.AssociatePublicIpAddress=false"
         "&LaunchTemplateData.CpuOptions.NestedVirtualization=enabled"
+        "&LaunchTemplateData.CapacityReservationSpecification.CapacityReservationPreference=none"
         "&LaunchTemplateData.TagSpecification.1.ResourceType=network-interface"}) {
     EXPECT_THAT(body, HasSubstr(part));
   }

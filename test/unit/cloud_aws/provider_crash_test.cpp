@@ -17,6 +17,27 @@ TEST_F(ProviderTest, ALostAnswerDoesNotMakeASecondInstance) {
   EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
 }
 
+TEST_F(ProviderTest, DoubtsAboutClaimsThatNobodyAsksForAreForgotten) {
+  const auto answer = ec2.aws.answer_to("CreateFleet");
+  ec2.aws.on("CreateFleet", [](const Asked&) -> base::Result<net::Response> {
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  const auto soon = claim_named("asked-soon");
+  const auto late = claim_named("asked-late");
+  EXPECT_FALSE(create(soon));
+  EXPECT_FALSE(create(late));
+  ec2.aws.on("CreateFleet", answer);
+  const auto looks = [this] { return ec2.aws.calls("DescribeInstances").size(); };
+  auto before = looks();
+  ASSERT_TRUE(create(soon));
+  EXPECT_GT(looks(), before);  // for what the call without an answer may have made
+  loop.run_for(61min);
+  ASSERT_TRUE(wait(loop, cloud->list()));
+  before = looks();
+  ASSERT_TRUE(create(late));
+  EXPECT_EQ(looks(), before);
+}
+
 TEST_F(ProviderTest, AnInstanceOfAnEarlierLifeIsAdopted) {
   const auto claim = claim_named("a");
   ASSERT_TRUE(create(claim));

@@ -43,6 +43,8 @@ class ProviderTest : public testing::Test {
     settings.kubernetes_version = "1.31";
     settings.interruption_queue = queue;
     settings.price_cache = price_cache;
+    settings.disable_dry_run = !dry_run;
+    settings.reserved_capacity = reserved_capacity;
     cloud = std::make_unique<AwsCloud>(AwsCloud::Parts{.loop = loop,
                                                        .client = http,
                                                        .settings = settings,
@@ -114,6 +116,8 @@ class ProviderTest : public testing::Test {
   std::vector<std::string> interrupted;
   std::string queue;  // name; set before start()
   std::string price_cache;
+  bool dry_run = false;  // set before start()
+  bool reserved_capacity = true;
 };
 
 }  // namespace millwright::cloud::aws

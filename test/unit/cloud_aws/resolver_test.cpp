@@ -101,7 +101,7 @@ TEST_F(ResolverTest, EverythingFoundMakesAReadyClass) {
             R"("securityGroups":[{"id":"sg-1","name":"nodes"}],)"
             R"("amis":[{"id":"ami-x86","name":"name-ami-x86","requirements":)"
             R"([{"key":"kubernetes.io/arch","operator":"In","values":["amd64"]}]}],)"
-            R"("instanceProfile":")" +
+            R"("capacityReservations":null,"instanceProfile":")" +
                 std::string(state.status.at("instanceProfile").as_string()) + R"("})");
   for (const auto* type :
        {"SubnetsReady", "SecurityGroupsReady", "AMIsReady", "InstanceProfileReady"}) {

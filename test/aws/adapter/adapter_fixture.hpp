@@ -1,0 +1,246 @@
+// The real adapter over real HTTP against test/aws/facade.py, which verifies every signature. Run
+// by `scripts/test aws`, which starts the facade and names it in MILLWRIGHT_AWS_FACADE.
+#pragma once
+
+#include "millwright/base/loop.hpp"
+#include "millwright/base/task.hpp"
+#include "millwright/cloud/aws.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/net/client.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace millwright::cloud {
+
+namespace json = boost::json;
+using base::ErrorKind;
+using namespace std::chrono_literals;
+
+inline constexpr std::string_view kSecret = "not-a-real-secret/0123456789+abcdefghijkl";
+
+inline std::string facade() {
+  const char* url = std::getenv("MILLWRIGHT_AWS_FACADE");
+  return url == nullptr ? "" : url;
+}
+
+// Keeps every record as text, to be searched for secrets.
+class Records final : public base::LogSink {
+ public:
+  bool enabled(base::LogLevel /*level*/) const override { return true; }
+  void write(base::LogLevel /*level*/, std::string_view logger, std::string_view message,
+             const std::vector<base::LogField>& fields) override {
+    const std::scoped_lock lock(mutex_);
+    text_.append(logger).append(" ").append(message);
+    for (const auto& [key, value] : fields) {
+      text_.append(" ").append(key).append("=").append(value);
+    }
+    text_ += '\n';
+  }
+  std::string text() const {
+    const std::scoped_lock lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+// A loop on a thread of its own; tasks are run on it one after the other.
+class LoopThread {
+ public:
+  LoopThread() : thread_([this] { loop.run(); }) {
+    call([this] { group_ = std::make_unique<base::TaskGroup>(loop); });
+  }
+  ~LoopThread() {
+    call([this] { group_.reset(); });
+    loop.stop();
+    thread_.join();
+  }
+  void call(const std::function<void()>& work) {
+    std::promise<void> done;
+    loop.post([&] {
+      work();
+      done.set_value();
+    });
+    done.get_future().get();
+  }
+  template <class T>
+  T run(std::function<base::Task<T>()> make) {
+    std::promise<T> done;
+    auto future = done.get_future();
+    loop.post([&] { group_->spawn(keep(make(), done)); });
+    return future.get();
+  }
+  void spawn(std::function<base::Task<void>(std::stop_token)> make) {
+    call([&] { group_->spawn(make(group_->stop_token())); });
+  }
+  base::RealLoop loop;
+
+ private:
+  template <class T>
+  static base::Task<void> keep(base::Task<T> task, std::promise<T>& done) {
+    auto value = co_await std::move(task);
+    done.set_value(std::move(value));
+  }
+  std::unique_ptr<base::TaskGroup> group_;
+  std::thread thread_;
+};
+
+class Adapter : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (facade().empty()) {
+      GTEST_SKIP() << "run by scripts/test aws";
+    }
+    environment = {{"AWS_REGION", "us-west-2"},
+                   {"AWS_ENDPOINT_URL", facade()},
+                   {"AWS_ACCESS_KEY_ID", "AKIDMILLWRIGHTTEST00"},
+                   {"AWS_SECRET_ACCESS_KEY", std::string(kSecret)}};
+    client = net::make_client(thread.loop);
+    control("/_facade/sold-out", "{}");
+  }
+  void TearDown() override {
+    thread.call([this] {
+      background.reset();
+      cloud.reset();
+    });
+    EXPECT_THAT(records->text(), testing::Not(testing::HasSubstr(std::string(kSecret))));
+    EXPECT_THAT(metrics.render(), testing::Not(testing::HasSubstr(std::string(kSecret))));
+    if (!facade().empty()) {  // keys, session tokens and agents' tokens, in any request so far
+      EXPECT_EQ(json::serialize(control("/_facade/ledger").at("leaks")), "[]");
+    }
+  }
+
+  void start() {
+    AwsSettings settings;
+    settings.cluster_name = "demo";
+    auto made = make_aws_cloud(
+        thread.loop, *client, settings,
+        [this](const std::string& name) -> std::optional<std::string> {
+          const auto found = environment.find(name);
+          return found == environment.end() ? std::nullopt : std::optional(found->second);
+        },
+        metrics, base::Logger(records, "aws"));
+    ASSERT_TRUE(made) << made.error().message;
+    cloud = *std::move(made);
+    thread.call([this] {
+      background = std::make_unique<base::TaskGroup>(thread.loop);
+      background->spawn(cloud->run(background->stop_token()));
+    });
+  }
+
+  // Until the region's types and prices are known.
+  void wait_for_catalog() {
+    struct Until {
+      static base::Task<bool> known(base::Loop& loop, Provider& provider,
+                                    std::shared_ptr<const model::NodeClass> of) {
+        for (int i = 0; i < 600; ++i) {
+          const auto types = provider.instance_types({}, *of);
+          if (types && price_of(*types) != 0) {
+            co_return true;
+          }
+          co_await base::sleep(loop, 100ms);
+        }
+        co_return false;
+      }
+      static double price_of(const scheduling::InstanceTypes& types) {
+        const auto* type = scheduling::find_type(types, "m5.large");
+        return type == nullptr || type->offerings.empty() ? 0 : type->offerings.front().price;
+      }
+    };
+    const bool known =
+        thread.run<bool>([this] { return Until::known(thread.loop, *cloud, the_class); });
+    ASSERT_TRUE(known) << records->text();
+  }
+
+  std::shared_ptr<model::NodeClass> make_class() const {
+    auto result = std::make_shared<model::NodeClass>();
+    result->api_version = "karpenter.k8s.aws/v1";
+    result->kind = "EC2NodeClass";
+    result->meta.name = "default";
+    result->meta.uid = "0b54bb6e-0000-4000-8000-000000000001";
+    const json::array discovery{{{"tags", {{"karpenter.sh/discovery", "demo"}}}}};
+    result->spec = {{"subnetSelectorTerms", discovery},
+                    {"securityGroupSelectorTerms", discovery},
+                    {"amiSelectorTerms", json::array{{{"alias", "al2023@latest"}}}},
+                    {"role", "node-role"}};
+    return result;
+  }
+  // Resolves the class, with more in its spec, through AWS and keeps what it found.
+  NodeClassState resolve(const json::object& more = {}) {
+    auto of = make_class();
+    for (const auto& [key, value] : more) {
+      of->spec.as_object()[key] = value;
+    }
+    auto state = thread.run<base::Result<NodeClassState>>([&] { return cloud->resolve(of); });
+    EXPECT_TRUE(state) << state.error().message;
+    if (state) {
+      of->status = state->status;
+      the_class = of;
+    }
+    return state ? *state : NodeClassState{};
+  }
+
+  std::shared_ptr<model::NodeClaim> claim_named(const std::string& name,
+                                                std::vector<std::string> types) const {
+    auto claim = std::make_shared<model::NodeClaim>();
+    claim->meta.name = name;
+    claim->meta.uid = "uid-" + name;
+    claim->meta.labels[std::string(model::kNodePoolLabel)] = "pool";
+    claim->requirements = {
+        {.key = "node.kubernetes.io/instance-type",
+         .op = model::Operator::In,
+         .values = std::move(types)},
+        {.key = "karpenter.sh/capacity-type", .op = model::Operator::In, .values = {"on-demand"}},
+        {.key = "topology.kubernetes.io/zone",
+         .op = model::Operator::In,
+         .values = {"us-west-2a"}}};
+    return claim;
+  }
+  base::Result<Instance> create(std::shared_ptr<const model::NodeClaim> claim) {
+    return thread.run<base::Result<Instance>>([&] { return cloud->create(claim, the_class); });
+  }
+  base::Result<> remove(std::shared_ptr<const model::NodeClaim> claim) {
+    return thread.run<base::Result<>>([&] { return cloud->remove(claim); });
+  }
+  base::Result<std::vector<Instance>> list() {
+    return thread.run<base::Result<std::vector<Instance>>>([&] { return cloud->list(); });
+  }
+
+  json::value control(const std::string& path, const std::string& body = "") {
+    net::ClientRequest request;
+    request.method = body.empty() ? "GET" : "POST";
+    request.url = facade() + path;
+    request.body = body;
+    const auto answer = client->send_blocking(std::move(request));
+    EXPECT_TRUE(answer) << answer.error().message;
+    return answer ? json::parse(answer->body) : json::value();
+  }
+  std::int64_t calls(const std::string& action) {
+    const auto ledger = control("/_facade/ledger");
+    const auto* found = ledger.at("calls").as_object().if_contains(action);
+    return found == nullptr ? 0 : found->as_int64();
+  }
+
+  LoopThread thread;
+  std::map<std::string, std::string> environment;
+  std::unique_ptr<net::Client> client;
+  std::shared_ptr<Records> records = std::make_shared<Records>();
+  base::Metrics metrics;
+  std::unique_ptr<Provider> cloud;
+  std::unique_ptr<base::TaskGroup> background;
+  std::shared_ptr<const model::NodeClass> the_class;
+};
+
+}  // namespace millwright::cloud

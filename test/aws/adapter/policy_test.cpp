@@ -1,0 +1,45 @@
+// The IAM policy of docs/aws.md beside the calls that AWS saw.
+#include "adapter_fixture.hpp"
+
+namespace millwright::cloud {
+namespace {
+
+// "ec2:CreateFleet" and so on, from the policy that docs/aws.md gives.
+std::set<std::string> documented_actions() {
+  std::ifstream file(std::string(SOURCE_ROOT) + "/docs/aws.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = text.find("```json\n") + 8;
+  const auto policy = json::parse(text.substr(begin, text.find("```", begin) - begin));
+  std::set<std::string> actions;
+  for (const auto& statement : policy.at("Statement").as_array()) {
+    for (const auto& action : statement.at("Action").as_array()) {
+      const std::string name(action.as_string());
+      EXPECT_TRUE(actions.insert(name.substr(name.find(':') + 1)).second) << name;
+    }
+  }
+  return actions;
+}
+
+TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
+  start();
+  resolve();
+  wait_for_catalog();
+  const auto claim = claim_named("policy", {"m5.large"});
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  claim->provider_id = made->provider_id;
+  EXPECT_TRUE(remove(claim));
+  const auto allowed = documented_actions();
+  const auto ledger = control("/_facade/ledger");
+  EXPECT_GT(ledger.at("calls").as_object().size(), 10U);
+  for (const auto& [action, count] : ledger.at("calls").as_object()) {
+    const std::string name =
+        action.starts_with("GET /clusters/") ? "DescribeCluster" : std::string(action);
+    if (name != "AssumeRoleWithWebIdentity") {  // the role's trust policy allows it
+      EXPECT_TRUE(allowed.contains(name)) << name << " is called but not in docs/aws.md";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace millwright::cloud
