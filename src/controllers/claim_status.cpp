@@ -58,6 +58,12 @@ base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr clai
   if (!node_class || provider == nullptr) {
     co_return std::string();
   }
+  // Not known now: nothing is gone for that.
+  const auto types = provider->instance_types(*pool, *node_class);
+  reason = types ? disruption::sale_drift_reason(*claim, *types, services.loop.now()) : "";
+  if (!reason.empty()) {
+    co_return reason;
+  }
   auto drifted = co_await provider->drift(claim, node_class);
   co_return drifted;
 }

@@ -1,9 +1,13 @@
 // The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
 #include "disruption/survey.hpp"
 
+#include <algorithm>
+
 namespace millwright::disruption {
 
 namespace {
+
+constexpr auto kMinAgeToJudgeSale = std::chrono::hours(1);
 
 // The clock of consolidateAfter: the last change among the claim's pods, else its initialisation.
 std::optional<base::TimePoint> settled_since(const model::NodeClaim& claim) {
@@ -61,6 +65,27 @@ std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& p
   const scheduling::Requirements wanted(pool.template_.requirements);
   const auto has = scheduling::Requirements::from_labels(claim.meta.labels);
   return has.compatible(wanted, scheduling::AllowUndefined::None) ? "" : "RequirementsDrifted";
+}
+
+std::string sale_drift_reason(const model::NodeClaim& claim, const scheduling::InstanceTypes& types,
+                              base::TimePoint now) {
+  const bool old =
+      claim.meta.creation_timestamp && now - *claim.meta.creation_timestamp >= kMinAgeToJudgeSale;
+  const auto& name = claim.meta.label(model::kInstanceTypeLabel);
+  if (!old || name.empty() || types == nullptr || types->empty()) {
+    return {};
+  }
+  const auto& zone = claim.meta.label(model::kZoneLabel);
+  const auto& capacity_type = claim.meta.label(model::kCapacityTypeLabel);
+  const auto is_its_own = [&](const scheduling::Offering& offering) {
+    return (zone.empty() || offering.zone() == zone) &&
+           (capacity_type.empty() || offering.capacity_type() == capacity_type ||
+            (capacity_type == model::kReserved && offering.capacity_type() == model::kOnDemand));
+  };
+  const auto* type = scheduling::find_type(types, name);
+  return type != nullptr && std::any_of(type->offerings.begin(), type->offerings.end(), is_its_own)
+             ? ""
+             : "InstanceTypeNotFound";
 }
 
 }  // namespace millwright::disruption

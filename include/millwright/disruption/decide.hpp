@@ -146,6 +146,12 @@ Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePo
                               base::TimePoint now);
 // NodePoolDrifted, RequirementsDrifted, or empty.
 std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool);
+// InstanceTypeNotFound when the claim's type is not among these any more, or is not sold in its
+// zone for its capacity type, available or not; else empty. As in Karpenter, a claim is not judged
+// in its first hour, and one on a reservation may be sold on demand instead. An empty list says
+// nothing.
+std::string sale_drift_reason(const model::NodeClaim& claim, const scheduling::InstanceTypes& types,
+                              base::TimePoint now);
 
 // Nodes of the pool that may be disrupted now for this reason, less those already going.
 int allowed_disruptions(const model::NodePool& pool,

@@ -167,6 +167,19 @@ TEST_F(Disruption, AChangedTemplateReplacesNodesWithoutAPodMissing) {
   }
 }
 
+TEST_F(Disruption, ANodeOfATypeThatIsNotSoldAnyMoreIsReplacedOnceItIsAnHourOld) {
+  up("{consolidateAfter: Never}", {.replicas = 2});
+  const auto claim = claims().front()->meta.name;
+  change(model::kNodeClaimResource, claim, [](boost::json::value& object) {
+    object.at("metadata").at("labels").as_object()[model::kInstanceTypeLabel] = "retired-2x";
+  });
+  run_for(minutes(45));
+  EXPECT_EQ(condition(model::kNodeClaimResource, claim, "Drifted"), "");
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_TRUE(wait([&] { return is_replaced(); }, minutes(30)));
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
 TEST_F(Disruption, ASpotInterruptionMovesPodsBeforeTheMachineGoes) {
   up("{consolidateAfter: Never}", {.replicas = 2}, {.capacity_types = "[spot]"});
   const auto instance = instances().front().provider_id;

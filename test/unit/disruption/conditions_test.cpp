@@ -91,5 +91,50 @@ TEST(DriftReason, ComparesHashesThenRequirements) {
   }
 }
 
+TEST(SaleDrift, IsThatWhatRunsIsNoLongerSold) {
+  const auto type = [](std::string name, std::vector<std::pair<std::string, std::string>> sold) {
+    scheduling::InstanceType result;
+    result.name = std::move(name);
+    for (auto& [zone, capacity_type] : sold) {
+      scheduling::Offering offering;
+      offering.requirements.add(scheduling::Requirement::in(model::kZoneLabel, {zone}));
+      offering.requirements.add(
+          scheduling::Requirement::in(model::kCapacityTypeLabel, {capacity_type}));
+      offering.available = false;  // that it is sold out is no reason to leave
+      result.offerings.push_back(std::move(offering));
+    }
+    return result;
+  };
+  struct Case {
+    std::string name;
+    std::string capacity_type;
+    std::chrono::minutes age;
+    std::vector<scheduling::InstanceType> types;
+    std::string expected;
+  };
+  constexpr auto kOld = std::chrono::minutes(60);
+  const std::string gone = "InstanceTypeNotFound";
+  const std::vector<Case> cases{
+      {"sold", "spot", kOld, {type("t", {{"a", "spot"}})}, ""},
+      {"no such type", "spot", kOld, {type("u", {{"a", "spot"}})}, gone},
+      {"in its first hour", "spot", kOld - std::chrono::minutes(1), {type("u", {})}, ""},
+      {"in another zone", "spot", kOld, {type("t", {{"b", "spot"}})}, gone},
+      {"of another kind", "spot", kOld, {type("t", {{"a", "on-demand"}})}, gone},
+      {"reserved, on demand now", "reserved", kOld, {type("t", {{"a", "on-demand"}})}, ""},
+      {"reserved, spot only", "reserved", kOld, {type("t", {{"a", "spot"}})}, gone},
+      {"nothing is known", "spot", kOld, {}, ""},
+  };
+  constexpr base::TimePoint kNow{std::chrono::hours(24) * 20000};
+  for (const auto& test : cases) {
+    model::NodeClaim claim;
+    claim.meta.creation_timestamp = kNow - test.age;
+    claim.meta.labels = {{std::string(model::kInstanceTypeLabel), "t"},
+                         {std::string(model::kZoneLabel), "a"},
+                         {std::string(model::kCapacityTypeLabel), test.capacity_type}};
+    const auto types = std::make_shared<const std::vector<scheduling::InstanceType>>(test.types);
+    EXPECT_EQ(sale_drift_reason(claim, types, kNow), test.expected) << test.name;
+  }
+}
+
 }  // namespace
 }  // namespace millwright::disruption
