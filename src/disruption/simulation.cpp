@@ -125,7 +125,8 @@ Outcome impossible(Cause cause, std::string message) {
 
 Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations) {
   const auto own = pods_of(candidates);
-  auto plan = scheduling::solve(make_problem(survey, candidates, destinations));
+  auto plan =
+      scheduling::solve(make_problem(survey, candidates, destinations), survey.plan_memory());
   for (const auto& refusal : plan.refusals) {
     const auto pod = own.find(refusal.pod_uid);
     if (pod != own.end()) {

@@ -4,6 +4,7 @@
 
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/scheduling/plan_memory.hpp"
 
 #include <map>
 #include <optional>
@@ -85,6 +86,8 @@ class Survey {
   // Stands for the room of a CapacityBuffer.
   bool is_virtual(std::string_view pod_uid) const { return virtual_uids_.contains(pod_uid); }
   const scheduling::NodeRecord* find_node(std::string_view name) const;
+  // What simulations need not work out again each time: they ask about the same cluster.
+  scheduling::PlanMemory& plan_memory() const { return plan_memory_; }
 
   // Price and disruption of a whole pool, for the Balanced policy.
   struct PoolTotal {
@@ -139,6 +142,7 @@ class Survey {
   std::vector<scheduling::Hold> holds_;
   std::set<std::string_view> leaving_uids_;
   std::set<std::string_view> virtual_uids_;
+  mutable scheduling::PlanMemory plan_memory_;
   std::unordered_map<std::string_view, const scheduling::NodeRecord*> nodes_by_name_;
 };
 
