@@ -260,15 +260,16 @@ def choose_offering(front, fields):
 
 
 def describe_reservations(front, fields):
-    wanted = fields.get("CapacityReservationId.1")
+    wanted = [value for name, value in fields.items() if name.startswith("CapacityReservationId.")]
+    for each in wanted:
+        if each not in front.reservations:
+            return ec2_error("InvalidCapacityReservationId.NotFound", f"{each} does not exist")
     found = "".join(
         f"<item><capacityReservationId>{each['id']}</capacityReservationId><ownerId>123456789012</ownerId>"
         f"<instanceType>{each['type']}</instanceType><availabilityZone>{each['zone']}</availabilityZone>"
         "<instanceMatchCriteria>targeted</instanceMatchCriteria><state>active</state>"
         f"<availableInstanceCount>{each['left']}</availableInstanceCount></item>"
-        for each in front.reservations.values() if wanted in (None, each["id"]))
-    if wanted and not found:
-        return ec2_error("InvalidCapacityReservationId.NotFound", f"{wanted} does not exist")
+        for each in front.reservations.values() if not wanted or each["id"] in wanted)
     return 200, {"Content-Type": "text/xml"}, (
         "<DescribeCapacityReservationsResponse><capacityReservationSet>" + found +
         "</capacityReservationSet></DescribeCapacityReservationsResponse>").encode()

@@ -165,7 +165,17 @@ base::Task<void> AwsCloud::recount_reservations() {
   }
   std::vector<Filter> no_filters;
   auto found = co_await ec2_.reservations(std::move(no_filters), ids);
-  if (!found) {  // of one that was deleted, which the next resolve() leaves out
+  if (!found && found.error().kind == base::ErrorKind::NotFound) {
+    // One that was deleted hides the others.
+    std::vector<SelectorTerm> terms(ids.size());
+    std::transform(ids.begin(), ids.end(), terms.begin(), [](const std::string& id) {
+      SelectorTerm term;
+      term.id = id;
+      return term;
+    });
+    found = co_await find_reservations(api_, std::move(terms));
+  }
+  if (!found) {
     parts_.log.warn("capacity reservations could not be counted, will try again",
                     {{"error", found.error().message}});
     co_return;

@@ -42,8 +42,10 @@ class ReservationTest : public ProviderTest {
                "</item></imagesSet></R>");
     ec2.aws.on("DescribeCapacityReservations", [this](const Asked& asked) {
       const auto id = asked.field("CapacityReservationId.1");
-      if (id == "cr-gone") {
-        return ec2_error("InvalidCapacityReservationId.NotFound");
+      for (const auto& each : deleted) {
+        if (asks_for(asked, each)) {
+          return ec2_error("InvalidCapacityReservationId.NotFound", 400, each);
+        }
       }
       std::string items;
       for (const auto& [each, item] : there) {
@@ -82,6 +84,7 @@ class ReservationTest : public ProviderTest {
   }
 
   std::map<std::string, std::string> there{{"cr-1", reservation("cr-1", "us-west-2b", 2)}};
+  std::set<std::string> deleted{"cr-gone"};  // EC2 knows nothing of them any more
   boost::json::array terms{{{"id", "cr-1"}}};
 };
 
@@ -181,6 +184,34 @@ TEST_F(ReservationTest, AreCountedEveryMinute) {
   const auto calls = ec2.aws.calls("DescribeCapacityReservations").size();
   loop.run_for(5min);
   EXPECT_EQ(ec2.aws.calls("DescribeCapacityReservations").size(), calls) << "it is gone";
+}
+
+TEST_F(ReservationTest, OneThatIsDeletedDoesNotKeepTheOthersFromBeingCounted) {
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 5);
+  terms.push_back(boost::json::object{{"id", "cr-2"}});
+  resolve();
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2b cr-1 2", "us-west-2a cr-2 5"));
+  there.erase("cr-1");
+  deleted.insert("cr-1");
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 7);
+  loop.run_for(61s);
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2a cr-2 7"));
+  const auto calls = ec2.aws.calls("DescribeCapacityReservations").size();
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 6);
+  loop.run_for(1min);
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2a cr-2 6"));
+  EXPECT_EQ(ec2.aws.calls("DescribeCapacityReservations").size(), calls + 1) << "it is forgotten";
+}
+
+TEST_F(ReservationTest, ABlockThatIsGoneEndsNothingMore) {
+  there["cr-1"] = reservation("cr-1", "us-west-2b", 2,
+                              "<reservationType>capacity-block</reservationType><endDate>" +
+                                  base::format_rfc3339(loop.now() + 45min) + "</endDate>");
+  resolve();
+  ASSERT_TRUE(create(claim_named("a")));
+  there.clear();
+  loop.run_for(20min);
+  EXPECT_TRUE(interrupted.empty());
 }
 
 TEST_F(ReservationTest, AClaimMayAskForOneReservation) {
