@@ -100,6 +100,7 @@ class Ec2 {
   // Follows NextToken; `on_page` is called for each page's root element.
   using OnPage = std::function<void(const XmlNode&)>;
   base::Task<ApiResult<>> pages(Form form, OnPage on_page);
+  base::Task<ApiResult<std::vector<Ec2Instance>>> described(Form form);
 
   Api& api_;
 };

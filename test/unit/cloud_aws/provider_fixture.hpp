@@ -5,6 +5,8 @@
 #include "cloud/aws/type_labels.hpp"
 #include "fake_ec2.hpp"
 
+#include <boost/json.hpp>
+
 #include <map>
 #include <memory>
 #include <set>
@@ -64,6 +66,19 @@ class ProviderTest : public testing::Test {
   void crash() {
     background.reset();
     cloud.reset();
+  }
+
+  // A class that finds what FakeEc2::answer_discovery() tells, with more in its spec; not resolved.
+  static std::shared_ptr<model::NodeClass> discovering_class(const boost::json::object& more = {}) {
+    boost::json::object spec{{"amiFamily", "AL2023"},
+                             {"instanceProfile", "profile-1"},
+                             {"amiSelectorTerms", boost::json::array{{{"id", "ami-amd"}}}},
+                             {"subnetSelectorTerms", boost::json::array{{{"tags", {{"a", "b"}}}}}},
+                             {"securityGroupSelectorTerms", boost::json::array{{{"id", "sg-1"}}}}};
+    for (const auto& [key, value] : more) {
+      spec[key] = value;
+    }
+    return node_class(std::move(spec), boost::json::object{});
   }
 
   base::Result<Instance> create(const std::shared_ptr<model::NodeClaim>& claim) {

@@ -1,8 +1,6 @@
 // Capacity reservations: found, offered, launched into, used up, gone.
 #include "provider_fixture.hpp"
 
-#include <boost/json.hpp>
-
 namespace millwright::cloud::aws {
 namespace {
 
@@ -30,16 +28,7 @@ bool asks_for(const Asked& asked, const std::string& id) {
 class ReservationTest : public ProviderTest {
  protected:
   ReservationTest() {
-    ec2.aws.on("DescribeSubnets",
-               "<R><subnetSet><item><subnetId>subnet-a</subnetId><availabilityZone>us-west-2a"
-               "</availabilityZone></item><item><subnetId>subnet-b</subnetId><availabilityZone>"
-               "us-west-2b</availabilityZone></item></subnetSet></R>");
-    ec2.aws.on(
-        "DescribeSecurityGroups",
-        "<R><securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo></R>");
-    ec2.aws.on("DescribeImages",
-               "<R><imagesSet><item><imageId>ami-amd</imageId><architecture>x86_64</architecture>"
-               "</item></imagesSet></R>");
+    ec2.answer_discovery();
     ec2.aws.on("DescribeCapacityReservations", [this](const Asked& asked) {
       const auto id = asked.field("CapacityReservationId.1");
       for (const auto& each : deleted) {
@@ -57,17 +46,12 @@ class ReservationTest : public ProviderTest {
 
   // As the nodeclass controller: what resolve() says becomes the object's status.
   void resolve() {
-    const boost::json::value spec{
-        {"amiFamily", "AL2023"},
-        {"instanceProfile", "profile-1"},
-        {"amiSelectorTerms", boost::json::array{{{"id", "ami-amd"}}}},
-        {"subnetSelectorTerms", boost::json::array{{{"tags", {{"a", "b"}}}}}},
-        {"securityGroupSelectorTerms", boost::json::array{{{"id", "sg-1"}}}},
-        {"capacityReservationSelectorTerms", terms}};
-    const auto state = wait(loop, cloud->resolve(node_class(spec, boost::json::object{})));
+    const auto found = discovering_class({{"capacityReservationSelectorTerms", terms}});
+    const auto state = wait(loop, cloud->resolve(found));
     ASSERT_TRUE(state) << state.error().message;
     EXPECT_TRUE(state->ready) << state->message;
-    the_class = node_class(spec, state->status);
+    found->status = state->status;
+    the_class = found;
   }
   // "reserved us-west-2a cr-1 2", those of m6i.large that are available.
   std::vector<std::string> reserved() {
