@@ -151,8 +151,8 @@ base::Task<void> AwsCloud::end_expiring_blocks() {
   }
   const auto expiring = resolver_.expiring_blocks(parts_.loop.now());
   for (const auto& instance : *found) {
-    if (expiring.contains(instance.reservation_id) && interruption_callback_) {
-      interruption_callback_(provider_id_of(instance.zone, instance.id));
+    if (expiring.contains(instance.reservation_id)) {
+      tell(InterruptionKind::BlockExpiring, instance.zone, instance.id);
     }
   }
 }
@@ -240,6 +240,7 @@ base::Task<void> AwsCloud::lead(std::stop_token stop) {
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_templates(stop));
   group.spawn(watch_reservations(stop));
+  group.spawn(watch_health(stop));
   if (!parts_.settings.interruption_queue.empty()) {
     group.spawn(keep_listening(stop));
   }

@@ -24,6 +24,7 @@ class FakeEc2 {
     aws.on("CreateFleet", [this](const Asked& asked) { return create_fleet(asked); });
     aws.on("RunInstances", [this](const Asked& asked) { return judge(asked); });
     aws.on("DescribeInstances", [this](const Asked& asked) { return describe(asked); });
+    aws.on("DescribeInstanceStatus", "<R><instanceStatusSet/></R>");
     aws.on("CreateTags", [this](const Asked& asked) { return tag(asked); });
     aws.on("TerminateInstances", [this](const Asked& asked) { return terminate(asked); });
   }

@@ -60,7 +60,12 @@ class ProviderTest : public testing::Test {
     background = std::make_unique<base::TaskGroup>(loop);
     background->spawn(cloud->run(background->stop_token()));
     background->spawn(cloud->lead(background->stop_token()));
-    cloud->on_interruption([this](std::string id) { interrupted.push_back(std::move(id)); });
+    cloud->on_interruption([this](const InstanceNotice& notice) {
+      if (notice.action != InstanceNotice::Action::Tell) {
+        interrupted.push_back(notice.provider_id);
+      }
+      notices.push_back(notice.kind + " " + notice.provider_id);
+    });
   }
   // Everything that was under way is gone.
   void crash() {
@@ -129,7 +134,8 @@ class ProviderTest : public testing::Test {
   std::set<std::string, std::less<>> recorded;  // provider ids on claims
   int catalog_changes = 0;
   std::vector<std::string> interrupted;
-  std::string queue;  // name; set before start()
+  std::vector<std::string> notices;  // "spot_interrupted aws:///us-west-2a/i-1"
+  std::string queue;                 // name; set before start()
   std::string price_cache;
   bool dry_run = false;  // set before start()
   bool reserved_capacity = true;
