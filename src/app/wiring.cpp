@@ -7,6 +7,7 @@
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/garbage_collection.hpp"
 #include "millwright/controllers/holds.hpp"
+#include "millwright/controllers/interruption.hpp"
 #include "millwright/controllers/legacy.hpp"
 #include "millwright/controllers/lifecycle.hpp"
 #include "millwright/controllers/nodeclass.hpp"
@@ -128,7 +129,8 @@ struct Engine::Impl {
     });
     for (const auto& provider : parts.providers.all()) {
       provider->on_catalog_change([this] { catalog_changed(); });
-      provider->on_interruption([this](const std::string& id) { interrupted(id); });
+      provider->on_interruption(
+          [this](cloud::InstanceNotice notice) { noticed(std::move(notice)); });
       provider->set_recorded([this](std::string_view id) { return is_recorded(id); });
     }
   }
@@ -258,27 +260,10 @@ struct Engine::Impl {
     });
   }
 
-  // The cloud takes the instance back: its node is drained while there is still time.
-  void interrupted(const std::string& provider_id) {
-    for (const auto& record : state.snapshot()->nodes) {
-      if (record->claim && record->claim->provider_id == provider_id &&
-          !record->claim->meta.is_deleting() && leading) {
-        interruptions->spawn(end_interrupted(record->claim));
-        return;
-      }
-    }
-  }
-
-  base::Task<void> end_interrupted(std::shared_ptr<const model::NodeClaim> claim) {
-    services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
-                            .warning = true,
-                            .reason = "SpotInterrupted",
-                            .message = "The cloud is about to take the instance back",
-                            .dedupe_values = {}});
-    auto deleted = co_await controllers::delete_claim(services, claim, "spot_interrupted");
-    if (!deleted) {
-      services.log.error("deleting an interrupted nodeclaim failed",
-                         {{"NodeClaim", claim->meta.name}, {"error", deleted.error().message}});
+  void noticed(cloud::InstanceNotice notice) {
+    if (auto claim = controllers::claim_to_act_on(*state.snapshot(), notice); claim && leading) {
+      interruptions->spawn(
+          controllers::act_on_notice(services, std::move(claim), std::move(notice)));
     }
   }
 

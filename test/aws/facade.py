@@ -11,6 +11,8 @@ Prints one line of JSON with its URL when it is ready. Control, without signatur
   POST /_facade/sold-out   {"type","zone"} an offering that CreateFleet refuses; {} forgets all
   POST /_facade/reservation {"id","type","zone","left"} a capacity reservation of the account's;
                            with {"id","ended": true} it is over and its instances run on
+  POST /_facade/unhealthy  {"instance","zone","check"} an instance that fails "instance" or "system"
+                           checks since an hour, or of which an "event" is planned; {} forgets all
   POST /_facade/deny       {"action"}     the role may not call it (dry runs say so); {} forgets all
   POST /_facade/throttle   {"action","count"} that many calls are told to slow down
   GET  /latest/...                        instance metadata, version 2
@@ -58,6 +60,7 @@ class Front:
         self.reservations = {}  # id -> the control call that made it
         self.reserved = {}  # instance id -> the reservation that it was launched into
         self.denied = set()  # actions
+        self.unhealthy = []  # the control calls that said so
         self.template_reservations = {}  # launch template name -> reservation
         self.template_groups = {}  # launch template name -> security group ids
         self.template_user_data = {}  # launch template name -> base64
@@ -260,18 +263,38 @@ def choose_offering(front, fields):
 
 
 def describe_reservations(front, fields):
-    wanted = fields.get("CapacityReservationId.1")
+    wanted = [value for name, value in fields.items() if name.startswith("CapacityReservationId.")]
+    for each in wanted:
+        if each not in front.reservations:
+            return ec2_error("InvalidCapacityReservationId.NotFound", f"{each} does not exist")
     found = "".join(
         f"<item><capacityReservationId>{each['id']}</capacityReservationId><ownerId>123456789012</ownerId>"
         f"<instanceType>{each['type']}</instanceType><availabilityZone>{each['zone']}</availabilityZone>"
         "<instanceMatchCriteria>targeted</instanceMatchCriteria><state>active</state>"
         f"<availableInstanceCount>{each['left']}</availableInstanceCount></item>"
-        for each in front.reservations.values() if wanted in (None, each["id"]))
-    if wanted and not found:
-        return ec2_error("InvalidCapacityReservationId.NotFound", f"{wanted} does not exist")
+        for each in front.reservations.values() if not wanted or each["id"] in wanted)
     return 200, {"Content-Type": "text/xml"}, (
         "<DescribeCapacityReservationsResponse><capacityReservationSet>" + found +
         "</capacityReservationSet></DescribeCapacityReservationsResponse>").encode()
+
+
+def describe_instance_status(front, fields):
+    """With the filters, which moto ignores."""
+    which = {"instance-status.status": "instance", "system-status.status": "system", "event.code": "event"}
+    failed = ("<status>impaired</status><details><item><name>reachability</name><status>failed</status>"
+              f"<impairedSince>{(datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()}</impairedSince>"
+              "</item></details>")
+    shown = {"instance": f"<instanceStatus>{failed}</instanceStatus>",
+             "system": f"<systemStatus>{failed}</systemStatus>",
+             "event": "<eventsSet><item><code>system-maintenance</code><description>soon</description></item>"
+                      "</eventsSet>"}
+    wanted = which.get(fields.get("Filter.1.Name"))
+    found = "".join(
+        f"<item><instanceId>{each['instance']}</instanceId><availabilityZone>{each['zone']}</availabilityZone>"
+        f"{shown[each['check']]}</item>" for each in front.unhealthy if wanted in (None, each["check"]))
+    return 200, {"Content-Type": "text/xml"}, (
+        "<DescribeInstanceStatusResponse><instanceStatusSet>" + found +
+        "</instanceStatusSet></DescribeInstanceStatusResponse>").encode()
 
 
 def show_reservations(front, text):
@@ -408,6 +431,11 @@ class Handler(BaseHTTPRequestHandler):
                     front.denied.add(asked["action"])
                 else:
                     front.denied.clear()
+            elif self.path == "/_facade/unhealthy":
+                if asked:
+                    front.unhealthy.append(asked)
+                else:
+                    front.unhealthy.clear()
             elif self.path == "/_facade/throttle":
                 front.throttle[asked["action"]] = asked["count"]
             self.reply_json({})
@@ -464,6 +492,8 @@ class Handler(BaseHTTPRequestHandler):
                 return found
         if action == "DescribeCapacityReservations":
             return describe_reservations(front, fields)
+        if action == "DescribeInstanceStatus":
+            return describe_instance_status(front, fields)
         if action == "CreateFleet":
             return create_fleet(front, self.headers, fields)
         if action == "CreateLaunchTemplate":

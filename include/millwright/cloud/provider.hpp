@@ -10,6 +10,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,20 @@ struct RepairPolicy {
   std::string condition_type;
   model::ConditionStatus condition_status = model::ConditionStatus::False;
   base::Duration toleration{};
+};
+
+// What a cloud says about an instance of ours (Karpenter's interruption messages).
+struct InstanceNotice {
+  enum class Action : std::uint8_t {
+    Tell,   // an event, nothing else
+    Drain,  // the instance goes, or should: its NodeClaim is deleted
+    Force,  // it has failed: likewise, and without waiting for its pods
+  };
+  std::string provider_id;
+  std::string kind;    // the reason in metrics: "spot_interrupted"
+  std::string reason;  // of the event: "SpotInterrupted"
+  std::string message;
+  Action action = Action::Drain;
 };
 
 // One part of a NodeClass's readiness, as its own condition ("SubnetsReady").
@@ -100,10 +115,10 @@ class Provider {
   // Background work that must be done once however many replicas run (acting on interruption
   // messages, collecting what leaked), while this process leads and until `stop`.
   virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }
-  // Called on the loop when the catalog changed, and with the provider id of an instance that the
-  // cloud is about to take back.
+  // Called on the loop when the catalog changed, and with what the cloud says about an instance;
+  // the same again while it is so.
   virtual void on_catalog_change(std::function<void()> callback) = 0;
-  virtual void on_interruption(std::function<void(std::string provider_id)> callback) = 0;
+  virtual void on_interruption(std::function<void(InstanceNotice notice)> callback) = 0;
   // Given before run(): whether some NodeClaim's status has the provider id. A provider that
   // launches for many claims in one call tells by it, after a crash, which instances are nobody's
   // yet.

@@ -50,7 +50,7 @@ class RemoteCloud final : public Provider {
     local_->on_catalog_change(std::move(callback));
   }
   // Never called: the other process has nobody to tell.
-  void on_interruption(std::function<void(std::string provider_id)>) override {}
+  void on_interruption(std::function<void(InstanceNotice)>) override {}
   void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 
  private:

@@ -118,7 +118,7 @@ class SimulatedCloud final : public Provider {
   // Moves prices. Interruptions happen whether it runs or not.
   base::Task<void> run(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
-  void on_interruption(std::function<void(std::string provider_id)> callback) override;
+  void on_interruption(std::function<void(InstanceNotice)> callback) override;
   // One claim, one launch: its instances carry its name.
   void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 

@@ -85,7 +85,7 @@ std::span<const model::Resource> AwsCloud::node_classes() const {
 void AwsCloud::on_catalog_change(std::function<void()> callback) {
   catalog_callback_ = std::move(callback);
 }
-void AwsCloud::on_interruption(std::function<void(std::string)> callback) {
+void AwsCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
   interruption_callback_ = std::move(callback);
 }
 

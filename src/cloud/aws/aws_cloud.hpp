@@ -5,6 +5,7 @@
 #include "cloud/aws/catalog.hpp"
 #include "cloud/aws/credentials.hpp"
 #include "cloud/aws/ec2.hpp"
+#include "cloud/aws/instance_status.hpp"
 #include "cloud/aws/launcher.hpp"
 #include "cloud/aws/resolver.hpp"
 #include "cloud/aws/tagging.hpp"
@@ -49,7 +50,7 @@ class AwsCloud final : public Provider {
   base::Task<void> run(std::stop_token stop) override;
   base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
-  void on_interruption(std::function<void(std::string provider_id)> callback) override;
+  void on_interruption(std::function<void(InstanceNotice)> callback) override;
   void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override;
 
  private:
@@ -63,6 +64,9 @@ class AwsCloud final : public Provider {
   base::Task<void> end_expiring_blocks();
   base::Task<NodeClassState> validate(NodeClassPtr node_class, NodeClassState state,
                                       ClusterFacts cluster);
+  base::Task<void> watch_health(std::stop_token stop);
+  base::Task<base::Duration> check_health();
+  void tell(InterruptionKind kind, std::string_view zone, std::string_view id);
   base::Task<void> keep_listening(std::stop_token stop);
   base::Task<ApiResult<std::string>> queue_url();
   base::Task<ApiResult<>> poll(std::string url, std::stop_token stop);
@@ -92,13 +96,14 @@ class AwsCloud final : public Provider {
   base::Signal sold_out_;
   base::Signal catalog_known_;
   TypeGauges gauges_;
+  HealthWatch health_;
   Launcher launcher_;
   Validation validation_;
   Tagging tagging_;
   Describes describes_;
   Terminations terminations_;
   std::function<void()> catalog_callback_;
-  std::function<void(std::string)> interruption_callback_;
+  std::function<void(InstanceNotice)> interruption_callback_;
   ClusterFacts cluster_;
   base::TimePoint cluster_until_{};
 };

@@ -151,8 +151,8 @@ base::Task<void> AwsCloud::end_expiring_blocks() {
   }
   const auto expiring = resolver_.expiring_blocks(parts_.loop.now());
   for (const auto& instance : *found) {
-    if (expiring.contains(instance.reservation_id) && interruption_callback_) {
-      interruption_callback_(provider_id_of(instance.zone, instance.id));
+    if (expiring.contains(instance.reservation_id)) {
+      tell(InterruptionKind::BlockExpiring, instance.zone, instance.id);
     }
   }
 }
@@ -165,7 +165,17 @@ base::Task<void> AwsCloud::recount_reservations() {
   }
   std::vector<Filter> no_filters;
   auto found = co_await ec2_.reservations(std::move(no_filters), ids);
-  if (!found) {  // of one that was deleted, which the next resolve() leaves out
+  if (!found && found.error().kind == base::ErrorKind::NotFound) {
+    // One that was deleted hides the others.
+    std::vector<SelectorTerm> terms(ids.size());
+    std::transform(ids.begin(), ids.end(), terms.begin(), [](const std::string& id) {
+      SelectorTerm term;
+      term.id = id;
+      return term;
+    });
+    found = co_await find_reservations(api_, std::move(terms));
+  }
+  if (!found) {
     parts_.log.warn("capacity reservations could not be counted, will try again",
                     {{"error", found.error().message}});
     co_return;
@@ -230,6 +240,7 @@ base::Task<void> AwsCloud::lead(std::stop_token stop) {
   base::TaskGroup group(parts_.loop);
   group.spawn(keep_templates(stop));
   group.spawn(watch_reservations(stop));
+  group.spawn(watch_health(stop));
   if (!parts_.settings.interruption_queue.empty()) {
     group.spawn(keep_listening(stop));
   }

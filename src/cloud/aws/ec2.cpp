@@ -252,26 +252,26 @@ Ec2Instance read_instance(const XmlNode& item) {
   return instance;
 }
 
-namespace {
-void read_reservations(const XmlNode& root, std::vector<Ec2Instance>& found) {
-  for (const auto& reservation : root.items("reservationSet")) {
-    for (const auto& item : reservation.items("instancesSet")) {
-      found.push_back(read_instance(item));
-    }
-  }
-}
-}  // namespace
-
-base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances(std::vector<Filter> filters) {
-  Form form = form_of("DescribeInstances", filters);
-  form.add("MaxResults", 1000);
+base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::described(Form form) {
   std::vector<Ec2Instance> found;
-  const auto read = [&found](const XmlNode& root) { read_reservations(root, found); };
+  const auto read = [&found](const XmlNode& root) {
+    for (const auto& reservation : root.items("reservationSet")) {
+      for (const auto& item : reservation.items("instancesSet")) {
+        found.push_back(read_instance(item));
+      }
+    }
+  };
   auto done = co_await pages(std::move(form), read);
   if (!done) {
     co_return tl::unexpected(std::move(done).error());
   }
   co_return found;
+}
+
+base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances(std::vector<Filter> filters) {
+  Form form = form_of("DescribeInstances", filters);
+  form.add("MaxResults", 1000);
+  return described(std::move(form));
 }
 
 base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances_by_id(std::vector<std::string> ids) {
@@ -279,13 +279,7 @@ base::Task<ApiResult<std::vector<Ec2Instance>>> Ec2::instances_by_id(std::vector
   form.add_list("InstanceId", ids);
   form.add_filter("instance-state-name",
                   std::vector<std::string>(living_states().begin(), living_states().end()));
-  std::vector<Ec2Instance> found;
-  const auto read = [&found](const XmlNode& root) { read_reservations(root, found); };
-  auto done = co_await pages(std::move(form), read);
-  if (!done) {
-    co_return tl::unexpected(std::move(done).error());
-  }
-  co_return found;
+  return described(std::move(form));
 }
 
 base::Task<ApiResult<>> Ec2::terminate(std::vector<std::string> ids) {

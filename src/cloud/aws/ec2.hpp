@@ -3,6 +3,7 @@
 
 #include "cloud/aws/api.hpp"
 #include "cloud/aws/catalog.hpp"
+#include "cloud/aws/interruption.hpp"
 #include "cloud/aws/type_facts.hpp"
 
 #include <functional>
@@ -36,6 +37,13 @@ struct Image {
 struct Reservation {
   ResolvedReservation what;
   std::int64_t available = 0;  // instances not in use
+};
+
+// What EC2 finds wrong with an instance, and since when, where it says that.
+struct InstanceHealth {
+  std::string instance;
+  std::string zone;
+  std::map<InterruptionKind, std::optional<base::TimePoint>> problems;
 };
 
 struct Ec2Instance {
@@ -83,6 +91,8 @@ class Ec2 {
   base::Task<ApiResult<std::vector<Ec2Instance>>> instances(std::vector<Filter> filters);
   // NotFound names one id that is not there and hides the others: ask for fewer.
   base::Task<ApiResult<std::vector<Ec2Instance>>> instances_by_id(std::vector<std::string> ids);
+  // Of the whole account: those that fail a check of EC2's, or for which it has planned an event.
+  base::Task<ApiResult<std::vector<InstanceHealth>>> unhealthy_instances();
   base::Task<ApiResult<>> terminate(std::vector<std::string> ids);
   base::Task<ApiResult<>> create_tags(std::string resource, model::StringMap tags);
 
@@ -100,6 +110,7 @@ class Ec2 {
   // Follows NextToken; `on_page` is called for each page's root element.
   using OnPage = std::function<void(const XmlNode&)>;
   base::Task<ApiResult<>> pages(Form form, OnPage on_page);
+  base::Task<ApiResult<std::vector<Ec2Instance>>> described(Form form);
 
   Api& api_;
 };

@@ -54,6 +54,38 @@ std::vector<std::string> affected(const json::value& detail) {
   return ids;
 }
 
+using Action = InstanceNotice::Action;
+struct Said {
+  std::string_view kind;
+  std::string_view reason;
+  std::string_view message;
+  Action action;
+};
+const Said& said_of(InterruptionKind kind) {
+  static constexpr std::array<Said, 11> kSaid{
+      {{"no_op", "", "", Action::Tell},
+       {"spot_interrupted", "SpotInterrupted", "EC2 is about to take the spot instance back",
+        Action::Drain},
+       {"rebalance_recommendation", "SpotRebalanceRecommendation",
+        "EC2 is likely to take the spot instance back soon", Action::Tell},
+       {"instance_stopped", "InstanceStopping", "The instance is being stopped", Action::Drain},
+       {"instance_terminated", "InstanceTerminating", "The instance is being terminated",
+        Action::Drain},
+       {"scheduled_change", "InstanceUnhealthy", "AWS has scheduled a change of the instance",
+        Action::Drain},
+       {"capacity_reservation_interrupted", "CapacityReservationInstanceInterrupted",
+        "EC2 is about to take the instance of an interruptible reservation back", Action::Drain},
+       {"capacity_block_expiring", "CapacityBlockExpiring",
+        "The capacity block ends soon, and EC2 the instance with it", Action::Drain},
+       {"instance_status", "InstanceUnhealthy", "The instance fails EC2's instance status check",
+        Action::Force},
+       {"system_status", "InstanceUnhealthy", "The instance's host fails EC2's system status check",
+        Action::Force},
+       {"event_status", "InstanceUnhealthy",
+        "EC2 has planned to reboot, stop, retire or maintain the instance's host", Action::Drain}}};
+  return kSaid[static_cast<std::size_t>(kind)];
+}
+
 struct Message {
   std::string body;
   std::string receipt;
@@ -73,18 +105,16 @@ std::vector<Message> read_messages(const json::value& answer) {
 }  // namespace
 
 std::string_view to_string(InterruptionKind kind) {
-  constexpr std::array<std::string_view, 7> kNames{"no_op",
-                                                   "spot_interrupted",
-                                                   "rebalance_recommendation",
-                                                   "instance_stopped",
-                                                   "instance_terminated",
-                                                   "scheduled_change",
-                                                   "capacity_reservation_interrupted"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return said_of(kind).kind;
 }
 
-bool ends_instance(InterruptionKind kind) {
-  return kind != InterruptionKind::None && kind != InterruptionKind::RebalanceRecommended;
+InstanceNotice notice_of(InterruptionKind kind, std::string provider_id) {
+  const auto& said = said_of(kind);
+  return {.provider_id = std::move(provider_id),
+          .kind = std::string(said.kind),
+          .reason = std::string(said.reason),
+          .message = std::string(said.message),
+          .action = said.action};
 }
 
 Interruption parse_interruption(std::string_view body) {
@@ -121,6 +151,12 @@ Interruption parse_interruption(std::string_view body) {
   return result;
 }
 
+void AwsCloud::tell(InterruptionKind kind, std::string_view zone, std::string_view id) {
+  if (interruption_callback_) {
+    interruption_callback_(notice_of(kind, provider_id_of(zone, id)));
+  }
+}
+
 // True when the message has been dealt with and may go.
 base::Task<bool> AwsCloud::act_on(std::string body) {
   const auto interruption = parse_interruption(body);
@@ -148,9 +184,7 @@ base::Task<bool> AwsCloud::act_on(std::string body) {
       sold_out_.notify();
       catalog_changed();
     }
-    if (ends_instance(interruption.kind) && interruption_callback_) {
-      interruption_callback_(provider_id_of(described->zone, id));
-    }
+    tell(interruption.kind, described->zone, id);
   }
   co_return true;
 }

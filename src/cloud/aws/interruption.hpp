@@ -1,6 +1,8 @@
-// Events about instances from an SQS queue that EventBridge fills: what each says, and who hears of
-// it (Karpenter's interruption controller).
+// What happens to instances: events from an SQS queue that EventBridge fills, and what the adapter
+// sees itself (Karpenter's interruption controllers).
 #pragma once
+
+#include "millwright/cloud/provider.hpp"
 
 #include <cstdint>
 #include <string>
@@ -17,11 +19,15 @@ enum class InterruptionKind : std::uint8_t {
   InstanceTerminated,
   ScheduledChange,
   ReservationInterrupted,
+  BlockExpiring,
+  InstanceCheckFailed,
+  SystemCheckFailed,
+  EventPlanned,
 };
 // Karpenter's label value: "spot_interrupted", "no_op", ...
 std::string_view to_string(InterruptionKind kind);
-// The instance will go: its node is to be drained now.
-bool ends_instance(InterruptionKind kind);
+// What to say of the instance, and to do.
+InstanceNotice notice_of(InterruptionKind kind, std::string provider_id);
 
 struct Interruption {
   InterruptionKind kind = InterruptionKind::None;

@@ -39,6 +39,9 @@ class Ownership {
   // Whether some NodeClaim's status has the provider id.
   using IsRecorded = std::function<bool(std::string_view provider_id)>;
   void set_recorded(IsRecorded recorded) { recorded_ = std::move(recorded); }
+  bool is_recorded(std::string_view provider_id) const {
+    return recorded_ && recorded_(provider_id);
+  }
 
   void deal(const Launched& launched, const model::NodeClaim& claim, base::TimePoint now);
   void forget(std::string_view instance);

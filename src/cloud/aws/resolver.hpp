@@ -41,7 +41,10 @@ class Resolver {
   bool tell_reservations(ReservationLedger& ledger);
   // The reservations that resolve() has found so far, but for those that ended.
   std::vector<std::string> reservation_ids() const { return {known_.begin(), known_.end()}; }
-  void reservation_ended(const std::string& id) { known_.erase(id); }
+  void reservation_ended(const std::string& id) {
+    known_.erase(id);
+    block_ends_.erase(id);
+  }
   // Capacity blocks that EC2 is about to end.
   std::set<std::string, std::less<>> expiring_blocks(base::TimePoint now) const;
 

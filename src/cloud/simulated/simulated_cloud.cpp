@@ -247,7 +247,7 @@ base::Task<void> SimulatedCloud::run(std::stop_token stop) {
 void SimulatedCloud::on_catalog_change(std::function<void()> callback) {
   state_->catalog_callbacks.push_back(std::move(callback));
 }
-void SimulatedCloud::on_interruption(std::function<void(std::string provider_id)> callback) {
+void SimulatedCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
   state_->interruption_callbacks.push_back(std::move(callback));
 }
 

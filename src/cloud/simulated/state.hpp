@@ -82,7 +82,7 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   std::map<OfferingKey, base::TimePoint> unavailable_until;
   InstanceListener* listener = nullptr;
   std::vector<std::function<void()>> catalog_callbacks;
-  std::vector<std::function<void(std::string)>> interruption_callbacks;
+  std::vector<std::function<void(InstanceNotice)>> interruption_callbacks;
   double cost_of_the_gone = 0;
 
  private:

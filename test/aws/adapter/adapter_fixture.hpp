@@ -2,6 +2,8 @@
 // by `scripts/test aws`, which starts the facade and names it in MILLWRIGHT_AWS_FACADE.
 #pragma once
 
+#include "aws/support/facade.hpp"
+#include "aws/support/records.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/base/task.hpp"
 #include "millwright/cloud/aws.hpp"
@@ -12,11 +14,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 
@@ -25,36 +25,6 @@ namespace millwright::cloud {
 namespace json = boost::json;
 using base::ErrorKind;
 using namespace std::chrono_literals;
-
-inline constexpr std::string_view kSecret = "not-a-real-secret/0123456789+abcdefghijkl";
-
-inline std::string facade() {
-  const char* url = std::getenv("MILLWRIGHT_AWS_FACADE");
-  return url == nullptr ? "" : url;
-}
-
-// Keeps every record as text, to be searched for secrets.
-class Records final : public base::LogSink {
- public:
-  bool enabled(base::LogLevel /*level*/) const override { return true; }
-  void write(base::LogLevel /*level*/, std::string_view logger, std::string_view message,
-             const std::vector<base::LogField>& fields) override {
-    const std::scoped_lock lock(mutex_);
-    text_.append(logger).append(" ").append(message);
-    for (const auto& [key, value] : fields) {
-      text_.append(" ").append(key).append("=").append(value);
-    }
-    text_ += '\n';
-  }
-  std::string text() const {
-    const std::scoped_lock lock(mutex_);
-    return text_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::string text_;
-};
 
 // A loop on a thread of its own; tasks are run on it one after the other.
 class LoopThread {
@@ -100,13 +70,10 @@ class LoopThread {
 class Adapter : public testing::Test {
  protected:
   void SetUp() override {
-    if (facade().empty()) {
+    if (test::Facade::url().empty()) {
       GTEST_SKIP() << "run by scripts/test aws";
     }
-    environment = {{"AWS_REGION", "us-west-2"},
-                   {"AWS_ENDPOINT_URL", facade()},
-                   {"AWS_ACCESS_KEY_ID", "AKIDMILLWRIGHTTEST00"},
-                   {"AWS_SECRET_ACCESS_KEY", std::string(kSecret)}};
+    environment = test::Facade::environment();
     client = net::make_client(thread.loop);
     control("/_facade/sold-out", "{}");
   }
@@ -115,9 +82,12 @@ class Adapter : public testing::Test {
       background.reset();
       cloud.reset();
     });
-    EXPECT_THAT(records->text(), testing::Not(testing::HasSubstr(std::string(kSecret))));
-    EXPECT_THAT(metrics.render(), testing::Not(testing::HasSubstr(std::string(kSecret))));
-    if (!facade().empty()) {  // keys, session tokens and agents' tokens, in any request so far
+    EXPECT_THAT(records->text(),
+                testing::Not(testing::HasSubstr(std::string(test::kFacadeSecret))));
+    EXPECT_THAT(metrics.render(),
+                testing::Not(testing::HasSubstr(std::string(test::kFacadeSecret))));
+    if (!test::Facade::url()
+             .empty()) {  // keys, session tokens and agents' tokens, in any request so far
       EXPECT_EQ(json::serialize(control("/_facade/ledger").at("leaks")), "[]");
     }
   }
@@ -219,24 +189,17 @@ class Adapter : public testing::Test {
   }
 
   json::value control(const std::string& path, const std::string& body = "") {
-    net::ClientRequest request;
-    request.method = body.empty() ? "GET" : "POST";
-    request.url = facade() + path;
-    request.body = body;
-    const auto answer = client->send_blocking(std::move(request));
-    EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? json::parse(answer->body) : json::value();
+    auto answer = facade.control(path, body);
+    EXPECT_FALSE(answer.is_null()) << path;
+    return answer;
   }
-  std::int64_t calls(const std::string& action) {
-    const auto ledger = control("/_facade/ledger");
-    const auto* found = ledger.at("calls").as_object().if_contains(action);
-    return found == nullptr ? 0 : found->as_int64();
-  }
+  std::int64_t calls(const std::string& action) { return facade.calls(action); }
 
+  test::Facade facade;
   LoopThread thread;
   std::map<std::string, std::string> environment;
   std::unique_ptr<net::Client> client;
-  std::shared_ptr<Records> records = std::make_shared<Records>();
+  std::shared_ptr<test::Records> records = std::make_shared<test::Records>();
   base::Metrics metrics;
   std::unique_ptr<Provider> cloud;
   std::unique_ptr<base::TaskGroup> background;

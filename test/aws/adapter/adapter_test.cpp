@@ -105,7 +105,7 @@ TEST_F(Adapter, WebIdentityGetsKeysThatWork) {
 TEST_F(Adapter, PodIdentityGetsKeysThatWork) {
   environment.erase("AWS_ACCESS_KEY_ID");
   environment.erase("AWS_SECRET_ACCESS_KEY");
-  environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = facade() + "/v1/credentials";
+  environment["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = test::Facade::url() + "/v1/credentials";
   environment["AWS_CONTAINER_AUTHORIZATION_TOKEN"] = "pod-identity-token";
   start();
   const auto listed = list();
@@ -116,7 +116,7 @@ TEST_F(Adapter, InstanceMetadataGivesRegionAndKeys) {
   environment.erase("AWS_ACCESS_KEY_ID");
   environment.erase("AWS_SECRET_ACCESS_KEY");
   environment.erase("AWS_REGION");
-  environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = facade();
+  environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = test::Facade::url();
   start();
   const auto listed = list();
   EXPECT_TRUE(listed) << listed.error().message;

@@ -55,23 +55,12 @@ spec:
         - {name: web, image: web, resources: {requests: {cpu: "1"}}}
 )";
 // A node for each pod.
-inline constexpr std::string_view kSpreadDeployment = R"(
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: default}
-spec:
-  replicas: 5
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
+inline const std::string kSpreadDeployment = std::string(kDeployment) + R"(
       affinity:
         podAntiAffinity:
           requiredDuringSchedulingIgnoredDuringExecution:
             - topologyKey: kubernetes.io/hostname
               labelSelector: {matchLabels: {app: web}}
-      containers:
-        - {name: web, image: web, resources: {requests: {cpu: "1"}}}
 )";
 
 class AwsCluster {
@@ -85,7 +74,8 @@ class AwsCluster {
         seed_(seed) {
     cloud::aws::register_labels();
     machine.variables = {{"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "S"}};
-    answer_discovery();
+    ec2.answer_discovery();
+    answer_profiles();
     ec2.on_launch = [this](const FakeEc2::Machine& made) { boot(made); };
     ec2.on_termination = [this](const FakeEc2::Machine& made) { shut_down(made.id); };
     start_program();
@@ -142,20 +132,7 @@ class AwsCluster {
     program_.reset();
   }
 
-  void answer_discovery() {
-    const auto subnet = [](const std::string& zone) {
-      return "<item><subnetId>subnet-" + zone + "</subnetId><availabilityZone>us-west-2" + zone +
-             "</availabilityZone><availableIpAddressCount>100</availableIpAddressCount></item>";
-    };
-    ec2.aws.on("DescribeSubnets",
-               "<R><subnetSet>" + subnet("a") + subnet("b") + "</subnetSet></R>");
-    ec2.aws.on("DescribeSecurityGroups",
-               "<R><securityGroupInfo><item><groupId>sg-1</groupId><groupName>n</groupName>"
-               "</item></securityGroupInfo></R>");
-    ec2.aws.on("DescribeImages",
-               "<R><imagesSet><item><imageId>ami-amd</imageId><name>n</name><architecture>x86_64"
-               "</architecture><creationDate>2026-01-01T00:00:00.000Z</creationDate></item>"
-               "</imagesSet></R>");
+  void answer_profiles() {
     ec2.aws.on("GetInstanceProfile", [this](const Asked&) {
       return profile.empty() ? cloud::aws::xml(
                                    "<ErrorResponse><Error><Code>NoSuchEntity</Code></Error>"

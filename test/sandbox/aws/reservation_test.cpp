@@ -7,31 +7,11 @@
 namespace millwright {
 namespace {
 
-constexpr std::string_view kReservedNodeClass = R"(
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: node-role
-  amiFamily: AL2023
-  amiSelectorTerms: [{id: ami-amd}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  capacityReservationSelectorTerms: [{id: cr-0a1b}]
-)";
-constexpr std::string_view kPatientNodePool = R"(
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
-      requirements:
-        - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m5, m6i]}
-        - {key: karpenter.sh/capacity-type, operator: In, values: [reserved, on-demand]}
-)";
+const std::string kReservedNodeClass =
+    std::string(kNodeClass) + "  capacityReservationSelectorTerms: [{id: cr-0a1b}]\n";
+const std::string kPatientNodePool =
+    std::string(kNodePool) +
+    "        - {key: karpenter.sh/capacity-type, operator: In, values: [reserved, on-demand]}\n";
 
 class AwsReservations : public testing::Test, protected AwsCluster {
  protected:

@@ -14,8 +14,7 @@ class LegacyObjects : public Semantics {
         }()) {}
 };
 
-TEST_F(LegacyObjects, AreTranslatedAgainWhenTheirNodePoolIsDeletedByHand) {
-  create(R"(
+constexpr const char* kLegacy = R"(
 apiVersion: karpenter.k8s.aws/v1alpha1
 kind: AWSNodeTemplate
 metadata: {name: default}
@@ -28,7 +27,32 @@ kind: Provisioner
 metadata: {name: default}
 spec:
   providerRef: {name: default}
+)";
+
+TEST_F(LegacyObjects, PodsRunOnNodesThatHaveTheLabelTheySelectedBefore) {
+  create(kLegacy);
+  create(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: default}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      nodeSelector: {karpenter.sh/provisioner-name: default}
+      containers:
+        - {name: web, image: web, resources: {requests: {cpu: "1"}}}
 )");
+  ASSERT_TRUE(soon([&] { return running("web") == 2; }));
+  for (const auto& record : nodes()) {
+    EXPECT_EQ(record->node->meta.label("karpenter.sh/provisioner-name"), "default");
+  }
+}
+
+TEST_F(LegacyObjects, AreTranslatedAgainWhenTheirNodePoolIsDeletedByHand) {
+  create(kLegacy);
   const auto exist = [&] {
     return object(model::kNodePoolResource, "default").is_object() &&
            object(model::kEc2NodeClassResource, "default").is_object();

@@ -45,8 +45,10 @@ class Witness final : public Provider {
   base::Task<void> run(std::stop_token) override { return note("run"); }
   base::Task<void> lead(std::stop_token) override { return note("lead"); }
   void on_catalog_change(std::function<void()> callback) override { callback(); }
-  void on_interruption(std::function<void(std::string)> callback) override {
-    callback("witness://interrupted");
+  void on_interruption(std::function<void(InstanceNotice)> callback) override {
+    InstanceNotice notice;
+    notice.provider_id = "witness://interrupted";
+    callback(std::move(notice));
   }
   void set_recorded(std::function<bool(std::string_view)> is_recorded) override {
     used_.push_back(is_recorded("witness://recorded") ? "set_recorded" : "set_recorded: other");
@@ -130,7 +132,9 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   const auto of_class = node_class("KWOKNodeClass");
 
   cloud->on_catalog_change([&used] { used.emplace_back("on_catalog_change"); });
-  cloud->on_interruption([&used](std::string id) { used.push_back("interrupted " + id); });
+  cloud->on_interruption([&used](const InstanceNotice& notice) {
+    used.push_back("interrupted " + notice.provider_id);
+  });
   cloud->set_recorded([](std::string_view id) { return id == "witness://recorded"; });
   EXPECT_FALSE(bench.wait(cloud->create(claimed, of_class)));
   EXPECT_FALSE(bench.wait(cloud->remove(claimed)));

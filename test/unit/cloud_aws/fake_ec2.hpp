@@ -24,8 +24,29 @@ class FakeEc2 {
     aws.on("CreateFleet", [this](const Asked& asked) { return create_fleet(asked); });
     aws.on("RunInstances", [this](const Asked& asked) { return judge(asked); });
     aws.on("DescribeInstances", [this](const Asked& asked) { return describe(asked); });
+    aws.on("DescribeInstanceStatus", "<R><instanceStatusSet/></R>");
     aws.on("CreateTags", [this](const Asked& asked) { return tag(asked); });
     aws.on("TerminateInstances", [this](const Asked& asked) { return terminate(asked); });
+  }
+
+  // What classes find: subnets "subnet-a" and so on in the zones of these letters, one group and
+  // one image.
+  void answer_discovery(const std::vector<std::string>& letters = {"a", "b"}) {
+    std::string subnets;
+    for (const auto& letter : letters) {
+      subnets += "<item><subnetId>subnet-" + letter + "</subnetId><availabilityZone>us-west-2" +
+                 letter + "</availabilityZone><availabilityZoneId>usw2-az-" + letter +
+                 "</availabilityZoneId><availableIpAddressCount>100</availableIpAddressCount>"
+                 "</item>";
+    }
+    aws.on("DescribeSubnets", "<R><subnetSet>" + subnets + "</subnetSet></R>");
+    aws.on("DescribeSecurityGroups",
+           "<R><securityGroupInfo><item><groupId>sg-1</groupId><groupName>n</groupName>"
+           "</item></securityGroupInfo></R>");
+    aws.on("DescribeImages",
+           "<R><imagesSet><item><imageId>ami-amd</imageId><name>n</name><architecture>x86_64"
+           "</architecture><creationDate>2026-01-01T00:00:00.000Z</creationDate></item>"
+           "</imagesSet></R>");
   }
 
   struct Machine {

@@ -5,6 +5,8 @@
 #include "cloud/aws/type_labels.hpp"
 #include "fake_ec2.hpp"
 
+#include <boost/json.hpp>
+
 #include <map>
 #include <memory>
 #include <set>
@@ -58,12 +60,30 @@ class ProviderTest : public testing::Test {
     background = std::make_unique<base::TaskGroup>(loop);
     background->spawn(cloud->run(background->stop_token()));
     background->spawn(cloud->lead(background->stop_token()));
-    cloud->on_interruption([this](std::string id) { interrupted.push_back(std::move(id)); });
+    cloud->on_interruption([this](const InstanceNotice& notice) {
+      if (notice.action != InstanceNotice::Action::Tell) {
+        interrupted.push_back(notice.provider_id);
+      }
+      notices.push_back(notice.kind + " " + notice.provider_id);
+    });
   }
   // Everything that was under way is gone.
   void crash() {
     background.reset();
     cloud.reset();
+  }
+
+  // A class that finds what FakeEc2::answer_discovery() tells, with more in its spec; not resolved.
+  static std::shared_ptr<model::NodeClass> discovering_class(const boost::json::object& more = {}) {
+    boost::json::object spec{{"amiFamily", "AL2023"},
+                             {"instanceProfile", "profile-1"},
+                             {"amiSelectorTerms", boost::json::array{{{"id", "ami-amd"}}}},
+                             {"subnetSelectorTerms", boost::json::array{{{"tags", {{"a", "b"}}}}}},
+                             {"securityGroupSelectorTerms", boost::json::array{{{"id", "sg-1"}}}}};
+    for (const auto& [key, value] : more) {
+      spec[key] = value;
+    }
+    return node_class(std::move(spec), boost::json::object{});
   }
 
   base::Result<Instance> create(const std::shared_ptr<model::NodeClaim>& claim) {
@@ -111,7 +131,8 @@ class ProviderTest : public testing::Test {
   std::set<std::string, std::less<>> recorded;  // provider ids on claims
   int catalog_changes = 0;
   std::vector<std::string> interrupted;
-  std::string queue;  // name; set before start()
+  std::vector<std::string> notices;  // "spot_interrupted aws:///us-west-2a/i-1"
+  std::string queue;                 // name; set before start()
   std::string price_cache;
   bool dry_run = false;  // set before start()
   bool reserved_capacity = true;

@@ -1,8 +1,6 @@
 // Capacity reservations: found, offered, launched into, used up, gone.
 #include "provider_fixture.hpp"
 
-#include <boost/json.hpp>
-
 namespace millwright::cloud::aws {
 namespace {
 
@@ -30,20 +28,13 @@ bool asks_for(const Asked& asked, const std::string& id) {
 class ReservationTest : public ProviderTest {
  protected:
   ReservationTest() {
-    ec2.aws.on("DescribeSubnets",
-               "<R><subnetSet><item><subnetId>subnet-a</subnetId><availabilityZone>us-west-2a"
-               "</availabilityZone></item><item><subnetId>subnet-b</subnetId><availabilityZone>"
-               "us-west-2b</availabilityZone></item></subnetSet></R>");
-    ec2.aws.on(
-        "DescribeSecurityGroups",
-        "<R><securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo></R>");
-    ec2.aws.on("DescribeImages",
-               "<R><imagesSet><item><imageId>ami-amd</imageId><architecture>x86_64</architecture>"
-               "</item></imagesSet></R>");
+    ec2.answer_discovery();
     ec2.aws.on("DescribeCapacityReservations", [this](const Asked& asked) {
       const auto id = asked.field("CapacityReservationId.1");
-      if (id == "cr-gone") {
-        return ec2_error("InvalidCapacityReservationId.NotFound");
+      for (const auto& each : deleted) {
+        if (asks_for(asked, each)) {
+          return ec2_error("InvalidCapacityReservationId.NotFound", 400, each);
+        }
       }
       std::string items;
       for (const auto& [each, item] : there) {
@@ -55,17 +46,12 @@ class ReservationTest : public ProviderTest {
 
   // As the nodeclass controller: what resolve() says becomes the object's status.
   void resolve() {
-    const boost::json::value spec{
-        {"amiFamily", "AL2023"},
-        {"instanceProfile", "profile-1"},
-        {"amiSelectorTerms", boost::json::array{{{"id", "ami-amd"}}}},
-        {"subnetSelectorTerms", boost::json::array{{{"tags", {{"a", "b"}}}}}},
-        {"securityGroupSelectorTerms", boost::json::array{{{"id", "sg-1"}}}},
-        {"capacityReservationSelectorTerms", terms}};
-    const auto state = wait(loop, cloud->resolve(node_class(spec, boost::json::object{})));
+    const auto found = discovering_class({{"capacityReservationSelectorTerms", terms}});
+    const auto state = wait(loop, cloud->resolve(found));
     ASSERT_TRUE(state) << state.error().message;
     EXPECT_TRUE(state->ready) << state->message;
-    the_class = node_class(spec, state->status);
+    found->status = state->status;
+    the_class = found;
   }
   // "reserved us-west-2a cr-1 2", those of m6i.large that are available.
   std::vector<std::string> reserved() {
@@ -82,6 +68,7 @@ class ReservationTest : public ProviderTest {
   }
 
   std::map<std::string, std::string> there{{"cr-1", reservation("cr-1", "us-west-2b", 2)}};
+  std::set<std::string> deleted{"cr-gone"};  // EC2 knows nothing of them any more
   boost::json::array terms{{{"id", "cr-1"}}};
 };
 
@@ -181,6 +168,34 @@ TEST_F(ReservationTest, AreCountedEveryMinute) {
   const auto calls = ec2.aws.calls("DescribeCapacityReservations").size();
   loop.run_for(5min);
   EXPECT_EQ(ec2.aws.calls("DescribeCapacityReservations").size(), calls) << "it is gone";
+}
+
+TEST_F(ReservationTest, OneThatIsDeletedDoesNotKeepTheOthersFromBeingCounted) {
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 5);
+  terms.push_back(boost::json::object{{"id", "cr-2"}});
+  resolve();
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2b cr-1 2", "us-west-2a cr-2 5"));
+  there.erase("cr-1");
+  deleted.insert("cr-1");
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 7);
+  loop.run_for(61s);
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2a cr-2 7"));
+  const auto calls = ec2.aws.calls("DescribeCapacityReservations").size();
+  there["cr-2"] = reservation("cr-2", "us-west-2a", 6);
+  loop.run_for(1min);
+  EXPECT_THAT(reserved(), testing::ElementsAre("us-west-2a cr-2 6"));
+  EXPECT_EQ(ec2.aws.calls("DescribeCapacityReservations").size(), calls + 1) << "it is forgotten";
+}
+
+TEST_F(ReservationTest, ABlockThatIsGoneEndsNothingMore) {
+  there["cr-1"] = reservation("cr-1", "us-west-2b", 2,
+                              "<reservationType>capacity-block</reservationType><endDate>" +
+                                  base::format_rfc3339(loop.now() + 45min) + "</endDate>");
+  resolve();
+  ASSERT_TRUE(create(claim_named("a")));
+  there.clear();
+  loop.run_for(20min);
+  EXPECT_TRUE(interrupted.empty());
 }
 
 TEST_F(ReservationTest, AClaimMayAskForOneReservation) {

@@ -1,8 +1,6 @@
 // Dry runs of a class's launches: what they ask, what they say of the class, how long it is kept.
 #include "provider_fixture.hpp"
 
-#include <boost/json.hpp>
-
 namespace millwright::cloud::aws {
 namespace {
 
@@ -13,34 +11,14 @@ using namespace std::chrono_literals;
 class ValidationTest : public ProviderTest {
  protected:
   ValidationTest() {
-    ec2.aws.on("DescribeSubnets", [this](const Asked&) {
-      std::string items;
-      for (const auto& zone : zones) {
-        items += "<item><subnetId>subnet-" + zone + "</subnetId><availabilityZone>us-west-2" +
-                 zone + "</availabilityZone></item>";
-      }
-      return xml("<R><subnetSet>" + items + "</subnetSet></R>");
-    });
-    ec2.aws.on(
-        "DescribeSecurityGroups",
-        "<R><securityGroupInfo><item><groupId>sg-1</groupId></item></securityGroupInfo></R>");
-    ec2.aws.on("DescribeImages",
-               "<R><imagesSet><item><imageId>ami-amd</imageId><architecture>x86_64</architecture>"
-               "</item></imagesSet></R>");
     crash();
     dry_run = true;
     start();
   }
 
   NodeClassState resolve() {
-    const boost::json::value spec{
-        {"amiFamily", "AL2023"},
-        {"instanceProfile", "profile-1"},
-        {"tags", {{"team", team}}},
-        {"amiSelectorTerms", boost::json::array{{{"id", "ami-amd"}}}},
-        {"subnetSelectorTerms", boost::json::array{{{"tags", {{"a", "b"}}}}}},
-        {"securityGroupSelectorTerms", boost::json::array{{{"id", "sg-1"}}}}};
-    auto state = wait(loop, cloud->resolve(node_class(spec, boost::json::object{})));
+    ec2.answer_discovery(zones);
+    auto state = wait(loop, cloud->resolve(discovering_class({{"tags", {{"team", team}}}})));
     EXPECT_TRUE(state) << state.error().message;
     return state ? *std::move(state) : NodeClassState{};
   }
