@@ -335,6 +335,8 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     MW_CO_TRY(found_reservations, std::move(reserved));
     keep_reservations(std::move(found_reservations), selected.reservations);
   }
+  auto placed = co_await resolve_placement(node_class);
+  MW_CO_TRY(placement, std::move(placed));
   auto ensured = co_await ensure_profile(node_class);
   MW_CO_TRY(profile, std::move(ensured));
 
@@ -362,6 +364,9 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     judge("CapacityReservationsReady", true, "", "");  // none is fine
   }
   judge("InstanceProfileReady", !profile.name.empty(), "InstanceProfileNotReady", profile.problem);
+  if (placement) {
+    state.conditions.push_back(*std::move(placement));
+  }
   state.ready = true;
   for (const auto& condition : state.conditions) {
     if (!condition.good && state.ready) {
