@@ -140,7 +140,10 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, bas
   auto result = std::make_shared<std::vector<scheduling::InstanceType>>();
   for (const auto& facts : types_) {
     if (is_compatible(facts, spec)) {
-      result->push_back(make(facts, spec, findings, now));
+      auto& type = result->emplace_back(make(facts, spec, findings, now));
+      if (spec.placement.is_given()) {
+        place(type, facts, spec.placement, now);
+      }
     }
   }
   made = {std::move(of), std::move(result)};
@@ -209,9 +212,6 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   pin_all(type, model::kZoneLabel, std::move(names));
   pin_all(type, kZoneIdLabel, std::move(ids));
   pin_all(type, model::kCapacityTypeLabel, std::move(capacity_types));
-  if (spec.placement.is_given()) {
-    place(type, facts, spec.placement, now);
-  }
   return type;
 }
 
