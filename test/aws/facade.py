@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """An AWS on loopback: moto behind a front that verifies every signature (SigV4), keeps CreateFleet
 idempotent by its client token, adds what moto lacks (prices, EKS image parameters, security groups of
-launched instances, sold out offerings, capacity reservations, dry runs of fleets, throttling, the
-lowest price strategy) and writes a ledger of all calls. What is secret is looked for in everything but the headers that are there to carry it.
+launched instances, sold out offerings, capacity reservations, placement groups, dry runs of fleets,
+throttling, the lowest price strategy) and writes a ledger of all calls. What is secret is looked for in everything but the headers that are there to carry it.
 
 Prints one line of JSON with its URL when it is ready. Control, without signatures:
   GET  /_facade/ledger                    calls by name, launches by client token, secrets seen
@@ -13,6 +13,8 @@ Prints one line of JSON with its URL when it is ready. Control, without signatur
                            with {"id","ended": true} it is over and its instances run on
   POST /_facade/unhealthy  {"instance","zone","check"} an instance that fails "instance" or "system"
                            checks since an hour, or of which an "event" is planned; {} forgets all
+  POST /_facade/placement-group {"id","name","strategy","partitions"} a placement group of the account's;
+                           with {"id","deleted": true} there is none
   POST /_facade/deny       {"action"}     the role may not call it (dry runs say so); {} forgets all
   POST /_facade/throttle   {"action","count"} that many calls are told to slow down
   GET  /latest/...                        instance metadata, version 2
@@ -59,9 +61,12 @@ class Front:
         self.wanted = {}  # client token -> how many instances were asked for
         self.reservations = {}  # id -> the control call that made it
         self.reserved = {}  # instance id -> the reservation that it was launched into
+        self.placement_groups = {}  # id -> the control call that made it
+        self.placed = {}  # instance id -> (placement group id, partition or None)
         self.denied = set()  # actions
         self.unhealthy = []  # the control calls that said so
         self.template_reservations = {}  # launch template name -> reservation
+        self.template_placements = {}  # launch template name -> (placement group id, partition)
         self.template_groups = {}  # launch template name -> security group ids
         self.template_user_data = {}  # launch template name -> base64
         self.user_data = {}  # instance id -> base64
@@ -297,6 +302,32 @@ def describe_instance_status(front, fields):
         "</instanceStatusSet></DescribeInstanceStatusResponse>").encode()
 
 
+def describe_placement_groups(front, fields):
+    wanted = fields.get("GroupId.1") or fields.get("GroupName.1")
+    found = "".join(
+        f"<item><groupName>{each['name']}</groupName><groupId>{each['id']}</groupId>"
+        f"<strategy>{each['strategy']}</strategy><state>available</state>" +
+        (f"<partitionCount>{each['partitions']}</partitionCount>" if "partitions" in each else "") + "</item>"
+        for each in front.placement_groups.values()
+        if wanted is None or wanted == each["id" if "GroupId.1" in fields else "name"])
+    if wanted and not found:
+        return ec2_error("InvalidPlacementGroup.Unknown", f"The Placement Group '{wanted}' is unknown.")
+    return 200, {"Content-Type": "text/xml"}, (
+        "<DescribePlacementGroupsResponse><placementGroupSet>" + found +
+        "</placementGroupSet></DescribePlacementGroupsResponse>").encode()
+
+
+def show_placements(front, text):
+    """DescribeInstances' answer with the placement groups, which moto does not keep either."""
+    for instance, (group, partition) in front.placed.items():
+        shown = f"<groupId>{group}</groupId>"
+        if partition:
+            shown += f"<partitionNumber>{partition}</partitionNumber>"
+        text = re.sub(rf"(<instanceId>{instance}</instanceId>.*?<placement>)", rf"\1{shown}", text,
+                      count=1, flags=re.S)
+    return text
+
+
 def show_reservations(front, text):
     """DescribeInstances' answer with what moto does not keep: where an instance was launched into, and
     whether it still runs there."""
@@ -311,7 +342,12 @@ def show_reservations(front, text):
 
 
 def furnish(front, instance, template):
-    """What moto leaves out of a launch template: reservation, security groups and user data."""
+    """What moto leaves out of a launch template: placement group, reservation, security groups and user
+    data."""
+    group, partition = front.template_placements.get(template) or (None, None)
+    if group:
+        count = front.placement_groups[group].get("partitions", 0)
+        front.placed[instance] = (group, partition or (len(front.placed) % count + 1 if count else None))
     reservation = front.template_reservations.get(template)
     if reservation:
         front.reserved[instance] = reservation
@@ -426,6 +462,11 @@ class Handler(BaseHTTPRequestHandler):
                     front.reservations.pop(asked["id"])
                 else:
                     front.reservations[asked["id"]] = asked
+            elif self.path == "/_facade/placement-group":
+                if asked.get("deleted"):
+                    front.placement_groups.pop(asked["id"])
+                else:
+                    front.placement_groups[asked["id"]] = asked
             elif self.path == "/_facade/deny":
                 if asked:
                     front.denied.add(asked["action"])
@@ -494,12 +535,16 @@ class Handler(BaseHTTPRequestHandler):
             return describe_reservations(front, fields)
         if action == "DescribeInstanceStatus":
             return describe_instance_status(front, fields)
+        if action == "DescribePlacementGroups":
+            return describe_placement_groups(front, fields)
         if action == "CreateFleet":
             return create_fleet(front, self.headers, fields)
         if action == "CreateLaunchTemplate":
             groups = [value for name, value in sorted(fields.items()) if "SecurityGroupId." in name]
             with front.lock:
                 front.template_groups[fields["LaunchTemplateName"]] = groups
+                front.template_placements[fields["LaunchTemplateName"]] = tuple(
+                    fields.get(f"LaunchTemplateData.Placement.{name}") for name in ("GroupId", "PartitionNumber"))
                 front.template_reservations[fields["LaunchTemplateName"]] = fields.get(
                     "LaunchTemplateData.CapacityReservationSpecification."
                     "CapacityReservationTarget.CapacityReservationId")
@@ -508,7 +553,7 @@ class Handler(BaseHTTPRequestHandler):
         status, headers, answer = to_moto(front, self.command, self.path, self.headers, body)
         if action == "DescribeInstances" and status == 200:
             with front.lock:
-                answer = show_reservations(front, answer.decode()).encode()
+                answer = show_placements(front, show_reservations(front, answer.decode())).encode()
         if action.startswith("AssumeRole") and status == 200:
             text = answer.decode()
             with front.lock:

@@ -150,7 +150,9 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   // Before this process led, or in a call that never ended, it may have got its instance.
   auto adopted = co_await launcher_.adopt(claim, node_class);
   if (adopted) {
-    co_return describe_launch(*adopted, *node_class);
+    auto told = co_await tell_partition(claim, *std::move(adopted));
+    MW_CO_TRY(known_one, std::move(told));
+    co_return describe_launch(known_one, *node_class);
   }
   if (adopted.error().kind != ErrorKind::NotFound) {
     co_return tl::unexpected(std::move(adopted).error());
@@ -159,7 +161,9 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   MW_CO_TRY(known, std::move(facts));
   auto launched = co_await launcher_.launch(claim, node_class, known);
   MW_CO_TRY(made, std::move(launched));
-  co_return describe_launch(made, *node_class);
+  auto told = co_await tell_partition(claim, std::move(made));
+  MW_CO_TRY(placed, std::move(told));
+  co_return describe_launch(placed, *node_class);
 }
 
 base::Task<AwsCloud::Describes::Replies> AwsCloud::describe(std::vector<std::string> ids) {
@@ -304,7 +308,11 @@ Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_c
   MW_CO_TRY(instance, std::move(described));
   tagging_.look_at(*claim, instance);
   const auto types = catalog_.types(*node_class, parts_.loop.now());
-  co_return drift_reason(*claim, *node_class, instance, *types);
+  auto reason = drift_reason(*claim, *node_class, instance, *types);
+  if (reason.empty() && placement_changed(catalog_.placements(), *node_class, instance)) {
+    reason = "PlacementGroupDrift";
+  }
+  co_return reason;
 }
 
 std::vector<RepairPolicy> AwsCloud::repair_policies() const {
@@ -324,7 +332,8 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(known, std::move(facts));
   auto resolved = co_await resolver_.resolve(node_class, known.version);
   MW_CO_TRY(state, std::move(resolved));
-  if (resolver_.tell_reservations(catalog_.reservations())) {
+  const bool reservations_changed = resolver_.tell_reservations(catalog_.reservations());
+  if (resolver_.tell_placements(catalog_.placements()) || reservations_changed) {
     catalog_.touch();
     catalog_changed();
   }

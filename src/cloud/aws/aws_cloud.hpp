@@ -83,6 +83,8 @@ class AwsCloud final : public Provider {
   base::Task<Describes::Replies> describe(std::vector<std::string> ids);
   base::Task<Terminations::Replies> terminate(std::vector<std::string> ids);
   Reply<> remove_instance(std::string id);
+  // With the partition of its placement group, when EC2 chose it.
+  base::Task<base::Result<Launched>> tell_partition(ClaimPtr claim, Launched launched);
   Instance describe_launch(const Launched& launched, const model::NodeClass& node_class);
   Instance to_instance(const Ec2Instance& found) const;
   void catalog_changed();
@@ -112,5 +114,9 @@ class AwsCloud final : public Provider {
 std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& node_class,
                          const Ec2Instance& instance,
                          const std::vector<scheduling::InstanceType>& types);
+// The last reason in that order, PlacementGroupDrift: the instance is not in the group that its
+// class selects, or in one although it selects none. Says nothing while the group is not known.
+bool placement_changed(const PlacementGroups& groups, const model::NodeClass& node_class,
+                       const Ec2Instance& instance);
 
 }  // namespace millwright::cloud::aws

@@ -140,7 +140,10 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, bas
   auto result = std::make_shared<std::vector<scheduling::InstanceType>>();
   for (const auto& facts : types_) {
     if (is_compatible(facts, spec)) {
-      result->push_back(make(facts, spec, findings, now));
+      auto& type = result->emplace_back(make(facts, spec, findings, now));
+      if (spec.placement.is_given()) {
+        place(type, facts, spec.placement, now);
+      }
     }
   }
   made = {std::move(of), std::move(result)};
@@ -210,6 +213,45 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   pin_all(type, kZoneIdLabel, std::move(ids));
   pin_all(type, model::kCapacityTypeLabel, std::move(capacity_types));
   return type;
+}
+
+// Everything of a class with a selector starts in its group, in one of its partitions where it has
+// any; while the group is not known, nothing starts.
+void Catalog::place(scheduling::InstanceType& type, const TypeFacts& facts,
+                    const PlacementSelector& selector, base::TimePoint now) const {
+  const auto* group = placements_.find(selector);
+  if (group == nullptr) {
+    for (auto& offering : type.offerings) {
+      offering.available = false;
+    }
+    return;
+  }
+  const auto& strategies = facts.placement_strategies;
+  const bool fits = strategies.empty() || std::find(strategies.begin(), strategies.end(),
+                                                    group->strategy) != strategies.end();
+  std::vector<Offering> placed;
+  const int first = group->partitions == 0 ? 0 : 1;
+  for (const auto& offering : type.offerings) {
+    for (int partition = first; partition <= group->partitions; ++partition) {
+      auto& each = placed.emplace_back(offering);
+      if (partition > 0) {
+        each.requirements.add(Requirement::in(kPartitionLabel, {std::to_string(partition)}));
+      }
+      each.available =
+          each.available && fits &&
+          !unavailable_.is_marked(type.name, each.zone(), each.capacity_type(), now,
+                                  {.placement_group = group->id, .partition = partition});
+    }
+  }
+  type.offerings = std::move(placed);
+  replace_all(type, kPlacementGroupLabel, {group->id});
+  std::vector<std::string> partitions;
+  for (int partition = 1; partition <= group->partitions; ++partition) {
+    partitions.push_back(std::to_string(partition));
+  }
+  if (!partitions.empty()) {
+    replace_all(type, kPartitionLabel, std::move(partitions));
+  }
 }
 
 }  // namespace millwright::cloud::aws

@@ -4,6 +4,7 @@
 
 #include "cloud/aws/capacity.hpp"
 #include "cloud/aws/node_class_spec.hpp"
+#include "cloud/aws/placement_groups.hpp"
 #include "cloud/aws/prices.hpp"
 #include "cloud/aws/reservation_ledger.hpp"
 #include "cloud/aws/type_facts.hpp"
@@ -33,6 +34,7 @@ class Catalog {
   Prices& prices() { return prices_; }
   UnavailableOfferings& unavailable() { return unavailable_; }
   ReservationLedger& reservations() { return reservations_; }
+  PlacementGroups& placements() { return placements_; }
   // Prices or marks changed: what types() made before is stale.
   void touch() { ++version_; }
 
@@ -46,6 +48,8 @@ class Catalog {
  private:
   scheduling::InstanceType make(const TypeFacts& facts, const NodeClassSpec& spec,
                                 const NodeClassFindings& findings, base::TimePoint now) const;
+  void place(scheduling::InstanceType& type, const TypeFacts& facts,
+             const PlacementSelector& selector, base::TimePoint now) const;
 
   std::string region_;
   CapacitySettings settings_;
@@ -54,6 +58,7 @@ class Catalog {
   Prices prices_;
   UnavailableOfferings unavailable_;
   ReservationLedger reservations_;
+  PlacementGroups placements_;
   std::uint64_t version_ = 0;
   struct Made {
     std::string of;  // the NodeClass, and the version here

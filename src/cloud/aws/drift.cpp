@@ -69,4 +69,18 @@ std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& 
   return reservation_changed(findings, instance) ? "CapacityReservationDrift" : "";
 }
 
+bool placement_changed(const PlacementGroups& groups, const model::NodeClass& node_class,
+                       const Ec2Instance& instance) {
+  const auto selector = read_spec(node_class).placement;
+  if (!selector.is_given()) {
+    return !instance.placement_group.empty() || !instance.placement_group_name.empty();
+  }
+  const auto* group = groups.find(selector);
+  if (group == nullptr) {
+    return false;
+  }
+  return instance.placement_group.empty() ? instance.placement_group_name != group->name
+                                          : instance.placement_group != group->id;
+}
+
 }  // namespace millwright::cloud::aws

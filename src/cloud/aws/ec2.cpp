@@ -226,8 +226,13 @@ Ec2Instance read_instance(const XmlNode& item) {
   Ec2Instance instance;
   instance.id = item.text_of("instanceId");
   instance.type = item.text_of("instanceType");
-  instance.zone = item.child("placement").text_of("availabilityZone");
-  instance.tenancy = item.child("placement").text_of("tenancy");
+  const auto& placement = item.child("placement");
+  instance.zone = placement.text_of("availabilityZone");
+  instance.tenancy = placement.text_of("tenancy");
+  instance.placement_group = placement.text_of("groupId");
+  instance.placement_group_name = placement.text_of("groupName");
+  const auto partition = placement.integer_of("partitionNumber").value_or(0);
+  instance.partition = partition > 0 && partition < 1000 ? static_cast<int>(partition) : 0;
   instance.state = item.child("instanceState").text_of("name");
   instance.image_id = item.text_of("imageId");
   instance.subnet_id = item.text_of("subnetId");

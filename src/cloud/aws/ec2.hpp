@@ -57,6 +57,9 @@ struct Ec2Instance {
   bool is_spot = false;
   std::string reservation_id;  // the capacity reservation that it was launched into
   std::string tenancy;
+  std::string placement_group;               // id; empty: in none, or only its name is told
+  std::string placement_group_name;          // likewise
+  int partition = 0;                         // of the group; 0: it has none
   std::vector<std::string> security_groups;  // sorted
   model::StringMap tags;
   std::optional<base::TimePoint> launched_at;

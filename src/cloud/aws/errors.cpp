@@ -34,12 +34,13 @@ constexpr std::array<std::string_view, 6> kDenied{
     "UnauthorizedOperation",     "AccessDenied",
     "AccessDeniedException",     "SignatureDoesNotMatch",
     "InvalidSignatureException", "InvalidIdentityToken"};
-constexpr std::array<std::string_view, 8> kNotFound{"NoSuchEntity",
+constexpr std::array<std::string_view, 9> kNotFound{"NoSuchEntity",
                                                     "NoSuchEntityException",
                                                     "ParameterNotFound",
                                                     "QueueDoesNotExist",
                                                     "AWS.SimpleQueueService.NonExistentQueue",
                                                     "ResourceNotFoundException",
+                                                    "InvalidPlacementGroup.Unknown",
                                                     "ParameterVersionNotFound",
                                                     "NoSuchBucket"};
 constexpr std::array<std::string_view, 2> kExists{

@@ -5,6 +5,10 @@
 namespace millwright::cloud::aws {
 namespace {
 
+// DescribeInstances lags behind CreateFleet by seconds.
+constexpr base::Duration kPartitionAwaited = std::chrono::seconds(10);
+constexpr base::Duration kPartitionAskedAgain = std::chrono::seconds(1);
+
 std::string_view tag(const Ec2Instance& instance, std::string_view key) {
   const auto found = instance.tags.find(key);
   return found == instance.tags.end() ? std::string_view() : std::string_view(found->second);
@@ -29,7 +33,43 @@ void label_reservation(model::StringMap& labels, const std::string& id,
   }
 }
 
+void label_placement(model::StringMap& labels, const std::string& group, int partition) {
+  labels.erase(std::string(kPartitionLabel));
+  if (!group.empty()) {
+    labels[std::string(kPlacementGroupLabel)] = group;
+  }
+  if (partition > 0) {
+    labels[std::string(kPartitionLabel)] = std::to_string(partition);
+  }
+}
+
 }  // namespace
+
+// Karpenter holds a node's registration up until then: what spreads by partition is to see it from
+// the start.
+base::Task<base::Result<Launched>> AwsCloud::tell_partition(ClaimPtr claim, Launched launched) {
+  const auto until = parts_.loop.now() + kPartitionAwaited;
+  while (launched.awaits_partition) {
+    auto described = co_await describes_.ask(launched.instance_id);
+    if (described) {
+      launched.partition = described->partition;
+      launched.awaits_partition = false;
+      launcher_.ownership().deal(launched, *claim, parts_.loop.now());
+      break;
+    }
+    if (described.error().kind != base::ErrorKind::NotFound) {
+      co_return tl::unexpected(std::move(described).error());
+    }
+    if (parts_.loop.now() >= until) {
+      co_return base::fail(base::ErrorKind::Unavailable,
+                           "NodeClaim " + claim->meta.name + ": instance " + launched.instance_id +
+                               " is launched, but EC2 does not show its partition yet; asking "
+                               "again");
+    }
+    co_await base::sleep(parts_.loop, kPartitionAskedAgain);
+  }
+  co_return launched;
+}
 
 Instance AwsCloud::describe_launch(const Launched& launched, const model::NodeClass& node_class) {
   Instance instance;
@@ -60,6 +100,7 @@ Instance AwsCloud::describe_launch(const Launched& launched, const model::NodeCl
   instance.labels[std::string(model::kCapacityTypeLabel)] = launched.capacity_type;
   instance.labels.erase(std::string(kZoneIdLabel));
   label_reservation(instance.labels, launched.reservation_id, read_status(node_class).reservations);
+  label_placement(instance.labels, launched.placement_group, launched.partition);
   for (const auto& subnet : read_status(node_class).subnets) {
     if (subnet.zone == launched.zone && !subnet.zone_id.empty()) {
       instance.labels[std::string(kZoneIdLabel)] = subnet.zone_id;
@@ -85,6 +126,7 @@ Instance AwsCloud::to_instance(const Ec2Instance& found) const {
   instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
   instance.labels[std::string(model::kCapacityTypeLabel)] = found.capacity_type();
   label_reservation(instance.labels, found.reservation_id, {});
+  label_placement(instance.labels, found.placement_group, found.partition);
   if (const auto* facts = catalog_.find(found.type)) {
     instance.labels[std::string(model::kArchLabel)] = facts->arch;
   }

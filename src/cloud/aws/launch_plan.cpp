@@ -1,10 +1,12 @@
 #include "cloud/aws/launch_plan.hpp"
 
+#include "cloud/aws/digest.hpp"
 #include "cloud/aws/reservation_ledger.hpp"
 #include "cloud/aws/type_labels.hpp"
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace millwright::cloud::aws {
@@ -41,9 +43,32 @@ bool is_exotic(const InstanceType& type) {
          has_value(type, "karpenter.k8s.aws/instance-accelerator-count");
 }
 
+std::string label_of(const Offering& offering, std::string_view key) {
+  const auto* found = offering.requirements.find(key);
+  return found == nullptr || found->is_complement() || found->values().empty()
+             ? std::string()
+             : found->values().front();
+}
+
+// The offerings of one partition. Where EC2 chooses it, those of any, each once.
+void keep_partition(std::vector<const Offering*>& offerings, const LaunchPlan& plan) {
+  if (plan.partition > 0) {
+    const auto wanted = std::to_string(plan.partition);
+    std::erase_if(offerings,
+                  [&](const auto* each) { return label_of(*each, kPartitionLabel) != wanted; });
+  }
+  if (!plan.leaves_partition) {
+    return;
+  }
+  std::set<std::pair<std::string, std::string>> seen;
+  std::erase_if(offerings, [&](const auto* each) {
+    const auto reservation = label_of(*each, kReservationIdLabel);
+    return !seen.emplace(std::string(each->zone()), reservation).second;
+  });
+}
+
 std::vector<Candidate> candidates_for(const model::NodeClaim& claim, const Requirements& wanted,
-                                      const LaunchContext& context,
-                                      std::string_view capacity_type) {
+                                      const LaunchContext& context, const LaunchPlan& plan) {
   std::vector<Candidate> result;
   for (const auto& type : context.types) {
     if (!wanted.compatible(type.requirements, AllowUndefined::WellKnown) ||
@@ -52,11 +77,12 @@ std::vector<Candidate> candidates_for(const model::NodeClaim& claim, const Requi
     }
     Candidate candidate{&type, {}};
     for (const auto& offering : type.offerings) {
-      if (offering.available && offering.capacity_type() == capacity_type &&
+      if (offering.available && offering.capacity_type() == plan.capacity_type &&
           wanted.compatible(offering.requirements, AllowUndefined::WellKnown)) {
         candidate.offerings.push_back(&offering);
       }
     }
+    keep_partition(candidate.offerings, plan);
     if (!candidate.offerings.empty()) {
       result.push_back(std::move(candidate));
     }
@@ -88,13 +114,6 @@ void drop_dear_spot(std::vector<Candidate>& spot, const std::vector<Candidate>& 
   if (!std::all_of(spot.begin(), spot.end(), dear)) {
     std::erase_if(spot, dear);
   }
-}
-
-std::string label_of(const Offering& offering, std::string_view key) {
-  const auto* found = offering.requirements.find(key);
-  return found == nullptr || found->is_complement() || found->values().empty()
-             ? std::string()
-             : found->values().front();
 }
 
 // One launch is into one kind of reservation, each type and zone into one reservation (that with
@@ -186,14 +205,62 @@ std::vector<LaunchGroup> group(const std::vector<Candidate>& candidates,
   return result;
 }
 
+bool sells_in(const LaunchContext& context, const Requirements& wanted, int partition) {
+  const auto value = std::to_string(partition);
+  return std::any_of(context.types.begin(), context.types.end(), [&](const InstanceType& type) {
+    return wanted.compatible(type.requirements, AllowUndefined::WellKnown) &&
+           std::any_of(type.offerings.begin(), type.offerings.end(), [&](const Offering& each) {
+             return each.available && label_of(each, kPartitionLabel) == value &&
+                    wanted.compatible(each.requirements, AllowUndefined::WellKnown);
+           });
+  });
+}
+
+// The class's placement group. EC2 spreads over its partitions by itself, unless the claim leaves
+// some out: then it is one of those that are left, not the same for every claim.
+void choose_placement(LaunchPlan& plan, const model::NodeClaim& claim, const Requirements& wanted,
+                      const LaunchContext& context) {
+  if (context.placement == nullptr) {
+    return;
+  }
+  plan.placement_group = context.placement->id;
+  const auto admitted = wanted.get(kPartitionLabel);
+  std::vector<int> allowed;
+  for (int partition = 1; partition <= context.placement->partitions; ++partition) {
+    if (admitted.has(std::to_string(partition))) {
+      allowed.push_back(partition);
+    }
+  }
+  if (static_cast<int>(allowed.size()) == context.placement->partitions) {
+    plan.leaves_partition = !allowed.empty();
+    return;
+  }
+  if (allowed.empty()) {
+    return;  // no offering is of such a partition either
+  }
+  const auto digest = sha256(claim.meta.uid);
+  std::rotate(allowed.begin(),
+              allowed.begin() + static_cast<unsigned char>(digest.front()) % allowed.size(),
+              allowed.end());
+  const auto open = std::find_if(allowed.begin(), allowed.end(), [&](int partition) {
+    return sells_in(context, wanted, partition);
+  });
+  plan.partition = open == allowed.end() ? allowed.front() : *open;
+}
+
 }  // namespace
 
 base::Result<LaunchPlan> plan_launch(const model::NodeClaim& claim, const LaunchContext& context) {
   const Requirements wanted(claim.requirements);
-  auto spot = candidates_for(claim, wanted, context, model::kSpot);
-  auto on_demand = candidates_for(claim, wanted, context, model::kOnDemand);
-  auto reserved = candidates_for(claim, wanted, context, model::kReserved);
   LaunchPlan plan;
+  choose_placement(plan, claim, wanted, context);
+  const auto candidates = [&](std::string_view capacity_type) {
+    plan.capacity_type = capacity_type;
+    return candidates_for(claim, wanted, context, plan);
+  };
+  auto spot = candidates(model::kSpot);
+  auto on_demand = candidates(model::kOnDemand);
+  auto reserved = candidates(model::kReserved);
   plan.capacity_type = spot.empty() ? model::kOnDemand : model::kSpot;
   auto& cheaper = spot.empty() ? on_demand : spot;
   if (!reserved.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cloud/aws/node_class_spec.hpp"
+#include "cloud/aws/placement_groups.hpp"
 #include "millwright/base/result.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/scheduling/instance_type.hpp"
@@ -38,6 +39,9 @@ struct LaunchPlan {
   bool interruptible = false;         // so are its reservations
   // What is meant for none does not use one up either (the gate ReservedCapacity is on).
   bool spares_reservations = true;
+  std::string placement_group = {};  // id of the one that it launches into
+  int partition = 0;                 // of the placement group; 0: it has none or EC2 chooses
+  bool leaves_partition = false;     // EC2 chooses
   std::vector<LaunchGroup> groups;
 };
 
@@ -45,6 +49,7 @@ struct LaunchContext {
   const std::vector<scheduling::InstanceType>& types;
   const NodeClassFindings& findings;
   std::function<std::int64_t(std::string_view subnet)> free_addresses;
+  const PlacementGroup* placement = nullptr;  // of the class; outlives the call
 };
 
 // NoCapacity when no available offering meets the claim; the message says what was asked.

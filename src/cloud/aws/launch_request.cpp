@@ -133,6 +133,18 @@ void add_reservation(Form& form, const LaunchPlan& plan, const LaunchGroup& grou
   }
 }
 
+void add_placement(Form& form, const LaunchPlan& plan) {
+  if (!plan.placement_group.empty()) {
+    form.add(data("Placement.GroupId"), plan.placement_group);
+  }
+  if (plan.partition > 0) {
+    form.add(data("Placement.PartitionNumber"), plan.partition);
+  }
+  if (plan.dedicated) {
+    form.add(data("Placement.Tenancy"), "dedicated");
+  }
+}
+
 // What CreateFleet calls the plan's capacity type.
 std::string_view target_of(const LaunchPlan& plan) {
   if (plan.capacity_type != model::kReserved) {
@@ -182,9 +194,7 @@ base::Result<TemplateRequest> launch_template_for(const NodeClassSpec& spec,
     if (!spec.nested_virtualization.empty()) {
       form.add(data("CpuOptions.NestedVirtualization"), spec.nested_virtualization);
     }
-    if (plan.dedicated) {
-      form.add(data("Placement.Tenancy"), "dedicated");
-    }
+    add_placement(form, plan);
     add_reservation(form, plan, group);
     add_tags(form, data("TagSpecification.1"), "network-interface", tags);
     if (plan.capacity_type == model::kSpot) {

@@ -13,10 +13,7 @@ using base::ErrorKind;
 constexpr base::Duration kShownBy = std::chrono::seconds(10);
 constexpr base::Duration kDoubted = std::chrono::hours(1);
 constexpr base::Duration kLookAgain = std::chrono::seconds(3);
-constexpr std::size_t kShownErrors = 5;
-constexpr std::string_view kReservationFull = "ReservationCapacityExceeded";
 constexpr std::string_view kMismatch = "IdempotentParameterMismatch";
-constexpr std::string_view kNoSpotRole = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
 
 Boot boot_of(const model::NodeClaim& claim, const NodeClassSpec& spec, const LaunchPlan& plan,
              const LaunchGroup& group, const ClusterFacts& cluster) {
@@ -42,18 +39,6 @@ Boot boot_of(const model::NodeClaim& claim, const NodeClassSpec& spec, const Lau
   return boot;
 }
 
-// The reservation that the plan takes for the type in the zone; empty when it takes none.
-std::string reservation_of(const LaunchPlan& plan, std::string_view type, std::string_view zone) {
-  for (const auto& group : plan.groups) {
-    for (const auto& option : group.options) {
-      if (option.type == type && option.zone == zone) {
-        return group.reservation_id;
-      }
-    }
-  }
-  return {};
-}
-
 bool is_missing_template(std::string_view code) {
   return code.starts_with("InvalidLaunchTemplateName.NotFound") ||
          code.starts_with("InvalidLaunchTemplateId.NotFound");
@@ -74,40 +59,15 @@ bool leaves_doubt(const base::Error& error) {
   return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable;
 }
 
-base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer) {
-  const bool sold_out =
-      std::all_of(answer.errors.begin(), answer.errors.end(), [](const FleetError& error) {
-        return is_unfulfillable(error.code) || error.code == kNoSpotRole;
-      });
-  base::Error result;
-  result.kind = answer.errors.empty() || sold_out ? ErrorKind::NoCapacity
-                                                  : kind_of(answer.errors.front().code, 400);
-  for (const auto& error : answer.errors) {
-    if (!sold_out && !is_unfulfillable(error.code)) {
-      result.kind = kind_of(error.code, 400);
-      break;
-    }
-  }
-  result.message = "NodeClaim " + claim.meta.name + ": EC2 launched " +
-                   (answer.instances.empty() ? "nothing" : "too few");
-  std::size_t shown = 0;
-  std::vector<std::string> said;
-  for (const auto& error : answer.errors) {
-    auto text = error.code + " (" + error.message + ")";
-    if (std::find(said.begin(), said.end(), text) == said.end() && shown++ < kShownErrors) {
-      result.message.append(shown == 1 ? ": " : "; ").append(text);
-      if (!error.type.empty()) {
-        result.message.append(" for ").append(error.type).append(" in ").append(error.zone);
-      }
-      said.push_back(std::move(text));
-    }
-  }
-  return result;
-}
-
 Launched launched_of(const Ec2Instance& found) {
-  return {found.id,       found.type,          found.zone, std::string(found.capacity_type()),
-          found.image_id, found.reservation_id};
+  return {found.id,
+          found.type,
+          found.zone,
+          std::string(found.capacity_type()),
+          found.image_id,
+          found.reservation_id,
+          found.placement_group,
+          found.partition};
 }
 
 base::Error no_instance(const model::NodeClaim& claim) {
@@ -171,42 +131,23 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   co_return share;
 }
 
-void Launcher::note_errors(const FleetAnswer& answer, const LaunchPlan& plan) {
-  const std::string_view capacity_type = plan.capacity_type;
-  const auto now = parts_.api.loop().now();
-  bool marked = false;
-  for (const auto& error : answer.errors) {
-    auto& unavailable = parts_.catalog.unavailable();
-    if (error.code == kNoSpotRole) {
-      unavailable.mark("", "", model::kSpot, now);
-      marked = true;
-    } else if (error.code == kReservationFull) {
-      parts_.catalog.reservations().empty(reservation_of(plan, error.type, error.zone));
-      marked = true;
-    } else if (is_unfulfillable(error.code)) {
-      unavailable.mark(error.type, error.zone, capacity_type, now);
-      if (error.code == "InsufficientFreeAddressesInSubnet" && !error.zone.empty()) {
-        unavailable.mark("", error.zone, capacity_type, now);
-      }
-      marked = true;
-    }
-    parts_.metrics.count("karpenter_cloudprovider_instance_launch_failures_total",
-                         "Launches that AWS refused, by its code.", {{"reason", error.code}});
-  }
-  if (marked) {
-    parts_.catalog.touch();
-    parts_.on_sold_out();
-  }
-}
-
 base::Result<LaunchPlan> Launcher::plan(const model::NodeClaim& claim,
                                         const model::NodeClass& node_class) {
   const auto types = parts_.catalog.types(node_class, parts_.api.loop().now());
   const auto findings = read_status(node_class);
+  const auto selector = read_spec(node_class).placement;
+  const auto* placement = parts_.catalog.placements().find(selector);
+  if (selector.is_given() && placement == nullptr) {
+    return base::fail(ErrorKind::Unavailable,
+                      "EC2NodeClass " + node_class.meta.name +
+                          ": what spec.placementGroupSelector selects is not known yet; its "
+                          "condition PlacementGroupReady says why if that lasts");
+  }
   LaunchContext context{.types = *types, .findings = findings, .free_addresses = {}};
   context.free_addresses = [this](std::string_view subnet) {
     return parts_.resolver.free_addresses(subnet);
   };
+  context.placement = placement;
   MW_TRY(plan, plan_launch(claim, context));
   plan.spares_reservations = parts_.reserved_capacity;
   return plan;
@@ -273,6 +214,9 @@ Launched Launcher::take(const model::NodeClaim& claim, const LaunchPlan& plan,
       }
     }
   }
+  launched.placement_group = plan.placement_group;
+  launched.partition = plan.partition;
+  launched.awaits_partition = plan.leaves_partition;
   launched.reservation_id = reservation_of(plan, launched.type, launched.zone);
   if (!launched.reservation_id.empty()) {
     parts_.catalog.reservations().take(launched.reservation_id);

@@ -89,6 +89,10 @@ class Launcher {
   bool is_inherited(const model::NodeClaim& claim) const;
   Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
   void note_errors(const FleetAnswer& answer, const LaunchPlan& plan);
+  static base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer);
+  // The reservation that the plan takes for the type in the zone; empty when it takes none.
+  static std::string reservation_of(const LaunchPlan& plan, std::string_view type,
+                                    std::string_view zone);
 
   Parts parts_;
   Ec2 ec2_;

@@ -240,6 +240,8 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
   result.security_group_terms = terms(spec, "securityGroupSelectorTerms");
   result.image_terms = terms(spec, "amiSelectorTerms");
   result.reservation_terms = terms(spec, "capacityReservationSelectorTerms");
+  const auto& placement = part(spec, "placementGroupSelector");
+  result.placement = {.id = json_text(placement, "id"), .name = json_text(placement, "name")};
   result.family = family_of(spec, result.image_terms);
   result.user_data = json_text(spec, "userData");
   result.role = json_text(spec, "role");

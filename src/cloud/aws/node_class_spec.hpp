@@ -76,6 +76,17 @@ struct NetworkInterface {
   std::string type;  // "interface", "efa-only"
 };
 
+// Names a placement group, by one of both.
+struct PlacementSelector {
+  std::string id;
+  std::string name;
+  bool is_given() const { return !id.empty() || !name.empty(); }
+  std::string to_string() const {
+    return id.empty() ? "name \"" + name + "\"" : "id \"" + id + "\"";
+  }
+  friend auto operator<=>(const PlacementSelector&, const PlacementSelector&) = default;
+};
+
 struct NodeClassSpec {
   std::string name;
   std::string uid;
@@ -83,6 +94,7 @@ struct NodeClassSpec {
   std::vector<SelectorTerm> security_group_terms;
   std::vector<SelectorTerm> image_terms;
   std::vector<SelectorTerm> reservation_terms;
+  PlacementSelector placement;
   Family family = Family::Custom;
   std::string user_data;
   std::string role;

@@ -16,6 +16,18 @@ constexpr std::size_t kShapeLength = 20;
 // A launch is recorded within seconds; a NodeClaim that never is, is deleted by then.
 constexpr base::Duration kKept = std::chrono::hours(1);
 
+// Whether the instance is in the type's placement group and the offering's partition of it, as far
+// as EC2 tells.
+bool is_placed_as(const Ec2Instance& instance, const scheduling::InstanceType& type,
+                  const scheduling::Offering& offering) {
+  const auto* group = type.requirements.find(kPlacementGroupLabel);
+  const auto* partition = offering.requirements.find(kPartitionLabel);
+  return (group == nullptr || instance.placement_group.empty() ||
+          group->has(instance.placement_group)) &&
+         (partition == nullptr || instance.partition == 0 ||
+          partition->has(std::to_string(instance.partition)));
+}
+
 // What the instance would cost as the claim's; nullopt when it cannot be the claim's.
 std::optional<double> price_for(const model::NodeClaim& claim, const Requirements& wanted,
                                 const Ec2Instance& instance,
@@ -29,6 +41,7 @@ std::optional<double> price_for(const model::NodeClaim& claim, const Requirement
   const auto capacity_type = instance.capacity_type();
   for (const auto& offering : type->offerings) {
     if (offering.zone() == instance.zone && offering.capacity_type() == capacity_type &&
+        is_placed_as(instance, *type, offering) &&
         wanted.compatible(offering.requirements, AllowUndefined::WellKnown)) {
       return offering.price;
     }

@@ -28,7 +28,10 @@ struct Launched {
   std::string zone;
   std::string capacity_type;
   std::string image_id;
-  std::string reservation_id = {};  // when it was launched into a capacity reservation
+  std::string reservation_id = {};   // when it was launched into a capacity reservation
+  std::string placement_group = {};  // id, when it was launched into one
+  int partition = 0;                 // of the placement group
+  bool awaits_partition = false;     // EC2 chose one and has not told it yet
 };
 
 // Equal for claims whose machines boot alike: pool, class, labels and taints. Hexadecimal.

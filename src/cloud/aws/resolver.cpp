@@ -136,6 +136,31 @@ std::string nothing_selected(std::string_view field, std::string_view what) {
       .append("; check ids, names, tags and the region");
 }
 
+// Reason and message count when it is not good.
+NodeClassCondition judged(std::string_view type, bool good, std::string_view reason,
+                          std::string message) {
+  NodeClassCondition condition;
+  condition.type = type;
+  condition.good = good;
+  if (!good) {
+    condition.reason = reason;
+    condition.message = std::move(message);
+  }
+  return condition;
+}
+
+// Ready when all conditions are good; else for the first one's reason.
+void sum_up(NodeClassState& state) {
+  state.ready = true;
+  for (const auto& condition : state.conditions) {
+    if (!condition.good && state.ready) {
+      state.ready = false;
+      state.reason = condition.reason;
+      state.message = condition.message;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<model::SelectorRequirement> requirements_of(const Image& image) {
@@ -335,20 +360,15 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     MW_CO_TRY(found_reservations, std::move(reserved));
     keep_reservations(std::move(found_reservations), selected.reservations);
   }
+  auto placed = co_await resolve_placement(node_class);
+  MW_CO_TRY(placement, std::move(placed));
   auto ensured = co_await ensure_profile(node_class);
   MW_CO_TRY(profile, std::move(ensured));
 
   NodeClassState state;
   const auto judge = [&state](std::string_view type, bool good, std::string_view reason,
                               std::string message) {
-    NodeClassCondition condition;
-    condition.type = type;
-    condition.good = good;
-    if (!good) {
-      condition.reason = reason;
-      condition.message = std::move(message);
-    }
-    state.conditions.push_back(std::move(condition));
+    state.conditions.push_back(judged(type, good, reason, std::move(message)));
   };
   judge("SubnetsReady", !selected.subnets.empty(), "SubnetsNotFound",
         nothing_selected("subnetSelectorTerms", "subnet"));
@@ -362,14 +382,10 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(
     judge("CapacityReservationsReady", true, "", "");  // none is fine
   }
   judge("InstanceProfileReady", !profile.name.empty(), "InstanceProfileNotReady", profile.problem);
-  state.ready = true;
-  for (const auto& condition : state.conditions) {
-    if (!condition.good && state.ready) {
-      state.ready = false;
-      state.reason = condition.reason;
-      state.message = condition.message;
-    }
+  if (placement) {
+    state.conditions.push_back(*std::move(placement));
   }
+  sum_up(state);
   state.status = status_json(selected.subnets, selected.groups, selected.images,
                              selected.reservations, profile.name);
   state.annotations[std::string(kHashAnnotation)] = static_hash(*node_class);

@@ -6,6 +6,7 @@
 #include "cloud/aws/ami_family.hpp"
 #include "cloud/aws/ec2.hpp"
 #include "cloud/aws/node_class_spec.hpp"
+#include "cloud/aws/placement_groups.hpp"
 #include "cloud/aws/reservations.hpp"
 #include "cloud/aws/services.hpp"
 #include "millwright/cloud/provider.hpp"
@@ -48,6 +49,9 @@ class Resolver {
   // Capacity blocks that EC2 is about to end.
   std::set<std::string, std::less<>> expiring_blocks(base::TimePoint now) const;
 
+  // Tells what resolve() found that placement group selectors stand for. True when that was news.
+  bool tell_placements(PlacementGroups& groups) const;
+
   // Where the class's instance profiles live in IAM.
   std::string profile_path(const model::NodeClass& node_class) const;
 
@@ -72,6 +76,9 @@ class Resolver {
                                                                    std::string kubernetes);
   // nullopt: there is no such parameter.
   base::Task<ApiResult<std::optional<std::string>>> parameter(std::string name, bool fixed);
+  // nullopt: the class has no selector and never had one.
+  base::Task<ApiResult<std::optional<NodeClassCondition>>> resolve_placement(
+      std::shared_ptr<const model::NodeClass> node_class);
   base::Task<ApiResult<Profile>> ensure_profile(std::shared_ptr<const model::NodeClass> node_class);
 
   Api& api_;
@@ -84,7 +91,12 @@ class Resolver {
     base::TimePoint until;
   };
   std::map<std::string, Kept> parameters_;
-  std::map<std::string, Kept> profiles_;          // name -> role
+  std::map<std::string, Kept> profiles_;  // name -> role
+  struct Placement {
+    std::optional<PlacementGroup> group;
+    base::TimePoint until{};  // how long it stands while EC2 does not answer
+  };
+  std::map<PlacementSelector, Placement> placements_;
   std::map<std::string, std::int64_t> reserved_;  // reservation -> instances left
   std::set<std::string> known_;
   std::map<std::string, base::TimePoint> block_ends_;

@@ -80,6 +80,7 @@ std::optional<TypeFacts> read_type(const XmlNode& item) {
   const auto usage = item.texts("supportedUsageClasses");
   facts.has_spot = contains(usage, "spot");
   facts.has_on_demand = contains(usage, "on-demand");
+  facts.placement_strategies = item.child("placementGroupInfo").texts("supportedStrategies");
   facts.gpus = read_accelerators(item.child("gpuInfo"), "gpus");
   facts.inference = read_accelerators(item.child("inferenceAcceleratorInfo"), "accelerators");
   facts.neuron = read_accelerators(item.child("neuronInfo"), "neuronDevices");

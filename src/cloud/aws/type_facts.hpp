@@ -37,6 +37,7 @@ struct TypeFacts {
   bool encrypts_in_transit = false;
   bool has_spot = false;
   bool has_on_demand = false;
+  std::vector<std::string> placement_strategies;  // of placement groups; empty: not told
   std::vector<Accelerator> gpus;
   std::vector<Accelerator> inference;  // what AWS lists as inference accelerators
   std::vector<Accelerator> neuron;     // Inferentia and Trainium

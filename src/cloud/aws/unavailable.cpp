@@ -5,28 +5,44 @@
 namespace millwright::cloud::aws {
 namespace {
 
-std::string key_of(std::string_view type, std::string_view zone, std::string_view capacity_type) {
+// Karpenter's key: capacityType:type:zone[:placement group[:partition]].
+std::string key_of(std::string_view type, std::string_view zone, std::string_view capacity_type,
+                   const MarkScope& scope) {
   std::string key(capacity_type);
-  return key.append(":").append(type).append(":").append(zone);
+  key.append(":").append(type).append(":").append(zone);
+  if (!scope.placement_group.empty()) {
+    key.append(":").append(scope.placement_group);
+    if (scope.partition > 0) {
+      key.append(":").append(std::to_string(scope.partition));
+    }
+  }
+  return key;
 }
 
 }  // namespace
 
 void UnavailableOfferings::mark(std::string_view type, std::string_view zone,
-                                std::string_view capacity_type, base::TimePoint now) {
-  until_[key_of(type, zone, capacity_type)] = now + kTtl;
+                                std::string_view capacity_type, base::TimePoint now,
+                                const MarkScope& scope) {
+  until_[key_of(type, zone, capacity_type, scope)] = now + kTtl;
 }
 
 bool UnavailableOfferings::is_marked(std::string_view type, std::string_view zone,
-                                     std::string_view capacity_type, base::TimePoint now) const {
+                                     std::string_view capacity_type, base::TimePoint now,
+                                     const MarkScope& scope) const {
   if (until_.empty()) {
     return false;
   }
-  const auto marked = [&](std::string_view t, std::string_view z) {
-    const auto found = until_.find(key_of(t, z, capacity_type));
-    return found != until_.end() && now < found->second;
+  const auto marked = [&](const MarkScope& in) {
+    const auto at = [&](std::string_view t, std::string_view z) {
+      const auto found = until_.find(key_of(t, z, capacity_type, in));
+      return found != until_.end() && now < found->second;
+    };
+    return at(type, zone) || at("", zone) || at(type, "") || at("", "");
   };
-  return marked(type, zone) || marked("", zone) || marked(type, "") || marked("", "");
+  const MarkScope group{.placement_group = scope.placement_group};
+  return marked(MarkScope()) || (!group.placement_group.empty() && marked(group)) ||
+         (scope.partition > 0 && marked(scope));
 }
 
 bool UnavailableOfferings::sweep(base::TimePoint now) {

@@ -10,15 +10,22 @@
 
 namespace millwright::cloud::aws {
 
+// What is full is a placement group, or one of its partitions: elsewhere there may be capacity.
+struct MarkScope {
+  std::string_view placement_group = {};
+  int partition = 0;  // 0: all of them
+};
+
 class UnavailableOfferings {
  public:
   static constexpr base::Duration kTtl = std::chrono::minutes(3);  // as Karpenter's
 
   // An empty type or zone stands for all of them.
   void mark(std::string_view type, std::string_view zone, std::string_view capacity_type,
-            base::TimePoint now);
+            base::TimePoint now, const MarkScope& scope = MarkScope());
+  // Also by a wider mark: of any placement group, of any partition of the group.
   bool is_marked(std::string_view type, std::string_view zone, std::string_view capacity_type,
-                 base::TimePoint now) const;
+                 base::TimePoint now, const MarkScope& scope = MarkScope()) const;
   // Forgets what is over. True when something was.
   bool sweep(base::TimePoint now);
   // When the first mark ends; nullopt when there is none.

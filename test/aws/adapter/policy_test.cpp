@@ -21,14 +21,16 @@ std::set<std::string> documented_actions() {
 }
 
 TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
+  control("/_facade/placement-group", R"({"id":"pg-0e4f","name":"near","strategy":"cluster"})");
   start();
-  resolve();
+  resolve({{"placementGroupSelector", {{"name", "near"}}}});
   wait_for_catalog();
   const auto claim = claim_named("policy", {"m5.large"});
   const auto made = create(claim);
   ASSERT_TRUE(made) << made.error().message;
   claim->provider_id = made->provider_id;
   EXPECT_TRUE(remove(claim));
+  control("/_facade/placement-group", R"({"id":"pg-0e4f","deleted":true})");
   const auto allowed = documented_actions();
   const auto ledger = control("/_facade/ledger");
   EXPECT_GT(ledger.at("calls").as_object().size(), 10U);

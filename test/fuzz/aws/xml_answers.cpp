@@ -7,7 +7,7 @@ namespace millwright::cloud::aws {
 namespace {
 
 void ask(Input input) {
-  constexpr unsigned kQuestions = 11;
+  constexpr unsigned kQuestions = 12;
   const unsigned choice = input.choice % kQuestions;
   Answering aws(std::move(input), "<R/>");
   auto& ec2 = aws.ec2;
@@ -54,6 +54,9 @@ void ask(Input input) {
     case 9:
       expect_explained(wait(
           aws.loop, ensure_instance_profile(aws.api, {.name = "n", .path = "/", .role = "r"})));
+      break;
+    case 10:
+      expect_explained(wait(aws.loop, find_placement_group(aws.api, {.id = "pg-1", .name = {}})));
       break;
     default: {
       const CredentialParts parts{.loop = aws.loop,

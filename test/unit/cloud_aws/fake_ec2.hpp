@@ -57,6 +57,8 @@ class FakeEc2 {
     std::string image;
     std::string state = "running";
     std::string reservation;
+    std::string placement_group;
+    int partition = 0;
     base::TimePoint visible_at;
     std::map<std::string, std::string> tags;
   };
@@ -90,6 +92,8 @@ class FakeEc2 {
   std::set<std::string> sold_out;  // "m5.large us-west-2a"
   std::set<std::string> denied;    // actions that dry runs say the role may not call
   std::string fleet_error;         // code that every offering fails with
+  std::string fleet_error_message = "no luck";
+  int partitions = 0;              // of placement groups; where nobody chose, EC2 takes the next
   bool lose_answer = false;        // the next fleet is made, its answer is not seen
   bool reservation_ended = false;  // and its instances run on
   int stock = 1'000'000;           // instances that EC2 has left, of whatever kind
@@ -122,6 +126,9 @@ class FakeEc2 {
     reservations_[asked.field("LaunchTemplateName")] = asked.field(
         "LaunchTemplateData.CapacityReservationSpecification."
         "CapacityReservationTarget.CapacityReservationId");
+    const std::string placement = "LaunchTemplateData.Placement.";
+    placements_[asked.field("LaunchTemplateName")] = {asked.field(placement + "GroupId"),
+                                                      asked.field(placement + "PartitionNumber")};
     const bool added = templates.insert(asked.field("LaunchTemplateName")).second;
     return added ? xml("<R/>") : ec2_error("InvalidLaunchTemplateName.AlreadyExistsException");
   }
@@ -172,9 +179,9 @@ class FakeEc2 {
     return xml(body);
   }
 
-  static std::string fleet_error_item(const std::string& offering, const std::string& code) {
-    return "<item>" + offering + "<errorCode>" + code +
-           "</errorCode><errorMessage>no luck</errorMessage></item>";
+  std::string fleet_error_item(const std::string& offering, const std::string& code) const {
+    return "<item>" + offering + "<errorCode>" + code + "</errorCode><errorMessage>" +
+           fleet_error_message + "</errorMessage></item>";
   }
 
   std::string launch_from(const Asked& asked, const std::string& prefix, int wanted,
@@ -212,8 +219,14 @@ class FakeEc2 {
     machine.subnet = asked.field(at + ".SubnetId");
     machine.image = asked.field(at + ".ImageId");
     const auto config = at.substr(0, at.find(".Overrides"));
-    machine.reservation =
-        reservations_[asked.field(config + ".LaunchTemplateSpecification.LaunchTemplateName")];
+    const auto used = asked.field(config + ".LaunchTemplateSpecification.LaunchTemplateName");
+    machine.reservation = reservations_[used];
+    machine.placement_group = placements_[used].first;
+    if (const auto& chosen = placements_[used].second; !chosen.empty()) {
+      machine.partition = std::stoi(chosen);
+    } else if (partitions > 0) {
+      machine.partition = static_cast<int>(machines.size()) % partitions + 1;
+    }
     machine.visible_at = loop_.now() + lag;
     for (int tag = 1;
          asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
@@ -246,8 +259,11 @@ class FakeEc2 {
            machine.subnet + "</subnetId><privateDnsName>ip-" + machine.id +
            "</privateDnsName><instanceState><name>" + machine.state +
            "</name></instanceState><placement><availabilityZone>" + machine.zone +
-           "</availabilityZone></placement><capacityReservationId>" +
-           (reservation_ended ? "" : machine.reservation) +
+           "</availabilityZone><groupId>" + machine.placement_group + "</groupId>" +
+           (machine.partition == 0
+                ? ""
+                : "<partitionNumber>" + std::to_string(machine.partition) + "</partitionNumber>") +
+           "</placement><capacityReservationId>" + (reservation_ended ? "" : machine.reservation) +
            "</capacityReservationId><capacityReservationSpecification>"
            "<capacityReservationTarget><capacityReservationId>" +
            machine.reservation +
@@ -300,7 +316,9 @@ class FakeEc2 {
     return xml("<R/>");
   }
 
-  std::map<std::string, std::string> reservations_;                    // by launch template
+  std::map<std::string, std::string> reservations_;  // by launch template
+  // By launch template: group, partition.
+  std::map<std::string, std::pair<std::string, std::string>> placements_;
   std::map<std::string, std::pair<std::string, std::string>> fleets_;  // token -> body, answer
 };
 

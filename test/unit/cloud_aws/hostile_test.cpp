@@ -62,7 +62,9 @@ TEST(Hostile, DamagedTypesAreReadOrRefused) {
 TEST(Hostile, DamagedFleetsInstancesAndErrorsAreReadOrRefused) {
   const std::string document =
       "<R><reservationSet><item><instancesSet><item><instanceId>i-1</instanceId><instanceType>"
-      "m5.large</instanceType><placement><availabilityZone>a</availabilityZone></placement>"
+      "m5.large</instanceType><placement><availabilityZone>a</availabilityZone><groupId>pg-1</"
+      "groupId>"
+      "<partitionNumber>3</partitionNumber></placement>"
       "<launchTime>2026-01-01T00:00:00.000Z</launchTime><tagSet><item><key>k</key><value>v</value>"
       "</item></tagSet></item></instancesSet></item></reservationSet><fleetInstanceSet><item>"
       "<instanceIds><item>i-1</item></instanceIds></item></fleetInstanceSet><errorSet><item>"
