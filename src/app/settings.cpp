@@ -57,6 +57,11 @@ const Setting kTable[] = {
      [](std::string_view text, Settings& s) {
        return read_bool(text, s.aws_settings.disable_dry_run);
      }},
+    {"enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "false",
+     "buy nothing in zones that the EKS cluster has been shifted away from",
+     [](std::string_view text, Settings& s) {
+       return read_bool(text, s.aws_settings.enable_zonal_shift);
+     }},
     {"interruption-queue", "INTERRUPTION_QUEUE", "",
      "SQS queue with interruption events of EC2; empty: none is read",
      [](std::string_view text, Settings& s) {

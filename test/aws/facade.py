@@ -15,6 +15,7 @@ Prints one line of JSON with its URL when it is ready. Control, without signatur
                            checks since an hour, or of which an "event" is planned; {} forgets all
   POST /_facade/placement-group {"id","name","strategy","partitions"} a placement group of the account's;
                            with {"id","deleted": true} there is none
+  POST /_facade/zonal-shift {"zone","seconds"} the cluster is shifted away from a zone (by id); {} ends all
   POST /_facade/deny       {"action"}     the role may not call it (dry runs say so); {} forgets all
   POST /_facade/throttle   {"action","count"} that many calls are told to slow down
   GET  /latest/...                        instance metadata, version 2
@@ -64,6 +65,7 @@ class Front:
         self.placement_groups = {}  # id -> the control call that made it
         self.placed = {}  # instance id -> (placement group id, partition or None)
         self.denied = set()  # actions
+        self.shifts = []  # as ARC tells them
         self.unhealthy = []  # the control calls that said so
         self.template_reservations = {}  # launch template name -> reservation
         self.template_placements = {}  # launch template name -> (placement group id, partition)
@@ -472,6 +474,10 @@ class Handler(BaseHTTPRequestHandler):
                     front.denied.add(asked["action"])
                 else:
                     front.denied.clear()
+            elif self.path == "/_facade/zonal-shift":
+                front.shifts = [] if not asked else front.shifts + [
+                    {"appliedStatus": "APPLIED", "awayFrom": asked["zone"],
+                     "expiryTime": datetime.now(timezone.utc).timestamp() + asked["seconds"]}]
             elif self.path == "/_facade/unhealthy":
                 if asked:
                     front.unhealthy.append(asked)
@@ -533,6 +539,10 @@ class Handler(BaseHTTPRequestHandler):
                 return found
         if action == "DescribeCapacityReservations":
             return describe_reservations(front, fields)
+        if action.startswith("GET /managedresources/"):
+            known = action.endswith(urllib.parse.quote(f":cluster/{CLUSTER}", safe=""))
+            answer = {"arn": "x", "zonalShifts": front.shifts} if known else {"message": "not registered"}
+            return 200 if known else 404, {"Content-Type": "application/json"}, json.dumps(answer).encode()
         if action == "DescribeInstanceStatus":
             return describe_instance_status(front, fields)
         if action == "DescribePlacementGroups":

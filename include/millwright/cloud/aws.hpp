@@ -29,6 +29,7 @@ struct AwsSettings {
   std::int64_t reserved_enis = 0;             // RESERVED_ENIS
   bool reserved_capacity = true;              // the feature gate ReservedCapacity
   bool disable_dry_run = false;               // DISABLE_DRY_RUN: no launch is tried for a class
+  bool enable_zonal_shift = false;            // ENABLE_ZONAL_SHIFT: ask ARC which zones to avoid
   std::string interruption_queue;             // INTERRUPTION_QUEUE: an SQS queue's name
   std::string price_file;                     // prices to use while the API gives none
   std::string price_cache;                    // file that keeps AWS's last prices over a restart

@@ -11,6 +11,7 @@
 #include "cloud/aws/tagging.hpp"
 #include "cloud/aws/type_gauges.hpp"
 #include "cloud/aws/validation.hpp"
+#include "cloud/aws/zonal_shift.hpp"
 #include "millwright/cloud/aws.hpp"
 
 #include <memory>
@@ -64,6 +65,8 @@ class AwsCloud final : public Provider {
   base::Task<void> end_expiring_blocks();
   base::Task<NodeClassState> validate(NodeClassPtr node_class, NodeClassState state,
                                       ClusterFacts cluster);
+  base::Task<void> keep_zonal_shifts(std::stop_token stop);
+  base::Task<base::Duration> refresh_zonal_shifts();
   base::Task<void> watch_health(std::stop_token stop);
   base::Task<base::Duration> check_health();
   void tell(InterruptionKind kind, std::string_view zone, std::string_view id);
@@ -108,6 +111,7 @@ class AwsCloud final : public Provider {
   std::function<void(InstanceNotice)> interruption_callback_;
   ClusterFacts cluster_;
   base::TimePoint cluster_until_{};
+  std::string cluster_arn_;  // once it is known
 };
 
 // Why the instance is no longer what its class asks for; empty when it is.

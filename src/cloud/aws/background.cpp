@@ -216,6 +216,9 @@ base::Task<void> AwsCloud::run(std::stop_token stop) {
   group.spawn(keep_catalog(stop));
   group.spawn(keep_prices(stop));
   group.spawn(restock(stop));
+  if (parts_.settings.enable_zonal_shift) {
+    group.spawn(keep_zonal_shifts(stop));
+  }
   co_await group.join();
 }
 

@@ -168,8 +168,8 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
                        std::optional<double> price) {
     auto& added = type.offerings.emplace_back(offering(subnet, capacity_type));
     added.price = price.value_or(0);
-    added.available =
-        price && has_image && !unavailable_.is_marked(facts.name, subnet.zone, capacity_type, now);
+    added.available = price && has_image && !unavailable_.is_shifted(subnet.zone_id, now) &&
+                      !unavailable_.is_marked(facts.name, subnet.zone, capacity_type, now);
     capacity_types.emplace_back(capacity_type);
   };
   for (const auto& subnet : findings.subnets) {

@@ -66,10 +66,11 @@ Endpoint usual_endpoint(Service service, const std::string& region, bool fips) {
   return {https(host.append(".").append(region), partition.suffix), region};
 }
 
+// As the AWS SDKs name a service in variables.
 std::string upper_case(std::string_view text) {
   std::string out(text);
   std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
   return out;
 }
@@ -77,8 +78,8 @@ std::string upper_case(std::string_view text) {
 }  // namespace
 
 std::string_view to_string(Service service) {
-  constexpr std::array<std::string_view, kServices.size()> kNames{"ec2", "iam",     "sts", "ssm",
-                                                                  "sqs", "pricing", "eks"};
+  constexpr std::array<std::string_view, kServices.size()> kNames{
+      "ec2", "iam", "sts", "ssm", "sqs", "pricing", "eks", "arc-zonal-shift"};
   return kNames[static_cast<std::size_t>(service)];
 }
 

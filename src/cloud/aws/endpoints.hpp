@@ -11,9 +11,10 @@
 
 namespace millwright::cloud::aws {
 
-enum class Service : std::uint8_t { Ec2, Iam, Sts, Ssm, Sqs, Pricing, Eks };
-inline constexpr std::array kServices{Service::Ec2, Service::Iam,     Service::Sts, Service::Ssm,
-                                      Service::Sqs, Service::Pricing, Service::Eks};
+enum class Service : std::uint8_t { Ec2, Iam, Sts, Ssm, Sqs, Pricing, Eks, ArcZonalShift };
+inline constexpr std::array kServices{Service::Ec2, Service::Iam,          Service::Sts,
+                                      Service::Ssm, Service::Sqs,          Service::Pricing,
+                                      Service::Eks, Service::ArcZonalShift};
 // "ec2": the signing name too.
 std::string_view to_string(Service service);
 

@@ -117,6 +117,7 @@ base::Task<ApiResult<ClusterFacts>> describe_cluster(Api& api, std::string name)
   MW_CO_TRY(answer, std::move(answered));
   ClusterFacts facts;
   facts.name = name;
+  facts.arn = text_at(answer, "cluster.arn");
   facts.endpoint = text_at(answer, "cluster.endpoint");
   facts.ca_bundle = text_at(answer, "cluster.certificateAuthority.data");
   facts.version = text_at(answer, "cluster.version");

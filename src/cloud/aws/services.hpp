@@ -15,6 +15,7 @@ base::Task<ApiResult<std::string>> get_parameter(Api& api, std::string name);
 // EKS: what nodes need to know of the cluster.
 struct ClusterFacts {
   std::string name;
+  std::string arn;
   std::string endpoint;
   std::string ca_bundle;     // base64 of the PEM, as kubelets take it
   std::string version;       // "1.31"

@@ -45,15 +45,30 @@ bool UnavailableOfferings::is_marked(std::string_view type, std::string_view zon
          (scope.partition > 0 && marked(scope));
 }
 
+bool UnavailableOfferings::set_shifted(std::map<std::string, base::TimePoint, std::less<>> zones) {
+  const bool news = zones != shifted_until_;
+  shifted_until_ = std::move(zones);
+  return news;
+}
+
+bool UnavailableOfferings::is_shifted(std::string_view zone_id, base::TimePoint now) const {
+  const auto found = shifted_until_.find(zone_id);
+  return found != shifted_until_.end() && now < found->second;
+}
+
 bool UnavailableOfferings::sweep(base::TimePoint now) {
-  return std::erase_if(until_, [now](const auto& mark) { return mark.second <= now; }) > 0;
+  const auto is_over = [now](const auto& mark) { return mark.second <= now; };
+  return std::erase_if(until_, is_over) + std::erase_if(shifted_until_, is_over) > 0;
 }
 
 std::optional<base::TimePoint> UnavailableOfferings::next_end() const {
-  const auto first =
-      std::min_element(until_.begin(), until_.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return first == until_.end() ? std::nullopt : std::optional(first->second);
+  std::optional<base::TimePoint> first;
+  for (const auto* marks : {&until_, &shifted_until_}) {
+    for (const auto& [what, end] : *marks) {
+      first = first ? std::min(*first, end) : end;
+    }
+  }
+  return first;
 }
 
 }  // namespace millwright::cloud::aws

@@ -1,4 +1,5 @@
-// Offerings that EC2 said it cannot fill now (insufficient capacity errors), for a while.
+// Offerings that EC2 said it cannot fill now (insufficient capacity errors), for a while, and zones
+// that the cluster is shifted away from.
 #pragma once
 
 #include "millwright/base/time.hpp"
@@ -26,6 +27,10 @@ class UnavailableOfferings {
   // Also by a wider mark: of any placement group, of any partition of the group.
   bool is_marked(std::string_view type, std::string_view zone, std::string_view capacity_type,
                  base::TimePoint now, const MarkScope& scope = MarkScope()) const;
+  // Zones, by id, that a zonal shift leads away from, until when; all that there are. True when
+  // that was news.
+  bool set_shifted(std::map<std::string, base::TimePoint, std::less<>> zones);
+  bool is_shifted(std::string_view zone_id, base::TimePoint now) const;
   // Forgets what is over. True when something was.
   bool sweep(base::TimePoint now);
   // When the first mark ends; nullopt when there is none.
@@ -33,6 +38,7 @@ class UnavailableOfferings {
 
  private:
   std::map<std::string, base::TimePoint, std::less<>> until_;
+  std::map<std::string, base::TimePoint, std::less<>> shifted_until_;
 };
 
 }  // namespace millwright::cloud::aws

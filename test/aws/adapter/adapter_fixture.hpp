@@ -95,6 +95,7 @@ class Adapter : public testing::Test {
   void start() {
     AwsSettings settings;
     settings.cluster_name = "demo";
+    settings.enable_zonal_shift = zonal_shift;
     auto made = make_aws_cloud(
         thread.loop, *client, settings,
         [this](const std::string& name) -> std::optional<std::string> {
@@ -108,6 +109,26 @@ class Adapter : public testing::Test {
       background = std::make_unique<base::TaskGroup>(thread.loop);
       background->spawn(cloud->run(background->stop_token()));
     });
+  }
+
+  void lead() {
+    thread.call([this] { background->spawn(cloud->lead(background->stop_token())); });
+  }
+  // Until `is_so`, for a minute at most.
+  bool wait_until(const std::function<bool()>& is_so) {
+    struct Pause {
+      static base::Task<bool> once(base::Loop& loop) {
+        co_await base::sleep(loop, 100ms);
+        co_return true;
+      }
+    };
+    for (int i = 0; i < 600; ++i) {
+      if (is_so()) {
+        return true;
+      }
+      thread.run<bool>([this] { return Pause::once(thread.loop); });
+    }
+    return false;
   }
 
   // Until the region's types and prices are known.
@@ -196,6 +217,7 @@ class Adapter : public testing::Test {
   std::int64_t calls(const std::string& action) { return facade.calls(action); }
 
   test::Facade facade;
+  bool zonal_shift = false;  // set before start()
   LoopThread thread;
   std::map<std::string, std::string> environment;
   std::unique_ptr<net::Client> client;

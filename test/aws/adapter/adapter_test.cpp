@@ -252,6 +252,55 @@ TEST_F(Adapter, AReservationIsUsedUpThenOthersAreBoughtAndItsEndIsSeen) {
   }
 }
 
+TEST_F(Adapter, AZoneThatTheClusterIsShiftedAwayFromIsLeftOut) {
+  control("/_facade/zonal-shift", R"({"zone":"usw2-az2","seconds":3600})");
+  zonal_shift = true;
+  start();
+  resolve();
+  wait_for_catalog();
+  const auto available = [this](std::string_view zone) {
+    scheduling::InstanceTypes types;
+    thread.call([&] { types = *cloud->instance_types({}, *the_class); });
+    const auto& offerings = scheduling::find_type(types, "m5.large")->offerings;
+    return std::any_of(offerings.begin(), offerings.end(),
+                       [&](const auto& each) { return each.zone() == zone && each.available; });
+  };
+  EXPECT_TRUE(wait_until([&] { return !available("us-west-2a"); })) << records->text();
+  EXPECT_TRUE(available("us-west-2b"));
+  control("/_facade/zonal-shift", "{}");
+}
+
+TEST_F(Adapter, AnUnhealthyInstanceIsTold) {
+  start();
+  resolve();
+  wait_for_catalog();
+  const auto claim = claim_named("unhealthy", {"m5.large"});
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto id = made->provider_id.substr(made->provider_id.rfind('/') + 1);
+  control("/_facade/unhealthy",
+          R"({"zone":"us-west-2a","check":"system","instance":")" + id + "\"}");
+  std::vector<std::string> told;
+  thread.call([&] {
+    cloud->set_recorded([&](std::string_view each) { return each == made->provider_id; });
+    cloud->on_interruption([&told](const InstanceNotice& notice) {
+      told.push_back(notice.kind + " " + notice.provider_id);
+    });
+  });
+  lead();
+  EXPECT_TRUE(wait_until([&] {
+    bool any = false;
+    thread.call([&] { any = !told.empty(); });
+    return any;
+  })) << records->text();
+  thread.call([&] {
+    cloud->on_interruption(nullptr);
+    EXPECT_THAT(told, testing::ElementsAre("system_status " + made->provider_id));
+  });
+  control("/_facade/unhealthy", "{}");
+  EXPECT_TRUE(remove(claim));
+}
+
 TEST_F(Adapter, DryRunsTellWhetherTheRoleMayLaunch) {
   start();
   resolve();

@@ -22,6 +22,7 @@ std::set<std::string> documented_actions() {
 
 TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
   control("/_facade/placement-group", R"({"id":"pg-0e4f","name":"near","strategy":"cluster"})");
+  zonal_shift = true;
   start();
   resolve({{"placementGroupSelector", {{"name", "near"}}}});
   wait_for_catalog();
@@ -31,12 +32,15 @@ TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
   claim->provider_id = made->provider_id;
   EXPECT_TRUE(remove(claim));
   control("/_facade/placement-group", R"({"id":"pg-0e4f","deleted":true})");
+  lead();
+  EXPECT_TRUE(wait_until([this] { return calls("DescribeInstanceStatus") > 0; }));
   const auto allowed = documented_actions();
   const auto ledger = control("/_facade/ledger");
   EXPECT_GT(ledger.at("calls").as_object().size(), 10U);
   for (const auto& [action, count] : ledger.at("calls").as_object()) {
-    const std::string name =
-        action.starts_with("GET /clusters/") ? "DescribeCluster" : std::string(action);
+    const std::string name = action.starts_with("GET /clusters/")           ? "DescribeCluster"
+                             : action.starts_with("GET /managedresources/") ? "GetManagedResource"
+                                                                            : std::string(action);
     if (name != "AssumeRoleWithWebIdentity") {  // the role's trust policy allows it
       EXPECT_TRUE(allowed.contains(name)) << name << " is called but not in docs/aws.md";
     }

@@ -82,7 +82,10 @@ class FakeAws {
       return result;
     }
     if (request.method == "GET") {
-      result.operation = "GET";
+      result.operation = request.url.find("/managedresources/") == std::string::npos
+                             ? "GET"
+                             : "GetManagedResource";
+      result.fields["url"] = request.url;
       return result;
     }
     std::string_view rest = request.body;

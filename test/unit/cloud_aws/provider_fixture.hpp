@@ -47,6 +47,7 @@ class ProviderTest : public testing::Test {
     settings.price_cache = price_cache;
     settings.disable_dry_run = !dry_run;
     settings.reserved_capacity = reserved_capacity;
+    settings.enable_zonal_shift = zonal_shift;
     cloud = std::make_unique<AwsCloud>(AwsCloud::Parts{.loop = loop,
                                                        .client = http,
                                                        .settings = settings,
@@ -136,6 +137,7 @@ class ProviderTest : public testing::Test {
   std::string price_cache;
   bool dry_run = false;  // set before start()
   bool reserved_capacity = true;
+  bool zonal_shift = false;
 };
 
 }  // namespace millwright::cloud::aws
