@@ -61,6 +61,8 @@ std::string_view sdk_name(Service service) {
       return "Pricing";
     case Service::Eks:
       return "EKS";
+    case Service::ArcZonalShift:
+      return "ARC Zonal Shift";
   }
   return "";
 }
