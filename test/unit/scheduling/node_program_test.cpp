@@ -27,7 +27,7 @@ std::vector<SoldMachine> nodes_of(const SearchWorld& world, const std::vector<Am
 // Pods of one CPU cost as much whatever memory they take, so nodes with little memory take the most
 // of those that want little.
 TEST(NodeProgram, NodesTakeWhatSavesMost) {
-  SearchWorld world(world_of({{4, 16, 20, 1}}, {{1, 1, 16}, {1, 4, 16}}));
+  SearchWorld world(world_of({{4, 16, 20, 1}}, {{1, 1, 20}, {1, 4, 16}}));
   const auto market = world.machines();
   const std::vector<Amounts> rooms(2, world.room({8, 9, 20}));
   const auto nodes = nodes_of(world, rooms);
