@@ -4,7 +4,7 @@
 
 namespace millwright::app {
 
-std::string MetricsPage::render(controllers::Services& services) {
+std::string MetricsPage::render(const controllers::Services& services) {
   std::string counted = services.metrics.render();
   if (!services.chronicle.leading()) {
     return counted;
@@ -16,7 +16,6 @@ std::string MetricsPage::render(controllers::Services& services) {
                                              .chronicle = services.chronicle,
                                              .now = services.loop.now()},
                                             size_);
-  services.loop.post([this, &services] { refresh(services); });
   // The smaller part goes behind, so that the larger is not copied.
   page.append(counted);
   size_ = page.size();

@@ -1,6 +1,6 @@
 // What /metrics answers: what was counted and, while this replica leads, what the cluster's picture
-// shows. What pools sell is known to the loop only: a page shows the prices as of the page before,
-// and asks the loop for newer ones.
+// shows. What pools sell is known to the loop only: a page shows the prices as of the last refresh,
+// which its owner asks of the loop with every page.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
@@ -14,8 +14,8 @@ namespace millwright::app {
 
 class MetricsPage {
  public:
-  // Any thread. This object and `services` must outlive what is then posted to the loop.
-  std::string render(controllers::Services& services);
+  // Any thread.
+  std::string render(const controllers::Services& services);
   // Loop thread: what pools sell changed.
   void refresh(const controllers::Services& services);
 

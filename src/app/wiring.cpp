@@ -109,7 +109,7 @@ struct Engine::Impl {
                   .now = [&loop = parts.loop] { return loop.now(); },
                   .on_refused =
                       [this](const extender::PodFacts& pod, bool everywhere) {
-                        services.loop.post([this, uid = pod.uid, key = pod.key, everywhere] {
+                        on_loop([this, uid = pod.uid, key = pod.key, everywhere] {
                           holds.refused(uid, key);
                           if (everywhere) {
                             provisioner.refused(uid);
@@ -168,10 +168,20 @@ struct Engine::Impl {
     disruption.notify();
   }
 
+  // Any thread. Nothing happens if the engine is gone when its turn comes.
+  template <class Work>
+  void on_loop(Work work) {
+    services.loop.post([weak = std::weak_ptr(life), work = std::move(work)] {
+      if (weak.lock()) {
+        work();
+      }
+    });
+  }
+
   // The extender answers from the newest snapshot that was made: one per turn of the loop.
   void publish() {
     if (!std::exchange(publishing, true)) {
-      services.loop.post([this] {
+      on_loop([this] {
         publishing = false;
         state.snapshot();
       });
@@ -322,6 +332,7 @@ struct Engine::Impl {
   bool publishing = false;
   std::map<std::string, std::int64_t> pool_generations;
   std::unique_ptr<base::TaskGroup> interruptions;
+  const std::shared_ptr<const bool> life = std::make_shared<const bool>(true);
 };
 
 Engine::Engine(EngineParts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
@@ -334,6 +345,9 @@ const webhooks::Admission& Engine::admission() const {
   return impl_->admission;
 }
 std::string Engine::metrics_page() const {
+  if (impl_->services.chronicle.leading()) {
+    impl_->on_loop([impl = impl_.get()] { impl->page.refresh(impl->services); });
+  }
   return impl_->page.render(impl_->services);
 }
 cluster::State& Engine::state() {

@@ -382,10 +382,7 @@ scheduling::SnapshotPtr State::snapshot() {
 scheduling::NodeRecordPtr State::find_claim(std::string_view name) {
   snapshot();
   const ClaimPtr claim = impl_->nodes.claim(name);
-  if (claim == nullptr) {
-    return nullptr;
-  }
-  return impl_->records.find(impl_->nodes.record_key_of(*claim));
+  return claim ? impl_->records.find(impl_->nodes.record_key_of(*claim)) : nullptr;
 }
 
 scheduling::SnapshotPtr State::latest() const {

@@ -46,6 +46,18 @@ std::optional<std::string> inconsistency_of(Services& services, const ClaimPtr& 
   return problem;
 }
 
+// A class that is not ready (no subnets, say) offers nothing, and a catalog may be unknown for now:
+// nothing is gone for that.
+std::string sale_drift_of(Services& services, cloud::Provider& provider,
+                          const model::NodeClaim& claim, const model::NodePool& pool,
+                          const model::NodeClass& node_class) {
+  if (!model::is_true(node_class.conditions, model::kReady)) {
+    return {};
+  }
+  const auto types = provider.instance_types(pool, node_class);
+  return types ? disruption::sale_drift_reason(claim, *types, services.loop.now()) : "";
+}
+
 base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr claim,
                                                std::shared_ptr<const model::NodePool> pool) {
   std::string reason = disruption::drift_reason(*claim, *pool);
@@ -58,9 +70,7 @@ base::Task<base::Result<std::string>> drift_of(Services& services, ClaimPtr clai
   if (!node_class || provider == nullptr) {
     co_return std::string();
   }
-  // Not known now: nothing is gone for that.
-  const auto types = provider->instance_types(*pool, *node_class);
-  reason = types ? disruption::sale_drift_reason(*claim, *types, services.loop.now()) : "";
+  reason = sale_drift_of(services, *provider, *claim, *pool, *node_class);
   if (!reason.empty()) {
     co_return reason;
   }

@@ -1,12 +1,11 @@
 #include "millwright/controllers/provisioning.hpp"
 
 #include "controllers/buffer_plans.hpp"
-#include "controllers/free_room.hpp"
 #include "controllers/pace.hpp"
+#include "controllers/planning_round.hpp"
 #include "controllers/pool_reports.hpp"
 #include "millwright/controllers/buffers.hpp"
 #include "millwright/controllers/holds.hpp"
-#include "millwright/disruption/pod_obstacles.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 
 #include <algorithm>
@@ -19,54 +18,17 @@ namespace {
 constexpr auto kNomination = std::chrono::seconds(20);
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kLookAgain = std::chrono::seconds(1);
-
-// Not tried by kube-scheduler yet; planned along, but never the reason for a claim.
-bool is_untried(const model::Pod& pod) {
-  return pod.spec.scheduling_gates.empty() && pod.status.nominated_node_name.empty() &&
-         !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod) && !pod.meta.is_deleting() &&
-         model::find_condition(pod.status.conditions, "PodScheduled") == nullptr;
-}
-
-bool is_growing(const model::NodePool& pool) {
-  return !pool.meta.is_deleting() && !pool.replicas && model::is_true(pool.conditions, "Ready");
-}
-
-// A claim whose size is not known yet takes no more pods; those planned onto it are held there.
-bool is_usable(const scheduling::NodeRecord& record) {
-  return !record.marked_for_deletion && !record.fenced &&
-         (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
-}
-
-// Pods that the extender let through moments ago: kube-scheduler is about to bind them, whatever
-// an older report says that we may be seeing only now.
-std::set<std::string, std::less<>> being_bound(const Services& services) {
-  std::set<std::string, std::less<>> pods;
-  for (const auto& pass : services.ledger.passes(services.loop.now())) {
-    if (pass->everywhere || !pass->node_hashes.empty()) {
-      pods.insert(pass->pod_uid);
-    }
-  }
-  return pods;
-}
+constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
+constexpr double kNominatedAtOnce = 10;
 
 }  // namespace
-
-struct Provisioner::Round {
-  scheduling::SnapshotPtr snapshot;
-  scheduling::Problem problem;
-  std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
-  std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
-  std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
-  bool any_being_bound = false;                                 // left out for that reason
-  scheduling::Plan plan;
-};
 
 Provisioner::Provisioner(Services& services, Holds& holds)
     : services_(services),
       holds_(holds),
       signal_(services.loop),
       memory_(std::make_shared<scheduling::PlanMemory>()),
-      nominations_(std::make_unique<Pace>(5, 10)) {}  // Karpenter's, a second and at once
+      nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)) {}
 Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
@@ -79,92 +41,11 @@ void Provisioner::refused(std::string pod_uid) {
   }
 }
 
-bool Provisioner::is_signalled(const model::Pod& pod) const {
-  return scheduling::is_provisionable(pod) ||
-         (refused_pods_.contains(pod.meta.uid) && pod.status.nominated_node_name.empty());
-}
-
-std::shared_ptr<Provisioner::Round> Provisioner::make_round() const {
-  auto round = std::make_shared<Round>();
-  round->snapshot = services_.state.snapshot();
-  const auto& snapshot = *round->snapshot;
-  const auto* buffers = services_.buffers;
-  const bool buffers_due = buffers != nullptr && buffers->due();
-  if (!snapshot.synced || (!any_homeless(snapshot) && !buffers_due)) {
-    return round;
-  }
-  auto& problem = round->problem;
-  std::set<std::string_view> targets;
-  for (const auto& record : snapshot.nodes) {
-    problem.counted_nodes.push_back(record);
-    if (is_usable(*record)) {
-      problem.nodes.push_back(record);
-    }
-    if (!record->marked_for_deletion) {
-      targets.insert(record->name());
-    }
-  }
-  std::set<std::string_view> held;
-  for (const auto& hold : snapshot.holds) {
-    if (targets.contains(hold.target)) {
-      held.insert(hold.pod_uid);
-      problem.holds.push_back(as_planned(hold));
-    }
-  }
-  const auto add = [&](const scheduling::PodPtr& pod, bool signalled) {
-    if (held.contains(hold_id(*pod)) || pod->meta.is_deleting()) {
-      return;
-    }
-    problem.pods.push_back(pod);
-    round->pods.emplace(pod->meta.uid, pod);
-    if (signalled) {
-      round->signalled.insert(pod->meta.uid);
-    }
+std::function<bool(const model::Pod&)> Provisioner::signalled() const {
+  return [this](const model::Pod& pod) {
+    return scheduling::is_provisionable(pod) ||
+           (refused_pods_.contains(pod.meta.uid) && pod.status.nominated_node_name.empty());
   };
-  const auto bound_soon = being_bound(services_);
-  FreeRoom free_room(problem);
-  for (const auto& pod : snapshot.pending_pods) {
-    const bool signalled = is_signalled(*pod);
-    if (bound_soon.contains(pod->meta.uid)) {
-      round->any_being_bound = round->any_being_bound || signalled;
-      continue;
-    }
-    if (signalled || (is_untried(*pod) && !free_room.may_take(*pod))) {
-      add(pod, signalled);
-    }
-  }
-  const disruption::PodObstacles obstacles(snapshot.disruption_budgets, services_.loop.now());
-  for (const auto& record : snapshot.nodes) {
-    if (record->marked_for_deletion) {
-      for (const auto& pod : record->pods) {
-        if (obstacles.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod)) {
-          add(pod, true);
-        }
-      }
-    }
-  }
-  if (round->signalled.empty() && !buffers_due) {
-    problem.pods.clear();
-    return round;
-  }
-  if (buffers != nullptr) {
-    for (const auto& pod : buffers->to_plan(snapshot)) {
-      problem.pods.push_back(pod);
-      round->pods.emplace(pod->meta.uid, pod);
-      round->virtual_uids.insert(pod->meta.uid);
-    }
-  }
-  const auto catalog = catalog_of(services_, snapshot);
-  for (const auto& pool : snapshot.node_pools) {
-    const auto types = catalog.find(pool->meta.name);
-    if (is_growing(*pool) && types != catalog.end()) {
-      problem.pools.push_back({pool, types->second});
-    }
-  }
-  problem.daemon_sets = snapshot.daemon_sets;
-  problem.options = services_.options.solve;
-  problem.surroundings = round->snapshot;
-  return round;
 }
 
 void Provisioner::nominate(const model::Pod& pod, const std::string& target) {
@@ -220,13 +101,13 @@ void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
 // Claims are created one after another, which takes a while on a busy API server; a pod that found
 // room meanwhile, or is about to, needs none any more.
 std::vector<scheduling::PodPtr> Provisioner::still_homeless(
-    const Round& round, const scheduling::PlannedClaim& planned) const {
+    const PlanningRound& round, const scheduling::PlannedClaim& planned) const {
   const auto by_name = [](const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
     return std::tie(a->meta.name, a->meta.namespace_) < std::tie(b->meta.name, b->meta.namespace_);
   };
   const auto now = services_.state.latest();
   const auto& pending = now->pending_pods;
-  const auto binding = being_bound(services_);
+  const auto binding = pods_being_bound(services_);
   std::vector<scheduling::PodPtr> pods;
   for (const auto& uid : planned.pod_uids) {
     const auto& pod = round.pods.at(uid);
@@ -242,7 +123,7 @@ std::vector<scheduling::PodPtr> Provisioner::still_homeless(
 
 // What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
 // noted as they are created.
-void Provisioner::place_buffers(const Round& round) {
+void Provisioner::place_buffers(const PlanningRound& round) {
   if (services_.buffers == nullptr) {
     return;
   }
@@ -259,7 +140,7 @@ void Provisioner::place_buffers(const Round& round) {
   }
 }
 
-base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
+base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round) {
   bool complete = true;
   const auto& plan = round->plan;
   std::map<std::string, scheduling::NodeRecordPtr, std::less<>> records;
@@ -321,7 +202,7 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const Round> round) {
 
 base::Task<bool> Provisioner::plan_once() {
   holds_.inherit();
-  const auto round = make_round();
+  const auto round = make_planning_round(services_, signalled());
   std::erase_if(refused_pods_, [&](const auto& uid) {
     return !round->pods.contains(uid);  // bound, held or gone since
   });
@@ -351,15 +232,6 @@ base::Task<bool> Provisioner::plan_once() {
   co_return complete && !round->any_being_bound;
 }
 
-// Something to plan for: a pod that kube-scheduler could not place, or one whose node goes.
-bool Provisioner::any_homeless(const scheduling::Snapshot& snapshot) const {
-  return std::any_of(snapshot.pending_pods.begin(), snapshot.pending_pods.end(),
-                     [this](const auto& pod) { return is_signalled(*pod); }) ||
-         std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(), [](const auto& record) {
-           return record->marked_for_deletion && !record->pods.empty();
-         });
-}
-
 bool Provisioner::any_untried() const {
   const auto snapshot = services_.state.snapshot();
   return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
@@ -367,7 +239,7 @@ bool Provisioner::any_untried() const {
 }
 
 base::Task<void> Provisioner::gather(std::stop_token stop) {
-  if (!any_homeless(*services_.state.snapshot())) {
+  if (!any_homeless(*services_.state.snapshot(), signalled())) {
     co_return;
   }
   const base::TimePoint limit = services_.loop.now() + services_.options.batch_max;

@@ -96,7 +96,8 @@ std::optional<double> price_of(const InstanceTypes& types, const model::StringMa
       match = &offering;
     }
   }
-  return match != nullptr ? std::optional<double>(match->price) : std::nullopt;
+  const bool known = match != nullptr && (match->available || match->price > 0);
+  return known ? std::optional<double>(match->price) : std::nullopt;
 }
 
 }  // namespace millwright::scheduling

@@ -8,6 +8,7 @@
 #include "millwright/controllers/services.hpp"
 #include "millwright/scheduling/plan_memory.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,6 +19,7 @@ namespace millwright::controllers {
 
 class Holds;
 class Pace;
+struct PlanningRound;
 
 class Provisioner {
  public:
@@ -35,19 +37,16 @@ class Provisioner {
   base::Task<bool> plan_once();
 
  private:
-  // A problem that may be looked at from the compute thread, and what is needed to act on its plan.
-  struct Round;
-  std::shared_ptr<Round> make_round() const;
-  base::Task<bool> carry_out(std::shared_ptr<const Round> round);
-  void place_buffers(const Round& round);
+  base::Task<bool> carry_out(std::shared_ptr<const PlanningRound> round);
+  void place_buffers(const PlanningRound& round);
   void place_on_existing(const scheduling::NodeRecord& record, const scheduling::PodPtr& pod);
   void nominate(const model::Pod& pod, const std::string& target);
-  bool is_signalled(const model::Pod& pod) const;
-  std::vector<scheduling::PodPtr> still_homeless(const Round& round,
+  // Whether somebody said of a pending pod that it has no room.
+  std::function<bool(const model::Pod&)> signalled() const;
+  std::vector<scheduling::PodPtr> still_homeless(const PlanningRound& round,
                                                  const scheduling::PlannedClaim& planned) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
-  bool any_homeless(const scheduling::Snapshot& snapshot) const;
   bool any_untried() const;
 
   Services& services_;

@@ -15,7 +15,7 @@ namespace millwright::scheduling {
 
 struct Offering {
   Requirements requirements;  // must pin topology.kubernetes.io/zone and karpenter.sh/capacity-type
-  double price = 0;           // currency units per hour
+  double price = 0;           // currency units per hour; 0 and not available: not known
   bool available = true;
   int reservation_capacity = 0;  // reserved offerings: instances left
   std::optional<model::ResourceList> capacity_override;

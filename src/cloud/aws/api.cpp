@@ -44,6 +44,49 @@ Rate rate_of(Service service, std::string_view operation) {
   return reads ? Rate{.per_second = 20, .burst = 100} : Rate{.per_second = 10, .burst = 100};
 }
 
+// As AWS's own SDKs call it, which is what their metrics show.
+std::string_view sdk_name(Service service) {
+  switch (service) {
+    case Service::Ec2:
+      return "EC2";
+    case Service::Iam:
+      return "IAM";
+    case Service::Sts:
+      return "STS";
+    case Service::Ssm:
+      return "SSM";
+    case Service::Sqs:
+      return "SQS";
+    case Service::Pricing:
+      return "Pricing";
+    case Service::Eks:
+      return "EKS";
+  }
+  return "";
+}
+
+base::MetricLabels labels_of(Service service, const std::string& operation, int status) {
+  return {{"service", std::string(sdk_name(service))},
+          {"action", operation},
+          {"code", std::to_string(status)}};
+}
+
+// From 10 ms, each half as much again, as aws-sdk-go-prometheus has them.
+const std::vector<double>& duration_buckets() {
+  static const std::vector<double> kBuckets = [] {
+    std::vector<double> bounds{0.01};
+    while (bounds.size() < 20) {
+      bounds.push_back(bounds.back() * 1.5);
+    }
+    return bounds;
+  }();
+  return kBuckets;
+}
+
+double seconds(base::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 bool is_worth_retrying(const ApiError& error) {
   return error.kind == ErrorKind::Throttled || error.kind == ErrorKind::Unavailable ||
          error.kind == ErrorKind::Timeout || is_credential_problem(error.code);
@@ -121,6 +164,7 @@ base::Task<ApiResult<boost::json::value>> Api::get(Service service, std::string 
 
 base::Task<ApiResult<net::Response>> Api::exchange(Call call) {
   const auto& stop = call.patience.stop;
+  const auto asked = parts_.loop.now();
   for (int tried = 1;; ++tried) {
     const auto wait = bucket_of(call).take(parts_.loop.now());
     if (wait > base::Duration::zero()) {
@@ -128,13 +172,12 @@ base::Task<ApiResult<net::Response>> Api::exchange(Call call) {
     }
     const auto began = parts_.loop.now();
     auto answered = co_await attempt(call);
-    const std::string_view outcome = answered ? std::string_view("success")
-                                     : answered.error().code.empty()
-                                         ? to_string(answered.error().kind)
-                                         : answered.error().code;
-    note(call, outcome, parts_.loop.now() - began);
+    const int status = answered ? answered->status : answered.error().status;
+    const auto now = parts_.loop.now();
+    count_attempt(call, status, now - began);
     if (answered || tried >= call.patience.attempts || stop.stop_requested() ||
         !is_worth_retrying(answered.error())) {
+      count_request(call, status, now - asked, tried);
       co_return answered;
     }
     const auto& error = answered.error();
@@ -198,18 +241,30 @@ base::Duration Api::backoff(const ApiError& error, int attempt) {
   return std::min<base::Duration>(jittered, kLongestBackoff);
 }
 
-void Api::note(const Call& call, std::string_view outcome, base::Duration took) {
+void Api::count_attempt(const Call& call, int status, base::Duration took) {
   if (parts_.metrics == nullptr) {
     return;
   }
-  const std::string service(to_string(call.service));
-  parts_.metrics->count(
-      "aws_sdk_go_request_attempt_total", "Attempts at AWS calls.",
-      {{"service", service}, {"operation", call.operation}, {"status_code", std::string(outcome)}});
+  const auto labels = labels_of(call.service, call.operation, status);
+  parts_.metrics->count("aws_sdk_go_request_attempt_total", "Attempts at AWS calls.", labels);
   parts_.metrics->observe("aws_sdk_go_request_attempt_duration_seconds",
-                          "How long each attempt at an AWS call took.",
-                          {{"service", service}, {"operation", call.operation}},
-                          std::chrono::duration<double>(took).count());
+                          "How long each attempt at an AWS call took.", labels, seconds(took),
+                          duration_buckets());
+}
+
+void Api::count_request(const Call& call, int status, base::Duration took, int attempts) {
+  if (parts_.metrics == nullptr) {
+    return;
+  }
+  const auto labels = labels_of(call.service, call.operation, status);
+  parts_.metrics->count("aws_sdk_go_request_total", "AWS calls, whatever attempts each took.",
+                        labels);
+  parts_.metrics->observe("aws_sdk_go_request_duration_seconds",
+                          "How long AWS calls took, with waiting and all attempts.", labels,
+                          seconds(took), duration_buckets());
+  static const std::vector<double> kRetryBuckets{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  parts_.metrics->observe("aws_sdk_go_request_retry_count", "Attempts after the first.", labels,
+                          attempts - 1, kRetryBuckets);
 }
 
 std::string json_text(const boost::json::value& json, std::string_view key) {

@@ -76,7 +76,8 @@ class Api {
   base::Task<ApiResult<net::Response>> attempt(Call call);
   TokenBucket& bucket_of(const Call& call);
   base::Duration backoff(const ApiError& error, int attempt);
-  void note(const Call& call, std::string_view outcome, base::Duration took);
+  void count_attempt(const Call& call, int status, base::Duration took);
+  void count_request(const Call& call, int status, base::Duration took, int attempts);
 
   ApiParts parts_;
   base::Random random_;

@@ -177,8 +177,8 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
     if (!subnet.zone_id.empty()) {
       ids.push_back(subnet.zone_id);
     }
-    if (const auto spot = prices_.spot(facts.name, subnet.zone); facts.has_spot && spot) {
-      add(subnet, model::kSpot, spot);
+    if (facts.has_spot) {
+      add(subnet, model::kSpot, prices_.spot(facts.name, subnet.zone));
     }
     if (facts.has_on_demand) {
       add(subnet, model::kOnDemand, on_demand);

@@ -194,6 +194,7 @@ ApiError read_error(std::string_view call, const net::Response& response) {
   ApiError error;
   error.code = parts.code;
   error.request_id = parts.request_id.empty() ? request_id_of(response) : parts.request_id;
+  error.status = response.status;
   error.kind = kind_of(error.code, response.status);
   error.message = call;
   error.message.append(": ");
@@ -215,6 +216,7 @@ ApiError bad_answer(std::string_view call, const net::Response& response,
                     std::string_view problem) {
   ApiError error;
   error.kind = ErrorKind::Unavailable;
+  error.status = response.status;
   error.request_id = request_id_of(response);
   error.message = call;
   error.message.append(": the answer (HTTP ").append(std::to_string(response.status));

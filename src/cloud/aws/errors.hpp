@@ -14,6 +14,7 @@ namespace millwright::cloud::aws {
 struct ApiError : base::Error {
   std::string code;  // "UnauthorizedOperation"; empty when no answer of AWS's came
   std::string request_id;
+  int status = 0;  // of HTTP; 0 when no answer came
   // A call that was told to be a dry run and would have succeeded.
   bool is_dry_run_success() const { return code == "DryRunOperation"; }
 };

@@ -12,6 +12,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace millwright::test {
 namespace {
@@ -52,6 +55,24 @@ class AwsOnThePlane : public testing::Test {
     const auto everything = plane_->kubectl({"get", "events,nodes,nodepools", "-A", "-o", "json"});
     EXPECT_THAT(everything.text, HasSubstr("\"kind\": \"Event\""));
     EXPECT_THAT(everything.text, Not(HasSubstr(secret)));
+    EXPECT_THAT(files_with("launched nodeclaim"), Not(IsEmpty())) << "the program's log is one";
+    EXPECT_THAT(files_with(secret), IsEmpty());
+  }
+
+  // Of all that the program, the control plane, etcd and the audit log wrote down.
+  std::vector<std::string> files_with(std::string_view text) const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(plane_->directory())) {
+      if (!entry.is_regular_file()) {
+        continue;
+      }
+      std::ifstream file(entry.path(), std::ios::binary);
+      const std::string content{std::istreambuf_iterator<char>(file), {}};
+      if (content.find(text) != std::string::npos) {
+        found.push_back(entry.path().string());
+      }
+    }
+    return found;
   }
 
   void TearDown() override {

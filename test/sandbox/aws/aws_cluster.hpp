@@ -134,13 +134,12 @@ class AwsCluster {
     program_->group->spawn(program_->engine->watch(program_->group->stop_token()));
     program_->group->spawn(program_->engine->lead(program_->group->stop_token()));
   }
-  // As SIGKILL would: what was under way is neither finished nor undone. Only what the program
-  // remembered stays until the end, for callbacks that the loop still holds.
+  // As SIGKILL would: what was under way is neither finished nor undone.
   void crash() {
     world.set_extender(nullptr);
     program_->group.reset();
     program_->providers.reset();
-    dead_.push_back(std::move(program_));
+    program_.reset();
   }
 
   void answer_discovery() {
@@ -277,7 +276,6 @@ class AwsCluster {
     options.seed = seed;
     return options;
   }
-  std::vector<std::unique_ptr<Program>> dead_;
   std::unique_ptr<Program> program_;
   std::uint64_t seed_;
   std::uint64_t lives_ = 0;

@@ -28,6 +28,11 @@ class ApiTest : public testing::Test {
     return wait(loop, api.query(Service::Ec2, Form("DescribeSubnets", "2016-11-15")));
   }
 
+  double counted(const std::string& metric, const std::string& code) const {
+    return metrics.value(metric,
+                         {{"service", "EC2"}, {"action", "DescribeSubnets"}, {"code", code}});
+  }
+
   FakeMachine machine;
   base::VirtualLoop loop;
   FakeHttp http;
@@ -50,10 +55,8 @@ TEST_F(ApiTest, ASignedFormGoesOutAndXmlComesBack) {
   EXPECT_THAT(std::string(request.headers.get("Authorization")),
               HasSubstr("AKIDFAKE/20260102/us-west-2/ec2/aws4_request"));
   EXPECT_FALSE(request.follow_redirects);
-  EXPECT_EQ(metrics.value(
-                "aws_sdk_go_request_attempt_total",
-                {{"service", "ec2"}, {"operation", "DescribeSubnets"}, {"status_code", "success"}}),
-            1);
+  EXPECT_EQ(counted("aws_sdk_go_request_attempt_total", "200"), 1);
+  EXPECT_EQ(counted("aws_sdk_go_request_total", "200"), 1);
 }
 
 TEST_F(ApiTest, JsonNamesItsTarget) {
@@ -82,6 +85,13 @@ TEST_F(ApiTest, ThrottlingIsWaitedOutWithGrowingPauses) {
   EXPECT_GE(http.times[1] - http.times[0], 500ms);
   EXPECT_GE(http.times[2] - http.times[1], 1000ms);
   EXPECT_LE(http.times[2] - http.times[0], 4s);
+  EXPECT_EQ(counted("aws_sdk_go_request_attempt_total", "503"), 2);
+  EXPECT_EQ(counted("aws_sdk_go_request_attempt_total", "200"), 1);
+  EXPECT_EQ(counted("aws_sdk_go_request_total", "503"), 0);
+  EXPECT_EQ(counted("aws_sdk_go_request_total", "200"), 1);
+  EXPECT_THAT(metrics.render(),
+              HasSubstr("aws_sdk_go_request_retry_count_sum{action=\"DescribeSubnets\","
+                        "code=\"200\",service=\"EC2\"} 2"));
 }
 
 TEST_F(ApiTest, ThreeAttemptsAreAllThatIsMade) {

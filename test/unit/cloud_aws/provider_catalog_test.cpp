@@ -26,7 +26,10 @@ TEST_F(ProviderTest, CatalogsAreReadAgainAfterAFailure) {
 TEST_F(ProviderTest, PricesOfAnEarlierLifeServeUntilAwsTellsNewOnes) {
   const auto price_of = [this](const std::string& type) {
     const auto types = cloud->instance_types({}, *the_class);
-    return scheduling::find_type(*types, type)->offerings.front().price;
+    return scheduling::price_of(*types, {{std::string(model::kInstanceTypeLabel), type},
+                                         {std::string(model::kZoneLabel), "us-west-2a"},
+                                         {std::string(model::kCapacityTypeLabel), "on-demand"}})
+        .value_or(0);
   };
   const auto product = [](const std::string& price) {
     return boost::json::serialize(boost::json::value{

@@ -93,12 +93,9 @@ class ProviderTest : public testing::Test {
   bool is_available(const std::string& type, const std::string& zone) {
     const auto types = cloud->instance_types({}, *the_class);
     const auto* found = scheduling::find_type(*types, type);
-    for (const auto& offering : found->offerings) {
-      if (offering.zone() == zone) {
-        return offering.available;
-      }
-    }
-    return false;
+    return std::any_of(found->offerings.begin(), found->offerings.end(), [&](const auto& offering) {
+      return offering.zone() == zone && offering.available;
+    });
   }
 
   FakeMachine machine;

@@ -294,6 +294,13 @@ TEST(ExplainPods, PodAntiAffinity) {
        "pods whose anti-affinity keeps out pods that match app=web are in every domain of "
        "topology.kubernetes.io/zone that it can go to (test-zone-1, test-zone-2)",
        "allow more values of topology.kubernetes.io/zone, or change their anti-affinity", third},
+      {"on a key that the pool does not define, which is no obstacle",
+       simple(refused_web().cpu("20").with(apart(term("team/rack"))))
+           .add(full_node("test-zone-1").label("team/rack", "r1")),
+       "no instance type has enough", "fits if cpu <= 15900m",
+       spec_becomes([](model::PodSpec& spec) {
+         spec.containers[0].requests[std::string(model::kCpu)] = *model::Quantity::parse("15900m");
+       })},
       {"two constraints of which each leaves a zone",
        simple(
            refused_web().with(apart(term(kZoneKey))).with(beside(term(kZoneKey, {{"app", "db"}}))),

@@ -49,19 +49,22 @@ TEST(Reservations, AreUsedFirstAndPinTheClaim) {
   EXPECT_EQ(plan.claims[0].price, 0.001);
 }
 
+TypeBuilder on_demand(const std::string& name, const std::string& cpu) {
+  return type(name)
+      .cpu(cpu)
+      .no_overhead()
+      .sold(std::vector<std::pair<std::string, std::string>>{})
+      .sold(offering("z", "on-demand", 1));
+}
+
+// A pool that wants so many instance types to choose among.
+PoolBuilder choosy(int least) {
+  return pool("default").requires_(
+      need(model::kInstanceTypeLabel, model::Operator::Exists, {}, least));
+}
+
 TEST(Reservations, AreUsedWhereWhatElseMightBeBoughtMeetsMinValues) {
-  const auto sold = [](const std::string& name) {
-    return type(name)
-        .cpu("4")
-        .no_overhead()
-        .sold(std::vector<std::pair<std::string, std::string>>{})
-        .sold(offering("z", "on-demand", 1));
-  };
-  const auto two = types({sold("t").sold(reserved("z", "r-1", 1)), sold("u")});
-  const auto choosy = [](int least) {
-    return pool("default").requires_(
-        need(model::kInstanceTypeLabel, model::Operator::Exists, {}, least));
-  };
+  const auto two = types({on_demand("t", "4").sold(reserved("z", "r-1", 1)), on_demand("u", "4")});
   const Plan plan = ProblemBuilder().add(choosy(2), two).add(pod("p")).solve();
   ASSERT_THAT(plan.claims, SizeIs(1));
   EXPECT_THAT(values_of(plan.claims[0], model::kCapacityTypeLabel), ElementsAre("reserved"));
@@ -72,6 +75,29 @@ TEST(Reservations, AreUsedWhereWhatElseMightBeBoughtMeetsMinValues) {
   const Plan refused = ProblemBuilder().add(choosy(3), two).add(pod("p")).solve();
   EXPECT_THAT(refused.claims, SizeIs(0));
   EXPECT_THAT(refused.refusals, SizeIs(1));
+  const Plan relaxed =
+      ProblemBuilder()
+          .add(choosy(3), two)
+          .add(pod("p"))
+          .with([](Problem& problem) { problem.options.min_values = MinValuesPolicy::BestEffort; })
+          .solve();
+  ASSERT_THAT(relaxed.claims, SizeIs(1));
+  EXPECT_THAT(values_of(relaxed.claims[0], model::kCapacityTypeLabel), ElementsAre("reserved"));
+}
+
+TEST(Reservations, AreNotJoinedByAPodThatLeavesTooLittleToChooseFrom) {
+  const auto large_reserved =
+      types({on_demand("large", "4").sold(reserved("z", "r-1", 1)), on_demand("small", "2")});
+  const auto claims = [&](int least) {
+    return ProblemBuilder()
+        .add(choosy(least), large_reserved)
+        .add(pods(2, "p", pod("p").cpu("2")))
+        .solve()
+        .claims;
+  };
+  EXPECT_THAT(claims(1), SizeIs(1));
+  // Together they fit the large type only, if the reservation should turn out to be gone.
+  EXPECT_THAT(claims(2), SizeIs(2));
 }
 
 TEST(Reservations, AreCountedDownWithinAPlan) {
