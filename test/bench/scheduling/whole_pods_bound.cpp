@@ -16,7 +16,7 @@
 namespace millwright::scheduling::bench {
 namespace {
 
-constexpr int kMaxRounds = 150;
+constexpr int kMaxRounds = 300;
 constexpr double kNearEnough = 2e-3;
 constexpr double kWorthAdding = 1 + 1e-4;
 // In the prices that proved the best bound, against those of the program.
