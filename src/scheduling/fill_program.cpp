@@ -15,8 +15,12 @@ constexpr std::size_t kPerLot = 24;
 
 }  // namespace
 
-FillProgram::FillProgram(const std::vector<std::size_t>& pods, const std::vector<double>& alone)
-    : values_(alone), inverse_(pods.size() * pods.size(), 0), entering_(pods.size(), 0) {
+FillProgram::FillProgram(const std::vector<std::size_t>& pods, const std::vector<double>& alone,
+                         std::size_t exact)
+    : exact_(exact),
+      values_(alone),
+      inverse_(pods.size() * pods.size(), 0),
+      entering_(pods.size(), 0) {
   for (std::uint32_t lot = 0; lot < pods.size(); ++lot) {
     columns_.push_back({alone[lot], {{lot, 1}}});
     inverse_[lot * pods.size() + lot] = 1;
@@ -64,7 +68,7 @@ bool FillProgram::find_entering(std::size_t& entering) const {
     }
   }
   if (!found) {
-    for (std::size_t lot = 0; lot < lots(); ++lot) {
+    for (std::size_t lot = 0; lot + exact_ < lots(); ++lot) {
       if (-values_[lot] > most) {
         most = -values_[lot];
         entering = kSurplus + lot;

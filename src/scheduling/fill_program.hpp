@@ -26,8 +26,9 @@ class FillProgram {
   };
 
   // By lot: how many pods there are, and the price of a machine for one of them, which is where it
-  // starts.
-  FillProgram(const std::vector<std::size_t>& pods, const std::vector<double>& alone);
+  // starts. Of the last `exact` lots there may not be too many.
+  FillProgram(const std::vector<std::size_t>& pods, const std::vector<double>& alone,
+              std::size_t exact = 0);
 
   void add(double price, FillPods pods);
   // To the optimum over the fills that it has, or until `work` is used up, of which it takes its
@@ -48,6 +49,7 @@ class FillProgram {
   bool pivot(std::size_t column);
 
   std::vector<Column> columns_;
+  std::size_t exact_;
   std::vector<double> values_;
   std::vector<double> inverse_;     // of the basis, row by row
   std::vector<double> taken_;       // by row of the basis

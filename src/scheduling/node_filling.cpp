@@ -1,12 +1,15 @@
 #include "scheduling/node_filling.hpp"
 
 #include "scheduling/best_fills.hpp"
+#include "scheduling/node_program.hpp"
 #include "scheduling/pod_lots.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <span>
 
 namespace millwright::scheduling {
 namespace {
@@ -32,26 +35,25 @@ class NodeFilling {
     }
   }
 
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> run() {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> run(NodeValues by) {
     find_movable();
     if (!take_lots()) {
       return {};
     }
     list_nodes();
-    const std::vector<double> values = what_they_pay();
-    std::vector<std::size_t> most;
-    for (const Lot& lot : lots_.lots()) {
-      most.push_back(lot.left);
+    lots_of_pods();
+    if (by == NodeValues::AsPaid) {
+      fill_up(what_they_pay());
+      return std::move(result_);
     }
-    BestFills finder(lots_, machines_, most);
+    const auto market = machines_for(lots_, pools_[packing_.drafts().claims().front().pool],
+                                     packing_.drafts().shapes());
+    NodeProgram program(lots_, market, machines_);
+    know_what_is(program);
     std::size_t work = kWork;
-    for (const std::size_t node : hardest_first()) {
-      for (const auto& [lot, count] : finder.find(node, values, 0, work)) {
-        for (std::uint32_t i = 0; i < count; ++i) {
-          put(lots_.lots()[lot], node);
-        }
-        most[lot] = lots_.lots()[lot].left;
-      }
+    if (program.run(work)) {
+      place_wanted(program.wanted());
+      fill_up(program.values());
     }
     return std::move(result_);
   }
@@ -91,16 +93,86 @@ class NodeFilling {
     return lots_.lots().size() > 1;
   }
 
-  // For each lot's pods, on the claims that they are on.
-  std::vector<double> what_they_pay() const {
-    std::vector<std::uint32_t> lot_of(pods_.pods.size(), kNoLot);
+  void lots_of_pods() {
+    lot_of_.assign(pods_.pods.size(), kNoLot);
     for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
       for (const std::uint32_t item : lots_.lots()[lot].items) {
         for (const std::uint32_t pod : lots_.items()[item].pods) {
-          lot_of[pod] = lot;
+          lot_of_[pod] = lot;
         }
       }
     }
+  }
+
+  // The program begins with the plan that there is.
+  void know_what_is(NodeProgram& program) const {
+    const ClaimDrafts& drafts = packing_.drafts();
+    for (const ClaimDraft& claim : drafts.claims()) {
+      const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
+      FillPods pods = in_lots(claim.pods);
+      if (cheapest && !pods.empty()) {
+        program.know({cheapest->row, cheapest->price, std::move(pods)});
+      }
+    }
+    std::vector<std::vector<std::uint32_t>> on_node(room_.size());
+    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+      if (packing_.outcomes()[pod].kind == Outcome::Kind::Node) {
+        on_node[packing_.outcomes()[pod].index].push_back(pod);
+      }
+    }
+    for (std::size_t machine = 0; machine < machines_.size(); ++machine) {
+      if (FillPods pods = in_lots(on_node[node_of_[machine]]); !pods.empty()) {
+        program.know(machine, std::move(pods));
+      }
+    }
+  }
+
+  FillPods in_lots(std::span<const std::uint32_t> pods) const {
+    std::map<std::uint32_t, std::uint32_t> counts;
+    for (const std::uint32_t pod : pods) {
+      if (lot_of_[pod] != kNoLot) {
+        ++counts[lot_of_[pod]];
+      }
+    }
+    return {counts.begin(), counts.end()};
+  }
+
+  // What is wanted as a whole first.
+  void place_wanted(std::span<const NodeProgram::Wanted> wanted) {
+    std::vector<std::size_t> order(wanted.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return wanted[a].share > wanted[b].share;
+    });
+    for (const std::size_t node : order) {
+      for (const auto& [lot, count] : wanted[node].pods) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+          put(lots_.lots()[lot], node);
+        }
+      }
+    }
+  }
+
+  // With the pods that are worth most.
+  void fill_up(const std::vector<double>& values) {
+    std::vector<std::size_t> most;
+    for (const Lot& lot : lots_.lots()) {
+      most.push_back(lot.left);
+    }
+    BestFills finder(lots_, machines_, most);
+    std::size_t work = kWork;
+    for (const std::size_t node : hardest_first()) {
+      for (const auto& [lot, count] : finder.find(node, values, 0, work)) {
+        for (std::uint32_t i = 0; i < count; ++i) {
+          put(lots_.lots()[lot], node);
+        }
+        most[lot] = lots_.lots()[lot].left;
+      }
+    }
+  }
+
+  // For each lot's pods, on the claims that they are on.
+  std::vector<double> what_they_pay() const {
     std::vector<double> ratios(lots_.lots().size(), 0);
     std::vector<double> pods(lots_.lots().size(), 0);
     const ClaimDrafts& drafts = packing_.drafts();
@@ -108,12 +180,12 @@ class NodeFilling {
       const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
       double worth = 0;
       for (const std::uint32_t pod : claim.pods) {
-        worth += lot_of[pod] == kNoLot ? 0 : lots_.lots()[lot_of[pod]].least;
+        worth += lot_of_[pod] == kNoLot ? 0 : lots_.lots()[lot_of_[pod]].least;
       }
       for (const std::uint32_t pod : claim.pods) {
-        if (lot_of[pod] != kNoLot && cheapest && worth > 0) {
-          ratios[lot_of[pod]] += cheapest->price / worth;
-          pods[lot_of[pod]] += 1;
+        if (lot_of_[pod] != kNoLot && cheapest && worth > 0) {
+          ratios[lot_of_[pod]] += cheapest->price / worth;
+          pods[lot_of_[pod]] += 1;
         }
       }
     }
@@ -174,6 +246,7 @@ class NodeFilling {
       LotItem& item = lots_.items()[index];
       if (!item.pods.empty() && admits(node_of_[machine], item)) {
         result_.emplace_back(item.pods.back(), node_of_[machine]);
+        subtract_from(room_[node_of_[machine]], *lot.requests);
         lots_.remove_last(lot, item);
         return;
       }
@@ -185,8 +258,9 @@ class NodeFilling {
   Packing& packing_;
   std::span<const PoolTemplate> pools_;
   PodLots lots_;
-  std::vector<bool> movable_;  // by pod
-  std::vector<Amounts> room_;  // by node
+  std::vector<bool> movable_;          // by pod
+  std::vector<std::uint32_t> lot_of_;  // by pod
+  std::vector<Amounts> room_;          // by node
   std::vector<SoldMachine> machines_;
   std::vector<std::uint32_t> node_of_;  // by machine
   std::vector<std::pair<std::uint32_t, std::uint32_t>> result_;
@@ -196,12 +270,12 @@ class NodeFilling {
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
     const PodClasses& pods, std::span<const PoolTemplate> pools, const ExistingNodes& nodes,
-    const Topology& topology, Packing& packing) {
+    const Topology& topology, Packing& packing, NodeValues by) {
   if (packing.drafts().claims().empty() || nodes.nodes().size() > kMaxNodes ||
       pods.pods.size() > kMaxPods) {
     return {};
   }
-  return NodeFilling(pods, pools, nodes, topology, packing).run();
+  return NodeFilling(pods, pools, nodes, topology, packing).run(by);
 }
 
 }  // namespace millwright::scheduling

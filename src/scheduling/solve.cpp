@@ -15,6 +15,9 @@
 namespace millwright::scheduling {
 namespace {
 
+// Of nodes and machines together, see NodeProgram.
+constexpr int kMaxPrograms = 2;
+
 struct Quality {
   std::size_t refused = 0;
   double price = 0;
@@ -114,14 +117,24 @@ class BestPacking {
     }
   }
 
+  // Prices follow from the plan that there is, so a better one may lead to a better one still.
   void attempt_dearest_on_nodes() {
-    const auto placed = dearest_on_nodes(pods_, pools_, nodes_, topology_, *best_);
-    if (!placed.empty()) {
-      Strategy strategy = chosen_;
-      strategy.placed = placed;
-      strategy.repack = true;
-      attempt(strategy);
+    attempt_on_nodes(NodeValues::AsPaid);
+    for (int i = 0; i < kMaxPrograms && attempt_on_nodes(NodeValues::ByProgram); ++i) {
     }
+  }
+
+  bool attempt_on_nodes(NodeValues by) {
+    const auto placed = dearest_on_nodes(pods_, pools_, nodes_, topology_, *best_, by);
+    if (placed.empty() || quality_.claims == 0) {
+      return false;
+    }
+    const Quality before = quality_;
+    Strategy strategy = chosen_;
+    strategy.placed = placed;
+    strategy.repack = true;
+    attempt(strategy);
+    return quality_ < before;
   }
 
   void attempt(Strategy strategy) {

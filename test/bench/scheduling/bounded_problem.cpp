@@ -60,6 +60,26 @@ void BoundedProblem::add_offers(const Problem& problem) {
   for (const auto& [key, price] : cheapest) {
     offers.push_back({key.second, key.first, price});
   }
+  drop_outdone();
+}
+
+void BoundedProblem::drop_outdone() {
+  std::stable_sort(
+      offers.begin(), offers.end(),
+      [](const BoundedMachine& a, const BoundedMachine& b) { return a.price < b.price; });
+  std::vector<BoundedMachine> kept;
+  for (BoundedMachine& offer : offers) {
+    const bool outdone = std::any_of(kept.begin(), kept.end(), [&](const BoundedMachine& other) {
+      return std::equal(offer.room.begin(), offer.room.end(), other.room.begin(),
+                        [](std::int64_t a, std::int64_t b) { return a <= b; }) &&
+             std::includes(other.users.begin(), other.users.end(), offer.users.begin(),
+                           offer.users.end());
+    });
+    if (!outdone) {
+      kept.push_back(std::move(offer));
+    }
+  }
+  offers = std::move(kept);
 }
 
 void BoundedProblem::add_nodes(const Problem& problem) {

@@ -36,12 +36,14 @@ struct BoundedProblem {
 
   std::vector<std::string> resources;  // that some pod asks for
   std::vector<BoundedClass> classes;
-  std::vector<BoundedMachine> offers;  // of equal room and users the cheapest
-  std::vector<BoundedMachine> nodes;   // those of use to somebody; they cost nothing
+  // None that is dearer than another with as much room for the same users, or more.
+  std::vector<BoundedMachine> offers;
+  std::vector<BoundedMachine> nodes;  // those of use to somebody; they cost nothing
 
  private:
   void find_classes(const Problem& problem);
   void add_offers(const Problem& problem);
+  void drop_outdone();
   void add_nodes(const Problem& problem);
   Sizes sizes_of(const model::ResourceList& list) const;
   Users users_of(const Requirements& machine, const Sizes& room) const;

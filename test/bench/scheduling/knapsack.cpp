@@ -3,17 +3,29 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 namespace millwright::scheduling::bench {
 namespace {
 
-constexpr double kCloseEnough = 1.001;
+constexpr double kCloseEnough = 1.0005;
+constexpr std::size_t kQuickSteps = 2'000;
 constexpr std::size_t kMaxSteps = 20'000;
 // Weights of the first resource against the second that are tried.
 constexpr int kWeights = 20;
 // Of CPU, in the greatest unit that all pods ask for multiples of.
 constexpr std::size_t kMaxUnits = 20'000;
+// Of the table: numbers in all, and cells of memory.
+constexpr std::size_t kMaxTable = 8'000'000;
+constexpr std::size_t kMostCells = 192;
+// Of the price of memory without cells, which are tried with cells.
+constexpr double kParts[] = {1, 0.7, 0.4, 0};
+// Prices of memory that are tried, and by how much each narrows them down.
+constexpr int kPrices = 16;
+constexpr double kGolden = 0.618;
+
+double part_of(std::int64_t amount, std::int64_t room) {
+  return static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(room, 1));
+}
 
 }  // namespace
 
@@ -23,7 +35,10 @@ Knapsack::Knapsack(const BoundedProblem& problem, const BoundedMachine& machine,
   for (const std::size_t user : machine.users) {
     const BoundedClass& pods = problem.classes[user];
     if (values[user] > 0) {
-      items_.push_back({user, &pods.requests, values[user], 0, pods.pods});
+      items_.push_back({.pod_class = user,
+                        .requests = &pods.requests,
+                        .value = values[user],
+                        .limit = pods.pods});
     }
   }
   // Any weights give a bound. Those of the two resources that are asked for most are searched.
@@ -31,8 +46,7 @@ Knapsack::Knapsack(const BoundedProblem& problem, const BoundedMachine& machine,
   for (std::size_t r = 0; r < room_.size(); ++r) {
     wanted[r].second = r;
     for (const Item& item : items_) {
-      wanted[r].first += item.value * static_cast<double>((*item.requests)[r]) /
-                         static_cast<double>(std::max<std::int64_t>(room_[r], 1));
+      wanted[r].first += item.value * part_of((*item.requests)[r], room_[r]);
     }
   }
   std::sort(wanted.rbegin(), wanted.rend());
@@ -58,8 +72,7 @@ void Knapsack::weigh(std::span<const double> weights) {
   for (Item& item : items_) {
     item.size = 0;
     for (std::size_t r = 0; r < room_.size(); ++r) {
-      item.size += weights[r] * static_cast<double>((*item.requests)[r]) /
-                   static_cast<double>(std::max<std::int64_t>(room_[r], 1));
+      item.size += weights[r] * part_of((*item.requests)[r], room_[r]);
     }
   }
   std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
@@ -83,78 +96,65 @@ double Knapsack::fractional(std::size_t from, double room) const {
   return value;
 }
 
-Fill Knapsack::best(bool thorough) {
-  chosen_.assign(items_.size(), 0);
-  best_.assign(items_.size(), 0);
-  best_value_ = 0;
-  steps_ = 0;
-  Sizes left = room_;
-  descend(0, left, 1, 0);
-  Fill fill{{}, best_value_, std::min(at_most_, best_value_ * kCloseEnough)};
-  if (steps_ > kMaxSteps) {
-    fill.at_most = thorough ? std::min(at_most_, at_most_by_cpu()) : at_most_;
+Fill Knapsack::best(double least, bool thorough) {
+  if (at_most_ <= least) {
+    return {{}, 0, at_most_};
   }
+  max_steps_ = kQuickSteps;
+  bool done = search(least);
+  Fill quick = found();
+  quick.at_most = at_most_;
+  if (!done && thorough && measure_cpu()) {
+    best_value_ = std::max(least, quick.value);
+    find_memory_price();
+    if (at_most_ > best_value_ * kCloseEnough) {
+      cut_memory();
+    }
+    if (at_most_ > best_value_ * kCloseEnough) {
+      make_table();
+      max_steps_ = kMaxSteps;
+      done = search(best_value_);
+      if (Fill better = found(); !better.pods.empty()) {
+        quick = std::move(better);
+      }
+    }
+  }
+  if (done) {
+    at_most_ = std::min(at_most_, std::max(quick.value, least) * kCloseEnough);
+  }
+  quick.at_most = at_most_;
+  return quick;
+}
+
+Fill Knapsack::found() const {
+  Fill fill;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (best_[i] > 0) {
       fill.pods.emplace_back(items_[i].pod_class, best_[i]);
+      fill.value += items_[i].value * static_cast<double>(best_[i]);
     }
   }
   return fill;
 }
 
-double Knapsack::at_most_by_cpu() const {
-  const auto index = [&](const char* name) {
-    return static_cast<std::size_t>(
-        std::find(problem_.resources.begin(), problem_.resources.end(), name) -
-        problem_.resources.begin());
-  };
-  const std::size_t cpu = index("cpu");
-  const std::size_t memory = index("memory");
-  if (cpu == room_.size() || memory == room_.size()) {
-    return at_most_;
-  }
-  // What a unit of room is worth where the fractional fill ends.
-  double density = 0;
-  double room = 1;
-  for (const Item& item : items_) {
-    density = item.size > 0 ? item.value / item.size : density;
-    room -= item.size * static_cast<double>(item.limit);
-    if (room <= 0) {
-      break;
-    }
-  }
-  const double price = density * weights_[memory] / static_cast<double>(room_[memory]);
-  double least = filled_exactly(cpu, memory, 0);
-  for (const double factor : {0.25, 0.5, 0.7, 0.85, 1.0, 1.15, 1.4, 1.8}) {
-    least = std::min(least, filled_exactly(cpu, memory, factor * price));
-  }
-  return least;
+bool Knapsack::search(double least) {
+  chosen_.assign(items_.size(), 0);
+  best_.assign(items_.size(), 0);
+  best_value_ = least;
+  steps_ = 0;
+  Sizes left = room_;
+  descend(0, left, 1, 0);
+  return steps_ <= max_steps_;
 }
 
-double Knapsack::filled_exactly(std::size_t cpu, std::size_t memory, double memory_price) const {
-  std::int64_t unit = 0;
-  for (const Item& item : items_) {
-    unit = std::gcd(unit, (*item.requests)[cpu]);
+double Knapsack::may_add(std::size_t index, const Sizes& left, double room) const {
+  if (table_.empty()) {
+    return fractional(index, room);
   }
-  const auto units = static_cast<std::size_t>(room_[cpu] / std::max<std::int64_t>(unit, 1));
-  if (unit == 0 || units > kMaxUnits) {
-    return std::numeric_limits<double>::infinity();
-  }
-  std::vector<double> value(units + 1, memory_price * static_cast<double>(room_[memory]));
-  for (const Item& item : items_) {
-    const double one = item.value - memory_price * static_cast<double>((*item.requests)[memory]);
-    // So many, as ones, twos, fours and the rest.
-    for (std::int64_t left = one > 0 ? item.limit : 0, many = 1; left > 0; many *= 2) {
-      many = std::min(many, left);
-      left -= many;
-      const auto size = static_cast<std::size_t>(many * (*item.requests)[cpu] / unit);
-      const double gain = one * static_cast<double>(many);
-      for (std::size_t c = units; c >= size && c <= units; --c) {
-        value[c] = std::max(value[c], value[c - size] + gain);
-      }
-    }
-  }
-  return value[units];
+  const auto units = static_cast<std::size_t>(left[cpu_] / unit_);
+  const auto cells = cell_ > 0 ? static_cast<std::size_t>(left[memory_] / cell_) : 0;
+  return table_[(index * (units_ + 1) + units) * (cells_ + 1) + cells] +
+         memory_price_ * static_cast<double>(left[memory_]);
 }
 
 void Knapsack::descend(std::size_t index, Sizes& left, double room, double value) {
@@ -162,29 +162,189 @@ void Knapsack::descend(std::size_t index, Sizes& left, double room, double value
     best_value_ = value;
     best_ = chosen_;
   }
-  if (index == items_.size() || ++steps_ > kMaxSteps ||
-      value + fractional(index, room) <= best_value_ * kCloseEnough) {
+  if (index == items_.size() || ++steps_ > max_steps_) {
     return;
   }
   const Item& item = items_[index];
-  std::int64_t count = item.limit;
+  std::int64_t most = item.limit;
   for (std::size_t r = 0; r < left.size(); ++r) {
     if ((*item.requests)[r] > 0) {
-      count = std::min(count, left[r] / (*item.requests)[r]);
+      most = std::min(most, left[r] / (*item.requests)[r]);
     }
   }
-  for (; count >= 0; --count) {
+  const auto change = [&](std::int64_t by) {
     for (std::size_t r = 0; r < left.size(); ++r) {
-      left[r] -= count * (*item.requests)[r];
+      left[r] -= by * (*item.requests)[r];
     }
-    chosen_[index] = count;
+  };
+  struct Choice {
+    double hope;
+    std::int64_t count;
+    double room;
+    double value;
+  };
+  std::vector<Choice> choices;
+  for (std::int64_t count = most; count >= 0; --count) {
     const auto many = static_cast<double>(count);
-    descend(index + 1, left, std::max(room - many * item.size, 0.0), value + many * item.value);
-    for (std::size_t r = 0; r < left.size(); ++r) {
-      left[r] += count * (*item.requests)[r];
+    Choice choice{0, count, std::max(room - many * item.size, 0.0), value + many * item.value};
+    change(count);
+    choice.hope = choice.value + may_add(index + 1, left, choice.room);
+    change(-count);
+    choices.push_back(choice);
+  }
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const Choice& a, const Choice& b) { return a.hope > b.hope; });
+  for (const Choice& choice : choices) {
+    if (choice.hope <= best_value_ * kCloseEnough || steps_ > max_steps_) {
+      break;
     }
+    change(choice.count);
+    chosen_[index] = choice.count;
+    descend(index + 1, left, choice.room, choice.value);
+    change(-choice.count);
   }
   chosen_[index] = 0;
+}
+
+bool Knapsack::measure_cpu() {
+  const auto index = [&](const char* name) {
+    return static_cast<std::size_t>(
+        std::find(problem_.resources.begin(), problem_.resources.end(), name) -
+        problem_.resources.begin());
+  };
+  cpu_ = index("cpu");
+  memory_ = index("memory");
+  if (cpu_ == room_.size() || memory_ == room_.size()) {
+    return false;
+  }
+  unit_ = 0;
+  for (const Item& item : items_) {
+    unit_ = std::gcd(unit_, (*item.requests)[cpu_]);
+  }
+  units_ = static_cast<std::size_t>(room_[cpu_] / std::max<std::int64_t>(unit_, 1));
+  for (Item& item : items_) {
+    item.units =
+        static_cast<std::size_t>((*item.requests)[cpu_] / std::max<std::int64_t>(unit_, 1));
+  }
+  return unit_ > 0 && units_ <= kMaxUnits;
+}
+
+void Knapsack::price_memory(double price) {
+  memory_price_ = price;
+  for (Item& item : items_) {
+    item.gain = item.value - price * static_cast<double>((*item.requests)[memory_]);
+  }
+}
+
+void Knapsack::take_in(const Item& item, std::span<double> table) const {
+  std::int64_t left = item.limit;
+  if (item.units > 0) {
+    left = std::min(left, static_cast<std::int64_t>(units_ / item.units));
+  }
+  // So many, as ones, twos, fours and the rest.
+  for (std::int64_t many = 1; item.gain > 0 && left > 0; many *= 2) {
+    many = std::min(many, left);
+    left -= many;
+    const std::size_t units = static_cast<std::size_t>(many) * item.units;
+    const std::size_t cells = static_cast<std::size_t>(many) * item.cells;
+    const double gain = item.gain * static_cast<double>(many);
+    for (std::size_t c = units_ + 1; cells <= cells_ && c-- > units;) {
+      double* const to = &table[c * (cells_ + 1)];
+      const double* const from = &table[(c - units) * (cells_ + 1)];
+      for (std::size_t m = cells_ + 1; m-- > cells;) {
+        to[m] = std::max(to[m], from[m - cells] + gain);
+      }
+    }
+  }
+}
+
+double Knapsack::filled_exactly() const {
+  std::vector<double> table((units_ + 1) * (cells_ + 1),
+                            memory_price_ * static_cast<double>(room_[memory_]));
+  for (const Item& item : items_) {
+    take_in(item, table);
+  }
+  return table.back();
+}
+
+void Knapsack::find_memory_price() {
+  // What comes out is convex in the price. Where all memory is worth what the pods are at most,
+  // there is nothing to be gained by a higher one.
+  double low = 0;
+  double high = at_most_ / static_cast<double>(std::max<std::int64_t>(room_[memory_], 1));
+  double least = std::numeric_limits<double>::infinity();
+  double best = 0;
+  const auto look = [&](double price) {
+    price_memory(price);
+    const double value = filled_exactly();
+    if (value < least) {
+      least = value;
+      best = price;
+    }
+    return value;
+  };
+  double a = high - kGolden * (high - low);
+  double b = low + kGolden * (high - low);
+  double at_a = look(a);
+  double at_b = look(b);
+  for (int i = 0; i < kPrices; ++i) {
+    if (at_a <= at_b) {
+      high = b;
+      b = a;
+      at_b = at_a;
+      a = high - kGolden * (high - low);
+      at_a = look(a);
+    } else {
+      low = a;
+      a = b;
+      at_a = at_b;
+      b = low + kGolden * (high - low);
+      at_b = look(b);
+    }
+  }
+  at_most_ = std::min(at_most_, least);
+  price_memory(best);
+}
+
+void Knapsack::cut_memory() {
+  const std::size_t cells = kMaxTable / ((items_.size() + 1) * (units_ + 1));
+  cells_ = std::min(cells, kMostCells);
+  if (cells_ == 0) {
+    return;
+  }
+  cell_ = std::max<std::int64_t>(room_[memory_] / static_cast<std::int64_t>(cells_), 1);
+  cells_ = static_cast<std::size_t>(room_[memory_] / cell_);
+  for (Item& item : items_) {
+    item.cells = static_cast<std::size_t>((*item.requests)[memory_] / cell_);
+  }
+  // What cells tell need not be told by the price.
+  const double without = memory_price_;
+  double price = without;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double part : kParts) {
+    price_memory(part * without);
+    if (const double value = filled_exactly(); value < least) {
+      least = value;
+      at_most_ = std::min(at_most_, value);
+      price = memory_price_;
+    }
+  }
+  price_memory(price);
+}
+
+void Knapsack::make_table() {
+  std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
+    const double left = a.gain * static_cast<double>(b.units);
+    const double right = b.gain * static_cast<double>(a.units);
+    return left != right ? left > right : a.pod_class < b.pod_class;
+  });
+  const std::size_t width = (units_ + 1) * (cells_ + 1);
+  table_.assign((items_.size() + 1) * width, 0);
+  for (std::size_t i = items_.size(); i-- > 0;) {
+    const auto line = table_.begin() + static_cast<std::ptrdiff_t>(i * width);
+    std::copy_n(line + static_cast<std::ptrdiff_t>(width), width, line);
+    take_in(items_[i], std::span(table_).subspan(i * width, width));
+  }
 }
 
 }  // namespace millwright::scheduling::bench

@@ -1,9 +1,11 @@
 #include "lower_bound.hpp"
 
 #include "bounded_problem.hpp"
+#include "fractional_bound.hpp"
 
 #include <glpk.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -36,14 +38,21 @@ class Program {
     }
   }
 
-  double optimum() {
+  FractionalBound optimum() {
     glp_smcp parameters;
     glp_init_smcp(&parameters);
     parameters.msg_lev = GLP_MSG_ERR;
     parameters.presolve = GLP_ON;
-    const bool solved =
-        glp_simplex(program_.get(), &parameters) == 0 && glp_get_status(program_.get()) == GLP_OPT;
-    return solved ? glp_get_obj_val(program_.get()) : NAN;
+    if (glp_simplex(program_.get(), &parameters) != 0 ||
+        glp_get_status(program_.get()) != GLP_OPT) {
+      return {NAN, {}};
+    }
+    FractionalBound result{glp_get_obj_val(program_.get()), {}};
+    for (std::size_t i = 0; i < problem_.classes.size(); ++i) {
+      const double all = glp_get_row_dual(program_.get(), static_cast<int>(i) + 1);
+      result.values.push_back(std::max(all, 0.0) / static_cast<double>(problem_.classes[i].pods));
+    }
+    return result;
   }
 
  private:
@@ -96,9 +105,12 @@ class Program {
 
 }  // namespace
 
+FractionalBound fractional_bound(const BoundedProblem& problem) {
+  return Program(problem).optimum();
+}
+
 double lower_bound(const Problem& problem) {
-  const BoundedProblem bounded(problem);
-  return Program(bounded).optimum();
+  return fractional_bound(BoundedProblem(problem)).price;
 }
 
 }  // namespace millwright::scheduling::bench

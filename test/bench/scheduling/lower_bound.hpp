@@ -19,9 +19,10 @@ double lower_bound(const Problem& problem);
 
 // The same for machines that are bought by the fraction but filled with whole pods (Gilmore and
 // Gomory's configuration program, by column generation): no plan has better fills than the best.
-// It is within a fraction of a per cent of that program's optimum, from below, and never less than
-// lower_bound(). What a plan costs more than this is due to the last, partly used fills and to the
-// search.
+// It is below that program's optimum, by as much as the search for fills could not settle in
+// the work that it may do (up to 2 % where machines are of very different sizes), and never less
+// than lower_bound(). What a plan costs more than this is due to that, to the last, partly used
+// fills and to the search.
 double whole_pods_bound(const Problem& problem);
 
 }  // namespace millwright::scheduling::bench

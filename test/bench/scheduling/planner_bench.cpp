@@ -1,7 +1,8 @@
 // planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
 // Karpenter's
 //   scheduler (the program PEER); workload files are written to FOLDER.
-// planner_bench cost [WORKLOAD] [--pods N,N...]: the cost of our plans beside the bound alone.
+// planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]: the cost of our plans beside the
+//   bound alone; with --whole-pods also beside a better one, which takes its time.
 // planner_bench growth [arriving] [--json FILE]: how time and memory grow; or only what one
 // arriving pod takes.
 #include "beside_peer.hpp"
@@ -22,7 +23,7 @@ namespace {
 int usage() {
   std::fputs(
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
-      "       planner_bench cost [WORKLOAD] [--pods N,N...]\n"
+      "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]\n"
       "       planner_bench growth [arriving] [--json FILE]\n",
       stderr);
   return 2;
@@ -53,6 +54,8 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--full") {
       full = true;
+    } else if (word == "--whole-pods") {
+      cost.whole_pods = true;
     } else if (word == "--json" && i + 1 < argc) {
       json_file = argv[++i];
     } else if (word == "--pods" && i + 1 < argc) {

@@ -3,24 +3,25 @@
 // is added. At any time the prices, scaled down until no fill is worth more than its machine, are a
 // solution of the dual program and so a bound.
 #include "bounded_problem.hpp"
+#include "fractional_bound.hpp"
 #include "knapsack.hpp"
 #include "lower_bound.hpp"
 
 #include <glpk.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <vector>
 
 namespace millwright::scheduling::bench {
 namespace {
 
-constexpr int kMaxRounds = 120;
-constexpr double kNearEnough = 1e-3;
+constexpr int kMaxRounds = 300;
+constexpr double kNearEnough = 2e-3;
 constexpr double kWorthAdding = 1 + 1e-4;
-// Fills looked for in one round; the bound of the machines left out is the quick one.
-constexpr std::size_t kMaxFills = 150;
+// In the prices that proved the best bound, against those of the program.
+constexpr double kTrust = 0.7;
+constexpr double kLeastTrust = 0.1;
 
 class Configurations {
  public:
@@ -43,80 +44,98 @@ class Configurations {
   }
 
   double bound() {
-    double best = 0;
-    for (int round = 0; round < kMaxRounds; ++round) {
+    FractionalBound start = fractional_bound(problem_);
+    best_ = start.price;
+    proved_ = std::move(start.values);
+    double trust = kTrust;
+    for (int round = 0; round < kMaxRounds && !proved_.empty(); ++round) {
       glp_smcp parameters;
       glp_init_smcp(&parameters);
       parameters.msg_lev = GLP_MSG_ERR;
       if (glp_simplex(program_.get(), &parameters) != 0) {
-        return best;
+        break;
       }
-      best = std::max(best, look_for_fills(false));
-      if (!added_) {
-        best = std::max(best, look_for_fills(true));
+      const double price = glp_get_obj_val(program_.get());
+      if (best_ >= price * (1 - kNearEnough)) {
+        break;
       }
-      if (!added_ || best >= glp_get_obj_val(program_.get()) * (1 - kNearEnough)) {
-        return best;
+      read_values();
+      if (look_for_fills(0, false) > 0) {
+        continue;
+      }
+      if (look_for_fills(trust, true) > 0) {
+        trust = kTrust;
+      } else if (trust == 0) {
+        break;
+      } else {
+        trust = trust > kLeastTrust ? trust / 2 : 0;
       }
     }
-    return best;
+    return best_;
   }
 
  private:
-  struct Looked {
-    const BoundedMachine* machine;
-    double at_most;
-  };
+  // What the program says that pods are worth; it jumps about while fills are missing.
+  void read_values() {
+    values_.clear();
+    for (std::size_t i = 0; i < problem_.classes.size(); ++i) {
+      values_.push_back(std::max(glp_get_row_dual(program_.get(), static_cast<int>(i) + 1), 0.0));
+    }
+    node_values_.clear();
+    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+      const int row = static_cast<int>(problem_.classes.size() + i) + 1;
+      node_values_.push_back(-glp_get_row_dual(program_.get(), row));
+    }
+  }
 
-  // Adds fills that are worth it; what the prices prove.
-  double look_for_fills(bool thorough) {
-    added_ = false;
+  // Looks at prices between those of the program and those that proved the best bound so far
+  // (smoothing, Wentges). Adds fills; how many the program has use for.
+  int look_for_fills(double trust, bool thorough) {
+    added_ = 0;
     std::vector<double> values;
     double total = 0;
-    for (std::size_t i = 0; i < problem_.classes.size(); ++i) {
-      values.push_back(std::max(glp_get_row_dual(program_.get(), static_cast<int>(i) + 1), 0.0));
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      values.push_back(trust * proved_[i] + (1 - trust) * values_[i]);
       total += values.back() * static_cast<double>(problem_.classes[i].pods);
     }
     double on_nodes = 0;
     for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
-      Knapsack knapsack(problem_, problem_.nodes[i], values);
-      const Fill fill = knapsack.best(thorough);
+      const Fill fill = Knapsack(problem_, problem_.nodes[i], values).best(0, thorough);
       on_nodes += fill.at_most;
-      const int row = static_cast<int>(problem_.classes.size() + i) + 1;
-      if (fill.value > -glp_get_row_dual(program_.get(), row) * kWorthAdding + 1e-9) {
-        add_column(fill.pods, row, 0);
-      }
+      add_if_wanted(fill, static_cast<int>(problem_.classes.size() + i) + 1, node_values_[i]);
     }
-    return (total - on_nodes) / dearest_room(values, thorough);
+    const double factor = dearest_room(values, thorough);
+    if ((total - on_nodes) / factor > best_) {
+      best_ = (total - on_nodes) / factor;
+      for (double& value : values) {
+        value /= factor;
+      }
+      proved_ = std::move(values);
+    }
+    return added_;
   }
 
   // How much more than its machine the most valuable fill of all may be worth.
   double dearest_room(const std::vector<double>& values, bool thorough) {
-    std::vector<Looked> machines;
-    for (const BoundedMachine& machine : problem_.offers) {
-      machines.push_back({&machine, Knapsack(problem_, machine, values).at_most()});
-    }
-    std::stable_sort(machines.begin(), machines.end(), [](const Looked& a, const Looked& b) {
-      return a.at_most * b.machine->price > b.at_most * a.machine->price;
-    });
     double most = 1;
-    std::size_t looked = 0;
-    for (const auto& [machine, at_most] : machines) {
-      if (at_most <= kWorthAdding * machine->price ||
-          at_most <= (thorough ? most * machine->price : 0)) {
-        break;
-      }
-      if (++looked > kMaxFills && !thorough) {
-        most = std::max(most, at_most / machine->price);
-        break;
-      }
-      const Fill fill = Knapsack(problem_, *machine, values).best(thorough);
-      most = std::max(most, fill.at_most / machine->price);
-      if (fill.value > machine->price * kWorthAdding) {
-        add_column(fill.pods, 0, machine->price);
-      }
+    for (const BoundedMachine& machine : problem_.offers) {
+      const Fill fill =
+          Knapsack(problem_, machine, values).best(machine.price * kWorthAdding, thorough);
+      most = std::max(most, fill.at_most / machine.price);
+      add_if_wanted(fill, 0, machine.price);
     }
     return most;
+  }
+
+  void add_if_wanted(const Fill& fill, int node, double least) {
+    double value = 0;
+    for (const auto& [pod_class, count] : fill.pods) {
+      value += values_[pod_class] * static_cast<double>(count);
+    }
+    if (value > least * kWorthAdding + 1e-9) {
+      add_column(fill.pods, node, node > 0 ? 0 : least);
+      ++added_;
+    }
   }
 
   void add_column(const std::vector<std::pair<std::size_t, std::int64_t>>& pods, int node,
@@ -136,19 +155,22 @@ class Configurations {
     glp_set_obj_coef(program_.get(), column, price);
     glp_set_mat_col(program_.get(), column, static_cast<int>(rows.size()) - 1, rows.data(),
                     values.data());
-    added_ = true;
   }
 
   const BoundedProblem& problem_;
   std::unique_ptr<glp_prob, decltype(&glp_delete_prob)> program_;
-  bool added_ = false;
+  std::vector<double> values_;       // of the program, by class
+  std::vector<double> node_values_;  // of having the node
+  std::vector<double> proved_;       // by class, of the bound
+  double best_ = 0;
+  int added_ = 0;
 };
 
 }  // namespace
 
 double whole_pods_bound(const Problem& problem) {
   const BoundedProblem bounded(problem);
-  return std::max(Configurations(bounded).bound(), lower_bound(problem));
+  return Configurations(bounded).bound();
 }
 
 }  // namespace millwright::scheduling::bench

@@ -35,6 +35,18 @@ std::vector<double> pods_bought(const FillProgram& program, std::size_t lots) {
   return pods;
 }
 
+// The second line is a node, which a fill of it or nothing at all is on.
+TEST(FillProgram, BuysNoMoreOfWhatThereMayNotBeTooManyOf) {
+  for (const bool exact : {false, true}) {
+    FillProgram program({4, 1}, {1.0, 0.5}, exact ? 1 : 0);
+    program.add(0.5, {{0, 2}, {1, 1}});
+    std::size_t work = kPlenty;
+    program.solve(work);
+    EXPECT_NEAR(program.price(), exact ? 0.5 + 2 * 1.0 : 2 * 0.5, 1e-9);
+    EXPECT_NEAR(pods_bought(program, 2)[1], exact ? 1 : 2, 1e-9);
+  }
+}
+
 struct Case {
   const char* name;
   std::vector<std::size_t> pods;

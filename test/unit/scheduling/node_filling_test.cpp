@@ -21,11 +21,11 @@ namespace {
 using ::testing::IsEmpty;
 
 // "pod -> node", sorted.
-std::vector<std::string> filled(SearchWorld& world) {
+std::vector<std::string> filled(SearchWorld& world, NodeValues by = NodeValues::AsPaid) {
   const CompiledProblem& compiled = world.compiled();
   std::vector<std::string> result;
   for (const auto& [pod, node] : dearest_on_nodes(compiled.pods, compiled.pools, compiled.nodes,
-                                                  compiled.topology, world.packing())) {
+                                                  compiled.topology, world.packing(), by)) {
     result.push_back(compiled.pods.pods[pod].pod->meta.name + " -> " +
                      compiled.nodes.nodes()[node].record->node->meta.name);
   }
@@ -44,11 +44,15 @@ ProblemBuilder lopsided(PodBuilder wide) {
   return problem;
 }
 
+constexpr NodeValues kBoth[] = {NodeValues::AsPaid, NodeValues::ByProgram};
+
 TEST(NodeFilling, MemoryGoesToThoseWhoWantMemory) {
-  SearchWorld world(lopsided(pod("wide")));
-  const auto placed = filled(world);
-  ASSERT_THAT(placed, ::testing::SizeIs(4));
-  EXPECT_THAT(placed, ::testing::Each(::testing::StartsWith("wide")));
+  for (const NodeValues by : kBoth) {
+    SearchWorld world(lopsided(pod("wide")));
+    const auto placed = filled(world, by);
+    ASSERT_THAT(placed, ::testing::SizeIs(4));
+    EXPECT_THAT(placed, ::testing::Each(::testing::StartsWith("wide")));
+  }
 }
 
 struct Case {
@@ -99,10 +103,10 @@ TEST(NodeFilling, PodsThatAreAllAlikeHaveNoOrder) {
 }
 
 // Empty when all is well: every pod once, where it may go, beside those that stay on the node.
-std::string fault_in(SearchWorld& world) {
+std::string fault_in(SearchWorld& world, NodeValues by) {
   const CompiledProblem& compiled = world.compiled();
   const auto placed = dearest_on_nodes(compiled.pods, compiled.pools, compiled.nodes,
-                                       compiled.topology, world.packing());
+                                       compiled.topology, world.packing(), by);
   std::set<std::uint32_t> promised;
   for (const auto& [pod, node] : compiled.nodes.promises()) {
     promised.insert(pod);
@@ -168,19 +172,24 @@ RC_GTEST_PROP(NodeFillingProperty, NodesAreNeverFilledBeyondTheirRoom, ()) {
     problem.add(pods(*rc::gen::inRange(1, 8), name, like));
   }
   SearchWorld world(problem);
-  RC_ASSERT(fault_in(world) == "");
+  for (const NodeValues by : kBoth) {
+    RC_ASSERT(fault_in(world, by) == "");
+  }
 }
 
 TEST(NodeFilling, IsSoundOnRandomProblems) {
-  std::size_t placed = 0;
+  std::map<NodeValues, std::size_t> placed;
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     ProblemBuilder problem;
     problem.with([&](Problem& p) { p = checker::random_world(seed); });
     SearchWorld world(problem);
-    EXPECT_EQ(fault_in(world), "") << "seed " << seed;
-    placed += filled(world).size();
+    for (const NodeValues by : kBoth) {
+      EXPECT_EQ(fault_in(world, by), "") << "seed " << seed;
+      placed[by] += filled(world, by).size();
+    }
   }
-  EXPECT_GT(placed, 20U);
+  EXPECT_GT(placed[NodeValues::AsPaid], 20U);
+  EXPECT_GT(placed[NodeValues::ByProgram], 20U);
 }
 
 }  // namespace
