@@ -151,8 +151,8 @@ class Converter {
     const auto text = object.is_object() ? json::serialize(object) : std::string();
     if (text.find(model::kProvisionerNameLabel) != std::string::npos) {
       note("it names the label " + std::string(model::kProvisionerNameLabel) +
-           ", which only nodes of converted NodePools have, while the pool is labelled " +
-           std::string(model::kLegacyOwnerLabel) + "; write " + std::string(model::kNodePoolLabel));
+           ", which only nodes have that Millwright registered; write " +
+           std::string(model::kNodePoolLabel));
     }
     if (text.find("karpenter.sh/do-not-evict") != std::string::npos) {
       note("it has the annotation karpenter.sh/do-not-evict; write " +

@@ -157,12 +157,6 @@ void note_changes(const json::object& from, std::vector<std::string>& notes) {
   }
 }
 
-// By the label, nodes of the pool get karpenter.sh/provisioner-name at their registration: pods and
-// nodes written for the old API select it, and no NodePool may set a label of that domain itself.
-json::object metadata_of(const std::string& name) {
-  return {{"name", name}, {"labels", json::object{{model::kLegacyOwnerLabel, name}}}};
-}
-
 json::object template_of(const json::object& from, const std::string& node_class) {
   json::object labels = renamed_map(from, "labels");
   json::array requirements;
@@ -234,7 +228,7 @@ base::Result<LegacyTranslation> translate_provisioner(const json::value& provisi
   }
   result.node_pool = json::object{{"apiVersion", model::kNodePoolResource.api_version()},
                                   {"kind", model::kNodePoolResource.kind},
-                                  {"metadata", metadata_of(name)},
+                                  {"metadata", json::object{{"name", name}}},
                                   {"spec", std::move(spec)}};
   return result;
 }

@@ -25,15 +25,15 @@ void merge_taints(std::vector<model::Taint>& taints, const std::vector<model::Ta
 }
 
 // The Node as registration leaves it, as a merge patch.
-json::value registration_patch(const model::Node& node, const model::NodeClaim& claim,
-                               const model::NodePool* pool) {
+json::value registration_patch(const model::Node& node, const model::NodeClaim& claim) {
   json::object labels;
   for (const auto& [key, value] : claim.meta.labels) {
     labels[key] = value;
   }
   labels[model::kRegisteredLabel] = "true";
-  if (pool != nullptr && !pool->meta.label(model::kLegacyOwnerLabel).empty()) {
-    labels[model::kProvisionerNameLabel] = pool->meta.name;
+  // Pods written for the old API are planned by it, whatever the pool came from.
+  if (const auto& pool = claim.meta.label(model::kNodePoolLabel); !pool.empty()) {
+    labels[model::kProvisionerNameLabel] = pool;
   }
   json::object annotations;
   for (const auto& [key, value] : claim.meta.annotations) {
@@ -105,7 +105,7 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   const auto node = record->node;
   warn_when_untainted(services, *node, *claim);
   const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
-  auto patched = co_await patch_node(services, node, registration_patch(*node, *claim, pool.get()));
+  auto patched = co_await patch_node(services, node, registration_patch(*node, *claim));
   MW_CO_TRY(registered_node, std::move(patched));
   services.ledger.rename_target(claim->meta.name, registered_node->meta.name);
   services.log.info("registered nodeclaim",

@@ -46,6 +46,15 @@ TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
   EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
 }
 
+TEST_F(Launch, APodThatNamesItsPoolAsBeforeRunsOnANodeOfANativePool) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.pod_spec = "      nodeSelector: {karpenter.sh/provisioner-name: default}"});
+  ASSERT_TRUE(wait_running("web", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+}
+
 TEST_F(Launch, AnOfferingThatIsSoldOutIsReplacedByTheNextBest) {
   start();
   apply_class();

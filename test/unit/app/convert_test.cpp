@@ -106,7 +106,8 @@ metadata: {name: old, annotations: {karpenter.sh/do-not-evict: "true"}}
 spec: {nodeSelector: {karpenter.sh/provisioner-name: team}}
 )");
   EXPECT_THAT(result.notes, Contains(HasSubstr("Pod old: it names the label")));
-  EXPECT_THAT(result.notes, Contains(HasSubstr("labelled millwright.io/legacy-provisioner")));
+  EXPECT_THAT(result.notes,
+              Contains(HasSubstr("which only nodes have that Millwright registered")));
   EXPECT_THAT(result.notes, Contains(HasSubstr("write karpenter.sh/do-not-disrupt")));
   EXPECT_THAT(result.text, HasSubstr("provisioner-name: team"));  // the pod is the person's
 }

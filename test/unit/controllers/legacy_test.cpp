@@ -67,13 +67,6 @@ TEST(Legacy, TheUsersManifestsBecomeValidObjects) {
   }
 }
 
-TEST(Legacy, TheNodePoolSaysThatItsNodesKeepTheOldLabel) {
-  const auto pool = translated("{providerRef: {name: default}}").node_pool;
-  EXPECT_EQ(at(pool, "metadata.labels"),
-            json::value({{"millwright.io/legacy-provisioner", "team"}}));
-  expect_valid(pool);
-}
-
 TEST(Legacy, DisruptionFollowsTheTimesToLive) {
   struct Case {
     const char* spec;
