@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace millwright::app {
@@ -25,23 +26,23 @@ bool is(const json::value& object, const model::Resource& resource) {
 }
 
 // Karpenter's global settings and what sets the same here; empty: nothing does.
-constexpr std::pair<std::string_view, std::string_view> kGlobalSettings[] = {
-    {"aws.clusterName", "--cluster-name"},
-    {"aws.clusterEndpoint", "--cluster-endpoint"},
-    {"aws.clusterCABundle", "--cluster-ca-bundle"},
-    {"aws.isolatedVPC", "--isolated-vpc"},
-    {"aws.vmMemoryOverheadPercent", "--vm-memory-overhead-percent"},
-    {"aws.interruptionQueueName", "--interruption-queue"},
-    {"aws.reservedENIs", "--reserved-enis"},
-    {"aws.defaultInstanceProfile", "spec.instanceProfile of each EC2NodeClass"},
-    {"aws.tags", "spec.tags of each EC2NodeClass"},
-    {"aws.assumeRoleARN", "a profile with role_arn and source_profile in ~/.aws/config"},
-    {"aws.assumeRoleDuration", ""},
-    {"aws.enablePodENI", ""},
-    {"aws.enableENILimitedPodDensity", "spec.kubelet.maxPods of each EC2NodeClass"},
-    {"batchMaxDuration", ""},
-    {"batchIdleDuration", ""},
-    {"featureGates.driftEnabled", ""}};
+constexpr auto kGlobalSettings = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"aws.clusterName", "--cluster-name"},
+     {"aws.clusterEndpoint", "--cluster-endpoint"},
+     {"aws.clusterCABundle", "--cluster-ca-bundle"},
+     {"aws.isolatedVPC", "--isolated-vpc"},
+     {"aws.vmMemoryOverheadPercent", "--vm-memory-overhead-percent"},
+     {"aws.interruptionQueueName", "--interruption-queue"},
+     {"aws.reservedENIs", "--reserved-enis"},
+     {"aws.defaultInstanceProfile", "spec.instanceProfile of each EC2NodeClass"},
+     {"aws.tags", "spec.tags of each EC2NodeClass"},
+     {"aws.assumeRoleARN", "a profile with role_arn and source_profile in ~/.aws/config"},
+     {"aws.assumeRoleDuration", ""},
+     {"aws.enablePodENI", ""},
+     {"aws.enableENILimitedPodDensity", "spec.kubelet.maxPods of each EC2NodeClass"},
+     {"batchMaxDuration", ""},
+     {"batchIdleDuration", ""},
+     {"featureGates.driftEnabled", ""}});
 
 class Converter {
  public:
@@ -129,8 +130,8 @@ class Converter {
       return;
     }
     note_all(translated->notes);
-    if (translated->node_class) {
-      emit(*translated->node_class);
+    if (const auto& node_class = translated->node_class; node_class) {
+      emit(*node_class);
       remarks_.clear();
     }
     emit(translated->node_pool);

@@ -148,6 +148,7 @@ Interruption parse_interruption(std::string_view body) {
   if (result.kind == InterruptionKind::None || result.instances.empty()) {
     return {};
   }
+  result.happened = base::parse_rfc3339(json_text(*parsed, "time"));
   return result;
 }
 
@@ -185,6 +186,12 @@ base::Task<bool> AwsCloud::act_on(std::string body) {
       catalog_changed();
     }
     tell(interruption.kind, described->zone, id);
+  }
+  if (interruption.happened) {
+    const std::chrono::duration<double> passed = parts_.loop.now() - *interruption.happened;
+    parts_.metrics.observe("karpenter_interruption_message_queue_duration_seconds",
+                           "From an event until its message was acted on.", {},
+                           std::max(0.0, passed.count()));
   }
   co_return true;
 }

@@ -5,6 +5,7 @@
 #include "millwright/cloud/provider.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ InstanceNotice notice_of(InterruptionKind kind, std::string provider_id);
 struct Interruption {
   InterruptionKind kind = InterruptionKind::None;
   std::vector<std::string> instances;  // "i-0123"
+  std::optional<base::TimePoint> happened;
 };
 // An EventBridge event's JSON text.
 Interruption parse_interruption(std::string_view body);

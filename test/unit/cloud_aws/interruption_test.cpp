@@ -39,8 +39,11 @@ class InterruptionTest : public ProviderTest {
   }
   static std::string event(const std::string& type, boost::json::value detail,
                            const std::string& source = "aws.ec2") {
-    return boost::json::serialize(boost::json::value{
-        {"version", "0"}, {"source", source}, {"detail-type", type}, {"detail", detail}});
+    return boost::json::serialize(boost::json::value{{"version", "0"},
+                                                     {"source", source},
+                                                     {"detail-type", type},
+                                                     {"time", "2026-01-01T00:00:00Z"},
+                                                     {"detail", detail}});
   }
   std::map<std::string, std::string> messages;
 };
@@ -57,6 +60,8 @@ TEST_F(InterruptionTest, AWarningEndsTheInstanceAndItsOffering) {
                           {{"message_type", "spot_interrupted"}}),
             1);
   EXPECT_EQ(metrics.value("karpenter_interruption_deleted_messages_total"), 1);
+  EXPECT_THAT(metrics.render(),
+              testing::HasSubstr("karpenter_interruption_message_queue_duration_seconds_count 1"));
 }
 
 TEST_F(InterruptionTest, WhatIsNotForUsIsDeletedWithoutAct) {
