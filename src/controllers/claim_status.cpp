@@ -108,8 +108,9 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name) {
   Requeue again;
 
   const auto lifetime = claim->expire_after.value();
-  if (lifetime && claim->meta.creation_timestamp) {
-    const base::TimePoint end = *claim->meta.creation_timestamp + *lifetime;
+  const auto born = claim->meta.creation_timestamp;
+  if (lifetime && born) {
+    const base::TimePoint end = *born + *lifetime;
     if (now >= end) {
       auto expired = co_await delete_claim(services_, claim, "expired");
       if (!expired) {
