@@ -1,4 +1,4 @@
-#include "certificate.hpp"
+#include "certs/certificate.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

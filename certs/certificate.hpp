@@ -1,4 +1,4 @@
-// OpenSSL's objects with owners, and the few conversions the room needs.
+// OpenSSL's objects with owners, and the few conversions that this module needs.
 #pragma once
 
 #include "millwright/certs/certs.hpp"

@@ -3,7 +3,7 @@
 // overlap the leaf changes; at its end the old CA goes.
 #include "millwright/certs/certs.hpp"
 
-#include "certificate.hpp"
+#include "certs/certificate.hpp"
 
 #include <openssl/x509v3.h>
 
@@ -156,22 +156,6 @@ Result<Bundle> reconcile(const std::optional<Bundle>& stored, const Policy& poli
     }
   }
   return bundle;
-}
-
-TimePoint next_change(const Bundle& bundle, const Policy& policy) {
-  const auto ca = validity_of(bundle.ca.certificate_pem);
-  const auto leaf = validity_of(bundle.leaf.certificate_pem);
-  if (!ca || !leaf) {
-    return TimePoint::min();
-  }
-  TimePoint next = std::min(ca_change(*ca, policy), leaf_change(*leaf));
-  if (!bundle.previous_ca_pem.empty()) {
-    next = std::min(next, bundle.previous_ca_until);
-    if (!is_signed_by(bundle.leaf, bundle.ca)) {
-      next = std::min(next, leaf_handover(bundle, policy));
-    }
-  }
-  return next;
 }
 
 }  // namespace millwright::certs

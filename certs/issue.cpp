@@ -1,5 +1,5 @@
 // Making certificates: EC P-256 keys, SHA-256 signatures, random 127-bit serial numbers.
-#include "certificate.hpp"
+#include "certs/certificate.hpp"
 
 #include <openssl/ec.h>
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-#include "certificate.hpp"
+#include "certs/certificate.hpp"
 
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>

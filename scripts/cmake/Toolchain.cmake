@@ -11,6 +11,8 @@ if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
 
+# No fused multiply-add: a plan is the same, byte for byte, on every processor.
+add_compile_options(-ffp-contract=off)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
 # -O1 keeps coroutine frames small enough that symmetric transfer does not grow the stack.
@@ -23,6 +25,10 @@ target_compile_options(millwright_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wconversion
   # g++ 12 does not know designated initialisers with defaulted members and warns on each.
   -Wno-missing-field-initializers)
+if(MILLWRIGHT_UNITY)
+  # To g++ a source in a unit is a header, whose types should not hold what is of one source alone.
+  target_compile_options(millwright_warnings INTERFACE -Wno-subobject-linkage)
+endif()
 if(MILLWRIGHT_WERROR)
   target_compile_options(millwright_warnings INTERFACE -Werror)
 endif()

@@ -34,7 +34,7 @@ struct FieldValues {
   bool any = false;
 };
 
-bool is_space(char c) {
+bool is_field_separator(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
@@ -42,12 +42,12 @@ std::vector<std::string_view> split_spaces(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t i = 0;
   while (i < text.size()) {
-    if (is_space(text[i])) {
+    if (is_field_separator(text[i])) {
       ++i;
       continue;
     }
     const std::size_t start = i;
-    while (i < text.size() && !is_space(text[i])) {
+    while (i < text.size() && !is_field_separator(text[i])) {
       ++i;
     }
     parts.push_back(text.substr(start, i - start));

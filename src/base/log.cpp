@@ -65,46 +65,25 @@ bool needs_quotes(std::string_view text) {
   return false;
 }
 
-std::string json_line(std::string_view time, LogLevel level, std::string_view logger,
-                      std::string_view message, const std::vector<LogField>& fields) {
-  std::string line = "{\"level\":\"";
-  line.append(level_name(level)).append("\",\"time\":\"").append(time).append("\"");
-  if (!logger.empty()) {
-    line += ",\"logger\":";
-    append_quoted(line, logger);
+// Says which object: {"name":"a","namespace":"b"}.
+void append_object(std::string& out, std::string_view value) {
+  const auto slash = value.find('/');
+  out += "{\"name\":";
+  append_quoted(out, slash == std::string_view::npos ? value : value.substr(slash + 1));
+  if (slash != std::string_view::npos) {
+    out += ",\"namespace\":";
+    append_quoted(out, value.substr(0, slash));
   }
-  line += ",\"message\":";
-  append_quoted(line, message);
-  for (const auto& [key, value] : fields) {
-    line += ',';
-    append_quoted(line, key);
-    line += ':';
-    append_quoted(line, value);
-  }
-  return line + "}";
+  out += '}';
 }
 
-std::string text_line(std::string_view time, LogLevel level, std::string_view logger,
-                      std::string_view message, const std::vector<LogField>& fields) {
-  std::string line(time);
-  line.append(" ").append(level_name(level));
-  line.append(level_name(level).size() < 5 ? "  " : " ");
-  if (!logger.empty()) {
-    line.append(logger).append(": ");
-  }
-  // One record is one line, whatever the message holds.
-  for (const char c : message) {
-    line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  for (const auto& [key, value] : fields) {
-    line.append(" ").append(key).append("=");
-    if (needs_quotes(value)) {
-      append_quoted(line, value);
-    } else {
-      line += value;
-    }
-  }
-  return line;
+bool names_object(std::string_view key) {
+  return !key.empty() && key.front() >= 'A' && key.front() <= 'Z' && key != "Pods";
+}
+
+bool is_for_tools(std::string_view key) {
+  return key == "commit" || key == "controller" || key == "namespace" || key == "name" ||
+         key == "reconcileID";
 }
 
 class StdoutSink final : public LogSink {
@@ -153,6 +132,61 @@ void merge_into(std::vector<LogField>& fields, std::initializer_list<LogField> m
 }
 
 }  // namespace
+
+std::string json_line(std::string_view time, LogLevel level, std::string_view logger,
+                      std::string_view message, const std::vector<LogField>& fields) {
+  std::string line = "{\"level\":\"";
+  line.append(level_name(level)).append("\",\"time\":\"").append(time).append("\"");
+  if (!logger.empty()) {
+    line += ",\"logger\":";
+    append_quoted(line, logger);
+  }
+  line += ",\"message\":";
+  append_quoted(line, message);
+  for (const auto& [key, value] : fields) {
+    line += ',';
+    append_quoted(line, key);
+    line += ':';
+    if (names_object(key)) {
+      append_object(line, value);
+    } else {
+      append_quoted(line, value);
+    }
+  }
+  return line + "}";
+}
+
+std::string text_line(std::string_view time, LogLevel level, std::string_view logger,
+                      std::string_view message, const std::vector<LogField>& fields) {
+  std::string line(time);
+  line.append(" ").append(level_name(level));
+  line.append(level_name(level).size() < 5 ? "  " : " ");
+  if (!logger.empty()) {
+    line.append(logger);
+    for (const auto& [key, value] : fields) {
+      if (key == "controller") {
+        line.append(".").append(value);
+      }
+    }
+    line.append(": ");
+  }
+  // One record is one line, whatever the message holds.
+  for (const char c : message) {
+    line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  for (const auto& [key, value] : fields) {
+    if (is_for_tools(key)) {
+      continue;
+    }
+    line.append(" ").append(key).append("=");
+    if (needs_quotes(value)) {
+      append_quoted(line, value);
+    } else {
+      line += value;
+    }
+  }
+  return line;
+}
 
 Logger Logger::named(std::string name) const {
   Logger copy = *this;

@@ -41,8 +41,7 @@ Task<bool> sleep(Loop& loop, Duration delay, std::stop_token stop) {
   Promise<bool> promise(loop);
   const TimerGuard timer(loop, loop.after(delay, [promise] { promise.set(true); }));
   const std::stop_callback on_stop(stop, [promise] { promise.set(false); });
-  const bool finished = co_await promise.get();
-  co_return finished;
+  co_return co_await promise.get();
 }
 
 Task<void> yield(Loop& loop) {
@@ -81,8 +80,7 @@ Task<bool> Signal::wait(std::stop_token stop, std::optional<Duration> timeout) {
   if (timeout) {
     timer.emplace(loop_, loop_.after(*timeout, [promise] { promise.set(false); }));
   }
-  const bool notified = co_await promise.get();
-  co_return notified;
+  co_return co_await promise.get();
 }
 
 struct TaskGroup::State {

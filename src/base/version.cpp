@@ -6,4 +6,8 @@ const char* version() {
   return MILLWRIGHT_VERSION;
 }
 
+const char* commit() {
+  return MILLWRIGHT_COMMIT;
+}
+
 }  // namespace millwright::base

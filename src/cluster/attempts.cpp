@@ -36,7 +36,7 @@ void Ledger::Attempts::put(Pass pass) {
   by_pod_.insert_or_assign(uid, std::make_shared<const Pass>(std::move(pass)));
 }
 
-void Ledger::Attempts::settle(std::string_view pod_uid) {
+void Ledger::Attempts::end(std::string_view pod_uid) {
   const auto known = by_pod_.find(pod_uid);
   if (known != by_pod_.end()) {
     by_pod_.erase(known);

@@ -19,7 +19,7 @@ HoldList::HoldList(std::vector<scheduling::Hold> holds) {
     model::add_to(summary.requests, hold.requests);
     summary.lowest_priority = std::min(summary.lowest_priority, hold.priority);
     summary.earliest_deadline = std::min(summary.earliest_deadline, hold.deadline);
-    summary.awaits_successor = summary.awaits_successor || hold.pod_uid.starts_with(kSuccessorOf);
+    summary.awaits_heir = summary.awaits_heir || hold.kind != scheduling::HoldKind::Pod;
   }
   block_ = std::make_shared<const Block>(Block{std::move(holds), std::move(summary)});
 }
@@ -41,20 +41,21 @@ std::shared_ptr<const std::vector<scheduling::Hold>> HoldList::share() const {
   return {block_, &block_->holds};
 }
 
-const scheduling::Hold* HoldList::find(std::string_view pod_uid) const {
-  const auto found = std::lower_bound(
-      begin(), end(), pod_uid,
-      [](const scheduling::Hold& hold, std::string_view uid) { return hold.pod_uid < uid; });
-  return found != end() && found->pod_uid == pod_uid ? &*found : nullptr;
+const scheduling::Hold* HoldList::find(scheduling::HoldKind kind, std::string_view pod_uid) const {
+  const auto found = std::partition_point(begin(), end(), [&](const scheduling::Hold& hold) {
+    return hold.kind < kind || (hold.kind == kind && hold.pod_uid < pod_uid);
+  });
+  return found != end() && found->kind == kind && found->pod_uid == pod_uid ? &*found : nullptr;
 }
 
-const scheduling::Hold* LedgerView::hold_of(std::string_view pod_uid) const {
-  const auto target = target_by_pod_uid.find(pod_uid);
-  if (target == target_by_pod_uid.end()) {
+const scheduling::Hold* LedgerView::find(scheduling::HoldKind kind,
+                                         std::string_view pod_uid) const {
+  const auto target = targets(kind).find(pod_uid);
+  if (target == targets(kind).end()) {
     return nullptr;
   }
   const auto holds = holds_by_target.find(target->second);
-  return holds == holds_by_target.end() ? nullptr : holds->second.find(pod_uid);
+  return holds == holds_by_target.end() ? nullptr : holds->second.find(kind, pod_uid);
 }
 
 bool Pass::may_land_on(std::uint64_t node_hash) const {
@@ -77,15 +78,15 @@ void Ledger::hold_all(std::vector<scheduling::Hold> holds) {
   }
 }
 
-void Ledger::release(std::string_view pod_uid) {
+void Ledger::release(const scheduling::HoldId& id) {
   const std::scoped_lock lock(promises_mutex_);
-  promises_->end_hold(pod_uid, base::TimePoint::max());
+  promises_->end_hold(id, base::TimePoint::max());
 }
 
 void Ledger::release_target(std::string_view target) {
   const std::scoped_lock lock(promises_mutex_);
   for (const scheduling::Hold& hold : promises_->holds_of(target)) {
-    promises_->end_hold(hold.pod_uid, base::TimePoint::max());
+    promises_->end_hold(hold.id(), base::TimePoint::max());
   }
 }
 
@@ -117,7 +118,7 @@ std::vector<scheduling::Hold> Ledger::expire(base::TimePoint now) {
                  [now](const scheduling::Hold& hold) { return hold.deadline <= now; });
   }
   for (const scheduling::Hold& hold : expired) {
-    promises_->end_hold(hold.pod_uid, hold.deadline);
+    promises_->end_hold(hold.id(), hold.deadline);
   }
   return expired;
 }
@@ -144,17 +145,17 @@ void Ledger::adopt_fence(std::string_view source, std::string_view node,
   promises_->adopt_fence(source, node, std::move(fence));
 }
 
-Ledger::Generations Ledger::settle_all(std::span<const std::string> pod_uids) {
+Ledger::Generations Ledger::drop_pods(std::span<const std::string> pod_uids) {
   {
     const std::scoped_lock lock(attempts_mutex_);
     for (const std::string& uid : pod_uids) {
-      attempts_->settle(uid);
+      attempts_->end(uid);
     }
   }
   const std::scoped_lock lock(promises_mutex_);
   const std::uint64_t before = promises_->view.generation;
   for (const std::string& uid : pod_uids) {
-    promises_->end_hold(uid, base::TimePoint::max());
+    promises_->end_hold({scheduling::HoldKind::Pod, uid}, base::TimePoint::max());
   }
   return {before, promises_->view.generation};
 }
@@ -189,7 +190,7 @@ void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requ
 void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requests,
                        std::vector<std::uint64_t> node_hashes, base::TimePoint now) {
   if (node_hashes.empty()) {
-    settled(pod_uid);
+    end_attempt(pod_uid);
     return;
   }
   std::sort(node_hashes.begin(), node_hashes.end());
@@ -200,9 +201,9 @@ void Ledger::attempted(std::string_view pod_uid, const model::ResourceList& requ
                       .node_hashes = std::move(node_hashes)});
 }
 
-void Ledger::settled(std::string_view pod_uid) {
+void Ledger::end_attempt(std::string_view pod_uid) {
   const std::scoped_lock lock(attempts_mutex_);
-  attempts_->settle(pod_uid);
+  attempts_->end(pod_uid);
 }
 
 std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint now) const {

@@ -1,16 +1,45 @@
 // The mirror annotations' text: small JSON documents that kubectl users can read.
 #include "millwright/cluster/ledger.hpp"
+#include "millwright/model/json_fields.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace millwright::cluster {
 namespace {
 
 using base::ErrorKind;
+using scheduling::HoldKind;
+
+// A hold's kind is written before its pod's uid. Running clusters have such annotations: the text
+// must not change.
+struct KindPrefix {
+  HoldKind kind;
+  std::string_view prefix;
+};
+// Longest first: one begins with another.
+constexpr KindPrefix kKindPrefixes[] = {{HoldKind::Buffer, "successor-of/capacity-buffer/"},
+                                        {HoldKind::Successor, "successor-of/"},
+                                        {HoldKind::Pod, ""}};
+
+std::string encode_id(const scheduling::Hold& hold) {
+  const auto* const found =
+      std::find_if(std::begin(kKindPrefixes), std::end(kKindPrefixes),
+                   [&](const KindPrefix& each) { return each.kind == hold.kind; });
+  return std::string(found->prefix) + hold.pod_uid;
+}
+
+scheduling::HoldId decode_id(std::string_view text) {
+  const auto* const found =
+      std::find_if(std::begin(kKindPrefixes), std::end(kKindPrefixes),
+                   [&](const KindPrefix& each) { return text.starts_with(each.prefix); });
+  return {found->kind, std::string(text.substr(found->prefix.size()))};
+}
 
 base::Result<boost::json::value> parse(std::string_view text, std::string_view what) {
   boost::json::error_code error;
@@ -24,18 +53,14 @@ base::Result<boost::json::value> parse(std::string_view text, std::string_view w
   return json;
 }
 
-std::string_view as_view(const boost::json::string& text) {
-  return {text.data(), text.size()};
-}
-
 base::Result<std::string> text_field(const boost::json::object& object, std::string_view name,
                                      const std::string& where) {
-  const boost::json::value* const field = object.if_contains(name);
-  if (field == nullptr || !field->is_string() || field->get_string().empty()) {
+  const std::string_view text = model::as_text(object.if_contains(name));
+  if (text.empty()) {
     return base::fail(ErrorKind::Invalid,
                       where + "." + std::string(name) + " must be a text that is not empty");
   }
-  return std::string(as_view(field->get_string()));
+  return std::string(text);
 }
 
 base::Result<base::TimePoint> time_field(const boost::json::object& object, std::string_view name,
@@ -64,7 +89,7 @@ base::Result<model::ResourceList> requests_field(const boost::json::object& obje
       return base::fail(ErrorKind::Invalid,
                         where + ".requests." + std::string(name) + " must be a quantity text");
     }
-    auto quantity = model::Quantity::parse(as_view(value.get_string()));
+    auto quantity = model::Quantity::parse(model::as_text(&value));
     if (!quantity) {
       return base::with_context(where + ".requests." + std::string(name), quantity.error());
     }
@@ -87,7 +112,9 @@ base::Result<scheduling::Hold> decode_hold(const boost::json::value& json,
   }
   hold.pod = model::ObjectKey{pod.substr(0, slash), pod.substr(slash + 1)};
   MW_TRY(uid, text_field(object, "uid", where));
-  hold.pod_uid = std::move(uid);
+  scheduling::HoldId id = decode_id(uid);
+  hold.kind = id.kind;
+  hold.pod_uid = std::move(id.pod_uid);
   MW_TRY(requests, requests_field(object, where));
   hold.requests = std::move(requests);
   MW_TRY(deadline, time_field(object, "deadline", where));
@@ -109,16 +136,13 @@ base::Result<scheduling::Hold> decode_hold(const boost::json::value& json,
 }  // namespace
 
 std::string encode_holds(const std::vector<scheduling::Hold>& holds) {
-  std::vector<const scheduling::Hold*> sorted;
-  sorted.reserve(holds.size());
+  std::map<std::string, const scheduling::Hold*> sorted;
   for (const scheduling::Hold& hold : holds) {
-    sorted.push_back(&hold);
+    sorted.emplace(encode_id(hold), &hold);
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto* a, const auto* b) { return a->pod_uid < b->pod_uid; });
   boost::json::array array;
   array.reserve(sorted.size());
-  for (const scheduling::Hold* const hold : sorted) {
+  for (const auto& [id, hold] : sorted) {
     boost::json::object requests;
     for (const auto& [name, quantity] : hold->requests) {
       requests.emplace(name, quantity.to_string());
@@ -126,7 +150,7 @@ std::string encode_holds(const std::vector<scheduling::Hold>& holds) {
     boost::json::object& entry = array
                                      .emplace_back(boost::json::object{
                                          {"pod", hold->pod.namespace_ + "/" + hold->pod.name},
-                                         {"uid", hold->pod_uid},
+                                         {"uid", id},
                                          {"requests", std::move(requests)},
                                          {"priority", hold->priority},
                                          {"deadline", base::format_rfc3339_micro(hold->deadline)},
@@ -155,13 +179,12 @@ base::Result<std::vector<scheduling::Hold>> decode_holds(std::string_view text,
     holds.push_back(std::move(hold));
   }
   std::sort(holds.begin(), holds.end(),
-            [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; });
-  const auto twice =
-      std::adjacent_find(holds.begin(), holds.end(),
-                         [](const auto& a, const auto& b) { return a.pod_uid == b.pod_uid; });
+            [](const auto& a, const auto& b) { return a.id() < b.id(); });
+  const auto twice = std::adjacent_find(
+      holds.begin(), holds.end(), [](const auto& a, const auto& b) { return a.id() == b.id(); });
   if (twice != holds.end()) {
     return base::fail(ErrorKind::Invalid, "holds of " + std::string(target) + " name the pod uid " +
-                                              twice->pod_uid + " twice");
+                                              encode_id(*twice) + " twice");
   }
   return holds;
 }

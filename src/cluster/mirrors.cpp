@@ -15,20 +15,17 @@ std::string source_name(std::string_view kind, std::string_view name) {
 
 }  // namespace
 
-void Mirrors::read(const model::Node& node, const PodTable& pods, const Problem& problem) {
-  read(source_name("Node", node.meta.name), node.meta, node.meta.name, node.meta.name, pods,
-       problem);
+void Mirrors::read(const model::Node& node) {
+  const std::string& name = node.meta.name;
+  read(source_name("Node", name), node.meta, {.target = name, .fence_node = name});
 }
 
-void Mirrors::read(const model::NodeClaim& claim, const std::string& node_name,
-                   const PodTable& pods, const Problem& problem) {
-  const std::string& target = node_name.empty() ? claim.meta.name : node_name;
-  read(source_name("NodeClaim", claim.meta.name), claim.meta, target, node_name, pods, problem);
+void Mirrors::read(const model::NodeClaim& claim, const std::string& node_name) {
+  read(source_name("NodeClaim", claim.meta.name), claim.meta,
+       {.target = node_name.empty() ? claim.meta.name : node_name, .fence_node = node_name});
 }
 
-void Mirrors::read(const std::string& source, const model::ObjectMeta& meta,
-                   const std::string& target, const std::string& fence_node, const PodTable& pods,
-                   const Problem& problem) {
+void Mirrors::read(const std::string& source, const model::ObjectMeta& meta, const Place& place) {
   const std::string& holds = meta.annotation(model::kHoldsAnnotation);
   const std::string& fence = meta.annotation(model::kFenceAnnotation);
   const auto known = seen_.find(source);
@@ -36,48 +33,52 @@ void Mirrors::read(const std::string& source, const model::ObjectMeta& meta,
     return;
   }
   const Seen before = known == seen_.end() ? Seen{} : known->second;
-  const Seen now{fingerprint(holds), fingerprint(fence), target, fence_node};
+  const Seen now{fingerprint(holds), fingerprint(fence), place.target, place.fence_node};
   if (now.holds != before.holds || (now.holds != 0 && now.target != before.target)) {
-    read_holds(source, holds, target, pods, problem);
+    read_holds(source, holds, place.target);
   }
   const bool fence_moved = now.fence != 0 && now.fenced_node != before.fenced_node;
-  if (!fence_node.empty() && (now.fence != before.fence || fence_moved)) {
-    read_fence(source, fence, fence_node, problem);
+  if (!place.fence_node.empty() && (now.fence != before.fence || fence_moved)) {
+    read_fence(source, fence, place.fence_node);
   }
   seen_.insert_or_assign(source, now);
 }
 
 void Mirrors::read_holds(const std::string& source, const std::string& text,
-                         const std::string& target, const PodTable& pods, const Problem& problem) {
+                         const std::string& target) {
   std::vector<scheduling::Hold> holds;
   if (!text.empty()) {
     auto decoded = decode_holds(text, target);
     if (!decoded) {
-      problem(source + ": ignoring annotation " + std::string(model::kHoldsAnnotation) + ": " +
-              decoded.error().message + "; delete the annotation to silence this");
+      report(source, model::kHoldsAnnotation, decoded.error());
       return;
     }
     holds = *std::move(decoded);
   }
-  std::erase_if(holds, [&pods](const scheduling::Hold& hold) {
-    return pods.needs_no_room(hold.pod, hold.pod_uid);
+  std::erase_if(holds, [this](const scheduling::Hold& hold) {
+    return hold.kind == scheduling::HoldKind::Pod && pods_.needs_no_room(hold.pod, hold.pod_uid);
   });
   ledger_.adopt_holds(source, target, std::move(holds));
 }
 
 void Mirrors::read_fence(const std::string& source, const std::string& text,
-                         const std::string& node, const Problem& problem) {
+                         const std::string& node) {
   std::optional<Fence> fence;
   if (!text.empty()) {
     auto decoded = decode_fence(text, node);
     if (!decoded) {
-      problem(source + ": ignoring annotation " + std::string(model::kFenceAnnotation) + ": " +
-              decoded.error().message + "; delete the annotation to silence this");
+      report(source, model::kFenceAnnotation, decoded.error());
       return;
     }
     fence = *std::move(decoded);
   }
   ledger_.adopt_fence(source, node, std::move(fence));
+}
+
+void Mirrors::report(const std::string& source, std::string_view annotation,
+                     const base::Error& error) {
+  problem_(source + ": ignoring annotation " + std::string(annotation) + ": " + error.message +
+           "; delete the annotation to silence this");
 }
 
 void Mirrors::forget(std::string_view kind, std::string_view name) {

@@ -16,31 +16,38 @@ class Mirrors {
  public:
   using Problem = std::function<void(const std::string& message)>;
 
-  explicit Mirrors(Ledger& ledger) : ledger_(ledger) {}
+  // All outlive the mirrors. `problem` is called when an annotation cannot be read.
+  Mirrors(Ledger& ledger, const PodTable& pods, const Problem& problem)
+      : ledger_(ledger), pods_(pods), problem_(problem) {}
 
-  void read(const model::Node& node, const PodTable& pods, const Problem& problem);
+  void read(const model::Node& node);
   // `node_name` is empty while the claim has no node.
-  void read(const model::NodeClaim& claim, const std::string& node_name, const PodTable& pods,
-            const Problem& problem);
+  void read(const model::NodeClaim& claim, const std::string& node_name);
   // The object is gone, or another took its name.
   void forget(std::string_view kind, std::string_view name);
 
  private:
-  // What was read last, by hash: an event that repeats it must not bring back what ended since.
+  // Hashes of the texts read last: an event that repeats a text must not bring back a hold that
+  // ended since.
   struct Seen {
     std::size_t holds = 0;
     std::size_t fence = 0;
     std::string target;
     std::string fenced_node;
   };
-  void read(const std::string& source, const model::ObjectMeta& meta, const std::string& target,
-            const std::string& fence_node, const PodTable& pods, const Problem& problem);
-  void read_holds(const std::string& source, const std::string& text, const std::string& target,
-                  const PodTable& pods, const Problem& problem);
-  void read_fence(const std::string& source, const std::string& text, const std::string& node,
-                  const Problem& problem);
+  // Where an object's annotations count.
+  struct Place {
+    std::string target;      // of its holds
+    std::string fence_node;  // empty: the object has no node
+  };
+  void read(const std::string& source, const model::ObjectMeta& meta, const Place& place);
+  void read_holds(const std::string& source, const std::string& text, const std::string& target);
+  void read_fence(const std::string& source, const std::string& text, const std::string& node);
+  void report(const std::string& source, std::string_view annotation, const base::Error& error);
 
   Ledger& ledger_;
+  const PodTable& pods_;
+  const Problem& problem_;
   std::map<std::string, Seen, std::less<>> seen_;
 };
 

@@ -1,5 +1,5 @@
-// Nodes and NodeClaims joined by providerID, in whatever order and with whatever changes they
-// arrive. What is joined is a function of what is known now, never of the order of events.
+// Nodes and NodeClaims joined by providerID. The join depends only on the newest objects, never on
+// the order in which their events came.
 //
 // Karpenter's cluster state rules: an unmanaged node needs no providerID; a managed node is left
 // out until it has one, and while it has no instance type and is not initialised.
@@ -44,15 +44,15 @@ class NodeTable {
 
   NodePtr node(std::string_view name) const;
   ClaimPtr claim(std::string_view name) const;
-  // The node that the claim stands joined with, or nullptr; and the other way round.
+  // The node that the claim is joined with, and the claim of a node; nullptr when there is none.
   NodePtr node_of(const model::NodeClaim& claim) const;
   ClaimPtr claim_of(const model::Node& node) const;
   // Of the record that a known claim is part of, for as long as the table does not change.
   TableKeyView record_key_of(const model::NodeClaim& claim) const;
 
-  // The record of that node has to be built again.
+  // Marks the record of that node to be built again.
   void touch_node(std::string_view name);
-  // What has to be built again since the last call: record keys, sorted.
+  // Keys of the records to build again since the last call, sorted.
   std::set<TableKey, TableKeyLess> take_touched();
   // The record without what pods and the ledger add; nullptr when no record has the key.
   std::shared_ptr<scheduling::NodeRecord> build(TableKeyView key) const;

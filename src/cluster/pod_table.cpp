@@ -109,7 +109,7 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
       pending_.erase(name_and_namespace(*slot));
     }
     if (!is_same_object(slot->meta, pod->meta)) {
-      change.settled_uids.push_back(slot->meta.uid);
+      change.done_waiting.push_back(slot->meta.uid);
       was_waiting = true;
     }
   }
@@ -117,7 +117,7 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
   if (is_waiting(*pod)) {
     pending_.put(pod);
   } else if (was_waiting) {
-    change.settled_uids.push_back(pod->meta.uid);
+    change.done_waiting.push_back(pod->meta.uid);
   }
   if (is_bound(*pod)) {
     bind(pod);
@@ -136,7 +136,7 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
   const scheduling::PodPtr pod = found->second;
   pods_.erase(found);
   change.accepted = true;
-  change.settled_uids.push_back(pod->meta.uid);
+  change.done_waiting.push_back(pod->meta.uid);
   if (is_bound(*pod)) {
     unbind(pod);
     change.nodes.push_back(pod->spec.node_name);

@@ -1,5 +1,5 @@
-// Pods by key, by node, and those that wait for one; with each node's totals kept as pods come
-// and go. Pods are indexed under their node's name whether the Node is known yet or not.
+// Pods by key, the bound ones by node with each node's totals, and the pending ones. A pod is found
+// under its node's name even before the Node is known.
 #pragma once
 
 #include "cluster/sorted_table.hpp"
@@ -23,7 +23,7 @@ class PodTable {
   struct Change {
     bool accepted = false;
     std::vector<std::string> nodes;         // whose pods changed
-    std::vector<std::string> settled_uids;  // bound, terminal or gone
+    std::vector<std::string> done_waiting;  // uids of pods now bound, terminal or gone
   };
 
   Change put(scheduling::PodPtr pod);

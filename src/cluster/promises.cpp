@@ -1,30 +1,10 @@
 #include "cluster/promises.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace millwright::cluster {
-
-void Ended::note(std::string_view key, base::TimePoint up_to) {
-  up_to_.insert_or_assign(std::string(key), up_to);
-  order_.emplace_back(key);
-  if (order_.size() > Ledger::kEndedRemembered) {
-    up_to_.erase(order_.front());
-    order_.pop_front();
-  }
-}
-
-void Ended::forget(std::string_view key) {
-  const auto found = up_to_.find(key);
-  if (found != up_to_.end()) {
-    up_to_.erase(found);
-  }
-}
-
-bool Ended::covers(std::string_view key, base::TimePoint stamp) const {
-  const auto found = up_to_.find(key);
-  return found != up_to_.end() && stamp <= found->second;
-}
 
 HoldList Ledger::Promises::holds_of(std::string_view target) const {
   const auto found = view.holds_by_target.find(target);
@@ -40,31 +20,35 @@ void Ledger::Promises::set_list(std::string_view target, std::vector<scheduling:
   ++view.generation;
 }
 
-bool Ledger::Promises::drop(std::string_view pod_uid) {
-  const auto found = view.target_by_pod_uid.find(pod_uid);
-  if (found == view.target_by_pod_uid.end()) {
+bool Ledger::Promises::drop(const scheduling::HoldId& id) {
+  auto& targets = view.targets(id.kind);
+  const auto found = targets.find(id.pod_uid);
+  if (found == targets.end()) {
     return false;
   }
   const std::string target = found->second;
   std::vector<scheduling::Hold> holds = holds_of(target).items();
-  std::erase_if(holds, [pod_uid](const auto& hold) { return hold.pod_uid == pod_uid; });
+  std::erase_if(holds, [&id](const auto& hold) {
+    return hold.kind == id.kind && hold.pod_uid == id.pod_uid;
+  });
   set_list(target, std::move(holds));
-  view.target_by_pod_uid.erase(pod_uid);
+  targets.erase(id.pod_uid);
   return true;
 }
 
 void Ledger::Promises::put(scheduling::Hold hold) {
-  const scheduling::Hold* const known = view.hold_of(hold.pod_uid);
+  const scheduling::Hold* const known = view.find(hold.kind, hold.pod_uid);
   if (known != nullptr && *known == hold) {
     return;
   }
-  drop(hold.pod_uid);
+  drop(hold.id());
   std::vector<scheduling::Hold> holds = holds_of(hold.target).items();
   const auto at =
-      std::lower_bound(holds.begin(), holds.end(), hold,
-                       [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; });
+      std::lower_bound(holds.begin(), holds.end(), hold, [](const auto& a, const auto& b) {
+        return std::tie(a.kind, a.pod_uid) < std::tie(b.kind, b.pod_uid);
+      });
   const std::string target = hold.target;
-  view.target_by_pod_uid.set(hold.pod_uid, target);
+  view.targets(hold.kind).set(hold.pod_uid, target);
   holds.insert(at, std::move(hold));
   set_list(target, std::move(holds));
 }
@@ -82,51 +66,52 @@ void Ledger::Promises::set_deadline(std::string_view target, base::TimePoint dea
 }
 
 void Ledger::Promises::decide_hold(scheduling::Hold hold) {
-  ended_holds_.forget(hold.pod_uid);
-  hold_source_.erase(hold.pod_uid);
+  const scheduling::HoldId id = hold.id();
+  ended_holds_.forget(id);
+  hold_source_.erase(id);
   put(std::move(hold));
 }
 
-void Ledger::Promises::end_hold(std::string_view pod_uid, base::TimePoint up_to) {
-  const std::string uid(pod_uid);  // the argument may live in the list that changes
-  if (drop(uid)) {
-    hold_source_.erase(uid);
-    ended_holds_.note(uid, up_to);
+void Ledger::Promises::end_hold(const scheduling::HoldId& id, base::TimePoint up_to) {
+  if (drop(id)) {
+    hold_source_.erase(id);
+    ended_holds_.note(id, up_to);
   }
 }
 
 void Ledger::Promises::adopt_holds(std::string_view source, std::string_view target,
                                    std::vector<scheduling::Hold> holds) {
-  std::vector<std::string> uids;
-  uids.reserve(holds.size());
-  std::transform(holds.begin(), holds.end(), std::back_inserter(uids),
-                 [](const auto& hold) { return hold.pod_uid; });
-  std::sort(uids.begin(), uids.end());
+  std::vector<scheduling::HoldId> ids;
+  ids.reserve(holds.size());
+  std::transform(holds.begin(), holds.end(), std::back_inserter(ids),
+                 [](const auto& hold) { return hold.id(); });
+  std::sort(ids.begin(), ids.end());
   const auto said = said_by_.find(source);
   if (said != said_by_.end()) {
-    for (const std::string& uid : said->second) {
-      const auto from = hold_source_.find(uid);
+    for (const auto& id : said->second) {
+      const auto from = hold_source_.find(id);
       if (from != hold_source_.end() && from->second == source &&
-          !std::binary_search(uids.begin(), uids.end(), uid)) {
+          !std::binary_search(ids.begin(), ids.end(), id)) {
         hold_source_.erase(from);
-        drop(uid);
+        drop(id);
       }
     }
     said_by_.erase(said);
   }
   for (scheduling::Hold& hold : holds) {
-    const auto* const known = view.hold_of(hold.pod_uid);
-    const bool ours = known != nullptr && !hold_source_.contains(hold.pod_uid) &&
-                      !known->target.starts_with(kPlannedTarget);
-    if (ours || ended_holds_.covers(hold.pod_uid, hold.deadline)) {
+    const scheduling::HoldId id = hold.id();
+    const auto* const known = view.find(id);
+    const bool ours = known != nullptr && !hold_source_.contains(id) &&
+                      known->target_is != scheduling::HoldTarget::PlannedClaim;
+    if (ours || ended_holds_.covers(id, hold.deadline)) {
       continue;
     }
     hold.target = target;
-    hold_source_.insert_or_assign(hold.pod_uid, std::string(source));
+    hold_source_.insert_or_assign(id, std::string(source));
     put(std::move(hold));
   }
-  if (!uids.empty()) {
-    said_by_.insert_or_assign(std::string(source), std::move(uids));
+  if (!ids.empty()) {
+    said_by_.insert_or_assign(std::string(source), std::move(ids));
   }
 }
 
@@ -169,7 +154,7 @@ void Ledger::Promises::adopt_fence(std::string_view source, std::string_view nod
     }
     return;
   }
-  if (ended_fences_.covers(node, fence->since)) {
+  if (ended_fences_.covers(std::string(node), fence->since)) {
     return;
   }
   fence_source_.insert_or_assign(std::string(node), std::string(source));

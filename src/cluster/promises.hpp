@@ -1,5 +1,6 @@
-// The ledger's holds and fences with what is needed to reconcile them with their mirrors on
-// objects: who said it (this process, or a mirror) and what ended. Guarded by the ledger's mutex.
+// The ledger's holds and fences, and for each whether this process decided it or which mirror it
+// was read from; also those that ended, so that no old mirror revives them. Guarded by the ledger's
+// mutex.
 #pragma once
 
 #include "millwright/cluster/ledger.hpp"
@@ -13,17 +14,28 @@
 
 namespace millwright::cluster {
 
-// What ended, and up to which time stamp a mirror of it is a thing of the past. Remembers the
-// newest Ledger::kEndedRemembered.
+// Holds or fences that ended, each with a time: a mirror that is not newer than that is out of
+// date and must not bring it back. Remembers the newest Ledger::kEndedRemembered.
+template <class Key>
 class Ended {
  public:
-  void note(std::string_view key, base::TimePoint up_to);
-  void forget(std::string_view key);
-  bool covers(std::string_view key, base::TimePoint stamp) const;
+  void note(const Key& key, base::TimePoint up_to) {
+    up_to_.insert_or_assign(key, up_to);
+    order_.push_back(key);
+    if (order_.size() > Ledger::kEndedRemembered) {
+      up_to_.erase(order_.front());
+      order_.pop_front();
+    }
+  }
+  void forget(const Key& key) { up_to_.erase(key); }
+  bool covers(const Key& key, base::TimePoint stamp) const {
+    const auto found = up_to_.find(key);
+    return found != up_to_.end() && stamp <= found->second;
+  }
 
  private:
-  std::map<std::string, base::TimePoint, std::less<>> up_to_;
-  std::deque<std::string> order_;
+  std::map<Key, base::TimePoint> up_to_;
+  std::deque<Key> order_;
 };
 
 struct Ledger::Promises {
@@ -36,7 +48,7 @@ struct Ledger::Promises {
 
   void decide_hold(scheduling::Hold hold);
   // Mirrors with a deadline of at most `up_to` will not bring it back.
-  void end_hold(std::string_view pod_uid, base::TimePoint up_to);
+  void end_hold(const scheduling::HoldId& id, base::TimePoint up_to);
   void adopt_holds(std::string_view source, std::string_view target,
                    std::vector<scheduling::Hold> holds);
 
@@ -45,15 +57,15 @@ struct Ledger::Promises {
   void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
 
  private:
-  bool drop(std::string_view pod_uid);
+  bool drop(const scheduling::HoldId& id);
   void set_list(std::string_view target, std::vector<scheduling::Hold> holds);
 
-  // Holds known only from a mirror: pod uid to the mirror's object; and what each object said.
-  std::map<std::string, std::string, std::less<>> hold_source_;
-  std::map<std::string, std::vector<std::string>, std::less<>> said_by_;
+  // Holds known only from a mirror, with the mirror's object; and what each object said, sorted.
+  std::map<scheduling::HoldId, std::string> hold_source_;
+  std::map<std::string, std::vector<scheduling::HoldId>, std::less<>> said_by_;
   std::map<std::string, std::string, std::less<>> fence_source_;
-  Ended ended_holds_;
-  Ended ended_fences_;
+  Ended<scheduling::HoldId> ended_holds_;
+  Ended<std::string> ended_fences_;
 };
 
 }  // namespace millwright::cluster

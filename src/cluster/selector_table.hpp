@@ -1,4 +1,4 @@
-// What selects pods (Services and pods' controllers), by kind, then sorted by name and namespace.
+// Objects that select pods (Services and pods' controllers), by kind, then by name and namespace.
 #pragma once
 
 #include "cluster/freshness.hpp"
@@ -16,8 +16,8 @@ class SelectorTable {
  public:
   using Ptr = std::shared_ptr<const model::PodSelector>;
 
-  // False when nobody is selected that was not before: a ReplicaSet changes with every pod that
-  // comes or goes, but never whom it selects.
+  // False when the selector is the same as before: a ReplicaSet changes with every pod that comes
+  // or goes, but its selector does not.
   bool put(const Ptr& selector) {
     auto& table = by_kind_[selector->kind];
     const auto key = name_and_namespace(*selector);

@@ -1,6 +1,6 @@
-// Shared objects sorted by name, then by a qualifier (namespace or kind). Changes are gathered
-// and merged when the sorted vector is next asked for: one pass for a burst, no pass at all when
-// objects are only replaced.
+// Shared objects sorted by name, then by a qualifier (namespace or kind). Changes are collected and
+// merged when the sorted vector is asked for: one pass for a burst of changes, and none when they
+// only replace objects.
 #pragma once
 
 #include <algorithm>
@@ -72,7 +72,7 @@ class SortedTable {
                                 [key](const Ptr& item) { return KeyOf(*item) < key; });
   }
 
-  // Done when every change replaces an object that is there; else nothing is lost by trying.
+  // False when some change adds or removes an object; merge() then applies them all.
   bool replace_in_place() {
     for (auto& [key, object] : changes_) {
       const auto at = items_.begin() + (lower_bound(key) - items_.cbegin());

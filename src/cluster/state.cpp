@@ -4,31 +4,23 @@
 #include "cluster/mirrors.hpp"
 #include "cluster/node_table.hpp"
 #include "cluster/pod_table.hpp"
-#include "cluster/selector_table.hpp"
-#include "cluster/sorted_table.hpp"
+#include "cluster/tables.hpp"
 
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <set>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace millwright::cluster {
-namespace {
-
-TableKeyView name_and_kind(const model::NodeClass& node_class) {
-  return {node_class.meta.name, node_class.kind};
-}
-
-template <class T>
-using Table = SortedTable<T, name_and_namespace<T>>;
-
-}  // namespace
 
 struct State::Impl {
   explicit Impl(Ledger& the_ledger)
-      : ledger(the_ledger), mirrors(the_ledger), seen(the_ledger.view()) {
+      : ledger(the_ledger), mirrors(the_ledger, pods, problem), seen(the_ledger.view()) {
     seen_generation = seen->generation;
   }
 
@@ -37,39 +29,28 @@ struct State::Impl {
   PodTable pods;
   NodeTable nodes;
   SortedTable<scheduling::NodeRecord, record_key> records;
-  Table<model::NodePool> node_pools;
-  SortedTable<model::NodeClass, name_and_kind> node_classes;
-  Table<model::NodeOverlay> node_overlays;
-  Table<model::CapacityBuffer> capacity_buffers;
-  Table<model::DaemonSet> daemon_sets;
-  Table<model::PodDisruptionBudget> budgets;
-  Table<model::PersistentVolumeClaim> volume_claims;
-  Table<model::PersistentVolume> volumes;
-  Table<model::StorageClass> storage_classes;
-  Table<model::CSINode> csi_nodes;
-  Table<model::VolumeAttachment> attachments;
-  Table<model::Namespace> namespaces;
-  SelectorTable pod_selectors;
+  Tables<AllWatchedKinds> tables;
 
   bool synced = false;
   bool changed = false;
   std::uint64_t generation = 0;
-  // The ledger as the newest snapshot has it. Its generation may be ahead of the view: what State
-  // itself took out of the ledger after publishing is no news.
+  // The ledger as the newest snapshot has it. seen_generation may be ahead of it: the holds that
+  // State itself ends after publishing need no new snapshot.
   LedgerViewPtr seen;
   std::uint64_t seen_generation = 0;
-  std::vector<std::string> settled_uids;  // of pods the next snapshot shows settled
+  std::vector<std::string>
+      done_waiting;  // uids: the next snapshot shows them bound, terminal or gone
 
-  // Kept a while so that the last reader to let go is most often the loop: to let go of a
-  // snapshot is to touch every record in it, and an extender call has no time for that.
+  // Keep recent snapshots, so that the loop frees them and not a thread that answers the extender:
+  // freeing one touches every record in it.
   std::array<scheduling::SnapshotPtr, 8> recent;
   mutable std::mutex latest_mutex;
   scheduling::SnapshotPtr latest = std::make_shared<const scheduling::Snapshot>();
 
-  std::vector<std::function<void(std::string_view, const model::ObjectKey&)>> callbacks;
+  std::vector<std::function<void(Kind, const model::ObjectKey&)>> callbacks;
   std::function<void(const std::string&)> problem = [](const std::string&) {};
 
-  void report(std::string_view kind, const model::ObjectKey& key) {
+  void report(Kind kind, const model::ObjectKey& key) {
     changed = true;
     // By index: a callback may cause further changes, or add callbacks.
     for (std::size_t i = 0; i < callbacks.size(); ++i) {
@@ -78,22 +59,43 @@ struct State::Impl {
     }
   }
 
-  template <class AnyTable, class T>
-  void upsert(AnyTable& table, TableKeyView table_key, std::string_view kind,
-              const std::shared_ptr<const T>& object) {
-    if (accept(table, table_key, object)) {
-      report(kind, model::key_of(object->meta));
+  template <class T>
+  void put(const std::shared_ptr<const T>& object) {
+    if (accept(tables.of<T>(), name_and_namespace(*object), object)) {
+      report(kKindOf<T>, model::key_of(object->meta));
     }
   }
-  template <class T>
-  void upsert(Table<T>& table, std::string_view kind, const std::shared_ptr<const T>& object) {
-    upsert(table, name_and_namespace(*object), kind, object);
+  void put(const std::shared_ptr<const model::NodeClass>& node_class) {
+    if (accept(tables.of<model::NodeClass>(), name_and_kind(*node_class), node_class)) {
+      report(Kind::NodeClass, model::key_of(node_class->meta));
+    }
   }
-  template <class AnyTable>
-  void remove(AnyTable& table, TableKeyView table_key, std::string_view kind,
-              const model::ObjectKey& key) {
-    if (table.erase(table_key)) {
-      report(kind, key);
+  void put(const std::shared_ptr<const model::PodSelector>& selector) {
+    if (tables.of<model::PodSelector>().put(selector)) {
+      report(Kind::PodSelector, model::key_of(selector->meta));
+    }
+  }
+  void put(const std::shared_ptr<const model::Pod>& pod) {
+    apply(pods.put(pod), model::key_of(pod->meta));
+  }
+  void put(const std::shared_ptr<const model::Node>& node);
+  void put(const std::shared_ptr<const model::NodeClaim>& claim) {
+    put_claim(nodes.put(claim), *claim);
+  }
+
+  // False when there is no such object.
+  template <class T>
+  bool erase(const model::ObjectKey& key, State::Gone gone) {
+    if constexpr (std::is_same_v<T, model::Node>) {
+      return erase_node(key.name);
+    } else if constexpr (std::is_same_v<T, model::NodeClaim>) {
+      return erase_claim(key.name);
+    } else if constexpr (std::is_same_v<T, model::NodeClass>) {
+      return tables.of<T>().erase({key.name, gone.kind});
+    } else if constexpr (std::is_same_v<T, model::PodSelector>) {
+      return tables.of<T>().erase(gone.kind, {key.name, key.namespace_});
+    } else {
+      return tables.of<T>().erase({key.name, key.namespace_});
     }
   }
 
@@ -104,19 +106,18 @@ struct State::Impl {
     for (const std::string& node : change.nodes) {
       nodes.touch_node(node);
     }
-    std::move(change.settled_uids.begin(), change.settled_uids.end(),
-              std::back_inserter(settled_uids));
-    report("Pod", key);
+    std::move(change.done_waiting.begin(), change.done_waiting.end(),
+              std::back_inserter(done_waiting));
+    report(Kind::Pod, key);
   }
 
-  // The claim is known now under its node's name, if it has one; and what its mirror says counts
-  // for that name.
+  // Once a claim has a node, its holds and what its mirror annotations say count for that node.
   void follow_join(const model::NodeClaim& claim) {
     const NodePtr node = nodes.node_of(claim);
     if (node != nullptr) {
       ledger.rename_target(claim.meta.name, node->meta.name);
     }
-    mirrors.read(claim, node == nullptr ? std::string() : node->meta.name, pods, problem);
+    mirrors.read(claim, node == nullptr ? std::string() : node->meta.name);
   }
 
   void put_claim(NodeTable::Outcome outcome, const model::NodeClaim& claim) {
@@ -127,13 +128,25 @@ struct State::Impl {
       mirrors.forget("NodeClaim", claim.meta.name);
     }
     follow_join(claim);
-    report("NodeClaim", model::key_of(claim.meta));
+    report(Kind::NodeClaim, model::key_of(claim.meta));
   }
 
-  void drop_node(std::string_view name) {
+  bool erase_node(const std::string& name) {
+    if (!nodes.remove_node(name)) {
+      return false;
+    }
     ledger.lapse(name);
     ledger.unfence(name);
     mirrors.forget("Node", name);
+    return true;
+  }
+  bool erase_claim(const std::string& name) {
+    if (!nodes.remove_claim(name)) {
+      return false;
+    }
+    ledger.lapse(name);
+    mirrors.forget("NodeClaim", name);
+    return true;
   }
 
   void touch_changed_fences(const LedgerView& now);
@@ -172,13 +185,12 @@ void State::Impl::rebuild_records(const LedgerView& view) {
   }
 }
 
-// Shares the ledger's lists, but for those that name a pod which this snapshot shows settled.
+// The ledger's lists, shared; without the holds of pods that this snapshot shows bound or gone.
 scheduling::SnapshotHolds State::Impl::collect_holds(const LedgerView& view) const {
   std::set<std::string_view> outdated;
-  for (const std::string& uid : settled_uids) {
-    const auto target = view.target_by_pod_uid.find(uid);
-    if (target != view.target_by_pod_uid.end()) {
-      outdated.insert(target->second);
+  for (const std::string& uid : done_waiting) {
+    if (const scheduling::Hold* const hold = view.hold_of(uid)) {
+      outdated.insert(hold->target);
     }
   }
   scheduling::SnapshotHolds holds;
@@ -189,7 +201,8 @@ scheduling::SnapshotHolds State::Impl::collect_holds(const LedgerView& view) con
     }
     std::vector<scheduling::Hold> kept = list.items();
     std::erase_if(kept, [this](const auto& hold) {
-      return std::binary_search(settled_uids.begin(), settled_uids.end(), hold.pod_uid);
+      return hold.kind == scheduling::HoldKind::Pod &&
+             std::binary_search(done_waiting.begin(), done_waiting.end(), hold.pod_uid);
     });
     holds.append(std::make_shared<const std::vector<scheduling::Hold>>(std::move(kept)));
   }
@@ -199,121 +212,39 @@ scheduling::SnapshotHolds State::Impl::collect_holds(const LedgerView& view) con
 State::State(Ledger& ledger) : impl_(std::make_unique<Impl>(ledger)) {}
 State::~State() = default;
 
-void State::upsert(std::shared_ptr<const model::Pod> pod) {
-  const model::ObjectKey key = model::key_of(pod->meta);
-  impl_->apply(impl_->pods.put(std::move(pod)), key);
-}
-
-void State::upsert(std::shared_ptr<const model::Node> node) {
-  const auto outcome = impl_->nodes.put(node);
+void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
+  const auto outcome = nodes.put(node);
   if (outcome == NodeTable::Outcome::Ignored) {
     return;
   }
   if (outcome == NodeTable::Outcome::Replaced) {
-    impl_->ledger.unfence(node->meta.name);
-    impl_->mirrors.forget("Node", node->meta.name);
+    ledger.unfence(node->meta.name);
+    mirrors.forget("Node", node->meta.name);
   }
-  if (const ClaimPtr claim = impl_->nodes.claim_of(*node)) {
-    impl_->follow_join(*claim);
+  if (const ClaimPtr claim = nodes.claim_of(*node)) {
+    follow_join(*claim);
   }
-  impl_->mirrors.read(*node, impl_->pods, impl_->problem);
-  impl_->report("Node", model::key_of(node->meta));
+  mirrors.read(*node);
+  report(Kind::Node, model::key_of(node->meta));
 }
 
-void State::upsert(std::shared_ptr<const model::NodeClaim> claim) {
-  impl_->put_claim(impl_->nodes.put(claim), *claim);
+void State::upsert(WatchedObject object) {
+  std::visit([this](const auto& shared) { impl_->put(shared); }, object);
 }
-void State::upsert(std::shared_ptr<const model::NodePool> pool) {
-  impl_->upsert(impl_->node_pools, "NodePool", pool);
-}
-void State::upsert(std::shared_ptr<const model::NodeClass> node_class) {
-  impl_->upsert(impl_->node_classes, name_and_kind(*node_class), "NodeClass", node_class);
-}
-void State::upsert(std::shared_ptr<const model::NodeOverlay> overlay) {
-  impl_->upsert(impl_->node_overlays, "NodeOverlay", overlay);
-}
-void State::upsert(std::shared_ptr<const model::CapacityBuffer> buffer) {
-  impl_->upsert(impl_->capacity_buffers, "CapacityBuffer", buffer);
-}
-void State::upsert(std::shared_ptr<const model::DaemonSet> daemon_set) {
-  impl_->upsert(impl_->daemon_sets, "DaemonSet", daemon_set);
-}
-void State::upsert(std::shared_ptr<const model::PodDisruptionBudget> budget) {
-  impl_->upsert(impl_->budgets, "PodDisruptionBudget", budget);
-}
-void State::upsert(std::shared_ptr<const model::PersistentVolumeClaim> claim) {
-  impl_->upsert(impl_->volume_claims, "PersistentVolumeClaim", claim);
-}
-void State::upsert(std::shared_ptr<const model::PersistentVolume> volume) {
-  impl_->upsert(impl_->volumes, "PersistentVolume", volume);
-}
-void State::upsert(std::shared_ptr<const model::StorageClass> storage_class) {
-  impl_->upsert(impl_->storage_classes, "StorageClass", storage_class);
-}
-void State::upsert(std::shared_ptr<const model::CSINode> csi_node) {
-  impl_->upsert(impl_->csi_nodes, "CSINode", csi_node);
-}
-void State::upsert(std::shared_ptr<const model::VolumeAttachment> attachment) {
-  impl_->upsert(impl_->attachments, "VolumeAttachment", attachment);
-}
-void State::upsert(std::shared_ptr<const model::Namespace> namespace_) {
-  impl_->upsert(impl_->namespaces, "Namespace", namespace_);
-}
-void State::upsert(std::shared_ptr<const model::PodSelector> selector) {
-  if (impl_->pod_selectors.put(selector)) {
-    impl_->report(selector->kind, model::key_of(selector->meta));
+
+void State::remove(Kind kind, const model::ObjectKey& key, Gone gone) {
+  const model::ObjectKey kept = key;  // the argument may live in the object that goes
+  if (kind == Kind::Pod) {
+    impl_->apply(impl_->pods.remove(kept, gone.uid), kept);
+    return;
   }
-}
-
-void State::remove_pod(const model::ObjectKey& key, std::string_view uid) {
-  impl_->apply(impl_->pods.remove(key, uid), key);
-}
-
-void State::remove_node(std::string_view name) {
-  const std::string kept(name);
-  if (impl_->nodes.remove_node(kept)) {
-    impl_->drop_node(kept);
-    impl_->report("Node", {{}, kept});
-  }
-}
-
-void State::remove_node_claim(std::string_view name) {
-  const std::string kept(name);
-  if (impl_->nodes.remove_claim(kept)) {
-    impl_->ledger.lapse(kept);
-    impl_->mirrors.forget("NodeClaim", kept);
-    impl_->report("NodeClaim", {{}, kept});
-  }
-}
-
-void State::remove_node_pool(std::string_view name) {
-  impl_->remove(impl_->node_pools, {name, {}}, "NodePool", {{}, std::string(name)});
-}
-
-void State::remove_node_class(std::string_view kind, std::string_view name) {
-  impl_->remove(impl_->node_classes, {name, kind}, "NodeClass", {{}, std::string(name)});
-}
-
-void State::remove(std::string_view kind, const model::ObjectKey& key) {
-  const TableKeyView table_key{key.name, key.namespace_};
-  const auto remove_if = [&](std::string_view table_kind, auto& table) {
-    if (kind == table_kind) {
-      impl_->remove(table, table_key, table_kind, key);
+  for_each_watched_kind([&]<class T>(const WatchedKind<T>& watched) {
+    if constexpr (!std::is_same_v<T, model::Pod>) {
+      if (watched.kind == kind && impl_->erase<T>(kept, gone)) {
+        impl_->report(kind, kept);
+      }
     }
-  };
-  remove_if("NodeOverlay", impl_->node_overlays);
-  remove_if("CapacityBuffer", impl_->capacity_buffers);
-  remove_if("DaemonSet", impl_->daemon_sets);
-  remove_if("PodDisruptionBudget", impl_->budgets);
-  remove_if("PersistentVolumeClaim", impl_->volume_claims);
-  remove_if("PersistentVolume", impl_->volumes);
-  remove_if("StorageClass", impl_->storage_classes);
-  remove_if("CSINode", impl_->csi_nodes);
-  remove_if("VolumeAttachment", impl_->attachments);
-  remove_if("Namespace", impl_->namespaces);
-  if (impl_->pod_selectors.erase(kind, table_key)) {
-    impl_->report(kind, key);
-  }
+  });
 }
 
 void State::assume(std::shared_ptr<const model::NodeClaim> claim) {
@@ -339,7 +270,7 @@ scheduling::SnapshotPtr State::snapshot() {
   if (!impl.changed && view->generation == impl.seen_generation) {
     return latest();
   }
-  std::sort(impl.settled_uids.begin(), impl.settled_uids.end());
+  std::sort(impl.done_waiting.begin(), impl.done_waiting.end());
   impl.touch_changed_fences(*view);
   impl.rebuild_records(*view);
   auto next = std::make_shared<scheduling::Snapshot>();
@@ -347,19 +278,11 @@ scheduling::SnapshotPtr State::snapshot() {
   next->synced = impl.synced;
   next->nodes = impl.records.items();
   next->pending_pods = impl.pods.pending();
-  next->node_pools = impl.node_pools.items();
-  next->node_classes = impl.node_classes.items();
-  next->node_overlays = impl.node_overlays.items();
-  next->capacity_buffers = impl.capacity_buffers.items();
-  next->daemon_sets = impl.daemon_sets.items();
-  next->disruption_budgets = impl.budgets.items();
-  next->volume_claims = impl.volume_claims.items();
-  next->volumes = impl.volumes.items();
-  next->storage_classes = impl.storage_classes.items();
-  next->csi_nodes = impl.csi_nodes.items();
-  next->volume_attachments = impl.attachments.items();
-  next->namespaces = impl.namespaces.items();
-  next->pod_selectors = impl.pod_selectors.items();
+  for_each_watched_kind([&]<class T>(const WatchedKind<T>& watched) {
+    if constexpr (!kIsJoined<T>) {
+      *next.*watched.items = impl.tables.of<T>().items();
+    }
+  });
   next->holds = impl.collect_holds(*view);
   impl.changed = false;
   impl.seen = view;
@@ -369,13 +292,13 @@ scheduling::SnapshotPtr State::snapshot() {
     const std::scoped_lock lock(impl.latest_mutex);
     impl.latest = next;
   }
-  // Only now: a reader that finds a hold gone takes a snapshot that shows its pod (and one that
-  // still finds it recognises the pod on the node).
-  const Ledger::Generations settled = impl.ledger.settle_all(impl.settled_uids);
-  if (settled.before == impl.seen_generation) {
-    impl.seen_generation = settled.after;
+  // Only after publishing: a reader that finds a hold gone then takes a snapshot that shows the
+  // pod on its node. One that still finds the hold sees that the pod runs there already.
+  const Ledger::Generations dropped = impl.ledger.drop_pods(impl.done_waiting);
+  if (dropped.before == impl.seen_generation) {
+    impl.seen_generation = dropped.after;
   }
-  impl.settled_uids.clear();
+  impl.done_waiting.clear();
   return next;
 }
 
@@ -390,8 +313,7 @@ scheduling::SnapshotPtr State::latest() const {
   return impl_->latest;
 }
 
-void State::on_change(
-    std::function<void(std::string_view kind, const model::ObjectKey& key)> callback) {
+void State::on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback) {
   impl_->callbacks.push_back(std::move(callback));
 }
 

@@ -7,16 +7,24 @@
 
 namespace millwright::controllers {
 
+Requeue sooner(Requeue a, Requeue b) {
+  if (a && b) {
+    return std::min(*a, *b);
+  }
+  return a ? a : b;
+}
+
 struct Reconciler::State {
-  State(base::Loop& l, std::string n, Function f, base::Logger lg, base::Metrics& m,
-        ReconcilerOptions o)
-      : loop(l),
-        name(std::move(n)),
+  State(ReconcilerContext context, Function f, ReconcilerOptions o)
+      : loop(context.loop),
+        name(std::move(context.name)),
+        kind(std::move(context.kind)),
         function(std::move(f)),
-        log(std::move(lg)),
-        metrics(m),
+        log(context.log.with({{"controller", name}})),
+        metrics(context.metrics),
         options(o),
-        wake(l) {}
+        ids(context.seed ^ std::hash<std::string>{}(name)),
+        wake(context.loop) {}
 
   void add(std::string key) {
     if (!running) {
@@ -76,30 +84,42 @@ struct Reconciler::State {
     }
   }
 
+  // As controller-runtime's logger of one reconciliation.
+  base::Logger log_for(const std::string& key) {
+    const auto slash = key.find('/');
+    const bool named = slash == std::string::npos;
+    const base::Logger about =
+        log.with({{"namespace", named ? std::string() : key.substr(0, slash)},
+                  {"name", named ? key : key.substr(slash + 1)},
+                  {"reconcileID", ids.uuid()}});
+    return kind.empty() ? about : about.with({{kind, key}});
+  }
+
   base::Task<void> work(std::string key, std::stop_token stop) {
     const base::TimePoint begun = loop.now();
-    auto outcome = co_await function(key, stop);
+    const base::Logger about = log_for(key);
+    auto result = co_await function(key, about, stop);
     active.erase(key);
-    const bool conflict = !outcome && outcome.error().kind == base::ErrorKind::Conflict;
-    measure(begun, conflict   ? "requeue"
-                   : !outcome ? "error"
-                   : *outcome ? "requeue_after"
-                              : "success");
+    const bool conflict = !result && result.error().kind == base::ErrorKind::Conflict;
+    measure(begun, conflict  ? "requeue"
+                   : !result ? "error"
+                   : *result ? "requeue_after"
+                             : "success");
     if (conflict) {
       // Somebody else wrote the object first: everyday on a busy cluster, and no failure.
-      log.debug("the object changed meanwhile, will look again",
-                {{"key", key}, {"error", outcome.error().message}});
+      about.debug("the object changed meanwhile, will look again",
+                  {{"error", result.error().message}});
       add_after(key, backoff(++failed[key]));
-    } else if (!outcome) {
+    } else if (!result) {
       const int failures = ++failed[key];
       metrics.count("controller_runtime_reconcile_errors_total",
                     "Reconciliations that ended with an error.", {{"controller", name}});
-      log.warn("reconcile failed, will retry", {{"key", key}, {"error", outcome.error().message}});
-      add_after(key, std::max<base::Duration>(backoff(failures), outcome.error().retry_after));
+      about.warn("reconcile failed, will retry", {{"error", result.error().message}});
+      add_after(key, std::max<base::Duration>(backoff(failures), result.error().retry_after));
     } else {
       failed.erase(key);
-      if (*outcome) {
-        add_after(key, **outcome);
+      if (*result) {
+        add_after(key, **result);
       }
     }
     if (again.erase(key) > 0) {
@@ -115,10 +135,12 @@ struct Reconciler::State {
 
   base::Loop& loop;
   std::string name;
+  std::string kind;
   Function function;
   base::Logger log;
   base::Metrics& metrics;
   ReconcilerOptions options;
+  base::Random ids;  // of reconciliations
   base::Signal wake;
   bool running = false;
   std::size_t told_depth = std::numeric_limits<std::size_t>::max();
@@ -130,10 +152,8 @@ struct Reconciler::State {
   std::map<std::string, Timer, std::less<>> timers;
 };
 
-Reconciler::Reconciler(base::Loop& loop, std::string name, Function function, base::Logger log,
-                       base::Metrics& metrics, ReconcilerOptions options)
-    : state_(std::make_shared<State>(loop, std::move(name), std::move(function), std::move(log),
-                                     metrics, options)) {}
+Reconciler::Reconciler(ReconcilerContext context, Function function, ReconcilerOptions options)
+    : state_(std::make_shared<State>(std::move(context), std::move(function), options)) {}
 
 Reconciler::~Reconciler() {
   state_->cancel_timers();
@@ -141,12 +161,6 @@ Reconciler::~Reconciler() {
 
 void Reconciler::enqueue(std::string key) {
   state_->add(std::move(key));
-}
-
-void Reconciler::enqueue_after(std::string key, base::Duration delay) {
-  if (state_->running) {
-    state_->add_after(key, delay);
-  }
 }
 
 base::Task<void> Reconciler::run(std::stop_token stop) {

@@ -1,6 +1,6 @@
 #include "millwright/controllers/services.hpp"
 
-#include "millwright/controllers/overlays.hpp"
+#include "millwright/controllers/provisioning/overlays.hpp"
 
 #include <boost/json.hpp>
 
@@ -9,6 +9,22 @@
 namespace millwright::controllers {
 
 namespace json = boost::json;
+
+Services Services::logging_to(base::Logger logger) const {
+  Services copy = *this;
+  copy.log = std::move(logger);
+  return copy;
+}
+
+ReconcilerContext reconciler_context(const Services& services, std::string name,
+                                     std::string_view kind) {
+  return {.loop = services.loop,
+          .metrics = services.metrics,
+          .log = services.log,
+          .name = std::move(name),
+          .kind = std::string(kind),
+          .seed = services.seed};
+}
 
 scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::string_view node) {
   // Sorted by name; a Node comes before a claim in flight of the same name.
@@ -82,9 +98,8 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
   if (!patch.metadata.is_null()) {
     json::value body = {
         {"metadata", locked(std::move(patch.metadata), claim->meta.resource_version)}};
-    auto reply = co_await services.client.patch(model::kNodeClaimResource, key,
-                                                kube::PatchType::Merge, std::move(body));
-    MW_CO_TRY(object, std::move(reply));
+    MW_CO_TRY(object, co_await services.client.patch(model::kNodeClaimResource, key,
+                                                     kube::PatchType::Merge, std::move(body)));
     MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
     claim = std::make_shared<const model::NodeClaim>(std::move(updated));
     services.state.upsert(claim);
@@ -92,9 +107,9 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
   if (!patch.status.is_null()) {
     json::value body = {{"metadata", locked(nullptr, claim->meta.resource_version)},
                         {"status", std::move(patch.status)}};
-    auto reply = co_await services.client.patch(model::kNodeClaimResource, key,
-                                                kube::PatchType::Merge, std::move(body), "status");
-    MW_CO_TRY(object, std::move(reply));
+    MW_CO_TRY(object,
+              co_await services.client.patch(model::kNodeClaimResource, key, kube::PatchType::Merge,
+                                             std::move(body), "status"));
     MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
     claim = std::make_shared<const model::NodeClaim>(std::move(updated));
     services.state.upsert(claim);
@@ -107,9 +122,8 @@ base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
   auto& body = patch.as_object();
   json::value metadata = body.contains("metadata") ? body["metadata"] : json::value();
   body["metadata"] = locked(std::move(metadata), node->meta.resource_version);
-  auto reply = co_await services.client.patch(model::kNodeResource, model::key_of(node->meta),
-                                              kube::PatchType::Merge, std::move(patch));
-  MW_CO_TRY(object, std::move(reply));
+  MW_CO_TRY(object, co_await services.client.patch(model::kNodeResource, model::key_of(node->meta),
+                                                   kube::PatchType::Merge, std::move(patch)));
   MW_CO_TRY(updated, model::decode<model::Node>(object));
   auto result = std::make_shared<const model::Node>(std::move(updated));
   services.state.upsert(result);
@@ -154,13 +168,10 @@ base::Task<base::Result<>> delete_claim(Services& services,
   services.ledger.release_target(claim->meta.name);
   kube::DeleteOptions options;
   options.uid = claim->meta.uid;
-  auto reply = co_await services.client.remove(model::kNodeClaimResource,
-                                               model::key_of(claim->meta), options);
-  if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
-    co_return tl::unexpected(std::move(reply).error());
-  }
+  MW_CO_CHECK(ignore_not_found(co_await services.client.remove(
+      model::kNodeClaimResource, model::key_of(claim->meta), options)));
   count_disrupted(services, *claim, reason);
-  services.log.info("deleted nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});
+  services.log.info("deleting nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});
   co_return base::Result<>{};
 }
 

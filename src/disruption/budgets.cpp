@@ -1,6 +1,6 @@
 #include "disruption/budgets.hpp"
 
-#include "disruption/survey.hpp"
+#include "disruption/destinations.hpp"
 #include "millwright/base/cron.hpp"
 
 #include <algorithm>
@@ -61,6 +61,12 @@ bool is_active(const Window& window, base::TimePoint now) {
   return opening && *opening <= now;
 }
 
+// Karpenter counts what is managed and initialised, until its instance terminates.
+bool counts_in_budgets(const scheduling::NodeRecord& record) {
+  return record.managed() && record.node && record.initialized() &&
+         !model::is_true(record.claim->conditions, model::kInstanceTerminating);
+}
+
 bool concerns(const model::DisruptionBudget& budget, Reason reason) {
   return budget.reasons.empty() || std::find(budget.reasons.begin(), budget.reasons.end(),
                                              to_string(reason)) != budget.reasons.end();
@@ -102,6 +108,22 @@ std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool,
     }
   }
   return next;
+}
+
+RemainingBudgets::RemainingBudgets(const Input& input) : now_(input.now) {
+  for (const auto& record : input.snapshot->nodes) {
+    if (counts_in_budgets(*record)) {
+      auto& count = counts_[record->node_pool()];
+      ++count.nodes;
+      count.disrupting += is_going(input, *record) || !model::is_ready(*record->node) ? 1 : 0;
+    }
+  }
+}
+
+int RemainingBudgets::of(const model::NodePool& pool, Reason reason) const {
+  const auto found = counts_.find(pool.meta.name);
+  const Count count = found == counts_.end() ? Count{} : found->second;
+  return std::max(0, allowed_by_budgets(pool, count.nodes, reason, now_) - count.disrupting);
 }
 
 int allowed_disruptions(const model::NodePool& pool,

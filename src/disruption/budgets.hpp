@@ -3,7 +3,9 @@
 
 #include "millwright/disruption/decide.hpp"
 
+#include <map>
 #include <optional>
+#include <string_view>
 
 namespace millwright::disruption {
 
@@ -13,5 +15,20 @@ int allowed_by_budgets(const model::NodePool& pool, int nodes, Reason reason, ba
 
 // When a schedule of the pool next opens or closes.
 std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool, base::TimePoint now);
+
+// How many more nodes of each pool may go now, those aside that are going or not ready.
+class RemainingBudgets {
+ public:
+  explicit RemainingBudgets(const Input& input);
+  int of(const model::NodePool& pool, Reason reason) const;
+
+ private:
+  struct Count {
+    int nodes = 0;
+    int disrupting = 0;
+  };
+  base::TimePoint now_;
+  std::map<std::string_view, Count> counts_;  // by pool
+};
 
 }  // namespace millwright::disruption

@@ -1,5 +1,5 @@
 // The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
-#include "disruption/survey.hpp"
+#include "millwright/disruption/decide.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr auto kMinAgeToJudgeSale = std::chrono::hours(1);
 
 // The clock of consolidateAfter: the last change among the claim's pods, else its initialisation.
-std::optional<base::TimePoint> settled_since(const model::NodeClaim& claim) {
+std::optional<base::TimePoint> pods_unchanged_since(const model::NodeClaim& claim) {
   const auto* initialized = model::find_condition(claim.conditions, model::kInitialized);
   if (initialized == nullptr || initialized->status != model::ConditionStatus::True) {
     return std::nullopt;
@@ -35,18 +35,13 @@ std::string_view to_string(Reason reason) {
 Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePool& pool,
                               base::TimePoint now) {
   const auto after = pool.consolidate_after.value();
-  const auto since = settled_since(claim);
+  const auto since = pods_unchanged_since(claim);
   if (pool.replicas || !after || !since) {
     return {};
   }
   const auto from = *since + *after;
   return now >= from ? Consolidatable{.value = true, .next = std::nullopt}
                      : Consolidatable{.value = false, .next = from};
-}
-
-bool is_settling(const scheduling::NodeRecord& record, const model::NodePool& pool,
-                 base::TimePoint now) {
-  return record.claim && consolidatable(*record.claim, pool, now).next.has_value();
 }
 
 std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool) {

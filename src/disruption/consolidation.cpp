@@ -116,8 +116,8 @@ bool survives_same_type_filter(const Survey& survey, Candidates candidates,
 }
 
 // Whether a look at sizes and prices alone shows that nothing can come of it: pods too large for
-// any free room must share one new node, and nothing cheaper is that large. In a settled cluster
-// this spares nearly every simulation.
+// any free room must share one new node, and nothing cheaper is that large. While a cluster does
+// not change, this spares nearly every simulation.
 bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
   model::ResourceList homeless;
   for (const auto* candidate : candidates) {
@@ -125,7 +125,7 @@ bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
       const auto requests = scheduling::effective_requests(*pod);
       const bool fits_somewhere =
           std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
-            return item.second <= model::get(survey.most_free(), item.first);
+            return item.second <= model::get(survey.destinations().most_free(), item.first);
           });
       if (!fits_somewhere) {
         model::add_to(homeless, requests);
@@ -133,9 +133,10 @@ bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
     }
   }
   return !homeless.empty() &&
-         std::none_of(survey.for_sale().begin(), survey.for_sale().end(), [&](const auto& type) {
-           return type.price < price && model::fits(homeless, type.room);
-         });
+         std::none_of(survey.destinations().for_sale().begin(),
+                      survey.destinations().for_sale().end(), [&](const auto& type) {
+                        return type.price < price && model::fits(homeless, type.room);
+                      });
 }
 
 // Karpenter's Balanced policy: the share of the pool's cost that is saved must be at least half the
@@ -144,7 +145,7 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
   double price = 0;
   struct Part {
     const model::NodePool* pool = nullptr;
-    Survey::PoolTotal total;
+    NodePrices::PoolTotal total;
   };
   std::map<std::string_view, Part> moved;  // by pool
   for (const auto* candidate : candidates) {
@@ -159,7 +160,7 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
     if (part.pool->consolidation_policy != "Balanced") {
       continue;
     }
-    const auto whole = survey.total_of(*part.pool);
+    const auto whole = survey.prices().total_of(*part.pool);
     const double share = price > 0 ? savings * part.total.price / price : 0;
     Score score{.node_pool = std::string(name)};
     if (share > 0 && whole.price > 0 && whole.disruption > 0) {
@@ -169,7 +170,7 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
       score.approved = saved >= kBalancedThreshold * disturbed;
     }
     approved = approved && score.approved;
-    survey.score(std::move(score));
+    survey.findings().score(std::move(score));
   }
   return approved;
 }
@@ -207,13 +208,13 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
   if (is_hopeless(survey, candidates, cheaper_than)) {
     return {std::nullopt, nothing_cheaper()};
   }
-  auto outcome = simulate_removal(survey, candidates, Destinations::Settled);
-  if (outcome.problem) {
-    return {std::nullopt, std::move(outcome.problem)};
+  auto removal = simulate_removal(survey, candidates, Reason::Underutilized);
+  if (removal.problem) {
+    return {std::nullopt, std::move(removal.problem)};
   }
-  if (outcome.claims.size() > 1) {
+  if (removal.claims.size() > 1) {
     return {std::nullopt, Why{Cause::ManyReplacements, "its pods would need " +
-                                                           std::to_string(outcome.claims.size()) +
+                                                           std::to_string(removal.claims.size()) +
                                                            " new nodes in its place"}};
   }
   Command command{.reason = Reason::Underutilized};
@@ -222,8 +223,8 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
   }
   std::sort(command.claims.begin(), command.claims.end());
   command.savings = price;
-  if (!outcome.claims.empty()) {
-    auto& claim = outcome.claims.front();
+  if (!removal.claims.empty()) {
+    auto& claim = removal.claims.front();
     if (stays_empty(claim, candidates)) {
       return {std::nullopt,
               Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"}};
@@ -246,8 +247,8 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
                               "the saving is too small for the pods it would disturb "
                               "(consolidationPolicy Balanced)"}};
   }
-  command.replacements = std::move(outcome.claims);
-  command.placements = std::move(outcome.placements);
+  command.replacements = std::move(removal.claims);
+  command.placements = std::move(removal.placements);
   command.summary = summarize(command, candidates);
   return {std::move(command), std::nullopt};
 }

@@ -102,15 +102,16 @@ std::optional<Command> consolidate_one(Survey& survey) {
       one_turn(interleaved(eligible_candidates(survey, Reason::Underutilized)),
                survey.input().options.max_single_node_candidates, survey.input().now);
   for (const auto* candidate : candidates) {
-    if (survey.remaining(*candidate->pool, Reason::Underutilized) == 0) {
-      survey.block_by_budget(*candidate, Reason::Underutilized);
+    if (survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0) {
+      survey.findings().block_by_budget(*candidate, Reason::Underutilized);
       continue;
     }
     auto result = consolidate(survey, Candidates(&candidate, 1));
     if (result.command) {
       return std::move(result.command);
     }
-    survey.block(candidate->claim_name(), *std::move(result.problem), Kept::FromConsolidation);
+    survey.findings().block(candidate->claim_name(), *std::move(result.problem),
+                            Kept::FromConsolidation);
   }
   return std::nullopt;
 }

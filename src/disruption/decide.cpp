@@ -69,7 +69,7 @@ bool within_budgets(const Survey& survey, const std::vector<const Candidate*>& c
     ++wanted[candidate->pool.get()];
   }
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& item) {
-    return item.second <= survey.remaining(*item.first, reason);
+    return item.second <= survey.budgets().of(*item.first, reason);
   });
 }
 
@@ -87,20 +87,20 @@ bool still_for(const Candidate& candidate, Reason reason) {
 
 // As many replacements as before; and since their types were chosen for their price, each must
 // still be an option for the same place in the plan. Drift does not look at prices.
-bool same_shape(const Command& command, const Outcome& outcome) {
-  if (outcome.problem || outcome.claims.size() != command.replacements.size()) {
+bool same_shape(const Command& command, const SimulatedRemoval& removal) {
+  if (removal.problem || removal.claims.size() != command.replacements.size()) {
     return false;
   }
   if (command.reason == Reason::Drifted) {
     return true;
   }
-  for (std::size_t i = 0; i < outcome.claims.size(); ++i) {
-    const auto& now = outcome.claims[i].instance_types;
+  for (std::size_t i = 0; i < removal.claims.size(); ++i) {
+    const auto& now = removal.claims[i].instance_types;
     const auto& then = command.replacements[i];
     const bool covered = std::all_of(
         then.instance_types.begin(), then.instance_types.end(),
         [&](const auto& type) { return std::find(now.begin(), now.end(), type) != now.end(); });
-    if (!covered || outcome.claims[i].node_pool != then.node_pool) {
+    if (!covered || removal.claims[i].node_pool != then.node_pool) {
       return false;
     }
   }
@@ -141,7 +141,7 @@ Decisions decide(const Input& input) {
   Survey survey(input, {});
   decisions.eligible = count_eligible(survey);
   decisions.commands = choose(survey);
-  survey.report(decisions);
+  survey.findings().report(decisions);
   return decisions;
 }
 
@@ -162,9 +162,7 @@ bool still_valid(const Command& command, const Input& input) {
   if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
     return may_replace_static(survey, *candidates.front());
   }
-  const auto destinations =
-      command.reason == Reason::Drifted ? Destinations::All : Destinations::Settled;
-  return same_shape(command, simulate_removal(survey, candidates, destinations));
+  return same_shape(command, simulate_removal(survey, candidates, command.reason));
 }
 
 }  // namespace millwright::disruption

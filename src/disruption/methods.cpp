@@ -13,7 +13,7 @@ std::vector<Command> remove_empty(Survey& survey) {
   Allowance allowance(survey, Reason::Empty);
   for (const auto* candidate : empty) {
     if (!allowance.take(*candidate->pool)) {
-      survey.block_by_budget(*candidate, Reason::Empty);
+      survey.findings().block_by_budget(*candidate, Reason::Empty);
       continue;
     }
     Command command{
@@ -31,8 +31,8 @@ std::optional<Command> replace_drifted(Survey& survey) {
       continue;
     }
     if (const auto* obstacle = pods_that_keep(candidate, Reason::Drifted)) {
-      survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
+      survey.findings().wake_at(obstacle->until);
+      survey.findings().block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
       continue;
     }
     drifted.push_back(&candidate);
@@ -44,22 +44,22 @@ std::optional<Command> replace_drifted(Survey& survey) {
   std::stable_sort(drifted.begin(), drifted.end(),
                    [&](const auto* a, const auto* b) { return order(a) < order(b); });
   for (const auto* candidate : drifted) {
-    if (survey.remaining(*candidate->pool, Reason::Drifted) == 0) {
-      survey.block_by_budget(*candidate, Reason::Drifted);
+    if (survey.budgets().of(*candidate->pool, Reason::Drifted) == 0) {
+      survey.findings().block_by_budget(*candidate, Reason::Drifted);
       continue;
     }
-    auto outcome = simulate_removal(survey, Candidates(&candidate, 1), Destinations::All);
-    if (outcome.problem) {
-      survey.block(candidate->claim_name(), *std::move(outcome.problem));
+    auto removal = simulate_removal(survey, Candidates(&candidate, 1), Reason::Drifted);
+    if (removal.problem) {
+      survey.findings().block(candidate->claim_name(), *std::move(removal.problem));
       continue;
     }
     Command command{.reason = Reason::Drifted, .claims = {candidate->claim_name()}};
     command.savings = candidate->price;
-    for (const auto& claim : outcome.claims) {
+    for (const auto& claim : removal.claims) {
       command.savings -= claim.price;
     }
-    command.replacements = std::move(outcome.claims);
-    command.placements = std::move(outcome.placements);
+    command.replacements = std::move(removal.claims);
+    command.placements = std::move(removal.placements);
     command.summary = summarize(command, Candidates(&candidate, 1));
     return command;
   }

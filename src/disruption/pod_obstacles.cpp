@@ -1,16 +1,12 @@
 #include "millwright/disruption/pod_obstacles.hpp"
 
-#include "disruption/survey.hpp"
+#include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <iterator>
 
 namespace millwright::disruption {
 namespace {
-
-constexpr std::string_view kDeletionCost = "controller.kubernetes.io/pod-deletion-cost";
 
 bool is_active(const model::Pod& pod) {
   return !model::is_terminal(pod) && !pod.meta.is_deleting();
@@ -26,19 +22,6 @@ bool never_allows_any(const model::PodDisruptionBudget& budget) {
 }
 
 }  // namespace
-
-double eviction_cost(const model::Pod& pod) {
-  double cost = 1;
-  const auto& text = pod.meta.annotation(kDeletionCost);
-  double deletion_cost = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), deletion_cost);
-  if (!text.empty() && error == std::errc() && end == text.data() + text.size() &&
-      std::isfinite(deletion_cost)) {
-    cost += deletion_cost / std::exp2(27);
-  }
-  cost += static_cast<double>(pod.spec.priority) / std::exp2(25);
-  return std::clamp(cost, -10.0, 10.0);
-}
 
 std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now) {
   const auto& text = pod.meta.annotation(model::kDoNotDisruptAnnotation);

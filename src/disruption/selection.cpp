@@ -7,7 +7,7 @@ namespace millwright::disruption {
 bool Allowance::take(const model::NodePool& pool) {
   const auto [found, is_new] = left_.try_emplace(pool.meta.name, 0);
   if (is_new) {
-    found->second = survey_.remaining(pool, reason_);
+    found->second = survey_.budgets().of(pool, reason_);
   }
   return found->second-- > 0;
 }
@@ -21,8 +21,9 @@ const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {
 namespace {
 
 Kept kept_by(Cause cause) {
-  return cause == Cause::FixedSize || cause == Cause::Settling ? Kept::AsWanted
-                                                               : Kept::FromConsolidation;
+  return cause == Cause::FixedSize || cause == Cause::WithinConsolidateAfter
+             ? Kept::AsWanted
+             : Kept::FromConsolidation;
 }
 
 // Which of the labels that name an offering it lacks, or that there is no such offering.
@@ -50,9 +51,9 @@ std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
     return std::nullopt;
   }
   if (candidate.consolidatable.next) {
-    return Why{Cause::Settling, "its pods changed within consolidateAfter (" +
-                                    pool.consolidate_after.text + "); it may go at " +
-                                    base::format_rfc3339(*candidate.consolidatable.next)};
+    return Why{Cause::WithinConsolidateAfter,
+               "its pods changed within consolidateAfter (" + pool.consolidate_after.text +
+                   "); it may go at " + base::format_rfc3339(*candidate.consolidatable.next)};
   }
   return Why{Cause::ConsolidationOff, "NodePool " + pool.meta.name + " has consolidateAfter Never"};
 }
@@ -85,11 +86,11 @@ std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason)
     const auto* obstacle = pods_that_keep(candidate, reason);
     if (why_not) {
       const auto kept = kept_by(why_not->cause);
-      survey.wake_at(candidate.consolidatable.next);
-      survey.block(candidate.claim_name(), *std::move(why_not), kept);
+      survey.findings().wake_at(candidate.consolidatable.next);
+      survey.findings().block(candidate.claim_name(), *std::move(why_not), kept);
     } else if (obstacle != nullptr) {
-      survey.wake_at(obstacle->until);
-      survey.block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
+      survey.findings().wake_at(obstacle->until);
+      survey.findings().block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
     } else {
       eligible.push_back(&candidate);
     }

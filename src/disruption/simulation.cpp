@@ -25,12 +25,12 @@ model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
 
 // Leaving out nodes that are full spares the planner most of a large, well packed cluster.
 std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candidates candidates,
-                                                    Destinations destinations,
+                                                    Reason reason,
                                                     const std::vector<scheduling::PodPtr>& pods) {
   const auto least = least_needed(pods);
   std::vector<scheduling::NodeRecordPtr> nodes;
-  for (const auto& destination : survey.destinations()) {
-    if (destination.settling && destinations == Destinations::Settled) {
+  for (const auto& destination : survey.destinations().nodes()) {
+    if (destination.within_consolidate_after && reason != Reason::Drifted) {
       continue;
     }
     const bool full =
@@ -60,28 +60,29 @@ std::vector<scheduling::Hold> holds_for(const std::vector<scheduling::PodPtr>& p
   }
   for (auto& hold : holds) {
     if (const auto found = uids.find(hold.pod); found != uids.end()) {
+      hold.kind = scheduling::HoldKind::Pod;
       hold.pod_uid = found->second;
     }
   }
   return holds;
 }
 
-scheduling::Problem make_problem(const Survey& survey, Candidates candidates,
-                                 Destinations destinations) {
+scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   const auto& input = survey.input();
   scheduling::Problem problem;
-  problem.pools = survey.pools();
+  problem.pools = survey.destinations().pools();
   problem.counted_nodes = input.snapshot->nodes;
   for (const auto* candidate : candidates) {
     std::copy_if(candidate->pods.begin(), candidate->pods.end(), std::back_inserter(problem.pods),
                  [&](const auto& pod) {
                    // Drift does not ask what a bare pod would need: nothing of it comes back.
-                   return destinations == Destinations::Settled || scheduling::has_successor(*pod);
+                   return reason != Reason::Drifted || scheduling::has_successor(*pod);
                  });
   }
-  problem.pods.insert(problem.pods.end(), survey.other_pods().begin(), survey.other_pods().end());
-  problem.nodes = useful_nodes(survey, candidates, destinations, problem.pods);
-  problem.holds = holds_for(problem.pods, survey.holds());
+  problem.pods.insert(problem.pods.end(), survey.destinations().other_pods().begin(),
+                      survey.destinations().other_pods().end());
+  problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
+  problem.holds = holds_for(problem.pods, survey.destinations().holds());
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.
@@ -117,27 +118,26 @@ bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates) {
 
 namespace {
 
-Outcome impossible(Cause cause, std::string message) {
+SimulatedRemoval impossible(Cause cause, std::string message) {
   return {.problem = Why{cause, std::move(message)}};
 }
 
 }  // namespace
 
-Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations) {
+SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason) {
   const auto own = pods_of(candidates);
-  auto plan =
-      scheduling::solve(make_problem(survey, candidates, destinations), survey.plan_memory());
+  auto plan = scheduling::solve(make_problem(survey, candidates, reason), survey.plan_memory());
   for (const auto& refusal : plan.refusals) {
     const auto pod = own.find(refusal.pod_uid);
     if (pod != own.end()) {
       return impossible(Cause::PodsHaveNoPlace,
                         "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason);
     }
-    if (survey.is_virtual(refusal.pod_uid)) {
+    if (survey.destinations().is_virtual(refusal.pod_uid)) {
       return impossible(Cause::OthersNeedRoom,
                         "a CapacityBuffer would lose its room: " + refusal.reason);
     }
-    if (survey.is_leaving(refusal.pod_uid)) {
+    if (survey.destinations().is_leaving(refusal.pod_uid)) {
       return impossible(Cause::OthersNeedRoom,
                         "a pod of a node that is going already would find no place");
     }
@@ -147,7 +147,9 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
   for (const auto& claim : plan.claims) {
     const bool ours =
         std::all_of(claim.pod_uids.begin(), claim.pod_uids.end(),
-                    [&](const auto& uid) { return own.contains(uid) || survey.is_virtual(uid); }) &&
+                    [&](const auto& uid) {
+                      return own.contains(uid) || survey.destinations().is_virtual(uid);
+                    }) &&
         std::any_of(claim.pod_uids.begin(), claim.pod_uids.end(),
                     [&](const auto& uid) { return own.contains(uid); });
     if (!ours) {
@@ -155,24 +157,24 @@ Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinatio
                         "pods that wait for new capacity may need the same room");
     }
   }
-  Outcome outcome;
-  outcome.claims = std::move(plan.claims);
+  SimulatedRemoval removal;
+  removal.claims = std::move(plan.claims);
   for (auto& placement : plan.placements) {
     const auto pod = own.find(placement.pod_uid);
     if (pod == own.end()) {
       continue;
     }
     if (const auto* name = std::get_if<std::string>(&placement.target)) {
-      const auto* node = survey.find_node(*name);
+      const auto* node = survey.destinations().find_node(*name);
       if (node == nullptr || !node->initialized()) {
         return impossible(Cause::PodsNeedUnreadyNode, "pod " + name_of(*pod->second) +
                                                           " would need node " + *name +
                                                           ", which is not initialized yet");
       }
     }
-    outcome.placements.push_back(std::move(placement));
+    removal.placements.push_back(std::move(placement));
   }
-  return outcome;
+  return removal;
 }
 
 }  // namespace millwright::disruption

@@ -4,15 +4,12 @@
 #include "disruption/survey.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace millwright::disruption {
 
-using Candidates = std::span<const Candidate* const>;
-
-struct Outcome {
+struct SimulatedRemoval {
   // Why the candidates cannot go; nullopt when every pod has a place.
   std::optional<Why> problem;
   // New claims that would take pods of the candidates, and of nobody else.
@@ -21,14 +18,12 @@ struct Outcome {
   std::vector<scheduling::Placement> placements;
 };
 
-enum class Destinations : std::uint8_t {
-  Settled,  // not into a node's own consolidateAfter window: consolidation
-  All,      // drift
-};
-
-// Nobody of the candidates' pods planned onto the claim would come to it.
+// None of the candidates' pods that are planned onto the claim would come: nobody would create
+// them again.
 bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates);
 
-Outcome simulate_removal(const Survey& survey, Candidates candidates, Destinations destinations);
+// Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter. Drift uses
+// every node, and does not ask what pods need that nobody would create again.
+SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason);
 
 }  // namespace millwright::disruption

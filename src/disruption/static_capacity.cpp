@@ -1,6 +1,6 @@
 #include "millwright/disruption/static_capacity.hpp"
 
-#include "disruption/survey.hpp"
+#include "disruption/candidate.hpp"
 
 #include <algorithm>
 #include <limits>

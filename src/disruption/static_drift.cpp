@@ -70,22 +70,23 @@ std::vector<Command> replace_static_drifted(Survey& survey) {
   for (const auto* candidate : drifted) {
     const auto& pool = *candidate->pool;
     if (const auto* obstacle = pods_that_keep(*candidate, Reason::Drifted)) {
-      survey.wake_at(obstacle->until);
-      survey.block(candidate->claim_name(), {Cause::PodsKeepIt, obstacle->message});
+      survey.findings().wake_at(obstacle->until);
+      survey.findings().block(candidate->claim_name(), {Cause::PodsKeepIt, obstacle->message});
       continue;
     }
     if (auto why = reason_to_wait(survey, pool)) {
-      survey.block(candidate->claim_name(), *std::move(why));
+      survey.findings().block(candidate->claim_name(), *std::move(why));
       continue;
     }
     auto& room = left.try_emplace(pool.meta.name, replaceable_now(survey, pool)).first->second;
     if (room == 0) {
-      survey.block(candidate->claim_name(), {Cause::NodeLimit, "spec.limits.nodes of NodePool " +
-                                                                   pool.meta.name + " is reached"});
+      survey.findings().block(
+          candidate->claim_name(),
+          {Cause::NodeLimit, "spec.limits.nodes of NodePool " + pool.meta.name + " is reached"});
       continue;
     }
     if (!allowance.take(pool)) {
-      survey.block_by_budget(*candidate, Reason::Drifted);
+      survey.findings().block_by_budget(*candidate, Reason::Drifted);
       continue;
     }
     --room;

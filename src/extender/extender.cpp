@@ -1,11 +1,11 @@
 #include "millwright/extender/extender.hpp"
 
-#include "extender/json_fields.hpp"
-#include "extender/judge.hpp"
-#include "extender/picture.hpp"
-#include "extender/preemption.hpp"
-#include "extender/request.hpp"
-#include "extender/score.hpp"
+#include "extender/policy/judge.hpp"
+#include "extender/policy/policy_snapshot.hpp"
+#include "extender/policy/preemption.hpp"
+#include "extender/policy/score.hpp"
+#include "extender/wire/json_fields.hpp"
+#include "extender/wire/request.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -80,17 +80,17 @@ struct Extender::Impl {
   Sources sources;
   Policy policy;
   mutable DaemonRoom daemons;
-  mutable std::mutex picture_mutex;
-  mutable std::shared_ptr<const Picture> picture;
+  mutable std::mutex newest_mutex;
+  mutable std::shared_ptr<const PolicySnapshot> newest;
 
-  // The newest picture. Two threads may both make it; either will do.
-  std::shared_ptr<const Picture> look() const {
+  // The newest snapshot. Two threads may both make it; either will do.
+  std::shared_ptr<const PolicySnapshot> look() const {
     cluster::LedgerViewPtr ledger = sources.ledger->view();
     scheduling::SnapshotPtr snapshot = sources.snapshot();
-    std::shared_ptr<const Picture> known;
+    std::shared_ptr<const PolicySnapshot> known;
     {
-      const std::scoped_lock lock(picture_mutex);
-      known = picture;
+      const std::scoped_lock lock(newest_mutex);
+      known = newest;
     }
     std::shared_ptr<const NodeIndex> nodes;
     if (known == nullptr) {
@@ -102,9 +102,9 @@ struct Extender::Impl {
     } else {
       return known;
     }
-    auto next = std::make_shared<const Picture>(std::move(nodes), std::move(ledger));
-    const std::scoped_lock lock(picture_mutex);
-    picture = next;
+    auto next = std::make_shared<const PolicySnapshot>(std::move(nodes), std::move(ledger));
+    const std::scoped_lock lock(newest_mutex);
+    newest = next;
     return next;
   }
 
@@ -113,9 +113,9 @@ struct Extender::Impl {
   }
 
   // The node or the claim in flight that keeps room for the pod, when the snapshot has it.
-  static const scheduling::NodeRecord* own_target(const PodFacts& pod, const Picture& picture) {
-    const scheduling::Hold* const hold = picture.ledger->hold_of(pod.uid);
-    return hold == nullptr ? nullptr : record_of(picture.nodes->find_target(hold->target));
+  static const scheduling::NodeRecord* own_target(const PodFacts& pod, const PolicySnapshot& seen) {
+    const scheduling::Hold* const hold = seen.ledger->hold_of(pod.uid);
+    return hold == nullptr ? nullptr : record_of(seen.nodes->find_target(hold->target));
   }
 
   // Runs one verb: whatever goes wrong inside becomes a status, never a crash.

@@ -1,5 +1,7 @@
 #include "millwright/model/patch.hpp"
 
+#include "millwright/model/json_fields.hpp"
+
 #include <charconv>
 #include <optional>
 #include <string>
@@ -87,7 +89,7 @@ class PatchedDocument {
   json::value take() { return std::move(document_); }
 
   std::string apply(const json::object& operation) {
-    const std::string op = text_of(operation, "op");
+    const std::string op(as_text(operation.if_contains("op")));
     Place place;
     if (std::string problem = locate(operation, "path", place); !problem.empty()) {
       return problem;
@@ -120,12 +122,6 @@ class PatchedDocument {
   }
 
  private:
-  static std::string text_of(const json::object& operation, std::string_view key) {
-    const json::value* const value = operation.if_contains(key);
-    const json::string* const text = value == nullptr ? nullptr : value->if_string();
-    return text == nullptr ? std::string() : std::string(*text);
-  }
-
   std::string locate(const json::object& operation, std::string_view key, Place& place) {
     const json::value* const pointer = operation.if_contains(key);
     if (pointer == nullptr || !pointer->is_string()) {

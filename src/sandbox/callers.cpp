@@ -70,9 +70,7 @@ class HttpsAdmission final : public AdmissionCaller {
     request.body = std::move(review);
     request.timeout = target.timeout;
     auto response = co_await client->send(std::move(request));
-    if (!response) {
-      co_return tl::unexpected(std::move(response).error());
-    }
+    MW_CO_CHECK(response);
     if (response->status != 200) {
       co_return base::fail(base::ErrorKind::Unavailable,
                            fmt::format("the webhook answered {}: {}", response->status,
@@ -131,9 +129,7 @@ class HttpsExtender final : public ExtenderCaller {
     request.body = std::move(body);
     request.timeout = timeout_;
     auto response = co_await client_->send(std::move(request));
-    if (!response) {
-      co_return tl::unexpected(std::move(response).error());
-    }
+    MW_CO_CHECK(response);
     if (response->status != 200) {
       co_return base::fail(base::ErrorKind::Unavailable,
                            fmt::format("extender {} answered {}", verb, response->status));

@@ -1,4 +1,4 @@
-// Short ways through JSON objects, shared by everything in this room. Paths are dotted
+// Access to JSON by path, for all of this module. Paths are dotted
 // ("spec.template.metadata"); keys that contain dots (labels) are looked up by hand.
 #pragma once
 

@@ -1,6 +1,6 @@
 #include "millwright/sandbox/world.hpp"
 
-#include "sandbox/apiserver/access.hpp"
+#include "sandbox/apiserver/store/access.hpp"
 #include "sandbox/kubelet/kubelet.hpp"
 #include "sandbox/scheduler/scheduler.hpp"
 #include "sandbox/workloads/controller.hpp"
@@ -27,20 +27,20 @@ struct World::Impl {
         registry(ServerAccess::registry(server)),
         index(registry.store()),
         events(l, registry),
-        surroundings{l, registry, index, events, options.controller_lag, options.log},
-        kubelet(surroundings, options.kubelet),
-        scheduler(surroundings, options.scheduler),
+        context{l, registry, index, events, options.controller_lag, options.log},
+        kubelet(context, options.kubelet),
+        scheduler(context, options.scheduler),
         recorder(server, options.price) {
-    controllers.push_back(make_deployment_controller(surroundings));
-    controllers.push_back(make_replica_set_controller(surroundings));
-    controllers.push_back(make_stateful_set_controller(surroundings));
-    controllers.push_back(make_daemon_set_controller(surroundings));
-    controllers.push_back(make_job_controller(surroundings));
-    controllers.push_back(make_budget_controller(surroundings));
-    controllers.push_back(make_namespace_controller(surroundings));
-    controllers.push_back(make_garbage_collector(surroundings));
-    controllers.push_back(make_node_controller(surroundings));
-    controllers.push_back(make_pod_collector(surroundings));
+    controllers.push_back(make_deployment_controller(context));
+    controllers.push_back(make_replica_set_controller(context));
+    controllers.push_back(make_stateful_set_controller(context));
+    controllers.push_back(make_daemon_set_controller(context));
+    controllers.push_back(make_job_controller(context));
+    controllers.push_back(make_budget_controller(context));
+    controllers.push_back(make_namespace_controller(context));
+    controllers.push_back(make_garbage_collector(context));
+    controllers.push_back(make_node_controller(context));
+    controllers.push_back(make_pod_collector(context));
     index.on_event([this](const ResourceInfo& info, const Event& event) {
       if (!running) {
         return;
@@ -81,7 +81,7 @@ struct World::Impl {
   Registry& registry;
   ClusterIndex index;
   EventWriter events;
-  Surroundings surroundings;
+  ClusterContext context;
   Kubelet kubelet;
   Scheduler scheduler;
   Recorder recorder;

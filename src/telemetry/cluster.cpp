@@ -3,20 +3,20 @@
 namespace millwright::telemetry {
 namespace {
 
-void write_state(Text& text, const Picture& picture) {
-  const auto& snapshot = picture.snapshot;
+void write_state(Text& text, const PageInput& input) {
+  const auto& snapshot = input.snapshot;
   text.gauge("karpenter_cluster_state_node_count", "Nodes, and NodeClaims without a node yet.");
   text.sample(static_cast<double>(snapshot.nodes.size()));
   text.gauge("karpenter_cluster_state_synced",
              "1 once every kind that decisions need was listed, else 0.");
   text.sample(snapshot.synced ? 1 : 0);
   text.gauge("karpenter_cluster_state_unsynced_time_seconds",
-             "For how long the picture has been incomplete; 0 when it is complete.");
-  text.sample(snapshot.synced ? 0 : seconds_since(picture.chronicle.begun(), picture.now));
+             "For how long the cluster state has been incomplete; 0 when it is complete.");
+  text.sample(snapshot.synced ? 0 : seconds_since(input.chronicle.begun(), input.now));
 }
 
-void write_solve(Text& text, const Picture& picture) {
-  const auto solving = picture.chronicle.solving();
+void write_solve(Text& text, const PageInput& input) {
+  const auto solving = input.chronicle.solving();
   Labels labels;
   if (solving) {
     labels.add("controller", "provisioner").add("scheduling_id", solving->id);
@@ -28,18 +28,18 @@ void write_solve(Text& text, const Picture& picture) {
   text.gauge("karpenter_scheduler_unfinished_work_seconds",
              "For how long the plan that is not done has been in the making.");
   if (solving) {
-    text.sample(labels, seconds_since(solving->begun, picture.now));
+    text.sample(labels, seconds_since(solving->begun, input.now));
   }
 }
 
 }  // namespace
 
-void write_cluster(Text& text, const Picture& picture) {
-  write_state(text, picture);
-  write_solve(text, picture);
+void write_cluster(Text& text, const PageInput& input) {
+  write_state(text, input);
+  write_solve(text, input);
   text.gauge("karpenter_voluntary_disruption_eligible_nodes",
              "Nodes that could go for the reason when disruption last looked, budgets aside.");
-  for (const auto& [reason, nodes] : picture.chronicle.eligible()) {
+  for (const auto& [reason, nodes] : input.chronicle.eligible()) {
     text.sample(Labels().add("reason", reason), static_cast<double>(nodes));
   }
 }

@@ -88,7 +88,7 @@ void ConditionWatch::seen(std::string_view kind, const model::ObjectMeta& meta,
   Last& last = entry->second;
   for (const auto& condition : conditions) {
     const auto* before = model::find_condition(last.conditions, condition.type);
-    // What an object was already when this process first saw it is no transition.
+    // The first sight of an object is no transition.
     if (!first && chronicle_.leading() &&
         (before == nullptr || before->status != condition.status)) {
       changed(kind, labels, before, condition);

@@ -1,4 +1,4 @@
-// How the objects that Millwright keeps conditions of are doing: operatorpkg's status metrics.
+// Gauges of the conditions of NodeClaims, NodePools, nodes and buffers: operatorpkg's names.
 
 #include "millwright/model/conditions.hpp"
 
@@ -59,8 +59,8 @@ void write_kind(Text& text, std::string_view kind, const std::vector<Subject>& s
 
 }  // namespace
 
-void write_conditions(Text& text, const Picture& picture) {
-  const auto& snapshot = picture.snapshot;
+void write_conditions(Text& text, const PageInput& input) {
+  const auto& snapshot = input.snapshot;
   std::vector<Subject> claims;
   std::vector<Subject> nodes;
   for (const auto& record : snapshot.nodes) {
@@ -73,18 +73,18 @@ void write_conditions(Text& text, const Picture& picture) {
       nodes.push_back(subject_of(node.meta, node.conditions, condition_labels(node)));
     }
   }
-  write_kind(text, "nodeclaim", claims, picture.now);
-  write_kind(text, "node", nodes, picture.now);
+  write_kind(text, "nodeclaim", claims, input.now);
+  write_kind(text, "node", nodes, input.now);
   std::vector<Subject> pools;
   for (const auto& pool : snapshot.node_pools) {
     pools.push_back(subject_of(pool->meta, pool->conditions, condition_labels(*pool)));
   }
-  write_kind(text, "nodepool", pools, picture.now);
+  write_kind(text, "nodepool", pools, input.now);
   std::vector<Subject> buffers;
   for (const auto& buffer : snapshot.capacity_buffers) {
     buffers.push_back(subject_of(buffer->meta, buffer->conditions, condition_labels(*buffer)));
   }
-  write_kind(text, "capacitybuffer", buffers, picture.now);
+  write_kind(text, "capacitybuffer", buffers, input.now);
 }
 
 }  // namespace millwright::telemetry

@@ -1,4 +1,4 @@
-// What each node offers, and what its pods ask of it.
+// Each node's resources: allocatable, requested, limits.
 
 #include "telemetry/sections.hpp"
 
@@ -178,8 +178,8 @@ model::ResourceList overhead_of(const model::Node& node) {
 
 }  // namespace
 
-void write_nodes(Text& text, const Picture& picture) {
-  const auto nodes = node_texts(picture.snapshot);
+void write_nodes(Text& text, const PageInput& input) {
+  const auto nodes = node_texts(input.snapshot);
   text.gauge("karpenter_nodes_allocatable", "What the node offers to pods.");
   write_family(text, nodes, [](const auto& node) -> const model::ResourceList& {
     return node.record->node->allocatable;
@@ -205,7 +205,7 @@ void write_nodes(Text& text, const Picture& picture) {
   for (const auto& node : nodes) {
     const auto& created = node.record->node->meta.creation_timestamp;
     if (created) {
-      text.sample(node.labels, seconds_since(*created, picture.now));
+      text.sample(node.labels, seconds_since(*created, input.now));
     }
   }
   write_utilization(text, nodes);

@@ -4,13 +4,13 @@
 
 namespace millwright::telemetry {
 
-std::string render_page(const Picture& picture, std::size_t expected_size) {
+std::string render_page(const PageInput& input, std::size_t expected_size) {
   Text text(expected_size + expected_size / 8);
-  write_cluster(text, picture);
-  write_pools(text, picture);
-  write_nodes(text, picture);
-  write_pods(text, picture);
-  write_conditions(text, picture);
+  write_cluster(text, input);
+  write_pools(text, input);
+  write_nodes(text, input);
+  write_pods(text, input);
+  write_conditions(text, input);
   return text.take();
 }
 

@@ -1,4 +1,4 @@
-// Each pod's place and state, and how long those that wait have waited.
+// Where each pod is, its state, and how long it has waited.
 
 #include "millwright/scheduling/solve.hpp"
 #include "telemetry/sections.hpp"
@@ -76,18 +76,17 @@ bool is_unbound(const WaitingPod& waiting) {
   return waiting.pod->spec.node_name.empty();
 }
 
-std::vector<WaitingPod> waiting_pods(const Picture& picture) {
+std::vector<WaitingPod> waiting_pods(const PageInput& input) {
   std::vector<WaitingPod> pods;
   const auto add = [&](const model::Pod& pod) {
-    WaitingPod waiting{
-        .pod = &pod, .times = picture.chronicle.times_of(pod.meta.uid), .labels = {}};
+    WaitingPod waiting{.pod = &pod, .times = input.chronicle.times_of(pod.meta.uid), .labels = {}};
     waiting.labels.add("name", pod.meta.name).add("namespace", pod.meta.namespace_);
     pods.push_back(std::move(waiting));
   };
-  for (const auto& pod : picture.snapshot.pending_pods) {
+  for (const auto& pod : input.snapshot.pending_pods) {
     add(*pod);
   }
-  for (const auto& record : picture.snapshot.nodes) {
+  for (const auto& record : input.snapshot.nodes) {
     for (const auto& pod : record->pods) {
       if (pod->status.phase == "Pending") {
         add(*pod);
@@ -97,11 +96,11 @@ std::vector<WaitingPod> waiting_pods(const Picture& picture) {
   return pods;
 }
 
-void write_waiting(Text& text, const Picture& picture) {
-  const auto pods = waiting_pods(picture);
+void write_waiting(Text& text, const PageInput& input) {
+  const auto pods = waiting_pods(input);
   const auto write = [&](std::string_view name, std::string_view help, const Since& since) {
     text.gauge(name, help);
-    write_waits(text, pods, picture.now, since);
+    write_waits(text, pods, input.now, since);
   };
   using Time = std::optional<base::TimePoint>;
   write("karpenter_pods_unstarted_time_seconds", "Age of the pod, which does not run yet.",
@@ -148,10 +147,10 @@ void write_zones(Text& text, const scheduling::Snapshot& snapshot) {
 
 }  // namespace
 
-void write_pods(Text& text, const Picture& picture) {
-  write_states(text, picture.snapshot);
-  write_waiting(text, picture);
-  write_zones(text, picture.snapshot);
+void write_pods(Text& text, const PageInput& input) {
+  write_states(text, input.snapshot);
+  write_waiting(text, input);
+  write_zones(text, input.snapshot);
 }
 
 }  // namespace millwright::telemetry

@@ -1,4 +1,4 @@
-// What NodePools may have, have, cost, and may lose.
+// NodePools: limits, usage, cost and disruption budgets.
 
 #include "millwright/disruption/decide.hpp"
 #include "telemetry/sections.hpp"
@@ -22,10 +22,10 @@ void write_resources(Text& text, const Labels& pool, const model::ResourceList& 
 // What a pool's nodes cost per hour. Nodes are of few kinds, and looking a price up is slow.
 class Costs {
  public:
-  explicit Costs(const Picture& picture) {
-    for (const auto& record : picture.snapshot.nodes) {
+  explicit Costs(const PageInput& input) {
+    for (const auto& record : input.snapshot.nodes) {
       if (record->claim && !record->node_pool().empty()) {
-        by_pool_[record->node_pool()] += price_of(picture.catalog, *record);
+        by_pool_[record->node_pool()] += price_of(input.catalog, *record);
       }
     }
   }
@@ -56,24 +56,24 @@ class Costs {
   std::map<std::string_view, double> by_pool_;
 };
 
-void write_budgets(Text& text, const Picture& picture) {
+void write_budgets(Text& text, const PageInput& input) {
   std::map<std::string_view, std::vector<scheduling::NodeRecordPtr>> nodes;
-  for (const auto& record : picture.snapshot.nodes) {
+  for (const auto& record : input.snapshot.nodes) {
     nodes[record->node_pool()].push_back(record);
   }
   text.gauge("karpenter_nodepools_allowed_disruptions",
              "Nodes of the NodePool that budgets let go now, less those already going.");
-  for (const auto& pool : picture.snapshot.node_pools) {
+  for (const auto& pool : input.snapshot.node_pools) {
     for (const auto reason : kReasons) {
       const int allowed =
-          disruption::allowed_disruptions(*pool, nodes[pool->meta.name], reason, picture.now);
+          disruption::allowed_disruptions(*pool, nodes[pool->meta.name], reason, input.now);
       text.sample(Labels().add("nodepool", pool->meta.name).add("reason", to_string(reason)),
                   allowed);
     }
   }
   text.gauge("karpenter_nodepools_nodes_consuming_budgets",
              "Nodes of the NodePool that are going or not Ready, and so use up its budgets.");
-  for (const auto& pool : picture.snapshot.node_pools) {
+  for (const auto& pool : input.snapshot.node_pools) {
     const auto& members = nodes[pool->meta.name];
     const auto consuming = std::count_if(members.begin(), members.end(), [](const auto& record) {
       return record->managed() && record->node && record->initialized() &&
@@ -88,8 +88,8 @@ void write_budgets(Text& text, const Picture& picture) {
 
 }  // namespace
 
-void write_pools(Text& text, const Picture& picture) {
-  const auto& pools = picture.snapshot.node_pools;
+void write_pools(Text& text, const PageInput& input) {
+  const auto& pools = input.snapshot.node_pools;
   text.gauge("karpenter_nodepools_limit", "What the NodePool's limits allow.");
   for (const auto& pool : pools) {
     if (pool->limits) {
@@ -101,11 +101,11 @@ void write_pools(Text& text, const Picture& picture) {
     write_resources(text, Labels().add("nodepool", pool->meta.name), pool->resources);
   }
   text.gauge("karpenter_nodepools_cost_total", "What the NodePool's nodes cost per hour.");
-  const Costs costs(picture);
+  const Costs costs(input);
   for (const auto& pool : pools) {
     text.sample(Labels().add("nodepool", pool->meta.name), costs.of(pool->meta.name));
   }
-  write_budgets(text, picture);
+  write_budgets(text, input);
 }
 
 }  // namespace millwright::telemetry

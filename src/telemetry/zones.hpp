@@ -1,4 +1,4 @@
-// Where a waiting pod may go, as far as it says so itself: Karpenter's effective zone.
+// The zone that a waiting pod asks for itself: Karpenter's effective zone.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"

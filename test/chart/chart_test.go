@@ -40,7 +40,8 @@ func load(t *testing.T) *chart.Chart {
 	return loaded
 }
 
-func render(t *testing.T, text string) (map[string]object, error) {
+// renderFiles gives the text of every template, NOTES.txt included.
+func renderFiles(t *testing.T, text string) (map[string]string, error) {
 	t.Helper()
 	values, err := chartutil.ReadValues([]byte(text))
 	if err != nil {
@@ -53,7 +54,12 @@ func render(t *testing.T, text string) (map[string]object, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := engine.Render(loaded, all)
+	return engine.Render(loaded, all)
+}
+
+func render(t *testing.T, text string) (map[string]object, error) {
+	t.Helper()
+	files, err := renderFiles(t, text)
 	if err != nil {
 		return nil, err
 	}
@@ -216,71 +222,12 @@ func TestTheVersionIsTheProgramsOwn(t *testing.T) {
 	}
 }
 
-func TestValuesOfTheHuaweiChartKeepTheirMeaning(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(manifests, "examples", "huawei-values.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rendered := mustRender(t, string(text))
-	const prefix = "karpenter-provider-huawei-"
-	deployment := "Deployment " + namespace + "/" + prefix + "millwright"
-	secret := "Secret " + namespace + "/" + prefix + "huawei-credentials"
-	account := prefix + "controller-manager"
-	expect(t, rendered, deployment, "spec/replicas", 1)
-	expect(t, rendered, deployment, "spec/template/spec/serviceAccountName", account)
-	const container = "spec/template/spec/containers/0/"
-	expect(t, rendered, deployment, container+"image", "controller:latest")
-	expect(t, rendered, deployment, container+"resources/limits",
-		object{"cpu": "1", "memory": "512Mi"})
-	expect(t, rendered, deployment, container+"envFrom/0/secretRef/name",
-		prefix+"huawei-credentials")
-	expect(t, rendered, secret, "stringData", object{
-		"HUAWEICLOUD_SDK_AK":             "your-access-key",
-		"HUAWEICLOUD_SDK_SK":             "your-secret-key",
-		"HUAWEICLOUD_SDK_REGION_ID":      "your-region-id",
-		"HUAWEICLOUD_SDK_CCE_CLUSTER_ID": "your-cluster-id",
-	})
-	expect(t, rendered, "ServiceAccount "+namespace+"/"+account, "metadata/name", account)
-	for _, role := range []string{"millwright-read", "millwright-write"} {
-		expect(t, rendered, "ClusterRoleBinding <nil>/"+prefix+role, "subjects/0/name", account)
-	}
-	// The file says `affinity: {}`, which must not take the default placement away.
-	if at(rendered[deployment], "spec/template/spec/affinity/podAntiAffinity") == nil {
-		t.Error("an empty affinity took the default one away")
-	}
-	condition := fmt.Sprint(at(rendered["ValidatingWebhookConfiguration <nil>/millwright"],
-		"webhooks/0/matchConditions/0/expression"))
-	if !strings.Contains(condition, ":"+account+"'") {
-		t.Errorf("the webhook is called for our own writes: %s", condition)
-	}
-}
-
 func TestOnACCETurboClusterPodsGetAnAddressOfTheirOwn(t *testing.T) {
 	const path = "spec/template/metadata/annotations"
 	const deployment = "Deployment " + namespace + "/millwright"
 	rendered := mustRender(t, "clusterInfo: {category: eni}")
 	expect(t, rendered, deployment, path, object{"yangtse.io/pod-with-eip": "true"})
 	expect(t, mustRender(t, ""), deployment, path, nil)
-}
-
-func TestValuesOfTheAlibabaChartKeepTheirMeaning(t *testing.T) {
-	rendered := mustRender(t, `
-alibabacloud: {access_key_id: id, access_key_secret: secret, region_id: cn-beijing}
-controller: {settings: {clusterID: c1, clusterEndpoint: "https://10.0.0.1:6443"}}
-`)
-	const deployment = "Deployment " + namespace + "/millwright"
-	variables := environment(rendered, deployment)
-	if variables["CLUSTER_ID"] != "c1" ||
-		variables["CLUSTER_ENDPOINT"] != "https://10.0.0.1:6443" {
-		t.Errorf("the cluster is not named: %v", variables)
-	}
-	expect(t, rendered, deployment, "spec/template/spec/containers/0/envFrom/0/secretRef/name",
-		"alibabacloud-credentials")
-	expect(t, rendered, "Secret "+namespace+"/alibabacloud-credentials", "stringData", object{
-		"ALIBABA_CLOUD_ACCESS_KEY_ID":     "id",
-		"ALIBABA_CLOUD_ACCESS_KEY_SECRET": "secret",
-		"ALIBABA_CLOUD_REGION_ID":         "cn-beijing",
-	})
 }
 
 func TestChangedCredentialsStartThePodsAnew(t *testing.T) {
@@ -370,7 +317,7 @@ func TestTheSchemaRefusesWhatWouldBeRenderedWrongly(t *testing.T) {
 	for text, field := range map[string]string{
 		"mode: both":                               "mode",
 		"replicaCount: 0":                          "replicaCount",
-		"replicas: 2":                              "replicas",
+		"replicaCout: 2":                           "replicaCout",
 		"controller: {metricsPort: 70000}":         "metricsPort",
 		"controller: {simulatedClouds: azure}":     "simulatedClouds",
 		"image: {pullPolicy: Sometimes}":           "pullPolicy",

@@ -49,12 +49,20 @@ spec:
   next: {delete: true}
 `
 
+// kwok completes the pods of Jobs at once; with this annotation after that time, such as "10s".
+const completeAfter = `  delay:
+    durationMilliseconds: 0
+    durationFrom: {expressionFrom: '.metadata.annotations["pod-complete.stage.kwok.x-k8s.io/delay"]'}
+  next:
+`
+
 // stages prints kwok's own descriptions of nodes that become Ready at once and renew a Lease, and of
-// pods that run and complete at once, and ours of pods that end.
+// pods that run at once and complete, and ours of pods that end.
 func stages([]string) int {
 	fmt.Fprintln(os.Stdout, strings.Join([]string{
 		fast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease,
-		podfast.DefaultPodReady, podfast.DefaultPodComplete, podDelete,
+		podfast.DefaultPodReady, strings.Replace(podfast.DefaultPodComplete, "  next:\n", completeAfter, 1),
+		podDelete,
 	}, "\n---\n"))
 	return 0
 }

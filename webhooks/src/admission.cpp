@@ -3,9 +3,9 @@
 #include "millwright/model/codec.hpp"
 #include "millwright/model/patch.hpp"
 #include "millwright/schema/schema.hpp"
-#include "reply.hpp"
-#include "review.hpp"
-#include "warnings.hpp"
+#include "webhooks/src/reply.hpp"
+#include "webhooks/src/review.hpp"
+#include "webhooks/src/warnings.hpp"
 
 #include <utility>
 
@@ -28,7 +28,7 @@ bool changes_spec(const Review& review) {
 
 }  // namespace
 
-Admission::Admission(WorldSource world) : world_(std::move(world)) {}
+Admission::Admission(ClusterSnapshotSource cluster) : cluster_(std::move(cluster)) {}
 
 HttpReply Admission::mutate(std::string_view text) const {
   const auto review = parse_review(text);
@@ -59,8 +59,8 @@ HttpReply Admission::validate(std::string_view text) const {
   const auto problems = schema::validate(*kind, review->object, old);
   std::vector<std::string> warnings;
   if (changes_spec(*review)) {
-    const std::shared_ptr<const World> world = world_ ? world_() : nullptr;
-    warnings = warnings_about(schema::resource_of(*kind), review->object, world.get());
+    const std::shared_ptr<const ClusterSnapshot> cluster = cluster_ ? cluster_() : nullptr;
+    warnings = warnings_about(schema::resource_of(*kind), review->object, cluster.get());
   }
   return problems.empty() ? allow(*review, warnings) : deny(*review, problems, warnings);
 }

@@ -2,8 +2,8 @@
 // that a type does not define do not count against it.
 #include "millwright/model/labels.hpp"
 #include "millwright/scheduling/instance_type.hpp"
-#include "nearest.hpp"
-#include "warnings.hpp"
+#include "webhooks/src/nearest.hpp"
+#include "webhooks/src/warnings.hpp"
 
 #include <algorithm>
 #include <map>
@@ -198,11 +198,12 @@ class CatalogCheck {
 
 }  // namespace
 
-void warn_of_catalog(const model::NodePool& pool, const World& world, Warnings& warnings) {
-  if (!world.instance_types) {
+void warn_of_catalog(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                     Warnings& warnings) {
+  if (!cluster.instance_types) {
     return;
   }
-  const scheduling::InstanceTypes types = world.instance_types(pool.template_.node_class_ref);
+  const scheduling::InstanceTypes types = cluster.instance_types(pool.template_.node_class_ref);
   if (types == nullptr || types->empty()) {
     return;
   }

@@ -1,7 +1,8 @@
-// NodeClasses and the older kinds: what the cloud or the translation will make of them.
+// Warnings about NodeClasses and the legacy kinds: what the cloud, or their translation, will do
+// otherwise than written.
 #include "millwright/base/base64.hpp"
 #include "millwright/model/codec.hpp"
-#include "warnings.hpp"
+#include "webhooks/src/warnings.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
@@ -10,12 +11,6 @@ namespace millwright::webhooks {
 namespace {
 
 namespace json = boost::json;
-
-std::string text_at(const json::value& object, std::string_view path) {
-  const json::value* found = model::find_path(object, path);
-  const json::string* text = found == nullptr ? nullptr : found->if_string();
-  return text == nullptr ? std::string() : std::string(*text);
-}
 
 bool is_true(const json::value& object, std::string_view path) {
   const json::value* found = model::find_path(object, path);
@@ -31,7 +26,7 @@ void warn_of_cce(const json::value& object, Warnings& warnings) {
         "refuse " +
         std::to_string(root->get_int64()));
   }
-  const std::string password = text_at(object, "spec.login.userPassword.password");
+  const std::string_view password = model::text_at(object, "spec.login.userPassword.password");
   if (password.empty()) {
     return;
   }
@@ -68,12 +63,12 @@ void warn_of_node_template(const json::value& object, Warnings& warnings) {
   warnings.add(
       "karpenter.k8s.aws/v1alpha1 AWSNodeTemplate is the older form of EC2NodeClass; it is "
       "translated and keeps working, and `millwright convert` writes the new form");
-  if (!text_at(object, "spec.launchTemplate").empty()) {
+  if (!model::text_at(object, "spec.launchTemplate").empty()) {
     warnings.add(
         "spec.launchTemplate cannot be translated, so no node will be made; describe the "
         "nodes by selectors, userData and blockDeviceMappings instead");
   }
-  if (text_at(object, "spec.amiFamily") == "Ubuntu" &&
+  if (model::text_at(object, "spec.amiFamily") == "Ubuntu" &&
       model::find_path(object, "spec.amiSelector") == nullptr) {
     warnings.add(
         "spec.amiFamily: Ubuntu has no images of its own any more; select them with "

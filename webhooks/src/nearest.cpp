@@ -1,4 +1,4 @@
-#include "nearest.hpp"
+#include "webhooks/src/nearest.hpp"
 
 #include <algorithm>
 #include <charconv>

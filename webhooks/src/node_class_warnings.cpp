@@ -1,24 +1,28 @@
-// Does the pool's NodeClass exist, is it of a kind that a cloud here serves, is it ready?
+// Warnings about a NodePool whose NodeClass does not exist, is not ready, or is of a kind that no
+// enabled cloud serves.
 #include "millwright/model/kinds.hpp"
-#include "nearest.hpp"
-#include "warnings.hpp"
+#include "webhooks/src/nearest.hpp"
+#include "webhooks/src/warnings.hpp"
+
+#include <algorithm>
 
 namespace millwright::webhooks {
 namespace {
 
-std::string served_kinds() {
+std::string kinds_of(const std::vector<model::Resource>& served) {
   std::string text;
-  for (const model::Resource& resource : model::node_class_resources()) {
+  for (const model::Resource& resource : served) {
     text += text.empty() ? "" : ", ";
     text += resource.kind;
   }
-  return text;
+  return text.empty() ? "none" : text;
 }
 
-void warn_of_unknown_kind(const model::NodeClassReference& ref, Warnings& warnings) {
-  std::string text = "spec.template.spec.nodeClassRef: no cloud serves " + ref.kind + "." +
+void warn_of_unserved_kind(const model::NodeClassReference& ref,
+                           const std::vector<model::Resource>& served, Warnings& warnings) {
+  std::string text = "spec.template.spec.nodeClassRef: no enabled cloud serves " + ref.kind + "." +
                      ref.group + ", so the pool will make no node; ";
-  for (const model::Resource& resource : model::node_class_resources()) {
+  for (const model::Resource& resource : served) {
     if (resource.group == ref.group) {
       warnings.add(text + "the kind of that group is " + std::string(resource.kind));
       return;
@@ -28,16 +32,13 @@ void warn_of_unknown_kind(const model::NodeClassReference& ref, Warnings& warnin
       return;
     }
   }
-  warnings.add(text + "served are " + served_kinds());
+  warnings.add(text + "served are " + kinds_of(served));
 }
 
-bool is_served(const model::NodeClassReference& ref) {
-  for (const model::Resource& resource : model::node_class_resources()) {
-    if (resource.group == ref.group && resource.kind == ref.kind) {
-      return true;
-    }
-  }
-  return false;
+bool is_served(const model::NodeClassReference& ref, const std::vector<model::Resource>& served) {
+  return std::any_of(served.begin(), served.end(), [&ref](const model::Resource& resource) {
+    return resource.group == ref.group && resource.kind == ref.kind;
+  });
 }
 
 bool is_of_kind(const model::NodeClass& node_class, const model::NodeClassReference& ref) {
@@ -58,14 +59,15 @@ void warn_of_state(const model::NodeClass& node_class, Warnings& warnings) {
 
 }  // namespace
 
-void warn_of_node_class(const model::NodePool& pool, const World& world, Warnings& warnings) {
+void warn_of_node_class(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                        Warnings& warnings) {
   const model::NodeClassReference& ref = pool.template_.node_class_ref;
-  if (!is_served(ref)) {
-    warn_of_unknown_kind(ref, warnings);
+  if (!is_served(ref, cluster.served_node_classes)) {
+    warn_of_unserved_kind(ref, cluster.served_node_classes, warnings);
     return;
   }
   Texts names;
-  for (const model::NodeClass& node_class : world.node_classes) {
+  for (const model::NodeClass& node_class : cluster.node_classes) {
     if (!is_of_kind(node_class, ref)) {
       continue;
     }

@@ -1,7 +1,7 @@
 // What a pool's own text brings about: ties with other pools, disruption that never happens.
 #include "millwright/base/cron.hpp"
 #include "millwright/scheduling/requirements.hpp"
-#include "warnings.hpp"
+#include "webhooks/src/warnings.hpp"
 
 #include <algorithm>
 #include <set>
@@ -146,13 +146,14 @@ void warn_of_consolidation(const model::NodePool& pool, Warnings& warnings) {
 
 }  // namespace
 
-void warn_of_weight_ties(const model::NodePool& pool, const World& world, Warnings& warnings) {
+void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                         Warnings& warnings) {
   constexpr std::size_t kNamed = 3;
   if (pool.replicas) {
     return;
   }
   std::vector<std::string> tied;
-  for (const model::NodePool& other : world.node_pools) {
+  for (const model::NodePool& other : cluster.node_pools) {
     if (other.meta.name != pool.meta.name && !other.meta.is_deleting() && !other.replicas &&
         other.weight == pool.weight && overlaps(pool, other)) {
       tied.push_back(other.meta.name);

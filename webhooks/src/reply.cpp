@@ -1,4 +1,4 @@
-#include "reply.hpp"
+#include "webhooks/src/reply.hpp"
 
 #include "millwright/base/base64.hpp"
 

@@ -1,9 +1,9 @@
-// AdmissionReview replies: who may pass, what to change, what to say.
+// AdmissionReview replies.
 #pragma once
 
 #include "millwright/schema/schema.hpp"
 #include "millwright/webhooks/admission.hpp"
-#include "review.hpp"
+#include "webhooks/src/review.hpp"
 
 #include <boost/json/value.hpp>
 

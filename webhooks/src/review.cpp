@@ -1,4 +1,4 @@
-#include "review.hpp"
+#include "webhooks/src/review.hpp"
 
 #include "millwright/model/codec.hpp"
 
@@ -12,19 +12,13 @@ namespace millwright::webhooks {
 namespace {
 
 namespace json = boost::json;
+using model::text_at;
 
 constexpr std::string_view kReviewVersion = "admission.k8s.io/v1";
 constexpr std::string_view kOperations[] = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
 
 auto refuse(std::string message) {
   return base::fail(base::ErrorKind::Invalid, std::move(message));
-}
-
-std::string text(const json::value* parent, std::string_view name) {
-  const json::object* fields = parent == nullptr ? nullptr : parent->if_object();
-  const json::value* value = fields == nullptr ? nullptr : fields->if_contains(name);
-  const json::string* found = value == nullptr ? nullptr : value->if_string();
-  return found == nullptr ? std::string() : std::string(*found);
 }
 
 json::value take(json::object& request, std::string_view name) {
@@ -36,9 +30,8 @@ std::string name_of(const json::value& object, std::string requested) {
   if (!requested.empty()) {
     return requested;
   }
-  const json::value* metadata = model::find_path(object, "metadata");
-  const std::string name = text(metadata, "name");
-  return name.empty() ? text(metadata, "generateName") : name;
+  const std::string_view name = text_at(object, "metadata.name");
+  return std::string(name.empty() ? text_at(object, "metadata.generateName") : name);
 }
 
 base::Result<> check_objects(const Review& review) {
@@ -60,30 +53,29 @@ base::Result<> check_objects(const Review& review) {
 base::Result<Review> read_request(json::object& request) {
   const json::value whole(request);
   Review review;
-  review.uid = text(&whole, "uid");
+  review.uid = text_at(whole, "uid");
   if (review.uid.empty()) {
     return refuse("request.uid: expected the request's identifier");
   }
-  review.operation = text(&whole, "operation");
+  review.operation = text_at(whole, "operation");
   if (std::find(std::begin(kOperations), std::end(kOperations), review.operation) ==
       std::end(kOperations)) {
     return refuse("request.operation: expected CREATE, UPDATE, DELETE or CONNECT, found \"" +
                   review.operation + "\"");
   }
-  const json::value* kind = model::find_path(whole, "kind");
-  review.group = text(kind, "group");
-  review.version = text(kind, "version");
-  review.kind = text(kind, "kind");
+  review.group = text_at(whole, "kind.group");
+  review.version = text_at(whole, "kind.version");
+  review.kind = text_at(whole, "kind.kind");
   if (review.version.empty() || review.kind.empty()) {
     return refuse("request.kind: expected group, version and kind of the object");
   }
-  review.sub_resource = text(&whole, "subResource");
+  review.sub_resource = text_at(whole, "subResource");
   review.object = take(request, "object");
   review.old_object = take(request, "oldObject");
   if (const auto checked = check_objects(review); !checked) {
     return tl::unexpected(checked.error());
   }
-  review.name = name_of(review.object, text(&whole, "name"));
+  review.name = name_of(review.object, std::string(text_at(whole, "name")));
   return review;
 }
 
@@ -107,12 +99,13 @@ base::Result<Review> parse_review(std::string_view text_of_review) {
   if (!parsed->is_object()) {
     return refuse("the body is not an AdmissionReview: expected a JSON object");
   }
-  if (text(&*parsed, "kind") != "AdmissionReview") {
-    return refuse("kind: expected \"AdmissionReview\", found \"" + text(&*parsed, "kind") + "\"");
+  if (text_at(*parsed, "kind") != "AdmissionReview") {
+    return refuse("kind: expected \"AdmissionReview\", found \"" +
+                  std::string(text_at(*parsed, "kind")) + "\"");
   }
-  if (text(&*parsed, "apiVersion") != kReviewVersion) {
+  if (text_at(*parsed, "apiVersion") != kReviewVersion) {
     return refuse("apiVersion: expected \"" + std::string(kReviewVersion) + "\", found \"" +
-                  text(&*parsed, "apiVersion") +
+                  std::string(text_at(*parsed, "apiVersion")) +
                   "\"; set admissionReviewVersions to [\"v1\"] in the webhook configuration");
   }
   json::value* request = parsed->get_object().if_contains("request");

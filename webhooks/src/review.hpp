@@ -1,4 +1,5 @@
-// AdmissionReview requests of admission.k8s.io/v1, read without trusting a byte of them.
+// AdmissionReview requests of admission.k8s.io/v1. Whatever the bytes, reading gives a review or an
+// error.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -17,13 +18,13 @@ struct Review {
   std::string group;  // of the object's kind
   std::string version;
   std::string kind;
-  std::string name;               // metadata.name, or the prefix of a name still to be made
+  std::string name;               // metadata.name, or metadata.generateName
   boost::json::value object;      // null on DELETE and CONNECT
   boost::json::value old_object;  // null but on UPDATE and DELETE
 
   std::string api_version() const;
-  // Rules and defaults concern only what is written to the object itself and stays: no deletion, no
-  // sub-resource, no object that is on its way out and only loses its finalizers.
+  // True for a create or update of the object itself. Rules and defaults do not apply to deletions,
+  // sub-resources, and objects being deleted, which only lose their finalizers.
   bool concerns_content() const;
 };
 

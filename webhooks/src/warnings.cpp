@@ -1,4 +1,4 @@
-#include "warnings.hpp"
+#include "webhooks/src/warnings.hpp"
 
 #include "millwright/model/codec.hpp"
 
@@ -42,7 +42,8 @@ std::vector<std::string> Warnings::take() && {
 }
 
 std::vector<std::string> warnings_about(const model::Resource& resource,
-                                        const boost::json::value& object, const World* world) {
+                                        const boost::json::value& object,
+                                        const ClusterSnapshot* cluster) {
   Warnings warnings;
   if (resource != model::kNodePoolResource) {
     warn_of_cloud_class(resource, object, warnings);
@@ -52,12 +53,12 @@ std::vector<std::string> warnings_about(const model::Resource& resource,
   if (!pool) {
     return {};  // validation says what is wrong with it
   }
-  if (world != nullptr) {
-    warn_of_node_class(*pool, *world, warnings);
-    warn_of_catalog(*pool, *world, warnings);
-    warn_of_weight_ties(*pool, *world, warnings);
+  if (cluster != nullptr) {
+    warn_of_node_class(*pool, *cluster, warnings);
+    warn_of_catalog(*pool, *cluster, warnings);
+    warn_of_weight_ties(*pool, *cluster, warnings);
   }
-  warn_of_disruption(*pool, world != nullptr ? world->now : base::TimePoint(), warnings);
+  warn_of_disruption(*pool, cluster != nullptr ? cluster->now : base::TimePoint(), warnings);
   warn_of_pool_limits(*pool, warnings);
   return std::move(warnings).take();
 }

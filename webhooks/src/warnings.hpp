@@ -1,6 +1,6 @@
-// Warnings: what is accepted but will not do what its author thinks. kubectl prints them on every
-// write; nothing depends on them. Only what the rules of a field cannot see belongs here: other
-// objects, the clouds' catalogs, the course of time.
+// Warnings: the object is accepted, but will not do what its author thinks. kubectl prints them;
+// nothing depends on them. They are for what the rules of a field cannot see: other objects, the
+// clouds' catalogs, time.
 #pragma once
 
 #include "millwright/model/karpenter.hpp"
@@ -14,8 +14,8 @@
 
 namespace millwright::webhooks {
 
-// Collects texts within what an API server passes on: each below 256 bytes, all below 4096
-// (AdmissionResponse.warnings).
+// Collects texts within the limits of AdmissionResponse.warnings: each below 256 bytes, all
+// together below 4096.
 class Warnings {
  public:
   void add(std::string text);
@@ -28,14 +28,18 @@ class Warnings {
   std::size_t left_out_ = 0;
 };
 
-// `world` may be nullptr: then only the object itself is looked at.
+// `cluster` may be nullptr: then only the object itself is looked at.
 std::vector<std::string> warnings_about(const model::Resource& resource,
-                                        const boost::json::value& object, const World* world);
+                                        const boost::json::value& object,
+                                        const ClusterSnapshot* cluster);
 
 // The parts, each about one concern.
-void warn_of_node_class(const model::NodePool& pool, const World& world, Warnings& warnings);
-void warn_of_catalog(const model::NodePool& pool, const World& world, Warnings& warnings);
-void warn_of_weight_ties(const model::NodePool& pool, const World& world, Warnings& warnings);
+void warn_of_node_class(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                        Warnings& warnings);
+void warn_of_catalog(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                     Warnings& warnings);
+void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& cluster,
+                         Warnings& warnings);
 void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings);
 void warn_of_pool_limits(const model::NodePool& pool, Warnings& warnings);
 void warn_of_cloud_class(const model::Resource& resource, const boost::json::value& object,

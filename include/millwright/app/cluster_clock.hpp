@@ -1,8 +1,8 @@
-// Which clock Millwright counts by. Objects carry the API server's times (creationTimestamp) and
-// those that an earlier leader wrote; a replica whose machine is an hour ahead would find every
-// claim an hour too old and give up nodes that are still starting. So a process begins at the API
-// server's time when its own machine disagrees, and goes on by the monotonic clock, which no
-// correction of the machine's time moves.
+// The clock of the process. Objects carry times of the API server (creationTimestamp) and of
+// earlier leaders. A replica whose machine is an hour ahead would find every claim an hour too old
+// and give up nodes that are still starting. So a process starts with the API server's time when
+// the machine's differs, and then counts by the monotonic clock: corrections of the machine's time
+// do not move it.
 #pragma once
 
 #include "millwright/base/log.hpp"

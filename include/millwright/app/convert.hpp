@@ -1,5 +1,5 @@
-// `millwright convert`: the legacy kinds of a manifest as today's objects, by the mapping that the
-// controller itself uses (controllers/legacy.hpp), with a remark for whatever has no equivalent.
+// `millwright convert`: turns the legacy kinds of a manifest into today's objects, by the mapping
+// of the legacy controller (controllers/legacy/legacy.hpp). Remarks name what has no equivalent.
 // Pure: text in, text out.
 #pragma once
 

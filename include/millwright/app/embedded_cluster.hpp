@@ -1,9 +1,9 @@
-// A whole cluster in this process: the sandbox's API server, scheduler, kubelet and clouds, with
-// the real engine working on it. Over real sockets (HTTPS on loopback for the API, the webhooks and
-// the extender) with a real or scaled loop, or entirely in process with a virtual one.
+// A whole cluster in this process: the sandbox's API server, scheduler, kubelet and clouds, and the
+// real engine. With a real or scaled loop it talks over sockets (HTTPS on loopback for the API, the
+// webhooks and the extender); with a virtual loop everything is called in process.
 #pragma once
 
-#include "millwright/app/wiring.hpp"
+#include "millwright/app/engine.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/sandbox/world.hpp"
 

@@ -1,7 +1,6 @@
-// What `millwright install` prints for `kubectl apply -f -`: everything Millwright needs in a
-// cluster, for each way of standing beside kube-scheduler. Pure text from options; no I/O. The
-// files in manifests/install and manifests/scheduler are its output, and the Helm chart renders to
-// the same.
+// The manifests that `millwright install` prints for `kubectl apply -f -`, for each way of working
+// with kube-scheduler. Pure: options in, text out. The files in manifests/install and
+// manifests/scheduler are its output; the Helm chart renders the same objects.
 #pragma once
 
 #include "millwright/base/result.hpp"

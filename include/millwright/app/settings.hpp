@@ -5,7 +5,7 @@
 #include "millwright/base/log.hpp"
 #include "millwright/cloud/aws.hpp"
 #include "millwright/cloud/simulated.hpp"
-#include "millwright/controllers/scheduler_wiring.hpp"
+#include "millwright/controllers/process/calling_scheduler.hpp"
 #include "millwright/controllers/services.hpp"
 #include "millwright/extender/extender.hpp"
 
@@ -45,10 +45,14 @@ struct Settings {
   base::LogFormat log_format = base::LogFormat::Json;
   std::string instance_types_file;
   bool serve_bind = false;
-  std::map<std::string, bool> feature_gates;
+  std::map<std::string, bool> feature_gates;      // as switched, known or not
+  std::map<std::string, bool> aws_feature_gates;  // the same
   controllers::Options controllers;
   extender::Policy policy;
 };
+
+// Whose a setting is.
+enum class SettingGroup { Karpenter, Millwright, Aws, Simulated, NoEffect };
 
 struct Setting {
   std::string_view flag;         // "metrics-port"
@@ -57,6 +61,7 @@ struct Setting {
   std::string_view help;
   // Stores the value; what is wrong with it, or empty.
   std::string (*apply)(std::string_view text, Settings& settings);
+  SettingGroup group = SettingGroup::Millwright;
   // A malformed environment value is a problem too: the default would quietly be something else.
   bool must_be_right = false;
 };
@@ -67,10 +72,16 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 struct LoadedSettings {
   Settings settings;
   std::vector<std::string> problems;  // all of them; not empty: do not start
-  std::vector<std::string> warnings;  // environment values that were ignored, as Karpenter does
+  // What was given and does not count: wrong environment values (Karpenter ignores those too),
+  // settings and feature gates without effect.
+  std::vector<std::string> warnings;
 };
 // `flags` by flag name, without dashes.
 LoadedSettings load_settings(const std::map<std::string, std::string>& flags,
                              const Environment& environment);
+
+// The table for --help, and as the page docs/settings.md.
+std::string settings_help();
+std::string settings_reference();
 
 }  // namespace millwright::app

@@ -9,8 +9,8 @@
 namespace millwright::base {
 
 std::string encode_base64(std::string_view bytes);
-// White space is allowed (kubeconfigs wrap lines), missing padding is not. The error never shows
-// the text, which may be a secret.
+// Ignores white space, since kubeconfigs wrap lines; requires padding. The error does not show the
+// text, which may be a secret.
 Result<std::string> decode_base64(std::string_view text);
 
 }  // namespace millwright::base

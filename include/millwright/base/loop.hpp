@@ -1,6 +1,6 @@
-// The loop: one thread of execution with a clock and timers. Cluster state and every controller
-// live on it. Real (optionally scaled, so that ten minutes pass in twenty seconds) or virtual
-// (time jumps to the next timer, so that a day takes milliseconds and a seed fixes the run).
+// The event loop: one thread with a clock and timers. Cluster state and every controller run on it.
+// A RealLoop follows the wall clock, if wanted faster (ten minutes in twenty seconds). A
+// VirtualLoop jumps to the next timer: a day takes milliseconds, and a seed determines the run.
 #pragma once
 
 #include "millwright/base/time.hpp"
@@ -26,7 +26,7 @@ class Loop {
   virtual TimePoint now() const = 0;
   virtual void post(std::function<void()> callback) = 0;
   virtual TimerId at(TimePoint time, std::function<void()> callback) = 0;
-  // A timer that has fired or was cancelled before is ignored.
+  // Does nothing when the timer has fired or was cancelled already.
   virtual void cancel(TimerId timer) = 0;
 
   TimerId after(Duration delay, std::function<void()> callback) {
@@ -80,7 +80,8 @@ class RealLoop final : public Loop {
   std::unique_ptr<State> state_;
 };
 
-// Where a solve runs: a thread beside the loop, or at once when time is virtual.
+// Where long computations run, such as the planner: a thread of its own, or at once on the caller's
+// when time is virtual.
 class Compute {
  public:
   virtual ~Compute() = default;
@@ -105,7 +106,7 @@ class ComputeThread final : public Compute {
   std::unique_ptr<State> state_;
 };
 
-// The machine's wall clock, for what lives outside any loop (certificate files, start-up).
+// The machine's wall clock, for code that runs on no loop (certificate files, start-up).
 TimePoint system_now();
 
 }  // namespace millwright::base

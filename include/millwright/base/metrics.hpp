@@ -1,5 +1,5 @@
-// Metrics behind a small façade over prometheus-cpp. Families are declared where they are used,
-// by value; asking twice for the same name gives the same family. Thread-safe.
+// Prometheus metrics. A metric family is created when it is first used; the same name always means
+// the same family. Thread-safe.
 #pragma once
 
 #include <map>

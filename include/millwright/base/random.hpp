@@ -1,4 +1,4 @@
-// The only source of chance: seeded, injected, the same sequence on every platform.
+// The only source of random numbers: seeded, passed in, the same sequence on every platform.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The error vocabulary of the whole program: errors are values, and their kind drives behaviour
-// (retry, HTTP status, condition reason) while their message is for people.
+// Errors are values. Code decides by an error's kind (retry, HTTP status, condition reason); the
+// message is for people.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -14,24 +14,24 @@ namespace millwright::base {
 
 enum class ErrorKind : std::uint8_t {
   Invalid,      // the input is wrong; retrying the same input cannot help
-  NotFound,     // the thing does not exist (any more)
-  Conflict,     // a concurrent change won; read again and retry
-  Exists,       // a thing of that name exists already
+  NotFound,     // it does not exist, or no longer
+  Conflict,     // somebody else changed it first; read again and retry
+  Exists,       // an object of that name exists already
   Throttled,    // told to slow down; retry_after says for how long
   Unavailable,  // the other side is down or failing; retry with backoff
   Timeout,      // no answer within the deadline; the effect is unknown
   Denied,       // authentication, authorisation or admission refused
   Gone,         // the requested resource version was compacted; list again
   NoCapacity,   // the cloud has no capacity for the offering asked for
-  NotReady,     // a thing depended on is not ready yet
-  Cancelled,    // we stopped it ourselves
-  Internal,     // a defect of ours
+  NotReady,     // something needed first is not ready yet
+  Cancelled,    // this program stopped it
+  Internal,     // a bug in this program
 };
 
 // Stable lower-case name, e.g. "not_found"; used in logs and metric labels.
 std::string_view to_string(ErrorKind kind);
 
-// True when the same call may succeed later without a change of input.
+// True when the same call may succeed later.
 bool is_retryable(ErrorKind kind);
 
 struct Error {
@@ -73,3 +73,13 @@ inline tl::unexpected<Error> with_context(std::string_view context, Error error)
     co_return ::tl::unexpected(std::move(var##_result).error()); \
   }                                                              \
   auto var = *std::move(var##_result)
+
+// Evaluates a Result, given as an expression or a variable, whose value is not needed; on error
+// returns the error from the enclosing coroutine.
+#define MW_CO_CHECK(expr)                                                                       \
+  do {                                                                                          \
+    auto&& mw_co_checked = (expr);                                                              \
+    if (!mw_co_checked) {                                                                       \
+      co_return ::tl::unexpected(std::forward<decltype(mw_co_checked)>(mw_co_checked).error()); \
+    }                                                                                           \
+  } while (false)

@@ -1,5 +1,5 @@
-// Coroutines on a Loop. Asio's awaitables would do the same at 2 s of compile time per file and
-// without virtual time; these are a page of code.
+// Coroutines on a Loop. Asio's awaitables cost 2 s of compile time per file and know no virtual
+// time.
 //
 // Rules: parameters by value; no capturing lambda as a coroutine; no co_await inside a conditional
 // expression. A Task is lazy: nothing runs until it is awaited or spawned. Destroying a suspended
@@ -38,7 +38,7 @@ struct FinalAwaiter {
 };
 
 struct TaskPromiseBase {
-  // Set once the awaiter has really suspended.
+  // Set only when the awaiter is suspended.
   std::coroutine_handle<> continuation = std::noop_coroutine();
   std::suspend_always initial_suspend() const noexcept { return {}; }
   FinalAwaiter final_suspend() const noexcept { return {}; }
@@ -228,7 +228,7 @@ Task<std::invoke_result_t<F>> offload(Loop& loop, Compute& compute, F work) {
   co_return std::move(std::get<1>(outcome));
 }
 
-// A wake-up that remembers one signal: notify() before wait() is not lost. Loop thread only.
+// Wakes a waiting coroutine. A notify() that comes before wait() is remembered. Loop thread only.
 class Signal {
  public:
   explicit Signal(Loop& loop) : loop_(loop) {}
@@ -242,10 +242,10 @@ class Signal {
   std::list<Promise<bool>> waiters_;
 };
 
-// Child tasks that live no longer than their group. Loop thread only. Stopping asks every child
-// through stop_token(); join() waits for the last. Destroying the group destroys what still runs.
-// An exception that leaves a child is a defect: it goes to `on_failure`, which by default ends
-// the process with the exception's message.
+// Child tasks that live no longer than their group. request_stop() asks every child to stop, join()
+// waits for the last of them. Destroying the group destroys the tasks that still run. An exception
+// that leaves a task is a bug: it goes to `on_failure`, which by default ends the process with the
+// exception's message. Loop thread only.
 class TaskGroup {
  public:
   using FailureHandler = std::function<void(std::exception_ptr)>;
@@ -254,7 +254,7 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Starts the task through the loop (not inside this call).
+  // The task starts on a later turn of the loop, not inside this call.
   void spawn(Task<void> task);
   void request_stop();
   std::stop_token stop_token() const;

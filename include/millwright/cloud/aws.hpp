@@ -20,18 +20,23 @@ namespace millwright::cloud {
 // Karpenter's settings of the same names.
 struct AwsSettings {
   std::string cluster_name;         // CLUSTER_NAME, required
-  std::string cluster_endpoint;     // CLUSTER_ENDPOINT; empty: EKS DescribeCluster tells
+  std::string cluster_endpoint;     // CLUSTER_ENDPOINT; empty: from EKS DescribeCluster
   std::string cluster_ca_bundle;    // CLUSTER_CA_BUNDLE, base64 of the PEM; likewise
-  std::string kubernetes_version;   // "1.31"; empty: EKS tells
+  std::string kubernetes_version;   // "1.31"; empty: from EKS
   std::string cluster_dns_address;  // of the kube-dns Service; empty: images find it themselves
   bool isolated_vpc = false;        // ISOLATED_VPC: the Pricing API cannot be reached
+  bool eks_control_plane = false;   // EKS_CONTROL_PLANE: version and service addresses are EKS's
+  // AMI_REFRESH_INTERVAL, SUBNET_REFRESH_INTERVAL: how long what a class selects is used before EC2
+  // is asked again.
+  base::Duration ami_refresh_interval = std::chrono::minutes(1);
+  base::Duration subnet_refresh_interval = std::chrono::minutes(1);
   double vm_memory_overhead_percent = 0.075;  // VM_MEMORY_OVERHEAD_PERCENT
   std::int64_t reserved_enis = 0;             // RESERVED_ENIS
   bool reserved_capacity = true;              // the feature gate ReservedCapacity
-  bool disable_dry_run = false;               // DISABLE_DRY_RUN: no launch is tried for a class
+  bool disable_dry_run = false;               // DISABLE_DRY_RUN: make no dry runs for classes
   bool enable_zonal_shift = false;            // ENABLE_ZONAL_SHIFT: ask ARC which zones to avoid
   std::string interruption_queue;             // INTERRUPTION_QUEUE: an SQS queue's name
-  std::string price_file;                     // prices to use while the API gives none
+  std::string price_file;                     // prices to use while there are none from AWS
   std::string price_cache;                    // file that keeps AWS's last prices over a restart
   std::uint64_t seed = 0;
 };

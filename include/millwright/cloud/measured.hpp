@@ -1,5 +1,5 @@
-// A cloud whose calls are measured: karpenter_cloudprovider_duration_seconds and
-// karpenter_cloudprovider_errors_total, as Karpenter's metrics decorator of its cloud providers.
+// Measures a provider's calls: karpenter_cloudprovider_duration_seconds and
+// karpenter_cloudprovider_errors_total, as Karpenter's metrics decorator of cloud providers does.
 #pragma once
 
 #include "millwright/base/metrics.hpp"

@@ -1,6 +1,7 @@
-// What Millwright asks of a cloud. One implementation per cloud; none knows another. Loop thread
-// only. Errors are typed: NoCapacity (the offering is sold out and marked so), NotReady (the
-// NodeClass is not), NotFound (the instance is gone), Throttled, Denied, Invalid, Unavailable.
+// The interface to a cloud. One implementation per cloud; none includes another. Loop thread only.
+// Error kinds: NoCapacity (the offering is sold out and marked unavailable), NotReady (the
+// NodeClass is not ready), NotFound (the instance is gone), Throttled, Denied, Invalid,
+// Unavailable.
 #pragma once
 
 #include "millwright/base/task.hpp"
@@ -33,21 +34,15 @@ struct Instance {
   model::ResourceList allocatable;
   std::optional<base::TimePoint> launched_at;
   bool terminating = false;
-  std::string node_name;  // what its kubelet will register as; empty when the cloud cannot tell
+  std::string node_name;  // the name its Node will have; empty when the cloud does not know it
 };
 
-struct RepairPolicy {
-  std::string condition_type;
-  model::ConditionStatus condition_status = model::ConditionStatus::False;
-  base::Duration toleration{};
-};
-
-// What a cloud says about an instance of ours (Karpenter's interruption messages).
+// A cloud's notice about one of our instances (Karpenter's interruption messages).
 struct InstanceNotice {
   enum class Action : std::uint8_t {
-    Tell,   // an event, nothing else
-    Drain,  // the instance goes, or should: its NodeClaim is deleted
-    Force,  // it has failed: likewise, and without waiting for its pods
+    Tell,   // record an event, nothing else
+    Drain,  // the instance will end, or should: delete its NodeClaim
+    Force,  // the instance has failed: likewise, without waiting for its pods
   };
   std::string provider_id;
   std::string kind;    // the reason in metrics: "spot_interrupted"
@@ -64,14 +59,14 @@ struct NodeClassCondition {
   std::string message;
 };
 
-// What a NodeClass resolves to: its new status and whether it is ready.
+// The result of resolving a NodeClass: its new status and whether it is ready.
 struct NodeClassState {
   boost::json::value status;  // without conditions
   bool ready = false;
   std::string reason;                               // of Ready=False
   std::string message;                              // what is missing and how to fix it
   std::vector<NodeClassCondition> conditions = {};  // besides Ready
-  model::StringMap annotations = {};                // to keep on the NodeClass: its drift hash
+  model::StringMap annotations = {};                // to set on the NodeClass: its drift hash
 };
 
 class Provider {
@@ -101,27 +96,26 @@ class Provider {
   // Why the claim's instance no longer matches its NodeClass; empty when it does.
   virtual Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                                    std::shared_ptr<const model::NodeClass> node_class) = 0;
-  virtual std::vector<RepairPolicy> repair_policies() const = 0;
   virtual Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) = 0;
-  // The finalizer that NodeClasses keep until release(); empty: nothing is made for a class itself.
+  // The finalizer that NodeClasses have until release(); empty: the provider creates nothing for a
+  // class itself.
   virtual std::string_view node_class_finalizer() const { return {}; }
-  // Ends what was made for the class, which is being deleted and that no claim refers to any more.
+  // Deletes what was created for the class, which is being deleted and has no claims any more.
   virtual Reply<> release(std::shared_ptr<const model::NodeClass> /*node_class*/) {
     co_return base::Result<>{};
   }
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;
-  // Background work that must be done once however many replicas run (acting on interruption
-  // messages, collecting what leaked), while this process leads and until `stop`.
+  // Background work for the leader only, until `stop`: acting on interruption messages, collecting
+  // what leaked.
   virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }
-  // Called on the loop when the catalog changed, and with what the cloud says about an instance;
-  // the same again while it is so.
+  // Callbacks on the loop: when the catalog changed, and with each notice about an instance. A
+  // notice is repeated while its cause lasts.
   virtual void on_catalog_change(std::function<void()> callback) = 0;
   virtual void on_interruption(std::function<void(InstanceNotice notice)> callback) = 0;
-  // Given before run(): whether some NodeClaim's status has the provider id. A provider that
-  // launches for many claims in one call tells by it, after a crash, which instances are nobody's
-  // yet.
+  // Call before run(). Says whether some NodeClaim's status has the provider id. A provider that
+  // launches for many claims in one call uses it after a crash to find instances without a claim.
   virtual void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) = 0;
 };
 

@@ -1,6 +1,6 @@
-// One simulated cloud for several processes. A real cloud outlives the program that calls it, and
-// all replicas see the same instances; so does a simulated one that `millwright cloud` serves and
-// controllers reach through RemoteCloud. Calls are JSON over plain HTTP, for loopback only.
+// One simulated cloud for several processes: `millwright cloud` serves it and controllers call it
+// through RemoteCloud. As with a real cloud, its instances outlive the controllers, and all
+// replicas see the same ones. Calls are JSON over plain HTTP, for loopback only.
 #pragma once
 
 #include "millwright/cloud/simulated.hpp"
@@ -11,13 +11,14 @@
 
 namespace millwright::cloud {
 
-// Carries one call out. `path` is "/<profile>/<verb>", `body` what RemoteCloud sent. Every outcome
-// of the call, errors included, is in the answer's body; other statuses mean that it was no call.
+// Carries out one call: `verb` is the last part of the path "/<profile>/<verb>", `body` what
+// RemoteCloud sent. The body of a 200 answer has the result or the error; other statuses mean that
+// the request was not a call.
 base::Task<net::Response> answer_cloud_call(SimulatedCloud& cloud, std::string verb,
                                             std::string body);
 
-// Instances live in the other process; the catalog, the resolution of NodeClasses and drift are
-// known here. Unavailable when the other process does not answer. Loop thread only.
+// Instances are in the other process. The catalog, resolving NodeClasses and drift are computed
+// here. Unavailable when the other process does not answer. Loop thread only.
 class RemoteCloud final : public Provider {
  public:
   // `url`: "http://127.0.0.1:8090".
@@ -41,7 +42,6 @@ class RemoteCloud final : public Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return local_->drift(std::move(claim), std::move(node_class));
   }
-  std::vector<RepairPolicy> repair_policies() const override { return local_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return local_->resolve(std::move(node_class));
   }
@@ -49,7 +49,7 @@ class RemoteCloud final : public Provider {
   void on_catalog_change(std::function<void()> callback) override {
     local_->on_catalog_change(std::move(callback));
   }
-  // Never called: the other process has nobody to tell.
+  // Never called: the other process does not send notices.
   void on_interruption(std::function<void(InstanceNotice)>) override {}
   void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 

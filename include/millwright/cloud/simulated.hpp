@@ -1,9 +1,9 @@
-// A cloud that exists only in memory: the catalog, prices, delays and failures of one cloud's
-// profile, driven by a Loop and a seed, so that a whole story can run in virtual time and run the
-// same way again. It serves `millwright sandbox`, kwok clusters and tests.
+// A cloud in memory, with the catalog, prices, delays and failures of one cloud's profile. A Loop
+// and a seed drive it, so that a run can be repeated exactly, in virtual time. Used by `millwright
+// sandbox`, kwok clusters and tests.
 //
-// It makes instances, not Node objects: an InstanceListener is told when a machine appears and
-// goes, and plays its kubelet.
+// It makes instances, not Node objects: an InstanceListener is called when a machine appears and
+// when it goes, and acts as its kubelet.
 #pragma once
 
 #include "millwright/base/loop.hpp"
@@ -30,8 +30,6 @@ enum class Profile : std::uint8_t {
 };
 std::string_view to_string(Profile profile);  // "kwok"
 std::optional<Profile> parse_profile(std::string_view text);
-// The profile that serves a NodeClass kind, for example "EC2NodeClass".
-std::optional<Profile> profile_for_kind(std::string_view node_class_kind);
 
 // How long something takes: between `least` and `most`, half of the draws below `typical`.
 struct Latency {
@@ -79,6 +77,17 @@ struct SimulatedSettings {
 // Delays that resemble the profile's cloud; none for Kwok. No failures.
 SimulatedSettings default_settings(Profile profile);
 
+// What a machine's kubelet registers its Node with (--node-labels, --register-with-taints): the
+// labels and taints of its NodeClaim too, so that admission policies on Nodes see them, and
+// karpenter.sh/unregistered, so that nothing runs there before its claim is known. `claim` may be
+// nullptr: a machine that was not told its claim registers with the instance's labels alone.
+struct KubeletRegistration {
+  model::StringMap labels;
+  std::vector<model::Taint> taints;
+};
+KubeletRegistration kubelet_registration(const Instance& instance, const model::NodeClaim* claim,
+                                         const std::string& node_name);
+
 // Plays the machines. Called on the loop; must not call back into the cloud synchronously.
 class InstanceListener {
  public:
@@ -113,7 +122,6 @@ class SimulatedCloud final : public Provider {
       const model::NodePool& pool, const model::NodeClass& node_class) const override;
   Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                            std::shared_ptr<const model::NodeClass> node_class) override;
-  std::vector<RepairPolicy> repair_policies() const override;
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override;
   // Moves prices. Interruptions happen whether it runs or not.
   base::Task<void> run(std::stop_token stop) override;

@@ -1,12 +1,13 @@
-// The ledger of promises: holds (room kept for named pods on a claim or node) and fences (nodes
-// closed to new pods). Memory first, so that the extender answers without waiting for the loop;
-// controllers mirror it on objects, so that every replica and a restarted one know the same.
-// Thread-safe.
+// The ledger: holds (room kept for named pods on a claim or node) and fences (nodes closed to new
+// pods). It is in memory, so that the extender answers without waiting for the loop; controllers
+// mirror it on objects, so that other replicas and a restarted one read it back. Thread-safe.
 #pragma once
 
 #include "millwright/cluster/shared_map.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -18,15 +19,6 @@
 
 namespace millwright::cluster {
 
-// Target of holds whose claim is being created and has no name yet, before the uid of the first of
-// their pods. No node or claim is called so: such a hold keeps its pod from every node. What the
-// claim itself says, once it is seen, replaces it.
-inline constexpr std::string_view kPlannedTarget = "planned/";
-
-// Put before the uid of a pod that runs on a node being removed, it names the hold that the pod's
-// successor will claim: an evicted pod comes back from its controller with another uid.
-inline constexpr std::string_view kSuccessorOf = "successor-of/";
-
 struct Fence {
   std::string node;    // Node name
   std::string reason;  // "Underutilized"
@@ -34,15 +26,15 @@ struct Fence {
   friend bool operator==(const Fence&, const Fence&) = default;
 };
 
-// The holds of one target, sorted by pod uid; immutable and shared between views.
+// The holds of one target, sorted by HoldId; immutable and shared between views.
 class HoldList {
  public:
-  // What a glance at the list needs to know.
+  // Enough to judge most requests without a walk over the list.
   struct Summary {
     model::ResourceList requests;  // of all holds together
     std::int32_t lowest_priority = 0;
     base::TimePoint earliest_deadline;
-    bool awaits_successor = false;  // some hold is kSuccessorOf a pod
+    bool awaits_heir = false;  // some hold is not a pod's own
   };
 
   HoldList() = default;
@@ -60,8 +52,8 @@ class HoldList {
   bool empty() const { return items().empty(); }
   const scheduling::Hold& front() const { return items().front(); }
   const scheduling::Hold& operator[](std::size_t index) const { return items()[index]; }
-  // nullptr when the pod has no hold here.
-  const scheduling::Hold* find(std::string_view pod_uid) const;
+  // nullptr when there is none.
+  const scheduling::Hold* find(scheduling::HoldKind kind, std::string_view pod_uid) const;
   friend bool operator==(const HoldList& a, const HoldList& b) {
     return a.block_ == b.block_ || a.items() == b.items();
   }
@@ -79,11 +71,24 @@ class HoldList {
 struct LedgerView {
   std::uint64_t generation = 0;
   SharedMap<HoldList> holds_by_target;
-  SharedMap<std::string> target_by_pod_uid;
+  std::array<SharedMap<std::string>, 3> targets_by_kind;  // by HoldKind, then pod uid
   SharedMap<Fence> fences_by_node;
 
-  // The pod's hold; nullptr when it has none.
-  const scheduling::Hold* hold_of(std::string_view pod_uid) const;
+  SharedMap<std::string>& targets(scheduling::HoldKind kind) {
+    return targets_by_kind[static_cast<std::size_t>(kind)];
+  }
+  const SharedMap<std::string>& targets(scheduling::HoldKind kind) const {
+    return targets_by_kind[static_cast<std::size_t>(kind)];
+  }
+  // nullptr when there is none.
+  const scheduling::Hold* find(scheduling::HoldKind kind, std::string_view pod_uid) const;
+  const scheduling::Hold* find(const scheduling::HoldId& id) const {
+    return find(id.kind, id.pod_uid);
+  }
+  // The pod's own hold.
+  const scheduling::Hold* hold_of(std::string_view pod_uid) const {
+    return find(scheduling::HoldKind::Pod, pod_uid);
+  }
 };
 using LedgerViewPtr = std::shared_ptr<const LedgerView>;
 
@@ -105,17 +110,17 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // A pod has at most one hold; a new one replaces the old.
+  // A new hold replaces the old one of the same HoldId.
   void hold(scheduling::Hold hold);
   // A whole plan's holds become visible together.
   void hold_all(std::vector<scheduling::Hold> holds);
-  void release(std::string_view pod_uid);
+  void release(const scheduling::HoldId& id);
   void release_target(std::string_view target);
-  // The claim's node has its name now: holds and deadlines move over.
+  // The claim has a node now: its holds move over to the node's name.
   void rename_target(std::string_view claim, std::string_view node);
   // New deadline for every hold on the target (Ready + grace).
   void set_deadline(std::string_view target, base::TimePoint deadline);
-  // The target is gone. Its holds bind nobody any more; the next expire() returns them.
+  // The target is gone: its holds no longer count, and the next expire() returns them.
   void lapse(std::string_view target);
   // Drops what is past its deadline; returns it, so that the pods can be woken.
   std::vector<scheduling::Hold> expire(base::TimePoint now);
@@ -123,37 +128,37 @@ class Ledger {
   void fence(Fence fence);
   void unfence(std::string_view node);
 
-  // What a mirror annotation says, as read from the object `source` ("NodeClaim/a", "Node/b").
-  // Replaces what the same source said before. What this process decided itself is newer than any
+  // Takes over what a mirror annotation of the object `source` ("NodeClaim/a", "Node/b") says, in
+  // place of what the same source said before. What this process decided itself is newer than any
   // mirror: its own holds and fences stay, and those it ended do not come back.
   void adopt_holds(std::string_view source, std::string_view target,
                    std::vector<scheduling::Hold> holds);
   void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
 
-  // These pods are bound, terminal or gone: no hold and no attempt of theirs counts any more.
-  // Returns the view's generation before and after.
+  // These pods are bound, terminal or gone: ends their own holds and their attempts. Returns the
+  // view's generation before and after.
   struct Generations {
     std::uint64_t before = 0;
     std::uint64_t after = 0;
   };
-  Generations settle_all(std::span<const std::string> pod_uids);
+  Generations drop_pods(std::span<const std::string> pod_uids);
 
   LedgerViewPtr view() const;
 
   // The extender reports that it let `pod_uid` pass to `node` at `now`: until the pod is seen
   // bound, refused, gone, or `kPassLifetime` is over, it may still land there.
   void passed(std::string_view pod_uid, std::string_view node, base::TimePoint now);
-  // A scheduling attempt begins: until its outcome is reported, the pod may land anywhere. Call it
-  // before view(), so that a fence is either seen by the attempt or sees the attempt.
+  // A scheduling attempt begins: until attempted() is called, the pod may land anywhere. Call it
+  // before view(), so that either the attempt sees a fence or in_doubt() sees the attempt.
   void attempt(std::string_view pod_uid, base::TimePoint now);
-  // The attempt's outcome: the nodes that passed, as node_hash() has them, in any order. Replaces
-  // what earlier attempts of the pod left (kube-scheduler runs one attempt per pod at a time).
+  // The attempt let these nodes pass, given as node_hash() in any order. Replaces what earlier
+  // attempts of the pod left (kube-scheduler runs one attempt per pod at a time).
   void attempted(std::string_view pod_uid, const model::ResourceList& requests,
                  std::vector<std::uint64_t> node_hashes, base::TimePoint now);
   void attempted(std::string_view pod_uid, const model::ResourceList& requests,
                  std::span<const std::string_view> nodes, base::TimePoint now);
-  // The pod is bound, gone, or was refused everywhere.
-  void settled(std::string_view pod_uid);
+  // The pod is bound, gone, or was refused everywhere: its attempt has ended.
+  void end_attempt(std::string_view pod_uid);
   // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
   // its fence.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;

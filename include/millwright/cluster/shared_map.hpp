@@ -1,12 +1,13 @@
 // A sorted map from names to values whose copies share almost everything: entries live in small
-// immutable chunks, a change replaces one chunk, a copy copies the chunk pointers. That is what
-// lets the ledger hand out a complete immutable view after every change. Copies may be read from
-// any thread; one object is not for concurrent writing.
+// immutable chunks, a change replaces one chunk, a copy copies the chunk pointers. So the ledger
+// can hand out a complete immutable view after every change. Copies may be read from any thread;
+// one map must not be written by two threads at once.
 #pragma once
+
+#include "millwright/base/chunk_iterator.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,42 +21,7 @@ class SharedMap {
  public:
   using value_type = std::pair<std::string, V>;
 
-  class const_iterator {
-   public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = SharedMap::value_type;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const value_type*;
-    using reference = const value_type&;
-
-    const_iterator() = default;
-    reference operator*() const { return (*(*chunks_)[chunk_])[position_]; }
-    pointer operator->() const { return &**this; }
-    const_iterator& operator++() {
-      if (++position_ == (*chunks_)[chunk_]->size()) {
-        ++chunk_;
-        position_ = 0;
-      }
-      return *this;
-    }
-    const_iterator operator++(int) {
-      const_iterator before = *this;
-      ++*this;
-      return before;
-    }
-    friend bool operator==(const const_iterator& a, const const_iterator& b) {
-      return a.chunk_ == b.chunk_ && a.position_ == b.position_;
-    }
-
-   private:
-    friend class SharedMap;
-    using Chunks = std::vector<std::shared_ptr<const std::vector<value_type>>>;
-    const_iterator(const Chunks* chunks, std::size_t chunk, std::size_t position)
-        : chunks_(chunks), chunk_(chunk), position_(position) {}
-    const Chunks* chunks_ = nullptr;
-    std::size_t chunk_ = 0;
-    std::size_t position_ = 0;
-  };
+  using const_iterator = base::ChunkIterator<value_type>;
   using iterator = const_iterator;
 
   const_iterator begin() const { return {&chunks_, 0, 0}; }

@@ -1,13 +1,14 @@
-// The live picture, built from events in any order: informers call upsert and remove, readers take
-// immutable snapshots. Loop thread only, but for latest(), which any thread may call.
+// The cluster state: a mirror of the cluster's objects, built from watch events in any order.
+// Informers call upsert and remove; readers take immutable snapshots. Loop thread only, but for
+// latest(), which any thread may call.
 //
 // Nodes and NodeClaims are joined by providerID under Karpenter's cluster state rules. An event
 // that is clearly older than what is known (the same uid with a lower resourceVersion, or an
 // object of the name created earlier) is ignored.
 //
-// State also keeps the ledger true to what every replica can see for itself:
-// - a pod that is bound, terminal or gone loses its hold and its attempts in flight, right after
-//   the snapshot that shows it is published: room is never counted by neither;
+// State also keeps the ledger up to date with what every replica sees:
+// - a pod that is bound, terminal or gone loses its hold and its attempts in flight, but only after
+//   a snapshot shows that pod: at no moment is its room missing from both;
 // - a claim that gets its node passes its holds on to the node's name;
 // - a target that is gone lets its holds lapse; a Node that is gone loses its fence;
 // - mirror annotations (model::kHoldsAnnotation on NodeClaim or Node, kFenceAnnotation on Node or
@@ -16,6 +17,7 @@
 #pragma once
 
 #include "millwright/cluster/ledger.hpp"
+#include "millwright/cluster/watched_kinds.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <functional>
@@ -32,30 +34,18 @@ class State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void upsert(std::shared_ptr<const model::Pod> pod);
-  void upsert(std::shared_ptr<const model::Node> node);
-  void upsert(std::shared_ptr<const model::NodeClaim> claim);
-  void upsert(std::shared_ptr<const model::NodePool> pool);
-  void upsert(std::shared_ptr<const model::NodeClass> node_class);
-  void upsert(std::shared_ptr<const model::NodeOverlay> overlay);
-  void upsert(std::shared_ptr<const model::CapacityBuffer> buffer);
-  void upsert(std::shared_ptr<const model::DaemonSet> daemon_set);
-  void upsert(std::shared_ptr<const model::PodDisruptionBudget> budget);
-  void upsert(std::shared_ptr<const model::PersistentVolumeClaim> claim);
-  void upsert(std::shared_ptr<const model::PersistentVolume> volume);
-  void upsert(std::shared_ptr<const model::StorageClass> storage_class);
-  void upsert(std::shared_ptr<const model::CSINode> csi_node);
-  void upsert(std::shared_ptr<const model::VolumeAttachment> attachment);
-  void upsert(std::shared_ptr<const model::Namespace> namespace_);
-  void upsert(std::shared_ptr<const model::PodSelector> selector);
+  // An object was created or changed.
+  void upsert(WatchedObject object);
 
-  void remove_pod(const model::ObjectKey& key, std::string_view uid);
-  void remove_node(std::string_view name);
-  void remove_node_claim(std::string_view name);
-  void remove_node_pool(std::string_view name);
-  void remove_node_class(std::string_view kind, std::string_view name);
-  // The remaining kinds, by their Kubernetes kind.
-  void remove(std::string_view kind, const model::ObjectKey& key);
+  // What a watch tells of an object that is gone, beside its name.
+  struct Gone {
+    std::string_view uid;   // the end of an earlier pod of the name is ignored
+    std::string_view kind;  // which of the kinds that are read as a NodeClass or a PodSelector
+  };
+  template <class T>
+  void remove(const model::ObjectKey& key, Gone gone = {}) {
+    remove(kKindOf<T>, key, gone);
+  }
 
   // A claim just created by us counts before its event arrives; the event replaces it.
   void assume(std::shared_ptr<const model::NodeClaim> claim);
@@ -73,13 +63,15 @@ class State {
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
 
-  // Called on the loop after every change of an object, with its kind ("Pod", "Node", ...; every
-  // cloud's NodeClass is "NodeClass"). Callbacks add up; they run in the order they were added.
-  void on_change(std::function<void(std::string_view kind, const model::ObjectKey& key)> callback);
+  // Called on the loop after every change of an object. Callbacks add up; they run in the order
+  // they were added.
+  void on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback);
   // Called with one sentence for people when a mirror annotation cannot be read; it is ignored.
   void on_problem(std::function<void(const std::string& message)> callback);
 
  private:
+  void remove(Kind kind, const model::ObjectKey& key, Gone gone);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

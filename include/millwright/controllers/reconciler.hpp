@@ -1,12 +1,14 @@
-// A level-triggered work queue: a key is reconciled when something about it may have changed, never
-// by two tasks at once, again after the time it asks for, and after failures with backoff.
-// Loop thread only.
+// A level-triggered work queue, as controller-runtime has. A key is reconciled when something about
+// it may have changed, never by two tasks at once. It is reconciled again after the time it asks
+// for, and after failures with backoff. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
+#include "millwright/base/random.hpp"
 #include "millwright/base/task.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +21,7 @@ namespace millwright::controllers {
 
 // When to look at the key again without any event; nullopt: not needed.
 using Requeue = std::optional<base::Duration>;
+Requeue sooner(Requeue a, Requeue b);
 
 struct ReconcilerOptions {
   std::size_t max_concurrent = 1000;
@@ -26,20 +29,30 @@ struct ReconcilerOptions {
   base::Duration max_backoff = std::chrono::seconds(60);
 };
 
+// What a reconciler works with, and how its log records say who they are from.
+struct ReconcilerContext {
+  base::Loop& loop;
+  base::Metrics& metrics;
+  base::Logger log;
+  std::string name;  // Karpenter's, for instance "nodeclaim.lifecycle"
+  std::string
+      kind;  // of the objects that the keys name; empty: the keys are not objects of one kind
+  std::uint64_t seed = 0;
+};
+
 class Reconciler {
  public:
-  using Function =
-      std::function<base::Task<base::Result<Requeue>>(std::string key, std::stop_token stop)>;
+  // `log` carries the controller's name, the object and an id of this one reconciliation.
+  using Function = std::function<base::Task<base::Result<Requeue>>(
+      std::string key, base::Logger log, std::stop_token stop)>;
 
-  Reconciler(base::Loop& loop, std::string name, Function function, base::Logger log,
-             base::Metrics& metrics, ReconcilerOptions options = {});
+  Reconciler(ReconcilerContext context, Function function, ReconcilerOptions options = {});
   ~Reconciler();
   Reconciler(const Reconciler&) = delete;
   Reconciler& operator=(const Reconciler&) = delete;
 
   // Ignored until run() is called and after it ended: followers reconcile nothing.
   void enqueue(std::string key);
-  void enqueue_after(std::string key, base::Duration delay);
   // Until `stop`; then waits for what is in progress.
   base::Task<void> run(std::stop_token stop);
 

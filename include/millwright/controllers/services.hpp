@@ -1,5 +1,5 @@
-// What every controller is given: the loop, the API, the picture, the clouds. Plain references to
-// things that outlive all controllers. Loop thread only, except where a member says otherwise.
+// What every controller is given: the loop, the API, the cluster state, the clouds. Plain
+// references to things that outlive all controllers. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -8,6 +8,7 @@
 #include "millwright/cloud/provider.hpp"
 #include "millwright/cluster/ledger.hpp"
 #include "millwright/cluster/state.hpp"
+#include "millwright/controllers/reconciler.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/kube/client.hpp"
 #include "millwright/kube/events.hpp"
@@ -31,7 +32,7 @@ struct LegacySettings {
   // For templates without instanceProfile: Karpenter took these from its global settings.
   std::string default_instance_profile;
   std::string node_role = "KarpenterNodeRole";
-  // AL2 has no image from Kubernetes 1.33 on; 0: not known.
+  // AL2 has no image from Kubernetes 1.33 on; 0: not known. The controller asks the API server.
   int kubernetes_minor = 0;
 };
 
@@ -74,7 +75,14 @@ struct Services {
   std::uint64_t seed = 0;
   OverlayCache* overlays = nullptr;  // nullptr: no NodeOverlay counts
   BufferRoom* buffers = nullptr;     // nullptr: no CapacityBuffer counts
+
+  // The same services with another logger: one that says which controller speaks.
+  Services logging_to(base::Logger logger) const;
 };
+
+// For a controller of this name; `kind` is that of the objects its keys name, or empty.
+ReconcilerContext reconciler_context(const Services& services, std::string name,
+                                     std::string_view kind);
 
 // Lookups in a snapshot; nullptr when absent. That of a Node by its name is quick on clusters of
 // any size. A NodeClaim's record is the State's to find.
@@ -102,6 +110,15 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
     Services& services, std::shared_ptr<const model::NodeClaim> claim, ClaimPatch patch);
 base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
     Services& services, std::shared_ptr<const model::Node> node, boost::json::value patch);
+// The same without the error NotFound: to delete what is gone already is a success.
+template <class T>
+base::Result<> ignore_not_found(const base::Result<T>& result) {
+  if (!result && result.error().kind != base::ErrorKind::NotFound) {
+    return tl::unexpected(result.error());
+  }
+  return {};
+}
+
 // Success also when it is gone already.
 base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,

@@ -34,7 +34,7 @@ struct Input {
   std::set<std::string, std::less<>> buffered_nodes;  // names of nodes that keep such room
   base::TimePoint now;
   Options options;
-  // When set, told as each method ends, on the thread that decides: for whoever has a clock.
+  // Called on the deciding thread when a method ends, so that the caller can measure its time.
   std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
 };
 
@@ -52,8 +52,8 @@ struct Command {
 // Karpenter's consolidation type: "empty", "multi", "single", or nothing for drift.
 std::string_view consolidation_type(const Command& command);
 
-// What keeps a node, apart from the words: as long as it is the same thing, the message may come to
-// name another pod or another time.
+// Machine-readable reason why a node stays. The message may vary while the cause is the same: it
+// may name another pod or another time.
 enum class Cause : std::uint8_t {
   // about the node
   NotInitialized,
@@ -71,7 +71,7 @@ enum class Cause : std::uint8_t {
   OthersNeedRoom,
   // about its pool
   FixedSize,
-  Settling,  // within consolidateAfter
+  WithinConsolidateAfter,
   ConsolidationOff,
   OnlyWhenEmpty,
   BufferRoom,
@@ -94,9 +94,9 @@ struct Why {
 };
 
 enum class Kept : std::uint8_t {
-  FromDisruption,     // of the kind that would be next: Karpenter's event DisruptionBlocked
-  FromConsolidation,  // it need not be there, or not at that price, but: Unconsolidatable
-  AsWanted,           // it is not meant to go yet; nothing that anybody has to be told
+  FromDisruption,     // it should go but cannot: Karpenter's event DisruptionBlocked
+  FromConsolidation,  // it could be spared but nothing better was found: Unconsolidatable
+  AsWanted,           // it should stay for now, so nobody is told
 };
 
 // Why a node stays.
@@ -106,7 +106,7 @@ struct Blocked {
   Why why;
 };
 
-// The pool's spec.disruption.budgets keep a node that nothing else keeps.
+// A pool whose spec.disruption.budgets are the only thing that keeps one of its nodes.
 struct SpentBudget {
   std::string node_pool;
   Reason reason = Reason::Empty;
@@ -114,7 +114,7 @@ struct SpentBudget {
 };
 
 // How a pool with consolidationPolicy Balanced judged one possible move: the share of its cost that
-// would be saved, by the share of its pods that would be disturbed; approved from 1/2.
+// is saved divided by the share of its pods that is disturbed. Approved from 1/2 on.
 struct Score {
   std::string node_pool;
   double value = 0;
@@ -126,15 +126,17 @@ struct Decisions {
   std::vector<Blocked> blocked;            // sorted by claim
   std::vector<SpentBudget> spent_budgets;  // sorted
   std::vector<Score> scores;               // in the order moves were looked at
-  // How many nodes nothing but budgets and prices keeps from going, by Reason.
+  // How many nodes could go if budgets and prices allowed it, by Reason.
   std::array<std::size_t, 3> eligible{};
-  // When a decision may change without any event (a schedule opens, consolidateAfter passes).
+  // When the decision may change without any event: a budget's schedule opens, consolidateAfter is
+  // over.
   std::optional<base::TimePoint> next_check;
 };
 
 Decisions decide(const Input& input);
 
-// Still right? Checked again between choosing (fence) and acting, on a fresh snapshot.
+// Whether the command is still right on a newer snapshot. Checked after its nodes are fenced and
+// before anything is written.
 bool still_valid(const Command& command, const Input& input);
 
 // Whether the claim may carry the Consolidatable condition now; `next` is when it may begin to.
@@ -146,10 +148,10 @@ Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePo
                               base::TimePoint now);
 // NodePoolDrifted, RequirementsDrifted, or empty.
 std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool);
-// InstanceTypeNotFound when the claim's type is not among these any more, or is not sold in its
-// zone for its capacity type, available or not; else empty. As in Karpenter, a claim is not judged
-// in its first hour, and one on a reservation may be sold on demand instead. An empty list says
-// nothing.
+// InstanceTypeNotFound when the claim's type is no longer among `types`, or has no offering
+// (available or not) in the claim's zone for its capacity type; else empty. As in Karpenter, a
+// claim is not judged in its first hour, and an on-demand offering is enough for a claim on a
+// reservation. An empty list proves nothing.
 std::string sale_drift_reason(const model::NodeClaim& claim, const scheduling::InstanceTypes& types,
                               base::TimePoint now);
 

@@ -1,5 +1,4 @@
-// What pods have to say about their own removal: do-not-disrupt annotations, tolerations of the
-// disruption taint, PodDisruptionBudgets.
+// What keeps pods from being evicted: do-not-disrupt annotations and PodDisruptionBudgets.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -14,15 +13,14 @@
 
 namespace millwright::disruption {
 
-// Something that keeps a node or pod where it is, and when it may stop doing so by itself.
+// What keeps a node or pod where it is, and when that may end by itself.
 struct Obstacle {
   std::string message;
   std::optional<base::TimePoint> until;
 };
 
-// When the pod's annotation karpenter.sh/do-not-disrupt ("true", or a duration since the pod
-// started) stops to hold; nullopt when it does not hold now, TimePoint::max() when it holds for
-// good.
+// Until when the annotation karpenter.sh/do-not-disrupt protects the pod. Its value is "true" or a
+// duration since the pod's start. nullopt: not protected now; TimePoint::max(): for ever.
 std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now);
 // Pods that tolerate karpenter.sh/disrupted stay until their node goes.
 bool tolerates_disruption(const model::Pod& pod);
@@ -36,8 +34,8 @@ class PodObstacles {
   // Why the pods cannot be evicted now (Karpenter's ValidatePodsDisruptable): the first pod that
   // must not be disrupted, else the first whose budget is used up.
   std::optional<Obstacle> find(const std::vector<scheduling::PodPtr>& pods) const;
-  // Room elsewhere is of use to it, as its node drains (Karpenter's IsCurrentlyReschedulable): not
-  // marked do-not-disrupt, and not under a budget that never allows anything.
+  // Whether draining its node would move the pod (Karpenter's IsCurrentlyReschedulable): it is not
+  // marked do-not-disrupt, and no budget forbids every eviction.
   bool is_currently_reschedulable(const model::Pod& pod) const;
 
  private:

@@ -9,12 +9,12 @@
 
 namespace millwright::disruption {
 
-// NodeClaims of one pool. One that is being replaced is not active, but counts until it is gone:
-// its replacement is active already, or will be.
+// NodeClaims of one pool. A claim that is being replaced is not active: its replacement is, or will
+// be.
 struct StaticCount {
   std::int64_t active = 0;
   std::int64_t being_replaced = 0;
-  std::int64_t total = 0;  // those on their way out included; what limits.nodes is about
+  std::int64_t total = 0;  // with those that are terminating; limits.nodes counts these
 };
 StaticCount count_static(const model::NodePool& pool, const scheduling::Snapshot& snapshot);
 // How many more spec.limits.nodes admits.
@@ -22,14 +22,14 @@ std::int64_t room_under_limit(const model::NodePool& pool, const StaticCount& co
 
 struct StaticPlan {
   std::int64_t create = 0;
-  std::int64_t withheld = 0;  // more would be wanted, but spec.limits.nodes is reached
+  std::int64_t withheld = 0;  // how many spec.limits.nodes keeps from being created
   std::vector<scheduling::NodeRecordPtr> remove;
 };
 
-// Surplus goes in this order: claims without an instance, nodes without pods that anybody would
-// miss, then those that are cheapest to disrupt, with a do-not-disrupt pod last. Budgets do not
-// apply: somebody asked for fewer. Nothing for a pool without replicas or one that is being
-// deleted; a pool that is not Ready does not grow.
+// Surplus goes in this order: claims without an instance, empty nodes, the nodes that are cheapest
+// to disrupt, nodes with a do-not-disrupt pod. Budgets do not apply, since somebody asked for fewer
+// nodes. A pool without replicas or one that is being deleted gets an empty plan; a pool that is
+// not Ready does not grow.
 StaticPlan plan_static_capacity(const model::NodePool& pool, const scheduling::Snapshot& snapshot,
                                 base::TimePoint now);
 

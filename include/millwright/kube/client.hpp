@@ -1,5 +1,5 @@
-// The Kubernetes API as coroutines: typed errors, paging, patches, eviction, client-side rate
-// limits, retries of what is safe to retry. Loop thread only.
+// A client of the Kubernetes API. Its calls are coroutines. It limits its own rate and repeats
+// calls that are safe to repeat. Loop thread only.
 #pragma once
 
 #include "millwright/base/metrics.hpp"
@@ -25,7 +25,8 @@ struct ClientOptions {
   double qps = 200;  // client-side token bucket over all calls but watches
   double burst = 300;
   std::chrono::milliseconds timeout{30'000};
-  // Unavailable, Throttled and Timeout answers to reads (and 429 to anything) are tried again.
+  // How often a call is tried. Reads are repeated after Unavailable, Throttled and Timeout, writes
+  // only after HTTP 429.
   int attempts = 4;
   std::uint64_t seed = 1;  // of the jitter between attempts
 };
@@ -35,7 +36,7 @@ struct ListOptions {
   std::string label_selector;
   std::string field_selector;
   int page_size = 500;
-  std::string resource_version;  // "0": any recent state will do
+  std::string resource_version;  // "0": any recent state is good enough
 };
 
 struct ObjectList {
@@ -43,8 +44,8 @@ struct ObjectList {
   std::string resource_version;
 };
 
-// A part of a large list. `first`: the list begins (again: after a continue token expired it is
-// read anew with larger pages, and what was delivered before may come a second time).
+// A part of a large list. `first` means that the list begins. When a continue token expires, the
+// list is read again from its begin with larger pages, so that objects may come a second time.
 struct ListPage {
   std::vector<boost::json::value> items;  // apiVersion and kind filled in on each
   bool first = false;
@@ -78,8 +79,8 @@ class Client {
   Reply<Json> get(model::Resource resource, model::ObjectKey key, std::stop_token stop = {});
   Reply<ObjectList> list(model::Resource resource, ListOptions options = {},
                          std::stop_token stop = {});
-  // The same in pages, so that a large list is never in memory as a whole; the list's
-  // resourceVersion at the end.
+  // Calls `on_page` for each page, so that a large list is never in memory as a whole. Returns the
+  // list's resourceVersion.
   Reply<std::string> list_pages(model::Resource resource, ListOptions options,
                                 std::function<void(ListPage)> on_page, std::stop_token stop = {});
   // The created object as the server stores it. generateName is allowed.
@@ -87,7 +88,8 @@ class Client {
   // PUT; Conflict when resourceVersion is stale. `subresource` may be "status".
   Reply<Json> replace(model::Resource resource, Json object, std::string subresource = {},
                       std::stop_token stop = {});
-  // A merge patch that carries metadata.resourceVersion is an optimistic lock.
+  // A merge patch that has metadata.resourceVersion fails with Conflict when the object has
+  // changed.
   Reply<Json> patch(model::Resource resource, model::ObjectKey key, PatchType type, Json patch,
                     std::string subresource = {}, std::stop_token stop = {});
   // Server-side apply with this client's field manager.
@@ -95,24 +97,16 @@ class Client {
                     std::stop_token stop = {});
   Reply<Json> remove(model::Resource resource, model::ObjectKey key, DeleteOptions options = {},
                      std::stop_token stop = {});
-  // policy/v1 Eviction. Throttled: a disruption budget said no; the message names it.
+  // Creates a policy/v1 Eviction. Throttled means that a disruption budget refuses; the message
+  // names it.
   Reply<Json> evict(model::ObjectKey pod, DeleteOptions options = {}, std::stop_token stop = {});
   // pods/binding.
   Reply<Json> bind(model::ObjectKey pod, std::string uid, std::string node,
                    std::stop_token stop = {});
 
-  template <class T>
-  Reply<T> get_as(model::Resource resource, model::ObjectKey key, std::stop_token stop = {}) {
-    auto object = co_await get(resource, std::move(key), std::move(stop));
-    if (!object) {
-      co_return tl::unexpected(std::move(object).error());
-    }
-    co_return model::decode<T>(*object);
-  }
-
-  // Reads, lets `change` build a merge patch from the current object (nullopt: nothing to do) and
-  // patches with an optimistic lock, again and again while that conflicts. `change` may run
-  // several times.
+  // Reads the object, lets `change` build a merge patch from it and sends the patch, unless
+  // somebody else has changed the object: then it begins anew, so that `change` may run several
+  // times. nullopt from `change`: there is nothing to do.
   Reply<Json> update(model::Resource resource, model::ObjectKey key,
                      std::function<std::optional<Json>(const Json&)> change,
                      std::string subresource = {}, std::stop_token stop = {});
@@ -122,7 +116,7 @@ class Client {
   std::unique_ptr<State> state_;
 };
 
-// The Error an HTTP answer means (a metav1.Status body is read when there is one).
+// The error that an HTTP answer stands for. A metav1.Status in its body decides, if there is one.
 base::Error error_of(const net::Response& response, std::string_view what);
 
 }  // namespace millwright::kube

@@ -1,5 +1,5 @@
-// Where the API server is and who we are: kubeconfig files (certificates, tokens, token files,
-// exec credential plugins) and the in-cluster service account.
+// How to reach the API server and with which credentials: from kubeconfig files (certificates,
+// tokens, token files, exec plugins) or from the service account of a pod.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -39,10 +39,10 @@ struct Config {
   std::string namespace_ = "default";
 };
 
-// Invalid says which file, which context and which field. `context` empty: current-context.
-// `path` may be a list with ':' between, as in $KUBECONFIG: the first file that has a name wins,
-// missing files are skipped. Refused, since they would be ignored: auth-provider, impersonation
-// (`as`) and proxy-url.
+// An empty `context` means current-context. `path` may be a list separated by ':', as in
+// $KUBECONFIG: the first file that defines a name wins, and missing files are skipped.
+// auth-provider, impersonation (`as`) and proxy-url are not supported and therefore refused. The
+// error names the file, the context and the field.
 base::Result<Config> load_kubeconfig(const std::string& path, const std::string& context = {});
 base::Result<Config> parse_kubeconfig(std::string_view yaml, const std::string& directory,
                                       const std::string& context = {});

@@ -1,4 +1,4 @@
-// Kubernetes Events for people: de-duplicated, rate limited, never in the way of the work.
+// Writes Kubernetes Events: without repetitions, limited in rate, and without making callers wait.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -25,8 +25,8 @@ struct Event {
   bool warning = false;
   std::string reason;
   std::string message;
-  // The same (object, reason, dedupe_values) is sent once in this time. Empty dedupe_values: the
-  // message.
+  // An event with the same object, reason and dedupe_values is sent once in `dedupe_for`. Empty
+  // dedupe_values stand for the message.
   std::vector<std::string> dedupe_values;
   base::Duration dedupe_for = std::chrono::minutes(2);
 };
@@ -37,14 +37,14 @@ class EventSink {
   virtual void record(Event event) = 0;
 };
 
-// Sends core/v1 Events through the client from a bounded queue (the oldest are dropped and counted
-// when the API server cannot keep up). record() returns at once. Loop thread only.
+// Sends core/v1 Events from a bounded queue: when the API server is too slow, the oldest are
+// dropped and counted. record() returns at once. Loop thread only.
 class EventRecorder final : public EventSink {
  public:
   EventRecorder(Client& client, std::string component, std::uint64_t seed, base::Logger log);
   ~EventRecorder() override;
   void record(Event event) override;
-  // Sends what is queued; runs until `stop` and then drains what is left for at most five seconds.
+  // Sends the queued events until `stop`, and what is left for at most five seconds after it.
   base::Task<void> run(std::stop_token stop);
 
  private:

@@ -1,6 +1,6 @@
-// List and watch: one resource's objects as a stream of upserts and deletes, with bookmarks,
-// resume, and a fresh list after 410 Gone (what disappeared meanwhile is reported deleted).
-// Loop thread only.
+// Lists a resource and watches it: its objects come as upserts and deletes. A watch that ends is
+// resumed where it was. After 410 Gone the resource is listed again, and objects that disappeared
+// meanwhile are reported as deleted. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -17,6 +17,7 @@
 namespace millwright::kube {
 
 struct InformerOptions {
+  model::Resource resource;
   std::string namespace_;
   std::string label_selector;
   std::string field_selector;
@@ -24,6 +25,8 @@ struct InformerOptions {
   std::chrono::milliseconds max_backoff{30'000};
   // The server is asked to end the watch after this long; it is resumed at once.
   std::chrono::seconds watch_timeout{290};
+  std::uint64_t seed = 1;  // of the jitter
+  base::Logger log;
 };
 
 struct InformerHandlers {
@@ -35,12 +38,11 @@ struct InformerHandlers {
 };
 
 // Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.
-base::Task<void> run_informer(Client& client, model::Resource resource, InformerOptions options,
-                              InformerHandlers handlers, base::Logger log, std::uint64_t seed,
+base::Task<void> run_informer(Client& client, InformerOptions options, InformerHandlers handlers,
                               std::stop_token stop);
 
-// A typed view: decodes once and shares the immutable object. Objects that do not decode are
-// logged with the reason and left out.
+// The same with decoded objects. An object that cannot be decoded is logged with the reason and
+// left out.
 template <class T>
 struct TypedHandlers {
   std::function<void(std::shared_ptr<const T>)> upsert;

@@ -1,5 +1,5 @@
-// How requests reach an API server. Two implementations: HTTPS over libcurl (below) and the
-// sandbox's in-process one. Nothing above this interface knows which it has.
+// How requests reach an API server: over HTTPS (make_transport() in config.hpp) or, in the sandbox,
+// by a call within the process.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -26,7 +26,7 @@ struct ApiRequest {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Any HTTP status is a Response; errors are only transport failures.
+  // An answer of any HTTP status is a Response; an error means that there was no answer.
   virtual base::Task<base::Result<net::Response>> call(ApiRequest request,
                                                        std::stop_token stop) = 0;
   // Delivers the body of a 200 answer in pieces, on the loop; returns when it ended.

@@ -15,7 +15,7 @@ namespace millwright::model {
 struct CapacityBuffer {
   ObjectMeta meta;
   std::string provisioning_strategy;
-  std::string pod_template;  // name of a core/v1 PodTemplate of the namespace; or
+  std::string pod_template;  // name of a PodTemplate in the namespace; or
   struct Scalable {          // a workload whose pod template counts
     std::string api_group;   // empty: apps
     std::string kind;
@@ -38,7 +38,7 @@ struct CapacityBuffer {
 inline constexpr std::string_view kReadyForProvisioning = "ReadyForProvisioning";
 inline constexpr std::string_view kProvisioning = "Provisioning";
 
-// What marks the pods that stand for a buffer's room in a plan.
+// Marks the pods that stand for a buffer in a plan.
 inline constexpr std::string_view kBufferPodAnnotation = "karpenter.sh/capacity-buffer-fake-pod";
 inline constexpr std::string_view kBufferNameAnnotation = "karpenter.sh/capacity-buffer-name";
 inline constexpr std::string_view kBufferNamespaceAnnotation =

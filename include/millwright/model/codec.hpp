@@ -1,11 +1,12 @@
-// JSON to and from the structs of this room. Decoding is tolerant of unknown fields and strict
-// about types: Invalid names the object and the field path. Writers that change one field of an
-// existing object send a patch, so that fields unknown here are never lost.
+// JSON to and from the structs of this module. Decoding ignores unknown fields and refuses wrong
+// types; the error names the object and the field. To change a field of an existing object, send a
+// patch: encoding the whole object would lose the fields unknown here.
 #pragma once
 
 #include "millwright/base/result.hpp"
 #include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
+#include "millwright/model/json_fields.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
 
@@ -13,7 +14,7 @@
 
 namespace millwright::model {
 
-// Only for the kinds below. Absent and null fields keep their defaults, as in Go's decoder.
+// Defined for the kinds below. Absent and null fields keep their defaults, as in Go's decoder.
 template <class T>
 base::Result<T> decode(const boost::json::value& json);
 template <>
@@ -66,8 +67,8 @@ base::Result<ObjectMeta> decode_meta(const boost::json::value& object);
 base::Result<PodTemplate> decode_pod_template(const boost::json::value& json);
 base::Result<LabelSelector> decode_label_selector(const boost::json::value& json);
 
-// Parses JSON text with limits (depth 64); Invalid says where. `storage` may be a request's arena
-// (boost::json::monotonic_resource halves the cost); the value must not outlive it.
+// Parses JSON at most 64 levels deep; the error says where it is wrong. `storage` may be an arena
+// (boost::json::monotonic_resource halves the cost), which must outlive the value.
 base::Result<boost::json::value> parse_json(std::string_view text,
                                             boost::json::storage_ptr storage = {});
 // Multi-document YAML as kubectl reads it (go-yaml's scalar rules, merge keys, no duplicate keys);
@@ -75,8 +76,5 @@ base::Result<boost::json::value> parse_json(std::string_view text,
 base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text);
 // Deterministic block-style YAML, keys in the order of the JSON object.
 std::string to_yaml(const boost::json::value& json);
-
-// Walks "spec.template.spec"; nullptr when a step is missing or not an object.
-const boost::json::value* find_path(const boost::json::value& json, std::string_view dotted_path);
 
 }  // namespace millwright::model

@@ -1,6 +1,6 @@
-// Setting conditions the way operatorpkg's status library does, which clients can observe: the
-// root "Ready" is recomputed from its dependents, a dependent's first transition time is the
-// object's creation time, the list is sorted by transition time with the root last.
+// Sets conditions as operatorpkg's status library does, since clients see the difference: "Ready"
+// is computed from the conditions it depends on, a condition's first transition time is the
+// object's creation time, and the list is sorted by transition time with Ready last.
 #pragma once
 
 #include "millwright/model/meta.hpp"
@@ -17,7 +17,7 @@ std::string_view status_text(ConditionStatus status);
 
 class ConditionSet {
  public:
-  // `dependents` are the types that Ready is the conjunction of. `conditions` is edited in place.
+  // Ready is True when all `dependents` are. `conditions` is edited in place.
   ConditionSet(std::vector<Condition>& conditions, const ObjectMeta& meta,
                std::span<const std::string_view> dependents, base::TimePoint now);
 

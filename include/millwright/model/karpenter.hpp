@@ -1,5 +1,5 @@
 // Karpenter's kinds as Millwright decides on them: NodePool, NodeClaim, and any cloud's NodeClass.
-// Field rules and defaults live in the schema room; these structs only carry values.
+// The schema module has the rules of fields and their defaults; these structs only carry values.
 #pragma once
 
 #include "millwright/model/meta.hpp"
@@ -91,7 +91,7 @@ struct NodeClaim {
   friend bool operator==(const NodeClaim&, const NodeClaim&) = default;
 };
 
-// Any NodeClass of any cloud. Its spec is the provider's business and stays JSON here.
+// Any NodeClass of any cloud. Its spec stays JSON here; only the provider reads it.
 struct NodeClass {
   ObjectMeta meta;
   std::string api_version;
@@ -101,8 +101,8 @@ struct NodeClass {
   boost::json::value status;
 };
 
-// karpenter.sh/v1alpha5 Provisioner and karpenter.k8s.aws/v1alpha1 AWSNodeTemplate are only ever
-// translated; they stay JSON (controllers/legacy).
+// karpenter.sh/v1alpha5 Provisioner and karpenter.k8s.aws/v1alpha1 AWSNodeTemplate have no structs:
+// controllers/legacy translates their JSON.
 
 // Decimal text of the v3 static-drift hash of spec.template, bit for bit as Karpenter computes it.
 std::string nodepool_hash(const NodeClaimTemplate& node_claim_template);

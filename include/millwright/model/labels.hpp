@@ -1,5 +1,5 @@
-// Names that Kubernetes and Karpenter give to labels, annotations, taints, finalizers and
-// condition types, and the ones that are ours.
+// The names of labels, annotations, taints, finalizers and condition types: Kubernetes',
+// Karpenter's and Millwright's own.
 #pragma once
 
 #include <map>
@@ -45,8 +45,8 @@ inline constexpr std::string_view kTerminationFinalizer = "karpenter.sh/terminat
 inline constexpr std::string_view kDisruptedTaint = "karpenter.sh/disrupted";        // NoSchedule
 inline constexpr std::string_view kUnregisteredTaint = "karpenter.sh/unregistered";  // NoExecute
 
-// Ours. Holds and fences are mirrored on objects so that every replica answers alike and a
-// restart forgets nothing (docs/architecture.md).
+// Millwright's own. Holds and fences are written to objects too, so that every replica answers
+// alike and a restart forgets nothing (docs/architecture.md).
 inline constexpr std::string_view kHoldsAnnotation = "millwright.io/holds";
 inline constexpr std::string_view kFenceAnnotation = "millwright.io/fence";
 // Changing it on a pod makes kube-scheduler try that pod again at once.

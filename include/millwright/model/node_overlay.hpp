@@ -1,5 +1,5 @@
-// NodeOverlay (karpenter.sh/v1alpha1): what to believe about instance types instead of what the
-// cloud says: their price and the extended resources that their nodes will have.
+// NodeOverlay (karpenter.sh/v1alpha1): overrides the price that the cloud states for instance
+// types, and adds extended resources that their nodes will have.
 #pragma once
 
 #include "millwright/model/meta.hpp"
@@ -14,7 +14,7 @@ namespace millwright::model {
 
 struct NodeOverlay {
   ObjectMeta meta;
-  // Which offerings it is about: labels of the NodePool, of the instance type and of the offering.
+  // Selects offerings by the labels of the NodePool, the instance type and the offering.
   std::vector<SelectorRequirement> requirements;
   // At most one of the two. "0.5" per hour; "+0.1", "-0.1", "+10%", "-10%". Empty: untouched.
   std::string price;

@@ -1,5 +1,5 @@
-// What selects pods on behalf of a workload: Services, ReplicationControllers, ReplicaSets and
-// StatefulSets, as kube-scheduler's default topology spread constraints look at them.
+// The objects that select a workload's pods: Services, ReplicationControllers, ReplicaSets and
+// StatefulSets. kube-scheduler's default topology spread constraints use their selectors.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -27,7 +27,7 @@ struct PodSelector {
 inline constexpr std::array kPodSelectorResources{kServiceResource, kReplicationControllerResource,
                                                   kReplicaSetResource, kStatefulSetResource};
 
-// `kind` is one of these; items of a list do not name their own.
+// `kind` is one of these. It is passed in, since the items of a list do not name their kind.
 base::Result<PodSelector> decode_pod_selector(std::string_view kind,
                                               const boost::json::value& json);
 

@@ -1,6 +1,6 @@
 // Kubernetes resource quantities ("500m", "1Gi", "2e3"), as k8s.io/apimachinery's resource.Quantity
-// reads and prints them. Values are held in thousandths, which is what scheduling needs; finer
-// ones round up, as kube-scheduler's MilliValue does, and ones beyond ±9.2e15 saturate.
+// reads and prints them. Values are stored in thousandths. Finer ones are rounded up, as by
+// kube-scheduler's MilliValue; those beyond ±9.2e15 become that limit.
 #pragma once
 
 #include "millwright/base/result.hpp"

@@ -1,5 +1,6 @@
-// The outgoing HTTP client over libcurl's multi interface: one background thread for all transfers,
-// HTTP/2 where offered, proxies from the environment. Answers arrive on the loop.
+// The HTTP client, over libcurl's multi interface. One background thread does all transfers;
+// answers arrive on the loop. Uses HTTP/2 where offered, and the proxies that the environment
+// names.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -29,7 +30,7 @@ struct ClientRequest {
   std::string body;
   std::chrono::milliseconds timeout{30'000};  // whole exchange; 0 for streams
   std::chrono::milliseconds connect_timeout{10'000};
-  // Streams: fails with Timeout when nothing (not even a heartbeat) arrived for so long.
+  // Streams fail with Timeout when nothing has arrived for this long, not even a heartbeat.
   std::chrono::milliseconds idle_timeout{0};
   std::size_t body_limit = 256U << 20;
   bool follow_redirects = false;
@@ -39,8 +40,8 @@ class Client {
  public:
   virtual ~Client() = default;
 
-  // Unavailable when there is no connection, Timeout past the deadline, Cancelled on stop. Any
-  // HTTP status is a Response.
+  // An answer of any HTTP status is a Response. Errors: Unavailable (no connection), Timeout (past
+  // the deadline), Cancelled (`stop`).
   virtual base::Task<base::Result<Response>> send(ClientRequest request,
                                                   std::stop_token stop = {}) = 0;
   // Calls `on_chunk` on the loop for each piece of a 200 answer's body as it comes, and returns
@@ -52,8 +53,8 @@ class Client {
   virtual base::Result<Response> send_blocking(ClientRequest request) = 0;
 };
 
-// `loop` must be a real one, since answers come from another thread, and must outlive the client;
-// its destructor cancels what is in flight.
+// `loop` must outlive the client and must be a real one, since answers come from another thread.
+// The client's destructor cancels the transfers in progress.
 std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls = {});
 
 }  // namespace millwright::net

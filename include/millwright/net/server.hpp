@@ -1,5 +1,5 @@
-// The HTTP and HTTPS server (Beast). One listener per Server; TLS 1.2 or newer; HTTP/1.1 with
-// keep-alive. Bodies, headers and time are limited, so that a slow or endless sender costs little.
+// The HTTP and HTTPS server, over Boost.Beast: TLS 1.2 or newer, HTTP/1.1 with keep-alive. Bodies,
+// headers and time are limited, so that a slow or endless sender costs little.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -23,8 +23,8 @@ struct TlsIdentity {
   std::string client_ca_pem;
 };
 
-// The writing end of one exchange. Thread-safe; may be kept after the handler returned. Exactly
-// one of respond() or start() is called; dropping the last reference unanswered answers 500.
+// Answers one request. Call either respond() or start(), once, also after the handler has returned.
+// Dropping the last reference without an answer sends 500. Thread-safe.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -34,15 +34,15 @@ class Exchange {
   virtual void start(int status, Headers headers) = 0;
   virtual void write(std::string chunk) = 0;
   virtual void finish() = 0;
-  // Called once, on an I/O thread, when the peer is gone or the server stops; at once when that
-  // has happened already; never when the exchange ended in good order.
+  // `callback` runs once, on an I/O thread, when the peer is gone or the server stops; at once when
+  // that has happened already. It does not run when the answer was sent completely.
   virtual void on_close(std::function<void()> callback) = 0;
 };
 
-// Runs on an I/O thread; must not block. Exceptions are answered with 500 and logged.
+// Runs on an I/O thread and must not block. An exception is logged and answered with 500.
 using Handler = std::function<void(Request request, std::shared_ptr<Exchange> exchange)>;
 
-// Longest matching path prefix on segment borders wins; others get 404.
+// The longest prefix of whole path segments wins. A path that no prefix matches gets 404.
 class Router {
  public:
   void add(std::string prefix, Handler handler);
@@ -71,16 +71,17 @@ struct ServerOptions {
 
 class Server {
  public:
-  // Binds and begins to serve. Fails with the address and the reason when it cannot bind or the
-  // identity is unreadable.
+  // Binds and begins to serve. The error names the address and says why it cannot be bound, or why
+  // the identity cannot be read.
   static base::Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler,
                                                      TlsIdentity identity = {});
   virtual ~Server() = default;
   virtual std::uint16_t port() const = 0;
-  // New connections use the new identity; existing ones go on. Keeps the old one on failure.
+  // New connections use the new identity, existing ones keep theirs. An unreadable identity changes
+  // nothing.
   virtual base::Result<> set_identity(TlsIdentity identity) = 0;
-  // Stops accepting, waits for exchanges in progress (streams are closed) up to `grace`. Not to be
-  // called on an I/O thread. Exchanges kept beyond may still be used, to no effect.
+  // Accepts no more, closes streams and waits for other exchanges at most `grace`. Exchanges that
+  // are still kept after that have no effect. Must not be called on an I/O thread.
   virtual void stop(std::chrono::milliseconds grace) = 0;
 };
 

@@ -1,7 +1,7 @@
-// A Kubernetes API server in one process and in memory: enough of its REST interface that stock
-// kubectl, client-go programs and Millwright itself cannot tell the difference in what they use.
-// Objects are JSON; one counter gives resource versions; time is the loop's, chance is seeded, so
-// that a run in virtual time repeats exactly. Not for production, and never linked into it.
+// A Kubernetes API server in memory, for tests and demonstrations. It serves the part of the REST
+// interface that kubectl, client-go programs and Millwright use. Objects are JSON, one counter
+// gives resource versions. Time is the loop's and random numbers are seeded, so that a run in
+// virtual time repeats exactly.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -39,13 +39,14 @@ struct Event {
   base::TimePoint time;
 };
 
-// Trouble on the REST door (HTTP and in process alike), drawn from the server's seed. Rates are
-// probabilities from 0 to 1; the sandbox's own controllers, which call below that door, are spared.
+// Faults injected into REST requests, over HTTP and in process alike. Rates are probabilities from
+// 0 to 1, drawn from the server's seed. The sandbox's own controllers are not affected: they do not
+// use REST.
 struct Faults {
   double conflict_rate = 0;      // writes answered 409 Conflict, nothing done
   double error_rate = 0;         // requests answered 500, nothing done
   double lost_reply_rate = 0;    // writes that are done and then answered 500
-  double watch_cut_rate = 0;     // watch events before which the stream ends without a word
+  double watch_cut_rate = 0;     // watch events before which the stream is cut
   base::Duration watch_delay{};  // each watch event is up to this late; order is kept
 };
 
@@ -75,7 +76,7 @@ class ApiServer {
 
   base::Loop& loop() const;
 
-  // The REST door: answers through the exchange, now or later.
+  // Serves a REST request; answers through the exchange, now or later.
   void handle(net::Request request, std::shared_ptr<net::Exchange> exchange);
 
   // Carries AdmissionReviews to the webhooks that MutatingWebhookConfiguration and
@@ -83,8 +84,8 @@ class ApiServer {
   void set_admission(std::shared_ptr<AdmissionCaller> caller);
   void set_faults(Faults faults);
 
-  // The door below REST, for the sandbox's own parts and for tests: no admission webhooks, no
-  // faults; the same defaulting, validation, versions, finalizers and events.
+  // Direct calls, for the sandbox's own parts and for tests. They skip admission webhooks and
+  // faults; defaulting, validation, versions, finalizers and events are as for REST.
   base::Result<Object> get(const model::Resource& resource, const model::ObjectKey& key) const;
   // Sorted by namespace and name.
   std::vector<Object> list(const model::Resource& resource) const;
@@ -109,15 +110,15 @@ class ApiServer {
   std::uint64_t resource_version() const;
 
  private:
-  friend struct ServerAccess;  // src/sandbox: the store below this door
+  friend struct ServerAccess;  // src/sandbox: gives access to the store
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// The REST door as a transport for kube::Client: no sockets, works in virtual time.
+// REST requests by function call, for kube::Client: without sockets, and in virtual time.
 std::shared_ptr<kube::Transport> in_process_transport(ApiServer& server);
 
-// The REST door over HTTPS on loopback, with an own CA and one bearer token. Requests are posted to
+// REST over HTTPS on loopback, with a CA of its own and one bearer token. Requests are posted to
 // the server's loop.
 class ApiEndpoint {
  public:

@@ -31,7 +31,7 @@ struct WebhookTarget {
 class AdmissionCaller {
  public:
   virtual ~AdmissionCaller() = default;
-  // AdmissionReview in, AdmissionReview out. Any error is the webhook's failurePolicy's business.
+  // AdmissionReview in, AdmissionReview out. On an error the webhook's failurePolicy decides.
   virtual base::Task<base::Result<std::string>> call(WebhookTarget target, std::string review) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What happened, as the API server's watch streams told it: the only source of every verdict on a
-// story and of the live view. Loop thread only.
+// Records what happened in the cluster from the API server's watch streams. Stories are checked,
+// and the live table is made, from this record alone. Loop thread only.
 #pragma once
 
 #include "millwright/model/core.hpp"
@@ -32,8 +32,8 @@ struct NodeHistory {
   std::optional<base::TimePoint> disrupted;  // karpenter.sh/disrupted taint appeared
   std::optional<base::TimePoint> deleting;
   std::optional<base::TimePoint> gone;
-  // The instant of the first pod (of no DaemonSet) that was deleted while bound here, after the
-  // disrupted taint appeared: the drain's begin.
+  // When the drain began: the first deletion of a pod here after the disrupted taint appeared.
+  // DaemonSet pods do not count.
   std::optional<base::TimePoint> drained_from;
   std::size_t pods_ever = 0;  // non-daemon pods ever bound here
 };
@@ -77,7 +77,7 @@ class Recorder {
   using PriceLookup = std::function<std::optional<double>(const model::StringMap& labels)>;
 
   explicit Recorder(ApiServer& server, PriceLookup price = {});
-  // Of another cluster's events: what take_in() is told, and nothing else.
+  // Records the events given to take_in() only.
   explicit Recorder(base::Loop& loop, PriceLookup price = {});
   ~Recorder();
   Recorder(const Recorder&) = delete;

@@ -1,6 +1,6 @@
-// Stories: what a user does with the example manifests, and what must then be seen in the cluster.
-// A story acts through a kube::Client like a person with kubectl; its verdict is computed from the
-// recorder, that is from watch streams, alone.
+// Stories: what a user does with the example manifests, and what must then happen in the cluster.
+// A story acts through a kube::Client, as a person does with kubectl. Whether it holds is decided
+// by the recorder, that is from watch streams, alone.
 #pragma once
 
 #include "millwright/kube/client.hpp"
@@ -19,7 +19,7 @@ struct StoryInfo {
   std::string_view name;      // "huawei"
   std::string_view summary;   // one sentence
   std::string_view provider;  // whose simulated cloud must run: kwok, aws, alibaba, huawei
-  // When its loop must begin, RFC 3339; empty: any time will do.
+  // The time at which its loop must begin, RFC 3339; empty: any.
   std::string_view start{};
   // Needs --min-values-policy BestEffort: its NodePool asks for more than the cloud has.
   bool best_effort_min_values = false;

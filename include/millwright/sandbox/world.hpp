@@ -1,8 +1,9 @@
-// A whole cluster stand-in: the API server with workload controllers, a kube-scheduler stand-in
-// that calls the real extender, and a kubelet stand-in that makes Nodes of the simulated cloud's
-// instances and runs their pods. Real, scaled or virtual time; the loop decides. Loop thread only.
+// A simulated cluster: the API server, workload controllers, a scheduler that behaves as
+// kube-scheduler and calls the real extender, and kubelets that register the simulated cloud's
+// instances as Nodes and run their pods. The loop decides whether time is real, scaled or virtual.
+// Loop thread only.
 //
-// How it is wired (see app/wiring):
+// How it is put together:
 //   World world(loop, options);
 //   SimulatedCloud cloud(..., world.kubelet());            // instances become Nodes here
 //   kube::Client client(loop, world.transport());          // controllers run on this
@@ -28,10 +29,10 @@ struct SchedulerOptions {
   std::string name = "default-scheduler";
   base::Duration min_backoff = std::chrono::seconds(1);
   base::Duration max_backoff = std::chrono::seconds(10);
-  // Pods that nothing woke are tried again after so long.
+  // An unschedulable pod is tried again after this long when no event has woken it.
   base::Duration unschedulable_flush = std::chrono::minutes(5);
   std::int64_t extender_weight = 3;
-  // From the decision to the binding being written, while the pod is only assumed on its node.
+  // From the decision until the binding is written. Meanwhile the pod is only assumed on its node.
   base::Duration bind_latency = std::chrono::milliseconds(5);
 };
 
@@ -42,12 +43,11 @@ struct KubeletOptions {
   // as a server that finishes its requests is.
   base::Duration pod_stop = std::chrono::seconds(8);
   base::Duration lease_interval = std::chrono::seconds(60);
-  // A machine that stopped is reported Unknown after so long without a heartbeat.
+  // A Node is reported Unknown when its machine has stopped for this long.
   base::Duration unreachable_after = std::chrono::seconds(40);
-  // Then its Node is deleted so much later, as a cloud controller manager does.
+  // After that its Node is deleted, as by a cloud controller manager.
   base::Duration forgotten_after = std::chrono::seconds(5);
-  // Pods of Jobs succeed so long after they started, unless the annotation kRunForAnnotation says
-  // otherwise.
+  // Pods of Jobs succeed this long after they started, unless kRunForAnnotation says otherwise.
   base::Duration job_run_time = std::chrono::seconds(10);
 };
 
@@ -59,7 +59,7 @@ struct WorldOptions {
   ApiServerOptions api;  // its seed is replaced by one drawn from `seed`
   SchedulerOptions scheduler;
   KubeletOptions kubelet;
-  // How long a controller takes to see an event: spreads work over time as a real cluster does.
+  // How long a controller takes to see an event, as in a real cluster.
   base::Duration controller_lag = std::chrono::milliseconds(20);
   Recorder::PriceLookup price;
   base::Logger log;

@@ -1,8 +1,9 @@
-// The immutable picture that everything is decided from. The cluster room builds it; copying one
-// copies pointers, not nodes. All vectors are sorted by name (then namespace) so that iteration is
-// deterministic.
+// The immutable picture of the cluster that everything is decided from. Module `cluster` builds it;
+// copying one copies pointers, not nodes. All vectors are sorted by name (then namespace) so that
+// iteration is deterministic.
 #pragma once
 
+#include "millwright/base/chunk_iterator.hpp"
 #include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
@@ -12,11 +13,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -52,66 +53,62 @@ struct NodeRecord {
 };
 using NodeRecordPtr = std::shared_ptr<const NodeRecord>;
 
+// Whose room a hold keeps.
+enum class HoldKind : std::uint8_t {
+  Pod,        // the pod's own
+  Successor,  // the pod runs on a node being removed; whoever its controller creates for it
+              // inherits
+  Buffer,     // a virtual pod of a CapacityBuffer; a pod of the buffer's workload inherits
+};
+
+// What names a hold: a pod may have one hold of each kind.
+struct HoldId {
+  HoldKind kind = HoldKind::Pod;
+  std::string pod_uid;
+  friend auto operator<=>(const HoldId&, const HoldId&) = default;
+};
+
+// What `target` of a hold is.
+enum class HoldTarget : std::uint8_t {
+  Name,  // of a node, or of a claim
+  // The claim is being created and has no name yet: the uid of the first of its pods. The hold
+  // keeps its pod from every node. What the claim itself says, once it is seen, replaces it.
+  PlannedClaim,
+};
+
 // Room kept for a named pod on a node or on a claim in flight.
 struct Hold {
+  HoldKind kind = HoldKind::Pod;
   std::string pod_uid;
   model::ObjectKey pod;
-  std::string target;  // NodeRecord::name() or claim name
+  std::string target;
   model::ResourceList requests;
   std::int32_t priority = 0;
   base::TimePoint deadline;
-  // UID of the pod's controller: when the pod is evicted, its successor inherits the hold.
+  // UID of the pod's controller, whose other pods may inherit the hold.
   std::string owner_uid;
+  HoldTarget target_is = HoldTarget::Name;
+
+  HoldId id() const { return {kind, pod_uid}; }
+  bool is_of(std::string_view uid) const { return kind == HoldKind::Pod && pod_uid == uid; }
   friend bool operator==(const Hold&, const Hold&) = default;
 };
 
-// Every hold, sorted by target, then pod uid. The ledger's lists, one per target, are shared and
-// not copied: a burst has thousands of holds and hundreds of snapshots.
+// Every hold, sorted by target, then kind and pod uid. The ledger's lists, one per target, are
+// shared and not copied: a burst has thousands of holds and hundreds of snapshots.
 class SnapshotHolds {
  public:
   using List = std::shared_ptr<const std::vector<Hold>>;
   using value_type = Hold;
 
-  class const_iterator {
-   public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = Hold;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const Hold*;
-    using reference = const Hold&;
-
-    const_iterator() = default;
-    const_iterator(const std::vector<List>* lists, std::size_t list) : lists_(lists), list_(list) {}
-    reference operator*() const { return (*(*lists_)[list_])[position_]; }
-    pointer operator->() const { return &**this; }
-    const_iterator& operator++() {
-      if (++position_ == (*lists_)[list_]->size()) {
-        ++list_;
-        position_ = 0;
-      }
-      return *this;
-    }
-    const_iterator operator++(int) {
-      const_iterator before = *this;
-      ++*this;
-      return before;
-    }
-    friend bool operator==(const const_iterator& a, const const_iterator& b) {
-      return a.list_ == b.list_ && a.position_ == b.position_;
-    }
-
-   private:
-    const std::vector<List>* lists_ = nullptr;
-    std::size_t list_ = 0;
-    std::size_t position_ = 0;
-  };
+  using const_iterator = base::ChunkIterator<Hold>;
   using iterator = const_iterator;
 
   SnapshotHolds() = default;
   // In any order.
   SnapshotHolds(std::vector<Hold> holds);  // NOLINT: reads as a list of holds
 
-  // The holds of a target that sorts after those before it, sorted by pod uid.
+  // The holds of a target that sorts after those before it, sorted by kind and pod uid.
   void append(List list);
   const_iterator begin() const { return {&lists_, 0}; }
   const_iterator end() const { return {&lists_, lists_.size()}; }

@@ -1,6 +1,6 @@
-// One declarative description per Karpenter kind: fields, defaults, rules, printer columns. From it
-// come the CRD YAML, defaulting and validation, so the three cannot disagree. Rules carry their CEL
-// text (for the CRD) beside the C++ predicate that decides the same thing here.
+// One description per Karpenter kind: fields, defaults, rules, printer columns. The CRD's YAML,
+// defaulting and validation all come from it, so that they cannot disagree. Each rule has its CEL
+// text for the CRD and a C++ predicate that decides the same.
 #pragma once
 
 #include "millwright/model/kinds.hpp"
@@ -24,7 +24,7 @@ struct Problem {
   std::string to_string() const;
 };
 
-class Kind;  // the description itself: src/schema
+class Kind;  // the description; defined in src/schema
 
 // Every described kind, in a fixed order: NodePool, NodeClaim, KWOKNodeClass, EC2NodeClass,
 // ECSNodeClass, CCENodeClass, Provisioner, AWSNodeTemplate, NodeOverlay, CapacityBuffer.

@@ -1,6 +1,6 @@
-// What happened and no snapshot tells: since when pods wait, which plan is being made, what the
-// last look at disruption found. Events are told here as they happen; the page of metrics reads it.
-// Pods are remembered only while they wait. Thread-safe.
+// Facts for the page of metrics that no snapshot holds: since when pods wait, which plan is being
+// made, how many nodes disruption could remove. Controllers report them here as they happen. Pods
+// are remembered only while they wait. Thread-safe.
 #pragma once
 
 #include "millwright/base/metrics.hpp"
@@ -39,7 +39,7 @@ class Chronicle {
 
   base::TimePoint begun() const { return begun_; }
 
-  // Only the replica that leads counts: what all of them see would be summed up to a multiple.
+  // Only the leader counts: every replica sees the same pods, and Prometheus adds replicas up.
   void set_leading(bool leading) { leading_ = leading; }
   bool leading() const { return leading_; }
 
@@ -58,7 +58,7 @@ class Chronicle {
   };
   using Pods = std::vector<std::shared_ptr<const model::Pod>>;
   void solve_begun(const Pods& pods, base::TimePoint now);
-  // What `plan` does not refuse it has a place for.
+  // The plan has a place for every pod that it does not refuse.
   void solve_ended(const Pods& pods, const scheduling::Plan& plan, base::TimePoint now);
   std::optional<Solve> solving() const;
 

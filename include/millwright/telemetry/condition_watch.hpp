@@ -1,6 +1,6 @@
-// Counts what conditions do: operatorpkg's operator_<kind>_status_condition_{transitions_total,
-// transition_seconds} and operator_<kind>_termination_duration_seconds. The gauges beside them are
-// on the page (page.hpp). Loop thread only.
+// Counts changes of conditions: operatorpkg's operator_<kind>_status_condition_{transitions_total,
+// transition_seconds} and operator_<kind>_termination_duration_seconds. The gauges of conditions
+// are on the page (page.hpp). Loop thread only.
 #pragma once
 
 #include "millwright/base/metrics.hpp"
@@ -17,12 +17,26 @@
 
 namespace millwright::telemetry {
 
-// What an object's kind adds to the labels of its condition metrics: its NodeClass by the label
-// that names it, and karpenter.sh/nodepool and karpenter.sh/initialized.
+// Labels that the object's condition metrics have beside the condition's: its NodeClass by the
+// label that names it, karpenter.sh/nodepool and karpenter.sh/initialized.
 base::MetricLabels condition_labels(const model::NodeClaim& claim);
 base::MetricLabels condition_labels(const model::Node& node);
 base::MetricLabels condition_labels(const model::NodePool& pool);
 base::MetricLabels condition_labels(const model::CapacityBuffer& buffer);
+
+// The kinds whose conditions are counted, as the metrics' names call them; empty: the kind is none.
+template <class T>
+inline constexpr std::string_view kConditionKind = "";
+template <>
+inline constexpr std::string_view kConditionKind<model::NodeClaim> = "nodeclaim";
+template <>
+inline constexpr std::string_view kConditionKind<model::Node> = "node";
+template <>
+inline constexpr std::string_view kConditionKind<model::NodePool> = "nodepool";
+template <>
+inline constexpr std::string_view kConditionKind<model::CapacityBuffer> = "capacitybuffer";
+template <class T>
+inline constexpr bool kHasConditionMetrics = !kConditionKind<T>.empty();
 
 class ConditionWatch {
  public:
@@ -32,10 +46,12 @@ class ConditionWatch {
 
   template <class T>
   void seen(const T& object) {
-    seen(kind_of(object), object.meta, object.conditions, condition_labels(object));
+    seen(kConditionKind<T>, object.meta, object.conditions, condition_labels(object));
   }
-  // `kind` as in the metrics' names: "nodeclaim".
-  void gone(std::string_view kind, std::string_view uid, base::TimePoint now);
+  template <class T>
+  void gone(std::string_view uid, base::TimePoint now) {
+    gone(kConditionKind<T>, uid, now);
+  }
 
  private:
   struct Last {
@@ -43,12 +59,9 @@ class ConditionWatch {
     std::optional<base::TimePoint> deleted;
     base::MetricLabels labels;
   };
-  static std::string_view kind_of(const model::NodeClaim&) { return "nodeclaim"; }
-  static std::string_view kind_of(const model::Node&) { return "node"; }
-  static std::string_view kind_of(const model::NodePool&) { return "nodepool"; }
-  static std::string_view kind_of(const model::CapacityBuffer&) { return "capacitybuffer"; }
   void seen(std::string_view kind, const model::ObjectMeta& meta,
             const std::vector<model::Condition>& conditions, base::MetricLabels labels);
+  void gone(std::string_view kind, std::string_view uid, base::TimePoint now);
   void changed(std::string_view kind, const base::MetricLabels& labels,
                const model::Condition* before, const model::Condition& after);
 

@@ -1,6 +1,6 @@
-// The gauges that are read off the cluster's picture when somebody asks for /metrics: nothing is
-// counted as events come, and a series of an object that is gone is gone with it. Names and labels
-// are Karpenter's (docs/metrics.md). Pure: any thread, over an immutable snapshot.
+// The gauges of the cluster state, written from a snapshot when /metrics is read. Nothing is
+// counted as events come, so the series of an object ends with the object. Names and labels are
+// Karpenter's (docs/metrics.md). Pure: any thread, over an immutable snapshot.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -11,15 +11,15 @@
 
 namespace millwright::telemetry {
 
-struct Picture {
+struct PageInput {
   const scheduling::Snapshot& snapshot;
   const scheduling::Catalog& catalog;  // for what nodes cost
   const Chronicle& chronicle;
   base::TimePoint now;
 };
 
-// Prometheus text format; every family is there with its help, also without any series.
-// `expected_size` in bytes: that of the last page saves copying.
-std::string render_page(const Picture& picture, std::size_t expected_size = 0);
+// Prometheus text format; a family without series still has its help line. `expected_size` is the
+// size of the last page in bytes, and saves copying.
+std::string render_page(const PageInput& input, std::size_t expected_size = 0);
 
 }  // namespace millwright::telemetry

@@ -8,9 +8,9 @@ kwok
 
 {{- define "millwright.serviceAccount" -}}
 {{- if .Values.serviceAccount.create -}}
-{{ .Values.namePrefix }}{{ .Values.serviceAccount.name }}
+{{ .Values.namePrefix }}{{ .Values.serviceAccount.name | default "millwright" }}
 {{- else -}}
-{{ .Values.serviceAccount.name }}
+{{ required "serviceAccount.name is needed beside serviceAccount.create=false" .Values.serviceAccount.name }}
 {{- end -}}
 {{- end -}}
 
@@ -23,7 +23,7 @@ kwok
 {{- end -}}
 {{- end -}}
 
-{{/* What makes the pods start anew when credentials change: containers read them once. */}}
+{{/* Restarts the pods when credentials change: containers read them once. */}}
 {{- define "millwright.podAnnotations" -}}
 {{- $annotations := dict -}}
 {{- if or .Values.credentials.accessKey .Values.alibabacloud.access_key_id -}}

@@ -1,17 +1,17 @@
 #include "cloud/aws/aws_cloud.hpp"
 
-#include "cloud/aws/type_labels.hpp"
-
-#include <algorithm>
+#include "cloud/aws/catalog/type_labels.hpp"
+#include "cloud/aws/instances.hpp"
+#include "cloud/aws/node_class/drift.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
 
 using base::ErrorKind;
 
-constexpr base::Duration kClusterKept = std::chrono::minutes(5);
-// A class is resolved without a dry run when the types do not come by then.
-constexpr base::Duration kCatalogAwaited = std::chrono::seconds(20);
+// DescribeInstances lags behind CreateFleet by seconds.
+constexpr base::Duration kPartitionAwaited = std::chrono::seconds(10);
+constexpr base::Duration kPartitionAskedAgain = std::chrono::seconds(1);
 
 ApiParts api_parts(AwsCloud::Parts& parts, CredentialSource* credentials) {
   return {.loop = parts.loop,
@@ -26,19 +26,22 @@ ApiParts api_parts(AwsCloud::Parts& parts, CredentialSource* credentials) {
 CredentialParts credential_parts(const AwsCloud::Parts& parts) {
   return {.loop = parts.loop,
           .client = parts.client,
-          .surroundings = parts.surroundings,
+          .environment = parts.environment,
           .region = parts.endpoints.region(),
           .log = parts.log,
           .seed = parts.settings.seed + 1};
 }
 
+ResolverSettings resolver_settings(const AwsSettings& settings) {
+  return {.cluster_name = settings.cluster_name,
+          .reserved_capacity = settings.reserved_capacity,
+          .image_refresh = settings.ami_refresh_interval,
+          .subnet_refresh = settings.subnet_refresh_interval};
+}
+
 CapacitySettings capacity_settings(const AwsSettings& settings) {
   return {.vm_memory_overhead = settings.vm_memory_overhead_percent,
           .reserved_enis = settings.reserved_enis};
-}
-
-base::Error gone(const std::string& id) {
-  return {ErrorKind::NotFound, "instance " + id + " does not exist (any more)", {}};
 }
 
 }  // namespace
@@ -48,34 +51,91 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
       credentials_(credential_parts(parts_)),
       api_(api_parts(parts_, &credentials_)),
       ec2_(api_),
+      cluster_(api_, parts_.settings),
       catalog_(parts_.endpoints.region(), capacity_settings(parts_.settings)),
-      resolver_(api_, parts_.settings.cluster_name, parts_.settings.reserved_capacity),
-      sold_out_(parts_.loop),
-      catalog_known_(parts_.loop),
+      restock_(parts_.loop, catalog_),
+      types_(api_, catalog_, parts_.log),
+      prices_({.api = api_,
+               .catalog = catalog_,
+               .environment = parts_.environment,
+               .cache_file = parts_.settings.price_cache,
+               .isolated_vpc = parts_.settings.isolated_vpc,
+               .log = parts_.log}),
+      resolver_(api_, resolver_settings(parts_.settings)),
       launcher_({.api = api_,
                  .catalog = catalog_,
+                 .restock = restock_,
                  .resolver = resolver_,
                  .cluster_name = parts_.settings.cluster_name,
                  .reserved_capacity = parts_.settings.reserved_capacity,
                  .metrics = parts_.metrics,
-                 .log = parts_.log,
-                 .on_sold_out =
-                     [this] {
-                       sold_out_.notify();
-                       catalog_changed();
-                     }}),
-      validation_(launcher_, parts_.loop, parts_.log),
+                 .log = parts_.log}),
+      validation_({.launcher = launcher_,
+                   .catalog = catalog_,
+                   .types = types_,
+                   .loop = parts_.loop,
+                   .log = parts_.log,
+                   .dry_run = !parts_.settings.disable_dry_run}),
       tagging_(api_, parts_.settings.cluster_name, parts_.log),
-      describes_(batcher_parts("describe_instances"),
-                 [this](std::vector<std::string> ids) { return describe(std::move(ids)); }),
-      terminations_(batcher_parts("terminate_instances"),
-                    [this](std::vector<std::string> ids) { return terminate(std::move(ids)); }) {
+      instances_(api_, parts_.metrics),
+      shifts_({.api = api_,
+               .cluster = cluster_,
+               .catalog = catalog_,
+               .restock = restock_,
+               .log = parts_.log}),
+      reservations_({.api = api_,
+                     .catalog = catalog_,
+                     .reservations = resolver_.reservations(),
+                     .cluster_name = parts_.settings.cluster_name,
+                     .log = parts_.log,
+                     .tell = interruption_teller()}),
+      status_({.api = api_,
+               .ownership = launcher_.ownership(),
+               .metrics = parts_.metrics,
+               .log = parts_.log,
+               .tell = interruption_teller()}),
+      queue_({.api = api_,
+              .instances = instances_,
+              .catalog = catalog_,
+              .restock = restock_,
+              .queue = parts_.settings.interruption_queue,
+              .cluster_name = parts_.settings.cluster_name,
+              .metrics = parts_.metrics,
+              .log = parts_.log,
+              .tell = interruption_teller()}) {
   catalog_.prices().set_file(std::move(prices));
-  recall_prices();
+  prices_.load();
 }
 
-BatcherParts AwsCloud::batcher_parts(std::string name) {
-  return {.loop = parts_.loop, .metrics = parts_.metrics, .name = std::move(name), .limits = {}};
+TellInterruption AwsCloud::interruption_teller() {
+  return [this](InterruptionKind kind, std::string_view zone, std::string_view id) {
+    if (interruption_callback_) {
+      interruption_callback_(notice_of(kind, provider_id_of(zone, id)));
+    }
+  };
+}
+
+base::Task<void> AwsCloud::run(std::stop_token stop) {
+  base::TaskGroup group(parts_.loop);
+  group.spawn(types_.run(stop));
+  group.spawn(prices_.run(stop));
+  group.spawn(restock_.run(stop));
+  if (parts_.settings.enable_zonal_shift) {
+    group.spawn(shifts_.run(stop));
+  }
+  co_await group.join();
+}
+
+base::Task<void> AwsCloud::lead(std::stop_token stop) {
+  launcher_.inherit(parts_.loop.now());
+  base::TaskGroup group(parts_.loop);
+  group.spawn(launcher_.templates().run(stop));
+  group.spawn(reservations_.run(stop));
+  group.spawn(status_.run(stop));
+  if (!parts_.settings.interruption_queue.empty()) {
+    group.spawn(queue_.run(stop));
+  }
+  co_await group.join();
 }
 
 std::span<const model::Resource> AwsCloud::node_classes() const {
@@ -83,7 +143,7 @@ std::span<const model::Resource> AwsCloud::node_classes() const {
 }
 
 void AwsCloud::on_catalog_change(std::function<void()> callback) {
-  catalog_callback_ = std::move(callback);
+  catalog_.on_change(std::move(callback));
 }
 void AwsCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
   interruption_callback_ = std::move(callback);
@@ -91,47 +151,6 @@ void AwsCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
 
 void AwsCloud::set_recorded(std::function<bool(std::string_view)> is_recorded) {
   launcher_.ownership().set_recorded(std::move(is_recorded));
-}
-
-void AwsCloud::catalog_changed() {
-  if (catalog_callback_) {
-    catalog_callback_();
-  }
-}
-
-base::Task<base::Result<ClusterFacts>> AwsCloud::cluster() {
-  const auto& settings = parts_.settings;
-  ClusterFacts facts;
-  facts.name = settings.cluster_name;
-  facts.endpoint = settings.cluster_endpoint;
-  facts.ca_bundle = settings.cluster_ca_bundle;
-  facts.version = settings.kubernetes_version;
-  facts.dns_address = settings.cluster_dns_address;
-  if (!facts.endpoint.empty() && !facts.version.empty()) {
-    co_return facts;
-  }
-  const auto now = parts_.loop.now();
-  if (now >= cluster_until_) {
-    auto described = co_await describe_cluster(api_, settings.cluster_name);
-    if (!described) {
-      co_return base::with_context("EKS cluster " + settings.cluster_name +
-                                       " (or set CLUSTER_ENDPOINT and CLUSTER_CA_BUNDLE)",
-                                   std::move(described).error());
-    }
-    cluster_ = *std::move(described);
-    cluster_until_ = now + kClusterKept;
-  }
-  const auto prefer = [](std::string& own, const std::string& described) {
-    if (own.empty()) {
-      own = described;
-    }
-  };
-  prefer(facts.endpoint, cluster_.endpoint);
-  prefer(facts.ca_bundle, cluster_.ca_bundle);
-  prefer(facts.version, cluster_.version);
-  facts.service_cidr = cluster_.service_cidr;
-  facts.ipv6 = cluster_.ipv6;
-  co_return facts;
 }
 
 Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_class) {
@@ -147,85 +166,60 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   if (!catalog_.is_known()) {
     co_return base::fail(ErrorKind::Unavailable, "EC2's instance types are not known yet");
   }
-  // Before this process led, or in a call that never ended, it may have got its instance.
-  auto adopted = co_await launcher_.adopt(claim, node_class);
-  if (adopted) {
-    auto told = co_await tell_partition(claim, *std::move(adopted));
-    MW_CO_TRY(known_one, std::move(told));
-    co_return describe_launch(known_one, *node_class);
+  // An earlier process, or a call whose answer was lost, may have launched its instance.
+  auto launched = co_await launcher_.adopt(claim, node_class);
+  if (!launched && launched.error().kind == ErrorKind::NotFound) {
+    MW_CO_TRY(cluster, co_await cluster_.facts());
+    launched = co_await launcher_.launch(claim, node_class, cluster);
   }
-  if (adopted.error().kind != ErrorKind::NotFound) {
-    co_return tl::unexpected(std::move(adopted).error());
+  if (launched) {
+    launched = co_await await_partition(claim, *std::move(launched));
   }
-  auto facts = co_await cluster();
-  MW_CO_TRY(known, std::move(facts));
-  auto launched = co_await launcher_.launch(claim, node_class, known);
-  MW_CO_TRY(made, std::move(launched));
-  auto told = co_await tell_partition(claim, std::move(made));
-  MW_CO_TRY(placed, std::move(told));
-  co_return describe_launch(placed, *node_class);
+  MW_CO_CHECK(launched);
+  const auto types = catalog_.types(*node_class, parts_.loop.now());
+  auto instance =
+      launched_instance(*launched, *node_class, scheduling::find_type(types, launched->type));
+  instance.launched_at = parts_.loop.now();
+  co_return instance;
 }
 
-base::Task<AwsCloud::Describes::Replies> AwsCloud::describe(std::vector<std::string> ids) {
-  Describes::Replies replies;
-  auto answered = co_await ec2_.instances_by_id(ids);
-  if (!answered && ids.size() > 1 && answered.error().kind == ErrorKind::NotFound) {
-    // One that is gone hides the others.
-    for (const auto& id : ids) {
-      std::vector<std::string> one(1, id);
-      auto single = co_await describe(std::move(one));
-      replies.push_back(std::move(single.front()));
+// A node must have the label of its partition when it registers (Karpenter delays the registration
+// until then): pods that spread over partitions see it from the start.
+base::Task<base::Result<Launched>> AwsCloud::await_partition(ClaimPtr claim, Launched launched) {
+  const auto until = parts_.loop.now() + kPartitionAwaited;
+  while (launched.awaits_partition) {
+    auto described = co_await instances_.describe(launched.instance_id);
+    const bool is_late = parts_.loop.now() >= until;
+    if (described && (described->partition > 0 || is_late)) {
+      launched.partition = described->partition;
+      launched.awaits_partition = false;
+      launcher_.ownership().deal(launched, *claim, parts_.loop.now());
+      break;
     }
-    co_return replies;
+    if (!described && described.error().kind != base::ErrorKind::NotFound) {
+      co_return tl::unexpected(std::move(described).error());
+    }
+    if (is_late) {
+      co_return base::fail(base::ErrorKind::Unavailable,
+                           "NodeClaim " + claim->meta.name + ": instance " + launched.instance_id +
+                               " is launched, but EC2 does not show its partition yet; asking "
+                               "again");
+    }
+    co_await base::sleep(parts_.loop, kPartitionAskedAgain);
   }
-  for (const auto& id : ids) {
-    if (!answered) {
-      replies.emplace_back(tl::unexpected<base::Error>(answered.error()));
-      continue;
-    }
-    const auto found = std::find_if(answered->begin(), answered->end(),
-                                    [&](const auto& each) { return each.id == id; });
-    if (found == answered->end()) {
-      replies.emplace_back(tl::unexpected(gone(id)));
-    } else {
-      replies.emplace_back(*found);
-    }
-  }
-  co_return replies;
-}
-
-base::Task<AwsCloud::Terminations::Replies> AwsCloud::terminate(std::vector<std::string> ids) {
-  Terminations::Replies replies;
-  auto done = co_await ec2_.terminate(ids);
-  if (!done && ids.size() > 1) {
-    for (const auto& id : ids) {
-      std::vector<std::string> one(1, id);
-      auto single = co_await terminate(std::move(one));
-      replies.push_back(std::move(single.front()));
-    }
-    co_return replies;
-  }
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (done) {
-      replies.emplace_back(true);
-    } else {
-      replies.emplace_back(tl::unexpected<base::Error>(done.error()));
-    }
-  }
-  co_return replies;
+  co_return launched;
 }
 
 Provider::Reply<> AwsCloud::remove_instance(std::string id) {
-  auto described = co_await describes_.ask(id);
-  MW_CO_TRY(instance, std::move(described));
+  MW_CO_TRY(instance, co_await instances_.describe(id));
   if (instance.state == "terminated") {
     launcher_.ownership().forget(id);
-    co_return tl::unexpected(gone(id));
+    co_return tl::unexpected(no_such_instance(id));
   }
   if (instance.is_terminating()) {
     co_return base::Result<>{};
   }
-  auto terminated = co_await terminations_.ask(id);
+  auto terminated = co_await instances_.terminate(id);
   if (!terminated) {
     parts_.metrics.count("karpenter_cloudprovider_instance_termination_failures_total",
                          "Terminations that AWS refused.");
@@ -239,15 +233,15 @@ Provider::Reply<> AwsCloud::remove(ClaimPtr claim) {
   if (id.empty() && !claim->provider_id.empty()) {
     co_return base::fail(ErrorKind::NotFound, "NodeClaim " + claim->meta.name + ": \"" +
                                                   claim->provider_id +
-                                                  "\" is no instance of EC2's");
+                                                  "\" is not the id of an EC2 instance");
   }
   if (const auto* dealt = launcher_.ownership().dealt_to(claim->meta.uid); id.empty() && dealt) {
     id = dealt->instance_id;
   }
-  // What a merged launch made for it in another life is nobody's then, and collected.
+  // An instance that an earlier process launched for several claims at once does not name its
+  // claim: it is not found here, and garbage-collected.
   if (id.empty()) {
-    auto found = co_await launcher_.find_by_claim(claim);
-    MW_CO_TRY(instance, std::move(found));
+    MW_CO_TRY(instance, co_await launcher_.find_by_claim(claim));
     id = instance.id;
   }
   auto removed = co_await remove_instance(id);
@@ -258,17 +252,16 @@ Provider::Reply<> AwsCloud::remove(ClaimPtr claim) {
 }
 
 Provider::Reply<> AwsCloud::remove_leaked(std::string provider_id) {
-  auto removed = co_await remove_instance(instance_id_of(provider_id));
-  co_return removed;
+  co_return co_await remove_instance(instance_id_of(provider_id));
 }
 
 Provider::Reply<Instance> AwsCloud::get(std::string provider_id) {
   const auto id = instance_id_of(provider_id);
   if (id.empty()) {
-    co_return base::fail(ErrorKind::NotFound, "\"" + provider_id + "\" is no instance of EC2's");
+    co_return base::fail(ErrorKind::NotFound,
+                         "\"" + provider_id + "\" is not the id of an EC2 instance");
   }
-  auto described = co_await describes_.ask(id);
-  MW_CO_TRY(instance, std::move(described));
+  MW_CO_TRY(instance, co_await instances_.describe(id));
   co_return to_instance(instance);
 }
 
@@ -278,8 +271,7 @@ Provider::Reply<std::vector<Instance>> AwsCloud::list() {
       {"tag-key", {std::string(kNodeClassLabel)}},
       {"tag:" + std::string(kClusterTag), {parts_.settings.cluster_name}},
       {"instance-state-name", {living_states().begin(), living_states().end()}}};
-  auto answered = co_await ec2_.instances(filters);
-  MW_CO_TRY(found, std::move(answered));
+  MW_CO_TRY(found, co_await ec2_.instances(filters));
   launcher_.sweep();
   std::vector<Instance> result;
   for (const auto& each : found) {
@@ -301,7 +293,7 @@ Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_c
   if (id.empty() || !catalog_.is_known()) {
     co_return std::string();
   }
-  auto described = co_await describes_.ask(id);
+  auto described = co_await instances_.describe(id);
   if (!described && described.error().kind == ErrorKind::NotFound) {
     co_return std::string();  // gone: garbage collection's business
   }
@@ -315,29 +307,14 @@ Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_c
   co_return reason;
 }
 
-std::vector<RepairPolicy> AwsCloud::repair_policies() const {
-  using model::ConditionStatus;
-  constexpr base::Duration kHalfHour = std::chrono::minutes(30);
-  return {{"Ready", ConditionStatus::False, kHalfHour},
-          {"Ready", ConditionStatus::Unknown, kHalfHour},
-          {"AcceleratedHardwareReady", ConditionStatus::False, std::chrono::minutes(10)},
-          {"StorageReady", ConditionStatus::False, kHalfHour},
-          {"NetworkingReady", ConditionStatus::False, kHalfHour},
-          {"KernelReady", ConditionStatus::False, kHalfHour},
-          {"ContainerRuntimeReady", ConditionStatus::False, kHalfHour}};
-}
-
 Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
-  auto facts = co_await cluster();
-  MW_CO_TRY(known, std::move(facts));
-  auto resolved = co_await resolver_.resolve(node_class, known.version);
-  MW_CO_TRY(state, std::move(resolved));
-  const bool reservations_changed = resolver_.tell_reservations(catalog_.reservations());
-  if (resolver_.tell_placements(catalog_.placements()) || reservations_changed) {
-    catalog_.touch();
-    catalog_changed();
+  MW_CO_TRY(cluster, co_await cluster_.facts());
+  MW_CO_TRY(state, co_await resolver_.resolve(node_class, cluster.version));
+  const bool reservations_changed = resolver_.reservations().publish(catalog_.reservations());
+  if (resolver_.placements().publish(catalog_.placements()) || reservations_changed) {
+    catalog_.changed();
   }
-  auto validated = co_await validate(node_class, std::move(state), known);
+  auto validated = co_await validation_.validate(node_class, std::move(state), std::move(cluster));
   if (catalog_.is_known()) {
     gauges_.publish(parts_.metrics, node_class->meta.name,
                     catalog_.types(*node_class, parts_.loop.now()));
@@ -345,39 +322,23 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
   co_return validated;
 }
 
-// The last condition, of what the others found.
-base::Task<NodeClassState> AwsCloud::validate(NodeClassPtr node_class, NodeClassState state,
-                                              ClusterFacts cluster) {
-  NodeClassCondition condition;
-  condition.type = "ValidationSucceeded";
-  condition.good = state.ready;
-  if (!state.ready) {
-    condition.reason = "DependenciesNotReady";
-    condition.message = "waiting for what the other conditions name";
-  } else if (!parts_.settings.disable_dry_run) {
-    if (!catalog_.is_known()) {
-      const std::stop_token never;
-      co_await catalog_known_.wait(never, kCatalogAwaited);
-    }
-    std::optional<NodeClassCondition> judged;
-    if (catalog_.is_known()) {
-      const auto found = std::make_shared<model::NodeClass>(*node_class);
-      found->status = state.status;
-      found->meta.resource_version.clear();  // no version of it has this status yet
-      judged = co_await validation_.judge(found, std::move(cluster));
-    }
-    if (!judged) {
-      co_return state;
-    }
-    condition = *std::move(judged);
+Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
+  MW_CO_CHECK(co_await resolver_.profiles().remove_all_of(node_class));
+  MW_CO_CHECK(co_await launcher_.templates().remove_all_of(node_class->meta.name));
+  co_return base::Result<>{};
+}
+
+Instance AwsCloud::to_instance(const Ec2Instance& found) const {
+  auto instance = described_instance(found);
+  // An instance of a launch for several claims gets its claim's tag with its Node.
+  if (auto claim = launcher_.ownership().claim_of(found.id); !claim.empty()) {
+    instance.node_claim = std::move(claim);
   }
-  if (state.ready && !condition.good) {
-    state.ready = false;
-    state.reason = condition.reason;
-    state.message = condition.message;
+  instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
+  if (const auto* facts = catalog_.find(found.type)) {
+    instance.labels[std::string(model::kArchLabel)] = facts->arch;
   }
-  state.conditions.push_back(std::move(condition));
-  co_return state;
+  return instance;
 }
 
 }  // namespace millwright::cloud::aws

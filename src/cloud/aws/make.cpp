@@ -1,6 +1,6 @@
 #include "cloud/aws/aws_cloud.hpp"
-#include "cloud/aws/environment.hpp"
-#include "cloud/aws/type_labels.hpp"
+#include "cloud/aws/calls/environment.hpp"
+#include "cloud/aws/catalog/type_labels.hpp"
 
 namespace millwright::cloud {
 
@@ -12,17 +12,17 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
     return base::fail(base::ErrorKind::Invalid,
                       "AWS needs the cluster's name; set CLUSTER_NAME or --cluster-name");
   }
-  const aws::Surroundings surroundings{.variable = std::move(environment),
-                                       .read_file = aws::read_small_file,
-                                       .write_file = aws::write_small_file};
+  const aws::ProcessEnvironment process{.variable = std::move(environment),
+                                        .read_file = aws::read_small_file,
+                                        .write_file = aws::write_small_file};
   const aws::CredentialParts parts{.loop = loop,
                                    .client = client,
-                                   .surroundings = surroundings,
+                                   .environment = process,
                                    .region = {},
                                    .log = log,
                                    .seed = settings.seed};
   MW_TRY(region, aws::find_region(parts));
-  MW_TRY(endpoints, aws::Endpoints::make(region, surroundings));
+  MW_TRY(endpoints, aws::Endpoints::make(region, process));
   aws::PriceFile prices;
   if (!settings.price_file.empty()) {
     MW_TRY(text, aws::read_small_file(settings.price_file));
@@ -33,7 +33,7 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
   return std::make_unique<aws::AwsCloud>(aws::AwsCloud::Parts{.loop = loop,
                                                               .client = client,
                                                               .settings = std::move(settings),
-                                                              .surroundings = surroundings,
+                                                              .environment = process,
                                                               .endpoints = std::move(endpoints),
                                                               .metrics = metrics,
                                                               .log = std::move(log)},

@@ -10,22 +10,22 @@
 namespace millwright::cloud::simulated {
 namespace {
 
-struct Size {
+struct AlibabaSize {
   std::string_view name;
   std::int64_t cpus;
   std::int64_t enis;
   std::int64_t addresses;  // private IPv4 addresses per ENI
 };
-constexpr std::array<Size, 8> kSizes{{{"large", 2, 3, 6},
-                                      {"xlarge", 4, 4, 15},
-                                      {"2xlarge", 8, 4, 15},
-                                      {"3xlarge", 12, 8, 15},
-                                      {"4xlarge", 16, 8, 30},
-                                      {"6xlarge", 24, 8, 30},
-                                      {"8xlarge", 32, 8, 30},
-                                      {"16xlarge", 64, 8, 30}}};
+constexpr std::array<AlibabaSize, 8> kAlibabaSizes{{{"large", 2, 3, 6},
+                                                    {"xlarge", 4, 4, 15},
+                                                    {"2xlarge", 8, 4, 15},
+                                                    {"3xlarge", 12, 8, 15},
+                                                    {"4xlarge", 16, 8, 30},
+                                                    {"6xlarge", 24, 8, 30},
+                                                    {"8xlarge", 32, 8, 30},
+                                                    {"16xlarge", 64, 8, 30}}};
 
-struct Family {
+struct AlibabaFamily {
   std::string_view name;
   std::string_view category;
   std::string_view generation;
@@ -34,7 +34,7 @@ struct Family {
   std::int64_t gib_per_cpu;
   double price_per_cpu;
 };
-constexpr std::array<Family, 11> kFamilies{{
+constexpr std::array<AlibabaFamily, 11> kAlibabaFamilies{{
     {"c6", "c", "6", "amd64", "Intel-Xeon-Platinum-8269CY", 2, 0.0360},
     {"g6", "g", "6", "amd64", "Intel-Xeon-Platinum-8269CY", 4, 0.0465},
     {"r6", "r", "6", "amd64", "Intel-Xeon-Platinum-8269CY", 8, 0.0615},
@@ -47,7 +47,7 @@ constexpr std::array<Family, 11> kFamilies{{
     {"c8y", "c", "8", "arm64", "Yitian-710", 2, 0.0302},
     {"g8y", "g", "8", "arm64", "Yitian-710", 4, 0.0390},
 }};
-constexpr std::array<std::string_view, 2> kCapacityTypes{model::kSpot, model::kOnDemand};
+constexpr std::array<std::string_view, 2> kAlibabaCapacityTypes{model::kSpot, model::kOnDemand};
 constexpr double kMemoryOverhead = 0.065;
 
 // ACK keeps 60m of the first core, 10m of the second, 5m of the third and fourth, 0.25 % beyond.
@@ -59,9 +59,10 @@ std::int64_t reserved_cpu(std::int64_t cpus) {
   return milli + (cpus > 4 ? (cpus - 4) * 1000 * 25 / 10000 : 0);
 }
 
-void add_labels(scheduling::InstanceType& type, const Family& family, const Size& size) {
+void add_labels(scheduling::InstanceType& type, const AlibabaFamily& family,
+                const AlibabaSize& size) {
   const auto& profile = traits(Profile::Alibaba);
-  pin_core_labels(type, family.arch, profile.zones, kCapacityTypes);
+  pin_core_labels(type, family.arch, profile.zones, kAlibabaCapacityTypes);
   pin(type.requirements, model::kOsLabel, "linux");
   pin(type.requirements, model::kRegionLabel, std::string(profile.region));
   pin(type.requirements, "topology.k8s.alibabacloud/zone-id",
@@ -82,7 +83,7 @@ void add_labels(scheduling::InstanceType& type, const Family& family, const Size
   }
 }
 
-scheduling::InstanceType make(const Family& family, const Size& size) {
+scheduling::InstanceType alibaba_type(const AlibabaFamily& family, const AlibabaSize& size) {
   scheduling::InstanceType type;
   type.name = std::string("ecs.").append(family.name).append(".").append(size.name);
   const auto total_mib = size.cpus * family.gib_per_cpu * 1024;
@@ -115,9 +116,9 @@ scheduling::InstanceType make(const Family& family, const Size& size) {
 
 Types alibaba_types() {
   Types types;
-  for (const auto& family : kFamilies) {
-    for (const auto& size : kSizes) {
-      types.push_back(make(family, size));
+  for (const auto& family : kAlibabaFamilies) {
+    for (const auto& size : kAlibabaSizes) {
+      types.push_back(alibaba_type(family, size));
     }
   }
   return types;

@@ -1,5 +1,5 @@
 // EC2 shapes as DescribeInstanceTypes reports them, with Linux on-demand list prices in USD per
-// hour. Bare metal is left out: nothing in a simulation tells it from the largest size.
+// hour. Bare metal is left out: in a simulation it would be equal to the largest size.
 #include "cloud/simulated/aws_table.hpp"
 
 #include <array>

@@ -10,7 +10,7 @@
 namespace millwright::cloud::simulated {
 namespace {
 
-constexpr std::array<std::string_view, 2> kCapacityTypes{model::kSpot, model::kOnDemand};
+constexpr std::array<std::string_view, 2> kAwsCapacityTypes{model::kSpot, model::kOnDemand};
 constexpr double kVmMemoryOverhead = 0.075;
 constexpr std::int64_t kArmReservedMib = 64;  // the kernel's contiguous memory area
 constexpr std::int64_t kRootVolume = 20 * kGibibyte;
@@ -21,28 +21,28 @@ struct FamilyFacts {
   std::string_view manufacturer;
   std::string_view hypervisor;
 };
-constexpr std::array<FamilyFacts, 14> kFamilies{{{"m4", "amd64", "intel", "xen"},
-                                                 {"m5", "amd64", "intel", "nitro"},
-                                                 {"m5d", "amd64", "intel", "nitro"},
-                                                 {"m6g", "arm64", "aws", "nitro"},
-                                                 {"c4", "amd64", "intel", "xen"},
-                                                 {"c5", "amd64", "intel", "nitro"},
-                                                 {"c5d", "amd64", "intel", "nitro"},
-                                                 {"c6g", "arm64", "aws", "nitro"},
-                                                 {"r4", "amd64", "intel", "xen"},
-                                                 {"r5", "amd64", "intel", "nitro"},
-                                                 {"t2", "amd64", "intel", "xen"},
-                                                 {"t3", "amd64", "intel", "nitro"},
-                                                 {"t3a", "amd64", "amd", "nitro"},
-                                                 {"t4g", "arm64", "aws", "nitro"}}};
+constexpr std::array<FamilyFacts, 14> kAwsFamilies{{{"m4", "amd64", "intel", "xen"},
+                                                    {"m5", "amd64", "intel", "nitro"},
+                                                    {"m5d", "amd64", "intel", "nitro"},
+                                                    {"m6g", "arm64", "aws", "nitro"},
+                                                    {"c4", "amd64", "intel", "xen"},
+                                                    {"c5", "amd64", "intel", "nitro"},
+                                                    {"c5d", "amd64", "intel", "nitro"},
+                                                    {"c6g", "arm64", "aws", "nitro"},
+                                                    {"r4", "amd64", "intel", "xen"},
+                                                    {"r5", "amd64", "intel", "nitro"},
+                                                    {"t2", "amd64", "intel", "xen"},
+                                                    {"t3", "amd64", "intel", "nitro"},
+                                                    {"t3a", "amd64", "amd", "nitro"},
+                                                    {"t4g", "arm64", "aws", "nitro"}}};
 
 const FamilyFacts& facts_of(std::string_view family) {
-  for (const auto& facts : kFamilies) {
+  for (const auto& facts : kAwsFamilies) {
     if (facts.family == family) {
       return facts;
     }
   }
-  return kFamilies.front();  // unreachable: every shape's family is in the table (tested)
+  return kAwsFamilies.front();  // unreachable: every shape's family is in the table (tested)
 }
 
 constexpr std::string_view zone_id(std::string_view zone) {
@@ -58,7 +58,7 @@ std::string optional_number(std::int64_t value) {
 
 void add_labels(scheduling::InstanceType& type, const Ec2Shape& shape, const FamilyFacts& facts) {
   const auto& profile = traits(Profile::Aws);
-  pin_core_labels(type, facts.arch, profile.zones, kCapacityTypes);
+  pin_core_labels(type, facts.arch, profile.zones, kAwsCapacityTypes);
   pin(type.requirements, model::kOsLabel, "linux");
   pin(type.requirements, model::kRegionLabel, std::string(profile.region));
   forbid(type.requirements, model::kWindowsBuildLabel);
@@ -106,7 +106,7 @@ void add_labels(scheduling::InstanceType& type, const Ec2Shape& shape, const Fam
   }
 }
 
-scheduling::InstanceType make(const Ec2Shape& shape) {
+scheduling::InstanceType aws_type(const Ec2Shape& shape) {
   scheduling::InstanceType type;
   type.name = std::string(shape.name);
   const auto& facts = facts_of(shape.name.substr(0, shape.name.find('.')));
@@ -141,7 +141,7 @@ scheduling::InstanceType make(const Ec2Shape& shape) {
 Types aws_types() {
   Types types;
   for (const auto& shape : ec2_shapes()) {
-    types.push_back(make(shape));
+    types.push_back(aws_type(shape));
   }
   return types;
 }

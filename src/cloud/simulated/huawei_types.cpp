@@ -9,33 +9,33 @@
 namespace millwright::cloud::simulated {
 namespace {
 
-struct Size {
+struct HuaweiSize {
   std::string_view name;
   std::int64_t cpus;
   std::int64_t max_rate_mbps;
 };
-constexpr std::array<Size, 9> kSizes{{{"large", 2, 4000},
-                                      {"xlarge", 4, 8000},
-                                      {"2xlarge", 8, 15000},
-                                      {"3xlarge", 12, 17000},
-                                      {"4xlarge", 16, 20000},
-                                      {"6xlarge", 24, 25000},
-                                      {"8xlarge", 32, 30000},
-                                      {"12xlarge", 48, 35000},
-                                      {"16xlarge", 64, 40000}}};
+constexpr std::array<HuaweiSize, 9> kHuaweiSizes{{{"large", 2, 4000},
+                                                  {"xlarge", 4, 8000},
+                                                  {"2xlarge", 8, 15000},
+                                                  {"3xlarge", 12, 17000},
+                                                  {"4xlarge", 16, 20000},
+                                                  {"6xlarge", 24, 25000},
+                                                  {"8xlarge", 32, 30000},
+                                                  {"12xlarge", 48, 35000},
+                                                  {"16xlarge", 64, 40000}}};
 
-struct Family {
+struct HuaweiFamily {
   std::string_view name;
   std::int64_t gib_per_cpu;
   std::int64_t largest_cpus;
   double price_per_cpu;
 };
-constexpr std::array<Family, 5> kFamilies{{{"c9", 2, 64, 0.0390},
-                                           {"c9", 4, 64, 0.0490},
-                                           {"s7", 2, 16, 0.0310},
-                                           {"s7", 4, 16, 0.0400},
-                                           {"m7", 8, 64, 0.0620}}};
-constexpr std::array<std::string_view, 1> kCapacityTypes{model::kOnDemand};
+constexpr std::array<HuaweiFamily, 5> kHuaweiFamilies{{{"c9", 2, 64, 0.0390},
+                                                       {"c9", 4, 64, 0.0490},
+                                                       {"s7", 2, 16, 0.0310},
+                                                       {"s7", 4, 16, 0.0400},
+                                                       {"m7", 8, 64, 0.0620}}};
+constexpr std::array<std::string_view, 1> kHuaweiCapacityTypes{model::kOnDemand};
 
 // What ext4 leaves of the "kubernetes" volume on CCE's default 100 GiB data disk.
 constexpr std::int64_t kEphemeralBytes = 10459828224;
@@ -55,7 +55,7 @@ std::int64_t pods_for(std::int64_t memory_gib) {
   return 20;
 }
 
-scheduling::InstanceType make(const Family& family, const Size& size) {
+scheduling::InstanceType huawei_type(const HuaweiFamily& family, const HuaweiSize& size) {
   scheduling::InstanceType type;
   const auto gib = size.cpus * family.gib_per_cpu;
   const std::string size_name =
@@ -73,7 +73,7 @@ scheduling::InstanceType make(const Family& family, const Size& size) {
                    {"ephemeral-storage", bytes(kEphemeralBytes / 10)}};
 
   const auto& profile = traits(Profile::Huawei);
-  pin_core_labels(type, "amd64", profile.zones, kCapacityTypes);
+  pin_core_labels(type, "amd64", profile.zones, kHuaweiCapacityTypes);
   pin(type.requirements, model::kOsLabel, "linux");
   pin(type.requirements, model::kRegionLabel, std::string(profile.region));
   const auto label = [&type](std::string_view name, std::string value) {
@@ -100,10 +100,10 @@ scheduling::InstanceType make(const Family& family, const Size& size) {
 
 Types huawei_types() {
   Types types;
-  for (const auto& family : kFamilies) {
-    for (const auto& size : kSizes) {
+  for (const auto& family : kHuaweiFamilies) {
+    for (const auto& size : kHuaweiSizes) {
       if (size.cpus <= family.largest_cpus) {
-        types.push_back(make(family, size));
+        types.push_back(huawei_type(family, size));
       }
     }
   }

@@ -1,5 +1,5 @@
-// The universe of Karpenter's kwok provider: 12 sizes × 3 memory ratios × 2 systems × 2
-// architectures, in its order, with its prices. Many prices tie exactly; that is part of it.
+// The instance types of Karpenter's kwok provider: 12 sizes × 3 memory ratios × 2 systems × 2
+// architectures, in its order, with its prices. Many prices are exactly equal, as they are there.
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"
 
@@ -10,21 +10,21 @@ namespace {
 
 constexpr std::array<std::int64_t, 12> kCpus{1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256};
 
-struct Family {
+struct KwokFamily {
   std::string_view letter;
   std::int64_t gib_per_cpu;
 };
-constexpr std::array<Family, 3> kFamilies{{{"c", 2}, {"s", 4}, {"m", 8}}};
+constexpr std::array<KwokFamily, 3> kKwokFamilies{{{"c", 2}, {"s", 4}, {"m", 8}}};
 constexpr std::array<std::string_view, 2> kSystems{"linux", "windows"};
 constexpr std::array<std::string_view, 2> kArchitectures{"amd64", "arm64"};
-constexpr std::array<std::string_view, 2> kCapacityTypes{model::kSpot, model::kOnDemand};
+constexpr std::array<std::string_view, 2> kKwokCapacityTypes{model::kSpot, model::kOnDemand};
 
 constexpr double kPricePerCpu = 0.025;
 constexpr double kPricePerGigabyte = 0.001;
 constexpr double kSpotFraction = 0.7;
 
-scheduling::InstanceType make(std::int64_t cpu, const Family& family, std::string_view os,
-                              std::string_view arch) {
+scheduling::InstanceType kwok_type(std::int64_t cpu, const KwokFamily& family, std::string_view os,
+                                   std::string_view arch) {
   scheduling::InstanceType type;
   type.name = std::string(family.letter)
                   .append("-")
@@ -41,7 +41,7 @@ scheduling::InstanceType make(std::int64_t cpu, const Family& family, std::strin
   type.overhead = {{"cpu", millicores(100)}, {"memory", bytes(10 * kMebibyte)}};
 
   const auto& zones = traits(Profile::Kwok).zones;
-  pin_core_labels(type, arch, zones, kCapacityTypes);
+  pin_core_labels(type, arch, zones, kKwokCapacityTypes);
   pin(type.requirements, model::kOsLabel, std::string(os));
   pin(type.requirements, "karpenter.kwok.sh/instance-size", std::to_string(cpu));
   pin(type.requirements, "karpenter.kwok.sh/instance-family", std::string(family.letter));
@@ -62,10 +62,10 @@ scheduling::InstanceType make(std::int64_t cpu, const Family& family, std::strin
 Types kwok_types() {
   Types types;
   for (const auto cpu : kCpus) {
-    for (const auto& family : kFamilies) {
+    for (const auto& family : kKwokFamilies) {
       for (const auto os : kSystems) {
         for (const auto arch : kArchitectures) {
-          types.push_back(make(cpu, family, os, arch));
+          types.push_back(kwok_type(cpu, family, os, arch));
         }
       }
     }

@@ -1,7 +1,8 @@
-// What a NodeClass resolves to in a simulated cloud: every tag, name or alias finds something,
-// every id finds itself, and an empty selector list finds nothing.
+// Resolves a NodeClass in a simulated cloud: every tag, name and alias selects something, every id
+// selects itself, and an empty selector list selects nothing.
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"
+#include "millwright/model/json_fields.hpp"
 
 #include <boost/json.hpp>
 
@@ -13,17 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
-// The member as a non-empty object or array; nullptr otherwise.
-const json::value* member(const json::value& value, std::string_view key) {
-  const auto* object = value.if_object();
-  return object == nullptr ? nullptr : object->if_contains(key);
-}
-
-std::string text(const json::value& value, std::string_view key) {
-  const auto* found = member(value, key);
-  const auto* string = found == nullptr ? nullptr : found->if_string();
-  return string == nullptr ? std::string() : std::string(*string);
-}
+using model::member;
+using model::text_at;
 
 const json::array& terms(const json::value& spec, std::string_view key) {
   static const json::array kNone;
@@ -74,7 +66,7 @@ json::array subnets(const json::value& spec, const Networks& networks, const Tra
   };
   std::size_t position = 0;
   for (const auto& term : terms(spec, networks.terms_key)) {
-    const auto id = text(term, "id");
+    const std::string_view id = text_at(term, "id");
     if (!id.empty()) {
       push(id, profile.zones[position++ % profile.zones.size()]);
       continue;
@@ -89,8 +81,8 @@ json::array subnets(const json::value& spec, const Networks& networks, const Tra
 json::array security_groups(const json::value& spec) {
   json::array result;
   for (const auto& term : terms(spec, "securityGroupSelectorTerms")) {
-    auto id = text(term, "id");
-    auto name = text(term, "name");
+    std::string id(text_at(term, "id"));
+    std::string name(text_at(term, "name"));
     if (name.empty()) {
       name = "nodes";
     }
@@ -115,10 +107,10 @@ json::object image(std::string_view id, std::string_view name, std::string_view 
 json::array images(const json::value& spec, std::string_view terms_key, std::string_view prefix) {
   json::array result;
   for (const auto& term : terms(spec, terms_key)) {
-    const auto id = text(term, "id");
-    auto name = text(term, "alias");
+    const std::string_view id = text_at(term, "id");
+    std::string name(text_at(term, "alias"));
     if (name.empty()) {
-      name = text(term, "name");
+      name = text_at(term, "name");
     }
     if (name.empty()) {
       name = id.empty() ? "tagged" : id;
@@ -154,7 +146,7 @@ NodeClassState resolve_aws(const model::NodeClass& node_class) {
       subnets(spec, {"subnetSelectorTerms", "subnet-", "zone", "zoneID"}, traits(Profile::Aws));
   status["securityGroups"] = security_groups(spec);
   status["amis"] = images(spec, "amiSelectorTerms", "ami-");
-  auto profile = text(spec, "instanceProfile");
+  std::string profile(text_at(spec, "instanceProfile"));
   status["instanceProfile"] = profile.empty() ? "millwright_" + node_class.meta.name : profile;
   if (status["subnets"].as_array().empty()) {
     return missing(status, "SubnetsNotFound", "subnetSelectorTerms", "subnet");
@@ -193,9 +185,9 @@ NodeClassState resolve_huawei(const model::NodeClass& node_class) {
   json::object status;
   json::array found;
   for (const auto& term : terms(node_class.spec, "subnetSelectorTerms")) {
-    auto id = text(term, "id");
+    std::string id(text_at(term, "id"));
     if (id.empty()) {
-      id = "30abcb7b-0000-4000-8000-" + made_id("", text(term, "name")).substr(0, 12);
+      id = "30abcb7b-0000-4000-8000-" + made_id("", text_at(term, "name")).substr(0, 12);
     }
     found.push_back(json::object{{"id", id}});
   }
@@ -206,7 +198,7 @@ NodeClassState resolve_huawei(const model::NodeClass& node_class) {
   return {.status = std::move(status), .ready = true, .reason = {}, .message = {}};
 }
 
-// JSON with sorted keys, so that the order in which fields were written does not count.
+// JSON with sorted keys, so that the order of fields does not matter.
 void write_sorted(const json::value& value, std::string& out) {
   if (const auto* object = value.if_object()) {
     std::vector<std::string_view> keys;
@@ -254,7 +246,7 @@ std::vector<std::string> zones_of(Profile profile, const model::NodeClass& node_
   if (profile == Profile::Aws || profile == Profile::Alibaba) {
     const bool aws = profile == Profile::Aws;
     for (const auto& subnet : terms(node_class.status, aws ? "subnets" : "vSwitches")) {
-      zones.push_back(text(subnet, aws ? "zone" : "zoneID"));
+      zones.emplace_back(text_at(subnet, aws ? "zone" : "zoneID"));
     }
   }
   std::sort(zones.begin(), zones.end());
@@ -265,17 +257,17 @@ std::vector<std::string> zones_of(Profile profile, const model::NodeClass& node_
 std::string image_for(Profile profile, const model::NodeClass& node_class, std::string_view arch) {
   if (profile == Profile::Huawei) {
     const auto* selector = member(node_class.spec, "imsSelector");
-    return selector == nullptr ? std::string() : text(*selector, "imsFamily");
+    return selector == nullptr ? std::string() : std::string(text_at(*selector, "imsFamily"));
   }
   for (const auto& each : terms(node_class.status, profile == Profile::Aws ? "amis" : "images")) {
     const auto& requirements = terms(each, "requirements");
     const bool fits = std::any_of(requirements.begin(), requirements.end(), [&](const auto& r) {
       const auto& values = terms(r, "values");
-      return text(r, "key") == model::kArchLabel &&
+      return text_at(r, "key") == model::kArchLabel &&
              std::find(values.begin(), values.end(), json::value(arch)) != values.end();
     });
     if (fits) {
-      return text(each, "id");
+      return std::string(text_at(each, "id"));
     }
   }
   return {};
@@ -313,7 +305,7 @@ std::string hash_version_annotation(Profile profile) {
 }
 
 base::Duration registration_delay(const model::NodeClass& node_class) {
-  const auto delay = base::parse_go_duration(text(node_class.spec, "nodeRegistrationDelay"));
+  const auto delay = base::parse_go_duration(text_at(node_class.spec, "nodeRegistrationDelay"));
   return delay && *delay > base::Duration::zero() ? *delay : base::Duration::zero();
 }
 

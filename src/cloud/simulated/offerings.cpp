@@ -1,4 +1,4 @@
-// What is for sale now: list prices moved by noise, offerings that failed lately left out.
+// The offerings for sale now: list prices with noise, without the offerings that failed lately.
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/state.hpp"
 
@@ -50,7 +50,7 @@ void SimulatedCloud::State::mark_unavailable(const OfferingKey& offering) {
   unavailable_until[offering] = until;
   schedule(settings.unavailable_ttl, [offering](State& self) {
     const auto found = self.unavailable_until.find(offering);
-    // A later failure may have moved the end.
+    // Another failure may have moved the end since then.
     if (found != self.unavailable_until.end() && found->second <= self.loop.now()) {
       self.unavailable_until.erase(found);
       self.catalog_changed();

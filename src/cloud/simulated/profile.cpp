@@ -24,15 +24,6 @@ std::optional<Profile> parse_profile(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<Profile> profile_for_kind(std::string_view node_class_kind) {
-  for (const auto profile : kProfiles) {
-    if (simulated::traits(profile).node_class.kind == node_class_kind) {
-      return profile;
-    }
-  }
-  return std::nullopt;
-}
-
 SimulatedSettings default_settings(Profile profile) {
   using namespace std::chrono_literals;
   SimulatedSettings settings;
@@ -62,8 +53,7 @@ Traits kwok_traits() {
                      "karpenter.kwok.sh/kwoknodeclass"},
           .restricted_domain = "karpenter.kwok.sh",
           .drifts = false,
-          .unhashed_fields = {},
-          .repair_toleration = std::chrono::minutes(10)};
+          .unhashed_fields = {}};
 }
 
 Traits aws_traits() {
@@ -75,8 +65,7 @@ Traits aws_traits() {
           .restricted_domain = "karpenter.k8s.aws",
           .drifts = true,
           .unhashed_fields = {"subnetSelectorTerms", "securityGroupSelectorTerms",
-                              "amiSelectorTerms", "capacityReservationSelectorTerms"},
-          .repair_toleration = std::chrono::minutes(30)};
+                              "amiSelectorTerms", "capacityReservationSelectorTerms"}};
 }
 
 Traits alibaba_traits() {
@@ -100,8 +89,7 @@ Traits alibaba_traits() {
           .restricted_domain = "karpenter.k8s.alibabacloud",
           .drifts = true,
           .unhashed_fields = {"vSwitchSelectorTerms", "securityGroupSelectorTerms",
-                              "imageSelectorTerms"},
-          .repair_toleration = std::chrono::minutes(30)};
+                              "imageSelectorTerms"}};
 }
 
 Traits huawei_traits() {
@@ -120,8 +108,7 @@ Traits huawei_traits() {
                  "karpenter.k8s.huawei/instance-gpu-memory", "karpenter.k8s.huawei/ccenodeclass"},
       .restricted_domain = "karpenter.k8s.huawei",
       .drifts = true,
-      .unhashed_fields = {"subnetSelectorTerms"},
-      .repair_toleration = std::chrono::minutes(30)};
+      .unhashed_fields = {"subnetSelectorTerms"}};
 }
 
 std::string hex(base::Random& random, std::size_t length) {

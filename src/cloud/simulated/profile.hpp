@@ -1,4 +1,4 @@
-// What differs between the simulated clouds besides their catalogs.
+// The differences between the simulated clouds, besides their catalogs.
 #pragma once
 
 #include "millwright/base/random.hpp"
@@ -22,7 +22,6 @@ struct Traits {
   // Drift: fields of the NodeClass spec that its hash leaves out.
   bool drifts = true;
   std::vector<std::string_view> unhashed_fields;
-  base::Duration repair_toleration{};
 };
 const Traits& traits(Profile profile);
 

@@ -29,11 +29,6 @@ net::Response reply_to(const base::Result<T>& result) {
   }
 }
 
-std::string text_of(const json::value& object, std::string_view field) {
-  const auto* found = model::find_path(object, field);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
-
 template <class T>
 base::Result<std::shared_ptr<const T>> part(const json::value& request, std::string_view field) {
   const auto* found = model::find_path(request, field);
@@ -91,14 +86,15 @@ base::Task<net::Response> answer_cloud_call(SimulatedCloud& cloud, std::string v
     co_return co_await answer_remove(cloud, *request);
   }
   if (verb == "get") {
-    const auto found = co_await cloud.get(text_of(*request, "providerID"));
+    const auto found = co_await cloud.get(std::string(model::text_at(*request, "providerID")));
     co_return reply_to(found);
   }
   if (verb == "list") {
     co_return co_await answer_list(cloud);
   }
   if (verb == "remove-leaked") {
-    const auto removed = co_await cloud.remove_leaked(text_of(*request, "providerID"));
+    const auto removed =
+        co_await cloud.remove_leaked(std::string(model::text_at(*request, "providerID")));
     co_return reply_to(removed);
   }
   co_return net::Response::text(404, "no such call: " + verb + "\n");
@@ -146,54 +142,36 @@ Provider::Reply<Instance> RemoteCloud::create(std::shared_ptr<const model::NodeC
   if (node_class) {
     request["nodeClass"] = wire::encode(*node_class);
   }
-  auto answer = co_await call("create", std::move(request));
-  if (!answer) {
-    co_return tl::unexpected(std::move(answer).error());
-  }
-  co_return wire::decode_instance(answer->at("instance"));
+  MW_CO_TRY(answer, co_await call("create", std::move(request)));
+  co_return wire::decode_instance(answer.at("instance"));
 }
 
 Provider::Reply<> RemoteCloud::remove(std::shared_ptr<const model::NodeClaim> claim) {
   json::object request{{"claim", wire::encode(*claim)}};
-  auto answer = co_await call("remove", std::move(request));
-  if (!answer) {
-    co_return tl::unexpected(std::move(answer).error());
-  }
+  MW_CO_CHECK(co_await call("remove", std::move(request)));
   co_return base::Result<>();
 }
 
 Provider::Reply<Instance> RemoteCloud::get(std::string provider_id) {
   json::object request{{"providerID", provider_id}};
-  auto answer = co_await call("get", std::move(request));
-  if (!answer) {
-    co_return tl::unexpected(std::move(answer).error());
-  }
-  co_return wire::decode_instance(answer->at("instance"));
+  MW_CO_TRY(answer, co_await call("get", std::move(request)));
+  co_return wire::decode_instance(answer.at("instance"));
 }
 
 Provider::Reply<std::vector<Instance>> RemoteCloud::list() {
   json::object request;
-  auto answer = co_await call("list", std::move(request));
-  if (!answer) {
-    co_return tl::unexpected(std::move(answer).error());
-  }
+  MW_CO_TRY(answer, co_await call("list", std::move(request)));
   std::vector<Instance> instances;
-  for (const auto& item : answer->at("instances").as_array()) {
-    auto instance = wire::decode_instance(item);
-    if (!instance) {
-      co_return tl::unexpected(std::move(instance).error());
-    }
-    instances.push_back(*std::move(instance));
+  for (const auto& item : answer.at("instances").as_array()) {
+    MW_CO_TRY(instance, wire::decode_instance(item));
+    instances.push_back(std::move(instance));
   }
   co_return instances;
 }
 
 Provider::Reply<> RemoteCloud::remove_leaked(std::string provider_id) {
   json::object request{{"providerID", provider_id}};
-  auto answer = co_await call("remove-leaked", std::move(request));
-  if (!answer) {
-    co_return tl::unexpected(std::move(answer).error());
-  }
+  MW_CO_CHECK(co_await call("remove-leaked", std::move(request)));
   co_return base::Result<>();
 }
 

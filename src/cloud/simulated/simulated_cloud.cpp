@@ -205,22 +205,6 @@ Provider::Reply<std::string> SimulatedCloud::drift(
   co_return std::string(same ? "" : "NodeClassDrift");
 }
 
-std::vector<RepairPolicy> SimulatedCloud::repair_policies() const {
-  const auto toleration = simulated::traits(state_->profile).repair_toleration;
-  std::vector<RepairPolicy> policies{
-      {std::string(model::kReady), model::ConditionStatus::False, toleration},
-      {std::string(model::kReady), model::ConditionStatus::Unknown, toleration}};
-  if (state_->profile == Profile::Aws) {
-    policies.push_back(
-        {"AcceleratedHardwareReady", model::ConditionStatus::False, std::chrono::minutes(10)});
-    for (const auto* type :
-         {"StorageReady", "NetworkingReady", "KernelReady", "ContainerRuntimeReady"}) {
-      policies.push_back({type, model::ConditionStatus::False, toleration});
-    }
-  }
-  return policies;
-}
-
 Provider::Reply<NodeClassState> SimulatedCloud::resolve(
     std::shared_ptr<const model::NodeClass> node_class) {
   const auto state = state_;

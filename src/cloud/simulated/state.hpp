@@ -50,18 +50,18 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   std::optional<base::Error> draw_fault(std::string_view call);
 
   // --- what is for sale (offerings.cpp)
-  // Prices and availability of now, for a NodeClass with subnets in `zones` (sorted; empty:
+  // Current prices and availability for a NodeClass with subnets in `zones` (sorted; empty:
   // everywhere).
   scheduling::InstanceTypes catalog(const std::vector<std::string>& zones) const;
   bool is_sold_out(const OfferingKey& offering) const;
   void mark_unavailable(const OfferingKey& offering);
   void move_prices();
   double price_factor(const OfferingKey& offering) const;
-  // Forgets the derived catalogs and tells the listeners, once for many changes at a time.
+  // Discards the derived catalogs and calls the listeners, once for many changes at a time.
   void catalog_changed();
 
   // --- machines (machines.cpp)
-  // Starts a launch for the claim, or says why it cannot. The machine exists at `exists_at`.
+  // Starts a launch for the claim, or returns why it cannot. The machine exists at `exists_at`.
   base::Result<const Machine*> launch(std::shared_ptr<const model::NodeClaim> claim,
                                       const model::NodeClass& node_class);
   Machine* find(std::string_view provider_id);

@@ -17,11 +17,6 @@ constexpr std::array kKinds{ErrorKind::Invalid,    ErrorKind::NotFound,  ErrorKi
                             ErrorKind::Timeout,    ErrorKind::Denied,    ErrorKind::Gone,
                             ErrorKind::NoCapacity, ErrorKind::NotReady,  ErrorKind::Cancelled};
 
-std::string text(const json::value& object, std::string_view field) {
-  const auto* found = model::find_path(object, field);
-  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
-}
-
 base::Result<model::StringMap> strings(const json::value& object, std::string_view field) {
   model::StringMap map;
   const auto* found = model::find_path(object, field);
@@ -29,7 +24,7 @@ base::Result<model::StringMap> strings(const json::value& object, std::string_vi
     return base::fail(ErrorKind::Invalid, "an instance without " + std::string(field));
   }
   for (const auto& [key, value] : found->get_object()) {
-    map[std::string(key)] = value.is_string() ? std::string(value.get_string()) : std::string();
+    map[std::string(key)] = model::as_text(&value);
   }
   return map;
 }
@@ -69,11 +64,11 @@ json::value encode(const Instance& instance) {
 
 base::Result<Instance> decode_instance(const json::value& json) {
   Instance instance;
-  instance.provider_id = text(json, "providerID");
-  instance.image_id = text(json, "imageID");
-  instance.node_claim = text(json, "nodeClaim");
-  instance.node_pool = text(json, "nodePool");
-  instance.node_name = text(json, "nodeName");
+  instance.provider_id = model::text_at(json, "providerID");
+  instance.image_id = model::text_at(json, "imageID");
+  instance.node_claim = model::text_at(json, "nodeClaim");
+  instance.node_pool = model::text_at(json, "nodePool");
+  instance.node_name = model::text_at(json, "nodeName");
   MW_TRY(labels, strings(json, "labels"));
   MW_TRY(annotations, strings(json, "annotations"));
   MW_TRY(capacity, amounts(json, "capacity"));
@@ -85,7 +80,7 @@ base::Result<Instance> decode_instance(const json::value& json) {
   const auto* terminating = model::find_path(json, "terminating");
   instance.terminating =
       terminating != nullptr && terminating->is_bool() && terminating->get_bool();
-  if (const auto launched = base::parse_rfc3339(text(json, "launchedAt"))) {
+  if (const auto launched = base::parse_rfc3339(model::text_at(json, "launchedAt"))) {
     instance.launched_at = *launched;
   }
   return instance;
@@ -101,8 +96,9 @@ std::optional<base::Error> error_in(const json::value& answer) {
   if (model::find_path(answer, "error") == nullptr) {
     return std::nullopt;
   }
-  base::Error error{.kind = ErrorKind::Internal, .message = text(answer, "error.message")};
-  const std::string kind = text(answer, "error.kind");
+  base::Error error{.kind = ErrorKind::Internal,
+                    .message = std::string(model::text_at(answer, "error.message"))};
+  const std::string_view kind = model::text_at(answer, "error.kind");
   for (const auto known : kKinds) {
     if (to_string(known) == kind) {
       error.kind = known;

@@ -1,5 +1,4 @@
-// What `millwright cloud` and RemoteCloud say to each other: instances, claims, classes and errors
-// as JSON.
+// The JSON between `millwright cloud` and RemoteCloud: instances, claims, classes and errors.
 #pragma once
 
 #include "millwright/cloud/provider.hpp"
@@ -12,10 +11,10 @@ boost::json::value encode(const Instance& instance);
 base::Result<Instance> decode_instance(const boost::json::value& json);
 
 boost::json::value encode(const base::Error& error);
-// An answer's "error" as an error; nothing when it has none.
+// The error in an answer; nullopt when there is none.
 std::optional<base::Error> error_in(const boost::json::value& answer);
 
-// With its uid, which is the idempotency token.
+// Includes the uid, which is the idempotency token.
 boost::json::value encode(const model::NodeClaim& claim);
 boost::json::value encode(const model::NodeClass& node_class);
 

@@ -114,17 +114,4 @@ base::Result<LabelSelector> decode_label_selector(const boost::json::value& json
   return selector;
 }
 
-const boost::json::value* find_path(const boost::json::value& json, std::string_view dotted_path) {
-  const boost::json::value* value = &json;
-  while (true) {
-    const auto* const object = value->if_object();
-    const std::size_t dot = dotted_path.find('.');
-    value = object == nullptr ? nullptr : object->if_contains(dotted_path.substr(0, dot));
-    if (value == nullptr || dot == std::string_view::npos) {
-      return value;
-    }
-    dotted_path.remove_prefix(dot + 1);
-  }
-}
-
 }  // namespace millwright::model

@@ -1,5 +1,7 @@
 #include "model/codec/reader.hpp"
 
+#include "millwright/model/json_fields.hpp"
+
 #include <array>
 #include <charconv>
 #include <limits>
@@ -44,13 +46,6 @@ std::string number_text(const json::value& value) {
   std::array<char, 32> text{};
   const auto result = std::to_chars(text.data(), text.data() + text.size(), value.get_double());
   return std::string(text.data(), result.ptr);
-}
-
-std::string_view text_at(const json::value& value, std::string_view key) {
-  const auto* const object = value.if_object();
-  const auto* const found = object == nullptr ? nullptr : object->if_contains(key);
-  const auto* const text = found == nullptr ? nullptr : found->if_string();
-  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
 }
 
 }  // namespace

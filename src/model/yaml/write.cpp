@@ -49,14 +49,14 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return c >= '0' && c <= '9';
 }
 
 // Text that some YAML reader takes for a number, a date or a base-60 number.
 bool is_number_like(std::string_view text) {
   const char first = text.front();
-  if (!is_digit(first) && first != '-' && first != '+' && first != '.') {
+  if (!is_decimal(first) && first != '-' && first != '+' && first != '.') {
     return false;
   }
   return text.find_first_not_of("0123456789+-._:eExXoObBaAcCdDfF TtZ") == std::string_view::npos;

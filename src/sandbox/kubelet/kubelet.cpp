@@ -27,7 +27,8 @@ void add_condition(boost::json::array& conditions, std::string_view type, std::s
 
 }  // namespace
 
-Kubelet::Kubelet(Surroundings& world, KubeletOptions options) : world_(world), options_(options) {}
+Kubelet::Kubelet(ClusterContext& context, KubeletOptions options)
+    : context_(context), options_(options) {}
 
 Kubelet::~Kubelet() {
   stop();
@@ -35,9 +36,9 @@ Kubelet::~Kubelet() {
 
 void Kubelet::start() {
   running_ = true;
-  for (const auto& [key, entry] : world_.index.pods()) {
+  for (const auto& [key, entry] : context_.index.pods()) {
     if (!entry.pod->spec.node_name.empty()) {
-      step_after(entry.pod->meta.uid, key, world_.lag);
+      step_after(entry.pod->meta.uid, key, context_.lag);
     }
   }
 }
@@ -45,27 +46,28 @@ void Kubelet::start() {
 void Kubelet::stop() {
   running_ = false;
   for (const auto& [id, machine] : machines_) {
-    world_.loop.cancel(machine.timer);
+    context_.loop.cancel(machine.timer);
   }
   for (const auto& [uid, step] : steps_) {
-    world_.loop.cancel(step.timer);
+    context_.loop.cancel(step.timer);
   }
   for (const auto& [node, timer] : silences_) {
-    world_.loop.cancel(timer);
+    context_.loop.cancel(timer);
   }
   steps_.clear();
   silences_.clear();
 }
 
-void Kubelet::launched(const cloud::Instance& instance, std::shared_ptr<const model::NodeClaim>,
-                       base::Duration boot_latency) {
+void Kubelet::launched(const cloud::Instance& instance,
+                       std::shared_ptr<const model::NodeClaim> claim, base::Duration boot_latency) {
   auto& machine = machines_[instance.provider_id];
   machine.instance = instance;
+  machine.claim = std::move(claim);
   machine.number = ++count_;
   machine.node =
       instance.node_name.empty() ? fmt::format("node-{}", machine.number) : instance.node_name;
   const auto id = instance.provider_id;
-  machine.timer = world_.loop.after(boot_latency, [this, id] { register_node(id); });
+  machine.timer = context_.loop.after(boot_latency, [this, id] { register_node(id); });
 }
 
 void Kubelet::terminating(const std::string&) {
@@ -77,13 +79,13 @@ void Kubelet::terminated(const std::string& provider_id) {
   if (found == machines_.end()) {
     return;
   }
-  world_.loop.cancel(found->second.timer);
+  context_.loop.cancel(found->second.timer);
   const auto node = found->second.node;
   const bool registered = found->second.registered;
   machine_by_node_.erase(node);
   machines_.erase(found);
   if (registered && running_) {
-    silences_[node] = world_.loop.after(options_.unreachable_after, [this, node] {
+    silences_[node] = context_.loop.after(options_.unreachable_after, [this, node] {
       silences_.erase(node);
       lose_contact(node);
     });
@@ -94,8 +96,8 @@ void Kubelet::lose_contact(const std::string& node) {
   if (machine_of(node) != nullptr) {
     return;  // another machine took the name
   }
-  const auto now = world_.registry.now_text();
-  edit(world_, model::kNodeResource, {{}, node}, Part::Status, [&](Json& json) {
+  const auto now = context_.registry.now_text();
+  edit(context_, model::kNodeResource, {{}, node}, Part::Status, [&](Json& json) {
     for (const auto* type : {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"}) {
       set_condition(json, type, "Unknown", "NodeStatusUnknown",
                     "Kubelet stopped posting node status.", now);
@@ -103,17 +105,17 @@ void Kubelet::lose_contact(const std::string& node) {
   });
   // Its pods cannot report either: they count as not ready.
   std::vector<model::ObjectKey> lost;
-  for (const auto* entry : world_.index.pods_on(node)) {
+  for (const auto* entry : context_.index.pods_on(node)) {
     lost.push_back(model::key_of(entry->pod->meta));
   }
   for (const auto& pod : lost) {
-    edit(world_, model::kPodResource, pod, Part::Status,
+    edit(context_, model::kPodResource, pod, Part::Status,
          [&](Json& json) { set_condition(json, "Ready", "False", "NodeNotReady", "", now); });
   }
-  silences_[node] = world_.loop.after(options_.forgotten_after, [this, node] {
+  silences_[node] = context_.loop.after(options_.forgotten_after, [this, node] {
     silences_.erase(node);
     if (machine_of(node) == nullptr) {
-      remove(world_, model::kNodeResource, {{}, node});
+      remove(context_, model::kNodeResource, {{}, node});
     }
   });
 }
@@ -125,11 +127,10 @@ const Kubelet::Machine* Kubelet::machine_of(std::string_view node) const {
 
 Json Kubelet::node_object(const Machine& machine) const {
   const auto& instance = machine.instance;
-  const auto now = world_.registry.now_text();
-  auto labels = instance.labels;
-  labels[std::string(model::kHostnameLabel)] = machine.node;
-  labels.try_emplace(std::string(model::kArchLabel), "amd64");
-  labels.try_emplace(std::string(model::kOsLabel), "linux");
+  const auto now = context_.registry.now_text();
+  const auto registration =
+      cloud::kubelet_registration(instance, machine.claim.get(), machine.node);
+  const auto& labels = registration.labels;
   boost::json::array conditions;
   add_condition(conditions, "MemoryPressure", "False", "KubeletHasSufficientMemory",
                 "kubelet has sufficient memory available", now);
@@ -146,9 +147,7 @@ Json Kubelet::node_object(const Machine& machine) const {
                                        {"labels", model::encode(labels)},
                                        {"annotations", model::encode(instance.annotations)}}},
       {"spec", boost::json::object{{"providerID", instance.provider_id},
-                                   {"taints", boost::json::array{boost::json::object{
-                                                  {"key", model::kUnregisteredTaint},
-                                                  {"effect", "NoExecute"}}}}}},
+                                   {"taints", model::encode(registration.taints)}}},
       {"status", boost::json::object{
                      {"capacity", model::encode(instance.capacity)},
                      {"allocatable", model::encode(instance.allocatable)},
@@ -178,27 +177,27 @@ void Kubelet::register_node(const std::string& provider_id) {
   machine.registered = true;
   machine_by_node_[machine.node] = provider_id;
   if (const auto silence = silences_.find(machine.node); silence != silences_.end()) {
-    world_.loop.cancel(silence->second);
+    context_.loop.cancel(silence->second);
     silences_.erase(silence);
   }
-  add(world_, model::kNodeResource, node_object(machine));
+  add(context_, model::kNodeResource, node_object(machine));
   write_lease(machine.node, true);
   machine.timer =
-      world_.loop.after(options_.ready_after, [this, provider_id] { report_ready(provider_id); });
+      context_.loop.after(options_.ready_after, [this, provider_id] { report_ready(provider_id); });
 }
 
 void Kubelet::report_ready(const std::string& provider_id) {
   auto& machine = machines_.at(provider_id);
-  const auto now = world_.registry.now_text();
+  const auto now = context_.registry.now_text();
   const bool present =
-      edit(world_, model::kNodeResource, {{}, machine.node}, Part::Status, [&](Json& json) {
+      edit(context_, model::kNodeResource, {{}, machine.node}, Part::Status, [&](Json& json) {
         set_condition(json, "Ready", "True", "KubeletReady", "kubelet is posting ready status",
                       now);
       });
   if (present) {
-    const auto object = world_.store().find(info_of(model::kNodeResource), {{}, machine.node});
-    world_.events.write(*object, "kubelet", "Normal", "NodeReady",
-                        fmt::format("Node {} status is now: NodeReady", machine.node));
+    const auto object = context_.store().find(info_of(model::kNodeResource), {{}, machine.node});
+    context_.events.write(*object, "kubelet", "Normal", "NodeReady",
+                          fmt::format("Node {} status is now: NodeReady", machine.node));
   }
   heartbeat(provider_id);
 }
@@ -207,22 +206,22 @@ void Kubelet::heartbeat(const std::string& provider_id) {
   auto& machine = machines_.at(provider_id);
   write_lease(machine.node, false);
   machine.timer =
-      world_.loop.after(options_.lease_interval, [this, provider_id] { heartbeat(provider_id); });
+      context_.loop.after(options_.lease_interval, [this, provider_id] { heartbeat(provider_id); });
 }
 
 void Kubelet::write_lease(const std::string& node, bool create) {
-  const auto found = world_.index.nodes().find(node);
-  if (found == world_.index.nodes().end()) {
+  const auto found = context_.index.nodes().find(node);
+  if (found == context_.index.nodes().end()) {
     return;  // deleted by somebody: a kubelet does not come back by itself
   }
-  const auto now = base::format_rfc3339_micro(world_.now());
+  const auto now = base::format_rfc3339_micro(context_.now());
   const model::ObjectKey key{std::string(kLeaseNamespace), node};
   if (!create) {
-    edit(world_, model::kLeaseResource, key, Part::Main,
+    edit(context_, model::kLeaseResource, key, Part::Main,
          [&](Json& json) { make(json, "spec.renewTime") = now; });
     return;
   }
-  add(world_, model::kLeaseResource,
+  add(context_, model::kLeaseResource,
       boost::json::object{
           {"metadata",
            boost::json::object{{"name", node},

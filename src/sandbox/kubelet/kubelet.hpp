@@ -1,7 +1,7 @@
-// Plays the machines of the simulated cloud: registers a Node for every instance after its boot,
-// makes it Ready, runs the pods bound to it and ends them when they are deleted. A machine that is
-// terminated falls silent; its Node object stays, Unknown after a while, until somebody deletes it.
-// Loop thread only.
+// The kubelets of the simulated cloud's instances. Registers a Node for every instance after its
+// boot, makes it Ready, runs the pods bound to it and ends them when they are deleted. The Node of
+// a terminated instance becomes Unknown after a while and stays until somebody deletes it. Loop
+// thread only.
 #pragma once
 
 #include "millwright/cloud/simulated.hpp"
@@ -17,7 +17,7 @@ namespace millwright::sandbox {
 
 class Kubelet final : public cloud::InstanceListener {
  public:
-  Kubelet(Surroundings& world, KubeletOptions options);
+  Kubelet(ClusterContext& context, KubeletOptions options);
   ~Kubelet() override;
   Kubelet(const Kubelet&) = delete;
   Kubelet& operator=(const Kubelet&) = delete;
@@ -35,6 +35,7 @@ class Kubelet final : public cloud::InstanceListener {
  private:
   struct Machine {
     cloud::Instance instance;
+    std::shared_ptr<const model::NodeClaim> claim;
     std::string node;
     int number = 0;
     bool registered = false;
@@ -56,7 +57,7 @@ class Kubelet final : public cloud::InstanceListener {
   void finish_pod(const PodEntry& entry);
   base::Duration run_time(const model::Pod& pod) const;
 
-  Surroundings& world_;
+  ClusterContext& context_;
   KubeletOptions options_;
   std::map<std::string, Machine> machines_;  // by provider id
   std::map<std::string, std::string, std::less<>> machine_by_node_;

@@ -53,12 +53,12 @@ void Kubelet::observe(const ResourceInfo& info, const Event& event) {
   const auto uid = std::string(text(*event.object, "metadata.uid"));
   if (event.change == Change::Deleted) {
     if (const auto step = steps_.find(uid); step != steps_.end()) {
-      world_.loop.cancel(step->second.timer);
+      context_.loop.cancel(step->second.timer);
       steps_.erase(step);
     }
     return;
   }
-  const auto* entry = world_.index.pod(key_of(*event.object));
+  const auto* entry = context_.index.pod(key_of(*event.object));
   if (entry == nullptr) {
     return;
   }
@@ -80,17 +80,17 @@ void Kubelet::observe(const ResourceInfo& info, const Event& event) {
 void Kubelet::step_after(const std::string& uid, const model::ObjectKey& key,
                          base::Duration delay) {
   if (const auto step = steps_.find(uid); step != steps_.end()) {
-    world_.loop.cancel(step->second.timer);
+    context_.loop.cancel(step->second.timer);
   }
-  const auto due = world_.now() + delay;
-  steps_[uid] = Step{due, world_.loop.at(due, [this, uid, key] {
+  const auto due = context_.now() + delay;
+  steps_[uid] = Step{due, context_.loop.at(due, [this, uid, key] {
                        steps_.erase(uid);
                        sync_pod(key);
                      })};
 }
 
 void Kubelet::sync_pod(const model::ObjectKey& key) {
-  const auto* entry = world_.index.pod(key);
+  const auto* entry = context_.index.pod(key);
   if (entry == nullptr || machine_of(entry->pod->spec.node_name) == nullptr) {
     return;  // a machine that is gone does nothing any more
   }
@@ -100,7 +100,7 @@ void Kubelet::sync_pod(const model::ObjectKey& key) {
     DeleteRequest request;
     request.uid = pod.meta.uid;
     request.grace_period_seconds = 0;
-    remove(world_, model::kPodResource, key, request);
+    remove(context_, model::kPodResource, key, request);
   } else if (pod.status.phase == "Pending") {
     run_pod(copy);
   } else if (pod.status.phase == "Running" && ends_by_itself(pod)) {
@@ -118,12 +118,12 @@ base::Duration Kubelet::run_time(const model::Pod& pod) const {
 }
 
 void Kubelet::run_pod(const PodEntry& entry) {
-  const auto now = world_.registry.now_text();
+  const auto now = context_.registry.now_text();
   const auto key = model::key_of(entry.pod->meta);
   ++pod_addresses_;
   const auto address = fmt::format("10.{}.{}.{}", 64 + pod_addresses_ / 62500 % 64,
                                    pod_addresses_ / 250 % 250, pod_addresses_ % 250 + 1);
-  edit(world_, model::kPodResource, key, Part::Status, [&](Json& json) {
+  edit(context_, model::kPodResource, key, Part::Status, [&](Json& json) {
     auto& status = make_object(json, "status");
     status["phase"] = "Running";
     status["startTime"] = now;
@@ -135,22 +135,23 @@ void Kubelet::run_pod(const PodEntry& entry) {
       set_condition(json, type, "True", "", "", now);
     }
   });
-  world_.events.write(*entry.object, "kubelet", "Normal", "Started",
-                      fmt::format("Started the containers of pod {}", key.name));
+  context_.events.write(*entry.object, "kubelet", "Normal", "Started",
+                        fmt::format("Started the containers of pod {}", key.name));
   if (ends_by_itself(*entry.pod)) {
     step_after(entry.pod->meta.uid, key, run_time(*entry.pod));
   }
 }
 
 void Kubelet::finish_pod(const PodEntry& entry) {
-  const auto now = world_.registry.now_text();
-  edit(world_, model::kPodResource, model::key_of(entry.pod->meta), Part::Status, [&](Json& json) {
-    auto& status = make_object(json, "status");
-    status["phase"] = "Succeeded";
-    status["containerStatuses"] = container_statuses(json, true, now);
-    set_condition(json, "Ready", "False", "PodCompleted", "", now);
-    set_condition(json, "ContainersReady", "False", "PodCompleted", "", now);
-  });
+  const auto now = context_.registry.now_text();
+  edit(context_, model::kPodResource, model::key_of(entry.pod->meta), Part::Status,
+       [&](Json& json) {
+         auto& status = make_object(json, "status");
+         status["phase"] = "Succeeded";
+         status["containerStatuses"] = container_statuses(json, true, now);
+         set_condition(json, "Ready", "False", "PodCompleted", "", now);
+         set_condition(json, "ContainersReady", "False", "PodCompleted", "", now);
+       });
 }
 
 }  // namespace millwright::sandbox

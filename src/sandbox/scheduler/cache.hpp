@@ -1,4 +1,4 @@
-// The scheduler's own picture: nodes with the pods on them, pods being bound included. Loop thread
+// The scheduler's cache: nodes with the pods on them, pods being bound included. Loop thread
 // only.
 #pragma once
 

@@ -18,41 +18,41 @@ std::string arguments(const std::string& pod_json, const std::vector<std::string
 
 }  // namespace
 
-base::Task<std::optional<Scheduler::Verdict>> Scheduler::ask_filter(
+base::Task<std::optional<Scheduler::FilterAnswer>> Scheduler::ask_filter(
     std::string pod_json, std::vector<std::string> names) {
   auto answer = co_await extender_->call("filter", arguments(pod_json, names));
   if (!answer) {
-    world_.log.warn("the scheduler extender failed and is ignored",
-                    {{"error", answer.error().message}});
+    context_.log.warn("the scheduler extender failed and is ignored",
+                      {{"error", answer.error().message}});
     co_return std::nullopt;
   }
   auto result = model::parse_json(*answer);
   if (!result || !text(*result, "Error").empty()) {
     const auto why = result ? std::string(text(*result, "Error")) : result.error().message;
-    world_.log.warn("the scheduler extender's answer is not usable and is ignored",
-                    {{"error", why}});
+    context_.log.warn("the scheduler extender's answer is not usable and is ignored",
+                      {{"error", why}});
     co_return std::nullopt;
   }
-  Verdict verdict;
+  FilterAnswer filtered;
   for (const auto& name : items(*result, "NodeNames")) {
     if (!name.is_string() ||
         std::find(names.begin(), names.end(), std::string_view(name.get_string())) == names.end()) {
-      world_.log.warn("the scheduler extender named a node it was not asked about");
+      context_.log.warn("the scheduler extender named a node it was not asked about");
       co_return std::nullopt;
     }
-    verdict.passed.emplace_back(name.get_string());
+    filtered.passed.emplace_back(name.get_string());
   }
   for (const auto* field : {"FailedNodes", "FailedAndUnresolvableNodes"}) {
     for (const auto& [node, reason] : fields(*result, field)) {
       if (reason.is_string()) {
-        ++verdict.reasons[std::string(reason.get_string())];
+        ++filtered.reasons[std::string(reason.get_string())];
       }
     }
   }
   for (const auto& [node, reason] : fields(*result, "FailedAndUnresolvableNodes")) {
-    verdict.hopeless.emplace(node);
+    filtered.hopeless.emplace(node);
   }
-  co_return verdict;
+  co_return filtered;
 }
 
 base::Task<std::map<std::string, Victims>> Scheduler::ask_preempt(
@@ -72,8 +72,8 @@ base::Task<std::map<std::string, Victims>> Scheduler::ask_preempt(
   const auto result =
       answer ? model::parse_json(*answer) : base::Result<Json>(tl::unexpected(answer.error()));
   if (!result) {
-    world_.log.warn("the scheduler extender failed and is ignored",
-                    {{"error", result.error().message}});
+    context_.log.warn("the scheduler extender failed and is ignored",
+                      {{"error", result.error().message}});
     co_return candidates;
   }
   // Only what it names stays; it may spare victims, not add any.

@@ -1,4 +1,4 @@
-// Which change of the cluster makes the scheduler look again at which pod.
+// Which events wake which unschedulable pods.
 #include "sandbox/scheduler/scheduler.hpp"
 
 namespace millwright::sandbox {
@@ -53,7 +53,7 @@ void Scheduler::wake(const std::function<bool(const model::Pod&)>& helps) {
     in_flight_->woken = true;
     in_flight_->helped = in_flight_->helped || helps(*in_flight_->pod);
   }
-  queue_.wake(helps, world_.now());
+  queue_.wake(helps, context_.now());
   signal_.notify();
 }
 
@@ -73,7 +73,7 @@ void Scheduler::observe_pod(const Event& event) {
     }
     return;
   }
-  const auto* entry = world_.index.pod(key_of(*event.object));
+  const auto* entry = context_.index.pod(key_of(*event.object));
   if (entry == nullptr) {
     return;
   }
@@ -81,7 +81,7 @@ void Scheduler::observe_pod(const Event& event) {
   cache_.set_pod(pod);
   if (!pod->spec.node_name.empty()) {
     queue_.remove(uid);
-    // Ended: its room is free. Else it may be the company that some pod waits for.
+    // A pod that ended frees its room. Any other may match an affinity term that a pod waits for.
     wake(model::is_terminal(*pod) ? std::function<bool(const model::Pod&)>(kHelpsAnybody)
                                   : wants_company);
     return;
@@ -116,8 +116,8 @@ void Scheduler::observe_node(const Event& event) {
     cache_.remove_node(name);
     return;
   }
-  const auto found = world_.index.nodes().find(name);
-  if (found == world_.index.nodes().end()) {
+  const auto found = context_.index.nodes().find(name);
+  if (found == context_.index.nodes().end()) {
     return;
   }
   const auto* before = cache_.find(name);

@@ -1,5 +1,5 @@
-// Making room: what the scheduler does for a pod that fits nowhere and is more important than some
-// that run.
+// Preemption: what the scheduler does for a pod that fits nowhere and has a higher priority than
+// pods that run.
 #include "millwright/model/codec.hpp"
 #include "sandbox/scheduler/filters.hpp"
 #include "sandbox/scheduler/scheduler.hpp"
@@ -48,7 +48,7 @@ base::Task<std::string> Scheduler::preempt(PodPtr pod, std::string pod_json,
       may_help.push_back(info);
     }
   }
-  auto candidates = find_victims(*pod, all, may_help, budgets_of(world_.store()));
+  auto candidates = find_victims(*pod, all, may_help, budgets_of(context_.store()));
   if (!candidates.empty() && extender_ != nullptr) {
     candidates = co_await ask_preempt(std::move(pod_json), std::move(candidates));
   }
@@ -61,22 +61,22 @@ base::Task<std::string> Scheduler::preempt(PodPtr pod, std::string pod_json,
 
 void Scheduler::end_victims(const model::Pod& pod, const std::string& node,
                             const std::vector<PodPtr>& victims) {
-  const auto now = world_.registry.now_text();
+  const auto now = context_.registry.now_text();
   for (const auto& victim : victims) {
     const auto key = model::key_of(victim->meta);
-    const auto* entry = world_.index.pod(key);
+    const auto* entry = context_.index.pod(key);
     if (entry == nullptr || entry->pod->meta.uid != victim->meta.uid) {
       continue;
     }
     const auto object = entry->object;
-    edit(world_, model::kPodResource, key, Part::Status, [&](Json& json) {
+    edit(context_, model::kPodResource, key, Part::Status, [&](Json& json) {
       set_condition(
           json, "DisruptionTarget", "True", "PreemptionByScheduler",
           fmt::format("{}: preempting to accommodate a higher priority pod", options_.name), now);
     });
-    remove(world_, model::kPodResource, key);
-    world_.events.write(*object, options_.name, "Normal", "Preempted",
-                        fmt::format("Preempted by pod {} on node {}", pod.meta.uid, node));
+    remove(context_, model::kPodResource, key);
+    context_.events.write(*object, options_.name, "Normal", "Preempted",
+                          fmt::format("Preempted by pod {} on node {}", pod.meta.uid, node));
   }
 }
 

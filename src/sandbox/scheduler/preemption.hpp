@@ -1,5 +1,5 @@
-// DefaultPreemption, as far as one pod and one moment go: which pods of lower priority would have
-// to end on which node, and on which node the least would be lost. Pure.
+// DefaultPreemption for one pod: which pods of lower priority would be evicted from each node, and
+// on which node the least would be lost. Pure.
 #pragma once
 
 #include "sandbox/scheduler/cache.hpp"

@@ -1,7 +1,7 @@
-// The scheduling queue: active pods by priority and age, pods backing off, and pods that wait for
-// the cluster to change. Which event wakes which pod follows kube-scheduler: a pod that an extender
-// refused is woken by any event, one that only in-tree filters refused by those that may help it,
-// one whose cycle failed by time alone. Loop thread only.
+// The scheduling queue: active pods by priority and age, pods in backoff, and unschedulable pods,
+// which wait for an event. As in kube-scheduler, any event wakes a pod that an extender refused; a
+// pod that only in-tree filters refused is woken by events that may help it; a pod whose cycle
+// failed is woken by time alone. Loop thread only.
 #pragma once
 
 #include "millwright/base/time.hpp"
@@ -41,7 +41,7 @@ class SchedulingQueue {
   // By uid; nullptr when unknown.
   const QueuedPod* find(std::string_view uid) const;
 
-  // The next pod to try: active ones first; when none is, the next that only backs off.
+  // The next pod to try: an active one; if there is none, the next one in backoff.
   std::optional<QueuedPod> pop(base::TimePoint now);
   // The tried pod did not get a node.
   void put_back(QueuedPod pod, Rejection why, base::TimePoint now);

@@ -34,12 +34,12 @@ std::string unschedulable_message(std::size_t nodes,
 
 }  // namespace
 
-Scheduler::Scheduler(Surroundings& world, SchedulerOptions options)
-    : world_(world),
+Scheduler::Scheduler(ClusterContext& context, SchedulerOptions options)
+    : context_(context),
       options_(std::move(options)),
       queue_(options_.min_backoff, options_.max_backoff, options_.unschedulable_flush),
-      signal_(world.loop),
-      tasks_(world.loop) {}
+      signal_(context.loop),
+      tasks_(context.loop) {}
 
 Scheduler::~Scheduler() {
   stop();
@@ -47,10 +47,10 @@ Scheduler::~Scheduler() {
 
 void Scheduler::start() {
   running_ = true;
-  for (const auto& [name, node] : world_.index.nodes()) {
+  for (const auto& [name, node] : context_.index.nodes()) {
     cache_.set_node(node);
   }
-  for (const auto& [key, entry] : world_.index.pods()) {
+  for (const auto& [key, entry] : context_.index.pods()) {
     cache_.set_pod(entry.pod);
     if (is_mine(*entry.pod)) {
       queue_.add(entry.pod);
@@ -63,22 +63,22 @@ void Scheduler::stop() {
   running_ = false;
   tasks_.request_stop();
   for (const auto& [uid, timer] : bindings_) {
-    world_.loop.cancel(timer);
+    context_.loop.cancel(timer);
   }
   bindings_.clear();
 }
 
 base::Task<void> Scheduler::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
-    auto next = queue_.pop(world_.now());
+    auto next = queue_.pop(context_.now());
     if (next) {
       co_await schedule_one(*std::move(next));
-      co_await base::yield(world_.loop);
+      co_await base::yield(context_.loop);
       continue;
     }
     std::optional<base::Duration> wait;
     if (const auto due = queue_.next_time()) {
-      wait = std::max(*due - world_.now(), base::Duration(1));
+      wait = std::max(*due - context_.now(), base::Duration(1));
     }
     co_await signal_.wait(stop, wait);
   }
@@ -86,7 +86,7 @@ base::Task<void> Scheduler::run(std::stop_token stop) {
 
 base::Task<void> Scheduler::schedule_one(QueuedPod queued) {
   const auto uid = queued.pod->meta.uid;
-  const auto* entry = world_.index.pod(model::key_of(queued.pod->meta));
+  const auto* entry = context_.index.pod(model::key_of(queued.pod->meta));
   if (entry == nullptr || entry->pod->meta.uid != uid || !is_mine(*entry->pod)) {
     co_return;  // gone, or placed by somebody else
   }
@@ -111,7 +111,8 @@ base::Task<void> Scheduler::schedule_one(QueuedPod queued) {
     }
   } else if (meanwhile.woken) {
     const bool helped = meanwhile.helped;
-    queue_.wake([&](const model::Pod& pod) { return helped && pod.meta.uid == uid; }, world_.now());
+    queue_.wake([&](const model::Pod& pod) { return helped && pod.meta.uid == uid; },
+                context_.now());
   }
 }
 
@@ -168,24 +169,24 @@ base::Task<Scheduler::Decision> Scheduler::decide(PodPtr pod, std::string pod_js
   const auto& nominated = pod->status.nominated_node_name;
   if (std::find(names.begin(), names.end(), nominated) != names.end()) {
     const std::vector<std::string> only(1, nominated);
-    std::optional<Verdict> verdict;
+    std::optional<FilterAnswer> answered;
     if (extender_ != nullptr) {
-      verdict = co_await ask_filter(pod_json, only);
+      answered = co_await ask_filter(pod_json, only);
     }
-    if (!verdict || !verdict->passed.empty()) {
+    if (!answered || !answered->passed.empty()) {
       decision.node = nominated;
       co_return decision;
     }
   }
   if (!names.empty() && extender_ != nullptr) {
-    auto verdict = co_await ask_filter(pod_json, names);
-    if (verdict) {
-      if (verdict->passed.size() < names.size()) {
+    auto answered = co_await ask_filter(pod_json, names);
+    if (answered) {
+      if (answered->passed.size() < names.size()) {
         decision.rejection = Rejection::Extender;
       }
-      names = std::move(verdict->passed);
-      hopeless = std::move(verdict->hopeless);
-      for (const auto& [reason, count] : verdict->reasons) {
+      names = std::move(answered->passed);
+      hopeless = std::move(answered->hopeless);
+      for (const auto& [reason, count] : answered->reasons) {
         decision.reasons[reason] += count;
       }
     }
@@ -230,50 +231,51 @@ std::string Scheduler::best_node(const model::Pod& pod, const std::vector<std::s
 void Scheduler::bind(QueuedPod queued, const std::string& node) {
   const auto uid = queued.pod->meta.uid;
   cache_.assume(queued.pod, node);
-  bindings_[uid] = world_.loop.after(options_.bind_latency, [this, pod = std::move(queued), node] {
-    bindings_.erase(pod.pod->meta.uid);
-    finish_binding(pod, node);
-  });
+  bindings_[uid] =
+      context_.loop.after(options_.bind_latency, [this, pod = std::move(queued), node] {
+        bindings_.erase(pod.pod->meta.uid);
+        finish_binding(pod, node);
+      });
 }
 
 void Scheduler::finish_binding(const QueuedPod& queued, const std::string& node) {
   const auto key = model::key_of(queued.pod->meta);
-  const auto bound = world_.registry.bind(key, queued.pod->meta.uid, node);
+  const auto bound = context_.registry.bind(key, queued.pod->meta.uid, node);
   if (!bound) {
     cache_.forget(queued.pod->meta.uid);
-    const auto* entry = world_.index.pod(key);
+    const auto* entry = context_.index.pod(key);
     if (entry != nullptr && entry->pod->meta.uid == queued.pod->meta.uid && is_mine(*entry->pod)) {
       auto again = queued;
       again.pod = entry->pod;
-      queue_.put_back(std::move(again), Rejection::Error, world_.now());
+      queue_.put_back(std::move(again), Rejection::Error, context_.now());
     }
     signal_.notify();
     return;
   }
-  if (const auto* entry = world_.index.pod(key)) {
+  if (const auto* entry = context_.index.pod(key)) {
     const auto object = entry->object;
-    world_.events.write(*object, kComponent, "Normal", "Scheduled",
-                        fmt::format("Successfully assigned {} to {}", key.to_string(), node));
+    context_.events.write(*object, kComponent, "Normal", "Scheduled",
+                          fmt::format("Successfully assigned {} to {}", key.to_string(), node));
   }
 }
 
 void Scheduler::refuse(QueuedPod queued, const Decision& decision) {
   const auto pod = queued.pod;
   const auto message = unschedulable_message(decision.nodes, decision.reasons);
-  queue_.put_back(std::move(queued), decision.rejection, world_.now());
+  queue_.put_back(std::move(queued), decision.rejection, context_.now());
   report_unschedulable(*pod, decision, message);
 }
 
 void Scheduler::report_unschedulable(const model::Pod& pod, const Decision& decision,
                                      const std::string& message) {
   const auto key = model::key_of(pod.meta);
-  const auto* entry = world_.index.pod(key);
+  const auto* entry = context_.index.pod(key);
   if (entry == nullptr) {
     return;
   }
   const auto object = entry->object;
-  const auto now = world_.registry.now_text();
-  edit(world_, model::kPodResource, key, Part::Status, [&](Json& json) {
+  const auto now = context_.registry.now_text();
+  edit(context_, model::kPodResource, key, Part::Status, [&](Json& json) {
     set_condition(json, "PodScheduled", "False", "Unschedulable", message, now);
     if (!decision.nominated.empty()) {
       make(json, "status.nominatedNodeName") = decision.nominated;
@@ -281,7 +283,7 @@ void Scheduler::report_unschedulable(const model::Pod& pod, const Decision& deci
       erase(json, "status.nominatedNodeName");  // nobody agreed to it
     }
   });
-  world_.events.write(*object, kComponent, "Warning", "FailedScheduling", message);
+  context_.events.write(*object, kComponent, "Warning", "FailedScheduling", message);
 }
 
 }  // namespace millwright::sandbox

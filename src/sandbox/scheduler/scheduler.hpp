@@ -1,6 +1,6 @@
-// A stand-in for kube-scheduler: one pod at a time through in-tree filters, the extender's filter,
-// scores with the extender's, an assumed placement and a binding. A pod that fits nowhere may
-// preempt pods of lower priority, if the extender lets it. Loop thread only.
+// Schedules as kube-scheduler does: one pod at a time through the in-tree filters, the extender's
+// filter, the scores of both, an assumed placement and a binding. A pod that fits nowhere may
+// preempt pods of lower priority, if the extender allows it. Loop thread only.
 #pragma once
 
 #include "millwright/base/task.hpp"
@@ -20,7 +20,7 @@ namespace millwright::sandbox {
 
 class Scheduler {
  public:
-  Scheduler(Surroundings& world, SchedulerOptions options);
+  Scheduler(ClusterContext& context, SchedulerOptions options);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -47,7 +47,7 @@ class Scheduler {
     Reasons reasons;
   };
   // What the extender's filter said.
-  struct Verdict {
+  struct FilterAnswer {
     std::vector<std::string> passed;
     Reasons reasons;
     std::set<std::string> hopeless;  // FailedAndUnresolvableNodes: no eviction helps there
@@ -66,8 +66,8 @@ class Scheduler {
   base::Task<void> schedule_one(QueuedPod queued);
   base::Task<Decision> decide(PodPtr pod, std::string pod_json);
   // nullopt when the extender failed, which is ignored.
-  base::Task<std::optional<Verdict>> ask_filter(std::string pod_json,
-                                                std::vector<std::string> names);
+  base::Task<std::optional<FilterAnswer>> ask_filter(std::string pod_json,
+                                                     std::vector<std::string> names);
   base::Task<std::map<std::string, std::int64_t>> ask_scores(std::string pod_json,
                                                              std::vector<std::string> names);
   // The candidates the extender leaves.
@@ -93,7 +93,7 @@ class Scheduler {
   void wake(const std::function<bool(const model::Pod&)>& helps);
   bool is_mine(const model::Pod& pod) const;
 
-  Surroundings& world_;
+  ClusterContext& context_;
   SchedulerOptions options_;
   std::shared_ptr<ExtenderCaller> extender_;
   SchedulerCache cache_;

@@ -1,5 +1,5 @@
-// PodTopologySpread (hard constraints) and InterPodAffinity (required terms), both ways round:
-// what the pod asks of others, and what pods that run already ask of it.
+// PodTopologySpread (hard constraints) and InterPodAffinity (required terms): the pod's own, and
+// the anti-affinity of running pods against it.
 #include "sandbox/scheduler/filters.hpp"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ std::vector<std::string> TopologyFilter::reasons(const NodeInfo& info) const {
   }
   for (const auto& term : impl_->affinity) {
     const auto* value = label(node, term.term.topology_key);
-    // The first pod of a group that wants its own company may go anywhere.
+    // The first pod whose affinity term selects itself may go anywhere.
     const bool first = term.counts.empty() && term.self;
     if (value == nullptr || (!term.counts.contains(*value) && !first)) {
       return {"node(s) didn't match pod affinity rules"};

@@ -6,7 +6,7 @@ namespace {
 
 using std::chrono::minutes;
 
-const std::string kApp = "inflate";
+const std::string kAlibabaApp = "inflate";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ base::Task<void> tell_alibaba(Stage& stage) {
     }
   }
   const bool up = co_await stage.wait(
-      "the pod runs", [&stage] { return stage.running(kApp) == 1; }, minutes(10));
+      "the pod runs", [&stage] { return stage.running(kAlibabaApp) == 1; }, minutes(10));
   if (!up) {
     co_return;
   }
@@ -28,11 +28,12 @@ base::Task<void> tell_alibaba(Stage& stage) {
     const std::string& capacity_type = node->last->meta.label(model::kCapacityTypeLabel);
     stage.expect(capacity_type == model::kSpot, "its capacity type is spot");
   }
-  const bool scaled = co_await stage.scale(kApp, 0);
+  const bool scaled = co_await stage.scale(kAlibabaApp, 0);
   if (!scaled) {
     co_return;
   }
-  co_await stage.wait_idle_end(kApp, minutes(1), "nodes were left alone for consolidateAfter, 1m");
+  co_await stage.wait_idle_end(kAlibabaApp, minutes(1),
+                               "nodes were left alone for consolidateAfter, 1m");
 }
 
 }  // namespace millwright::sandbox

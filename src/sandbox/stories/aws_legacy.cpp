@@ -7,7 +7,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-const std::string kApp = "inflate";
+const std::string kLegacyApp = "inflate";
 
 // Both Provisioners, then, once their NodePools are Ready, the workload.
 base::Task<bool> create_all(Stage& stage, std::string provisioner_file, std::string provisioner,
@@ -26,18 +26,17 @@ base::Task<bool> create_all(Stage& stage, std::string provisioner_file, std::str
       co_return false;
     }
   }
-  const bool created = co_await stage.create_file(workload_file);
-  co_return created;
+  co_return co_await stage.create_file(workload_file);
 }
 
 // ttlSecondsAfterEmpty: 30.
 base::Task<void> remove_workload(Stage& stage) {
-  const model::ObjectKey workload{.namespace_ = "default", .name = kApp};
+  const model::ObjectKey workload{.namespace_ = "default", .name = kLegacyApp};
   const bool removed = co_await stage.remove(model::kDeploymentResource, workload);
   if (!removed) {
     co_return;
   }
-  co_await stage.wait_idle_end(kApp, seconds(30),
+  co_await stage.wait_idle_end(kLegacyApp, seconds(30),
                                "empty nodes were kept for ttlSecondsAfterEmpty, 30 s");
 }
 
@@ -50,7 +49,7 @@ base::Task<void> tell_aws_team(Stage& stage) {
     co_return;
   }
   const bool up = co_await stage.wait(
-      "the pod runs", [&stage] { return stage.running(kApp) == 1; }, minutes(10));
+      "the pod runs", [&stage] { return stage.running(kLegacyApp) == 1; }, minutes(10));
   if (!up) {
     co_return;
   }
@@ -73,7 +72,7 @@ base::Task<void> tell_aws_weight(Stage& stage) {
     co_return;
   }
   const bool up = co_await stage.wait(
-      "8 pods run", [&stage] { return stage.running(kApp) == 8; }, minutes(10));
+      "8 pods run", [&stage] { return stage.running(kLegacyApp) == 8; }, minutes(10));
   if (!up) {
     co_return;
   }

@@ -18,7 +18,7 @@ bool is_ending(Stage& stage, const std::string& node) {
   });
 }
 
-std::size_t leaving(Stage& stage) {
+std::size_t empty_nodes_leaving(Stage& stage) {
   const auto nodes = stage.nodes();
   return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](const auto* node) {
     return (node->disrupted || node->deleting) && !is_ending(stage, node->last->meta.name);
@@ -65,7 +65,8 @@ base::Task<void> tell_budgets_by_reason(Stage& stage) {
   stage.expect(stage.nodes().size() >= 3, "three zones need three nodes at least");
   const double before = stage.vcpus();
   const std::string wide_node = node_of(stage, "wide")->last->meta.name;
-  stage.always("empty nodes went one at a time", [&stage] { return leaving(stage) <= 1; });
+  stage.always("empty nodes went one at a time",
+               [&stage] { return empty_nodes_leaving(stage) <= 1; });
 
   for (const char* app : {"left", "right"}) {
     const bool emptied = co_await stage.scale(app, 0);

@@ -10,13 +10,13 @@ namespace {
 
 using std::chrono::minutes;
 
-const std::string kApp = "cpu-burst";
+const std::string kHuaweiApp = "cpu-burst";
 
 bool is_leaving(const NodeHistory& node) {
   return (node.disrupted || node.deleting) && !node.gone;
 }
 
-std::size_t leaving(Stage& stage) {
+std::size_t nodes_leaving(Stage& stage) {
   const auto nodes = stage.nodes();
   return static_cast<std::size_t>(std::count_if(
       nodes.begin(), nodes.end(), [](const auto* node) { return is_leaving(*node); }));
@@ -56,12 +56,12 @@ base::Task<void> tell_huawei(Stage& stage) {
       co_return;
     }
   }
-  const bool grown = co_await stage.scale(kApp, 10);
+  const bool grown = co_await stage.scale(kHuaweiApp, 10);
   if (!grown) {
     co_return;
   }
   const bool up = co_await stage.wait(
-      "10 pods run", [&stage] { return stage.running(kApp) == 10; }, minutes(10));
+      "10 pods run", [&stage] { return stage.running(kHuaweiApp) == 10; }, minutes(10));
   if (!up) {
     co_return;
   }
@@ -70,17 +70,18 @@ base::Task<void> tell_huawei(Stage& stage) {
   const double before = stage.vcpus();
 
   const base::TimePoint shrunk_at = stage.now();
-  stage.always("at no time did fewer than 5 pods run",
-               [&stage] { return stage.running(kApp) >= 5 || stage.pods_left(kApp) == 0; });
+  stage.always("at no time did fewer than 5 pods run", [&stage] {
+    return stage.running(kHuaweiApp) >= 5 || stage.pods_left(kHuaweiApp) == 0;
+  });
   stage.always("never more than the budget's 1 node was leaving",
-               [&stage] { return leaving(stage) <= 1; });
-  const bool shrunk = co_await stage.scale(kApp, 5);
+               [&stage] { return nodes_leaving(stage) <= 1; });
+  const bool shrunk = co_await stage.scale(kHuaweiApp, 5);
   if (!shrunk) {
     co_return;
   }
   const auto is_smaller = [&stage, before] {
-    return stage.running(kApp) == 5 && stage.pods_left(kApp) == 5 && stage.vcpus() < before &&
-           leaving(stage) == 0;
+    return stage.running(kHuaweiApp) == 5 && stage.pods_left(kHuaweiApp) == 5 &&
+           stage.vcpus() < before && nodes_leaving(stage) == 0;
   };
   const bool smaller = co_await stage.wait("5 pods run on fewer vCPUs and no node is leaving",
                                            is_smaller, minutes(20));
@@ -91,7 +92,7 @@ base::Task<void> tell_huawei(Stage& stage) {
   expect_replaced_first(stage, shrunk_at);
   stage.end_watches();
 
-  const bool emptied = co_await stage.scale(kApp, 0);
+  const bool emptied = co_await stage.scale(kHuaweiApp, 0);
   if (!emptied) {
     co_return;
   }

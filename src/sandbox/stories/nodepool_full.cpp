@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::minutes;
 
-const std::string kApp = "special";
+const std::string kSpecialApp = "special";
 
 // Every value of `wanted` is in `stored`; defaults may have been added.
 bool contains(const boost::json::value& stored, const boost::json::value& wanted) {
@@ -76,7 +76,7 @@ base::Task<void> tell_nodepool_full(Stage& stage) {
   stage.say("bought " + stage.nodes_text());
   co_await remove_startup_taints(stage);
   const bool up = co_await stage.wait(
-      "3 pods run", [&stage] { return stage.running(kApp) == 3; }, minutes(10));
+      "3 pods run", [&stage] { return stage.running(kSpecialApp) == 3; }, minutes(10));
   if (!up) {
     co_return;
   }

@@ -34,12 +34,11 @@ base::Result<std::string> read(const std::string& path) {
 }
 
 std::string name_of(const boost::json::value& object) {
-  const auto* kind = model::find_path(object, "kind");
-  const auto* name = model::find_path(object, "metadata.name");
-  const auto text = [](const boost::json::value* value) {
-    return value != nullptr && value->is_string() ? std::string(value->as_string()) : "?";
+  const auto known = [&object](std::string_view path) {
+    const auto text = model::text_at(object, path);
+    return std::string(text.empty() ? "?" : text);
   };
-  return text(kind) + " " + text(name);
+  return known("kind") + " " + known("metadata.name");
 }
 
 }  // namespace
@@ -62,12 +61,8 @@ Stage::Stage(std::string story, StoryEnvironment environment, std::stop_token st
 }
 
 base::Task<bool> Stage::send(std::string what, boost::json::value object, bool create) {
-  const auto* version = model::find_path(object, "apiVersion");
-  const auto* kind = model::find_path(object, "kind");
-  const model::Resource* resource = nullptr;
-  if (version != nullptr && version->is_string() && kind != nullptr && kind->is_string()) {
-    resource = model::find_by_kind(version->as_string(), kind->as_string());
-  }
+  const auto* resource =
+      model::find_by_kind(model::text_at(object, "apiVersion"), model::text_at(object, "kind"));
   if (resource == nullptr) {
     fail(what + ": " + name_of(object) + " is of no kind known here");
     co_return false;

@@ -1,7 +1,7 @@
 // PodDisruptionBudget status: how many pods may be evicted now. Evictions themselves are judged by
 // the API server from this status.
 #include "millwright/model/codec.hpp"
-#include "sandbox/apiserver/selectors.hpp"
+#include "sandbox/apiserver/store/selectors.hpp"
 #include "sandbox/workloads/pods.hpp"
 
 #include <boost/json.hpp>
@@ -37,7 +37,7 @@ class BudgetController final : public Controller {
     } else if (info.resource.kind == "Pod") {
       const auto ns = text(*event.object, "metadata.namespace");
       for (const auto& [key, budget] :
-           world_.store().objects(info_of(model::kPodDisruptionBudgetResource))) {
+           context_.store().objects(info_of(model::kPodDisruptionBudgetResource))) {
         if (key.namespace_ == ns) {
           enqueue(key);
         }
@@ -47,7 +47,7 @@ class BudgetController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto budget = world_.store().find(info_of(model::kPodDisruptionBudgetResource), key);
+    const auto budget = context_.store().find(info_of(model::kPodDisruptionBudgetResource), key);
     if (budget == nullptr || find(*budget, "metadata.deletionTimestamp") != nullptr) {
       return;
     }
@@ -59,7 +59,7 @@ class BudgetController final : public Controller {
     std::vector<const PodEntry*> pods;
     boost::json::object still_disrupted;
     std::int64_t healthy = 0;
-    for (const auto& [pod_key, entry] : world_.index.pods()) {
+    for (const auto& [pod_key, entry] : context_.index.pods()) {
       if (pod_key.namespace_ != key.namespace_ || !decoded ||
           !decoded->matches(entry.pod->meta.labels) || model::is_terminal(*entry.pod)) {
         continue;
@@ -85,8 +85,8 @@ class BudgetController final : public Controller {
       desired = share(*least, expected);
     }
     const auto allowed = expected > 0 ? std::max<std::int64_t>(0, healthy - desired) : 0;
-    const auto now = world_.registry.now_text();
-    edit(world_, model::kPodDisruptionBudgetResource, key, Part::Status, [&](Json& json) {
+    const auto now = context_.registry.now_text();
+    edit(context_, model::kPodDisruptionBudgetResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
       status["expectedPods"] = expected;
       status["currentHealthy"] = healthy;
@@ -117,7 +117,7 @@ class BudgetController final : public Controller {
         const auto object =
             info == nullptr
                 ? nullptr
-                : world_.store().find(*info, {entry->pod->meta.namespace_, owner->name});
+                : context_.store().find(*info, {entry->pod->meta.namespace_, owner->name});
         if (object != nullptr) {
           expected += integer(*object, "spec.replicas", 1);
         }
@@ -129,8 +129,8 @@ class BudgetController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_budget_controller(Surroundings& world) {
-  return std::make_unique<BudgetController>(world);
+std::unique_ptr<Controller> make_budget_controller(ClusterContext& context) {
+  return std::make_unique<BudgetController>(context);
 }
 
 }  // namespace millwright::sandbox

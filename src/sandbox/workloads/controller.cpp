@@ -4,59 +4,59 @@
 
 namespace millwright::sandbox {
 
-bool edit(const Surroundings& world, const model::Resource& resource, const model::ObjectKey& key,
-          Part part, const std::function<void(Json&)>& change) {
+bool edit(const ClusterContext& context, const model::Resource& resource,
+          const model::ObjectKey& key, Part part, const std::function<void(Json&)>& change) {
   const auto& info = info_of(resource);
-  const auto current = world.store().find(info, key);
+  const auto current = context.store().find(info, key);
   if (current == nullptr) {
     return false;
   }
   Json copy = *current;
   change(copy);
-  const auto stored = world.registry.update(info, current, std::move(copy), part);
+  const auto stored = context.registry.update(info, current, std::move(copy), part);
   if (!stored) {
-    world.log.warn("a sandbox controller's write was refused",
-                   {{"object", key.to_string()}, {"error", stored.error().message}});
+    context.log.warn("a sandbox controller's write was refused",
+                     {{"object", key.to_string()}, {"error", stored.error().message}});
     return false;
   }
   return true;
 }
 
-Object add(const Surroundings& world, const model::Resource& resource, Json object) {
+Object add(const ClusterContext& context, const model::Resource& resource, Json object) {
   const auto ns = std::string(text(object, "metadata.namespace"));
-  auto stored = world.registry.create(info_of(resource), std::move(object), ns);
+  auto stored = context.registry.create(info_of(resource), std::move(object), ns);
   if (!stored) {
     if (stored.error().reason != "AlreadyExists") {
-      world.log.warn("a sandbox controller's create was refused",
-                     {{"kind", std::string(resource.kind)}, {"error", stored.error().message}});
+      context.log.warn("a sandbox controller's create was refused",
+                       {{"kind", std::string(resource.kind)}, {"error", stored.error().message}});
     }
     return nullptr;
   }
   return *stored;
 }
 
-void remove(const Surroundings& world, const model::Resource& resource, const model::ObjectKey& key,
-            DeleteRequest request) {
+void remove(const ClusterContext& context, const model::Resource& resource,
+            const model::ObjectKey& key, DeleteRequest request) {
   // Gone already is as good.
-  static_cast<void>(world.registry.remove(info_of(resource), key, request));
+  static_cast<void>(context.registry.remove(info_of(resource), key, request));
 }
 
 Controller::~Controller() {
   for (const auto& [key, queued] : queued_) {
-    world_.loop.cancel(queued.timer);
+    context_.loop.cancel(queued.timer);
   }
 }
 
 void Controller::enqueue_after(const model::ObjectKey& key, base::Duration delay) {
-  const auto due = world_.loop.now() + delay;
+  const auto due = context_.loop.now() + delay;
   if (const auto found = queued_.find(key); found != queued_.end()) {
     if (found->second.due <= due) {
       return;
     }
-    world_.loop.cancel(found->second.timer);
+    context_.loop.cancel(found->second.timer);
     queued_.erase(found);
   }
-  const auto timer = world_.loop.at(due, [this, key] {
+  const auto timer = context_.loop.at(due, [this, key] {
     queued_.erase(key);
     reconcile(key);
   });

@@ -1,10 +1,10 @@
-// What every workload controller is made of: a queue of keys, each worked on a little after
-// something about it changed, once however often that was. Loop thread only.
+// The base of workload controllers: a queue of keys. A key is reconciled a little after its object
+// changed, once for any number of changes. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"
 #include "millwright/base/loop.hpp"
-#include "sandbox/apiserver/registry.hpp"
+#include "sandbox/apiserver/store/registry.hpp"
 #include "sandbox/workloads/index.hpp"
 
 #include <functional>
@@ -17,8 +17,8 @@ namespace millwright::sandbox {
 
 class EventWriter;
 
-// What controllers, scheduler and kubelet share; lives as long as the World.
-struct Surroundings {
+// What controllers, scheduler and kubelet share. Lives as long as the World.
+struct ClusterContext {
   base::Loop& loop;
   Registry& registry;
   ClusterIndex& index;
@@ -31,16 +31,16 @@ struct Surroundings {
 };
 
 // Reads, lets `change` edit a copy, stores it. False when it is gone or was refused (logged).
-bool edit(const Surroundings& world, const model::Resource& resource, const model::ObjectKey& key,
-          Part part, const std::function<void(Json&)>& change);
+bool edit(const ClusterContext& context, const model::Resource& resource,
+          const model::ObjectKey& key, Part part, const std::function<void(Json&)>& change);
 // Creates; nullptr when refused (logged, but for objects that exist).
-Object add(const Surroundings& world, const model::Resource& resource, Json object);
-void remove(const Surroundings& world, const model::Resource& resource, const model::ObjectKey& key,
-            DeleteRequest request = {});
+Object add(const ClusterContext& context, const model::Resource& resource, Json object);
+void remove(const ClusterContext& context, const model::Resource& resource,
+            const model::ObjectKey& key, DeleteRequest request = {});
 
 class Controller {
  public:
-  explicit Controller(Surroundings& world) : world_(world) {}
+  explicit Controller(ClusterContext& context) : context_(context) {}
   virtual ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
@@ -50,13 +50,13 @@ class Controller {
 
  protected:
   virtual void reconcile(const model::ObjectKey& key) = 0;
-  void enqueue(const model::ObjectKey& key) { enqueue_after(key, world_.lag); }
+  void enqueue(const model::ObjectKey& key) { enqueue_after(key, context_.lag); }
   // The sooner of this and what is queued already.
   void enqueue_after(const model::ObjectKey& key, base::Duration delay);
   // Enqueues the owner of this kind that controls the object.
   void enqueue_owner(const Json& object, std::string_view kind);
 
-  Surroundings& world_;
+  ClusterContext& context_;
 
  private:
   struct Queued {
@@ -66,17 +66,17 @@ class Controller {
   std::map<model::ObjectKey, Queued> queued_;
 };
 
-std::unique_ptr<Controller> make_deployment_controller(Surroundings& world);
-std::unique_ptr<Controller> make_replica_set_controller(Surroundings& world);
-std::unique_ptr<Controller> make_stateful_set_controller(Surroundings& world);
-std::unique_ptr<Controller> make_daemon_set_controller(Surroundings& world);
-std::unique_ptr<Controller> make_job_controller(Surroundings& world);
-std::unique_ptr<Controller> make_budget_controller(Surroundings& world);
-std::unique_ptr<Controller> make_namespace_controller(Surroundings& world);
-std::unique_ptr<Controller> make_garbage_collector(Surroundings& world);
+std::unique_ptr<Controller> make_deployment_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_stateful_set_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_daemon_set_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_job_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_budget_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_namespace_controller(ClusterContext& context);
+std::unique_ptr<Controller> make_garbage_collector(ClusterContext& context);
 // Readiness taints, and eviction by NoExecute taints.
-std::unique_ptr<Controller> make_node_controller(Surroundings& world);
+std::unique_ptr<Controller> make_node_controller(ClusterContext& context);
 // Pods of nodes that are gone.
-std::unique_ptr<Controller> make_pod_collector(Surroundings& world);
+std::unique_ptr<Controller> make_pod_collector(ClusterContext& context);
 
 }  // namespace millwright::sandbox

@@ -71,7 +71,7 @@ class DaemonSetController final : public Controller {
     } else if (info.resource.kind == "Pod") {
       enqueue_owner(*event.object, "DaemonSet");
     } else if (info.resource.kind == "Node") {
-      for (const auto& [key, set] : world_.store().objects(info_of(model::kDaemonSetResource))) {
+      for (const auto& [key, set] : context_.store().objects(info_of(model::kDaemonSetResource))) {
         enqueue(key);
       }
     }
@@ -79,7 +79,7 @@ class DaemonSetController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto set = world_.store().find(info_of(model::kDaemonSetResource), key);
+    const auto set = context_.store().find(info_of(model::kDaemonSetResource), key);
     if (set == nullptr || find(*set, "metadata.deletionTimestamp") != nullptr) {
       return;
     }
@@ -92,13 +92,13 @@ class DaemonSetController final : public Controller {
       return;
     }
     std::map<std::string, std::vector<const PodEntry*>> present;
-    for (const auto* entry : world_.index.pods_of(text(*set, "metadata.uid"))) {
+    for (const auto* entry : context_.index.pods_of(text(*set, "metadata.uid"))) {
       present[node_of(*entry->pod)].push_back(entry);
     }
     std::vector<std::string> missing;
     std::vector<model::ObjectKey> surplus;
     std::int64_t desired = 0;
-    for (const auto& [name, node] : world_.index.nodes()) {
+    for (const auto& [name, node] : context_.index.nodes()) {
       const bool wanted = may_run_daemon(*decoded, *node);
       desired += wanted ? 1 : 0;
       const auto here = present.find(name);
@@ -114,18 +114,18 @@ class DaemonSetController final : public Controller {
       for (const auto* entry : entries) {
         // An ended daemon pod is replaced; one for a node that is gone has nowhere to go.
         if (model::is_terminal(*entry->pod) ||
-            (entry->pod->spec.node_name.empty() && !world_.index.nodes().contains(name))) {
+            (entry->pod->spec.node_name.empty() && !context_.index.nodes().contains(name))) {
           surplus.push_back(model::key_of(entry->pod->meta));
         }
       }
     }
     for (const auto& pod : surplus) {
-      remove(world_, model::kPodResource, pod);
+      remove(context_, model::kPodResource, pod);
     }
     for (const auto& name : missing) {
       auto pod = plain;
       pin_to_node(pod, name);
-      add(world_, model::kPodResource, std::move(pod));
+      add(context_, model::kPodResource, std::move(pod));
     }
     write_status(key, *set, desired);
   }
@@ -145,8 +145,8 @@ class DaemonSetController final : public Controller {
 
   void write_status(const model::ObjectKey& key, const Json& set, std::int64_t desired) {
     const auto counts =
-        count_pods(world_.index.pods_of(text(set, "metadata.uid")), {}, world_.now());
-    edit(world_, model::kDaemonSetResource, key, Part::Status, [&](Json& json) {
+        count_pods(context_.index.pods_of(text(set, "metadata.uid")), {}, context_.now());
+    edit(context_, model::kDaemonSetResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
       status["desiredNumberScheduled"] = desired;
       status["currentNumberScheduled"] = counts.active;
@@ -162,8 +162,8 @@ class DaemonSetController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_daemon_set_controller(Surroundings& world) {
-  return std::make_unique<DaemonSetController>(world);
+std::unique_ptr<Controller> make_daemon_set_controller(ClusterContext& context) {
+  return std::make_unique<DaemonSetController>(context);
 }
 
 }  // namespace millwright::sandbox

@@ -69,7 +69,7 @@ class DeploymentController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto deployment = world_.store().find(info_of(model::kDeploymentResource), key);
+    const auto deployment = context_.store().find(info_of(model::kDeploymentResource), key);
     if (deployment == nullptr || find(*deployment, "metadata.deletionTimestamp") != nullptr) {
       return;
     }
@@ -101,8 +101,9 @@ class DeploymentController final : public Controller {
     }
     const auto& sets = info_of(model::kReplicaSetResource);
     const auto wanted = bare_template(deployment);
-    for (const auto& [index, key] : world_.index.dependents_of(text(deployment, "metadata.uid"))) {
-      const auto set = index == sets.index ? world_.store().find(sets, key) : nullptr;
+    for (const auto& [index, key] :
+         context_.index.dependents_of(text(deployment, "metadata.uid"))) {
+      const auto set = index == sets.index ? context_.store().find(sets, key) : nullptr;
       if (set == nullptr) {
         continue;
       }
@@ -147,9 +148,9 @@ class DeploymentController final : public Controller {
     make_object(set, "spec.selector.matchLabels")[kHashLabel] = hash;
     make(set, "spec.replicas") = replicas;
     make(set, "spec.minReadySeconds") = integer(deployment, "spec.minReadySeconds");
-    if (add(world_, model::kReplicaSetResource, std::move(set)) != nullptr) {
+    if (add(context_, model::kReplicaSetResource, std::move(set)) != nullptr) {
       announce(deployment, "up", name, 0, replicas);
-      edit(world_, model::kDeploymentResource, key_of(deployment), Part::Main, [&](Json& json) {
+      edit(context_, model::kDeploymentResource, key_of(deployment), Part::Main, [&](Json& json) {
         make_object(json, "metadata.annotations")[kRevision] = std::to_string(revision);
       });
     }
@@ -157,7 +158,7 @@ class DeploymentController final : public Controller {
 
   void announce(const Json& deployment, std::string_view direction, std::string_view set,
                 std::int64_t from, std::int64_t to) {
-    world_.events.write(
+    context_.events.write(
         deployment, "deployment-controller", "Normal", "ScalingReplicaSet",
         fmt::format("Scaled {} replica set {} from {} to {}", direction, set, from, to));
   }
@@ -167,7 +168,7 @@ class DeploymentController final : public Controller {
     if (before == replicas) {
       return;
     }
-    edit(world_, model::kReplicaSetResource, key_of(*set), Part::Main,
+    edit(context_, model::kReplicaSetResource, key_of(*set), Part::Main,
          [&](Json& json) { make(json, "spec.replicas") = replicas; });
     announce(deployment, replicas > before ? "up" : "down", text(*set, "metadata.name"), before,
              replicas);
@@ -223,7 +224,7 @@ class DeploymentController final : public Controller {
     for (const auto& set : rollout.old) {
       if (surplus > 0 && integer(*set, "spec.replicas") == 0 &&
           integer(*set, "status.replicas") == 0) {
-        remove(world_, model::kReplicaSetResource, key_of(*set));
+        remove(context_, model::kReplicaSetResource, key_of(*set));
         --surplus;
       }
     }
@@ -246,9 +247,9 @@ class DeploymentController final : public Controller {
         rollout.newest == nullptr ? 0 : integer(*rollout.newest, "status.replicas");
     const bool enough = available >= rollout.desired - rollout.unavailable;
     const bool complete = updated == rollout.desired && total == updated && available == updated;
-    const auto now = world_.registry.now_text();
+    const auto now = context_.registry.now_text();
     const auto name = text(deployment, "metadata.name");
-    edit(world_, model::kDeploymentResource, key, Part::Status, [&](Json& json) {
+    edit(context_, model::kDeploymentResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
       status["observedGeneration"] = integer(json, "metadata.generation");
       status["replicas"] = total;
@@ -273,8 +274,8 @@ class DeploymentController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_deployment_controller(Surroundings& world) {
-  return std::make_unique<DeploymentController>(world);
+std::unique_ptr<Controller> make_deployment_controller(ClusterContext& context) {
+  return std::make_unique<DeploymentController>(context);
 }
 
 }  // namespace millwright::sandbox

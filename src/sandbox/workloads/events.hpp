@@ -2,7 +2,7 @@
 // counted up, and only the newest few thousand are kept. Loop thread only.
 #pragma once
 
-#include "sandbox/apiserver/registry.hpp"
+#include "sandbox/apiserver/store/registry.hpp"
 
 #include <deque>
 #include <map>

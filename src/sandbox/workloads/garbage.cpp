@@ -1,5 +1,5 @@
-// What follows a deletion: dependents of an owner that is gone, foreground deletion, the content of
-// a namespace, and pods whose node is gone.
+// Garbage collection: dependents of deleted owners, foreground deletion, the objects of a deleted
+// namespace, and pods of deleted nodes.
 #include "sandbox/workloads/pods.hpp"
 
 #include <boost/json.hpp>
@@ -10,7 +10,7 @@ namespace millwright::sandbox {
 
 namespace {
 
-constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+constexpr std::string_view kWaitsForDependents = "foregroundDeletion";
 
 bool has_finalizer(const Json& object, std::string_view finalizer) {
   const auto& finalizers = items(object, "metadata.finalizers");
@@ -27,12 +27,12 @@ class GarbageCollector final : public Controller {
     if (event.change == Change::Deleted) {
       enqueue({std::string(text(*event.object, "metadata.uid")), {}});
     }
-    if (has_finalizer(*event.object, kForegroundFinalizer)) {
+    if (has_finalizer(*event.object, kWaitsForDependents)) {
       enqueue({std::string(text(*event.object, "metadata.uid")), {}});
     }
     for (const auto& owner : items(*event.object, "metadata.ownerReferences")) {
       const auto uid = text(owner, "uid");
-      if (event.change == Change::Deleted || !world_.index.exists(uid)) {
+      if (event.change == Change::Deleted || !context_.index.exists(uid)) {
         enqueue({std::string(uid), {}});
       }
     }
@@ -41,36 +41,36 @@ class GarbageCollector final : public Controller {
  protected:
   void reconcile(const model::ObjectKey& key) override {
     const auto& uid = key.namespace_;
-    const bool owner_lives = world_.index.exists(uid);
+    const bool owner_lives = context_.index.exists(uid);
     const auto [info, owner] = owner_lives ? find_by_uid(uid) : std::pair(nullptr, Object());
-    if (owner_lives && (owner == nullptr || !has_finalizer(*owner, kForegroundFinalizer))) {
+    if (owner_lives && (owner == nullptr || !has_finalizer(*owner, kWaitsForDependents))) {
       return;
     }
-    const auto dependents = world_.index.dependents_of(uid);
+    const auto dependents = context_.index.dependents_of(uid);
     for (const auto& [index, dependent] : dependents) {
       const auto& dependent_info = all_infos()[index];
-      const auto object = world_.store().find(dependent_info, dependent);
+      const auto object = context_.store().find(dependent_info, dependent);
       if (object == nullptr || find(*object, "metadata.deletionTimestamp") != nullptr) {
         continue;
       }
       const auto& owners = items(*object, "metadata.ownerReferences");
       const bool kept = std::any_of(owners.begin(), owners.end(), [&](const Json& reference) {
         const auto other = text(reference, "uid");
-        return other != uid && world_.index.exists(other);
+        return other != uid && context_.index.exists(other);
       });
       if (!kept) {
         DeleteRequest request;
         request.propagation_policy = owner_lives ? "Foreground" : "Background";
-        remove(world_, dependent_info.resource, dependent, request);
+        remove(context_, dependent_info.resource, dependent, request);
       }
     }
-    if (owner != nullptr && world_.index.dependents_of(uid).empty()) {
-      edit(world_, info->resource, key_of(*owner), Part::Main, [](Json& json) {
+    if (owner != nullptr && context_.index.dependents_of(uid).empty()) {
+      edit(context_, info->resource, key_of(*owner), Part::Main, [](Json& json) {
         auto& finalizers = make_array(json, "metadata.finalizers");
         finalizers.erase(std::remove_if(finalizers.begin(), finalizers.end(),
                                         [](const Json& f) {
                                           return f.is_string() &&
-                                                 f.get_string() == kForegroundFinalizer;
+                                                 f.get_string() == kWaitsForDependents;
                                         }),
                          finalizers.end());
       });
@@ -81,7 +81,7 @@ class GarbageCollector final : public Controller {
   // Foreground deletion is rare enough to look for its owner the long way.
   std::pair<const ResourceInfo*, Object> find_by_uid(std::string_view uid) const {
     for (const auto& info : all_infos()) {
-      for (const auto& [key, object] : world_.store().objects(info)) {
+      for (const auto& [key, object] : context_.store().objects(info)) {
         if (text(*object, "metadata.uid") == uid) {
           return {&info, object};
         }
@@ -106,7 +106,7 @@ class NamespaceController final : public Controller {
  protected:
   void reconcile(const model::ObjectKey& key) override {
     const auto& namespaces = info_of(model::kNamespaceResource);
-    const auto current = world_.store().find(namespaces, key);
+    const auto current = context_.store().find(namespaces, key);
     if (current == nullptr || find(*current, "metadata.deletionTimestamp") == nullptr) {
       return;
     }
@@ -116,21 +116,21 @@ class NamespaceController final : public Controller {
         continue;
       }
       std::vector<model::ObjectKey> content;
-      for (const auto& [object_key, object] : world_.store().objects(info)) {
+      for (const auto& [object_key, object] : context_.store().objects(info)) {
         if (object_key.namespace_ == key.name) {
           content.push_back(object_key);
         }
       }
       for (const auto& object_key : content) {
-        remove(world_, info.resource, object_key);
-        empty = empty && world_.store().find(info, object_key) == nullptr;
+        remove(context_, info.resource, object_key);
+        empty = empty && context_.store().find(info, object_key) == nullptr;
       }
     }
     if (empty) {
       Json changed = *current;
       make_array(changed, "spec.finalizers").clear();
       static_cast<void>(
-          world_.registry.commit_update(namespaces, current, std::move(changed), false));
+          context_.registry.commit_update(namespaces, current, std::move(changed), false));
     }
   }
 };
@@ -145,7 +145,7 @@ class PodCollector final : public Controller {
       enqueue_after(key_of(*event.object), kQuarantine);
     } else if (info.resource.kind == "Pod" && event.change != Change::Deleted) {
       const auto node = text(*event.object, "spec.nodeName");
-      if (!node.empty() && !world_.index.nodes().contains(node)) {
+      if (!node.empty() && !context_.index.nodes().contains(node)) {
         enqueue_after({{}, std::string(node)}, kQuarantine);
       }
     }
@@ -153,17 +153,17 @@ class PodCollector final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    if (world_.index.nodes().contains(key.name)) {
+    if (context_.index.nodes().contains(key.name)) {
       return;
     }
     std::vector<model::ObjectKey> lost;
-    for (const auto* entry : world_.index.pods_on(key.name)) {
+    for (const auto* entry : context_.index.pods_on(key.name)) {
       lost.push_back(model::key_of(entry->pod->meta));
     }
     for (const auto& pod : lost) {
       DeleteRequest request;
       request.grace_period_seconds = 0;
-      remove(world_, model::kPodResource, pod, request);
+      remove(context_, model::kPodResource, pod, request);
     }
   }
 
@@ -173,16 +173,16 @@ class PodCollector final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_garbage_collector(Surroundings& world) {
-  return std::make_unique<GarbageCollector>(world);
+std::unique_ptr<Controller> make_garbage_collector(ClusterContext& context) {
+  return std::make_unique<GarbageCollector>(context);
 }
 
-std::unique_ptr<Controller> make_namespace_controller(Surroundings& world) {
-  return std::make_unique<NamespaceController>(world);
+std::unique_ptr<Controller> make_namespace_controller(ClusterContext& context) {
+  return std::make_unique<NamespaceController>(context);
 }
 
-std::unique_ptr<Controller> make_pod_collector(Surroundings& world) {
-  return std::make_unique<PodCollector>(world);
+std::unique_ptr<Controller> make_pod_collector(ClusterContext& context) {
+  return std::make_unique<PodCollector>(context);
 }
 
 }  // namespace millwright::sandbox

@@ -1,10 +1,10 @@
-// The cluster as its controllers look at it: decoded pods and nodes with the look-ups they need.
-// Kept up to date inside each store write, so a controller never acts on a stale picture. Loop
+// Decoded pods and nodes with the look-ups that controllers need.
+// Kept up to date inside each store write, so that controllers never act on old state. Loop
 // thread only.
 #pragma once
 
 #include "millwright/model/core.hpp"
-#include "sandbox/apiserver/store.hpp"
+#include "sandbox/apiserver/store/store.hpp"
 
 #include <functional>
 #include <map>

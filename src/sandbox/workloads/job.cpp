@@ -23,7 +23,7 @@ class JobController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto job = world_.store().find(info_of(model::kJobResource), key);
+    const auto job = context_.store().find(info_of(model::kJobResource), key);
     if (job == nullptr || find(*job, "metadata.deletionTimestamp") != nullptr) {
       return;
     }
@@ -40,7 +40,7 @@ class JobController final : public Controller {
       const auto wanted =
           std::min(integer(*job, "spec.parallelism", 1), completions - tally.succeeded);
       for (auto i = tally.active; i < wanted; ++i) {
-        add(world_, model::kPodResource, pod_from_template(*job));
+        add(context_, model::kPodResource, pod_from_template(*job));
       }
     }
     write_status(key, count(*job), complete, failed);
@@ -56,7 +56,7 @@ class JobController final : public Controller {
 
   Tally count(const Json& job) const {
     Tally tally;
-    for (const auto* entry : world_.index.pods_of(text(job, "metadata.uid"))) {
+    for (const auto* entry : context_.index.pods_of(text(job, "metadata.uid"))) {
       const auto& pod = *entry->pod;
       if (pod.status.phase == "Succeeded") {
         ++tally.succeeded;
@@ -85,16 +85,16 @@ class JobController final : public Controller {
       return;
     }
     const auto due = *ended + std::chrono::seconds(integer(job, "spec.ttlSecondsAfterFinished"));
-    if (due > world_.now()) {
-      enqueue_after(key, due - world_.now());
+    if (due > context_.now()) {
+      enqueue_after(key, due - context_.now());
     } else {
-      remove(world_, model::kJobResource, key);
+      remove(context_, model::kJobResource, key);
     }
   }
 
   void write_status(const model::ObjectKey& key, const Tally& tally, bool complete, bool failed) {
-    const auto now = world_.registry.now_text();
-    edit(world_, model::kJobResource, key, Part::Status, [&](Json& json) {
+    const auto now = context_.registry.now_text();
+    edit(context_, model::kJobResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
       if (!status.contains("startTime")) {
         status["startTime"] = now;
@@ -119,8 +119,8 @@ class JobController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_job_controller(Surroundings& world) {
-  return std::make_unique<JobController>(world);
+std::unique_ptr<Controller> make_job_controller(ClusterContext& context) {
+  return std::make_unique<JobController>(context);
 }
 
 }  // namespace millwright::sandbox

@@ -35,8 +35,8 @@ class NodeController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto found = world_.index.nodes().find(key.name);
-    if (found == world_.index.nodes().end()) {
+    const auto found = context_.index.nodes().find(key.name);
+    if (found == context_.index.nodes().end()) {
       return;
     }
     sync_taints(key, *found->second);
@@ -60,7 +60,7 @@ class NodeController final : public Controller {
         return t.key == taint_key && t.effect == effect;
       });
       if (needed && !present) {
-        model::Taint taint{std::string(taint_key), {}, std::string(effect), world_.now()};
+        model::Taint taint{std::string(taint_key), {}, std::string(effect), context_.now()};
         wanted.push_back(std::move(taint));
       }
     };
@@ -70,7 +70,7 @@ class NodeController final : public Controller {
     require(unreachable, kUnreachable, "NoExecute");
     require(node.unschedulable, kUnschedulable, "NoSchedule");
     if (wanted != node.taints) {
-      edit(world_, model::kNodeResource, key, Part::Main, [&](Json& json) {
+      edit(context_, model::kNodeResource, key, Part::Main, [&](Json& json) {
         if (wanted.empty()) {
           erase(json, "spec.taints");
         } else {
@@ -82,7 +82,7 @@ class NodeController final : public Controller {
 
   // When a NoExecute taint was first seen here: most who add one do not write a time on it.
   base::TimePoint seen_since(const model::Node& node, const model::Taint& taint) {
-    return first_seen_[node.meta.uid].try_emplace(taint.to_string(), world_.now()).first->second;
+    return first_seen_[node.meta.uid].try_emplace(taint.to_string(), context_.now()).first->second;
   }
 
   void forget_old_taints(const model::Node& node) {
@@ -116,12 +116,12 @@ class NodeController final : public Controller {
   }
 
   void evict_intolerant(const model::ObjectKey& key) {
-    const auto node = world_.index.nodes().at(key.name);
-    const auto now = world_.now();
+    const auto node = context_.index.nodes().at(key.name);
+    const auto now = context_.now();
     forget_old_taints(*node);
     std::vector<model::ObjectKey> doomed;
     std::optional<base::Duration> next;
-    for (const auto* entry : world_.index.pods_on(key.name)) {
+    for (const auto* entry : context_.index.pods_on(key.name)) {
       if (!is_pod_active(*entry->pod)) {
         continue;
       }
@@ -133,7 +133,7 @@ class NodeController final : public Controller {
       }
     }
     for (const auto& pod : doomed) {
-      remove(world_, model::kPodResource, pod);
+      remove(context_, model::kPodResource, pod);
     }
     if (next) {
       enqueue_after(key, *next);
@@ -146,8 +146,8 @@ class NodeController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_node_controller(Surroundings& world) {
-  return std::make_unique<NodeController>(world);
+std::unique_ptr<Controller> make_node_controller(ClusterContext& context) {
+  return std::make_unique<NodeController>(context);
 }
 
 }  // namespace millwright::sandbox

@@ -50,13 +50,13 @@ class ReplicaSetController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto set = world_.store().find(info_of(model::kReplicaSetResource), key);
+    const auto set = context_.store().find(info_of(model::kReplicaSetResource), key);
     if (set == nullptr || find(*set, "metadata.deletionTimestamp") != nullptr) {
       return;
     }
     const auto uid = text(*set, "metadata.uid");
     std::vector<const PodEntry*> active;
-    for (const auto* entry : world_.index.pods_of(uid)) {
+    for (const auto* entry : context_.index.pods_of(uid)) {
       if (is_pod_active(*entry->pod)) {
         active.push_back(entry);
       }
@@ -64,12 +64,12 @@ class ReplicaSetController final : public Controller {
     const auto wanted = integer(*set, "spec.replicas");
     const auto have = static_cast<std::int64_t>(active.size());
     for (auto missing = wanted - have; missing > 0; --missing) {
-      const auto pod = add(world_, model::kPodResource, pod_from_template(*set));
+      const auto pod = add(context_, model::kPodResource, pod_from_template(*set));
       if (pod == nullptr) {
         break;
       }
-      world_.events.write(*set, "replicaset-controller", "Normal", "SuccessfulCreate",
-                          fmt::format("Created pod: {}", text(*pod, "metadata.name")));
+      context_.events.write(*set, "replicaset-controller", "Normal", "SuccessfulCreate",
+                            fmt::format("Created pod: {}", text(*pod, "metadata.name")));
     }
     if (have > wanted) {
       scale_down(*set, std::move(active), have - wanted);
@@ -91,17 +91,17 @@ class ReplicaSetController final : public Controller {
       doomed.push_back(model::key_of(active[static_cast<std::size_t>(i)]->pod->meta));
     }
     for (const auto& key : doomed) {
-      remove(world_, model::kPodResource, key);
-      world_.events.write(set, "replicaset-controller", "Normal", "SuccessfulDelete",
-                          fmt::format("Deleted pod: {}", key.name));
+      remove(context_, model::kPodResource, key);
+      context_.events.write(set, "replicaset-controller", "Normal", "SuccessfulDelete",
+                            fmt::format("Deleted pod: {}", key.name));
     }
   }
 
   void write_status(const model::ObjectKey& key, const Json& set) {
     const auto min_ready = std::chrono::seconds(integer(set, "spec.minReadySeconds"));
     const auto counts =
-        count_pods(world_.index.pods_of(text(set, "metadata.uid")), min_ready, world_.now());
-    edit(world_, model::kReplicaSetResource, key, Part::Status, [&](Json& json) {
+        count_pods(context_.index.pods_of(text(set, "metadata.uid")), min_ready, context_.now());
+    edit(context_, model::kReplicaSetResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
       status["replicas"] = counts.active;
       status["fullyLabeledReplicas"] = counts.active;
@@ -117,8 +117,8 @@ class ReplicaSetController final : public Controller {
 
 }  // namespace
 
-std::unique_ptr<Controller> make_replica_set_controller(Surroundings& world) {
-  return std::make_unique<ReplicaSetController>(world);
+std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context) {
+  return std::make_unique<ReplicaSetController>(context);
 }
 
 }  // namespace millwright::sandbox

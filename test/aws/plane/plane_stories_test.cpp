@@ -1,7 +1,7 @@
 // The AWS stories on a real control plane: `millwright controller --clouds aws` as a process of its
 // own beside the stock kube-scheduler, its adapter talking HTTP to test/aws/facade.py, and kwok as
 // the kubelet of the instances that the facade's EC2 has.
-#include "app/simulated_nodes.hpp"
+#include "app/program/simulated_nodes.hpp"
 #include "aws/support/machines.hpp"
 #include "aws/support/telling.hpp"
 #include "millwright/kube/config.hpp"

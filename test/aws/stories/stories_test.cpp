@@ -4,7 +4,7 @@
 #include "aws/support/machines.hpp"
 #include "aws/support/records.hpp"
 #include "aws/support/telling.hpp"
-#include "millwright/app/wiring.hpp"
+#include "millwright/app/engine.hpp"
 #include "millwright/base/random.hpp"
 #include "millwright/cloud/aws.hpp"
 #include "millwright/sandbox/world.hpp"

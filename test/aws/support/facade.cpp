@@ -1,36 +1,29 @@
 #include "aws/support/facade.hpp"
 
 #include "millwright/base/base64.hpp"
+#include "millwright/model/json_fields.hpp"
 
 #include <boost/json.hpp>
 
 #include <cstdlib>
 
 namespace millwright::test {
-namespace {
 
 namespace json = boost::json;
-
-std::string text(const json::value& object, std::string_view key) {
-  const auto* found = object.as_object().if_contains(key);
-  return found == nullptr || !found->is_string() ? "" : std::string(found->as_string());
-}
-
-}  // namespace
 
 std::vector<Machine> read_machines(const std::string& answer) {
   std::vector<Machine> result;
   const auto listed = json::parse(answer);
   for (const auto& item : listed.as_array()) {
     Machine machine;
-    machine.id = text(item, "id");
-    machine.type = text(item, "type");
-    machine.zone = text(item, "zone");
-    machine.state = text(item, "state");
-    machine.node_name = text(item, "dns");
+    machine.id = model::text_at(item, "id");
+    machine.type = model::text_at(item, "type");
+    machine.zone = model::text_at(item, "zone");
+    machine.state = model::text_at(item, "state");
+    machine.node_name = model::text_at(item, "dns");
     machine.cpus = item.at("cpus").to_number<std::int64_t>();
     machine.memory_mib = item.at("memory_mib").to_number<std::int64_t>();
-    machine.user_data = base::decode_base64(text(item, "user_data")).value_or("");
+    machine.user_data = base::decode_base64(model::text_at(item, "user_data")).value_or("");
     for (const auto& [key, value] : item.at("tags").as_object()) {
       machine.tags[key] = std::string(value.as_string());
     }

@@ -2,8 +2,8 @@
 // EC2 whose every call takes 10 ms. In virtual time: the figures are the adapter's own rates and
 // batches, whatever machine this runs on.
 #include "cloud/aws/aws_cloud.hpp"
-#include "cloud/aws/type_labels.hpp"
-#include "unit/cloud_aws/fake_ec2.hpp"
+#include "cloud/aws/catalog/type_labels.hpp"
+#include "unit/cloud/aws/fakes/fake_ec2.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +31,8 @@ class Bench {
         AwsCloud::Parts{.loop = loop_,
                         .client = http_,
                         .settings = settings,
-                        .surroundings = machine_.surroundings(),
-                        .endpoints = *Endpoints::make("us-west-2", machine_.surroundings()),
+                        .environment = machine_.environment(),
+                        .endpoints = *Endpoints::make("us-west-2", machine_.environment()),
                         .metrics = metrics_,
                         .log = {}},
         PriceFile{});

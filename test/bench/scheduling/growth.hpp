@@ -7,11 +7,13 @@
 
 namespace millwright::scheduling::bench {
 
-// Prints as it goes. The value is {"growth": [{"axis", "value", "seconds"}], "full": {...},
-// "arriving": {...}, "arriving_full": {...}, "arriving_recipe": {...}}: pods, types and nodes one
-// at a time; 100,000 mixed pods on 800 types and 5,000 nodes (seconds, resident MiB); one pod that
-// arrives while 10,000 others are planned for on a cluster of 5,000 nodes (milliseconds). With
-// `part` "arriving" that alone.
+// Prints as it goes. The value is
+//   {"full": {...},             100,000 mixed pods, 800 types, 5,000 nodes: seconds, resident MiB
+//    "arriving": {...},         one pod that arrives on a cluster of 5,000 nodes: milliseconds;
+//    "arriving_full": {...},    the same where all nodes are full,
+//    "arriving_recipe": {...},  and with the pods of Karpenter's benchmark
+//    "growth": [{"axis", "value", "seconds"}]}   pods, types and nodes, one varied at a time
+// `part` "arriving": only one pod that arrives.
 boost::json::value growth(const std::string& part);
 
 }  // namespace millwright::scheduling::bench

@@ -1,6 +1,6 @@
 #include "checker/plan/random_world.hpp"
 
-#include "unit/scheduling/topology_builders.hpp"
+#include "unit/scheduling/topology/topology_builders.hpp"
 
 #include <random>
 #include <set>

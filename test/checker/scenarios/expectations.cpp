@@ -1,6 +1,6 @@
 #include "checker/scenarios/expectations.hpp"
 
-#include "unit/scheduling/topology_builders.hpp"
+#include "unit/scheduling/topology/topology_builders.hpp"
 
 #include <boost/json.hpp>
 

@@ -10,14 +10,14 @@
 namespace millwright::checker {
 namespace {
 
-std::uint32_t from_environment(const char* name, std::uint32_t fallback) {
+std::uint32_t plans_setting(const char* name, std::uint32_t fallback) {
   const char* text = std::getenv(name);
   return text == nullptr ? fallback : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
 }
 
 TEST(RandomPlans, AreLegalAndMissNobody) {
-  const std::uint32_t first = from_environment("SEED", 1);
-  const std::uint32_t count = from_environment("PLANS", 10'000);
+  const std::uint32_t first = plans_setting("SEED", 1);
+  const std::uint32_t count = plans_setting("PLANS", 10'000);
   std::size_t placed = 0;
   std::size_t pods = 0;
   int shown = 0;

@@ -2,9 +2,9 @@
 // NextToken in it leads to an end.
 #pragma once
 
-#include "cloud/aws/ec2.hpp"
-#include "cloud/aws/services.hpp"
-#include "unit/cloud_aws/fake_http.hpp"
+#include "cloud/aws/calls/ec2.hpp"
+#include "cloud/aws/calls/services.hpp"
+#include "unit/cloud/aws/fakes/fake_http.hpp"
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ class Answering {
   explicit Answering(Input input, const char* empty)
       : loop(kStart),
         http(loop),
-        endpoints(*Endpoints::make("us-west-2", machine.surroundings())),
+        endpoints(*Endpoints::make("us-west-2", machine.environment())),
         api({.loop = loop, .client = http, .endpoints = endpoints, .log = {}, .seed = 1}),
         ec2(api) {
     http.script({net::Response::text(input.status, std::move(input.body)),

@@ -1,8 +1,8 @@
 // The shared files of a machine, and what container and instance metadata endpoints answer.
-#include "cloud/aws/credentials.hpp"
+#include "cloud/aws/keys/credentials.hpp"
 
 #include "answering.hpp"
-#include "cloud/aws/profile_file.hpp"
+#include "cloud/aws/keys/profile_file.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -22,7 +22,7 @@ void find(Input input) {
   }
   CredentialChain chain({.loop = aws.loop,
                          .client = aws.http,
-                         .surroundings = aws.machine.surroundings(),
+                         .environment = aws.machine.environment(),
                          .region = "us-west-2",
                          .log = {},
                          .seed = 1});

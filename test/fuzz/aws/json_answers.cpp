@@ -1,7 +1,9 @@
 // The JSON that SSM, EKS, Pricing and SQS answer, what EventBridge puts on the queue, and price
 // files.
 #include "answering.hpp"
-#include "cloud/aws/interruption.hpp"
+#include "cloud/aws/calls/price_list.hpp"
+#include "cloud/aws/catalog/prices.hpp"
+#include "cloud/aws/health/interruption.hpp"
 
 namespace millwright::cloud::aws {
 namespace {

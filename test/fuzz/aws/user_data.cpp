@@ -1,5 +1,5 @@
 // People's user data, merged with ours for every family.
-#include "cloud/aws/user_data.hpp"
+#include "cloud/aws/launch/user_data.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // The XML that EC2, IAM and STS answer, through the calls that read it.
 #include "answering.hpp"
-#include "cloud/aws/credentials.hpp"
-#include "cloud/aws/launch_request.hpp"
+#include "cloud/aws/keys/credentials.hpp"
+#include "cloud/aws/launch/launch_request.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -61,7 +61,7 @@ void ask(Input input) {
     default: {
       const CredentialParts parts{.loop = aws.loop,
                                   .client = aws.http,
-                                  .surroundings = aws.machine.surroundings(),
+                                  .environment = aws.machine.environment(),
                                   .region = "us-west-2",
                                   .log = {},
                                   .seed = 1};

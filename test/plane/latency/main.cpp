@@ -113,9 +113,8 @@ class Load {
     handlers.upsert = std::move(upsert);
     handlers.remove = [](const model::ObjectKey&, const std::string&) {};
     handlers.synced = [] {};
-    kube::InformerOptions options;
-    group_.spawn(kube::run_informer(*client_, resource, options, std::move(handlers),
-                                    base::Logger(), 1, group_.stop_token()));
+    const kube::InformerOptions options{.resource = resource};
+    group_.spawn(kube::run_informer(*client_, options, std::move(handlers), group_.stop_token()));
   }
   void see_claim(const json::value& object) {
     const auto claim = model::decode<model::NodeClaim>(object);

@@ -16,8 +16,8 @@
 namespace millwright::plane {
 namespace {
 
-constexpr auto kStartLimit = seconds(30);
-constexpr int kStartAttempts = 3;
+constexpr auto kControllerStartLimit = seconds(30);
+constexpr int kControllerAttempts = 3;
 
 // The parts of an installation that say who may do what.
 bool is_permission(const json::value& object) {
@@ -84,7 +84,7 @@ base::Result<std::unique_ptr<CloudProcess>> CloudProcess::start(Plane& plane,
   std::unique_ptr<CloudProcess> cloud(new CloudProcess());
   cloud->loop_ = std::make_unique<base::RealLoop>();
   cloud->client_ = net::make_client(*cloud->loop_);
-  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kControllerAttempts; ++attempt) {
     const int port = free_port();
     cloud->url_ = fmt::format("http://127.0.0.1:{}", port);
     std::vector<std::string> arguments{"cloud", "--profile=kwok",
@@ -98,7 +98,7 @@ base::Result<std::unique_ptr<CloudProcess>> CloudProcess::start(Plane& plane,
                                     .input = {},
                                     .append_log = true}));
     cloud->process_ = std::move(process);
-    const bool up = wait_until(kStartLimit, [&] {
+    const bool up = wait_until(kControllerStartLimit, [&] {
       return !cloud->process_->running() || cloud->call("list").has_value();
     });
     if (up && cloud->process_->running()) {
@@ -151,7 +151,7 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
   environment.emplace("POD_NAMESPACE", kNamespace);
   environment.emplace("SCHEDULER_WIRING", options.mode);
   std::string said;
-  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kControllerAttempts; ++attempt) {
     controller->serving_port_ = free_port();
     controller->metrics_port_ = free_port();
     controller->health_port_ = free_port();
@@ -175,8 +175,9 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
                                     .input = {},
                                     .append_log = true}));
     controller->process_ = std::move(process);
-    const bool up = wait_until(
-        kStartLimit, [&] { return !controller->process_->running() || controller->ready(); });
+    const bool up = wait_until(kControllerStartLimit, [&] {
+      return !controller->process_->running() || controller->ready();
+    });
     if (up && controller->process_->running()) {
       return controller;
     }

@@ -14,10 +14,10 @@
 namespace millwright::plane {
 namespace {
 
-constexpr auto kStartLimit = seconds(60);
+constexpr auto kPlaneStartLimit = seconds(60);
 constexpr auto kStopLimit = milliseconds(3'000);
 constexpr auto kNap = milliseconds(40);
-constexpr int kStartAttempts = 3;
+constexpr int kPlaneAttempts = 3;
 // What a part is asked for without throttling itself.
 constexpr std::string_view kQps = "2000";
 constexpr std::string_view kBurst = "4000";
@@ -140,7 +140,8 @@ base::Result<> Plane::start_part(const std::string& name, std::vector<std::strin
                                   .input = {},
                                   .append_log = true}));
   auto& part = *(parts_[name] = std::move(process));
-  const bool up = wait_until(kStartLimit, [&] { return !part.running() || !ready || ready(); });
+  const bool up =
+      wait_until(kPlaneStartLimit, [&] { return !part.running() || !ready || ready(); });
   if (!up || !part.running()) {
     auto error = not_up(name, part);
     parts_.erase(name);
@@ -151,7 +152,7 @@ base::Result<> Plane::start_part(const std::string& name, std::vector<std::strin
 
 base::Result<> Plane::start_etcd() {
   base::Result<> started;
-  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kPlaneAttempts; ++attempt) {
     etcd_port_ = free_port();
     const std::string client = fmt::format("http://127.0.0.1:{}", etcd_port_);
     const std::string peer = fmt::format("http://127.0.0.1:{}", free_port());
@@ -240,7 +241,7 @@ base::Result<> Plane::compact_etcd() {
   return {};
 }
 
-base::Result<> Plane::start_controller_manager() {
+base::Result<> Plane::start_controller_manager(int qps) {
   // Pods can be created once the namespace has its ServiceAccount.
   const auto ready = [this] {
     return call("GET", "/api/v1/namespaces/default/serviceaccounts/default").status == 200;
@@ -250,7 +251,7 @@ base::Result<> Plane::start_controller_manager() {
       {"--kubeconfig=" + kubeconfig(), "--leader-elect=false", "--secure-port=0",
        "--service-account-private-key-file=" + directory_ + "/server.key",
        "--root-ca-file=" + directory_ + "/ca.crt", "--use-service-account-credentials=false",
-       fmt::format("--kube-api-qps={}", kQps), fmt::format("--kube-api-burst={}", kBurst)},
+       fmt::format("--kube-api-qps={}", qps), fmt::format("--kube-api-burst={}", qps * 3 / 2)},
       ready);
 }
 

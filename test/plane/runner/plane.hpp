@@ -66,7 +66,8 @@ class Plane {
   // How a client of an administrator connects.
   const net::ClientTls& admin_tls() const { return admin_tls_; }
 
-  base::Result<> start_controller_manager();
+  // `qps`: requests a second that it allows itself; Kubernetes' default is 20.
+  base::Result<> start_controller_manager(int qps = 2'000);
   // `lease`: how long a node's Lease lasts; kwok renews each at a quarter of it.
   base::Result<> start_kwok(seconds lease = seconds(40));
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.

@@ -50,9 +50,8 @@ base::Task<void> Watched::run(std::stop_token stop) {
       remove(resource, uid);
     };
     handlers.synced = [] {};
-    kube::InformerOptions options;
-    group.spawn(
-        kube::run_informer(client_, resource, options, std::move(handlers), log_, seed++, stop));
+    kube::InformerOptions options{.resource = resource, .seed = seed++, .log = log_};
+    group.spawn(kube::run_informer(client_, std::move(options), std::move(handlers), stop));
   }
   co_await group.join();
 }

@@ -1,7 +1,7 @@
 // plane_stories [STORY|all|list] [--keep]: a sandbox story told on a real control plane, in real
 // time, with `millwright controller` as a process of its own beside the stock kube-scheduler.
 
-#include "app/live_table.hpp"
+#include "app/commands/live_table.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/kube/config.hpp"
 #include "millwright/sandbox/story.hpp"

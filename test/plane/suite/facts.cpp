@@ -70,7 +70,9 @@ struct Facts::State {
     const auto holds =
         cluster::decode_holds(claim.meta.annotation(model::kHoldsAnnotation), claim.meta.name);
     for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
-      fact.pods.insert(hold.pod_uid);
+      if (hold.kind == scheduling::HoldKind::Pod) {
+        fact.pods.insert(hold.pod_uid);
+      }
     }
   }
 
@@ -88,9 +90,8 @@ struct Facts::State {
       }
     };
     handlers.synced = [] {};
-    kube::InformerOptions options;
-    group.spawn(kube::run_informer(*client, resource, options, std::move(handlers), base::Logger(),
-                                   seed, group.stop_token()));
+    const kube::InformerOptions options{.resource = resource, .seed = seed};
+    group.spawn(kube::run_informer(*client, options, std::move(handlers), group.stop_token()));
   }
 
   const PodFact* bound_pod(const std::string& uid) const {

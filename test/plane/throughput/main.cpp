@@ -85,9 +85,8 @@ class Bindings {
     };
     handlers.remove = [](const model::ObjectKey&, const std::string&) {};
     handlers.synced = [] {};
-    kube::InformerOptions options;
-    group_.spawn(kube::run_informer(*client_, model::kPodResource, options, std::move(handlers),
-                                    base::Logger(), 1, group_.stop_token()));
+    const kube::InformerOptions options{.resource = model::kPodResource};
+    group_.spawn(kube::run_informer(*client_, options, std::move(handlers), group_.stop_token()));
     thread_ = std::thread([this] { loop_.run(); });
   }
   ~Bindings() {

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "cloud/aws/aws_cloud.hpp"
-#include "cloud/aws/type_labels.hpp"
-#include "millwright/app/wiring.hpp"
+#include "cloud/aws/catalog/type_labels.hpp"
+#include "millwright/app/engine.hpp"
 #include "millwright/cloud/measured.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/sandbox/world.hpp"
-#include "unit/cloud_aws/fake_ec2.hpp"
+#include "unit/cloud/aws/fakes/fake_ec2.hpp"
 
 namespace millwright {
 
@@ -102,8 +102,8 @@ class AwsCluster {
             .loop = loop,
             .client = http,
             .settings = settings,
-            .surroundings = machine.surroundings(),
-            .endpoints = *cloud::aws::Endpoints::make("us-west-2", machine.surroundings()),
+            .environment = machine.environment(),
+            .endpoints = *cloud::aws::Endpoints::make("us-west-2", machine.environment()),
             .metrics = metrics,
             .log = {}},
         cloud::aws::PriceFile{});
@@ -223,7 +223,7 @@ class AwsCluster {
     const auto* list = model::find_path(object, "status.conditions");
     if (list != nullptr) {
       for (const auto& each : list->as_array()) {
-        if (cloud::aws::json_text(each, "type") == type) {
+        if (model::text_at(each, "type") == type) {
           return std::string(each.at("status").as_string());
         }
       }

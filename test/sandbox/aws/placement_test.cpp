@@ -7,18 +7,8 @@
 namespace millwright {
 namespace {
 
-constexpr std::string_view kPlacedNodeClass = R"(
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: node-role
-  amiFamily: AL2023
-  amiSelectorTerms: [{id: ami-amd}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  placementGroupSelector: {name: racks}
-)";
+const std::string kPlacedNodeClass =
+    std::string(kNodeClass) + "  placementGroupSelector: {name: racks}\n";
 // As Kafka's brokers: no two on a node, no partition with two more than another.
 constexpr std::string_view kBrokers = R"(
 apiVersion: apps/v1

@@ -153,7 +153,7 @@ void count_claims(sandbox::Recorder& recorder, std::uint64_t seed, Counts& count
     const auto holds = cluster::decode_holds(meta.annotation(model::kHoldsAnnotation), meta.name);
     for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
       const auto* pod = find_pod(recorder, hold.pod_uid);
-      if (pod == nullptr || !pod->bound) {
+      if (hold.kind != scheduling::HoldKind::Pod || pod == nullptr || !pod->bound) {
         continue;  // deleted before it could be bound, or the room of an evicted pod
       }
       ++counts.planned;
@@ -176,7 +176,7 @@ bool was_wanted(sandbox::Recorder& recorder, const model::Node& node) {
                                              claim.last->meta.name);
     for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
       const auto* pod = find_pod(recorder, hold.pod_uid);
-      if (pod != nullptr && pod->bound) {
+      if (hold.kind == scheduling::HoldKind::Pod && pod != nullptr && pod->bound) {
         return true;
       }
     }

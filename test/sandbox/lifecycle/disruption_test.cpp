@@ -167,6 +167,22 @@ TEST_F(Disruption, AChangedTemplateReplacesNodesWithoutAPodMissing) {
   }
 }
 
+// Also when nothing else happens in the cluster: the hash that tells of the edit is written after
+// it.
+TEST_F(Disruption, AnEditedPoolsClaimsAreDriftedWithinASecond) {
+  up(R"({consolidateAfter: Never, budgets: [{nodes: "0"}]})");
+  run_for(minutes(7));
+  change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+    auto& metadata = pool.at("spec").at("template").as_object()["metadata"];
+    metadata = boost::json::object{{"labels", {{"team", "blue"}}}};
+  });
+  const auto edited = now();
+  const auto claim = claims().front()->meta.name;
+  EXPECT_TRUE(
+      wait([&] { return condition(model::kNodeClaimResource, claim, "Drifted") == "True"; }));
+  EXPECT_LE(now() - edited, seconds(1));
+}
+
 TEST_F(Disruption, ANodeOfATypeThatIsNotSoldAnyMoreIsReplacedOnceItIsAnHourOld) {
   up("{consolidateAfter: Never}", {.replicas = 2});
   const auto claim = claims().front()->meta.name;

@@ -7,9 +7,11 @@
 namespace millwright::test {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 using testing::SizeIs;
 
@@ -87,6 +89,48 @@ TEST_F(Launch, WithNothingLeftThePodWaitsAndRunsOnceThereIsStockAgain) {
   EXPECT_TRUE(wait_running("web", 1));
   EXPECT_THAT(claims(), SizeIs(1));
   EXPECT_THAT(instances(), SizeIs(1));
+}
+
+TEST_F(Launch, ThePodThatWaitsIsToldWhyAndWhatToDoOnceInFiveMinutes) {
+  start();
+  apply_class();
+  apply_pool();
+  cloud().sell_out({});
+  deploy({});
+  const auto told = [&] {
+    std::vector<EventText> texts;
+    for (auto& each : event_texts("InsufficientCapacityError")) {
+      if (each.about.starts_with("Pod web")) {
+        texts.push_back(std::move(each));
+      }
+    }
+    return texts;
+  };
+  ASSERT_TRUE(wait([&] { return !told().empty(); }));
+  run_for(minutes(4));
+  ASSERT_THAT(told(), SizeIs(1));
+  EXPECT_EQ(told().front().count, 1);
+  EXPECT_THAT(told().front().message,
+              AllOf(HasSubstr("planned for this pod"), HasSubstr("cannot be launched"),
+                    HasSubstr("NodePool default may allow more instance types")));
+}
+
+TEST_F(Launch, APodIsToldOfALaunchThatFailsForGood) {
+  cloud::SimulatedSettings settings;
+  settings.error_rate = 1;
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({});
+  const auto about = [&] {
+    std::vector<std::string> whom;
+    for (const auto& each : event_texts("LaunchFailed")) {
+      whom.push_back(each.about.substr(0, each.about.find(' ')));
+    }
+    return whom;
+  };
+  EXPECT_TRUE(wait([&] { return about().size() >= 2; }));
+  EXPECT_THAT(about(), IsSupersetOf({"Pod", "NodeClaim"}));
 }
 
 TEST_F(Launch, ALostReplyMakesNoSecondInstance) {
@@ -217,6 +261,25 @@ TEST_F(Launch, StartupTaintsDelayInitializationUntilSomebodyTakesThemOff) {
   EXPECT_TRUE(wait_running("web", 1));
   EXPECT_EQ(condition(model::kNodeClaimResource, claims().front()->meta.name, "Initialized"),
             "True");
+}
+
+// Policies that admit Nodes by their labels see those of the NodeClaim.
+TEST_F(Launch, AKubeletRegistersItsNodeWithTheClaimsLabelsAndTaints) {
+  start();
+  apply_class();
+  apply_pool({.template_metadata = "{labels: {team: payments}}",
+              .template_extra = "      taints: [{key: example.com/team, effect: NoSchedule}]"});
+  deploy({.pod_spec = "      tolerations: [{operator: Exists}]\n"});
+  ASSERT_TRUE(wait([&] { return !nodes().empty(); }));
+  const auto& node = *nodes().front();
+  EXPECT_THAT(node.meta.labels, Not(Contains(testing::Key("karpenter.sh/registered"))));
+  EXPECT_EQ(node.meta.labels.at("team"), "payments");
+  EXPECT_EQ(node.meta.labels.at("karpenter.sh/nodepool"), "default");
+  std::vector<std::string> keys;
+  for (const auto& taint : node.taints) {
+    keys.push_back(taint.key);
+  }
+  EXPECT_THAT(keys, testing::IsSupersetOf({"karpenter.sh/unregistered", "example.com/team"}));
 }
 
 // Boot scripts of some images register the claim's taints with the Node, where somebody may have

@@ -6,12 +6,23 @@ namespace {
 
 class LegacyObjects : public Semantics {
  protected:
-  LegacyObjects()
-      : Semantics([] {
+  explicit LegacyObjects(const std::string& kubernetes = "v1.32.4")
+      : Semantics([&kubernetes] {
           auto options = gated();
           options.profiles = {cloud::Profile::Kwok, cloud::Profile::Aws};
+          options.world.api.git_version = kubernetes;
           return options;
         }()) {}
+  std::string alias() {
+    const auto node_class = object(model::kEc2NodeClassResource, "default");
+    const auto* terms = model::find_path(node_class, "spec.amiSelectorTerms");
+    return terms == nullptr ? "" : std::string(model::text_at(terms->at(0), "alias"));
+  }
+};
+
+class LegacyObjectsOnEks133 : public LegacyObjects {
+ protected:
+  LegacyObjectsOnEks133() : LegacyObjects("v1.33.5-eks-113cf36") {}
 };
 
 constexpr const char* kLegacy = R"(
@@ -49,6 +60,16 @@ spec:
   for (const auto& record : nodes()) {
     EXPECT_EQ(record->node->meta.label("karpenter.sh/provisioner-name"), "default");
   }
+}
+
+TEST_F(LegacyObjects, TemplatesWithoutAFamilyGetAl2AsBefore) {
+  create(kLegacy);
+  EXPECT_TRUE(soon([&] { return alias() == "al2@latest"; }));
+}
+
+TEST_F(LegacyObjectsOnEks133, TemplatesWithoutAFamilyGetAl2023BecauseAl2HasNoImagesThere) {
+  create(kLegacy);
+  EXPECT_TRUE(soon([&] { return alias() == "al2023@latest"; })) << alias();
 }
 
 TEST_F(LegacyObjects, AreTranslatedAgainWhenTheirNodePoolIsDeletedByHand) {

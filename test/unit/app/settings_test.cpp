@@ -3,18 +3,37 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
 namespace millwright::app {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 Environment environment_of(std::map<std::string, std::string> values) {
   return [values](const std::string& name) -> std::optional<std::string> {
     const auto found = values.find(name);
     return found == values.end() ? std::nullopt : std::optional(found->second);
   };
+}
+
+// The flags that begin a piece of code, as in `--clouds aws`; those of other programs come after
+// the program's name.
+std::set<std::string> flags_in(const std::string& text) {
+  constexpr std::string_view kBefore = "`--";
+  std::set<std::string> flags;
+  for (std::size_t at = text.find(kBefore); at != std::string::npos; at = text.find(kBefore, at)) {
+    at += kBefore.size();
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+    flags.insert(text.substr(at, end - at));
+  }
+  return flags;
 }
 
 TEST(Settings, DefaultsAreKarpenters) {
@@ -62,22 +81,65 @@ TEST(Settings, AMalformedEnvironmentValueFallsBackToTheDefaultWithAWarning) {
   EXPECT_EQ(loaded.settings.controllers.solve.min_values, scheduling::MinValuesPolicy::Strict);
 }
 
-TEST(Settings, KarpentersFlagsWithoutAMeaningHereAreAccepted) {
-  const auto loaded =
-      load_settings({{"karpenter-service", "k"}, {"memory-limit", "-1"}}, environment_of({}));
+TEST(Settings, KarpentersFlagsWithoutAMeaningHereAreAcceptedWithAWarning) {
+  const auto loaded = load_settings({{"karpenter-service", "k"}, {"memory-limit", "-1"}},
+                                    environment_of({{"LOG_OUTPUT_PATHS", "stdout"}}));
   EXPECT_THAT(loaded.problems, IsEmpty());
-  EXPECT_EQ(loaded.warnings.size(), 2U);
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("--karpenter-service has no effect here"),
+                                           HasSubstr("--memory-limit has no effect here"),
+                                           HasSubstr("LOG_OUTPUT_PATHS has no effect here")));
 }
 
 TEST(Settings, FeatureGatesSwitchWhatTheyName) {
-  const auto loaded = load_settings(
-      {{"feature-gates", "SpotToSpotConsolidation=true,Unheard=true"}}, environment_of({}));
+  const auto loaded =
+      load_settings({{"feature-gates", "SpotToSpotConsolidation=true"}}, environment_of({}));
   EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
   EXPECT_TRUE(loaded.settings.controllers.spot_to_spot);
   EXPECT_TRUE(loaded.settings.aws_settings.reserved_capacity);
   const auto without =
       load_settings({{"feature-gates", "ReservedCapacity=false"}}, environment_of({}));
   EXPECT_FALSE(without.settings.aws_settings.reserved_capacity);
+}
+
+TEST(Settings, AFeatureGateWithoutEffectIsWarnedOf) {
+  const auto on =
+      load_settings({{"feature-gates", "NodeRepair=true,NodeOverlay=true"}}, environment_of({}));
+  EXPECT_THAT(on.problems, IsEmpty());
+  EXPECT_THAT(on.warnings,
+              ElementsAre("--feature-gates switches NodeRepair on, which has no effect yet"));
+  const auto off = load_settings({{"feature-gates", "NodeRepair=false"}}, environment_of({}));
+  EXPECT_THAT(off.warnings, IsEmpty());
+}
+
+TEST(Settings, AnUnknownFeatureGateIsWarnedOfAndNoError) {
+  const auto loaded = load_settings({}, environment_of({{"FEATURE_GATES", "Unheard=true"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("Unheard, which is not known here")));
+}
+
+TEST(Settings, TheFlagsOfKarpentersAwsProviderAreTaken) {
+  const auto loaded = load_settings({{"clouds", "aws"},
+                                     {"eks-control-plane", "true"},
+                                     {"ami-refresh-interval", "5m"},
+                                     {"aws-feature-gates", "NodeClassCEL=true"}},
+                                    environment_of({{"SUBNET_REFRESH_INTERVAL", "30s"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_TRUE(loaded.settings.aws_settings.eks_control_plane);
+  EXPECT_EQ(loaded.settings.aws_settings.ami_refresh_interval, std::chrono::minutes(5));
+  EXPECT_EQ(loaded.settings.aws_settings.subnet_refresh_interval, std::chrono::seconds(30));
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("NodeClassCEL on, which has no effect yet")));
+  const auto often = load_settings({{"ami-refresh-interval", "30s"}}, environment_of({}));
+  EXPECT_THAT(often.problems, ElementsAre(HasSubstr("must be at least 1m")));
+}
+
+TEST(Settings, AwsSettingsWithoutAwsAreWarnedOf) {
+  const auto loaded = load_settings({{"eks-control-plane", "true"}},
+                                    environment_of({{"INTERRUPTION_QUEUE", "queue"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings,
+              UnorderedElementsAre("--eks-control-plane has no effect without --clouds aws",
+                                   "INTERRUPTION_QUEUE has no effect without --clouds aws"));
 }
 
 TEST(Settings, CloudsAreAList) {
@@ -106,6 +168,50 @@ TEST(Settings, AwsIsServedWhenAskedForAndNotTwice) {
   EXPECT_FALSE(
       load_settings({{"vm-memory-overhead-percent", "1.5"}}, environment_of({})).problems.empty());
   EXPECT_FALSE(load_settings({{"reserved-enis", "-1"}}, environment_of({})).problems.empty());
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(SettingsReference, ThePageIsAsTheTableSays) {
+  EXPECT_EQ(read_text(std::filesystem::path(SOURCE_ROOT) / "docs" / "settings.md"),
+            settings_reference())
+      << "write it anew with scripts/manifests";
+}
+
+TEST(SettingsReference, NoFlagOrVariableIsThereTwice) {
+  std::set<std::string_view> names;
+  for (const auto& setting : setting_table()) {
+    EXPECT_TRUE(names.insert(setting.flag).second) << setting.flag;
+    EXPECT_TRUE(names.insert(setting.environment).second) << setting.environment;
+  }
+}
+
+// What the pages name that is not the controller's: flags of our other commands and of scripts.
+const std::set<std::string, std::less<>> kOtherFlags{"cloud",    "config",    "flag",  "keep",
+                                                     "replicas", "seed",      "speed", "story",
+                                                     "verbose",  "whole-pods"};
+
+TEST(SettingsReference, EveryFlagThatThePagesNameIsTaken) {
+  std::set<std::string, std::less<>> taken;
+  for (const auto& setting : setting_table()) {
+    taken.insert(std::string(setting.flag));
+  }
+  const auto root = std::filesystem::path(SOURCE_ROOT);
+  std::vector<std::filesystem::path> pages{root / "README.md"};
+  for (const auto& entry : std::filesystem::directory_iterator(root / "docs")) {
+    if (entry.path().extension() == ".md") {
+      pages.push_back(entry.path());
+    }
+  }
+  for (const auto& page : pages) {
+    for (const auto& flag : flags_in(read_text(page))) {
+      EXPECT_TRUE(taken.contains(flag) || kOtherFlags.contains(flag))
+          << page << " names --" << flag << ", which the controller does not take";
+    }
+  }
 }
 
 }  // namespace

@@ -80,6 +80,54 @@ TEST(StdoutSink, WritesOneJsonObjectPerLine) {
             "\"message\":\"bad\",\"k\":\"v\"}\n");
 }
 
+struct Line {
+  std::string logger = "controller";
+  std::string message;
+  std::vector<LogField> fields;
+  std::string json;  // after level and time
+  std::string text;  // after time and level
+};
+
+TEST(Lines, AreLaidOutAsKarpenterLaysThemOut) {
+  const std::vector<Line> lines{
+      {.message = "created nodeclaim",
+       .fields = {{"commit", "1234567"},
+                  {"controller", "provisioner"},
+                  {"namespace", ""},
+                  {"name", ""},
+                  {"reconcileID", "8e7c"},
+                  {"NodePool", "default"},
+                  {"NodeClaim", "default-abcde"},
+                  {"requests", "cpu: 1"}},
+       .json = R"-(,"logger":"controller","message":"created nodeclaim","commit":"1234567",)-"
+               R"-("controller":"provisioner","namespace":"","name":"","reconcileID":"8e7c",)-"
+               R"-("NodePool":{"name":"default"},"NodeClaim":{"name":"default-abcde"},)-"
+               R"-("requests":"cpu: 1"})-",
+       .text = R"-(controller.provisioner: created nodeclaim NodePool=default )-"
+               R"-(NodeClaim=default-abcde requests="cpu: 1")-"},
+      {.message = "could not schedule pod",
+       .fields = {{"Pod", "shop/web-1"}, {"error", "too \"big\""}},
+       .json = R"-(,"logger":"controller","message":"could not schedule pod",)-"
+               R"-("Pod":{"name":"web-1","namespace":"shop"},"error":"too \"big\""})-",
+       .text = R"-(controller: could not schedule pod Pod=shop/web-1 error="too \"big\"")-"},
+      {.message = "found provisionable pod(s)",
+       .fields = {{"Pods", "a/b, a/c"}},
+       .json = R"-(,"logger":"controller","message":"found provisionable pod(s)",)-"
+               R"-("Pods":"a/b, a/c"})-",
+       .text = R"-(controller: found provisionable pod(s) Pods="a/b, a/c")-"},
+      {.logger = "",
+       .message = "nobody speaks",
+       .fields = {},
+       .json = R"-(,"message":"nobody speaks"})-",
+       .text = "nobody speaks"}};
+  for (const auto& line : lines) {
+    EXPECT_EQ(json_line("T", LogLevel::Info, line.logger, line.message, line.fields),
+              R"-({"level":"INFO","time":"T")-" + line.json);
+    EXPECT_EQ(text_line("T", LogLevel::Info, line.logger, line.message, line.fields),
+              "T INFO  " + line.text);
+  }
+}
+
 TEST(StdoutSink, WritesTextAsOneLineWhateverItHolds) {
   const std::string text = printed(LogFormat::Text, [](const Logger& logger) {
     logger.warn("two\nlines", {{"plain", "v"}, {"empty", ""}, {"odd", "a b=\"c\"\n"}});

@@ -16,12 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-const TimePoint kStart = *parse_rfc3339("2026-01-01T00:00:00Z");
+const TimePoint kTaskStart = *parse_rfc3339("2026-01-01T00:00:00Z");
 using Log = std::vector<std::string>;
 
 class TaskTest : public testing::Test {
  protected:
-  VirtualLoop loop_{kStart};
+  VirtualLoop loop_{kTaskStart};
   Log log_;
 };
 
@@ -83,7 +83,7 @@ TEST_F(TaskTest, SleepEndsEarlyWhenStopped) {
   group.request_stop();
   loop_.run_ready();
   EXPECT_THAT(log_, ElementsAre("a stopped"));
-  EXPECT_EQ(loop_.now(), kStart + 1s);
+  EXPECT_EQ(loop_.now(), kTaskStart + 1s);
   group.spawn(nap(&loop_, 1h, group.stop_token(), &log_, "b"));
   loop_.run_ready();
   EXPECT_THAT(log_, ElementsAre("a stopped", "b stopped"));
@@ -263,7 +263,7 @@ TEST_F(TaskTest, AnExceptionThatLeavesAChildGoesToTheGroupsHandler) {
 TEST(TaskGroupDeathTest, ByDefaultAnExceptionThatLeavesAChildEndsTheProcess) {
   EXPECT_DEATH(
       {
-        VirtualLoop loop(kStart);
+        VirtualLoop loop(kTaskStart);
         TaskGroup group(loop);
         group.spawn(throw_after(&loop, 1s));
         loop.run_for(2s);
@@ -384,6 +384,27 @@ TEST_F(TaskTest, MwCoTryReturnsTheError) {
   group.spawn(log_doubled(-4, &log_));
   loop_.run_ready();
   EXPECT_THAT(log_, ElementsAre("8", "negative"));
+}
+
+Task<Result<>> both_checked(int first, int second) {
+  MW_CO_CHECK(co_await checked(first));
+  const Result<int> other = co_await checked(second);
+  MW_CO_CHECK(other);
+  co_return Result<>{};
+}
+
+Task<void> log_checked(int first, int second, Log* log) {
+  const auto result = co_await both_checked(first, second);
+  log->push_back(result ? "passed" : result.error().message);
+}
+
+TEST_F(TaskTest, MwCoCheckReturnsTheErrorOfAnExpressionAndOfAVariable) {
+  TaskGroup group(loop_);
+  group.spawn(log_checked(1, 2, &log_));
+  group.spawn(log_checked(-1, 2, &log_));
+  group.spawn(log_checked(1, -2, &log_));
+  loop_.run_ready();
+  EXPECT_THAT(log_, ElementsAre("passed", "negative", "negative"));
 }
 
 }  // namespace

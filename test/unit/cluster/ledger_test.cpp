@@ -26,7 +26,7 @@ std::vector<std::string> uids_on(const Ledger& ledger, std::string_view target) 
   return uids;
 }
 
-TEST(Ledger, gives_a_pod_one_hold_and_the_newest_one_counts) {
+TEST(Ledger, GivesAPodOneHoldAndTheNewestOneCounts) {
   Ledger ledger;
   ledger.hold(hold("b", "claim-1", 500, 60));
   ledger.hold(hold("a", "claim-1", 500, 60));
@@ -40,10 +40,14 @@ TEST(Ledger, gives_a_pod_one_hold_and_the_newest_one_counts) {
 }
 
 // The claim was created although the answer said otherwise, or has not come yet.
-TEST(Ledger, lets_a_claim_speak_for_holds_made_before_it_had_a_name) {
-  const std::string planned = std::string(kPlannedTarget) + "uid-a";
+TEST(Ledger, LetsAClaimSpeakForHoldsMadeBeforeItHadAName) {
+  const std::string planned = "uid-a";
+  auto holds = std::vector{hold("a", planned, 1, 60), hold("b", planned, 1, 60)};
+  for (auto& each : holds) {
+    each.target_is = scheduling::HoldTarget::PlannedClaim;
+  }
   Ledger ledger;
-  ledger.hold_all({hold("a", planned, 1, 60), hold("b", planned, 1, 60)});
+  ledger.hold_all(holds);
   ledger.adopt_holds("NodeClaim/c", "c", {hold("a", "c", 1, 60)});
   EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
   EXPECT_THAT(uids_on(ledger, planned), ElementsAre("uid-b"));
@@ -56,11 +60,26 @@ TEST(Ledger, lets_a_claim_speak_for_holds_made_before_it_had_a_name) {
   EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
 }
 
-TEST(Ledger, releases_by_pod_and_by_target) {
+// The pod still runs when its successor's room is kept, and is gone before the successor comes.
+TEST(Ledger, APodsOwnHoldAndItsSuccessorsAreTwo) {
+  auto successors = hold("a", "y", 1, 60);
+  successors.kind = scheduling::HoldKind::Successor;
+  Ledger ledger;
+  ledger.hold_all({hold("a", "x", 1, 60), successors});
+  ASSERT_NE(ledger.view()->hold_of("uid-a"), nullptr);
+  EXPECT_EQ(ledger.view()->hold_of("uid-a")->target, "x");
+  ledger.drop_pods(std::vector<std::string>{"uid-a"});
+  EXPECT_EQ(ledger.view()->hold_of("uid-a"), nullptr);
+  EXPECT_NE(ledger.view()->find(successors.id()), nullptr);
+  ledger.release(successors.id());
+  EXPECT_EQ(ledger.view()->find(successors.id()), nullptr);
+}
+
+TEST(Ledger, ReleasesByPodAndByTarget) {
   Ledger ledger;
   ledger.hold_all({hold("a", "x", 1, 60), hold("b", "x", 1, 60), hold("c", "y", 1, 60)});
-  ledger.release("uid-a");
-  ledger.release("uid-unknown");
+  ledger.release({.pod_uid = "uid-a"});
+  ledger.release({.pod_uid = "uid-unknown"});
   EXPECT_THAT(uids_on(ledger, "x"), ElementsAre("uid-b"));
   ledger.release_target("x");
   EXPECT_THAT(uids_on(ledger, "x"), IsEmpty());
@@ -68,7 +87,7 @@ TEST(Ledger, releases_by_pod_and_by_target) {
   EXPECT_THAT(uids_on(ledger, "y"), ElementsAre("uid-c"));
 }
 
-TEST(Ledger, moves_holds_and_deadlines_from_the_claim_to_its_node) {
+TEST(Ledger, MovesHoldsAndDeadlinesFromTheClaimToItsNode) {
   Ledger ledger;
   ledger.hold_all({hold("b", "claim", 1, 60), hold("a", "node", 1, 90)});
   ledger.rename_target("claim", "node");
@@ -79,7 +98,7 @@ TEST(Ledger, moves_holds_and_deadlines_from_the_claim_to_its_node) {
   EXPECT_EQ(ledger.view()->hold_of("uid-b")->deadline, at(60));
 }
 
-TEST(Ledger, returns_what_expires_and_keeps_the_rest) {
+TEST(Ledger, ReturnsWhatExpiresAndKeepsTheRest) {
   Ledger ledger;
   ledger.hold_all({hold("a", "x", 1, 10), hold("b", "x", 1, 20), hold("c", "y", 1, 10)});
   EXPECT_THAT(ledger.expire(at(9)), IsEmpty());
@@ -92,7 +111,7 @@ TEST(Ledger, returns_what_expires_and_keeps_the_rest) {
   EXPECT_EQ(lapsed[0].pod_uid, "uid-b");
 }
 
-TEST(Ledger, keeps_fences_until_they_are_lifted) {
+TEST(Ledger, KeepsFencesUntilTheyAreLifted) {
   Ledger ledger;
   ledger.fence({"n1", "Empty", at(1)});
   ledger.fence({"n1", "Drifted", at(2)});
@@ -103,12 +122,12 @@ TEST(Ledger, keeps_fences_until_they_are_lifted) {
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
 }
 
-TEST(Ledger, a_view_never_changes_and_is_shared_while_nothing_happens) {
+TEST(Ledger, AViewNeverChangesAndIsSharedWhileNothingHappens) {
   Ledger ledger;
   ledger.hold(hold("a", "x", 1, 10));
   const LedgerViewPtr before = ledger.view();
   EXPECT_EQ(ledger.view(), before);
-  ledger.release("uid-nobody");
+  ledger.release({.pod_uid = "uid-nobody"});
   ledger.set_deadline("x", at(10));
   ledger.hold(hold("a", "x", 1, 10));
   EXPECT_EQ(ledger.view(), before);
@@ -119,7 +138,7 @@ TEST(Ledger, a_view_never_changes_and_is_shared_while_nothing_happens) {
   EXPECT_GT(ledger.view()->generation, before->generation);
 }
 
-TEST(Ledger, mirrors_teach_what_is_not_known_and_their_next_text_replaces_it) {
+TEST(Ledger, MirrorsTeachWhatIsNotKnownAndTheirNextTextReplacesIt) {
   Ledger ledger;
   ledger.adopt_holds("NodeClaim/c", "c", {hold("a", "c", 1, 60), hold("b", "c", 1, 60)});
   EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a", "uid-b"));
@@ -132,12 +151,12 @@ TEST(Ledger, mirrors_teach_what_is_not_known_and_their_next_text_replaces_it) {
   EXPECT_THAT(uids_on(ledger, "d"), ElementsAre("uid-b"));
 }
 
-TEST(Ledger, mirrors_do_not_overrule_what_this_process_decided) {
+TEST(Ledger, MirrorsDoNotOverruleWhatThisProcessDecided) {
   Ledger ledger;
   ledger.hold(hold("kept", "mine", 1, 60));
   ledger.hold(hold("released", "mine", 1, 60));
   ledger.hold(hold("expired", "mine", 1, 5));
-  ledger.release("uid-released");
+  ledger.release({.pod_uid = "uid-released"});
   ASSERT_EQ(ledger.expire(at(5)).size(), 1U);
   ledger.adopt_holds("NodeClaim/c", "c",
                      {hold("kept", "c", 1, 60), hold("released", "c", 1, 60),
@@ -154,7 +173,7 @@ TEST(Ledger, mirrors_do_not_overrule_what_this_process_decided) {
   EXPECT_THAT(uids_on(ledger, "mine"), ElementsAre("uid-kept", "uid-released"));
 }
 
-TEST(Ledger, mirrored_fences_follow_their_object_and_lifted_ones_stay_lifted) {
+TEST(Ledger, MirroredFencesFollowTheirObjectAndLiftedOnesStayLifted) {
   Ledger ledger;
   const Fence mirrored{"n1", "Empty", at(5)};
   ledger.adopt_fence("Node/n1", "n1", mirrored);
@@ -174,19 +193,19 @@ TEST(Ledger, mirrored_fences_follow_their_object_and_lifted_ones_stay_lifted) {
   EXPECT_EQ(ledger.view()->fences_by_node.size(), 1U);
 }
 
-TEST(Ledger, settling_pods_ends_their_holds_and_attempts) {
+TEST(Ledger, SettlingPodsEndsTheirHoldsAndAttempts) {
   Ledger ledger;
   ledger.hold_all({hold("a", "x", 1, 60), hold("b", "x", 1, 60)});
   ledger.passed("uid-a", "x", at(0));
   const std::vector<std::string> settled{"uid-a", "uid-stranger"};
-  const auto generations = ledger.settle_all(settled);
+  const auto generations = ledger.drop_pods(settled);
   EXPECT_LT(generations.before, generations.after);
   EXPECT_EQ(ledger.view()->generation, generations.after);
   EXPECT_THAT(uids_on(ledger, "x"), ElementsAre("uid-b"));
   EXPECT_THAT(ledger.in_doubt("x", at(0)), IsEmpty());
 }
 
-TEST(Attempts, are_in_doubt_until_settled_repeated_or_too_old) {
+TEST(Attempts, AreInDoubtUntilSettledRepeatedOrTooOld) {
   Ledger ledger;
   ledger.passed("p2", "n1", at(0));
   ledger.passed("p1", "n1", at(0));
@@ -198,14 +217,14 @@ TEST(Attempts, are_in_doubt_until_settled_repeated_or_too_old) {
   ledger.attempted("p1", {}, only_n3, at(2));
   EXPECT_THAT(ledger.in_doubt("n1", at(2)), ElementsAre("p2"));
   EXPECT_THAT(ledger.in_doubt("n3", at(2)), ElementsAre("p1"));
-  ledger.settled("p2");
+  ledger.end_attempt("p2");
   EXPECT_THAT(ledger.in_doubt("n1", at(2)), IsEmpty());
   EXPECT_THAT(ledger.in_doubt("n3", at(2) + Ledger::kPassLifetime - base::Duration(1)),
               ElementsAre("p1"));
   EXPECT_THAT(ledger.in_doubt("n3", at(2) + Ledger::kPassLifetime), IsEmpty());
 }
 
-TEST(Attempts, are_forgotten_by_the_age_of_the_last_one) {
+TEST(Attempts, AreForgottenByTheAgeOfTheLastOne) {
   Ledger ledger;
   ledger.passed("p", "n1", at(0));
   ledger.passed("p", "n1", at(5));
@@ -213,7 +232,7 @@ TEST(Attempts, are_forgotten_by_the_age_of_the_last_one) {
   EXPECT_THAT(ledger.in_doubt("n1", at(12)), ElementsAre("p"));
 }
 
-TEST(Attempts, that_have_no_outcome_yet_may_land_anywhere) {
+TEST(Attempts, ThatHaveNoOutcomeYetMayLandAnywhere) {
   Ledger ledger;
   ledger.attempt("p", at(0));
   EXPECT_THAT(ledger.in_doubt("any", at(0)), ElementsAre("p"));
@@ -228,7 +247,7 @@ TEST(Attempts, that_have_no_outcome_yet_may_land_anywhere) {
   EXPECT_THAT(ledger.in_doubt("n1", at(1)), IsEmpty());
 }
 
-TEST(Attempts, stay_bounded_and_err_on_the_side_of_doubt) {
+TEST(Attempts, StayBoundedAndErrOnTheSideOfDoubt) {
   Ledger ledger;
   const std::vector<std::string_view> n1{"n1"};
   for (std::size_t i = 0; i < 9 * Ledger::kDetailedPasses; ++i) {
@@ -242,7 +261,7 @@ TEST(Attempts, stay_bounded_and_err_on_the_side_of_doubt) {
   EXPECT_EQ(ledger.passes(at(60)).size(), 1U);
 }
 
-TEST(Ledger, indexes_agree_after_any_sequence_of_calls) {
+TEST(Ledger, IndexesAgreeAfterAnySequenceOfCalls) {
   const bool held = rc::check([] {
     Ledger ledger;
     const auto steps =
@@ -252,7 +271,7 @@ TEST(Ledger, indexes_agree_after_any_sequence_of_calls) {
       const std::string name = "t" + std::to_string(target % 4);
       switch (kind % 8) {
         case 0:
-          ledger.release("uid-" + pod_name);
+          ledger.release({.pod_uid = "uid-" + pod_name});
           break;
         case 1:
           ledger.release_target(name);
@@ -279,7 +298,7 @@ TEST(Ledger, indexes_agree_after_any_sequence_of_calls) {
           ++holds;
         }
       }
-      RC_ASSERT(holds == view->target_by_pod_uid.size());
+      RC_ASSERT(holds == view->targets(scheduling::HoldKind::Pod).size());
     }
   });
   EXPECT_TRUE(held);

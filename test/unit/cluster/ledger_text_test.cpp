@@ -12,7 +12,7 @@ using testing::at;
 using ::testing::HasSubstr;
 using testing::hold;
 
-TEST(HoldsText, is_readable_and_sorted) {
+TEST(HoldsText, IsReadableAndSorted) {
   scheduling::Hold first = hold("web-1", "n", 1500, 30, 7);
   first.pod.namespace_ = "shop";
   first.owner_uid = "uid-web";
@@ -26,7 +26,26 @@ TEST(HoldsText, is_readable_and_sorted) {
             R"({"reason":"Empty","since":"2026-01-01T00:00:01.000000Z"})");
 }
 
-TEST(HoldsText, is_read_back_as_it_was_written) {
+// Clusters that run an earlier version have these texts on their NodeClaims.
+TEST(HoldsText, TheKindOfAHoldIsAPrefixOfTheUid) {
+  using scheduling::HoldKind;
+  const std::pair<HoldKind, std::string> cases[] = {
+      {HoldKind::Pod, R"("uid":"uid-a")"},
+      {HoldKind::Successor, R"("uid":"successor-of/uid-a")"},
+      {HoldKind::Buffer, R"("uid":"successor-of/capacity-buffer/uid-a")"}};
+  std::vector<scheduling::Hold> all;
+  for (const auto& [kind, text] : cases) {
+    auto one = hold("a", "n", 1, 60);
+    one.kind = kind;
+    all.push_back(one);
+    const std::string written = encode_holds({one});
+    EXPECT_THAT(written, HasSubstr(text));
+    EXPECT_EQ(decode_holds(written, "n").value(), std::vector{one});
+  }
+  EXPECT_EQ(decode_holds(encode_holds(all), "n").value(), all) << "three holds for one pod's room";
+}
+
+TEST(HoldsText, IsReadBackAsItWasWritten) {
   const bool held = rc::check([](std::vector<std::tuple<std::uint16_t, std::int32_t>> raw) {
     std::vector<scheduling::Hold> holds;
     for (const auto& [number, priority] : raw) {
@@ -38,7 +57,7 @@ TEST(HoldsText, is_read_back_as_it_was_written) {
     const auto decoded = decode_holds(encode_holds(holds), "n");
     RC_ASSERT(decoded.has_value());
     std::sort(holds.begin(), holds.end(),
-              [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; });
+              [](const auto& a, const auto& b) { return a.id() < b.id(); });
     RC_ASSERT(*decoded == holds);
   });
   EXPECT_TRUE(held);
@@ -46,7 +65,7 @@ TEST(HoldsText, is_read_back_as_it_was_written) {
   EXPECT_EQ(decode_fence(encode_fence(fence), "n"), fence);
 }
 
-TEST(HoldsText, malformed_annotations_are_refused_with_the_place) {
+TEST(HoldsText, MalformedAnnotationsAreRefusedWithThePlace) {
   const std::string good =
       R"("pod":"a/b","uid":"u","requests":{},"priority":0,"deadline":"2026-01-01T00:00:00Z")";
   EXPECT_TRUE(decode_holds("[{" + good + "}]", "n").has_value());
@@ -87,7 +106,7 @@ TEST(HoldsText, malformed_annotations_are_refused_with_the_place) {
   }
 }
 
-TEST(HoldsText, any_bytes_are_refused_or_read_but_never_crash) {
+TEST(HoldsText, AnyBytesAreRefusedOrReadButNeverCrash) {
   const bool held = rc::check([](const std::string& text) {
     const auto holds = decode_holds(text, "n");
     RC_ASSERT(holds.has_value() || !holds.error().message.empty());

@@ -24,7 +24,7 @@ std::vector<Step> arbitrary_steps() {
   return steps;
 }
 
-TEST(SharedMap, behaves_as_an_ordinary_sorted_map_and_its_copies_never_change) {
+TEST(SharedMap, BehavesAsAnOrdinarySortedMapAndItsCopiesNeverChange) {
   const bool held = rc::check([] {
     SharedMap<int> map;
     std::map<std::string, int> model;
@@ -59,7 +59,7 @@ TEST(SharedMap, behaves_as_an_ordinary_sorted_map_and_its_copies_never_change) {
   EXPECT_TRUE(held);
 }
 
-TEST(SharedMap, is_equal_by_content_whatever_its_history) {
+TEST(SharedMap, IsEqualByContentWhateverItsHistory) {
   SharedMap<int> grown;
   for (int i = 0; i < 200; ++i) {
     grown.set("k" + std::to_string(i), i);

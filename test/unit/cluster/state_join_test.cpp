@@ -63,7 +63,7 @@ std::vector<std::string> picture(State& state) {
   return lines;
 }
 
-TEST(StateJoin, every_order_of_a_nodes_life_gives_the_same_picture) {
+TEST(StateJoin, EveryOrderOfANodesLifeGivesTheSamePicture) {
   const std::string mirror = encode_holds({hold("held", "claim", 100, 600)});
   expect_order_does_not_matter({
       seen(ClaimBuilder("claim").version(1).build()),
@@ -80,7 +80,7 @@ TEST(StateJoin, every_order_of_a_nodes_life_gives_the_same_picture) {
   });
 }
 
-TEST(StateJoin, every_order_of_pod_events_gives_the_same_picture) {
+TEST(StateJoin, EveryOrderOfPodEventsGivesTheSamePicture) {
   expect_order_does_not_matter({
       seen(NodeBuilder("n1").build()),
       seen(PodBuilder("moves").version(1).requests(250, 64).build()),
@@ -92,7 +92,7 @@ TEST(StateJoin, every_order_of_pod_events_gives_the_same_picture) {
   });
 }
 
-TEST(StateJoin, every_order_of_shared_instances_gives_the_same_picture) {
+TEST(StateJoin, EveryOrderOfSharedInstancesGivesTheSamePicture) {
   expect_order_does_not_matter({
       seen(NodeBuilder("old-name").created(1).provider("p1").build()),
       seen(NodeBuilder("new-name").created(2).provider("p1").build()),
@@ -103,7 +103,7 @@ TEST(StateJoin, every_order_of_shared_instances_gives_the_same_picture) {
   });
 }
 
-TEST(StateJoin, claims_without_nodes_and_nodes_without_claims_stand_alone) {
+TEST(StateJoin, ClaimsWithoutNodesAndNodesWithoutClaimsStandAlone) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("in-flight").build());
@@ -112,15 +112,15 @@ TEST(StateJoin, claims_without_nodes_and_nodes_without_claims_stand_alone) {
   EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "-/launched", "unmanaged/-"));
   state.upsert(NodeBuilder("node").managed().provider("p1").build());
   EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "node/launched", "unmanaged/-"));
-  state.remove_node("node");
+  state.remove<model::Node>({"", "node"});
   EXPECT_THAT(picture(state), ElementsAre("-/in-flight", "-/launched", "unmanaged/-"));
-  state.remove_node_claim("in-flight");
-  state.remove_node_claim("launched");
-  state.remove_node("unmanaged");
+  state.remove<model::NodeClaim>({"", "in-flight"});
+  state.remove<model::NodeClaim>({"", "launched"});
+  state.remove<model::Node>({"", "unmanaged"});
   EXPECT_THAT(picture(state), ElementsAre());
 }
 
-TEST(StateJoin, a_managed_node_is_left_out_until_it_can_be_judged) {
+TEST(StateJoin, AManagedNodeIsLeftOutUntilItCanBeJudged) {
   Ledger ledger;
   State state(ledger);
   state.upsert(NodeBuilder("no-provider").managed().build());
@@ -134,7 +134,7 @@ TEST(StateJoin, a_managed_node_is_left_out_until_it_can_be_judged) {
   EXPECT_THAT(picture(state), ElementsAre("no-type/-"));
 }
 
-TEST(StateJoin, a_change_of_provider_id_leaves_nothing_behind) {
+TEST(StateJoin, AChangeOfProviderIdLeavesNothingBehind) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("a").provider("p1").build());
@@ -147,7 +147,7 @@ TEST(StateJoin, a_change_of_provider_id_leaves_nothing_behind) {
   EXPECT_THAT(picture(state), ElementsAre("-/a", "-/b", "n/-"));
 }
 
-TEST(StateJoin, an_assumed_claim_counts_until_its_event_replaces_it) {
+TEST(StateJoin, AnAssumedClaimCountsUntilItsEventReplacesIt) {
   Ledger ledger;
   State state(ledger);
   state.assume(ClaimBuilder("c").version(7).build());
@@ -159,7 +159,7 @@ TEST(StateJoin, an_assumed_claim_counts_until_its_event_replaces_it) {
   EXPECT_EQ(state.snapshot()->nodes[0]->claim->provider_id, "p1");
 }
 
-TEST(StateJoin, a_claim_is_found_by_name_before_and_after_it_has_a_node) {
+TEST(StateJoin, AClaimIsFoundByNameBeforeAndAfterItHasANode) {
   Ledger ledger;
   State state(ledger);
   EXPECT_EQ(state.find_claim("claim"), nullptr);
@@ -175,13 +175,13 @@ TEST(StateJoin, a_claim_is_found_by_name_before_and_after_it_has_a_node) {
   // Changes that no snapshot was asked for since count.
   state.mark_for_deletion("claim", true);
   EXPECT_TRUE(state.find_claim("claim")->marked_for_deletion);
-  state.remove_node("node");
+  state.remove<model::Node>({"", "node"});
   EXPECT_EQ(state.find_claim("claim")->node, nullptr);
-  state.remove_node_claim("claim");
+  state.remove<model::NodeClaim>({"", "claim"});
   EXPECT_EQ(state.find_claim("claim"), nullptr);
 }
 
-TEST(StateJoin, marks_what_is_going_by_karpenters_rule) {
+TEST(StateJoin, MarksWhatIsGoingByKarpentersRule) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("deleting").deleting().build());
@@ -198,7 +198,7 @@ TEST(StateJoin, marks_what_is_going_by_karpenters_rule) {
   EXPECT_THAT(picture(state), ::testing::Contains("-/flagged"));
 }
 
-TEST(StateJoin, another_object_of_the_name_starts_without_marks) {
+TEST(StateJoin, AnotherObjectOfTheNameStartsWithoutMarks) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("c").uid("1").created(1).build());
@@ -213,7 +213,7 @@ TEST(StateJoin, another_object_of_the_name_starts_without_marks) {
   EXPECT_EQ(state.snapshot()->nodes[0]->claim->meta.uid, "2");
 }
 
-TEST(StateJoin, a_nomination_survives_the_step_from_claim_to_node) {
+TEST(StateJoin, ANominationSurvivesTheStepFromClaimToNode) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("c").provider("p").build());

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using testing::NodeBuilder;
 using testing::PodBuilder;
 
-scheduling::NodeRecordPtr record_of(State& state, std::string_view name) {
+scheduling::NodeRecordPtr ledger_record_of(State& state, std::string_view name) {
   for (const auto& record : state.snapshot()->nodes) {
     if (record->name() == name) {
       return record;
@@ -30,7 +30,7 @@ scheduling::NodeRecordPtr record_of(State& state, std::string_view name) {
   return nullptr;
 }
 
-TEST(StateAndLedger, shows_the_ledger_as_it_is_and_when_all_lists_have_arrived) {
+TEST(StateAndLedger, ShowsTheLedgerAsItIsAndWhenAllListsHaveArrived) {
   Ledger ledger;
   ledger.hold(hold("early", "n1", 10, 60));
   State state(ledger);
@@ -49,7 +49,7 @@ TEST(StateAndLedger, shows_the_ledger_as_it_is_and_when_all_lists_have_arrived) 
   EXPECT_FALSE(state.snapshot()->nodes[0]->fenced);
 }
 
-TEST(StateAndLedger, takes_a_bound_pods_hold_away_only_with_the_snapshot_that_shows_it) {
+TEST(StateAndLedger, TakesABoundPodsHoldAwayOnlyWithTheSnapshotThatShowsIt) {
   Ledger ledger;
   State state(ledger);
   state.upsert(NodeBuilder("n").build());
@@ -67,7 +67,7 @@ TEST(StateAndLedger, takes_a_bound_pods_hold_away_only_with_the_snapshot_that_sh
   EXPECT_EQ(state.snapshot(), snapshot);  // what it settled itself is no news
 }
 
-TEST(StateAndLedger, lets_go_of_holds_for_pods_that_are_gone) {
+TEST(StateAndLedger, LetsGoOfHoldsForPodsThatAreGone) {
   Ledger ledger;
   State state(ledger);
   state.upsert(PodBuilder("deleted").build());
@@ -75,13 +75,13 @@ TEST(StateAndLedger, lets_go_of_holds_for_pods_that_are_gone) {
   scheduling::Hold first = hold("replaced", "n", 10, 60);
   first.pod_uid = "first";
   ledger.hold_all({hold("deleted", "n", 10, 60), first});
-  state.remove_pod({"default", "deleted"}, "uid-deleted");
+  state.remove<model::Pod>({"default", "deleted"}, {.uid = "uid-deleted"});
   state.upsert(PodBuilder("replaced").uid("second").created(2).build());
   EXPECT_THAT(state.snapshot()->holds, IsEmpty());
-  EXPECT_TRUE(ledger.view()->target_by_pod_uid.empty());
+  EXPECT_TRUE(ledger.view()->targets(scheduling::HoldKind::Pod).empty());
 }
 
-TEST(StateAndLedger, holds_follow_their_claim_to_its_node_and_lapse_with_it) {
+TEST(StateAndLedger, HoldsFollowTheirClaimToItsNodeAndLapseWithIt) {
   Ledger ledger;
   State state(ledger);
   state.upsert(ClaimBuilder("c").provider("p").build());
@@ -90,16 +90,16 @@ TEST(StateAndLedger, holds_follow_their_claim_to_its_node_and_lapse_with_it) {
   ASSERT_EQ(state.snapshot()->holds.size(), 1U);
   EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
   ledger.fence({"n", "Empty", at(0)});
-  state.remove_node("n");
+  state.remove<model::Node>({"", "n"});
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
   EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
 
   ledger.hold(hold("p", "c", 10, 60));
-  state.remove_node_claim("c");
+  state.remove<model::NodeClaim>({"", "c"});
   EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
 }
 
-TEST(StateAndLedger, learns_holds_and_fences_from_the_objects_that_mirror_them) {
+TEST(StateAndLedger, LearnsHoldsAndFencesFromTheObjectsThatMirrorThem) {
   Ledger ledger;
   State state(ledger);
   const std::string holds = encode_holds({hold("p", "c", 10, 60), hold("q", "c", 10, 60)});
@@ -112,7 +112,7 @@ TEST(StateAndLedger, learns_holds_and_fences_from_the_objects_that_mirror_them) 
   EXPECT_EQ(state.snapshot()->holds.size(), 2U);
   state.upsert(
       NodeBuilder("n").version(2).provider("p").annotation(model::kFenceAnnotation, fence).build());
-  EXPECT_TRUE(record_of(state, "n")->fenced);
+  EXPECT_TRUE(ledger_record_of(state, "n")->fenced);
   EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
   // A pod that bound keeps nothing, even when the mirror is written again for another reason.
   state.upsert(PodBuilder("p").on("n").build());
@@ -123,22 +123,23 @@ TEST(StateAndLedger, learns_holds_and_fences_from_the_objects_that_mirror_them) 
   state.upsert(ClaimBuilder("c").version(4).provider("p").build());
   state.upsert(NodeBuilder("n").version(5).provider("p").build());
   EXPECT_THAT(state.snapshot()->holds, IsEmpty());
-  EXPECT_FALSE(record_of(state, "n")->fenced);
+  EXPECT_FALSE(ledger_record_of(state, "n")->fenced);
 }
 
-TEST(StateAndLedger, a_mirrored_hold_for_a_successor_waits_beside_the_pod_that_still_runs) {
+TEST(StateAndLedger, AMirroredHoldForASuccessorWaitsBesideThePodThatStillRuns) {
   Ledger ledger;
   State state(ledger);
   scheduling::Hold heir = hold("p", "new", 10, 60);
-  heir.pod_uid = std::string(kSuccessorOf) + "uid-p";
+  heir.kind = scheduling::HoldKind::Successor;
+  heir.pod_uid = "uid-p";
   state.upsert(PodBuilder("p").on("old").build());
   state.upsert(
       NodeBuilder("new").annotation(model::kHoldsAnnotation, encode_holds({heir})).build());
-  state.remove_pod({"default", "p"}, "uid-p");
+  state.remove<model::Pod>({"default", "p"}, {.uid = "uid-p"});
   EXPECT_THAT(state.snapshot()->holds, ElementsAre(heir));
 }
 
-TEST(StateAndLedger, a_mirror_counts_for_the_claim_again_when_its_node_goes) {
+TEST(StateAndLedger, AMirrorCountsForTheClaimAgainWhenItsNodeGoes) {
   Ledger ledger;
   State state(ledger);
   const auto claim = [](int version) {
@@ -150,22 +151,22 @@ TEST(StateAndLedger, a_mirror_counts_for_the_claim_again_when_its_node_goes) {
   };
   state.upsert(claim(1));
   state.upsert(NodeBuilder("n").provider("p").build());
-  state.remove_node("n");
+  state.remove<model::Node>({"", "n"});
   state.upsert(claim(2));
   EXPECT_THAT(state.snapshot()->holds, ElementsAre(hold("p", "c", 10, 60)));
 }
 
-TEST(StateAndLedger, a_repeated_mirror_does_not_bring_back_what_ended) {
+TEST(StateAndLedger, ARepeatedMirrorDoesNotBringBackWhatEnded) {
   Ledger ledger;
   State state(ledger);
   const std::string holds = encode_holds({hold("p", "n", 10, 60)});
   state.upsert(NodeBuilder("n").version(1).annotation(model::kHoldsAnnotation, holds).build());
-  ledger.release("uid-p");
+  ledger.release({.pod_uid = "uid-p"});
   state.upsert(NodeBuilder("n").version(2).annotation(model::kHoldsAnnotation, holds).build());
   EXPECT_THAT(state.snapshot()->holds, IsEmpty());
 }
 
-TEST(StateAndLedger, says_which_mirror_cannot_be_read_and_carries_on) {
+TEST(StateAndLedger, SaysWhichMirrorCannotBeReadAndCarriesOn) {
   Ledger ledger;
   State state(ledger);
   std::vector<std::string> problems;
@@ -180,7 +181,7 @@ TEST(StateAndLedger, says_which_mirror_cannot_be_read_and_carries_on) {
   EXPECT_EQ(state.snapshot()->nodes.size(), 1U);
 }
 
-TEST(StateAndLedger, other_threads_read_whole_pictures_while_the_loop_changes_them) {
+TEST(StateAndLedger, OtherThreadsReadWholePicturesWhileTheLoopChangesThem) {
   Ledger ledger;
   State state(ledger);
   std::atomic<bool> done = false;
@@ -193,7 +194,7 @@ TEST(StateAndLedger, other_threads_read_whole_pictures_while_the_loop_changes_th
         const LedgerViewPtr view = ledger.view();
         const auto snapshot = state.latest();
         // Each round holds for two pods at once and fences one node; never half of it.
-        torn += view->target_by_pod_uid.size() % 2 != 0 ? 1 : 0;
+        torn += view->targets(scheduling::HoldKind::Pod).size() % 2 != 0 ? 1 : 0;
         torn += snapshot->generation < last ? 1 : 0;
         last = snapshot->generation;
         for (const auto& record : snapshot->nodes) {
@@ -213,7 +214,7 @@ TEST(StateAndLedger, other_threads_read_whole_pictures_while_the_loop_changes_th
     state.snapshot();
     ledger.unfence("n" + name);
     const std::vector<std::string> both{"uid-a" + name, "uid-b" + name};
-    ledger.settle_all(both);
+    ledger.drop_pods(both);
   }
   done = true;
   for (std::thread& reader : readers) {

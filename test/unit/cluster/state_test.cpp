@@ -33,7 +33,7 @@ scheduling::NodeRecordPtr record_of(State& state, std::string_view name) {
   return nullptr;
 }
 
-TEST(State, counts_bound_pods_and_forgets_them_when_they_end) {
+TEST(State, CountsBoundPodsAndForgetsThemWhenTheyEnd) {
   Ledger ledger;
   State state(ledger);
   state.upsert(NodeBuilder("n").build());
@@ -46,35 +46,35 @@ TEST(State, counts_bound_pods_and_forgets_them_when_they_end) {
   EXPECT_EQ(model::to_string(record->daemon_requests), "{cpu: 100m, pods: 1}");
   state.upsert(PodBuilder("b").on("n").requests(200, 100).phase("Failed").build());
   EXPECT_EQ(model::to_string(record_of(state, "n")->pod_requests), "{cpu: 100m, pods: 1}");
-  state.remove_pod({"default", "a"}, "uid-a");
+  state.remove<model::Pod>({"default", "a"}, {.uid = "uid-a"});
   record = record_of(state, "n");
   EXPECT_THAT(record->pods, IsEmpty());
   EXPECT_THAT(record->pod_requests, IsEmpty());
   EXPECT_THAT(record->daemon_requests, IsEmpty());
 }
 
-TEST(State, removes_a_pod_only_when_it_is_the_one_that_is_known) {
+TEST(State, RemovesAPodOnlyWhenItIsTheOneThatIsKnown) {
   Ledger ledger;
   State state(ledger);
   state.upsert(PodBuilder("db-0").uid("new").build());
-  state.remove_pod({"default", "db-0"}, "old");
+  state.remove<model::Pod>({"default", "db-0"}, {.uid = "old"});
   EXPECT_EQ(state.snapshot()->pending_pods.size(), 1U);
-  state.remove_pod({"default", "db-0"}, "");
+  state.remove<model::Pod>({"default", "db-0"});
   EXPECT_EQ(state.snapshot()->pending_pods.size(), 0U);
 }
 
-TEST(State, totals_recover_from_sums_too_large_to_hold) {
+TEST(State, TotalsRecoverFromSumsTooLargeToHold) {
   Ledger ledger;
   State state(ledger);
   const std::int64_t huge = std::numeric_limits<std::int64_t>::max() - 10;
   state.upsert(NodeBuilder("n").build());
   state.upsert(PodBuilder("huge").on("n").requests(huge).build());
   state.upsert(PodBuilder("small").on("n").requests(500).build());
-  state.remove_pod({"default", "huge"}, "");
+  state.remove<model::Pod>({"default", "huge"});
   EXPECT_EQ(model::to_string(record_of(state, "n")->pod_requests), "{cpu: 500m, pods: 1}");
 }
 
-TEST(State, lists_waiting_pods_by_name_then_namespace) {
+TEST(State, ListsWaitingPodsByNameThenNamespace) {
   Ledger ledger;
   State state(ledger);
   state.upsert(PodBuilder("b").in("x").build());
@@ -89,7 +89,7 @@ TEST(State, lists_waiting_pods_by_name_then_namespace) {
   EXPECT_THAT(keys, ElementsAre("y/a", "z/a", "x/b"));
 }
 
-TEST(State, snapshots_never_change_and_share_what_did_not) {
+TEST(State, SnapshotsNeverChangeAndShareWhatDidNot) {
   Ledger ledger;
   State state(ledger);
   for (int i = 0; i < 50; ++i) {
@@ -100,7 +100,7 @@ TEST(State, snapshots_never_change_and_share_what_did_not) {
   EXPECT_EQ(state.snapshot(), before);
   state.upsert(PodBuilder("p").on("n120").requests(1).build());
   state.upsert(NodeBuilder("n099").build());
-  state.remove_node("n130");
+  state.remove<model::Node>({"", "n130"});
   ledger.fence({"n110", "Empty", at(0)});
   const auto after = state.snapshot();
   EXPECT_EQ(describe(*before), text);
@@ -115,30 +115,28 @@ TEST(State, snapshots_never_change_and_share_what_did_not) {
                              [](const auto& a, const auto& b) { return a->name() < b->name(); }));
 }
 
-TEST(State, repeated_and_older_events_change_nothing) {
+TEST(State, RepeatedAndOlderEventsChangeNothing) {
   Ledger ledger;
   State state(ledger);
   int changes = 0;
-  state.on_change([&changes](std::string_view, const model::ObjectKey&) { ++changes; });
+  state.on_change([&changes](Kind, const model::ObjectKey&) { ++changes; });
   state.upsert(NodeBuilder("n").version(5).allocatable(1000).build());
   state.upsert(PodBuilder("p").version(6).build());
   const auto before = state.snapshot();
   state.upsert(NodeBuilder("n").version(5).allocatable(1000).build());
   state.upsert(NodeBuilder("n").version(4).build());
   state.upsert(PodBuilder("p").version(6).build());
-  state.remove_node("unknown");
-  state.remove("Secret", {"default", "unknown"});
+  state.remove<model::Node>({"", "unknown"});
+  state.remove<model::DaemonSet>({"default", "unknown"});
   EXPECT_EQ(state.snapshot(), before);
   EXPECT_EQ(changes, 2);
 }
 
-TEST(State, reports_each_change_with_its_kind) {
+TEST(State, ReportsEachChangeWithItsKind) {
   Ledger ledger;
   State state(ledger);
-  std::vector<std::string> heard;
-  state.on_change([&](std::string_view kind, const model::ObjectKey& key) {
-    heard.push_back(std::string(kind) + " " + key.to_string());
-  });
+  std::vector<std::pair<Kind, model::ObjectKey>> heard;
+  state.on_change([&](Kind kind, const model::ObjectKey& key) { heard.emplace_back(kind, key); });
   const auto named = [](auto object, const std::string& name, const std::string& ns = {}) {
     object.meta.name = name;
     object.meta.namespace_ = ns;
@@ -157,39 +155,40 @@ TEST(State, reports_each_change_with_its_kind) {
   EXPECT_EQ(describe(*state.snapshot()),
             "pool np/#\nclass nc/#\ndaemonset ds/ns#\nbudget pdb/ns#\npvc pvc/ns#\npv pv/#\n"
             "storageclass sc/#\ncsinode cn/#\nattachment va/#\nnamespace space/#\n");
-  state.remove_node_pool("np");
-  state.remove_node_class("ECSNodeClass", "nc");  // another kind's object of that name
-  state.remove_node_class("EC2NodeClass", "nc");
-  state.remove("DaemonSet", {"ns", "ds"});
-  state.remove("PodDisruptionBudget", {"ns", "pdb"});
-  state.remove("PersistentVolumeClaim", {"ns", "pvc"});
-  state.remove("PersistentVolume", {"", "pv"});
-  state.remove("StorageClass", {"", "sc"});
-  state.remove("CSINode", {"", "cn"});
-  state.remove("VolumeAttachment", {"", "va"});
-  state.remove("Namespace", {"", "space"});
+  state.remove<model::NodePool>({"", "np"});
+  state.remove<model::NodeClass>({"", "nc"},
+                                 {.kind = "ECSNodeClass"});  // another kind's object of that name
+  state.remove<model::NodeClass>({"", "nc"}, {.kind = "EC2NodeClass"});
+  state.remove<model::DaemonSet>({"ns", "ds"});
+  state.remove<model::PodDisruptionBudget>({"ns", "pdb"});
+  state.remove<model::PersistentVolumeClaim>({"ns", "pvc"});
+  state.remove<model::PersistentVolume>({"", "pv"});
+  state.remove<model::StorageClass>({"", "sc"});
+  state.remove<model::CSINode>({"", "cn"});
+  state.remove<model::VolumeAttachment>({"", "va"});
+  state.remove<model::Namespace>({"", "space"});
   EXPECT_EQ(describe(*state.snapshot()), "");
   EXPECT_EQ(heard.size(), 20U);
-  EXPECT_EQ(heard[1], "NodeClass nc");
-  EXPECT_EQ(heard[12], "DaemonSet ns/ds");
+  EXPECT_EQ(heard[1], std::pair(Kind::NodeClass, model::ObjectKey{"", "nc"}));
+  EXPECT_EQ(heard[12], std::pair(Kind::DaemonSet, model::ObjectKey{"ns", "ds"}));
 }
 
-TEST(State, a_callback_may_change_the_state) {
+TEST(State, ACallbackMayChangeTheState) {
   Ledger ledger;
   State state(ledger);
-  std::vector<std::string> kinds;
-  state.on_change([&](std::string_view kind, const model::ObjectKey& key) {
-    kinds.emplace_back(kind);
-    if (kind == "Pod") {
+  std::vector<Kind> kinds;
+  state.on_change([&](Kind kind, const model::ObjectKey& key) {
+    kinds.push_back(kind);
+    if (kind == Kind::Pod) {
       state.assume(ClaimBuilder("for-" + key.name).build());
     }
   });
   state.upsert(PodBuilder("p").build());
-  EXPECT_THAT(kinds, ElementsAre("Pod", "NodeClaim"));
+  EXPECT_THAT(kinds, ElementsAre(Kind::Pod, Kind::NodeClaim));
   EXPECT_NE(record_of(state, "for-p"), nullptr);
 }
 
-TEST(State, node_totals_equal_the_sum_of_their_pods_after_any_history) {
+TEST(State, NodeTotalsEqualTheSumOfTheirPodsAfterAnyHistory) {
   const bool held = rc::check([] {
     Ledger ledger;
     State state(ledger);
@@ -203,7 +202,7 @@ TEST(State, node_totals_equal_the_sum_of_their_pods_after_any_history) {
     for (const auto& [kind, pod, node, cpu] : steps) {
       const std::string name = "p" + std::to_string(pod % 8);
       if (kind % 4 == 0) {
-        state.remove_pod({"default", name}, "");
+        state.remove<model::Pod>({"default", name});
         model.erase(name);
         continue;
       }

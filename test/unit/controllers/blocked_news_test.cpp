@@ -1,5 +1,5 @@
 // Nodes are told why they stay, and the API server is not told too much of it.
-#include "controllers/blocked_news.hpp"
+#include "controllers/disruption/blocked_news.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,8 +71,9 @@ TEST(BlockedNews, AnotherCauseIsNewsAtOnceButNotEachTimeTheyTakeTurns) {
 
 TEST(BlockedNews, NobodyIsToldThatItStaysAsItShould) {
   BlockedNews news;
-  const std::vector<Blocked> settling{blocked("a", Cause::Settling, "x", Kept::AsWanted)};
-  EXPECT_THAT(news.due(settling, kStart), IsEmpty());
+  const std::vector<Blocked> recent{
+      blocked("a", Cause::WithinConsolidateAfter, "x", Kept::AsWanted)};
+  EXPECT_THAT(news.due(recent, kStart), IsEmpty());
 }
 
 TEST(BlockedNews, OfFiveThousandNodesFiftyAreToldAtOnceAndFiveASecondAfterThat) {

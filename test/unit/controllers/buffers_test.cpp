@@ -1,5 +1,5 @@
-#include "millwright/controllers/buffer_room.hpp"
-#include "millwright/controllers/overlays.hpp"
+#include "millwright/controllers/buffers/buffer_room.hpp"
+#include "millwright/controllers/provisioning/overlays.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <gmock/gmock.h>
@@ -138,11 +138,11 @@ TEST_F(Room, IsPlannedAnewUnlessItsClaimIsOnItsWay) {
 
 TEST_F(Room, IsSettledOnceEveryBufferWasPlannedFor) {
   snapshot_.capacity_buffers.push_back(std::make_shared<const model::CapacityBuffer>(buffer()));
-  EXPECT_FALSE(room_.settled(snapshot_)) << "nobody has looked at it";
+  EXPECT_FALSE(room_.all_planned(snapshot_)) << "nobody has looked at it";
   set(1);
-  EXPECT_FALSE(room_.settled(snapshot_));
+  EXPECT_FALSE(room_.all_planned(snapshot_));
   room_.place("uid-0", "");
-  EXPECT_TRUE(room_.settled(snapshot_));
+  EXPECT_TRUE(room_.all_planned(snapshot_));
   EXPECT_THAT(room_.placed_pods(), IsEmpty()) << "what finds no place keeps no node";
   EXPECT_EQ(room_.fit({"ns", "room"}, snapshot_), BufferRoom::Fit::New);
 }
@@ -151,10 +151,9 @@ TEST_F(Room, ShrinksAndGoes) {
   set(3);
   set(1);
   EXPECT_THAT(to_plan(), ElementsAre("uid-0"));
-  EXPECT_FALSE(room_.is_virtual("uid-2"));
+  EXPECT_THAT(room_.pod_uids(), ElementsAre("uid-0"));
   room_.forget({"ns", "room"});
-  EXPECT_TRUE(room_.empty());
-  EXPECT_FALSE(room_.is_virtual("uid-0"));
+  EXPECT_THAT(room_.pod_uids(), IsEmpty());
 }
 
 TEST(OverlayCache, RemembersUntilSomethingChangesAndSaysWhatIsInvalid) {

@@ -1,4 +1,4 @@
-#include "controllers/consistency.hpp"
+#include "controllers/nodeclaim/consistency.hpp"
 
 #include <gtest/gtest.h>
 

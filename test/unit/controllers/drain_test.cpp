@@ -1,4 +1,4 @@
-#include "millwright/controllers/drain.hpp"
+#include "millwright/controllers/termination/drain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "millwright/controllers/legacy.hpp"
+#include "millwright/controllers/legacy/legacy.hpp"
 
 #include "millwright/model/codec.hpp"
 #include "millwright/schema/schema.hpp"
@@ -186,14 +186,14 @@ TEST(Legacy, MalformedProvisionersAreRefusedWithTheField) {
   }
 }
 
-TEST(Legacy, AClusterWithoutAl2ImagesGetsAl2023AndANote) {
+TEST(Legacy, AClusterWithoutAl2ImagesGetsAl2023AndAWarning) {
   const auto spec = with_spec("{subnetSelector: {a: b}, securityGroupSelector: {a: b}}");
   const auto old = translate_node_template(spec, {.kubernetes_minor = 32});
   const auto recent = translate_node_template(spec, {.kubernetes_minor = 33});
   ASSERT_TRUE(old && recent);
   EXPECT_THAT(json::serialize(old->node_class), HasSubstr("al2@latest"));
   EXPECT_THAT(json::serialize(recent->node_class), HasSubstr("al2023@latest"));
-  EXPECT_THAT(recent->notes, testing::Contains(HasSubstr("AL2023")));
+  EXPECT_THAT(recent->warnings, testing::Contains(HasSubstr("AL2023")));
 }
 
 }  // namespace

@@ -10,6 +10,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+class Records final : public base::LogSink {
+ public:
+  bool enabled(base::LogLevel) const override { return true; }
+  void write(base::LogLevel, std::string_view, std::string_view message,
+             const std::vector<base::LogField>& fields) override {
+    messages.emplace_back(message);
+    latest = {fields.begin(), fields.end()};
+  }
+  std::vector<std::string> messages;
+  std::map<std::string, std::string> latest;
+};
+
 // What the reconciler under test asks of its function, scripted by the test.
 class Script {
  public:
@@ -17,8 +29,13 @@ class Script {
 
   Reconciler make(ReconcilerOptions options = {}) {
     return Reconciler(
-        loop, "test", [this](std::string key, std::stop_token) { return work(std::move(key)); }, {},
-        metrics, options);
+        {.loop = loop,
+         .metrics = metrics,
+         .log = base::Logger(records, "controller"),
+         .name = "test",
+         .kind = "NodeClaim"},
+        [this](std::string key, base::Logger, std::stop_token) { return work(std::move(key)); },
+        options);
   }
 
   base::Task<base::Result<Requeue>> work(std::string key) {
@@ -39,6 +56,7 @@ class Script {
   base::VirtualLoop loop;
   base::TaskGroup group;
   base::Metrics metrics;
+  std::shared_ptr<Records> records = std::make_shared<Records>();
   std::vector<std::string> starts;
   std::map<std::string, int> active;
   int most_active = 0;
@@ -48,6 +66,30 @@ class Script {
   base::Duration takes = milliseconds(10);
   Requeue requeue;
 };
+
+TEST(Reconciler, SaysWhoseRecordsTheyAreAndWhichReconciliation) {
+  Script script;
+  auto reconciler = script.make();
+  std::stop_source stop;
+  script.failures = 2;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("default-abcde");
+  script.loop.run_for(milliseconds(50));
+  const auto first = script.records->latest;
+  script.loop.run_for(seconds(1));
+  const auto second = script.records->latest;
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+
+  ASSERT_EQ(script.records->messages.size(), 2);
+  EXPECT_EQ(first.at("controller"), "test");
+  EXPECT_EQ(first.at("namespace"), "");
+  EXPECT_EQ(first.at("name"), "default-abcde");
+  EXPECT_EQ(first.at("NodeClaim"), "default-abcde");
+  EXPECT_EQ(first.at("reconcileID").size(), 36);
+  EXPECT_NE(first.at("reconcileID"), second.at("reconcileID"));
+}
 
 TEST(Reconciler, IgnoresKeysUntilItRuns) {
   Script script;

@@ -1,4 +1,4 @@
-#include "millwright/controllers/registration_health.hpp"
+#include "millwright/controllers/pools/registration_health.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kKeep(model::kDoNotDisruptAnnotation);
+const std::string kDoNotDisrupt(model::kDoNotDisruptAnnotation);
 
 std::shared_ptr<model::Pod> daemon(std::string name) {
   auto result = pod(std::move(name), 100);
@@ -41,11 +41,11 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        "is not initialized yet",
        {}},
       {"annotation on the node",
-       [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "true"; },
+       [](Cluster& c) { c.node("a").node->meta.annotations[kDoNotDisrupt] = "true"; },
        "Its node has the annotation karpenter.sh/do-not-disrupt",
        {}},
       {"another value on the node",
-       [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "1h"; },
+       [](Cluster& c) { c.node("a").node->meta.annotations[kDoNotDisrupt] = "1h"; },
        "",
        {}},
       {"nominated", [](Cluster& c) { c.node("a").record->nominated_until = kNow + seconds(20); },
@@ -72,36 +72,36 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        "It has no label karpenter.sh/nodepool",
        {}},
       {"pod do-not-disrupt",
-       [&](Cluster& c) { pod_of(c).meta.annotations[kKeep] = "true"; },
+       [&](Cluster& c) { pod_of(c).meta.annotations[kDoNotDisrupt] = "true"; },
        "Pod default/p has the annotation karpenter.sh/do-not-disrupt",
        {}},
       {"pod do-not-disrupt for a while",
        [&](Cluster& c) {
-         pod_of(c).meta.annotations[kKeep] = "1h";
+         pod_of(c).meta.annotations[kDoNotDisrupt] = "1h";
          pod_of(c).status.start_time = kNow - minutes(20);
        },
        "until 2026-01-08T12:40:00Z", kNow + minutes(40)},
       {"pod do-not-disrupt, elapsed",
        [&](Cluster& c) {
-         pod_of(c).meta.annotations[kKeep] = "1h";
+         pod_of(c).meta.annotations[kDoNotDisrupt] = "1h";
          pod_of(c).status.start_time = kNow - hours(1);
        },
        "",
        {}},
       {"pod do-not-disrupt, start unknown",
        [&](Cluster& c) {
-         pod_of(c).meta.annotations[kKeep] = "1h";
+         pod_of(c).meta.annotations[kDoNotDisrupt] = "1h";
          pod_of(c).status.start_time.reset();
        },
        "karpenter.sh/do-not-disrupt",
        {}},
       {"pod do-not-disrupt, unreadable",
-       [&](Cluster& c) { pod_of(c).meta.annotations[kKeep] = "a while"; },
+       [&](Cluster& c) { pod_of(c).meta.annotations[kDoNotDisrupt] = "a while"; },
        "",
        {}},
       {"pod do-not-disrupt, but terminating",
        [&](Cluster& c) {
-         pod_of(c).meta.annotations[kKeep] = "true";
+         pod_of(c).meta.annotations[kDoNotDisrupt] = "true";
          pod_of(c).meta.deletion_timestamp = kNow;
        },
        "",
@@ -170,7 +170,7 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
     Cluster cluster;
     cluster.add_node("a", {pod("p")});
     // Keeps itself out of the way: it may take pods but does not go.
-    cluster.add_node("b", {pod("q")}).node->meta.annotations[kKeep] = "true";
+    cluster.add_node("b", {pod("q")}).node->meta.annotations[kDoNotDisrupt] = "true";
     test.arrange(cluster);
     const auto decisions = cluster.decide();
     if (std::string(test.message).empty()) {
@@ -197,7 +197,7 @@ TEST(Blocking, NodesThatAreGoingOrBusyAreLeftAlone) {
 TEST(Blocking, ADaemonPodsAnnotationKeepsAnEmptyNode) {
   Cluster cluster;
   auto keeper = daemon("d");
-  keeper->meta.annotations[kKeep] = "true";
+  keeper->meta.annotations[kDoNotDisrupt] = "true";
   cluster.add_node("a", {keeper});
   EXPECT_TRUE(cluster.decide().commands.empty());
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("Pod default/d"));

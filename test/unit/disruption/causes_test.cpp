@@ -19,14 +19,14 @@ const Blocked* blocked(const Decisions& decisions, std::string_view claim) {
   return found == all.end() ? nullptr : &*found;
 }
 
-struct Case {
+struct CauseCase {
   const char* name;
   std::function<void(Cluster&)> arrange;  // node "a" of type large, pod "p" on it
   Kept kept;
   Cause cause;
 };
 
-void allow_spot(Cluster& cluster) {
+void pool_may_buy_spot(Cluster& cluster) {
   cluster.pool().template_.requirements[0].values = {"on-demand", "spot"};
 }
 
@@ -36,7 +36,7 @@ void sell_only_large(Cluster& cluster) {
 }
 
 void make_spot(Cluster& cluster) {
-  allow_spot(cluster);
+  pool_may_buy_spot(cluster);
   for (auto& labels :
        {&cluster.node("a").claim->meta.labels, &cluster.node("a").node->meta.labels}) {
     (*labels)[std::string(model::kCapacityTypeLabel)] = "spot";
@@ -49,7 +49,7 @@ void drop_label(Cluster& cluster, std::string_view key) {
 }
 
 TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
-  const std::vector<Case> cases{
+  const std::vector<CauseCase> cases{
       {"starting", [](Cluster& c) { drop_label(c, model::kInitializedLabel); },
        Kept::FromDisruption, Cause::NotInitialized},
       {"annotated", [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "true"; },
@@ -67,7 +67,7 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
        Kept::FromDisruption, Cause::NoNodePool},
       {"fixed size", [](Cluster& c) { c.pool().replicas = 1; }, Kept::AsWanted, Cause::FixedSize},
       {"within consolidateAfter", [](Cluster& c) { c.pool().consolidate_after.text = "25h"; },
-       Kept::AsWanted, Cause::Settling},
+       Kept::AsWanted, Cause::WithinConsolidateAfter},
       {"consolidateAfter Never", [](Cluster& c) { c.pool().consolidate_after.text = "Never"; },
        Kept::FromConsolidation, Cause::ConsolidationOff},
       {"WhenEmpty", [](Cluster& c) { c.pool().consolidation_policy = "WhenEmpty"; },

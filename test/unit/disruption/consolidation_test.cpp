@@ -109,15 +109,15 @@ TEST(Consolidation, DoesNotRelyOnANodeThatIsNotInitialised) {
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("node b, which is not initialized yet"));
 }
 
-TEST(Consolidation, DoesNotMovePodsOntoANodeThatIsStillSettling) {
+TEST(Consolidation, DoesNotMovePodsOntoANodeWithinItsConsolidateAfter) {
   Cluster cluster;
   cluster.pool().consolidate_after.text = "1h";
   cluster.add_node("a", {pod("p"), pod("q")}, {.type = "large"});
-  auto& settling = add_keeper(cluster, "b", 1000);
-  settling.claim->last_pod_event_time = kNow - seconds(10);
+  auto& recent = add_keeper(cluster, "b", 1000);
+  recent.claim->last_pod_event_time = kNow - seconds(10);
   const auto command = only_command(cluster);
   EXPECT_THAT(command.replacements, SizeIs(1)) << "a replacement is still allowed";
-  settling.claim->last_pod_event_time = kNow - hours(2);
+  recent.claim->last_pod_event_time = kNow - hours(2);
   EXPECT_TRUE(only_command(cluster).replacements.empty());
 }
 
@@ -137,7 +137,8 @@ TEST(Consolidation, MovesPodsToTheReplacementThatIsThereForThem) {
   cluster.add_node("a", {pod("p", 1500)}, {.type = "large"});
   cluster.add_node("b", {}, {.type = "small"});
   cluster.add_hold("p", "b", kNow + hours(1), 1500);
-  cluster.last_hold().pod_uid = "successor-of/uid-p";
+  cluster.last_hold().kind = scheduling::HoldKind::Successor;
+  cluster.last_hold().pod_uid = "uid-p";
   const auto command = only_command(cluster);
   EXPECT_THAT(command.claims, ElementsAre("a-claim"));
   EXPECT_TRUE(command.replacements.empty());

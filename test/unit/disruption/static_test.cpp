@@ -17,7 +17,7 @@ Cluster static_cluster(std::int64_t replicas) {
   return cluster;
 }
 
-void drift(Member& member, base::TimePoint since = kLongAgo) {
+void drift_static_member(Member& member, base::TimePoint since = kLongAgo) {
   member.claim->conditions.push_back({.type = "Drifted",
                                       .status = model::ConditionStatus::True,
                                       .reason = "NodePoolDrifted",
@@ -121,7 +121,7 @@ TEST(StaticNodes, AreNeverConsolidated) {
 
 TEST(StaticDrift, ReplacesOneForOneByTheBareTemplate) {
   auto cluster = static_cluster(2);
-  drift(cluster.add_node("a", {pod("p")}));
+  drift_static_member(cluster.add_node("a", {pod("p")}));
   cluster.add_node("b");
   const auto decisions = cluster.decide();
   ASSERT_THAT(decisions.commands, SizeIs(1));
@@ -138,14 +138,14 @@ TEST(StaticDrift, ReplacesOneForOneByTheBareTemplate) {
 TEST(StaticDrift, WaitsWithoutTheFeatureGate) {
   auto cluster = static_cluster(1);
   cluster.options.static_capacity = false;
-  drift(cluster.add_node("a"));
+  drift_static_member(cluster.add_node("a"));
   EXPECT_THAT(cluster.decide().commands, IsEmpty());
 }
 
 TEST(StaticDrift, TakesAsManyAtOnceAsBudgetsAndLimitsAllow) {
   auto cluster = static_cluster(4);
   for (const auto* name : {"a", "b", "c", "d"}) {
-    drift(cluster.add_node(name));
+    drift_static_member(cluster.add_node(name));
   }
   EXPECT_THAT(claims_of(cluster.decide()),
               UnorderedElementsAre("a-claim", "b-claim", "c-claim", "d-claim"));
@@ -160,8 +160,8 @@ TEST(StaticDrift, TakesAsManyAtOnceAsBudgetsAndLimitsAllow) {
 
 TEST(StaticDrift, WaitsWhileThePoolHasTooManyOrAnotherIsBeingReplaced) {
   auto cluster = static_cluster(2);
-  drift(cluster.add_node("a"));
-  drift(cluster.add_node("b"));
+  drift_static_member(cluster.add_node("a"));
+  drift_static_member(cluster.add_node("b"));
   cluster.busy = {"b-claim"};
   EXPECT_THAT(cluster.decide().commands, IsEmpty());
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("is being replaced"));
@@ -172,7 +172,7 @@ TEST(StaticDrift, WaitsWhileThePoolHasTooManyOrAnotherIsBeingReplaced) {
 
 TEST(StaticDrift, IsNoLongerValidWhenTheLimitWasReachedMeanwhile) {
   auto cluster = static_cluster(1);
-  drift(cluster.add_node("a"));
+  drift_static_member(cluster.add_node("a"));
   const auto command = cluster.decide().commands.at(0);
   cluster.pool().limits = model::ResourceList{{"nodes", model::Quantity::from_units(1)}};
   EXPECT_FALSE(still_valid(command, cluster.input()));

@@ -47,7 +47,8 @@ void buffered_node(World& world) {
   world.add_young_node("n", 1000, 0);
   world.ledger.hold(hold("planned", "n", 200, 600));
   auto kept = hold("kept", "n", 700, 600);
-  kept.pod_uid = "successor-of/capacity-buffer/uid-of-buffer-0";
+  kept.kind = scheduling::HoldKind::Buffer;
+  kept.pod_uid = "uid-of-buffer-0";
   kept.owner_uid = "web";
   world.ledger.hold(std::move(kept));
   world.now = at(300);
@@ -262,7 +263,8 @@ std::vector<Case> cases() {
        [](World& w) {
          w.add_young_node("n", 1000, 0);
          scheduling::Hold heir = hold("evicted", "n", 800, 60);
-         heir.pod_uid = std::string(cluster::kSuccessorOf) + "uid-evicted";
+         heir.kind = scheduling::HoldKind::Successor;
+         heir.pod_uid = "uid-evicted";
          heir.owner_uid = "uid-set";
          w.ledger.hold(heir);
        },
@@ -295,7 +297,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(ExtenderPolicy, filter_and_preempt_refuse_the_same_for_the_same_reason) {
+TEST(ExtenderPolicy, FilterAndPreemptRefuseTheSameForTheSameReason) {
   for (const Case& one : cases()) {
     World world;
     one.given(world);
@@ -317,7 +319,7 @@ TEST(ExtenderPolicy, filter_and_preempt_refuse_the_same_for_the_same_reason) {
   }
 }
 
-TEST(ExtenderPolicy, preempt_counts_the_room_that_victims_free) {
+TEST(ExtenderPolicy, PreemptCountsTheRoomThatVictimsFree) {
   World world;
   held_node(world);
   world.state.upsert(PodBuilder("low").on("n").requests(200).priority(-5).build());
@@ -329,7 +331,7 @@ TEST(ExtenderPolicy, preempt_counts_the_room_that_victims_free) {
   EXPECT_THAT(ask(R"({"UID":"uid-low"})").body, ::testing::HasSubstr("uid-low"));
 }
 
-TEST(ExtenderPolicy, nothing_is_refused_before_the_first_lists_are_complete) {
+TEST(ExtenderPolicy, NothingIsRefusedBeforeTheFirstListsAreComplete) {
   World world;
   held_node(world);
   world.ledger.fence({"n", "Empty", at(0)});
@@ -341,7 +343,7 @@ TEST(ExtenderPolicy, nothing_is_refused_before_the_first_lists_are_complete) {
   EXPECT_THAT(world.ledger.in_doubt("n", world.now), ElementsAre("uid-stray"));
 }
 
-TEST(ExtenderPolicy, filter_reports_attempts_and_refusals) {
+TEST(ExtenderPolicy, FilterReportsAttemptsAndRefusals) {
   World world;
   held_node(world);
   world.add_young_node("free", 1000, 0);
@@ -354,22 +356,6 @@ TEST(ExtenderPolicy, filter_reports_attempts_and_refusals) {
   extender.filter(names_request(stray(), {"n"}));
   EXPECT_THAT(world.ledger.in_doubt("free", world.now), IsEmpty());
   EXPECT_TRUE(world.refused.back().everywhere);
-}
-
-TEST(ExtenderPolicy, the_free_function_judges_one_node_by_the_same_rules) {
-  World world;
-  held_node(world);
-  const auto record = world.state.snapshot()->nodes[0];
-  const auto view = world.ledger.view();
-  PodFacts pod{.uid = "uid-stray", .requests = testing::resources(300)};
-  const auto ask = [&] { return refusal(pod, record.get(), "n", *view, Policy{}, at(0)); };
-  EXPECT_EQ(ask(), kHeldForOthers);
-  pod.requests = testing::resources(200);
-  EXPECT_EQ(ask(), std::nullopt);
-  pod.uid = "uid-planned";
-  pod.requests = testing::resources(800);
-  EXPECT_EQ(ask(), std::nullopt);
-  EXPECT_EQ(refusal(pod, nullptr, "other", *view, Policy{}, at(0)), std::nullopt);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using testing::PodBuilder;
 using testing::scores;
 using testing::World;
 
-TEST(ExtenderScores, fuller_nodes_attract_more) {
+TEST(ExtenderScores, FullerNodesAttractMore) {
   World world;
   for (const int used : {0, 300, 600, 800}) {
     const std::string name = "n" + std::to_string(used);
@@ -28,7 +28,7 @@ TEST(ExtenderScores, fuller_nodes_attract_more) {
   EXPECT_EQ(got, (std::map<std::string, int>{{"n0", 1}, {"n300", 4}, {"n600", 6}, {"n800", 8}}));
 }
 
-TEST(ExtenderScores, nothing_beats_the_node_that_keeps_room_for_the_pod) {
+TEST(ExtenderScores, NothingBeatsTheNodeThatKeepsRoomForThePod) {
   World world;
   world.add_young_node("own", 10000, 0);
   world.add_young_node("full", 1000, 0);
@@ -39,7 +39,7 @@ TEST(ExtenderScores, nothing_beats_the_node_that_keeps_room_for_the_pod) {
   EXPECT_EQ(got, (std::map<std::string, int>{{"full", 9}, {"own", 10}}));
 }
 
-TEST(ExtenderScores, nodes_that_go_or_may_go_attract_little) {
+TEST(ExtenderScores, NodesThatGoOrMayGoAttractLittle) {
   World world;
   const auto busy = [&](const std::string& name) {
     world.add_young_node(name, 1000, 0);
@@ -80,7 +80,7 @@ TEST(ExtenderScores, nodes_that_go_or_may_go_attract_little) {
                                              {"awaited", 6}}));
 }
 
-TEST(ExtenderScores, count_only_holds_that_bind_this_pod) {
+TEST(ExtenderScores, CountOnlyHoldsThatBindThisPod) {
   World world;
   const auto busy = [&](const std::string& name) {
     world.add_young_node(name, 1000, 0);
@@ -105,7 +105,7 @@ TEST(ExtenderScores, count_only_holds_that_bind_this_pod) {
   EXPECT_EQ(ask(0), (std::map<std::string, int>{{"held", 4}, {"expired", 4}, {"split", 4}}));
 }
 
-TEST(ExtenderScores, say_nothing_before_the_first_lists_are_complete) {
+TEST(ExtenderScores, SayNothingBeforeTheFirstListsAreComplete) {
   World world;
   world.state.upsert(NodeBuilder("n").allocatable(1000).build());
   world.state.set_synced(false);
@@ -115,7 +115,7 @@ TEST(ExtenderScores, say_nothing_before_the_first_lists_are_complete) {
 }
 
 // The extender follows snapshots by what changed; a fresh one starts from nothing.
-TEST(ExtenderScores, are_the_same_whether_the_extender_is_old_or_new) {
+TEST(ExtenderScores, AreTheSameWhetherTheExtenderIsOldOrNew) {
   const bool held = rc::check([] {
     World world;
     const auto old_one = world.extender();
@@ -130,7 +130,7 @@ TEST(ExtenderScores, are_the_same_whether_the_extender_is_old_or_new) {
       const std::string& name = names[node % names.size()];
       switch (kind % 5) {
         case 0:
-          world.state.remove_node(name);
+          world.state.remove<model::Node>({"", name});
           break;
         case 1:
           world.state.upsert(ClaimBuilder(name).provider("p-" + name).build());

@@ -22,7 +22,7 @@ using testing::PodBuilder;
 using testing::refusals;
 using testing::World;
 
-TEST(ExtenderPromises, an_unknown_node_is_never_refused) {
+TEST(ExtenderPromises, AnUnknownNodeIsNeverRefused) {
   const bool held = rc::check([](const std::vector<std::uint8_t>& plan) {
     World world;
     world.add_young_node("known", 1000, 0);
@@ -39,7 +39,7 @@ TEST(ExtenderPromises, an_unknown_node_is_never_refused) {
 }
 
 // A kube-scheduler that binds one pod after another and tells Millwright late.
-TEST(ExtenderPromises, held_room_is_never_given_away_when_attempts_are_serial) {
+TEST(ExtenderPromises, HeldRoomIsNeverGivenAwayWhenAttemptsAreSerial) {
   const bool held = rc::check([] {
     World world;
     constexpr std::int64_t kNode = 1000;
@@ -85,7 +85,7 @@ TEST(ExtenderPromises, held_room_is_never_given_away_when_attempts_are_serial) {
   EXPECT_TRUE(held);
 }
 
-TEST(ExtenderPromises, an_attempt_sees_the_fence_or_the_fence_sees_the_attempt) {
+TEST(ExtenderPromises, AnAttemptSeesTheFenceOrTheFenceSeesTheAttempt) {
   World world;
   world.add_young_node("n", 1000, 0);
   world.add_young_node("m", 1000, 0);
@@ -114,7 +114,7 @@ TEST(ExtenderPromises, an_attempt_sees_the_fence_or_the_fence_sees_the_attempt) 
         std::count(doubtful.begin(), doubtful.end(), "uid-p" + std::to_string(i)) > 0 ? 1 : 0;
     round.arrive_and_wait();
     world.ledger.unfence("n");
-    world.ledger.settled("uid-p" + std::to_string(i));
+    world.ledger.end_attempt("uid-p" + std::to_string(i));
   }
   scheduler.join();
   for (int i = 0; i < kRounds; ++i) {
@@ -124,7 +124,7 @@ TEST(ExtenderPromises, an_attempt_sees_the_fence_or_the_fence_sees_the_attempt) 
 }
 
 // The same at every point where the two can meet, one after the other.
-TEST(ExtenderPromises, a_fence_in_the_middle_of_an_attempt_is_seen_or_sees_it) {
+TEST(ExtenderPromises, AFenceInTheMiddleOfAnAttemptIsSeenOrSeesIt) {
   for (int moment = 0; moment < 4; ++moment) {
     World world;
     world.add_young_node("n", 1000, 0);
@@ -153,7 +153,7 @@ TEST(ExtenderPromises, a_fence_in_the_middle_of_an_attempt_is_seen_or_sees_it) {
   }
 }
 
-TEST(ExtenderPromises, answers_on_many_threads_while_the_loop_changes_everything) {
+TEST(ExtenderPromises, AnswersOnManyThreadsWhileTheLoopChangesEverything) {
   World world;
   world.refused.clear();
   world.state.snapshot();
@@ -190,7 +190,7 @@ TEST(ExtenderPromises, answers_on_many_threads_while_the_loop_changes_everything
     world.ledger.hold(hold("q" + std::to_string(i % 7), name, 800, 60));
     world.state.snapshot();
     if (i % 5 == 0) {
-      world.state.remove_node(name);
+      world.state.remove<model::Node>({"", name});
     }
   }
   done = true;
@@ -200,7 +200,7 @@ TEST(ExtenderPromises, answers_on_many_threads_while_the_loop_changes_everything
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(ExtenderPromises, any_bytes_get_an_answer) {
+TEST(ExtenderPromises, AnyBytesGetAnAnswer) {
   World world;
   world.add_young_node("n", 1000, 0);
   const auto extender = world.extender();

@@ -21,17 +21,17 @@ using testing::preempt_request;
 using testing::refusals;
 using testing::World;
 
-const model::Pod& stray() {
+const model::Pod& any_pod() {
   static const model::Pod pod = PodBuilder("stray").requests(500).value();
   return pod;
 }
 
-TEST(ExtenderWire, filter_answers_names_with_names) {
+TEST(ExtenderWire, FilterAnswersNamesWithNames) {
   World world;
   world.add_young_node("n1", 1000, 0);
   world.add_young_node("n2", 1000, 0);
   world.ledger.hold(hold("planned", "n2", 800, 60));
-  const auto reply = world.extender().filter(names_request(stray(), {"n1", "n2", "n3"}));
+  const auto reply = world.extender().filter(names_request(any_pod(), {"n1", "n2", "n3"}));
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body,
             R"({"Nodes":null,"NodeNames":["n1","n3"],"FailedNodes":{},)"
@@ -39,14 +39,14 @@ TEST(ExtenderWire, filter_answers_names_with_names) {
             R"("Error":""})");
 }
 
-TEST(ExtenderWire, filter_echoes_full_nodes_byte_for_byte) {
+TEST(ExtenderWire, FilterEchoesFullNodesByteForByte) {
   World world;
   world.ledger.fence({"n2", "Empty", at(0)});
   const std::string n1 = R"({ "metadata":{"labels":{"a":"\u00e9"},"name":"n1"},  "x":[1e3, -0.5]})";
   const std::string n2 = R"({"metadata":{"name":"n2"}})";
   const std::string n3 = R"({"metadata":{"name":"n\u0033"},"status":{"deep":{"er":null}}})";
   const auto reply = world.extender().filter(
-      R"({"Pod":)" + json_of(stray()) + R"(,"Nodes":{"kind":"NodeList","metadata":{},"items":[)" +
+      R"({"Pod":)" + json_of(any_pod()) + R"(,"Nodes":{"kind":"NodeList","metadata":{},"items":[)" +
       n1 + ", " + n2 + "," + n3 + R"(]},"NodeNames":null})");
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body, R"({"Nodes":{"metadata":{},"items":[)" + n1 + "," + n3 +
@@ -55,53 +55,54 @@ TEST(ExtenderWire, filter_echoes_full_nodes_byte_for_byte) {
                             R"({"n2":"millwright: node is being removed"},"Error":""})");
 }
 
-TEST(ExtenderWire, filter_reads_field_names_in_any_case) {
+TEST(ExtenderWire, FilterReadsFieldNamesInAnyCase) {
   World world;
   world.ledger.fence({"n1", "Empty", at(0)});
-  const auto reply = world.extender().filter(R"({"POD":)" + json_of(stray()) +
+  const auto reply = world.extender().filter(R"({"POD":)" + json_of(any_pod()) +
                                              R"(,"nodenames":["n1","n2"],"extra":[{}]})");
   EXPECT_THAT(passing(reply), ElementsAre("n2"));
 }
 
-TEST(ExtenderWire, the_last_of_equal_fields_counts_as_in_go) {
+TEST(ExtenderWire, TheLastOfEqualFieldsCountsAsInGo) {
   World world;
-  const auto reply = world.extender().filter(R"({"NodeNames":["old"],"Pod":)" + json_of(stray()) +
+  const auto reply = world.extender().filter(R"({"NodeNames":["old"],"Pod":)" + json_of(any_pod()) +
                                              R"(,"NodeNames":["new"]})");
   EXPECT_THAT(passing(reply), ElementsAre("new"));
 }
 
-TEST(ExtenderWire, no_candidates_are_no_error) {
+TEST(ExtenderWire, NoCandidatesAreNoError) {
   World world;
-  EXPECT_THAT(passing(world.extender().filter(names_request(stray(), {}))), IsEmpty());
-  EXPECT_EQ(world.extender().prioritize(names_request(stray(), {})).body, "[]");
-  EXPECT_EQ(world.extender().preempt(preempt_request(stray(), "{}")).body,
+  EXPECT_THAT(passing(world.extender().filter(names_request(any_pod(), {}))), IsEmpty());
+  EXPECT_EQ(world.extender().prioritize(names_request(any_pod(), {})).body, "[]");
+  EXPECT_EQ(world.extender().preempt(preempt_request(any_pod(), "{}")).body,
             R"({"NodeNameToMetaVictims":{}})");
-  EXPECT_EQ(world.extender().preempt(preempt_request(stray(), "null")).body,
+  EXPECT_EQ(world.extender().preempt(preempt_request(any_pod(), "null")).body,
             R"({"NodeNameToMetaVictims":{}})");
 }
 
-TEST(ExtenderWire, prioritize_answers_a_bare_array_of_the_nodes_that_score) {
+TEST(ExtenderWire, PrioritizeAnswersABareArrayOfTheNodesThatScore) {
   World world;
   world.state.upsert(NodeBuilder("n1").allocatable(1000).build());
   world.state.upsert(NodeBuilder("n\"2").allocatable(1000).build());
-  const auto reply = world.extender().prioritize(names_request(stray(), {"n1", "unknown", "n\"2"}));
+  const auto reply =
+      world.extender().prioritize(names_request(any_pod(), {"n1", "unknown", "n\"2"}));
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body, R"([{"Host":"n1","Score":5},{"Host":"n\"2","Score":5}])");
 }
 
-TEST(ExtenderWire, preempt_answers_uids_whichever_form_the_victims_had) {
+TEST(ExtenderWire, PreemptAnswersUidsWhicheverFormTheVictimsHad) {
   World world;
   const std::string expected =
       R"({"NodeNameToMetaVictims":{"n1":{"Pods":[{"UID":"a"},{"UID":"b"}],"NumPDBViolations":2},)"
       R"("n2":{"Pods":[],"NumPDBViolations":0},"n3":{"Pods":[],"NumPDBViolations":0}}})";
   EXPECT_EQ(world.extender()
                 .preempt(preempt_request(
-                    stray(), R"({"n1":{"Pods":[{"UID":"a"},{"UID":"b"}],"NumPDBViolations":2},)"
-                             R"("n2":{"Pods":null,"NumPDBViolations":0},"n3":null})"))
+                    any_pod(), R"({"n1":{"Pods":[{"UID":"a"},{"UID":"b"}],"NumPDBViolations":2},)"
+                               R"("n2":{"Pods":null,"NumPDBViolations":0},"n3":null})"))
                 .body,
             expected);
   EXPECT_EQ(world.extender()
-                .preempt(R"({"pod":)" + json_of(stray()) +
+                .preempt(R"({"pod":)" + json_of(any_pod()) +
                          R"(,"NodeNameToMetaVictims":null,"NodeNameToVictims":{"n1":{"Pods":[)" +
                          json_of(PodBuilder("x").uid("a").value()) + "," +
                          json_of(PodBuilder("y").uid("b").value()) +
@@ -110,7 +111,7 @@ TEST(ExtenderWire, preempt_answers_uids_whichever_form_the_victims_had) {
             expected);
 }
 
-TEST(ExtenderWire, bind_texts) {
+TEST(ExtenderWire, BindTexts) {
   const auto binding =
       parse_binding(R"({"PodName":"p","PodNamespace":"ns","PodUID":"u","Node":"n1"})");
   ASSERT_TRUE(binding.has_value());
@@ -129,10 +130,10 @@ TEST(ExtenderWire, bind_texts) {
   }
 }
 
-TEST(ExtenderWire, malformed_requests_get_400_and_a_reason) {
+TEST(ExtenderWire, MalformedRequestsGet400AndAReason) {
   World world;
   const auto extender = world.extender();
-  const std::string pod = json_of(stray());
+  const std::string pod = json_of(any_pod());
   const auto with = [&](const std::string& rest) { return R"({"Pod":)" + pod + rest; };
   std::string deep = "{\"Pod\":" + pod + ",\"NodeNames\":";
   deep.append(100, '[').append(100, ']').append("}");
@@ -182,13 +183,13 @@ TEST(ExtenderWire, malformed_requests_get_400_and_a_reason) {
     EXPECT_EQ(extender.prioritize(body).status, 400) << body;
   }
   EXPECT_TRUE(world.ledger.passes(world.now).empty());
-  EXPECT_EQ(extender.filter(names_request(stray(), {"n"})).status, 200);
+  EXPECT_EQ(extender.filter(names_request(any_pod(), {"n"})).status, 200);
 }
 
-TEST(ExtenderWire, malformed_preemptions_get_400_and_a_reason) {
+TEST(ExtenderWire, MalformedPreemptionsGet400AndAReason) {
   World world;
   const auto extender = world.extender();
-  const std::string pod = json_of(stray());
+  const std::string pod = json_of(any_pod());
   const std::pair<std::string, std::string> cases[] = {
       {"", "not JSON"},
       {"[]", "an object is expected"},
@@ -211,25 +212,25 @@ TEST(ExtenderWire, malformed_preemptions_get_400_and_a_reason) {
   }
 }
 
-TEST(ExtenderWire, a_pod_that_the_picture_knows_is_not_read_again) {
+TEST(ExtenderWire, APodOfTheSnapshotIsNotDecodedAgain) {
   World world;
   world.add_young_node("n", 1000, 0);
   world.ledger.hold(hold("planned", "n", 500, 60));
   world.state.upsert(PodBuilder("known").requests(600).build());
-  // The text says less than the picture does.
+  // The text says less than the snapshot does.
   const std::string thin = R"({"Pod":{"metadata":{"name":"known","namespace":"default","uid":")";
   const std::string rest = R"("}},"NodeNames":["n"]})";
   EXPECT_EQ(refusals(world.extender().filter(thin + "uid-known" + rest)).size(), 1U);
   EXPECT_EQ(refusals(world.extender().filter(thin + "another" + rest)).size(), 0U);
 }
 
-TEST(ExtenderMetrics, count_calls_and_refusals) {
+TEST(ExtenderMetrics, CountCallsAndRefusals) {
   World world;
   world.ledger.fence({"n1", "Empty", at(0)});
   const auto extender = world.extender();
-  extender.filter(names_request(stray(), {"n1", "n2"}));
+  extender.filter(names_request(any_pod(), {"n1", "n2"}));
   extender.filter("{");
-  extender.prioritize(names_request(stray(), {"n1"}));
+  extender.prioritize(names_request(any_pod(), {"n1"}));
   EXPECT_EQ(world.metrics.value("millwright_extender_requests_total",
                                 {{"verb", "filter"}, {"outcome", "ok"}}),
             1);

@@ -1,4 +1,4 @@
-// A cluster picture, a ledger and an extender over both, with a clock that stands still; and the
+// A cluster state, a ledger and an extender over both, with a clock that stands still; and the
 // request texts that kube-scheduler would send.
 #pragma once
 

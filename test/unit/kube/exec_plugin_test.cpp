@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Answer = base::Result<net::Response>;
+using PluginAnswer = base::Result<net::Response>;
 constexpr const char* kVersion = "client.authentication.k8s.io/v1";
 
 std::string print_status(const std::string& status) {
@@ -55,7 +55,7 @@ class ExecPluginTest : public testing::Test {
         .command = dir.script("plugin", "echo run >> " + dir.path("runs") + "\n" + body)};
     return config;
   }
-  Answer ask(const Config& config) {
+  PluginAnswer ask(const Config& config) {
     RealRun run;
     const auto transport = make_transport(run.loop, config, {}, "test");
     return run(transport->call({.path = "/api/v1/pods"}, {}));
@@ -254,7 +254,8 @@ TEST_F(ExecPluginTest, StandardInputIsEmpty) {
   EXPECT_EQ(ask(config_for(server, "cat\n" + print_token("t")))->status, 200);
 }
 
-base::Task<Answer> ask_and_stop(base::RealLoop& loop, Transport& transport, const TempDir& dir) {
+base::Task<PluginAnswer> ask_and_stop(base::RealLoop& loop, Transport& transport,
+                                      const TempDir& dir) {
   std::stop_source stop;
   base::TaskGroup group(loop);
   const auto stop_when_running = [](base::RealLoop* l, const TempDir* d,

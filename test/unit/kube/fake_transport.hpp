@@ -103,8 +103,7 @@ class FakeTransport final : public Transport {
     streams.push_back(stream);
     const std::stop_callback on_stop(
         stop, [&stream] { stream->end(base::fail(base::ErrorKind::Cancelled, "stopped")); });
-    auto result = co_await stream->wait();
-    co_return result;
+    co_return co_await stream->wait();
   }
 
   std::vector<std::string> paths() const {

@@ -202,8 +202,8 @@ base::Task<std::vector<std::string>> watch_until_removed(base::RealLoop& loop, C
             removed.set(true);
           },
       .synced = [&] { reports.emplace_back("synced"); }};
-  group.spawn(run_informer(client, model::kNodeResource, {}, std::move(handlers), {}, 1,
-                           group.stop_token()));
+  InformerOptions options{.resource = model::kNodeResource};
+  group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
   co_await removed.get();
   group.request_stop();
   co_await group.join();

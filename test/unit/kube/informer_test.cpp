@@ -48,8 +48,9 @@ class InformerTest : public testing::Test {
               reports.push_back("-" + key.to_string() + "/" + uid);
             },
         .synced = [this] { reports.emplace_back("synced"); }};
-    group.spawn(run_informer(client, model::kNodeResource, std::move(options), std::move(handlers),
-                             {}, 7, group.stop_token()));
+    options.resource = model::kNodeResource;
+    options.seed = 7;
+    group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
     loop.run_for(100ms);
   }
   std::vector<std::string> take_reports() { return std::exchange(reports, {}); }
@@ -317,7 +318,8 @@ TEST_F(InformerTest, StoppingEndsListWatchAndPause) {
 
   base::TaskGroup second(loop);
   list_failure = status_answer(503, "ServiceUnavailable", "down");
-  second.spawn(run_informer(client, model::kNodeResource, {}, {}, {}, 7, second.stop_token()));
+  second.spawn(
+      run_informer(client, {.resource = model::kNodeResource, .seed = 7}, {}, second.stop_token()));
   loop.run_for(30s);
   second.request_stop();
   loop.run_for(1ms);
@@ -344,9 +346,8 @@ TEST_F(InformerTest, TypedHandlersLeaveOutWhatCannotBeRead) {
       .upsert = [&](const std::shared_ptr<const model::Node>& n) { seen.push_back(n->meta.name); },
       .remove = {},
       .synced = {}};
-  group.spawn(run_informer(client, model::kNodeResource, {},
-                           decode_into<model::Node>(std::move(typed), {}), {}, 7,
-                           group.stop_token()));
+  group.spawn(run_informer(client, {.resource = model::kNodeResource, .seed = 7},
+                           decode_into<model::Node>(std::move(typed), {}), group.stop_token()));
   loop.run_for(1s);
   EXPECT_THAT(seen, ElementsAre("a"));
 }

@@ -151,7 +151,7 @@ TEST(JsonPatchBetween, IsSmall) {
   EXPECT_EQ(json::serialize(json_patch_between(json::parse("[1]"), json::parse("[1]"))), "[]");
 }
 
-json::value random_json(int depth) {
+json::value random_patched_json(int depth) {
   switch (*rc::gen::inRange(0, depth > 0 ? 7 : 5)) {
     case 0:
       return nullptr;
@@ -165,14 +165,15 @@ json::value random_json(int depth) {
     case 5: {
       json::array list;
       for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
-        list.push_back(random_json(depth - 1));
+        list.push_back(random_patched_json(depth - 1));
       }
       return list;
     }
     default: {
       json::object object;
       for (int i = *rc::gen::inRange(0, 4); i > 0; --i) {
-        object[*rc::gen::element<std::string>("a", "b", "~0", "x/y", "")] = random_json(depth - 1);
+        object[*rc::gen::element<std::string>("a", "b", "~0", "x/y", "")] =
+            random_patched_json(depth - 1);
       }
       return object;
     }
@@ -180,24 +181,24 @@ json::value random_json(int depth) {
 }
 
 RC_GTEST_PROP(JsonPatchBetween, LeadsFromOneToTheOther, ()) {
-  json::value from = random_json(3);
-  const json::value to = random_json(3);
+  json::value from = random_patched_json(3);
+  const json::value to = random_patched_json(3);
   RC_ASSERT(apply_json_patch(from, json_patch_between(from, to)).has_value());
   RC_ASSERT(from == to);
 }
 
 RC_GTEST_PROP(JsonPatchOfAnything, NeverCrashes, ()) {
-  json::value target = random_json(3);
+  json::value target = random_patched_json(3);
   json::array patch;
   for (int i = *rc::gen::inRange(0, 4); i > 0; --i) {
     patch.push_back(json::object{
         {"op", *rc::gen::element<std::string>("add", "remove", "replace", "move", "copy", "test")},
         {"path", *rc::gen::element<std::string>("", "/a", "/a/b", "/0", "/-", "/a/0", "/x~1y")},
         {"from", *rc::gen::element<std::string>("", "/a", "/b", "/0", "/a/0")},
-        {"value", random_json(1)}});
+        {"value", random_patched_json(1)}});
   }
   apply_json_patch(target, patch);
-  apply_merge_patch(target, random_json(3));
+  apply_merge_patch(target, random_patched_json(3));
 }
 
 }  // namespace

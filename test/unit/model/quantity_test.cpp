@@ -11,13 +11,13 @@ namespace {
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
-struct Case {
+struct QuantityCase {
   const char* text;
   std::int64_t milli;
   const char* canonical;
 };
 
-class QuantityText : public testing::TestWithParam<Case> {};
+class QuantityText : public testing::TestWithParam<QuantityCase> {};
 TEST_P(QuantityText, IsReadAndPrintedAsKubernetesDoes) {
   const auto quantity = Quantity::parse(GetParam().text);
   ASSERT_TRUE(quantity) << GetParam().text;
@@ -26,53 +26,59 @@ TEST_P(QuantityText, IsReadAndPrintedAsKubernetesDoes) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Decimal, QuantityText,
-    testing::Values(Case{"0", 0, "0"}, Case{"0n", 0, "0"}, Case{"-0", 0, "0"}, Case{"0.0", 0, "0"},
-                    Case{"1", 1000, "1"}, Case{"+1", 1000, "1"}, Case{"-1", -1000, "-1"},
-                    Case{"007", 7000, "7"}, Case{"500m", 500, "500m"}, Case{"0.5", 500, "500m"},
-                    Case{".5", 500, "500m"}, Case{"1.", 1000, "1"}, Case{"1.5", 1500, "1500m"},
-                    Case{"-1.5", -1500, "-1500m"}, Case{"1000m", 1000, "1"},
-                    Case{"1100m", 1100, "1100m"}, Case{"100k", 100'000'000, "100k"},
-                    Case{"1000k", 1'000'000'000, "1M"}, Case{"1M", 1'000'000'000, "1M"},
-                    Case{"1.5G", 1'500'000'000'000, "1500M"},
-                    Case{"2T", 2'000'000'000'000'000, "2T"},
-                    Case{"3P", 3'000'000'000'000'000'000, "3P"},
-                    Case{"123456789", 123'456'789'000, "123456789"},
-                    Case{"0.001P", 1'000'000'000'000'000, "1T"}));
+    testing::Values(
+        QuantityCase{"0", 0, "0"}, QuantityCase{"0n", 0, "0"}, QuantityCase{"-0", 0, "0"},
+        QuantityCase{"0.0", 0, "0"}, QuantityCase{"1", 1000, "1"}, QuantityCase{"+1", 1000, "1"},
+        QuantityCase{"-1", -1000, "-1"}, QuantityCase{"007", 7000, "7"},
+        QuantityCase{"500m", 500, "500m"}, QuantityCase{"0.5", 500, "500m"},
+        QuantityCase{".5", 500, "500m"}, QuantityCase{"1.", 1000, "1"},
+        QuantityCase{"1.5", 1500, "1500m"}, QuantityCase{"-1.5", -1500, "-1500m"},
+        QuantityCase{"1000m", 1000, "1"}, QuantityCase{"1100m", 1100, "1100m"},
+        QuantityCase{"100k", 100'000'000, "100k"}, QuantityCase{"1000k", 1'000'000'000, "1M"},
+        QuantityCase{"1M", 1'000'000'000, "1M"}, QuantityCase{"1.5G", 1'500'000'000'000, "1500M"},
+        QuantityCase{"2T", 2'000'000'000'000'000, "2T"},
+        QuantityCase{"3P", 3'000'000'000'000'000'000, "3P"},
+        QuantityCase{"123456789", 123'456'789'000, "123456789"},
+        QuantityCase{"0.001P", 1'000'000'000'000'000, "1T"}));
 INSTANTIATE_TEST_SUITE_P(
     Binary, QuantityText,
-    testing::Values(
-        Case{"0Ki", 0, "0"}, Case{"1Ki", 1'024'000, "1Ki"}, Case{"1024Ki", 1'048'576'000, "1Mi"},
-        Case{"1.5Gi", 1'610'612'736'000, "1536Mi"}, Case{"1.Gi", 1'073'741'824'000, "1Gi"},
-        Case{"1Ti", 1'099'511'627'776'000, "1Ti"}, Case{"1Pi", 1'125'899'906'842'624'000, "1Pi"},
-        Case{"1023Ki", 1'047'552'000, "1023Ki"}, Case{"-2Mi", -2'097'152'000, "-2Mi"},
-        // Below 1024 or with a fraction a binary suffix would lose the value.
-        Case{"0.5Ki", 512'000, "512"}, Case{"0.0001Ki", 103, "103m"},
-        Case{"1.0001Ki", 1'024'103, "1024103m"}));
+    testing::Values(QuantityCase{"0Ki", 0, "0"}, QuantityCase{"1Ki", 1'024'000, "1Ki"},
+                    QuantityCase{"1024Ki", 1'048'576'000, "1Mi"},
+                    QuantityCase{"1.5Gi", 1'610'612'736'000, "1536Mi"},
+                    QuantityCase{"1.Gi", 1'073'741'824'000, "1Gi"},
+                    QuantityCase{"1Ti", 1'099'511'627'776'000, "1Ti"},
+                    QuantityCase{"1Pi", 1'125'899'906'842'624'000, "1Pi"},
+                    QuantityCase{"1023Ki", 1'047'552'000, "1023Ki"},
+                    QuantityCase{"-2Mi", -2'097'152'000, "-2Mi"},
+                    // Below 1024 or with a fraction a binary suffix would lose the value.
+                    QuantityCase{"0.5Ki", 512'000, "512"}, QuantityCase{"0.0001Ki", 103, "103m"},
+                    QuantityCase{"1.0001Ki", 1'024'103, "1024103m"}));
 INSTANTIATE_TEST_SUITE_P(
     Exponent, QuantityText,
-    testing::Values(Case{"1e3", 1'000'000, "1e3"}, Case{"1E3", 1'000'000, "1e3"},
-                    Case{"1e0", 1000, "1"}, Case{"100e2", 10'000'000, "10e3"},
-                    Case{"1.5e3", 1'500'000, "1500"}, Case{"2e-1", 200, "200e-3"},
-                    Case{"1e+6", 1'000'000'000, "1e6"}, Case{"1e-3", 1, "1e-3"},
-                    Case{"0e9", 0, "0"}, Case{"1000000e-6", 1000, "1"}));
+    testing::Values(QuantityCase{"1e3", 1'000'000, "1e3"}, QuantityCase{"1E3", 1'000'000, "1e3"},
+                    QuantityCase{"1e0", 1000, "1"}, QuantityCase{"100e2", 10'000'000, "10e3"},
+                    QuantityCase{"1.5e3", 1'500'000, "1500"}, QuantityCase{"2e-1", 200, "200e-3"},
+                    QuantityCase{"1e+6", 1'000'000'000, "1e6"}, QuantityCase{"1e-3", 1, "1e-3"},
+                    QuantityCase{"0e9", 0, "0"}, QuantityCase{"1000000e-6", 1000, "1"}));
 INSTANTIATE_TEST_SUITE_P(
     BeyondThousandthsRoundsAwayFromZero, QuantityText,
-    testing::Values(Case{"1n", 1, "1m"}, Case{"1u", 1, "1m"}, Case{"-1u", -1, "-1m"},
-                    Case{"1001u", 2, "2m"}, Case{"1.0001", 1001, "1001m"}, Case{"1e-30", 1, "1e-3"},
-                    Case{"0.00000000000000000000000000001", 1, "1m"},
-                    Case{"1.00000000000000000000000000000000000001", 1001, "1001m"},
-                    Case{"1e-999999999999", 1, "1e-3"}));
-INSTANTIATE_TEST_SUITE_P(BeyondTheRangeSaturates, QuantityText,
-                         testing::Values(Case{"9223372036854775807m", kMax, "9223372036854775807m"},
-                                         Case{"9223372036854775808m", kMax, "9223372036854775807m"},
-                                         Case{"-9223372036854775808m", kMin,
-                                              "-9223372036854775808m"},
-                                         Case{"1E", kMax, "9223372036854775807m"},
-                                         Case{"8Ei", kMax, "9223372036854775807m"},
-                                         Case{"-8Ei", kMin, "-9223372036854775808m"},
-                                         Case{"99999999999999999999999999999999999999999Ei", kMax,
-                                              "9223372036854775807m"},
-                                         Case{"1e999999999999", kMax, "9223372036854775807e-3"}));
+    testing::Values(QuantityCase{"1n", 1, "1m"}, QuantityCase{"1u", 1, "1m"},
+                    QuantityCase{"-1u", -1, "-1m"}, QuantityCase{"1001u", 2, "2m"},
+                    QuantityCase{"1.0001", 1001, "1001m"}, QuantityCase{"1e-30", 1, "1e-3"},
+                    QuantityCase{"0.00000000000000000000000000001", 1, "1m"},
+                    QuantityCase{"1.00000000000000000000000000000000000001", 1001, "1001m"},
+                    QuantityCase{"1e-999999999999", 1, "1e-3"}));
+INSTANTIATE_TEST_SUITE_P(
+    BeyondTheRangeSaturates, QuantityText,
+    testing::Values(QuantityCase{"9223372036854775807m", kMax, "9223372036854775807m"},
+                    QuantityCase{"9223372036854775808m", kMax, "9223372036854775807m"},
+                    QuantityCase{"-9223372036854775808m", kMin, "-9223372036854775808m"},
+                    QuantityCase{"1E", kMax, "9223372036854775807m"},
+                    QuantityCase{"8Ei", kMax, "9223372036854775807m"},
+                    QuantityCase{"-8Ei", kMin, "-9223372036854775808m"},
+                    QuantityCase{"99999999999999999999999999999999999999999Ei", kMax,
+                                 "9223372036854775807m"},
+                    QuantityCase{"1e999999999999", kMax, "9223372036854775807e-3"}));
 
 class NotAQuantity : public testing::TestWithParam<const char*> {};
 TEST_P(NotAQuantity, IsInvalidAndTheMessageShowsIt) {

@@ -8,45 +8,46 @@ namespace {
 
 const StringMap kLabels{{"app", "web"}, {"size", "10"}, {"empty", ""}};
 
-struct Case {
+struct SelectorCase {
   std::string name;
   SelectorRequirement requirement;
   bool matches;
 };
 
-class Requirement : public testing::TestWithParam<Case> {};
+class Requirement : public testing::TestWithParam<SelectorCase> {};
 TEST_P(Requirement, FollowsKubeScheduler) {
   EXPECT_EQ(matches(GetParam().requirement, kLabels), GetParam().matches);
 }
 INSTANTIATE_TEST_SUITE_P(
     Operators, Requirement,
-    testing::Values(Case{"In", {"app", Operator::In, {"db", "web"}}, true},
-                    Case{"InOther", {"app", Operator::In, {"db"}}, false},
-                    Case{"InAbsent", {"x", Operator::In, {""}}, false},
-                    Case{"InEmptyValue", {"empty", Operator::In, {""}}, true},
-                    Case{"NotIn", {"app", Operator::NotIn, {"db"}}, true},
-                    Case{"NotInOwn", {"app", Operator::NotIn, {"web"}}, false},
-                    Case{"NotInAbsent", {"x", Operator::NotIn, {"a"}}, true},
-                    Case{"Exists", {"app", Operator::Exists, {}}, true},
-                    Case{"ExistsAbsent", {"x", Operator::Exists, {}}, false},
-                    Case{"DoesNotExist", {"x", Operator::DoesNotExist, {}}, true},
-                    Case{"DoesNotExistPresent", {"app", Operator::DoesNotExist, {}}, false},
-                    Case{"Gt", {"size", Operator::Gt, {"9"}}, true},
-                    Case{"GtEqual", {"size", Operator::Gt, {"10"}}, false},
-                    Case{"GtIsNotTextual", {"size", Operator::Gt, {"2"}}, true},
-                    Case{"GtNegative", {"size", Operator::Gt, {"-1"}}, true},
-                    Case{"Lt", {"size", Operator::Lt, {"11"}}, true},
-                    Case{"LtEqual", {"size", Operator::Lt, {"10"}}, false},
-                    Case{"Gte", {"size", Operator::Gte, {"10"}}, true},
-                    Case{"Lte", {"size", Operator::Lte, {"10"}}, true},
-                    Case{"LteLess", {"size", Operator::Lte, {"9"}}, false},
-                    Case{"GtOfText", {"app", Operator::Gt, {"1"}}, false},
-                    Case{"GtText", {"size", Operator::Gt, {"x"}}, false},
-                    Case{"GtAbsent", {"x", Operator::Gt, {"1"}}, false},
-                    Case{"LtAbsent", {"x", Operator::Lt, {"1"}}, false},
-                    Case{"GtTwoValues", {"size", Operator::Gt, {"1", "2"}}, false},
-                    Case{"GtNoValue", {"size", Operator::Gt, {}}, false},
-                    Case{"GtTooLarge", {"size", Operator::Lt, {"99999999999999999999"}}, false}),
+    testing::Values(SelectorCase{"In", {"app", Operator::In, {"db", "web"}}, true},
+                    SelectorCase{"InOther", {"app", Operator::In, {"db"}}, false},
+                    SelectorCase{"InAbsent", {"x", Operator::In, {""}}, false},
+                    SelectorCase{"InEmptyValue", {"empty", Operator::In, {""}}, true},
+                    SelectorCase{"NotIn", {"app", Operator::NotIn, {"db"}}, true},
+                    SelectorCase{"NotInOwn", {"app", Operator::NotIn, {"web"}}, false},
+                    SelectorCase{"NotInAbsent", {"x", Operator::NotIn, {"a"}}, true},
+                    SelectorCase{"Exists", {"app", Operator::Exists, {}}, true},
+                    SelectorCase{"ExistsAbsent", {"x", Operator::Exists, {}}, false},
+                    SelectorCase{"DoesNotExist", {"x", Operator::DoesNotExist, {}}, true},
+                    SelectorCase{"DoesNotExistPresent", {"app", Operator::DoesNotExist, {}}, false},
+                    SelectorCase{"Gt", {"size", Operator::Gt, {"9"}}, true},
+                    SelectorCase{"GtEqual", {"size", Operator::Gt, {"10"}}, false},
+                    SelectorCase{"GtIsNotTextual", {"size", Operator::Gt, {"2"}}, true},
+                    SelectorCase{"GtNegative", {"size", Operator::Gt, {"-1"}}, true},
+                    SelectorCase{"Lt", {"size", Operator::Lt, {"11"}}, true},
+                    SelectorCase{"LtEqual", {"size", Operator::Lt, {"10"}}, false},
+                    SelectorCase{"Gte", {"size", Operator::Gte, {"10"}}, true},
+                    SelectorCase{"Lte", {"size", Operator::Lte, {"10"}}, true},
+                    SelectorCase{"LteLess", {"size", Operator::Lte, {"9"}}, false},
+                    SelectorCase{"GtOfText", {"app", Operator::Gt, {"1"}}, false},
+                    SelectorCase{"GtText", {"size", Operator::Gt, {"x"}}, false},
+                    SelectorCase{"GtAbsent", {"x", Operator::Gt, {"1"}}, false},
+                    SelectorCase{"LtAbsent", {"x", Operator::Lt, {"1"}}, false},
+                    SelectorCase{"GtTwoValues", {"size", Operator::Gt, {"1", "2"}}, false},
+                    SelectorCase{"GtNoValue", {"size", Operator::Gt, {}}, false},
+                    SelectorCase{
+                        "GtTooLarge", {"size", Operator::Lt, {"99999999999999999999"}}, false}),
     [](const auto& param) { return param.param.name; });
 
 TEST(Operators, HaveTextsThatCanBeReadBack) {

@@ -7,13 +7,13 @@
 namespace millwright::model {
 namespace {
 
-struct Case {
+struct TaintCase {
   std::string name;
   Toleration toleration;
   bool tolerates;
 };
 
-class TolerationOfKV : public testing::TestWithParam<Case> {};
+class TolerationOfKV : public testing::TestWithParam<TaintCase> {};
 TEST_P(TolerationOfKV, FollowsToleratesTaint) {
   const Taint taint{.key = "k", .value = "v", .effect = "NoSchedule"};
   EXPECT_EQ(GetParam().toleration.tolerates(taint), GetParam().tolerates);
@@ -21,17 +21,17 @@ TEST_P(TolerationOfKV, FollowsToleratesTaint) {
 INSTANTIATE_TEST_SUITE_P(
     Tolerations, TolerationOfKV,
     testing::Values(
-        Case{"Equal", {.key = "k", .op = "Equal", .value = "v"}, true},
-        Case{"EqualIsTheDefault", {.key = "k", .value = "v"}, true},
-        Case{"OtherValue", {.key = "k", .value = "w"}, false},
-        Case{"OtherKey", {.key = "l", .value = "v"}, false},
-        Case{"SameEffect", {.key = "k", .value = "v", .effect = "NoSchedule"}, true},
-        Case{"OtherEffect", {.key = "k", .value = "v", .effect = "NoExecute"}, false},
-        Case{"Exists", {.key = "k", .op = "Exists"}, true},
-        Case{"ExistsOtherKey", {.key = "l", .op = "Exists"}, false},
-        Case{"EmptyKeyExistsIsAll", {.op = "Exists"}, true},
-        Case{"EmptyKeyExistsOtherEffect", {.op = "Exists", .effect = "NoExecute"}, false},
-        Case{"UnknownOperator", {.key = "k", .op = "Foo", .value = "v"}, false}),
+        TaintCase{"Equal", {.key = "k", .op = "Equal", .value = "v"}, true},
+        TaintCase{"EqualIsTheDefault", {.key = "k", .value = "v"}, true},
+        TaintCase{"OtherValue", {.key = "k", .value = "w"}, false},
+        TaintCase{"OtherKey", {.key = "l", .value = "v"}, false},
+        TaintCase{"SameEffect", {.key = "k", .value = "v", .effect = "NoSchedule"}, true},
+        TaintCase{"OtherEffect", {.key = "k", .value = "v", .effect = "NoExecute"}, false},
+        TaintCase{"Exists", {.key = "k", .op = "Exists"}, true},
+        TaintCase{"ExistsOtherKey", {.key = "l", .op = "Exists"}, false},
+        TaintCase{"EmptyKeyExistsIsAll", {.op = "Exists"}, true},
+        TaintCase{"EmptyKeyExistsOtherEffect", {.op = "Exists", .effect = "NoExecute"}, false},
+        TaintCase{"UnknownOperator", {.key = "k", .op = "Foo", .value = "v"}, false}),
     [](const auto& param) { return param.param.name; });
 
 TEST(Taints, FirstUntoleratedCountsPreferNoScheduleToo) {

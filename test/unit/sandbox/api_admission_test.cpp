@@ -22,9 +22,7 @@ class FakeWebhook final : public AdmissionCaller {
     const auto request = boost::json::parse(review).at("request");
     calls.push_back(target.path + " " + text_at(request, "operation"));
     auto response = answer_(request);
-    if (!response) {
-      co_return tl::unexpected(response.error());
-    }
+    MW_CO_CHECK(response);
     (*response)["uid"] = request.at("uid");
     boost::json::object body;
     body["response"] = *response;

@@ -206,4 +206,22 @@ inline std::vector<std::string> values_of(const PlannedClaim& claim, std::string
   return claim.requirements.get(key).values();
 }
 
+// One pool that may buy machines of three sizes.
+inline ProblemBuilder with_pool(const PoolBuilder& builder = pool("default")) {
+  return ProblemBuilder().add(builder, three_sizes());
+}
+
+// Where the pod goes if there is this node, and one pool beside it.
+inline std::string place(const NodeBuilder& where, const PodBuilder& who) {
+  return place_of(with_pool().add(where).add(who).solve(), who.value().meta.uid);
+}
+
+inline double price_of_plan(const Plan& plan) {
+  double total = 0;
+  for (const auto& claim : plan.claims) {
+    total += claim.price;
+  }
+  return total;
+}
+
 }  // namespace millwright::scheduling::testing

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const Kind& kind(std::string_view api_version, std::string_view name) {
+const Kind& kind_with_defaults(std::string_view api_version, std::string_view name) {
   return *find_kind(api_version, name);
 }
 
@@ -85,8 +85,8 @@ TEST(ApplyDefaults, FillsWhatTheReferencesSay) {
   for (const DefaultCase& test_case : cases) {
     const json::value before = yaml(test_case.before);
     json::value object = before;
-    const Kind& described = kind(test::text_or(object.as_object(), "apiVersion"),
-                                 test::text_or(object.as_object(), "kind"));
+    const Kind& described = kind_with_defaults(test::text_or(object.as_object(), "apiVersion"),
+                                               test::text_or(object.as_object(), "kind"));
     const bool changed = apply_defaults(described, object);
     EXPECT_EQ(object, yaml(test_case.after)) << test_case.name << "\n" << json::serialize(object);
     EXPECT_EQ(changed, object != before) << test_case.name;
@@ -100,7 +100,7 @@ TEST(Prune, DropsWhatTheSchemaDoesNotKnowAndSaysSo) {
       "1, "
       "spec: {wieght: 5, weight: 6, template: {spec: {requirements: [{key: a, oprator: In}], "
       "nodeClassRef: {apiVersion: v1, name: a}}, metadata: {labels: {any: key}}}}}");
-  EXPECT_THAT(prune(kind("karpenter.sh/v1", "NodePool"), pool),
+  EXPECT_THAT(prune(kind_with_defaults("karpenter.sh/v1", "NodePool"), pool),
               ElementsAre("extra", "spec.wieght", "spec.template.spec.requirements[0].oprator",
                           "spec.template.spec.nodeClassRef.apiVersion"));
   EXPECT_EQ(pool,
@@ -112,10 +112,12 @@ TEST(Prune, DropsWhatTheSchemaDoesNotKnowAndSaysSo) {
 TEST(Prune, KeepsOpenBlocksWhole) {
   json::value node_class =
       yaml("{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, spec: {kubelet: {x: {y: 1}}}}");
-  EXPECT_THAT(prune(kind("karpenter.k8s.aws/v1", "EC2NodeClass"), node_class), IsEmpty());
+  EXPECT_THAT(prune(kind_with_defaults("karpenter.k8s.aws/v1", "EC2NodeClass"), node_class),
+              IsEmpty());
   json::value provisioner =
       yaml("{apiVersion: karpenter.sh/v1alpha5, kind: Provisioner, spec: {provider: {x: [1]}}}");
-  EXPECT_THAT(prune(kind("karpenter.sh/v1alpha5", "Provisioner"), provisioner), IsEmpty());
+  EXPECT_THAT(prune(kind_with_defaults("karpenter.sh/v1alpha5", "Provisioner"), provisioner),
+              IsEmpty());
 }
 
 TEST(Prune, LeavesWhatIsNoObjectAlone) {

@@ -12,26 +12,26 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-base::TimePoint at(int second) {
+base::TimePoint chronicle_at(int second) {
   return base::TimePoint(seconds(second));
 }
 
 class ChronicleTest : public testing::Test {
  protected:
-  ChronicleTest() : chronicle_(metrics_, at(0)) { chronicle_.set_leading(true); }
+  ChronicleTest() : chronicle_(metrics_, chronicle_at(0)) { chronicle_.set_leading(true); }
 
   // Created at second 10.
   static model::Pod pod(std::string phase, const std::string& uid = "a") {
     model::Pod pod;
     pod.meta.uid = uid;
-    pod.meta.creation_timestamp = at(10);
+    pod.meta.creation_timestamp = chronicle_at(10);
     pod.status.phase = std::move(phase);
     return pod;
   }
   static model::Pod with(model::Pod pod, std::string type, int since) {
     pod.status.conditions.push_back({.type = std::move(type),
                                      .status = model::ConditionStatus::True,
-                                     .last_transition_time = at(since)});
+                                     .last_transition_time = chronicle_at(since)});
     return pod;
   }
   static model::Pod bound(int when) {
@@ -55,8 +55,8 @@ class ChronicleTest : public testing::Test {
     for (const auto& uid : refused) {
       plan.refusals.push_back({.pod_uid = uid});
     }
-    chronicle_.solve_begun(pods, at(begun));
-    chronicle_.solve_ended(pods, plan, at(done));
+    chronicle_.solve_begun(pods, chronicle_at(begun));
+    chronicle_.solve_ended(pods, plan, chronicle_at(done));
   }
 
   base::Metrics metrics_;
@@ -82,12 +82,12 @@ TEST_F(ChronicleTest, MeasuresAPodFromItsCreationUntilItRuns) {
 TEST_F(ChronicleTest, MeasuresWhatPlansDidForAPod) {
   chronicle_.pod_seen(pod("Pending"));
   plan({"a"}, {"a"}, 11, 13);
-  EXPECT_EQ(chronicle_.times_of("a").considered, at(11));
-  EXPECT_EQ(chronicle_.times_of("a").decided, at(13));
+  EXPECT_EQ(chronicle_.times_of("a").considered, chronicle_at(11));
+  EXPECT_EQ(chronicle_.times_of("a").decided, chronicle_at(13));
   EXPECT_EQ(chronicle_.times_of("a").placed, std::nullopt);
   plan({"a"}, {}, 12, 14);
   plan({"a"}, {}, 15, 15);
-  EXPECT_EQ(chronicle_.times_of("a").placed, at(14));
+  EXPECT_EQ(chronicle_.times_of("a").placed, chronicle_at(14));
   chronicle_.pod_seen(running(20, 30));
   const std::string text = metrics_.render();
   EXPECT_THAT(text, HasSubstr("karpenter_pods_scheduling_decision_duration_seconds_count 1\n"));

@@ -10,7 +10,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-base::TimePoint at(int second) {
+base::TimePoint watch_at(int second) {
   return base::TimePoint(seconds(second));
 }
 
@@ -19,14 +19,16 @@ model::NodeClaim claim(model::ConditionStatus launched, int since) {
   claim.meta.uid = "a";
   claim.meta.labels = {{"karpenter.sh/nodepool", "pool"}};
   claim.node_class_ref = {.group = "karpenter.kwok.sh", .kind = "KWOKNodeClass", .name = "default"};
-  claim.conditions = {
-      {.type = "Launched", .status = launched, .reason = "Why", .last_transition_time = at(since)}};
+  claim.conditions = {{.type = "Launched",
+                       .status = launched,
+                       .reason = "Why",
+                       .last_transition_time = watch_at(since)}};
   return claim;
 }
 
 TEST(ConditionWatch, CountsTransitionsAndHowLongTheOldStatusHeld) {
   base::Metrics metrics;
-  Chronicle chronicle(metrics, at(0));
+  Chronicle chronicle(metrics, watch_at(0));
   chronicle.set_leading(true);
   ConditionWatch watch(metrics, chronicle);
   watch.seen(claim(model::ConditionStatus::Unknown, 1));
@@ -47,15 +49,15 @@ TEST(ConditionWatch, CountsTransitionsAndHowLongTheOldStatusHeld) {
 
 TEST(ConditionWatch, MeasuresHowLongADeletedObjectTook) {
   base::Metrics metrics;
-  Chronicle chronicle(metrics, at(0));
+  Chronicle chronicle(metrics, watch_at(0));
   chronicle.set_leading(true);
   ConditionWatch watch(metrics, chronicle);
   auto deleted = claim(model::ConditionStatus::True, 1);
-  deleted.meta.deletion_timestamp = at(10);
+  deleted.meta.deletion_timestamp = watch_at(10);
   watch.seen(deleted);
-  watch.gone("nodeclaim", "a", at(25));
-  watch.gone("nodeclaim", "a", at(99));
-  watch.gone("nodeclaim", "never seen", at(99));
+  watch.gone<model::NodeClaim>("a", watch_at(25));
+  watch.gone<model::NodeClaim>("a", watch_at(99));
+  watch.gone<model::NodeClaim>("never seen", watch_at(99));
   EXPECT_THAT(metrics.render(), HasSubstr("operator_nodeclaim_termination_duration_seconds_sum{"
                                           "karpenter_kwok_sh_kwoknodeclass=\"default\","
                                           "karpenter_sh_nodepool=\"pool\"} 15\n"));
@@ -63,7 +65,7 @@ TEST(ConditionWatch, MeasuresHowLongADeletedObjectTook) {
 
 TEST(ConditionWatch, LeavesCountingToTheLeader) {
   base::Metrics metrics;
-  Chronicle chronicle(metrics, at(0));
+  Chronicle chronicle(metrics, watch_at(0));
   ConditionWatch watch(metrics, chronicle);
   watch.seen(claim(model::ConditionStatus::Unknown, 1));
   watch.seen(claim(model::ConditionStatus::True, 4));

@@ -86,7 +86,7 @@ class Page : public testing::Test {
   scheduling::Catalog catalog_;
 };
 
-TEST_F(Page, TellsWhetherThePictureIsComplete) {
+TEST_F(Page, TellsWhetherThePageInputIsComplete) {
   add(record());
   EXPECT_THAT(render(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
   EXPECT_THAT(render(), HasSubstr("\nkarpenter_cluster_state_unsynced_time_seconds 100\n"));

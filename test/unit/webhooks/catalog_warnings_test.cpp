@@ -1,5 +1,5 @@
 // Warnings that need to see other objects: NodeClasses, catalogs, other pools.
-#include "small_world.hpp"
+#include "small_cluster.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 TEST(Warnings, AreNoneForAnOrdinaryPool) {
-  EXPECT_THAT(warnings_for(base_pool(), small_world()), IsEmpty());
+  EXPECT_THAT(warnings_for(base_pool(), small_cluster()), IsEmpty());
 }
 
 struct RequirementCase {
@@ -71,7 +71,7 @@ TEST(CatalogWarnings, NameTheRequirementAndTheNearestValue) {
       {"no requirements", "[]", {}},
   };
   for (const RequirementCase& test_case : cases) {
-    const auto warnings = warnings_for(with_requirements(test_case.requirements), small_world());
+    const auto warnings = warnings_for(with_requirements(test_case.requirements), small_cluster());
     ASSERT_THAT(warnings, SizeIs(test_case.says.empty() ? 0 : 1)) << test_case.name;
     for (const std::string& part : test_case.says) {
       EXPECT_THAT(warnings[0], HasSubstr(part)) << test_case.name;
@@ -83,18 +83,18 @@ TEST(CatalogWarnings, LookAtTemplateLabelsToo) {
   json::value pool = base_pool();
   pool.at_pointer("/spec/template/metadata/labels").as_object()["topology.kubernetes.io/zone"] =
       "zone-c";
-  EXPECT_THAT(warnings_for(pool, small_world()),
+  EXPECT_THAT(warnings_for(pool, small_cluster()),
               ElementsAre(HasSubstr("labels[topology.kubernetes.io/zone]")));
 }
 
 TEST(CatalogWarnings, AreSilentAboutAnUnknownCatalog) {
   const json::value pool =
       with_requirements("[{key: topology.kubernetes.io/zone, operator: In, values: [moon]}]");
-  World world = small_world();
-  world.instance_types = [](const model::NodeClassReference&) { return nullptr; };
-  EXPECT_THAT(warnings_for(pool, world), IsEmpty());
-  world.instance_types = nullptr;
-  EXPECT_THAT(warnings_for(pool, world), IsEmpty());
+  ClusterSnapshot cluster = small_cluster();
+  cluster.instance_types = [](const model::NodeClassReference&) { return nullptr; };
+  EXPECT_THAT(warnings_for(pool, cluster), IsEmpty());
+  cluster.instance_types = nullptr;
+  EXPECT_THAT(warnings_for(pool, cluster), IsEmpty());
 }
 
 struct ReferenceCase {
@@ -126,9 +126,9 @@ TEST(NodeClassWarnings, SayWhatIsMissing) {
         {"group", test_case.reference.group},
         {"kind", test_case.reference.kind},
         {"name", test_case.reference.name}};
-    World world = small_world();
-    world.instance_types = nullptr;
-    const auto warnings = warnings_for(pool, world);
+    ClusterSnapshot cluster = small_cluster();
+    cluster.instance_types = nullptr;
+    const auto warnings = warnings_for(pool, cluster);
     ASSERT_THAT(warnings, SizeIs(test_case.says.empty() ? 0 : 1)) << test_case.name;
     if (!test_case.says.empty()) {
       EXPECT_THAT(warnings[0], AllOf(HasSubstr("nodeClassRef"), HasSubstr(test_case.says)))
@@ -137,17 +137,31 @@ TEST(NodeClassWarnings, SayWhatIsMissing) {
   }
 }
 
+TEST(NodeClassWarnings, SayThatTheKindIsOfACloudThatIsNotEnabled) {
+  json::value pool = base_pool();
+  pool.at_pointer("/spec/template/spec").as_object()["nodeClassRef"] = {
+      {"group", "karpenter.k8s.huawei"}, {"kind", "CCENodeClass"}, {"name", "default"}};
+  ClusterSnapshot cluster = small_cluster();
+  cluster.instance_types = nullptr;
+  cluster.served_node_classes = {model::kEc2NodeClassResource};
+  EXPECT_THAT(warnings_for(pool, cluster),
+              ElementsAre(AllOf(HasSubstr("no enabled cloud serves CCENodeClass"),
+                                HasSubstr("served are EC2NodeClass"))));
+  cluster.served_node_classes.push_back(model::kCceNodeClassResource);
+  EXPECT_THAT(warnings_for(pool, cluster), ElementsAre(HasSubstr("does not exist")));
+}
+
 TEST(NodeClassWarnings, PassOnWhyAClassIsNotReady) {
-  World world = small_world();
-  world.node_classes[0].conditions = {{.type = "Ready",
-                                       .status = model::ConditionStatus::False,
-                                       .reason = "SubnetsNotFound",
-                                       .message = "no subnet matches"}};
-  EXPECT_THAT(warnings_for(base_pool(), world),
+  ClusterSnapshot cluster = small_cluster();
+  cluster.node_classes[0].conditions = {{.type = "Ready",
+                                         .status = model::ConditionStatus::False,
+                                         .reason = "SubnetsNotFound",
+                                         .message = "no subnet matches"}};
+  EXPECT_THAT(warnings_for(base_pool(), cluster),
               ElementsAre(AllOf(HasSubstr("SubnetsNotFound"), HasSubstr("no subnet matches"))));
-  world.node_classes[0].conditions.clear();
-  world.node_classes[0].meta.deletion_timestamp = world.now;
-  EXPECT_THAT(warnings_for(base_pool(), world), ElementsAre(HasSubstr("being deleted")));
+  cluster.node_classes[0].conditions.clear();
+  cluster.node_classes[0].meta.deletion_timestamp = cluster.now;
+  EXPECT_THAT(warnings_for(base_pool(), cluster), ElementsAre(HasSubstr("being deleted")));
 }
 
 model::NodePool other_pool(const std::string& name) {
@@ -157,12 +171,12 @@ model::NodePool other_pool(const std::string& name) {
 }
 
 TEST(WeightWarnings, NameThePoolsThatTie) {
-  World world = small_world();
-  world.node_pools = {other_pool("default"), other_pool("second")};
-  EXPECT_THAT(warnings_for(base_pool(), world),
+  ClusterSnapshot cluster = small_cluster();
+  cluster.node_pools = {other_pool("default"), other_pool("second")};
+  EXPECT_THAT(warnings_for(base_pool(), cluster),
               ElementsAre(AllOf(HasSubstr("spec.weight: 0"), HasSubstr("\"second\""))));
-  world.node_pools = {other_pool("e"), other_pool("d"), other_pool("c"), other_pool("b")};
-  EXPECT_THAT(warnings_for(base_pool(), world),
+  cluster.node_pools = {other_pool("e"), other_pool("d"), other_pool("c"), other_pool("b")};
+  EXPECT_THAT(warnings_for(base_pool(), cluster),
               ElementsAre(HasSubstr("\"b\", \"c\", \"d\" and 1 more")));
 }
 
@@ -178,9 +192,9 @@ TEST(WeightWarnings, KeepQuietAboutPoolsThatCannotTie) {
   fixed.replicas = 2;
   model::NodePool leaving = other_pool("leaving");
   leaving.meta.deletion_timestamp = base::TimePoint();
-  World world = small_world();
-  world.node_pools = {other_pool("default"), heavier, elsewhere, tainted, fixed, leaving};
-  EXPECT_THAT(warnings_for(base_pool(), world), IsEmpty());
+  ClusterSnapshot cluster = small_cluster();
+  cluster.node_pools = {other_pool("default"), heavier, elsewhere, tainted, fixed, leaving};
+  EXPECT_THAT(warnings_for(base_pool(), cluster), IsEmpty());
 }
 
 }  // namespace

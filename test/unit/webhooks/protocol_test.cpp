@@ -150,7 +150,7 @@ TEST(AdmissionReview, JudgesDryRunsLikeAnyOther) {
 }
 
 TEST(AdmissionReview, WorksWithoutAnyWorld) {
-  const Admission admission{WorldSource()};
+  const Admission admission{ClusterSnapshotSource()};
   EXPECT_TRUE(response_of(admission.validate(creation(base("nodepool")))).at("allowed").as_bool());
   EXPECT_THAT(warnings_of(admission.validate(creation(base("nodepool")))), IsEmpty());
 }

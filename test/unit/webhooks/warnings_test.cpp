@@ -1,8 +1,8 @@
 // Warnings about the object itself, and how they are passed on.
-#include "warnings.hpp"
+#include "webhooks/src/warnings.hpp"
 
-#include "nearest.hpp"
-#include "small_world.hpp"
+#include "small_cluster.hpp"
+#include "webhooks/src/nearest.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(DisruptionWarnings, SayWhatWillNeverHappen) {
       {"no budgets", "{budgets: []}", ""},
   };
   for (const DisruptionCase& test_case : cases) {
-    const auto warnings = warnings_for(with_disruption(test_case.disruption), small_world());
+    const auto warnings = warnings_for(with_disruption(test_case.disruption), small_cluster());
     ASSERT_THAT(warnings, SizeIs(test_case.says.empty() ? 0 : 1)) << test_case.name;
     if (!test_case.says.empty()) {
       EXPECT_THAT(warnings[0], HasSubstr(test_case.says)) << test_case.name;
@@ -67,23 +67,23 @@ TEST(DisruptionWarnings, SayWhatWillNeverHappen) {
 TEST(DisruptionWarnings, SayThatNothingEverGoes) {
   json::value pool = with_disruption("{consolidateAfter: Never}");
   pool.at_pointer("/spec/template/spec").as_object()["expireAfter"] = "Never";
-  EXPECT_THAT(warnings_for(pool, small_world()),
+  EXPECT_THAT(warnings_for(pool, small_cluster()),
               ElementsAre(HasSubstr("expireAfter is \"Never\" too")));
 }
 
 TEST(DisruptionWarnings, SayThatStaticPoolsAreNotConsolidated) {
   json::value pool = test::admission_bases().at("static");
   pool.at("spec").as_object()["disruption"] = {{"consolidationPolicy", "WhenEmpty"}};
-  EXPECT_THAT(warnings_for(pool, small_world()), ElementsAre(HasSubstr("static pool")));
+  EXPECT_THAT(warnings_for(pool, small_cluster()), ElementsAre(HasSubstr("static pool")));
 }
 
 TEST(PoolWarnings, FindPoolsThatCanMakeNoNode) {
   json::value pool = base_pool();
   pool.at("spec").as_object()["limits"] = {{"cpu", 0}, {"memory", "10Gi"}};
-  EXPECT_THAT(warnings_for(pool, small_world()), ElementsAre(HasSubstr("spec.limits[cpu]")));
+  EXPECT_THAT(warnings_for(pool, small_cluster()), ElementsAre(HasSubstr("spec.limits[cpu]")));
   pool = base_pool();
   pool.at("metadata").as_object()["name"] = std::string(64, 'a');
-  EXPECT_THAT(warnings_for(pool, small_world()), ElementsAre(HasSubstr("metadata.name")));
+  EXPECT_THAT(warnings_for(pool, small_cluster()), ElementsAre(HasSubstr("metadata.name")));
 }
 
 TEST(ClassWarnings, AreAboutWhatTheCloudOrTheTranslationMakesOfThem) {
@@ -118,7 +118,7 @@ TEST(ClassWarnings, AreAboutWhatTheCloudOrTheTranslationMakesOfThem) {
     const json::value object =
         test::changed(test::admission_bases().at(test_case.base),
                       {{"set", json::object{{test_case.path, test_case.value}}}});
-    const auto warnings = warnings_for(object, small_world());
+    const auto warnings = warnings_for(object, small_cluster());
     ASSERT_THAT(warnings, SizeIs(test_case.count)) << test_case.name;
     if (test_case.count > 0) {
       EXPECT_THAT(warnings[0], HasSubstr(test_case.says)) << test_case.name;
@@ -133,11 +133,11 @@ TEST(ClassWarnings, TellWhatOlderKindsCannotSay) {
   json::value node_template = test::admission_bases().at("template");
   node_template.at("spec").as_object().erase("securityGroupSelector");
   node_template.at("spec").as_object()["launchTemplate"] = "mine";
-  EXPECT_THAT(warnings_for(node_template, small_world()),
+  EXPECT_THAT(warnings_for(node_template, small_cluster()),
               ElementsAre(HasSubstr("older form"), HasSubstr("cannot be translated")));
   json::value provisioner = test::admission_bases().at("provisioner");
   provisioner.at("spec").as_object().erase("ttlSecondsAfterEmpty");
-  EXPECT_THAT(warnings_for(provisioner, small_world()),
+  EXPECT_THAT(warnings_for(provisioner, small_cluster()),
               ElementsAre(HasSubstr("older form"), HasSubstr("never removed")));
 }
 
@@ -165,8 +165,8 @@ TEST(Warnings, StayWithinWhatAnApiServerPassesOn) {
                     "]}\n";
   }
   const json::value object = with_requirements(requirements);
-  const World world = small_world();
-  const auto warnings = warnings_about(model::kNodePoolResource, object, &world);
+  const ClusterSnapshot cluster = small_cluster();
+  const auto warnings = warnings_about(model::kNodePoolResource, object, &cluster);
   std::size_t bytes = 0;
   for (const std::string& warning : warnings) {
     EXPECT_LT(warning.size(), 256U);

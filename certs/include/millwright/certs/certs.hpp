@@ -1,6 +1,6 @@
-// Certificates that look after themselves: an own CA, short-lived leaves, renewal at two thirds of
-// their life, and during a change of CA both trusted. Pure functions of (keys, time, random bytes
-// from OpenSSL); storage is the caller's.
+// A CA and the server certificates that it signs, renewed automatically: leaves at two thirds of
+// their life, the CA before it is too short for two leaves. While the CA changes, the old and the
+// new one are both trusted. These functions do no I/O; the caller stores the result.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -64,7 +64,5 @@ struct Policy {
 // from the policy's; the CA when less than two leaf lives remain.
 base::Result<Bundle> reconcile(const std::optional<Bundle>& stored, const Policy& policy,
                                base::TimePoint now);
-// When reconcile() will next have something to do.
-base::TimePoint next_change(const Bundle& bundle, const Policy& policy);
 
 }  // namespace millwright::certs

@@ -1,8 +1,10 @@
-// AdmissionReview v1: text in, text out, no I/O. Field rules come from the schema room; what this
-// room adds is the protocol, defaulting patches, and warnings that need to see other objects.
+// Answers AdmissionReview v1 requests: text in, text out, no I/O. The rules of fields come from the
+// schema module. This module adds the protocol, patches with defaults, and warnings that depend on
+// other objects.
 #pragma once
 
 #include "millwright/model/karpenter.hpp"
+#include "millwright/model/kinds.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <functional>
@@ -13,32 +15,34 @@
 
 namespace millwright::webhooks {
 
-// What cross-object warnings look at. Immutable; nullptr fields mean "not known yet", which
-// suppresses the warnings that would need them.
-struct World {
+// The other objects that warnings depend on. Immutable. A function that is empty, or returns
+// nullptr, means "not known yet": the warnings that need it are left out.
+struct ClusterSnapshot {
   std::vector<model::NodePool> node_pools;
   std::vector<model::NodeClass> node_classes;
+  // The NodeClass kinds of the enabled clouds.
+  std::vector<model::Resource> served_node_classes;
   // Instance types a pool of this NodeClass could use; empty when unknown.
   std::function<scheduling::InstanceTypes(const model::NodeClassReference&)> instance_types;
   base::TimePoint now;
 };
-using WorldSource = std::function<std::shared_ptr<const World>()>;
+using ClusterSnapshotSource = std::function<std::shared_ptr<const ClusterSnapshot>()>;
 
 struct HttpReply {
   int status = 200;
   std::string body;  // JSON
 };
 
-// Serves /mutate (defaulting) and /validate (rules and warnings). Malformed reviews are answered
-// with 400 and a reason, never with an exception; unknown kinds are allowed.
+// Serves /mutate (defaulting) and /validate (rules and warnings). A malformed review is answered
+// with 400 and the reason. Objects of unknown kinds are allowed.
 class Admission {
  public:
-  explicit Admission(WorldSource world);
+  explicit Admission(ClusterSnapshotSource cluster);
   HttpReply mutate(std::string_view review) const;
   HttpReply validate(std::string_view review) const;
 
  private:
-  WorldSource world_;
+  ClusterSnapshotSource cluster_;
 };
 
 }  // namespace millwright::webhooks

@@ -1,0 +1,53 @@
+// What decides: the cluster state and what is answered from it (every replica), and the controllers
+// that write (the leader). `millwright controller` and `millwright sandbox` share it; so do the
+// behaviour tests.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+#include "millwright/extender/extender.hpp"
+#include "millwright/webhooks/admission.hpp"
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace millwright::app {
+
+struct EngineParts {
+  base::Loop& loop;
+  base::Compute& compute;
+  kube::Client& client;
+  cloud::ProviderSet& providers;
+  base::Metrics& metrics;
+  base::Logger log;
+  controllers::Options options;
+  extender::Policy policy;
+  std::uint64_t seed = 0;
+};
+
+// Loop thread only, but for extender(), admission() and metrics_page(), which any thread may ask.
+class Engine {
+ public:
+  explicit Engine(EngineParts parts);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const extender::Extender& extender() const;
+  const webhooks::Admission& admission() const;
+  // The text of /metrics: the counters and, while this replica leads, gauges of the cluster state.
+  std::string metrics_page() const;
+  cluster::State& state();
+  cluster::Ledger& ledger();
+
+  // Keeps the cluster state and the ledger up to date until `stop`. Every replica.
+  base::Task<void> watch(std::stop_token stop);
+  // Runs every controller that writes until `stop`; returns when all have ended. The leader.
+  base::Task<void> lead(std::stop_token stop);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace millwright::app

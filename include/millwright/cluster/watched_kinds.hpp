@@ -1,0 +1,191 @@
+// Every kind of object that the cluster state is built from, in one list. The feed watches these,
+// State keeps them, each change is reported with its Kind, and `millwright install` asks for the
+// right to read them.
+#pragma once
+
+#include "millwright/model/kinds.hpp"
+#include "millwright/scheduling/snapshot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace millwright::cluster {
+
+enum class Kind : std::uint8_t {
+  Pod,
+  Node,
+  NodePool,
+  NodeClaim,
+  NodeOverlay,
+  CapacityBuffer,
+  DaemonSet,
+  PodDisruptionBudget,
+  PersistentVolumeClaim,
+  PersistentVolume,
+  StorageClass,
+  CSINode,
+  VolumeAttachment,
+  Namespace,
+  PodSelector,
+  NodeClass,
+};
+
+// The feature that a kind is watched for.
+enum class NeededBy : std::uint8_t { Always, NodeOverlays, CapacityBuffers, DefaultSpread };
+
+// How objects that are read as a T are watched and where a snapshot shows them.
+template <class T>
+struct WatchedKind {
+  Kind kind;
+  std::span<const model::Resource> resources;  // of NodeClasses, each cloud names its own
+  std::string_view purpose;                    // what it is read for, in the words of the RBAC rule
+  bool required = false;                       // nothing is planned before its first list
+  NeededBy needed_by = NeededBy::Always;
+  // nullptr: State puts pods, nodes and claims into the snapshot itself.
+  std::vector<std::shared_ptr<const T>> scheduling::Snapshot::*items = nullptr;
+};
+
+constexpr std::span<const model::Resource> only(const model::Resource& resource) {
+  return {&resource, 1};
+}
+
+inline constexpr std::string_view kPlans = "What every plan is made from.";
+inline constexpr std::string_view kVolumes =
+    "Volumes: where a pod can run, and when a drained node is free of them.";
+inline constexpr std::string_view kOwnKinds = "Our own kinds.";
+
+inline constexpr std::tuple kWatchedKinds{
+    WatchedKind<model::Pod>{
+        .kind = Kind::Pod,
+        .resources = only(model::kPodResource),
+        .purpose = kPlans,
+        .required = true,
+    },
+    WatchedKind<model::Node>{
+        .kind = Kind::Node,
+        .resources = only(model::kNodeResource),
+        .purpose = kPlans,
+        .required = true,
+    },
+    WatchedKind<model::NodePool>{
+        .kind = Kind::NodePool,
+        .resources = only(model::kNodePoolResource),
+        .purpose = kOwnKinds,
+        .required = true,
+        .items = &scheduling::Snapshot::node_pools,
+    },
+    WatchedKind<model::NodeClaim>{
+        .kind = Kind::NodeClaim,
+        .resources = only(model::kNodeClaimResource),
+        .purpose = kOwnKinds,
+        .required = true,
+    },
+    WatchedKind<model::NodeOverlay>{
+        .kind = Kind::NodeOverlay,
+        .resources = only(model::kNodeOverlayResource),
+        .purpose = kOwnKinds,
+        .required = true,
+        .needed_by = NeededBy::NodeOverlays,
+        .items = &scheduling::Snapshot::node_overlays,
+    },
+    WatchedKind<model::CapacityBuffer>{
+        .kind = Kind::CapacityBuffer,
+        .resources = only(model::kCapacityBufferResource),
+        .purpose =
+            "Room that is asked for before its pods are there (feature gate CapacityBuffer).",
+        .required = true,
+        .needed_by = NeededBy::CapacityBuffers,
+        .items = &scheduling::Snapshot::capacity_buffers,
+    },
+    WatchedKind<model::DaemonSet>{
+        .kind = Kind::DaemonSet,
+        .resources = only(model::kDaemonSetResource),
+        .purpose = "DaemonSets: what their pods will take of a node that does not exist yet.",
+        .items = &scheduling::Snapshot::daemon_sets,
+    },
+    WatchedKind<model::PodDisruptionBudget>{
+        .kind = Kind::PodDisruptionBudget,
+        .resources = only(model::kPodDisruptionBudgetResource),
+        .purpose = "Disruption budgets: which nodes cannot be emptied now.",
+        .items = &scheduling::Snapshot::disruption_budgets,
+    },
+    WatchedKind<model::PersistentVolumeClaim>{
+        .kind = Kind::PersistentVolumeClaim,
+        .resources = only(model::kPersistentVolumeClaimResource),
+        .purpose = kPlans,
+        .items = &scheduling::Snapshot::volume_claims,
+    },
+    WatchedKind<model::PersistentVolume>{
+        .kind = Kind::PersistentVolume,
+        .resources = only(model::kPersistentVolumeResource),
+        .purpose = kPlans,
+        .items = &scheduling::Snapshot::volumes,
+    },
+    WatchedKind<model::StorageClass>{
+        .kind = Kind::StorageClass,
+        .resources = only(model::kStorageClassResource),
+        .purpose = kVolumes,
+        .items = &scheduling::Snapshot::storage_classes,
+    },
+    WatchedKind<model::CSINode>{
+        .kind = Kind::CSINode,
+        .resources = only(model::kCSINodeResource),
+        .purpose = kVolumes,
+        .items = &scheduling::Snapshot::csi_nodes,
+    },
+    WatchedKind<model::VolumeAttachment>{
+        .kind = Kind::VolumeAttachment,
+        .resources = only(model::kVolumeAttachmentResource),
+        .purpose = kVolumes,
+        .items = &scheduling::Snapshot::volume_attachments,
+    },
+    WatchedKind<model::Namespace>{
+        .kind = Kind::Namespace,
+        .resources = only(model::kNamespaceResource),
+        .purpose = kPlans,
+        .items = &scheduling::Snapshot::namespaces,
+    },
+    // Required: a pod whose peers are not known would be spread over the nodes with nobody.
+    WatchedKind<model::PodSelector>{
+        .kind = Kind::PodSelector,
+        .resources = model::kPodSelectorResources,
+        .purpose =
+            "What selects pods that have no spread constraints of their own (--scheduler-config).",
+        .required = true,
+        .needed_by = NeededBy::DefaultSpread,
+        .items = &scheduling::Snapshot::pod_selectors,
+    },
+    WatchedKind<model::NodeClass>{
+        .kind = Kind::NodeClass,
+        .resources = {},
+        .purpose = "The NodeClasses of each cloud.",
+        .items = &scheduling::Snapshot::node_classes,
+    },
+};
+
+// Calls `visit` with each WatchedKind, in the order of the list.
+template <class Visit>
+constexpr void for_each_watched_kind(Visit visit) {
+  std::apply([&](const auto&... watched) { (visit(watched), ...); }, kWatchedKinds);
+}
+
+template <class T>
+inline constexpr Kind kKindOf = std::get<WatchedKind<T>>(kWatchedKinds).kind;
+
+// A shared object of any watched kind.
+namespace detail {
+template <class Tuple>
+struct AnyOf;
+template <class... T>
+struct AnyOf<std::tuple<WatchedKind<T>...>> {
+  using type = std::variant<std::shared_ptr<const T>...>;
+};
+}  // namespace detail
+using WatchedObject = detail::AnyOf<std::remove_const_t<decltype(kWatchedKinds)>>::type;
+
+}  // namespace millwright::cluster

@@ -1,0 +1,48 @@
+// Carries out the commands of module disruption. It fences the nodes, waits until no scheduling
+// attempt is in doubt, checks the command on a fresh snapshot, taints the nodes, creates
+// replacements, waits for them, and only then deletes. A command that cannot be finished is undone.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+
+namespace millwright::controllers {
+
+class BlockedNews;
+
+class Disruption {
+ public:
+  explicit Disruption(Services& services);
+  ~Disruption();
+  // Something that a decision depends on changed.
+  void notify() { signal_.notify(); }
+  base::Task<void> run(std::stop_token stop);
+
+ private:
+  bool buffers_are_known() const;
+  base::Task<void> undo_leftovers();
+  void report(const disruption::Decisions& decisions);
+  base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
+  base::Task<void> execute(disruption::Command command, std::stop_token stop);
+  base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
+  base::Task<bool> mark_candidates(disruption::Command command);
+  base::Task<base::Result<std::vector<std::string>>> create_replacements(
+      disruption::Command command);
+  base::Task<bool> await_replacements(disruption::Command command,
+                                      std::vector<std::string> replacements, std::stop_token stop);
+  base::Task<void> delete_candidates(disruption::Command command);
+  base::Task<void> undo(std::vector<std::string> claims);
+  std::shared_ptr<disruption::Input> make_input(std::set<std::string, std::less<>> busy) const;
+
+  Services services_;
+  base::Signal signal_;
+  base::Signal progress_;                    // for commands that wait for their replacements
+  std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+  std::unique_ptr<BlockedNews> news_;
+};
+
+}  // namespace millwright::controllers

@@ -1,0 +1,50 @@
+// Keeps the certificates of the webhooks and the extender in a Secret that every replica shares.
+// They are issued when absent and renewed in time; empty tls.crt to renew at once, or ca.key for a
+// new CA. A deleted Secret is written again. Servers get every new bundle, and the webhook
+// configurations get its CA.
+#pragma once
+
+#include "millwright/base/log.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/certs/certs.hpp"
+#include "millwright/kube/client.hpp"
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace millwright::controllers {
+
+struct CertificateOptions {
+  std::string namespace_ = "kube-system";
+  std::string secret = "millwright-certs";
+  certs::Policy policy;
+  // Name of the mutating and the validating webhook configuration that get the CA, if they exist.
+  std::string webhook_configuration = "millwright";
+  base::Duration look_again = std::chrono::minutes(1);
+};
+
+class Certificates {
+ public:
+  // `on_bundle` is called on the loop with every new bundle, the first one included.
+  Certificates(kube::Client& client, base::Metrics& metrics, base::Logger log,
+               CertificateOptions options, std::function<void(const certs::Bundle&)> on_bundle);
+
+  // Until `stop`. Failures are logged and tried again; the last good bundle stays in use.
+  base::Task<void> run(std::stop_token stop);
+  // Reads the Secret once, writes what is due and hands a new bundle to `on_bundle`.
+  base::Task<base::Result<certs::Bundle>> keep();
+
+ private:
+  base::Task<base::Result<>> inject(model::Resource resource, std::string ca_bundle);
+
+  kube::Client& client_;
+  base::Metrics& metrics_;
+  base::Logger log_;
+  CertificateOptions options_;
+  std::function<void(const certs::Bundle&)> on_bundle_;
+  std::optional<certs::Bundle> current_;
+};
+
+}  // namespace millwright::controllers

@@ -1,0 +1,33 @@
+// Which pod changes restart consolidateAfter: a pod of no DaemonSet is bound, ends, begins to
+// terminate or is gone (Karpenter's nodeclaim.podevents).
+#pragma once
+
+#include "millwright/model/pod.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace millwright::controllers {
+
+class PodTransitions {
+ public:
+  // `on_event` gets the node's name.
+  explicit PodTransitions(std::function<void(std::string_view node)> on_event)
+      : on_event_(std::move(on_event)) {}
+  void upsert(const model::Pod& pod);
+  void remove(std::string_view uid);
+
+ private:
+  enum class Phase : std::uint8_t { Bound, Terminating, Ended };
+  struct Last {
+    Phase phase;
+    std::string node;
+  };
+  std::function<void(std::string_view)> on_event_;
+  std::unordered_map<std::string, Last> last_;  // bound pods only, by uid
+};
+
+}  // namespace millwright::controllers

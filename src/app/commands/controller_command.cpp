@@ -1,0 +1,81 @@
+#include "app/commands/controller_command.hpp"
+
+#include "app/program/program.hpp"
+#include "app/program/signals.hpp"
+#include "millwright/app/cluster_clock.hpp"
+#include "millwright/base/version.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+namespace millwright::app {
+namespace {
+
+constexpr auto kStopLimit = std::chrono::seconds(10);
+constexpr auto kClockLimit = std::chrono::milliseconds(5'000);
+
+// An API server that cannot be reached is reported later, when the program is built.
+base::TimePoint start_time(const Settings& settings, const Environment& environment) {
+  auto config = api_server_config(settings, environment);
+  const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit)
+                              : std::optional<base::TimePoint>();
+  return choose_start(base::system_now(), cluster);
+}
+
+base::Task<void> stop_program(Program& program, base::RealLoop& loop) {
+  co_await program.stop();
+  loop.stop();
+}
+
+}  // namespace
+
+int run_controller(const std::map<std::string, std::string>& flags,
+                   const Environment& environment) {
+  const LoadedSettings loaded = load_settings(flags, environment);
+  for (const auto& problem : loaded.problems) {
+    std::fprintf(stderr, "millwright controller: %s\n", problem.c_str());
+  }
+  if (!loaded.problems.empty()) {
+    return 2;
+  }
+  base::RealLoop loop(1.0, start_time(loaded.settings, environment));
+  base::Logger log(base::stdout_sink(loaded.settings.log_level, loaded.settings.log_format,
+                                     [&loop] { return loop.now(); }),
+                   "controller");
+  if (const std::string commit = base::commit(); !commit.empty()) {
+    log = log.with({{"commit", commit}});
+  }
+  for (const auto& warning : loaded.warnings) {
+    log.warn(warning);
+  }
+  std::function<void()> on_stop;  // set before the loop runs, called on it
+  const Signals signals([&](int) {
+    loop.post([&on_stop] {
+      // Taken out first: it runs once, and must outlive its own call.
+      if (const auto stop = std::exchange(on_stop, nullptr)) {
+        stop();
+      }
+    });
+  });
+  Program program(loaded.settings, loop, log);
+  const auto built = program.build(environment);
+  if (!built) {
+    std::fprintf(stderr, "millwright controller: %s\n", built.error().message.c_str());
+    return 1;
+  }
+  base::TaskGroup stopping(loop);
+  on_stop = [&] {
+    log.info("stopping");
+    stopping.spawn(stop_program(program, loop));
+    loop.after(kStopLimit, [&] {
+      log.error("stopping took too long; leaving");
+      loop.stop();
+    });
+  };
+  program.start();
+  loop.run();
+  return 0;
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,255 @@
+#include "millwright/app/install.hpp"
+
+#include "app/install/install_parts.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/schema/schema.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+namespace millwright::app {
+namespace install {
+namespace {
+
+namespace json = boost::json;
+
+// "# " before each line of a text that is wrapped at 100 columns.
+std::string comment(std::string_view text, std::string_view indent) {
+  constexpr std::size_t kColumns = 98;
+  std::string out;
+  std::string line;
+  const auto flush = [&] {
+    out.append(indent).append("# ").append(line).append("\n");
+    line.clear();
+  };
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    if (!line.empty() && indent.size() + 3 + line.size() + word.size() > kColumns) {
+      flush();
+    }
+    line.append(line.empty() ? "" : " ").append(word);
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+  }
+  if (!line.empty()) {
+    flush();
+  }
+  return out;
+}
+
+std::string to_text(const Document& document) {
+  std::string out = "---\n" + comment(document.why, "");
+  if (document.rule_reasons.empty()) {
+    return out + model::to_yaml(document.object);
+  }
+  json::object head = document.object.as_object();
+  const json::array rules = head.at("rules").as_array();
+  head.erase("rules");
+  out += model::to_yaml(head) + "rules:\n";
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    out += comment(document.rule_reasons[i], "") + model::to_yaml(json::array{rules[i]});
+  }
+  return out;
+}
+
+std::string to_text(const Documents& documents) {
+  std::string out;
+  for (const auto& document : documents) {
+    out += to_text(document);
+  }
+  return out;
+}
+
+void append(Documents& to, Documents more) {
+  std::move(more.begin(), more.end(), std::back_inserter(to));
+}
+
+// RFC 1123 label: what a namespace's name may be.
+bool is_label(std::string_view text) {
+  const auto inner = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), inner) &&
+         text.front() != '-' && text.back() != '-';
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](unsigned char c) { return std::isgraph(c) != 0; });
+}
+
+base::Result<> check(const InstallOptions& options) {
+  const auto invalid = [](std::string message) {
+    return base::fail(base::ErrorKind::Invalid, std::move(message));
+  };
+  if (!is_label(options.namespace_)) {
+    return invalid("--namespace must be lower-case letters, digits and dashes, at most 63, not \"" +
+                   options.namespace_ + "\"");
+  }
+  if (!options.lease_namespace.empty() && !is_label(options.lease_namespace)) {
+    return invalid("--leader-election-namespace must be the name of a namespace, not \"" +
+                   options.lease_namespace + "\"");
+  }
+  constexpr int kMostReplicas = 9;
+  if (options.replicas < 1 || options.replicas > kMostReplicas) {
+    return invalid("--replicas must be from 1 to 9, not " + std::to_string(options.replicas));
+  }
+  if (!options.image.empty() && !is_word(options.image)) {
+    return invalid("--image must be an image reference without blanks, not \"" + options.image +
+                   "\"");
+  }
+  if (!is_word(options.scheduler_image)) {
+    return invalid("--scheduler-image must be an image reference without blanks, not \"" +
+                   options.scheduler_image + "\"");
+  }
+  if (!options.clouds.empty() && options.clouds != "aws") {
+    return invalid("--clouds must be aws or empty, not \"" + options.clouds + "\"");
+  }
+  if (!options.cluster_name.empty() && !is_word(options.cluster_name)) {
+    return invalid("--cluster-name must not hold blanks, as \"" + options.cluster_name + "\" does");
+  }
+  if (!options.clouds.empty() && options.cluster_name.empty()) {
+    return invalid("--clouds aws needs --cluster-name: instances are tagged with it");
+  }
+  const auto& simulated = options.simulated_clouds;
+  if (!options.clouds.empty() &&
+      std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
+    return invalid("--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one");
+  }
+  if (!is_word(options.cluster_ip) || !is_word(options.ca_data)) {
+    return invalid("--cluster-ip and --ca-data must not be empty or hold blanks");
+  }
+  return {};
+}
+
+Documents everything(const InstallOptions& options) {
+  Documents documents = namespace_and_crds(options);
+  append(documents, permissions(options));
+  append(documents, workload(options));
+  append(documents, webhooks(options));
+  if (options.mode == InstallMode::SecondScheduler) {
+    append(documents, second_scheduler(options));
+  }
+  return documents;
+}
+
+}  // namespace
+
+std::string_view install_mode_name(InstallMode mode) {
+  switch (mode) {
+    case InstallMode::Extender:
+      return "extender";
+    case InstallMode::SecondScheduler:
+      return "second-scheduler";
+    case InstallMode::Alone:
+      break;
+  }
+  return "alone";
+}
+
+json::array strings(std::initializer_list<std::string_view> texts) {
+  json::array out;
+  for (const auto text : texts) {
+    out.emplace_back(text);
+  }
+  return out;
+}
+
+json::object labels(std::string_view application) {
+  return {{"app.kubernetes.io/name", application}, {"app.kubernetes.io/instance", kName}};
+}
+
+json::object header(const Target& target) {
+  json::object metadata{{"name", target.name}};
+  if (!target.namespace_.empty()) {
+    metadata["namespace"] = target.namespace_;
+  }
+  metadata["labels"] = labels(target.application);
+  return {
+      {"apiVersion", target.api_version}, {"kind", target.kind}, {"metadata", std::move(metadata)}};
+}
+
+Documents namespace_and_crds(const InstallOptions& options) {
+  Documents documents;
+  // A namespace that every cluster has is not ours to apply, label or delete.
+  if (!options.namespace_.starts_with("kube-") && options.namespace_ != "default") {
+    json::object space = header({"v1", "Namespace", options.namespace_, {}});
+    auto& own = space.at("metadata").at("labels").as_object();
+    own["pod-security.kubernetes.io/enforce"] = "restricted";
+    documents.push_back({"Pods here meet the strictest Pod Security level.", std::move(space), {}});
+  }
+  if (options.crds) {
+    for (const auto* kind : schema::all_kinds()) {
+      documents.push_back(
+          {"Deleting this definition deletes its objects, and with them their nodes.",
+           schema::crd(*kind),
+           {}});
+    }
+  }
+  return documents;
+}
+
+}  // namespace install
+
+base::Result<InstallMode> parse_install_mode(std::string_view text) {
+  if (text == "extender") {
+    return InstallMode::Extender;
+  }
+  if (text == "second-scheduler") {
+    return InstallMode::SecondScheduler;
+  }
+  if (text == "alone") {
+    return InstallMode::Alone;
+  }
+  return base::fail(
+      base::ErrorKind::Invalid,
+      "--mode must be extender, second-scheduler or alone, not \"" + std::string(text) + "\"");
+}
+
+base::Result<InstallPart> parse_install_part(std::string_view text) {
+  if (text == "all") {
+    return InstallPart::Everything;
+  }
+  if (text == "stanza") {
+    return InstallPart::SchedulerStanza;
+  }
+  if (text == "second-scheduler") {
+    return InstallPart::SecondScheduler;
+  }
+  if (text == "opt-in-policy") {
+    return InstallPart::OptInPolicy;
+  }
+  return base::fail(base::ErrorKind::Invalid,
+                    "--part must be all, stanza, second-scheduler or opt-in-policy, not \"" +
+                        std::string(text) + "\"");
+}
+
+base::Result<std::string> install_text(const InstallOptions& options) {
+  auto checked = install::check(options);
+  if (!checked) {
+    return tl::unexpected(std::move(checked).error());
+  }
+  switch (options.part) {
+    case InstallPart::SchedulerStanza:
+      return install::comment(
+                 "For the KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) of an "
+                 "existing kube-scheduler. CLUSTER_IP is the address of Service millwright: on the "
+                 "host network its name does not resolve. CA_DATA is ca.crt of Secret "
+                 "millwright-certs, as it stands there; kube-scheduler reads it once, at its "
+                 "start. See docs/install.md.",
+                 "") +
+             model::to_yaml(install::scheduler_stanza(options));
+    case InstallPart::SecondScheduler:
+      return install::to_text(install::second_scheduler(options));
+    case InstallPart::OptInPolicy:
+      return install::to_text(install::opt_in_policy());
+    case InstallPart::Everything:
+      break;
+  }
+  return install::to_text(install::everything(options));
+}
+
+}  // namespace millwright::app

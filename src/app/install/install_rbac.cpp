@@ -1,0 +1,280 @@
+// The RBAC rules: only what the program asks of the API server, each with its reason. What is
+// listed and watched comes from the list of watched kinds.
+#include "app/install/install_parts.hpp"
+#include "millwright/cluster/watched_kinds.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::app::install {
+namespace {
+
+namespace json = boost::json;
+using Texts = std::initializer_list<std::string_view>;
+
+struct Rule {
+  std::string why;
+  json::array groups;
+  json::array resources;
+  json::array verbs;
+  json::array names;  // empty: any
+};
+
+Document role(const Target& target, std::string why, const std::vector<Rule>& rules) {
+  Document document{std::move(why), header(target), {}};
+  json::array list;
+  for (const auto& rule : rules) {
+    json::object item{{"apiGroups", rule.groups}, {"resources", rule.resources}};
+    if (!rule.names.empty()) {
+      item["resourceNames"] = rule.names;
+    }
+    item["verbs"] = rule.verbs;
+    list.push_back(std::move(item));
+    document.rule_reasons.push_back(rule.why);
+  }
+  document.object.as_object()["rules"] = std::move(list);
+  return document;
+}
+
+struct NodeClassKind {
+  std::string_view cloud;
+  std::string_view group;
+  std::string_view resource;
+};
+constexpr NodeClassKind kNodeClasses[] = {
+    {"kwok", "karpenter.kwok.sh", "kwoknodeclasses"},
+    {"AWS", "karpenter.k8s.aws", "ec2nodeclasses"},
+    {"Alibaba Cloud", "karpenter.k8s.alibabacloud", "ecsnodeclasses"},
+    {"Huawei Cloud", "karpenter.k8s.huawei", "ccenodeclasses"}};
+
+constexpr std::string_view kLegacy = "Legacy kinds, which become NodePools and EC2NodeClasses.";
+
+// Lets `resource` be listed and watched: in a rule of the same purpose and API group, or a new one.
+void add_watch(std::vector<Rule>& rules, const model::Resource& resource,
+               std::string_view purpose) {
+  const json::array groups = strings({resource.group});
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) {
+    return rule.groups == groups && rule.why == purpose;
+  });
+  if (found != rules.end()) {
+    found->resources.emplace_back(resource.plural);
+    return;
+  }
+  rules.push_back(
+      {std::string(purpose), groups, strings({resource.plural}), strings({"list", "watch"}), {}});
+}
+
+std::vector<Rule> watch_rules() {
+  std::vector<Rule> rules;
+  cluster::for_each_watched_kind([&]<class T>(const cluster::WatchedKind<T>& kind) {
+    for (const auto& resource : kind.resources) {
+      add_watch(rules, resource, kind.purpose);
+    }
+  });
+  for (const auto& node_class : kNodeClasses) {
+    rules.push_back({"The NodeClasses of " + std::string(node_class.cloud) + ".",
+                     strings({node_class.group}),
+                     strings({node_class.resource}),
+                     strings({"list", "watch"}),
+                     {}});
+  }
+  add_watch(rules, model::kProvisionerResource, kLegacy);
+  add_watch(rules, model::kAwsNodeTemplateResource, kLegacy);
+  for (auto& rule : rules) {
+    std::sort(rule.resources.begin(), rule.resources.end(),
+              [](const auto& a, const auto& b) { return a.as_string() < b.as_string(); });
+  }
+  return rules;
+}
+
+std::vector<Rule> read_rules() {
+  std::vector<Rule> rules = watch_rules();
+  rules.push_back({"The pods that a CapacityBuffer asks for room for.",
+                   strings({""}),
+                   strings({"podtemplates"}),
+                   strings({"get"}),
+                   {}});
+  rules.push_back({"The same, of a workload.",
+                   strings({"apps"}),
+                   strings({"deployments", "statefulsets"}),
+                   strings({"get"}),
+                   {}});
+  rules.push_back(
+      {"The same; and which ReplicaSet makes a Deployment's pods now, when room is kept "
+       "for those.",
+       strings({"apps"}),
+       strings({"replicasets"}),
+       strings({"get", "list"}),
+       {}});
+  return rules;
+}
+
+std::vector<Rule> own_kind_rules() {
+  std::vector<Rule> rules{
+      {"One NodeClaim per instance: created before the cloud is asked, marked and given a "
+       "finalizer "
+       "(patch), removed when its node is not needed; get proves one gone before its instance is "
+       "ended.",
+       strings({"karpenter.sh"}),
+       strings({"nodeclaims"}),
+       strings({"create", "delete", "get", "patch"}),
+       {}},
+      {"Conditions and sizes, where people and scripts look for them.",
+       strings({"karpenter.sh"}),
+       strings({"nodeclaims/status", "nodeoverlays/status", "nodepools/status"}),
+       strings({"patch"}),
+       {}},
+      {"How much room a CapacityBuffer comes to, and whether it is there.",
+       strings({"autoscaling.x-k8s.io"}),
+       strings({"capacitybuffers/status"}),
+       strings({"patch"}),
+       {}},
+      {"The hash annotations that drift is told by; and a legacy Provisioner becomes a NodePool of "
+       "its own (server-side apply is patch, and create the first time).",
+       strings({"karpenter.sh"}),
+       strings({"nodepools"}),
+       strings({"create", "patch"}),
+       {}},
+  };
+  rules.push_back(
+      {"Hash annotations and a finalizer of the NodeClasses of AWS. A legacy "
+       "AWSNodeTemplate becomes one (server-side apply).",
+       strings({"karpenter.k8s.aws"}),
+       strings({"ec2nodeclasses"}),
+       strings({"create", "patch"}),
+       {}});
+  for (const auto& [cloud, group, kind] : kNodeClasses) {
+    rules.push_back({"What the NodeClasses of " + std::string(cloud) +
+                         " were resolved to, and whether they are Ready.",
+                     strings({group}),
+                     strings({std::string(kind) + "/status"}),
+                     strings({"patch"}),
+                     {}});
+  }
+  return rules;
+}
+
+std::vector<Rule> write_rules(const InstallOptions& options) {
+  std::vector<Rule> rules = own_kind_rules();
+  rules.push_back(
+      {"Nodes get labels, taints and a finalizer as they register, a taint when they "
+       "are chosen for removal, and go when their instance has ended.",
+       strings({""}),
+       strings({"nodes"}),
+       strings({"delete", "patch"}),
+       {}});
+  if (!options.simulated_clouds.empty()) {
+    rules.push_back(
+        {"Only for --simulated-clouds: instances that exist in memory have no kubelet "
+         "to register their Node.",
+         strings({""}),
+         strings({"nodes"}),
+         strings({"create", "get"}),
+         {}});
+  }
+  rules.push_back({"Draining asks the Eviction API, which keeps disruption budgets.",
+                   strings({""}),
+                   strings({"pods/eviction"}),
+                   strings({"create"}),
+                   {}});
+  json::array pod_verbs = strings({"delete"});
+  std::string why =
+      "Past a NodeClaim's terminationGracePeriod pods that cannot be evicted are deleted in time "
+      "for their own grace period.";
+  if (options.mode != InstallMode::Alone) {
+    pod_verbs = strings({"delete", "patch"});
+    why +=
+        " An annotation (patch) wakes a pod that the extender had refused; kube-scheduler tries it "
+        "again at once.";
+  }
+  rules.push_back({why, strings({""}), strings({"pods"}), pod_verbs, {}});
+  rules.push_back({"Events tell people what was done, and why something was not.",
+                   strings({""}),
+                   strings({"events"}),
+                   strings({"create", "patch"}),
+                   {}});
+  rules.push_back(
+      {"Our own webhook configurations, by name: the CA that the API server must trust.",
+       strings({"admissionregistration.k8s.io"}),
+       strings({"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}),
+       strings({"get", "patch"}), strings({kName})});
+  return rules;
+}
+
+json::object subject(const InstallOptions& options) {
+  return {{"kind", "ServiceAccount"}, {"name", kName}, {"namespace", options.namespace_}};
+}
+
+// Binds the role of the same name to our ServiceAccount.
+Document binding(const Target& target, std::string_view role_kind, const InstallOptions& options) {
+  json::object object = header(target);
+  object["roleRef"] = json::object{
+      {"apiGroup", "rbac.authorization.k8s.io"}, {"kind", role_kind}, {"name", target.name}};
+  object["subjects"] = json::array{subject(options)};
+  return {{}, std::move(object), {}};
+}
+
+std::vector<Rule> shared_rules(const InstallOptions& options) {
+  std::vector<Rule> rules{
+      {"Read, and written again when a certificate is due.", strings({""}), strings({"secrets"}),
+       strings({"get", "update"}), strings({kCertificateSecret})},
+      {"Made once; a create cannot be limited to a name.",
+       strings({""}),
+       strings({"secrets"}),
+       strings({"create"}),
+       {}}};
+  if (options.mode != InstallMode::Alone) {
+    rules.push_back(
+        {"A scheduler keeps its connection to one replica: that one says here that it "
+         "is called.",
+         strings({"coordination.k8s.io"}), strings({"leases"}), strings({"get", "update"}),
+         strings({controllers::kExtenderLease})});
+    rules.push_back({"Made once.",
+                     strings({"coordination.k8s.io"}),
+                     strings({"leases"}),
+                     strings({"create"}),
+                     {}});
+  }
+  return rules;
+}
+
+constexpr std::string_view kRbac = "rbac.authorization.k8s.io/v1";
+
+}  // namespace
+
+Documents permissions(const InstallOptions& options) {
+  const std::string lease_namespace =
+      options.lease_namespace.empty() ? options.namespace_ : options.lease_namespace;
+  Documents documents;
+  documents.push_back(
+      {{}, header({"v1", "ServiceAccount", std::string(kName), options.namespace_}), {}});
+  documents.push_back(role({kRbac, "ClusterRole", "millwright-read", {}},
+                           "What every replica looks at.", read_rules()));
+  documents.push_back(role({kRbac, "ClusterRole", "millwright-write", {}},
+                           "What the leader changes.", write_rules(options)));
+  documents.push_back(role({kRbac, "Role", "millwright-certificates", options.namespace_},
+                           "What the replicas share: the CA and the serving certificate, and "
+                           "whether a scheduler calls.",
+                           shared_rules(options)));
+  documents.push_back(role(
+      {kRbac, "Role", "millwright-leader-election", lease_namespace},
+      "Which replica leads. Karpenter's own name: in Karpenter's namespace the two take turns.",
+      {{"Read and renewed.", strings({"coordination.k8s.io"}), strings({"leases"}),
+        strings({"get", "update"}), strings({kLeaseName})},
+       {"Made once; a create cannot be limited to a name.",
+        strings({"coordination.k8s.io"}),
+        strings({"leases"}),
+        strings({"create"}),
+        {}}}));
+  for (const char* name : {"millwright-read", "millwright-write"}) {
+    documents.push_back(binding({kRbac, "ClusterRoleBinding", name, {}}, "ClusterRole", options));
+  }
+  documents.push_back(binding({kRbac, "RoleBinding", "millwright-certificates", options.namespace_},
+                              "Role", options));
+  documents.push_back(binding({kRbac, "RoleBinding", "millwright-leader-election", lease_namespace},
+                              "Role", options));
+  return documents;
+}
+
+}  // namespace millwright::app::install

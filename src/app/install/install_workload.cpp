@@ -1,0 +1,155 @@
+// The Deployment, its disruption budget, and the Service that kube-scheduler, the API server and
+// Prometheus call.
+#include "app/install/install_parts.hpp"
+#include "millwright/base/version.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::app::install {
+namespace {
+
+namespace json = boost::json;
+
+json::object probe(std::string_view path) {
+  return {{"httpGet", json::object{{"path", path}, {"port", "health"}}}};
+}
+
+json::object port(std::string_view name, int number) {
+  return {{"name", name}, {"containerPort", number}};
+}
+
+json::array arguments(const InstallOptions& options) {
+  std::string clouds;
+  for (const auto profile : options.simulated_clouds) {
+    clouds.append(clouds.empty() ? "" : ",").append(cloud::to_string(profile));
+  }
+  json::array list{"controller"};
+  if (!options.clouds.empty()) {
+    list.push_back(json::value("--clouds=" + options.clouds));
+  }
+  list.push_back(json::value("--simulated-clouds=" + clouds));
+  return list;
+}
+
+json::array environment(const InstallOptions& options) {
+  json::array variables;
+  variables.push_back(json::object{
+      {"name", "POD_NAMESPACE"},
+      {"valueFrom",
+       json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}});
+  variables.push_back(
+      json::object{{"name", "SCHEDULER_WIRING"}, {"value", install_mode_name(options.mode)}});
+  if (!options.cluster_name.empty()) {
+    variables.push_back(json::object{{"name", "CLUSTER_NAME"}, {"value", options.cluster_name}});
+  }
+  if (!options.lease_namespace.empty()) {
+    variables.push_back(
+        json::object{{"name", "LEADER_ELECTION_NAMESPACE"}, {"value", options.lease_namespace}});
+  }
+  return variables;
+}
+
+json::object container(const InstallOptions& options) {
+  const std::string image =
+      options.image.empty() ? std::string("millwright:") + base::version() : options.image;
+  json::object ready = probe("/readyz");
+  ready["periodSeconds"] = 5;
+  json::object alive = probe("/healthz");
+  alive["initialDelaySeconds"] = 10;
+  return {
+      {"name", kName},
+      {"image", image},
+      {"imagePullPolicy", "IfNotPresent"},
+      {"args", arguments(options)},
+      {"env", environment(options)},
+      {"ports", json::array{port("https", 8443), port("metrics", 8080), port("health", 8081)}},
+      {"livenessProbe", std::move(alive)},
+      {"readinessProbe", std::move(ready)},
+      {"resources", json::object{{"requests", json::object{{"cpu", "200m"}, {"memory", "256Mi"}}},
+                                 {"limits", json::object{{"memory", "1Gi"}}}}},
+      {"securityContext", container_security()}};
+}
+
+json::object pod_spec(const InstallOptions& options) {
+  return {{"serviceAccountName", kName},
+          {"priorityClassName", "system-cluster-critical"},
+          {"securityContext", pod_security()},
+          {"nodeSelector", json::object{{"kubernetes.io/os", "linux"}}},
+          {"tolerations", tolerations()},
+          {"affinity", affinity(kName)},
+          {"containers", json::array{container(options)}}};
+}
+
+json::object service_port(std::string_view name, int number) {
+  return {{"name", name}, {"port", number}, {"targetPort", name}, {"protocol", "TCP"}};
+}
+
+}  // namespace
+
+json::object pod_security() {
+  return {{"runAsNonRoot", true},
+          {"runAsUser", 65532},
+          {"runAsGroup", 65532},
+          {"seccompProfile", json::object{{"type", "RuntimeDefault"}}}};
+}
+
+json::object container_security() {
+  return {{"allowPrivilegeEscalation", false},
+          {"readOnlyRootFilesystem", true},
+          {"capabilities", json::object{{"drop", strings({"ALL"})}}}};
+}
+
+json::object affinity(std::string_view application) {
+  const json::object bought{{"key", "karpenter.sh/nodepool"}, {"operator", "DoesNotExist"}};
+  const json::object term{{"matchExpressions", json::array{bought}}};
+  const json::object replicas{{"labelSelector", json::object{{"matchLabels", labels(application)}}},
+                              {"topologyKey", "kubernetes.io/hostname"}};
+  return {{"nodeAffinity", json::object{{"requiredDuringSchedulingIgnoredDuringExecution",
+                                         json::object{{"nodeSelectorTerms", json::array{term}}}}}},
+          {"podAntiAffinity", json::object{{"requiredDuringSchedulingIgnoredDuringExecution",
+                                            json::array{replicas}}}}};
+}
+
+json::array tolerations() {
+  return json::array{json::object{{"key", "CriticalAddonsOnly"}, {"operator", "Exists"}}};
+}
+
+json::object disruption_budget(std::string_view name, const std::string& namespace_) {
+  json::object budget =
+      header({"policy/v1", "PodDisruptionBudget", std::string(name), namespace_, name});
+  budget["spec"] = json::object{{"maxUnavailable", 1},
+                                {"selector", json::object{{"matchLabels", labels(name)}}}};
+  return budget;
+}
+
+Documents workload(const InstallOptions& options) {
+  json::object service = header({"v1", "Service", std::string(kName), options.namespace_});
+  service["spec"] = json::object{
+      {"selector", labels(kName)},
+      {"ports", json::array{service_port("https", 443), service_port("metrics", 8080)}}};
+  json::object deployment =
+      header({"apps/v1", "Deployment", std::string(kName), options.namespace_});
+  deployment["spec"] = json::object{
+      {"replicas", options.replicas},
+      {"revisionHistoryLimit", 10},
+      {"strategy", json::object{{"type", "RollingUpdate"},
+                                {"rollingUpdate", json::object{{"maxUnavailable", 1}}}}},
+      {"selector", json::object{{"matchLabels", labels(kName)}}},
+      {"template", json::object{{"metadata", json::object{{"labels", labels(kName)}}},
+                                {"spec", pod_spec(options)}}}};
+  Documents documents;
+  documents.push_back(
+      {"443: the extender for kube-scheduler and the webhooks for the API server; "
+       "every replica answers alike.",
+       std::move(service),
+       {}});
+  documents.push_back({{}, disruption_budget(kName, options.namespace_), {}});
+  documents.push_back(
+      {"One replica leads and writes; the other keeps the same cluster state, answers "
+       "kube-scheduler and takes over.",
+       std::move(deployment),
+       {}});
+  return documents;
+}
+
+}  // namespace millwright::app::install

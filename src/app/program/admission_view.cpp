@@ -1,0 +1,56 @@
+#include "app/program/admission_view.hpp"
+
+#include <map>
+#include <utility>
+
+namespace millwright::app {
+namespace {
+
+using TypesByNodeClass = std::map<model::NodeClassReference, scheduling::InstanceTypes>;
+
+model::NodeClassReference reference_to(const model::NodeClass& node_class) {
+  return {.group = node_class.api_version.substr(0, node_class.api_version.find('/')),
+          .kind = node_class.kind,
+          .name = node_class.meta.name};
+}
+
+}  // namespace
+
+std::shared_ptr<const webhooks::ClusterSnapshot> AdmissionView::get() const {
+  const std::scoped_lock lock(mutex_);
+  return cluster_;
+}
+
+void AdmissionView::refresh(const controllers::Services& services) {
+  const auto snapshot = services.state.snapshot();
+  auto cluster = std::make_shared<webhooks::ClusterSnapshot>();
+  auto types = std::make_shared<TypesByNodeClass>();
+  for (const auto& pool : snapshot->node_pools) {
+    cluster->node_pools.push_back(*pool);
+  }
+  for (const auto& node_class : snapshot->node_classes) {
+    cluster->node_classes.push_back(*node_class);
+    auto reference = reference_to(*node_class);
+    const auto* provider = services.providers.find(reference.group, reference.kind);
+    if (provider == nullptr) {
+      continue;
+    }
+    if (auto found = provider->instance_types(model::NodePool{}, *node_class)) {
+      types->emplace(std::move(reference), *std::move(found));
+    }
+  }
+  for (const auto& provider : services.providers.all()) {
+    const auto kinds = provider->node_classes();
+    cluster->served_node_classes.insert(cluster->served_node_classes.end(), kinds.begin(),
+                                        kinds.end());
+  }
+  cluster->instance_types = [types](const model::NodeClassReference& reference) {
+    const auto found = types->find(reference);
+    return found == types->end() ? nullptr : found->second;
+  };
+  cluster->now = services.loop.now();
+  const std::scoped_lock lock(mutex_);
+  cluster_ = std::move(cluster);
+}
+
+}  // namespace millwright::app

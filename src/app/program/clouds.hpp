@@ -1,0 +1,42 @@
+// The clouds that the settings name, each behind a Provider: AWS, and simulated ones in this
+// process or in another. Loop thread only.
+#pragma once
+
+#include "millwright/app/settings.hpp"
+#include "millwright/cloud/provider.hpp"
+#include "millwright/cloud/simulated.hpp"
+#include "millwright/net/client.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace millwright::app {
+
+class Clouds {
+ public:
+  Clouds(base::Loop& loop, base::Metrics& metrics, base::Logger log)
+      : loop_(loop), metrics_(metrics), log_(std::move(log)) {}
+  ~Clouds();
+  Clouds(const Clouds&) = delete;
+  Clouds& operator=(const Clouds&) = delete;
+
+  // `nodes` learns of the instances of simulated clouds in this process and outlives them.
+  base::Result<> open(const Settings& settings, const Environment& environment,
+                      cloud::InstanceListener& nodes);
+  cloud::ProviderSet& providers() { return providers_; }
+
+ private:
+  void add(std::unique_ptr<cloud::Provider> provider);
+  base::Result<> open_aws(const Settings& settings, const Environment& environment);
+  base::Result<> open_simulated(const Settings& settings, cloud::Profile profile,
+                                cloud::InstanceListener& nodes);
+
+  base::Loop& loop_;
+  base::Metrics& metrics_;
+  base::Logger log_;
+  std::unique_ptr<net::Client> client_;
+  cloud::ProviderSet providers_;
+  std::vector<cloud::SimulatedCloud*> simulated_;  // of providers_
+};
+
+}  // namespace millwright::app

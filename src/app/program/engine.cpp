@@ -1,0 +1,184 @@
+#include "millwright/app/engine.hpp"
+
+#include "app/program/admission_view.hpp"
+#include "app/program/controller_set.hpp"
+#include "app/program/event_routes.hpp"
+#include "app/program/metrics_page.hpp"
+#include "millwright/controllers/feed.hpp"
+#include "millwright/controllers/nodeclaim/interruption.hpp"
+#include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace millwright::app {
+
+struct Engine::Impl {
+  explicit Impl(EngineParts parts)
+      : chronicle(parts.metrics, parts.loop.now()),
+        state(ledger),
+        events(parts.client, "karpenter", parts.seed + 1, parts.log.named("events")),
+        services{.loop = parts.loop,
+                 .compute = parts.compute,
+                 .client = parts.client,
+                 .state = state,
+                 .ledger = ledger,
+                 .providers = parts.providers,
+                 .events = events,
+                 .metrics = parts.metrics,
+                 .chronicle = chronicle,
+                 .registration_health = registration_health,
+                 .log = parts.log,
+                 .options = parts.options,
+                 .seed = parts.seed,
+                 .overlays = parts.options.node_overlay ? &overlay_cache : nullptr,
+                 .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr},
+        controller_set(services),
+        transitions([this](std::string_view node) { controller_set.claim_status.pod_event(node); }),
+        routes(services, controller_set, [this] { refresh_views(); }),
+        extender({.snapshot = [this] { return state.latest(); },
+                  .ledger = &ledger,
+                  .now = [&loop = parts.loop] { return loop.now(); },
+                  .on_refused = [this](const extender::PodFacts& pod,
+                                       bool everywhere) { pod_refused(pod, everywhere); },
+                  .metrics = &parts.metrics},
+                 parts.policy),
+        admission([this] { return admission_view.get(); }) {
+    state.on_change([this](cluster::Kind kind, const model::ObjectKey& key) {
+      publish();
+      routes.object_changed(kind, key);
+    });
+    state.on_problem([this](const std::string& problem) {
+      services.log.warn("ignoring a mirror annotation", {{"problem", problem}});
+    });
+    for (const auto& provider : parts.providers.all()) {
+      provider->on_catalog_change([this] { routes.catalog_changed(); });
+      provider->on_interruption(
+          [this](cloud::InstanceNotice notice) { act_on_notice(std::move(notice)); });
+      provider->set_recorded([this](std::string_view id) { return is_recorded(id); });
+    }
+  }
+
+  // Any thread. Nothing happens if the engine is gone when its turn comes.
+  template <class Work>
+  void on_loop(Work work) {
+    services.loop.post([weak = std::weak_ptr(life), work = std::move(work)] {
+      if (weak.lock()) {
+        work();
+      }
+    });
+  }
+
+  // Makes one snapshot per turn of the loop: the extender answers from the newest one.
+  void publish() {
+    if (!std::exchange(publishing, true)) {
+      on_loop([this] {
+        publishing = false;
+        state.snapshot();
+      });
+    }
+  }
+
+  // Refreshes what the threads that answer HTTP requests read.
+  void refresh_views() {
+    admission_view.refresh(services);
+    page.refresh(services);
+  }
+
+  // Any thread.
+  void pod_refused(const extender::PodFacts& pod, bool everywhere) {
+    on_loop([this, uid = pod.uid, key = pod.key, everywhere] {
+      controller_set.holds.refused(uid, key);
+      if (everywhere) {
+        controller_set.provisioner.refused(uid);
+      }
+    });
+  }
+
+  bool is_recorded(std::string_view provider_id) {
+    const auto snapshot = state.snapshot();
+    return std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
+      return record->claim && record->claim->provider_id == provider_id;
+    });
+  }
+
+  void act_on_notice(cloud::InstanceNotice notice) {
+    if (auto claim = controllers::claim_to_act_on(*state.snapshot(), notice); claim && leading) {
+      interruptions->spawn(
+          controllers::act_on_notice(services, std::move(claim), std::move(notice)));
+    }
+  }
+
+  telemetry::Chronicle chronicle;
+  controllers::RegistrationHealth registration_health;
+  cluster::Ledger ledger;
+  cluster::State state;
+  kube::EventRecorder events;
+  controllers::OverlayCache overlay_cache;
+  controllers::BufferRoom buffer_room;
+  controllers::Services services;
+  ControllerSet controller_set;
+  controllers::PodTransitions transitions;
+  EventRoutes routes;
+  extender::Extender extender;
+  AdmissionView admission_view;
+  MetricsPage page;
+  webhooks::Admission admission;
+  bool leading = false;
+  bool publishing = false;
+  std::unique_ptr<base::TaskGroup> interruptions;
+  const std::shared_ptr<const bool> life = std::make_shared<const bool>(true);
+};
+
+Engine::Engine(EngineParts parts) : impl_(std::make_unique<Impl>(std::move(parts))) {}
+Engine::~Engine() = default;
+
+const extender::Extender& Engine::extender() const {
+  return impl_->extender;
+}
+const webhooks::Admission& Engine::admission() const {
+  return impl_->admission;
+}
+std::string Engine::metrics_page() const {
+  if (impl_->services.chronicle.leading()) {
+    impl_->on_loop([impl = impl_.get()] { impl->page.refresh(impl->services); });
+  }
+  return impl_->page.render(impl_->services);
+}
+cluster::State& Engine::state() {
+  return impl_->state;
+}
+cluster::Ledger& Engine::ledger() {
+  return impl_->ledger;
+}
+
+base::Task<void> Engine::watch(std::stop_token stop) {
+  base::TaskGroup group(impl_->services.loop);
+  group.spawn(controllers::run_feed(impl_->services, impl_->transitions, stop));
+  for (const auto& provider : impl_->services.providers.all()) {
+    group.spawn(provider->run(stop));
+  }
+  co_await group.join();
+}
+
+base::Task<void> Engine::lead(std::stop_token stop) {
+  auto& impl = *impl_;
+  base::TaskGroup group(impl.services.loop);
+  impl.interruptions = std::make_unique<base::TaskGroup>(impl.services.loop);
+  impl.leading = true;
+  impl.chronicle.set_leading(true);
+  group.spawn(impl.events.run(stop));
+  impl.controller_set.spawn_all(group, stop);
+  for (const auto& provider : impl.services.providers.all()) {
+    group.spawn(provider->lead(stop));
+  }
+  co_await base::yield(impl.services.loop);  // the queues accept once they run
+  impl.routes.wake_all();
+  co_await group.join();
+  impl.leading = false;
+  impl.chronicle.set_leading(false);
+  co_await impl.interruptions->join();
+}
+
+}  // namespace millwright::app

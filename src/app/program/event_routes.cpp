@@ -1,0 +1,161 @@
+#include "app/program/event_routes.hpp"
+
+#include <utility>
+
+namespace millwright::app {
+
+void EventRoutes::object_changed(cluster::Kind kind, const model::ObjectKey& key) {
+  using cluster::Kind;
+  switch (kind) {
+    case Kind::Pod:
+      controllers_.holds.notify();
+      break;
+    case Kind::Node:
+      node_changed(key.name);
+      break;
+    case Kind::NodeClaim:
+      node_claim_changed(key.name);
+      break;
+    case Kind::NodePool:
+      node_pool_changed(key.name);
+      break;
+    case Kind::NodeClass:
+      node_class_changed(key.name);
+      break;
+    case Kind::NodeOverlay:
+      controllers_.node_overlays.enqueue();
+      break;
+    case Kind::CapacityBuffer:
+      controllers_.buffers.enqueue(key);
+      break;
+    default:
+      break;
+  }
+  // Any change may let a pod be placed, or a node be removed.
+  controllers_.buffers.notify();
+  wake_planners();
+}
+
+void EventRoutes::catalog_changed() {
+  controllers_.node_overlays.enqueue();
+  wake_planners();
+  on_offers_changed_();
+}
+
+void EventRoutes::wake_all() {
+  const auto snapshot = services_.state.snapshot();
+  for (const auto& record : snapshot->nodes) {
+    if (record->claim) {
+      record_changed(*record);
+    }
+  }
+  for (const auto& pool : snapshot->node_pools) {
+    controllers_.node_pools.enqueue(pool->meta.name);
+  }
+  for (const auto& node_class : snapshot->node_classes) {
+    controllers_.node_classes.enqueue(node_class->kind + "/" + node_class->meta.name);
+  }
+  wake_static_pools();
+  controllers_.buffers.enqueue_all();
+  controllers_.holds.notify();
+  controllers_.node_overlays.enqueue();
+  wake_planners();
+}
+
+void EventRoutes::record_changed(const scheduling::NodeRecord& record) {
+  controllers_.lifecycle.enqueue(record.claim_name());
+  controllers_.claim_status.enqueue(record.claim_name());
+  if (record.node) {
+    controllers_.termination.enqueue(record.node->meta.name);
+  }
+  controllers_.node_pools.enqueue(record.node_pool());
+}
+
+void EventRoutes::node_changed(const std::string& name) {
+  controllers_.termination.enqueue(name);
+  if (const auto record = controllers::find_node(*services_.state.snapshot(), name);
+      record && record->claim) {
+    record_changed(*record);
+  }
+  controllers_.holds.notify();
+}
+
+void EventRoutes::node_claim_changed(const std::string& name) {
+  controllers_.lifecycle.enqueue(name);
+  controllers_.claim_status.enqueue(name);
+  if (const auto record = services_.state.find_claim(name)) {
+    record_changed(*record);
+  }
+  wake_static_pools();
+}
+
+void EventRoutes::node_pool_changed(const std::string& name) {
+  controllers_.node_pools.enqueue(name);
+  wake_static_pools();
+  const auto snapshot = services_.state.snapshot();
+  const auto found = controllers::find_pool(*snapshot, name);
+  const Compared now = found ? Compared{.generation = found->meta.generation,
+                                        .annotations = found->meta.annotations,
+                                        .status = nullptr}
+                             : Compared{};
+  const Compared before = std::exchange(pools_[name], now);
+  if (before == now) {
+    return;  // only its status changed
+  }
+  wake_claims_of(name);
+  if (before.generation != now.generation) {
+    controllers_.node_overlays.enqueue();
+    on_offers_changed_();
+  }
+}
+
+void EventRoutes::node_class_changed(const std::string& name) {
+  const auto snapshot = services_.state.snapshot();
+  bool is_changed = false;
+  for (const auto& node_class : snapshot->node_classes) {
+    if (node_class->meta.name != name) {
+      continue;
+    }
+    const auto key = node_class->kind + "/" + name;
+    controllers_.node_classes.enqueue(key);
+    const Compared now{.generation = node_class->meta.generation,
+                       .annotations = node_class->meta.annotations,
+                       .status = node_class->status};
+    is_changed = std::exchange(node_classes_[key], now) != now || is_changed;
+  }
+  for (const auto& pool : snapshot->node_pools) {
+    if (pool->template_.node_class_ref.name == name) {
+      controllers_.node_pools.enqueue(pool->meta.name);
+      if (is_changed) {
+        wake_claims_of(pool->meta.name);
+      }
+    }
+  }
+  on_offers_changed_();
+}
+
+void EventRoutes::wake_claims_of(std::string_view pool) {
+  for (const auto& record : services_.state.snapshot()->nodes) {
+    if (record->claim && record->node_pool() == pool) {
+      controllers_.claim_status.enqueue(record->claim_name());
+    }
+  }
+}
+
+void EventRoutes::wake_static_pools() {
+  if (!services_.options.static_capacity) {
+    return;
+  }
+  for (const auto& pool : services_.state.snapshot()->node_pools) {
+    if (pool->replicas) {
+      controllers_.static_capacity.enqueue(pool->meta.name);
+    }
+  }
+}
+
+void EventRoutes::wake_planners() {
+  controllers_.provisioner.notify();
+  controllers_.disruption.notify();
+}
+
+}  // namespace millwright::app

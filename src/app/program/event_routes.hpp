@@ -1,0 +1,60 @@
+// Which event wakes which controller. Loop thread only.
+#pragma once
+
+#include "app/program/controller_set.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace millwright::app {
+
+class EventRoutes {
+ public:
+  // `services` and `controllers` outlive the routes. `on_offers_changed` is called when what the
+  // pools can buy may have changed.
+  EventRoutes(controllers::Services& services, ControllerSet& controllers,
+              std::function<void()> on_offers_changed)
+      : services_(services),
+        controllers_(controllers),
+        on_offers_changed_(std::move(on_offers_changed)) {}
+
+  // An object of the cluster state changed.
+  void object_changed(cluster::Kind kind, const model::ObjectKey& key);
+  // A cloud's instance types or prices changed.
+  void catalog_changed();
+  // This replica begins to lead: every object is looked at once.
+  void wake_all();
+
+ private:
+  void record_changed(const scheduling::NodeRecord& record);
+  void node_changed(const std::string& name);
+  void node_claim_changed(const std::string& name);
+  void node_pool_changed(const std::string& name);
+  void node_class_changed(const std::string& name);
+  void wake_static_pools();
+  void wake_planners();
+
+  controllers::Services& services_;
+  ControllerSet& controllers_;
+  std::function<void()> on_offers_changed_;
+  // What claims are compared with: they are looked at again when it changes. The hash annotations
+  // of a NodePool or NodeClass are written after the edit that they describe, and change no
+  // generation.
+  struct Compared {
+    std::int64_t generation = -1;
+    model::StringMap annotations;
+    boost::json::value status;
+    friend bool operator==(const Compared&, const Compared&) = default;
+  };
+  void wake_claims_of(std::string_view pool);
+
+  std::map<std::string, Compared> pools_;         // as seen last
+  std::map<std::string, Compared> node_classes_;  // by kind and name
+};
+
+}  // namespace millwright::app

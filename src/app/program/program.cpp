@@ -1,0 +1,180 @@
+#include "app/program/program.hpp"
+
+#include "millwright/app/cluster_clock.hpp"
+#include "millwright/base/version.hpp"
+#include "millwright/kube/leader_election.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace millwright::app {
+namespace {
+
+constexpr auto kServerStopGrace = std::chrono::milliseconds(5'000);
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (gethostname(name.data(), name.size() - 1) != 0) {
+    return "unknown";
+  }
+  name.resize(name.find('\0'));
+  return name;
+}
+
+// Go's name of it, which the label karpenter_build_info{goarch} promises.
+const char* architecture() {
+#if defined(__x86_64__)
+  return "amd64";
+#elif defined(__aarch64__)
+  return "arm64";
+#else
+  return "";
+#endif
+}
+
+}  // namespace
+
+base::Result<kube::Config> api_server_config(const Settings& settings,
+                                             const Environment& environment) {
+  return settings.kubeconfig.empty() ? kube::in_cluster_config(environment)
+                                     : kube::load_kubeconfig(settings.kubeconfig, settings.context);
+}
+
+Program::Program(Settings settings, base::Loop& loop, base::Logger log)
+    : settings_(std::move(settings)),
+      loop_(loop),
+      log_(std::move(log)),
+      leading_(loop),
+      group_(loop) {}
+
+Program::~Program() = default;
+
+base::Result<> Program::build(const Environment& environment) {
+  MW_TRY(config, api_server_config(settings_, environment));
+  std::shared_ptr<kube::Transport> transport =
+      kube::make_transport(loop_, std::move(config), log_.named("kube"),
+                           std::string("karpenter/millwright-") + base::version());
+  client_ = std::make_unique<kube::Client>(
+      loop_, transport,
+      kube::ClientOptions{.qps = settings_.client_qps, .burst = settings_.client_burst}, &metrics_);
+  // Renewing the lease must not wait behind a burst of other calls.
+  lease_client_ = std::make_unique<kube::Client>(loop_, transport);
+  nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
+  clouds_ = std::make_unique<Clouds>(loop_, metrics_, log_);
+  if (auto opened = clouds_->open(settings_, environment, *nodes_); !opened) {
+    return opened;
+  }
+  engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
+                                                 .compute = compute_,
+                                                 .client = *client_,
+                                                 .providers = clouds_->providers(),
+                                                 .metrics = metrics_,
+                                                 .log = log_,
+                                                 .options = settings_.controllers,
+                                                 .policy = settings_.policy,
+                                                 .seed = base::entropy_seed()});
+  servers_ = std::make_unique<Servers>(
+      ServersParts{.settings = settings_, .engine = *engine_, .client = *client_, .log = log_});
+  report_build();
+  return servers_->open_plain_ports();
+}
+
+void Program::start() {
+  group_.spawn(engine_->watch(group_.stop_token()));
+  group_.spawn(watch_machine_clock(loop_, &metrics_, log_.named("clock"), group_.stop_token()));
+  start_calling_scheduler();
+  start_certificates();
+  if (settings_.leader_election) {
+    start_election();
+  } else {
+    start_leading();
+  }
+}
+
+base::Task<void> Program::stop() {
+  servers_->stop(kServerStopGrace);
+  group_.request_stop();
+  co_await group_.join();
+  co_await nodes_->stop();
+}
+
+// The HTTPS port opens with the first certificate.
+void Program::start_certificates() {
+  const std::string& ns = settings_.namespace_;
+  controllers::CertificateOptions options;
+  options.namespace_ = ns;
+  options.policy.dns_names = {"millwright." + ns + ".svc", "millwright." + ns, "millwright",
+                              "millwright." + ns + ".svc.cluster.local", "localhost"};
+  options.policy.dns_names.insert(options.policy.dns_names.end(),
+                                  settings_.certificate_names.begin(),
+                                  settings_.certificate_names.end());
+  options.policy.ip_addresses = {"127.0.0.1"};
+  options.policy.overlap = settings_.certificate_overlap;
+  options.look_again = settings_.certificate_check;
+  certificates_ = std::make_unique<controllers::Certificates>(
+      *client_, metrics_, log_.named("certificates"), options, [this](const certs::Bundle& bundle) {
+        servers_->use(bundle,
+                      [this](std::string_view request) { calling_scheduler_->called(request); });
+        if (servers_->serving()) {
+          calling_scheduler_->serving();
+        }
+      });
+  group_.spawn(certificates_->run(group_.stop_token()));
+}
+
+void Program::start_calling_scheduler() {
+  calling_scheduler_ = std::make_unique<controllers::CallingScheduler>(
+      *client_, engine_->state(), metrics_,
+      controllers::CallingSchedulerOptions{.configured = settings_.scheduler_wiring,
+                                           .namespace_ = settings_.namespace_,
+                                           .log = log_.named("scheduler-wiring"),
+                                           .seed = base::entropy_seed()});
+  group_.spawn(calling_scheduler_->run(group_.stop_token()));
+}
+
+void Program::start_leading() {
+  report_leading(true);
+  group_.spawn(engine_->lead(group_.stop_token()));
+}
+
+void Program::start_election() {
+  report_leading(false);
+  kube::LeaderElectionOptions options;
+  options.name = settings_.leader_election_name;
+  options.namespace_ = settings_.leader_election_namespace.empty()
+                           ? settings_.namespace_
+                           : settings_.leader_election_namespace;
+  base::Random random(base::entropy_seed());
+  options.identity = host_name() + "_" + random.uuid();
+  // Another replica may lead only after our writes under way have ended.
+  options.drain = [this] { return leading_.join(); };
+  group_.spawn(kube::run_leader_election(
+      *lease_client_, options,
+      [this](std::stop_token stop) {
+        log_.info("leading");
+        report_leading(true);
+        leading_.spawn(engine_->lead(std::move(stop)));
+      },
+      [this] {
+        log_.info("no longer leading");
+        report_leading(false);
+      },
+      log_.named("leader-election"), group_.stop_token()));
+}
+
+void Program::report_build() {
+  metrics_.set(
+      "karpenter_build_info", "The running build.",
+      {{"version", base::version()}, {"goversion", ""}, {"goarch", architecture()}, {"commit", ""}},
+      1);
+}
+
+// 1 on the replica that leads, 0 on the others.
+void Program::report_leading(bool leading) {
+  calling_scheduler_->set_leading(leading);
+  metrics_.set("leader_election_master_status", "1 while this replica leads, else 0.",
+               {{"name", settings_.leader_election_name}}, leading ? 1 : 0);
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,61 @@
+// Everything that `millwright controller` runs, in one list: Program::start(). What the leader runs
+// is the Engine's (controller_set.hpp). Loop thread only.
+#pragma once
+
+#include "app/program/clouds.hpp"
+#include "app/program/servers.hpp"
+#include "app/program/simulated_nodes.hpp"
+#include "millwright/app/engine.hpp"
+#include "millwright/app/settings.hpp"
+#include "millwright/controllers/process/calling_scheduler.hpp"
+#include "millwright/controllers/process/certificates.hpp"
+#include "millwright/kube/config.hpp"
+
+#include <memory>
+
+namespace millwright::app {
+
+// How the API server is reached: by the kubeconfig of the settings, or as a pod.
+base::Result<kube::Config> api_server_config(const Settings& settings,
+                                             const Environment& environment);
+
+class Program {
+ public:
+  Program(Settings settings, base::Loop& loop, base::Logger log);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // Makes every part and opens the plain ports. Nothing is asked of the API server yet.
+  base::Result<> build(const Environment& environment);
+  // The list of everything that runs.
+  void start();
+  // Returns when everything has ended. Nothing that was begun is left half written.
+  base::Task<void> stop();
+
+ private:
+  void start_certificates();
+  void start_calling_scheduler();
+  void start_leading();
+  void start_election();
+  void report_build();
+  void report_leading(bool leading);
+
+  Settings settings_;
+  base::Loop& loop_;
+  base::Logger log_;
+  base::Metrics metrics_;
+  base::ComputeThread compute_;
+  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<SimulatedNodes> nodes_;
+  std::unique_ptr<Clouds> clouds_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<controllers::CallingScheduler> calling_scheduler_;
+  std::unique_ptr<Servers> servers_;
+  std::unique_ptr<controllers::Certificates> certificates_;
+  base::TaskGroup leading_;
+  base::TaskGroup group_;
+};
+
+}  // namespace millwright::app

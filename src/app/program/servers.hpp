@@ -1,0 +1,51 @@
+// The program's ports: /metrics and the health probes in plain HTTP; the extender and the webhooks
+// in HTTPS, once there is a certificate. Loop thread only.
+#pragma once
+
+#include "millwright/app/engine.hpp"
+#include "millwright/app/settings.hpp"
+#include "millwright/certs/certs.hpp"
+#include "millwright/net/server.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace millwright::app {
+
+struct ServersParts {
+  const Settings& settings;
+  Engine& engine;
+  kube::Client& client;  // for the bind verb
+  base::Logger log;
+};
+
+class Servers {
+ public:
+  explicit Servers(ServersParts parts) : parts_(std::move(parts)) {}
+
+  // The metrics and health ports. Their threads answer even while the loop is busy.
+  base::Result<> open_plain_ports();
+  // Opens the HTTPS port with the first certificate; later ones replace it without dropping a
+  // connection. `on_extender_call` sees each extender request on the thread that answers it.
+  void use(const certs::Bundle& bundle,
+           const std::function<void(std::string_view request)>& on_extender_call);
+  // Whether the HTTPS port is open.
+  bool serving() const { return serving_ != nullptr; }
+  // Not ready from now on; open requests get `grace` to finish.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  base::Result<std::unique_ptr<net::Server>> open_plain(int port,
+                                                        std::shared_ptr<net::Router> router);
+
+  ServersParts parts_;
+  std::atomic<bool> ready_{false};
+  std::unique_ptr<net::Server> metrics_;
+  std::unique_ptr<net::Server> health_;
+  std::unique_ptr<net::Server> serving_;
+};
+
+}  // namespace millwright::app

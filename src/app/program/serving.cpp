@@ -1,0 +1,72 @@
+#include "app/program/serving.hpp"
+
+namespace millwright::app {
+namespace {
+
+template <class Answer>
+auto post_only(Answer answer) {
+  return [answer](const net::Request& request) {
+    if (request.method != "POST") {
+      return net::Response::text(405, "only POST is answered here\n");
+    }
+    auto reply = answer(request.body);
+    return net::Response::json(reply.status, std::move(reply.body));
+  };
+}
+
+}  // namespace
+
+void add_extender_routes(net::Router& router, const Engine& engine,
+                         const std::function<void(std::string_view)>& on_call) {
+  const auto& extender = engine.extender();
+  const auto add = [&](std::string_view path,
+                       extender::Reply (extender::Extender::*verb)(std::string_view) const) {
+    router.add_sync(std::string(kExtenderPrefix).append(path),
+                    post_only([&extender, verb, on_call](std::string_view body) {
+                      if (on_call) {
+                        on_call(body);
+                      }
+                      return (extender.*verb)(body);
+                    }));
+  };
+  add("/filter", &extender::Extender::filter);
+  add("/prioritize", &extender::Extender::prioritize);
+  add("/preempt", &extender::Extender::preempt);
+}
+
+namespace {
+
+base::Task<void> perform_bind(kube::Client& client, extender::Binding binding,
+                              std::shared_ptr<net::Exchange> exchange) {
+  auto bound = co_await client.bind(binding.pod, binding.pod_uid, binding.node);
+  const std::string error = bound ? std::string() : bound.error().message;
+  exchange->respond(net::Response::json(200, extender::binding_result(error)));
+}
+
+}  // namespace
+
+void add_bind_route(net::Router& router, kube::Client& client) {
+  auto group = std::make_shared<base::TaskGroup>(client.loop());
+  router.add(std::string(kExtenderPrefix) + "/bind",
+             [&client, group](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+               auto binding = extender::parse_binding(request.body);
+               if (!binding) {
+                 exchange->respond(
+                     net::Response::json(400, extender::binding_result(binding.error().message)));
+                 return;
+               }
+               client.loop().post([&client, group, exchange, binding = *std::move(binding)] {
+                 group->spawn(perform_bind(client, binding, exchange));
+               });
+             });
+}
+
+void add_webhook_routes(net::Router& router, const Engine& engine) {
+  const auto& admission = engine.admission();
+  router.add_sync("/mutate",
+                  post_only([&](std::string_view body) { return admission.mutate(body); }));
+  router.add_sync("/validate",
+                  post_only([&](std::string_view body) { return admission.validate(body); }));
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,266 @@
+// The table of settings.
+#include "app/settings/setting_values.hpp"
+#include "millwright/app/settings.hpp"
+
+namespace millwright::app {
+namespace {
+
+using AwsSettings = cloud::AwsSettings;
+using ControllerOptions = controllers::Options;
+using scheduling::MinValuesPolicy;
+using scheduling::PreferencePolicy;
+
+constexpr auto kKarpenter = SettingGroup::Karpenter;
+constexpr auto kMillwright = SettingGroup::Millwright;
+constexpr auto kAws = SettingGroup::Aws;
+constexpr auto kSimulated = SettingGroup::Simulated;
+constexpr auto kNoEffect = SettingGroup::NoEffect;
+
+// How a text is stored in a member: as it is, or read by one of the functions of setting_values.
+template <auto Member>
+std::string text(std::string_view value, Settings& settings) {
+  settings.*Member = value;
+  return {};
+}
+template <auto Member>
+std::string some_text(std::string_view value, Settings& settings) {
+  settings.*Member = value;
+  return value.empty() ? "must not be empty" : "";
+}
+template <auto Read, auto Member>
+std::string value(std::string_view value, Settings& settings) {
+  return Read(value, settings.*Member);
+}
+template <auto Member>
+std::string aws_text(std::string_view value, Settings& settings) {
+  settings.aws_settings.*Member = value;
+  return {};
+}
+template <auto Read, auto Member>
+std::string aws(std::string_view value, Settings& settings) {
+  return Read(value, settings.aws_settings.*Member);
+}
+template <auto Read, auto Member>
+std::string controller(std::string_view value, Settings& settings) {
+  return Read(value, settings.controllers.*Member);
+}
+template <auto Member>
+std::string legacy_text(std::string_view value, Settings& settings) {
+  settings.controllers.legacy.*Member = value;
+  return {};
+}
+std::string ignore(std::string_view /*value*/, Settings& /*settings*/) {
+  return {};
+}
+
+const Setting kTable[] = {
+    // Karpenter's, whatever the cloud.
+    {"metrics-port", "METRICS_PORT", "8080", "plain HTTP port of /metrics",
+     value<read_port, &Settings::metrics_port>, kKarpenter},
+    {"health-probe-port", "HEALTH_PROBE_PORT", "8081", "plain HTTP port of /healthz and /readyz",
+     value<read_port, &Settings::health_port>, kKarpenter},
+    {"kube-client-qps", "KUBE_CLIENT_QPS", "200", "API requests per second, sustained",
+     value<read_positive, &Settings::client_qps>, kKarpenter},
+    {"kube-client-burst", "KUBE_CLIENT_BURST", "300", "API requests at once",
+     value<read_positive, &Settings::client_burst>, kKarpenter},
+    {"disable-leader-election", "DISABLE_LEADER_ELECTION", "false",
+     "run the writers without a lease; only with one replica",
+     [](std::string_view text, Settings& s) {
+       bool disabled = false;
+       std::string problem = read_bool(text, disabled);
+       s.leader_election = !disabled;
+       return problem;
+     },
+     kKarpenter},
+    {"leader-election-name", "LEADER_ELECTION_NAME", "karpenter-leader-election",
+     "name of the Lease", some_text<&Settings::leader_election_name>, kKarpenter},
+    {"leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "",
+     "namespace of the Lease; empty: our own", text<&Settings::leader_election_namespace>,
+     kKarpenter},
+    {"log-level", "LOG_LEVEL", "info", "debug, info, warn or error",
+     value<read_level, &Settings::log_level>, kKarpenter},
+    {"preference-policy", "PREFERENCE_POLICY", "Respect",
+     "Respect or Ignore pods' preferences while planning",
+     [](std::string_view text, Settings& s) {
+       s.controllers.solve.preferences =
+           text == "Ignore" ? PreferencePolicy::Ignore : PreferencePolicy::Respect;
+       return text == "Ignore" || text == "Respect"
+                  ? std::string()
+                  : "must be Respect or Ignore, not " + in_quotes(text);
+     },
+     kKarpenter},
+    {"min-values-policy", "MIN_VALUES_POLICY", "Strict", "Strict or BestEffort",
+     [](std::string_view text, Settings& s) {
+       s.controllers.solve.min_values =
+           text == "BestEffort" ? MinValuesPolicy::BestEffort : MinValuesPolicy::Strict;
+       return text == "BestEffort" || text == "Strict"
+                  ? std::string()
+                  : "must be Strict or BestEffort, not " + in_quotes(text);
+     },
+     kKarpenter},
+    {"scheduler-config", "SCHEDULER_CONFIG", "",
+     "default topology spread constraints for pods without any: a KubeSchedulerConfiguration or "
+     "Karpenter's podTopologySpread.defaultConstraints, as text or as the path of a file",
+     read_scheduler_config, kKarpenter, true},
+    {"feature-gates", "FEATURE_GATES",
+     "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,"
+     "StaticCapacity=false,CapacityBuffer=false",
+     "features to switch, as Name=true,Name=false", read_gates, kKarpenter},
+    {"batch-idle-duration", "BATCH_IDLE_DURATION", "25ms",
+     "a plan waits until no more pods have come for so long",
+     controller<read_duration, &ControllerOptions::batch_idle>, kKarpenter},
+    {"batch-max-duration", "BATCH_MAX_DURATION", "80ms", "a plan never waits longer for more pods",
+     controller<read_duration, &ControllerOptions::batch_max>, kKarpenter},
+    {"cluster-name", "CLUSTER_NAME", "", "name of the cluster, for tags on instances",
+     text<&Settings::cluster_name>, kKarpenter},
+    // Millwright's own.
+    {"kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty inside a cluster",
+     text<&Settings::kubeconfig>, kMillwright},
+    {"context", "KUBE_CONTEXT", "", "context of the kubeconfig; empty: its current one",
+     text<&Settings::context>, kMillwright},
+    {"namespace", "POD_NAMESPACE", "kube-system", "namespace of our own Secret, Lease and Service",
+     some_text<&Settings::namespace_>, kMillwright},
+    {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws", read_real_clouds,
+     kMillwright},
+    {"bind-address", "BIND_ADDRESS", "0.0.0.0", "address that all ports are opened on",
+     text<&Settings::bind_address>, kMillwright},
+    {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the extender and the webhooks",
+     value<read_port, &Settings::serving_port>, kMillwright},
+    {"certificate-names", "CERTIFICATE_NAMES", "",
+     "more DNS names for the serving certificate, separated by commas",
+     [](std::string_view text, Settings& s) {
+       s.certificate_names = split(text);
+       return std::string();
+     },
+     kMillwright},
+    {"certificate-overlap", "CERTIFICATE_OVERLAP", "24h",
+     "how long an old CA stays trusted beside a new one; the leaf changes at half of it",
+     value<read_duration, &Settings::certificate_overlap>, kMillwright},
+    {"certificate-check", "CERTIFICATE_CHECK", "1m",
+     "how often each replica looks at the Secret of certificates",
+     [](std::string_view text, Settings& s) {
+       std::string problem = read_duration(text, s.certificate_check);
+       return problem.empty() && s.certificate_check == base::Duration::zero()
+                  ? std::string("must be above 0")
+                  : problem;
+     },
+     kMillwright},
+    {"scheduler-wiring", "SCHEDULER_WIRING", "",
+     "what was installed: extender, second-scheduler or alone; an Event says when the extender is "
+     "never called though it should be. Empty: nobody said",
+     [](std::string_view text, Settings& s) {
+       s.scheduler_wiring = controllers::parse_wiring(text);
+       return text.empty() || s.scheduler_wiring
+                  ? std::string()
+                  : "must be extender, second-scheduler or alone, not " + in_quotes(text);
+     },
+     kMillwright},
+    {"log-format", "LOG_FORMAT", "json", "json or text",
+     [](std::string_view text, Settings& s) {
+       if (text != "json" && text != "text") {
+         return "must be json or text, not " + in_quotes(text);
+       }
+       s.log_format = text == "json" ? base::LogFormat::Json : base::LogFormat::Text;
+       return std::string();
+     },
+     kMillwright},
+    {"registration-timeout", "REGISTRATION_TIMEOUT", "15m",
+     "a launched NodeClaim that has no Node by then is given up",
+     controller<read_duration, &ControllerOptions::registration_timeout>, kMillwright},
+    {"launch-timeout", "LAUNCH_TIMEOUT", "5m",
+     "a NodeClaim that was not launched by then is given up",
+     controller<read_duration, &ControllerOptions::launch_timeout>, kMillwright},
+    {"garbage-collection-period", "GARBAGE_COLLECTION_PERIOD", "2m",
+     "how often instances without a NodeClaim, and claims without their instance, are looked for",
+     controller<read_duration, &ControllerOptions::garbage_collection_period>, kMillwright},
+    {"hold-after-ready", "HOLD_AFTER_READY", "30s",
+     "how long room is kept for planned pods once their node is Ready",
+     [](std::string_view text, Settings& s) {
+       s.policy.hold_after_ready = s.controllers.hold_after_ready;
+       std::string problem = read_duration(text, s.controllers.hold_after_ready);
+       s.policy.hold_after_ready = s.controllers.hold_after_ready;
+       return problem;
+     },
+     kMillwright},
+    {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
+     value<read_bool, &Settings::serve_bind>, kMillwright},
+    // Karpenter's provider for AWS; the price files are ours.
+    {"cluster-endpoint", "CLUSTER_ENDPOINT", "",
+     "URL of the API server for new AWS nodes; empty: EKS tells",
+     aws_text<&AwsSettings::cluster_endpoint>, kAws},
+    {"cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "",
+     "base64 of the API server's CA for new AWS nodes; empty: EKS tells",
+     aws_text<&AwsSettings::cluster_ca_bundle>, kAws},
+    {"isolated-vpc", "ISOLATED_VPC", "false", "the AWS Pricing API cannot be reached",
+     aws<read_bool, &AwsSettings::isolated_vpc>, kAws},
+    {"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "0.075",
+     "part of an EC2 instance's memory that its node will not have",
+     aws<read_fraction, &AwsSettings::vm_memory_overhead_percent>, kAws},
+    {"reserved-enis", "RESERVED_ENIS", "0", "ENIs of each EC2 instance that pods cannot use",
+     aws<read_count, &AwsSettings::reserved_enis>, kAws},
+    {"disable-dry-run", "DISABLE_DRY_RUN", "false",
+     "do not ask EC2 whether it would let an EC2NodeClass's machines be launched",
+     aws<read_bool, &AwsSettings::disable_dry_run>, kAws},
+    {"enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "false",
+     "buy nothing in zones that the EKS cluster has been shifted away from",
+     aws<read_bool, &AwsSettings::enable_zonal_shift>, kAws},
+    {"interruption-queue", "INTERRUPTION_QUEUE", "",
+     "SQS queue with interruption events of EC2; empty: none is read",
+     aws_text<&AwsSettings::interruption_queue>, kAws},
+    {"aws-price-file", "AWS_PRICE_FILE", "", "EC2 prices to use while AWS tells none (docs/aws.md)",
+     aws_text<&AwsSettings::price_file>, kAws},
+    {"aws-price-cache", "AWS_PRICE_CACHE", "", "file in which AWS's last prices outlive a restart",
+     aws_text<&AwsSettings::price_cache>, kAws},
+    {"eks-control-plane", "EKS_CONTROL_PLANE", "false",
+     "the control plane is EKS: facts about the cluster come from its API",
+     aws<read_bool, &AwsSettings::eks_control_plane>, kAws},
+    {"ami-refresh-interval", "AMI_REFRESH_INTERVAL", "1m",
+     "how often the images of EC2NodeClasses are looked up; at least 1m", read_ami_interval, kAws},
+    {"subnet-refresh-interval", "SUBNET_REFRESH_INTERVAL", "1m",
+     "how often the subnets of EC2NodeClasses are looked up",
+     aws<read_duration, &AwsSettings::subnet_refresh_interval>, kAws},
+    {"aws-feature-gates", "AWS_FEATURE_GATES", "NodeClassCEL=false",
+     "features of the AWS provider to switch, as Name=true,Name=false", read_aws_gates, kAws},
+    {"legacy-node-role", "LEGACY_NODE_ROLE", "KarpenterNodeRole",
+     "IAM role of nodes whose AWSNodeTemplate names no instance profile",
+     legacy_text<&controllers::LegacySettings::node_role>, kAws},
+    {"legacy-instance-profile", "LEGACY_INSTANCE_PROFILE", "",
+     "instance profile of such nodes instead (aws.defaultInstanceProfile of Karpenter's old "
+     "ConfigMap)",
+     legacy_text<&controllers::LegacySettings::default_instance_profile>, kAws},
+    // Clouds that exist only in memory.
+    {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
+     "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds, kSimulated},
+    {"simulated-cloud-url", "SIMULATED_CLOUD_URL", "",
+     "where `millwright cloud` serves the simulated clouds; empty: in this process, which forgets "
+     "their instances when it ends",
+     text<&Settings::simulated_cloud_url>, kSimulated},
+    {"instance-types-file-path", "INSTANCE_TYPES_FILE_PATH", "",
+     "catalog of the simulated kwok cloud, in Karpenter's kwok format",
+     text<&Settings::instance_types_file>, kSimulated},
+    // Karpenter's without a meaning here: taken with a warning, so that a manifest need not change.
+    {"karpenter-service", "KARPENTER_SERVICE", "", "the Service is called millwright", ignore,
+     kNoEffect},
+    {"enable-profiling", "ENABLE_PROFILING", "", "there is no profiler", ignore, kNoEffect},
+    {"disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "",
+     "every replica keeps its cluster state up to date", ignore, kNoEffect},
+    {"memory-limit", "MEMORY_LIMIT", "", "there is no garbage collector to limit", ignore,
+     kNoEffect},
+    {"cpu-requests", "CPU_REQUESTS", "", "the number of threads is fixed", ignore, kNoEffect},
+    {"disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "",
+     "gauges of the cluster state cost nothing until /metrics is read", ignore, kNoEffect},
+    {"log-output-paths", "LOG_OUTPUT_PATHS", "", "the log goes to standard output", ignore,
+     kNoEffect},
+    {"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "", "the log goes to standard output",
+     ignore, kNoEffect},
+    {"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "",
+     "no node is bought for pods with resource claims", ignore, kNoEffect},
+};
+
+}  // namespace
+
+std::span<const Setting> setting_table() {
+  return kTable;
+}
+
+}  // namespace millwright::app

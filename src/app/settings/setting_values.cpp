@@ -1,0 +1,182 @@
+#include "app/settings/setting_values.hpp"
+
+#include "app/install/scheduler_config.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace millwright::app {
+std::string in_quotes(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    if (const auto part = text.substr(0, comma); !part.empty()) {
+      parts.emplace_back(part);
+    }
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts;
+}
+
+std::string read_bool(std::string_view text, bool& value) {
+  if (text != "true" && text != "false") {
+    return "must be true or false, not " + in_quotes(text);
+  }
+  value = text == "true";
+  return {};
+}
+
+std::string read_port(std::string_view text, int& value) {
+  int parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < 0 || parsed > 65535) {
+    return "must be a port from 0 to 65535, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_positive(std::string_view text, double& value) {
+  const std::string copy(text);
+  char* end = nullptr;
+  const double parsed = std::strtod(copy.c_str(), &end);
+  if (copy.empty() || *end != '\0' || !std::isfinite(parsed) || parsed <= 0) {
+    return "must be a number above 0, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_duration(std::string_view text, base::Duration& value) {
+  const auto parsed = base::parse_go_duration(text);
+  if (!parsed || *parsed < base::Duration::zero()) {
+    return "must be a duration such as 15m or 30s, not " + in_quotes(text);
+  }
+  value = *parsed;
+  return {};
+}
+
+std::string read_level(std::string_view text, base::LogLevel& level) {
+  if (text == "debug") {
+    level = base::LogLevel::Debug;
+  } else if (text == "info" || text.empty()) {
+    level = base::LogLevel::Info;
+  } else if (text == "warn") {
+    level = base::LogLevel::Warn;
+  } else if (text == "error") {
+    level = base::LogLevel::Error;
+  } else {
+    return "must be debug, info, warn or error, not " + in_quotes(text);
+  }
+  return {};
+}
+
+namespace {
+
+// Adds what `text` switches to `gates`.
+std::string read_gate_list(std::string_view text, std::map<std::string, bool>& gates) {
+  for (const auto& item : split(text)) {
+    const std::size_t equals = item.find('=');
+    bool value = false;
+    if (equals == std::string::npos ||
+        !read_bool(std::string_view(item).substr(equals + 1), value).empty()) {
+      return "must be a list like NodeRepair=true,NodeOverlay=false; " + in_quotes(item) +
+             " is not gate=true or gate=false";
+    }
+    gates[item.substr(0, equals)] = value;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string read_gates(std::string_view text, Settings& settings) {
+  auto& gates = settings.feature_gates;
+  if (auto problem = read_gate_list(text, gates); !problem.empty()) {
+    return problem;
+  }
+  settings.aws_settings.reserved_capacity = gates["ReservedCapacity"];
+  settings.controllers.spot_to_spot = gates["SpotToSpotConsolidation"];
+  settings.controllers.node_overlay = gates["NodeOverlay"];
+  settings.controllers.static_capacity = gates["StaticCapacity"];
+  settings.controllers.capacity_buffer = gates["CapacityBuffer"];
+  return {};
+}
+
+std::string read_aws_gates(std::string_view text, Settings& settings) {
+  return read_gate_list(text, settings.aws_feature_gates);
+}
+
+std::string read_ami_interval(std::string_view text, Settings& settings) {
+  base::Duration interval{};
+  std::string problem = read_duration(text, interval);
+  if (problem.empty() && interval < std::chrono::minutes(1)) {
+    problem = "must be at least 1m, not " + in_quotes(text);
+  }
+  if (problem.empty()) {
+    settings.aws_settings.ami_refresh_interval = interval;
+  }
+  return problem;
+}
+
+std::string read_real_clouds(std::string_view text, Settings& settings) {
+  settings.aws = false;
+  for (const auto& name : split(text)) {
+    if (name != "aws") {
+      return "must be aws or empty; " + in_quotes(name) + " is no cloud that can be served yet";
+    }
+    settings.aws = true;
+  }
+  return {};
+}
+
+std::string read_fraction(std::string_view text, double& value) {
+  double parsed = 0;
+  std::string problem = text == "0" ? std::string() : read_positive(text, parsed);
+  if (!problem.empty() || parsed >= 1) {
+    return "must be a number from 0 to below 1, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_count(std::string_view text, std::int64_t& value) {
+  std::int64_t parsed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc() || end != text.data() + text.size() || parsed < 0) {
+    return "must be a number from 0 up, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
+std::string read_clouds(std::string_view text, Settings& settings) {
+  settings.simulated_clouds.clear();
+  for (const auto& name : split(text)) {
+    const auto profile = cloud::parse_profile(name);
+    if (!profile) {
+      return "must be a list of kwok, aws, alibaba, huawei; " + in_quotes(name) +
+             " is none of them";
+    }
+    settings.simulated_clouds.push_back(*profile);
+  }
+  return {};
+}
+
+std::string read_scheduler_config(std::string_view text, Settings& settings) {
+  settings.controllers.solve.default_spread.clear();
+  auto defaults = load_scheduler_config(text);
+  if (!defaults) {
+    return "is not usable: " + defaults.error().message;
+  }
+  settings.controllers.solve.default_spread = *std::move(defaults);
+  return {};
+}
+
+}  // namespace millwright::app

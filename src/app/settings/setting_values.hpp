@@ -1,0 +1,33 @@
+// How the text of a flag or an environment variable becomes a value of the settings. Each function
+// answers what is wrong with the text, or nothing.
+#pragma once
+
+#include "millwright/app/settings.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::app {
+
+std::string in_quotes(std::string_view text);
+// At commas; empty parts are left out.
+std::vector<std::string> split(std::string_view text);
+
+std::string read_bool(std::string_view text, bool& value);
+std::string read_port(std::string_view text, int& value);
+std::string read_positive(std::string_view text, double& value);
+std::string read_fraction(std::string_view text, double& value);
+std::string read_count(std::string_view text, std::int64_t& value);
+std::string read_duration(std::string_view text, base::Duration& value);
+std::string read_level(std::string_view text, base::LogLevel& level);
+// "A=true,B=false". An unknown gate is no problem, as in Karpenter: load_settings() warns of it.
+std::string read_gates(std::string_view text, Settings& settings);
+std::string read_aws_gates(std::string_view text, Settings& settings);
+std::string read_ami_interval(std::string_view text, Settings& settings);
+std::string read_real_clouds(std::string_view text, Settings& settings);
+std::string read_clouds(std::string_view text, Settings& settings);
+std::string read_scheduler_config(std::string_view text, Settings& settings);
+
+}  // namespace millwright::app

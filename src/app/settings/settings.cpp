@@ -1,0 +1,130 @@
+#include "millwright/app/settings.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace millwright::app {
+namespace {
+
+// The gates of Karpenter's core and of its AWS provider. Those without effect may be switched on,
+// as a manifest of Karpenter's may do, and draw a warning.
+struct Gate {
+  std::string_view name;
+  bool has_effect = true;
+};
+constexpr Gate kGates[] = {{"NodeRepair", false}, {"ReservedCapacity"},
+                           {"NodeOverlay"},       {"StaticCapacity"},
+                           {"CapacityBuffer"},    {"SpotToSpotConsolidation"}};
+constexpr Gate kAwsGates[] = {{"NodeClassCEL", false}};
+
+void warn_of_gates(std::string_view flag, const std::map<std::string, bool>& switched,
+                   std::span<const Gate> gates, std::vector<std::string>& warnings) {
+  for (const auto& [name, on] : switched) {
+    const auto gate = std::find_if(gates.begin(), gates.end(),
+                                   [&](const Gate& known) { return known.name == name; });
+    if (gate == gates.end()) {
+      warnings.push_back("--" + std::string(flag) + " names " + name +
+                         ", which is not known here: it has no effect");
+    } else if (on && !gate->has_effect) {
+      warnings.push_back("--" + std::string(flag) + " switches " + name +
+                         " on, which has no effect yet");
+    }
+  }
+}
+
+class Loading {
+ public:
+  Loading(const std::map<std::string, std::string>& flags, const Environment& environment)
+      : flags_(flags), environment_(environment) {}
+
+  LoadedSettings run() {
+    for (const auto& setting : setting_table()) {
+      load(setting);
+    }
+    for (const auto& [name, value] : flags_) {
+      if (find_setting(name) == nullptr) {
+        loaded_.problems.push_back("--" + name + " is not known; see --help");
+      }
+    }
+    check_together();
+    return std::move(loaded_);
+  }
+
+ private:
+  static const Setting* find_setting(std::string_view flag) {
+    const auto table = setting_table();
+    const auto found = std::find_if(table.begin(), table.end(),
+                                    [flag](const auto& setting) { return setting.flag == flag; });
+    return found == table.end() ? nullptr : &*found;
+  }
+
+  void load(const Setting& setting) {
+    apply(setting, setting.default_text);
+    if (const auto flag = flags_.find(std::string(setting.flag)); flag != flags_.end()) {
+      given(setting, "--" + flag->first);
+      if (const auto problem = apply(setting, flag->second); !problem.empty()) {
+        loaded_.problems.push_back("--" + flag->first + " " + problem);
+      }
+      return;
+    }
+    const std::string name(setting.environment);
+    const auto value = environment_(name);
+    if (!value || value->empty()) {
+      return;
+    }
+    given(setting, name);
+    if (const auto problem = apply(setting, *value); !problem.empty()) {
+      if (setting.must_be_right) {
+        loaded_.problems.push_back(name + " " + problem);
+      } else {
+        loaded_.warnings.push_back(name + " " + problem + "; the default counts");
+      }
+      apply(setting, setting.default_text);
+    }
+  }
+
+  std::string apply(const Setting& setting, std::string_view text) {
+    return setting.apply(text, loaded_.settings);
+  }
+
+  // Somebody set it: by the flag or the variable `name`.
+  void given(const Setting& setting, const std::string& name) {
+    if (setting.group == SettingGroup::NoEffect) {
+      loaded_.warnings.push_back(name + " has no effect here: " + std::string(setting.help));
+    } else if (setting.group == SettingGroup::Aws) {
+      of_aws_.push_back(name);
+    }
+  }
+
+  void check_together() {
+    auto& settings = loaded_.settings;
+    settings.aws_settings.cluster_name = settings.cluster_name;
+    warn_of_gates("feature-gates", settings.feature_gates, kGates, loaded_.warnings);
+    warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
+    if (!settings.aws) {
+      for (const auto& name : of_aws_) {
+        loaded_.warnings.push_back(name + " has no effect without --clouds aws");
+      }
+      return;
+    }
+    const auto& simulated = settings.simulated_clouds;
+    if (std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
+      loaded_.problems.emplace_back(
+          "--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one of them");
+    }
+  }
+
+  const std::map<std::string, std::string>& flags_;
+  const Environment& environment_;
+  LoadedSettings loaded_;
+  std::vector<std::string> of_aws_;  // the AWS settings that somebody set
+};
+
+}  // namespace
+
+LoadedSettings load_settings(const std::map<std::string, std::string>& flags,
+                             const Environment& environment) {
+  return Loading(flags, environment).run();
+}
+
+}  // namespace millwright::app

@@ -1,0 +1,79 @@
+#include "cloud/aws/catalog/price_refresh.hpp"
+
+namespace millwright::cloud::aws {
+namespace {
+
+constexpr base::Duration kPricePeriod = std::chrono::hours(12);   // Karpenter's
+constexpr base::Duration kPricesAgain = std::chrono::minutes(1);  // after a failure
+
+}  // namespace
+
+void PriceRefresh::load() {
+  const auto& path = parts_.cache_file;
+  if (path.empty()) {
+    return;
+  }
+  const auto text = parts_.environment.read_file(path);
+  if (!text) {
+    if (text.error().kind != base::ErrorKind::NotFound) {
+      parts_.log.warn("the saved prices cannot be read", {{"error", text.error().message}});
+    }
+    return;
+  }
+  auto saved = parse_price_file(*text, path);
+  if (!saved) {
+    parts_.log.warn("the saved prices are damaged and not used",
+                    {{"error", saved.error().message}});
+    return;
+  }
+  parts_.catalog.prices().set_on_demand(std::move(saved->on_demand));
+  parts_.catalog.prices().set_spot(std::move(saved->spot));
+}
+
+void PriceRefresh::save() {
+  const auto& path = parts_.cache_file;
+  if (path.empty() || !parts_.environment.write_file) {
+    return;
+  }
+  const auto text = write_price_file(parts_.catalog.prices().learned());
+  const auto written = parts_.environment.write_file(path, text);
+  if (!written) {
+    parts_.log.warn("prices cannot be saved for the next start",
+                    {{"error", written.error().message}});
+  }
+}
+
+base::Task<void> PriceRefresh::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const bool good = co_await refresh();
+    co_await base::sleep(parts_.api.loop(), good ? kPricePeriod : kPricesAgain, stop);
+  }
+}
+
+base::Task<bool> PriceRefresh::refresh() {
+  bool good = true;
+  auto& prices = parts_.catalog.prices();
+  if (!parts_.isolated_vpc && parts_.api.endpoints().has_price_list()) {
+    auto listed = co_await list_prices(parts_.api);
+    if (listed) {
+      prices.set_on_demand(*std::move(listed));
+    } else {
+      good = false;
+      parts_.log.error(
+          "on-demand prices could not be read; the last known, the price file or estimates serve",
+          {{"error", listed.error().message}});
+    }
+  }
+  auto spot = co_await ec2_.spot_prices();
+  if (spot) {
+    prices.set_spot(*std::move(spot));
+  } else {
+    good = false;
+    parts_.log.error("spot prices could not be read", {{"error", spot.error().message}});
+  }
+  save();
+  parts_.catalog.changed();
+  co_return good;
+}
+
+}  // namespace millwright::cloud::aws

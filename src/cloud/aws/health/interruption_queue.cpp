@@ -1,0 +1,130 @@
+#include "cloud/aws/health/interruption_queue.hpp"
+
+#include "cloud/aws/launch/launch_request.hpp"
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::cloud::aws {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kWaitSeconds = 20;  // SQS's longest poll
+constexpr int kVisibilitySeconds = 20;
+constexpr std::chrono::milliseconds kPollTimeout{35'000};
+constexpr base::Duration kPollAgain = std::chrono::seconds(10);  // after a failure
+
+struct Message {
+  std::string body;
+  std::string receipt;
+};
+
+std::vector<Message> read_messages(const json::value& answer) {
+  std::vector<Message> result;
+  const auto* list = model::find_path(answer, "Messages");
+  if (list != nullptr && list->is_array()) {
+    for (const auto& each : list->get_array()) {
+      result.push_back({std::string(model::text_at(each, "Body")),
+                        std::string(model::text_at(each, "ReceiptHandle"))});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+base::Task<void> InterruptionQueue::run(std::stop_token stop) {
+  std::string url;
+  while (!stop.stop_requested()) {
+    ApiResult<> polled;
+    if (url.empty()) {
+      auto found = co_await find_url();
+      if (found) {
+        url = *std::move(found);
+      } else {
+        polled = tl::unexpected(std::move(found).error());
+      }
+    }
+    if (polled) {
+      polled = co_await poll(url, stop);
+    }
+    if (!polled && !stop.stop_requested()) {
+      parts_.log.error("the interruption queue could not be read",
+                       {{"queue", parts_.queue}, {"error", polled.error().message}});
+      url.clear();
+      co_await base::sleep(parts_.api.loop(), kPollAgain, stop);
+    }
+  }
+}
+
+base::Task<ApiResult<std::string>> InterruptionQueue::find_url() {
+  const auto& queue = parts_.queue;
+  if (queue.starts_with("https://") || queue.starts_with("http://")) {
+    co_return queue;
+  }
+  json::value body{{"QueueName", queue}};
+  MW_CO_TRY(answer, co_await parts_.api.json(Service::Sqs, "GetQueueUrl", std::move(body)));
+  co_return std::string(model::text_at(answer, "QueueUrl"));
+}
+
+base::Task<ApiResult<>> InterruptionQueue::poll(std::string url, std::stop_token stop) {
+  json::value body{{"QueueUrl", url},
+                   {"MaxNumberOfMessages", 10},
+                   {"VisibilityTimeout", kVisibilitySeconds},
+                   {"WaitTimeSeconds", kWaitSeconds},
+                   {"MessageSystemAttributeNames", json::array{"SentTimestamp"}}};
+  Patience patience(stop);
+  patience.timeout = kPollTimeout;
+  MW_CO_TRY(answer, co_await parts_.api.json(Service::Sqs, "ReceiveMessage", std::move(body),
+                                             std::move(patience)));
+  for (const auto& message : read_messages(answer)) {
+    const bool done = co_await act_on(message.body);
+    if (!done) {
+      continue;
+    }
+    json::value request{{"QueueUrl", url}, {"ReceiptHandle", message.receipt}};
+    MW_CO_CHECK(co_await parts_.api.json(Service::Sqs, "DeleteMessage", std::move(request)));
+    parts_.metrics.count("karpenter_interruption_deleted_messages_total",
+                         "Messages of the interruption queue that were dealt with.");
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<bool> InterruptionQueue::act_on(std::string body) {
+  const auto interruption = parse_interruption(body);
+  parts_.metrics.count("karpenter_interruption_received_messages_total",
+                       "Messages from the interruption queue, by what they say.",
+                       {{"message_type", std::string(to_string(interruption.kind))}});
+  for (const auto& id : interruption.instances) {
+    auto described = co_await parts_.instances.describe(id);
+    if (!described && described.error().kind != base::ErrorKind::NotFound) {
+      co_return false;
+    }
+    if (described && described->tag(kClusterTag) == parts_.cluster_name) {
+      act_on_instance(interruption.kind, *described);
+    }
+  }
+  if (interruption.happened) {
+    const std::chrono::duration<double> passed = parts_.api.loop().now() - *interruption.happened;
+    parts_.metrics.observe("karpenter_interruption_message_queue_duration_seconds",
+                           "From an event until its message was acted on.", {},
+                           std::max(0.0, passed.count()));
+  }
+  co_return true;
+}
+
+void InterruptionQueue::act_on_instance(InterruptionKind kind, const Ec2Instance& instance) {
+  parts_.log.info("an instance is about to change",
+                  {{"event", std::string(to_string(kind))}, {"instance", instance.id}});
+  if (kind == InterruptionKind::SpotInterrupted) {
+    parts_.catalog.unavailable().mark(instance.type, instance.zone, model::kSpot,
+                                      parts_.api.loop().now());
+    parts_.restock.marked();
+  }
+  parts_.tell(kind, instance.zone, instance.id);
+}
+
+}  // namespace millwright::cloud::aws

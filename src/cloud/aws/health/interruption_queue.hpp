@@ -1,0 +1,45 @@
+// The SQS queue that EventBridge fills with events of the account's instances (Karpenter's
+// controller interruption). Loop thread only.
+#pragma once
+
+#include "cloud/aws/calls/instance_batches.hpp"
+#include "cloud/aws/catalog/restock.hpp"
+#include "cloud/aws/health/interruption.hpp"
+#include "millwright/base/log.hpp"
+#include "millwright/base/metrics.hpp"
+
+#include <stop_token>
+#include <string>
+
+namespace millwright::cloud::aws {
+
+class InterruptionQueue {
+ public:
+  struct Parts {
+    Api& api;
+    InstanceBatches& instances;
+    Catalog& catalog;
+    Restock& restock;
+    std::string queue;  // name or URL
+    std::string cluster_name;
+    base::Metrics& metrics;
+    base::Logger log;
+    TellInterruption tell;
+  };
+  explicit InterruptionQueue(Parts parts) : parts_(std::move(parts)) {}
+
+  // Polls until `stop`. A message is deleted once it was acted on; one that could not be comes
+  // again.
+  base::Task<void> run(std::stop_token stop);
+
+ private:
+  base::Task<ApiResult<std::string>> find_url();
+  base::Task<ApiResult<>> poll(std::string url, std::stop_token stop);
+  // True when the message was dealt with and can be deleted.
+  base::Task<bool> act_on(std::string body);
+  void act_on_instance(InterruptionKind kind, const Ec2Instance& instance);
+
+  Parts parts_;
+};
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,58 @@
+// CreateFleet for many claims at once (Karpenter's CreateFleet batcher). Requests that differ only
+// in the claim become one call for as many instances, which are dealt out one to a claim. A call
+// for one claim has its UID as client token and as a tag, so that a repeated call gives the same
+// instance. A call for many has a token made of all UIDs, and the tag of their boot shape. Loop
+// thread only.
+#pragma once
+
+#include "cloud/aws/calls/batcher.hpp"
+#include "cloud/aws/calls/ec2.hpp"
+#include "cloud/aws/launch/launch_request.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::aws {
+
+// What one claim asks for.
+struct FleetOrder {
+  std::shared_ptr<const model::NodeClaim> claim;
+  std::shared_ptr<const LaunchPlan> plan;
+  std::vector<std::string> templates;  // of the plan's groups
+  model::StringMap tags;               // of everything made for the class
+  std::string context;
+  bool alone = false;  // never merge: an earlier call may have used the claim's token
+};
+
+struct FleetShare {
+  std::shared_ptr<const ApiResult<FleetAnswer>> answer;  // of the whole call
+  std::optional<FleetInstance> instance;                 // this claim's
+  bool merged = false;                                   // the call was for others too
+};
+
+class Fleets {
+ public:
+  // Called once for each call that was answered, whatever its number of claims.
+  using OnAnswer = std::function<void(const LaunchPlan& plan, const FleetAnswer& answer)>;
+  Fleets(Api& api, base::Metrics& metrics, OnAnswer on_answer);
+
+  base::Task<base::Result<FleetShare>> create(FleetOrder order);
+
+ private:
+  base::Task<Batcher<FleetOrder, FleetShare>::Replies> call(std::vector<FleetOrder> orders);
+
+  Ec2 ec2_;
+  OnAnswer on_answer_;
+  Batcher<FleetOrder, FleetShare> batches_;
+};
+
+// Karpenter's limits, but with a shorter longest wait (a second there): ten calls a second for one
+// kind of claim is what EC2's rate limit refills.
+inline constexpr BatchLimits kFleetLimits{.idle = std::chrono::milliseconds(35),
+                                          .longest = std::chrono::milliseconds(100),
+                                          .items = 1000};
+
+}  // namespace millwright::cloud::aws

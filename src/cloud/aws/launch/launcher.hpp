@@ -1,0 +1,108 @@
+// From a NodeClaim to a running instance: plan, launch templates, CreateFleet. Finds the instance
+// that an earlier call or process launched for the claim, and explains launches that fail. Loop
+// thread only.
+#pragma once
+
+#include "cloud/aws/calls/ec2.hpp"
+#include "cloud/aws/catalog/catalog.hpp"
+#include "cloud/aws/catalog/restock.hpp"
+#include "cloud/aws/launch/fleets.hpp"
+#include "cloud/aws/launch/launch_request.hpp"
+#include "cloud/aws/launch/launch_templates.hpp"
+#include "cloud/aws/launch/ownership.hpp"
+#include "cloud/aws/node_class/resolver.hpp"
+#include "millwright/base/log.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/cloud/provider.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::aws {
+
+using ClaimPtr = std::shared_ptr<const model::NodeClaim>;
+
+// A dry run's outcome: why EC2 refuses to launch the class. An empty reason means success.
+struct DryRun {
+  std::string reason;
+  std::string message;
+};
+
+class Launcher {
+ public:
+  struct Parts {
+    Api& api;
+    Catalog& catalog;
+    Restock& restock;
+    Resolver& resolver;
+    std::string cluster_name;
+    bool reserved_capacity;  // the feature gate ReservedCapacity
+    base::Metrics& metrics;
+    base::Logger log;
+  };
+  explicit Launcher(Parts parts);
+
+  // Another process may have launched the claims that were created before `now`. Creation times
+  // have whole seconds, which is enough: no process becomes leader within a second of another's
+  // end.
+  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
+  // The instance of an earlier launch for the claim; NotFound when there is none. Waits while an
+  // instance may exist that EC2 does not show yet.
+  base::Task<base::Result<Launched>> adopt(ClaimPtr claim, NodeClassPtr node_class);
+  base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class,
+                                            ClusterFacts cluster);
+  // Asks EC2 whether we may launch the class's machines, and launches none. An error when EC2 could
+  // not be asked, or no machine fits the class.
+  base::Task<base::Result<DryRun>> dry_run(NodeClassPtr node_class, ClusterFacts cluster);
+  // Forgets claims that vanished long ago.
+  void sweep();
+  // The running instance whose tags name the claim; NotFound when there is none.
+  base::Task<base::Result<Ec2Instance>> find_by_claim(ClaimPtr claim);
+
+  LaunchTemplates& templates() { return templates_; }
+  Ownership& ownership() { return ownership_; }
+  const Ownership& ownership() const { return ownership_; }
+
+ private:
+  // A launch whose answer is not known: the claim may have an instance.
+  struct Doubt {
+    base::TimePoint since;
+    bool merged = false;  // the call was for other claims too, so that it cannot be repeated
+  };
+  base::Task<base::Result<std::vector<std::string>>> ensure_templates(
+      ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,
+      ClusterFacts cluster);
+  base::Task<base::Result<FleetShare>> order(ClaimPtr claim, NodeClassPtr node_class,
+                                             std::shared_ptr<const LaunchPlan> plan,
+                                             std::vector<std::string> templates);
+  base::Task<base::Result<Launched>> launch_planned(ClaimPtr claim, NodeClassPtr node_class,
+                                                    std::shared_ptr<const LaunchPlan> plan,
+                                                    ClusterFacts cluster);
+  base::Task<base::Result<DryRun>> dry_run_instances(NodeClassPtr node_class,
+                                                     std::shared_ptr<const LaunchPlan> plan,
+                                                     std::string launch_template);
+  base::Task<base::Result<Ec2Instance>> look_for(ClaimPtr claim, NodeClassPtr node_class,
+                                                 base::TimePoint until);
+  base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);
+  base::Result<LaunchPlan> plan(const model::NodeClaim& claim, const model::NodeClass& node_class);
+  bool is_inherited(const model::NodeClaim& claim) const;
+  Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
+  void note_errors(const FleetAnswer& answer, const LaunchPlan& plan);
+  static base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer);
+  // The reservation that the plan uses for the type in the zone; empty when it uses none.
+  static std::string reservation_of(const LaunchPlan& plan, std::string_view type,
+                                    std::string_view zone);
+
+  Parts parts_;
+  Ec2 ec2_;
+  LaunchTemplates templates_;
+  Fleets fleets_;
+  Ownership ownership_;
+  base::TimePoint inherited_;
+  std::map<std::string, Doubt, std::less<>> doubts_;  // by the claim's UID
+};
+
+}  // namespace millwright::cloud::aws

@@ -1,0 +1,56 @@
+// One table for each watched kind, by the list of watched kinds.
+#pragma once
+
+#include "cluster/selector_table.hpp"
+#include "cluster/sorted_table.hpp"
+#include "millwright/cluster/watched_kinds.hpp"
+
+#include <tuple>
+#include <type_traits>
+
+namespace millwright::cluster {
+
+inline TableKeyView name_and_kind(const model::NodeClass& node_class) {
+  return {node_class.meta.name, node_class.kind};
+}
+
+// The table that keeps objects of a kind. Pods, nodes and claims are joined and have tables of
+// their own.
+template <class T>
+struct TableOf {
+  using type = SortedTable<T, name_and_namespace<T>>;
+};
+template <>
+struct TableOf<model::NodeClass> {
+  using type = SortedTable<model::NodeClass, name_and_kind>;
+};
+template <>
+struct TableOf<model::PodSelector> {
+  using type = SelectorTable;
+};
+template <class T>
+using Table = typename TableOf<T>::type;
+
+template <class T>
+constexpr bool kIsJoined = std::is_same_v<T, model::Pod> || std::is_same_v<T, model::Node> ||
+                           std::is_same_v<T, model::NodeClaim>;
+
+struct NoTable {};
+template <class Watched>
+struct Tables;
+template <class... T>
+struct Tables<std::tuple<WatchedKind<T>...>> {
+  // A type for each kind, so that several may have no table.
+  template <class Each>
+  struct Place {
+    std::conditional_t<kIsJoined<Each>, NoTable, Table<Each>> table;
+  };
+  std::tuple<Place<T>...> places;
+  template <class Each>
+  Table<Each>& of() {
+    return std::get<Place<Each>>(places).table;
+  }
+};
+using AllWatchedKinds = std::remove_const_t<decltype(kWatchedKinds)>;
+
+}  // namespace millwright::cluster

@@ -1,0 +1,314 @@
+#include "millwright/controllers/disruption/disruption.hpp"
+
+#include "controllers/disruption/blocked_news.hpp"
+#include "controllers/disruption/disruption_marks.hpp"
+#include "controllers/disruption/disruption_reports.hpp"
+#include "millwright/controllers/buffers/buffer_room.hpp"
+#include "millwright/controllers/provisioning/provisioning.hpp"
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+// Decisions are made at most this often, however much changes.
+constexpr auto kMinPause = std::chrono::seconds(1);
+constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
+constexpr auto kReplacementTimeout = std::chrono::minutes(10);
+
+bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRecordPtr>& records) {
+  const base::TimePoint now = services.loop.now();
+  return std::any_of(records.begin(), records.end(), [&](const auto& record) {
+    return !services.ledger.in_doubt(record->name(), now).empty();
+  });
+}
+
+std::vector<scheduling::NodeRecordPtr> records_of(Services& services,
+                                                  const std::vector<std::string>& claims) {
+  std::vector<scheduling::NodeRecordPtr> records;
+  for (const auto& name : claims) {
+    if (auto record = services.state.find_claim(name)) {
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+}  // namespace
+
+Disruption::Disruption(Services& services)
+    : services_(services.logging_to(services.log.with({{"controller", "disruption"}}))),
+      signal_(services.loop),
+      progress_(services.loop),
+      news_(std::make_unique<BlockedNews>()) {
+  count_no_timeouts(services);
+}
+Disruption::~Disruption() = default;
+
+std::shared_ptr<disruption::Input> Disruption::make_input(
+    std::set<std::string, std::less<>> busy) const {
+  auto input = std::make_shared<disruption::Input>();
+  input->snapshot = services_.state.snapshot();
+  input->catalog = catalog_of(services_, *input->snapshot);
+  input->busy_claims = std::move(busy);
+  input->now = services_.loop.now();
+  input->options.solve = services_.options.solve;
+  input->options.spot_to_spot = services_.options.spot_to_spot;
+  if (services_.buffers != nullptr) {
+    input->virtual_pods = services_.buffers->placed_pods();
+    input->buffered_nodes = services_.buffers->nodes(*input->snapshot);
+  }
+  input->options.static_capacity = services_.options.static_capacity;
+  return input;
+}
+
+base::Task<void> Disruption::run(std::stop_token stop) {
+  // Commands outlive a round; all of them end with this group.
+  base::TaskGroup commands(services_.loop);
+  const std::stop_callback stop_commands(stop, [&commands] { commands.request_stop(); });
+  base::Duration pause = services_.options.disruption_poll;
+  while (!stop.stop_requested()) {
+    co_await signal_.wait(stop, pause);
+    progress_.notify();
+    co_await base::sleep(services_.loop, kMinPause, stop);
+    if (stop.stop_requested() || !services_.state.snapshot()->synced || !buffers_are_known()) {
+      continue;
+    }
+    co_await undo_leftovers();
+    const auto next = co_await decide_once(commands);
+    pause = services_.options.disruption_poll;
+    if (next) {
+      pause = std::clamp<base::Duration>(*next - services_.loop.now(), kMinPause, pause);
+    }
+  }
+  co_await commands.join();
+}
+
+// Until every buffer has been planned for, a node that keeps room for one looks empty.
+bool Disruption::buffers_are_known() const {
+  return services_.buffers == nullptr ||
+         services_.buffers->all_planned(*services_.state.snapshot());
+}
+
+// What an earlier leader tainted but did not get to delete, or what could not be reopened when a
+// command failed, is open again; a fresh decision will choose it anew if that is still right.
+// Karpenter's disruption controller does the same each time round.
+base::Task<void> Disruption::undo_leftovers() {
+  std::vector<std::string> leftovers;
+  for (const auto& record : services_.state.snapshot()->nodes) {
+    const bool tainted =
+        record->node && record->claim &&
+        std::any_of(record->node->taints.begin(), record->node->taints.end(),
+                    [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+    const bool going = record->marked_for_deletion || busy_.contains(record->claim_name());
+    if (tainted && !going && !record->claim->meta.is_deleting() &&
+        !record->node->meta.is_deleting()) {
+      leftovers.push_back(record->claim_name());
+    }
+  }
+  co_await undo(std::move(leftovers));
+}
+
+void Disruption::report(const disruption::Decisions& decisions) {
+  note_eligible(services_, decisions);
+  count_scores(services_, decisions.scores);
+  tell_spent_budgets(services_, decisions.spent_budgets);
+  for (const auto* blocked : news_->due(decisions.blocked, services_.loop.now())) {
+    if (const auto record = services_.state.find_claim(blocked->claim)) {
+      tell_blocked(services_, *record, *blocked);
+    }
+  }
+}
+
+base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
+  const auto input = make_input(busy_);
+  input->method_done = evaluation_timer(services_);
+  auto work = [input] { return disruption::decide(*input); };
+  auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  report(decisions);
+  for (auto& command : decisions.commands) {
+    const bool taken = std::any_of(command.claims.begin(), command.claims.end(),
+                                   [this](const auto& claim) { return busy_.contains(claim); });
+    if (taken) {
+      continue;
+    }
+    busy_.insert(command.claims.begin(), command.claims.end());
+    group.spawn(execute(std::move(command), group.stop_token()));
+  }
+  co_return decisions.next_check;
+}
+
+base::Task<void> Disruption::execute(disruption::Command command, std::stop_token stop) {
+  const bool valid = co_await fence_and_validate(command, stop);
+  bool done = false;
+  if (valid) {
+    services_.log.info("disrupting node(s)",
+                       {{"command", command.summary},
+                        {"reason", std::string(to_string(command.reason))},
+                        {"decision", command.replacements.empty() ? "delete" : "replace"},
+                        {"disrupted-node-count", std::to_string(command.claims.size())},
+                        {"replacement-node-count", std::to_string(command.replacements.size())}});
+    const bool marked = co_await mark_candidates(command);
+    if (marked) {
+      auto replacements = co_await create_replacements(command);
+      if (replacements) {
+        for (const auto& claim : command.claims) {
+          services_.state.mark_for_deletion(claim, true);
+        }
+        count_decision(services_, command, records_of(services_, command.claims));
+        done = co_await await_replacements(command, *replacements, stop);
+        if (!done) {
+          count_taken_back(services_, command);
+        }
+      } else {
+        services_.log.error(
+            "creating a replacement failed, keeping the node(s)",
+            {{"command", command.summary}, {"error", replacements.error().message}});
+      }
+    }
+  }
+  if (done) {
+    co_await delete_candidates(command);
+  } else {
+    co_await undo(command.claims);
+  }
+  for (const auto& claim : command.claims) {
+    busy_.erase(claim);
+  }
+  signal_.notify();
+}
+
+// From the fence on, no scheduling attempt can choose these nodes; those that had chosen one
+// before are waited for, and the decision is made again from what came of them.
+base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std::stop_token stop) {
+  const auto records = records_of(services_, command.claims);
+  for (const auto& record : records) {
+    services_.ledger.fence({.node = record->name(),
+                            .reason = std::string(to_string(command.reason)),
+                            .since = services_.loop.now()});
+  }
+  while (any_in_doubt(services_, records)) {
+    const bool slept = co_await base::sleep(services_.loop, kDoubtPoll, stop);
+    if (!slept) {
+      co_return false;
+    }
+  }
+  auto others = busy_;
+  for (const auto& claim : command.claims) {
+    others.erase(claim);
+  }
+  const auto input = make_input(std::move(others));
+  auto work = [input, command] { return disruption::still_valid(command, *input); };
+  const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  if (!valid) {
+    count_invalid(services_, command);
+  }
+  co_return valid && !stop.stop_requested();
+}
+
+base::Task<bool> Disruption::mark_candidates(disruption::Command command) {
+  const std::string reason(to_string(command.reason));
+  for (const auto& record : records_of(services_, command.claims)) {
+    auto marked = co_await mark_disrupted(services_, record, reason);
+    if (!marked) {
+      services_.log.warn("could not mark a node for disruption, keeping it",
+                         {{"NodeClaim", record->claim_name()}, {"error", marked.error().message}});
+      co_return false;
+    }
+  }
+  co_return true;
+}
+
+base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacements(
+    disruption::Command command) {
+  std::vector<std::string> names;
+  const auto snapshot = services_.state.snapshot();
+  for (const auto& planned : command.replacements) {
+    const auto pool = find_pool(*snapshot, planned.node_pool);
+    if (!pool) {
+      co_return base::fail(base::ErrorKind::NotFound, "NodePool " + planned.node_pool + " is gone");
+    }
+    std::vector<scheduling::PodPtr> pods;
+    for (const auto& record : records_of(services_, command.claims)) {
+      for (const auto& pod : record->pods) {
+        const auto& uids = planned.pod_uids;
+        if (std::find(uids.begin(), uids.end(), pod->meta.uid) != uids.end()) {
+          pods.push_back(pod);
+        }
+      }
+    }
+    NewClaim wanted{.planned = planned,
+                    .pool = pool,
+                    .pods = std::move(pods),
+                    .reason = metric_reason(command.reason)};
+    MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
+    names.push_back(created->meta.name);
+    tell_launching(services_, *created, command.reason);
+    if (services_.buffers != nullptr) {
+      for (const auto& uid : planned.pod_uids) {
+        services_.buffers->place(uid, names.back());  // of the pods, only those of buffers
+      }
+    }
+  }
+  co_return names;
+}
+
+base::Task<bool> Disruption::await_replacements(disruption::Command command,
+                                                std::vector<std::string> replacements,
+                                                std::stop_token stop) {
+  const base::TimePoint limit = services_.loop.now() + kReplacementTimeout;
+  while (!stop.stop_requested()) {
+    bool ready = true;
+    for (const auto& name : replacements) {
+      const auto record = services_.state.find_claim(name);
+      if (!record || record->marked_for_deletion) {
+        services_.log.warn("a replacement is gone, keeping the node(s)",
+                           {{"NodeClaim", name}, {"command", command.summary}});
+        co_return false;
+      }
+      if (!record->initialized()) {
+        ready = false;
+        tell_waiting(services_, *record);
+      }
+    }
+    if (ready) {
+      co_return true;
+    }
+    if (services_.loop.now() >= limit) {
+      services_.log.warn("a replacement did not become ready in time, keeping the node(s)",
+                         {{"command", command.summary}});
+      co_return false;
+    }
+    co_await progress_.wait(stop, std::chrono::seconds(1));
+  }
+  co_return false;
+}
+
+base::Task<void> Disruption::delete_candidates(disruption::Command command) {
+  const std::string reason(to_string(command.reason));
+  for (const auto& record : records_of(services_, command.claims)) {
+    tell_terminating(services_, *record, reason);
+    auto deleted = co_await delete_claim(services_, record->claim, metric_reason(command.reason));
+    if (!deleted) {
+      services_.log.error(
+          "failed terminating nodes while executing a disruption command",
+          {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
+      std::vector<std::string> kept(1, record->claim_name());
+      co_await undo(std::move(kept));
+    }
+  }
+}
+
+base::Task<void> Disruption::undo(std::vector<std::string> claims) {
+  for (const auto& record : records_of(services_, claims)) {
+    auto cleared = co_await clear_disrupted(services_, record);
+    if (!cleared) {
+      services_.log.warn("could not reopen a node",
+                         {{"NodeClaim", record->claim_name()}, {"error", cleared.error().message}});
+    }
+    services_.ledger.unfence(record->name());
+    services_.state.mark_for_deletion(record->claim_name(), false);
+  }
+}
+
+}  // namespace millwright::controllers

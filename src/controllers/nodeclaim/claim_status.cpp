@@ -1,0 +1,95 @@
+#include "millwright/controllers/nodeclaim/claim_status.hpp"
+
+#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/consistency.hpp"
+#include "controllers/nodeclaim/drift.hpp"
+#include "controllers/nodeclaim/expiration.hpp"
+#include "controllers/nodeclaim/pod_events.hpp"
+
+namespace millwright::controllers {
+namespace {
+
+constexpr auto kDriftAgain = std::chrono::minutes(5);
+
+void write_drift(model::ConditionSet& set, const std::string& reason) {
+  if (reason.empty()) {
+    set.clear(model::kDrifted);
+  } else {
+    set.set_true(model::kDrifted, reason, reason);
+  }
+}
+
+void write_consolidatable(model::ConditionSet& set, bool consolidatable) {
+  if (consolidatable) {
+    set.set_true(model::kConsolidatable);
+  } else {
+    set.clear(model::kConsolidatable);
+  }
+}
+
+}  // namespace
+
+ClaimStatus::ClaimStatus(Services& services)
+    : services_(services),
+      pod_events_(std::make_unique<PodEvents>()),
+      reconciler_(
+          reconciler_context(services, "nodeclaim.disruption", "NodeClaim"),
+          [this](std::string claim, base::Logger log, std::stop_token) {
+            return reconcile(std::move(claim), std::move(log));
+          },
+          ReconcilerOptions{.max_concurrent = 100}) {}
+ClaimStatus::~ClaimStatus() = default;
+
+void ClaimStatus::pod_event(std::string_view node) {
+  const auto record = find_node(*services_.state.snapshot(), node);
+  if (record && record->claim) {
+    pod_events_->note(record->claim_name(), services_.loop.now());
+    reconciler_.enqueue(record->claim_name());
+  }
+}
+
+base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base::Logger log) {
+  const auto record = services_.state.find_claim(name);
+  if (!record || record->claim->meta.is_deleting() ||
+      !is_managed(services_, record->claim->node_class_ref)) {
+    pod_events_->forget(name);
+    co_return Requeue{};
+  }
+  const base::TimePoint now = services_.loop.now();
+  const auto expiry = expiry_of(*record->claim);
+  if (expiry && now >= *expiry) {
+    Services services = services_.logging_to(std::move(log));
+    MW_CO_CHECK(co_await delete_claim(services, record->claim, "expired"));
+    co_return Requeue{};
+  }
+  MW_CO_TRY(written, co_await pod_events_->write(services_, record->claim));
+  Requeue again = sooner(expiry ? Requeue(*expiry - now) : Requeue(), written.again);
+  MW_CO_TRY(judged, co_await judge(written.claim));
+  co_return sooner(again, judged);
+}
+
+// The conditions about disruption, written together.
+base::Task<base::Result<Requeue>> ClaimStatus::judge(
+    std::shared_ptr<const model::NodeClaim> claim) {
+  const auto pool =
+      find_pool(*services_.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  if (!pool || !model::is_true(claim->conditions, model::kLaunched)) {
+    co_return Requeue{};
+  }
+  MW_CO_TRY(drift, co_await drift_of(services_, claim, pool));
+  const auto consolidatable = disruption::consolidatable(*claim, *pool, services_.loop.now());
+  const auto consistency = check_consistency(services_, claim);
+  const auto edit = [&](model::ConditionSet& set) {
+    write_consistency(set, consistency);
+    write_drift(set, drift);
+    write_consolidatable(set, consolidatable.value);
+  };
+  MW_CO_CHECK(co_await edit_conditions(services_, claim, edit));
+  Requeue again = kDriftAgain;
+  if (consolidatable.next) {
+    again = sooner(again, *consolidatable.next - services_.loop.now());
+  }
+  co_return again;
+}
+
+}  // namespace millwright::controllers

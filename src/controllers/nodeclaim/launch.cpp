@@ -1,0 +1,142 @@
+#include "controllers/nodeclaim/launch.hpp"
+
+#include "millwright/controllers/provisioning/overlays.hpp"
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+// Deletes the claim: what waits for it is planned again.
+ClaimReply give_up(Services& services, ClaimPtr claim, base::Error error) {
+  const bool no_capacity = error.kind == base::ErrorKind::NoCapacity;
+  services.log.error("failed launching nodeclaim",
+                     {{"NodeClaim", claim->meta.name}, {"error", error.message}});
+  MW_CO_CHECK(co_await delete_claim(services, claim,
+                                    no_capacity ? "insufficient_capacity" : "nodeclass_not_ready"));
+  co_return ClaimPtr{};
+}
+
+// Adds resources that a device plugin will report later and only a NodeOverlay knows of now.
+// Otherwise pods that want them would be bought for twice.
+void add_overlay_capacity(const Services& services, const model::NodeClaim& claim,
+                          cloud::Instance& instance) {
+  if (services.overlays == nullptr) {
+    return;
+  }
+  const auto type = instance.labels.find(model::kInstanceTypeLabel);
+  const auto* change =
+      type == instance.labels.end()
+          ? nullptr
+          : services.overlays->change(claim.meta.label(model::kNodePoolLabel), type->second);
+  if (change == nullptr) {
+    return;
+  }
+  for (const auto& [resource, amount] : change->capacity) {
+    instance.capacity.insert_or_assign(resource, amount);
+    instance.allocatable.insert_or_assign(resource, amount);
+  }
+}
+
+// Strips resources that only a NodeOverlay provides: clouds reject requests they don't know. The
+// plan has chosen instance types that have them.
+ClaimPtr without_overlay_requests(const Services& services, const ClaimPtr& claim) {
+  const auto& pool = claim->meta.label(model::kNodePoolLabel);
+  const auto is_provided = [&](const auto& request) {
+    return services.overlays != nullptr && services.overlays->provides(pool, request.first);
+  };
+  if (std::none_of(claim->requests.begin(), claim->requests.end(), is_provided)) {
+    return claim;
+  }
+  auto asked = std::make_shared<model::NodeClaim>(*claim);
+  std::erase_if(asked->requests, is_provided);
+  return asked;
+}
+
+ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance instance) {
+  add_overlay_capacity(services, *claim, instance);
+  model::StringMap labels = std::move(instance.labels);
+  for (const auto& [key, value] : claim->meta.labels) {
+    labels[key] = value;
+  }
+  model::StringMap annotations = claim->meta.annotations;
+  for (const auto& [key, value] : instance.annotations) {
+    annotations[key] = value;
+  }
+  json::object metadata{{"labels", model::encode(labels)},
+                        {"annotations", model::encode(annotations)}};
+  MW_CO_TRY(labelled,
+            co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata))));
+  json::object status{{"providerID", instance.provider_id},
+                      {"imageID", instance.image_id},
+                      {"capacity", model::encode(instance.capacity)},
+                      {"allocatable", model::encode(instance.allocatable)}};
+  auto launched = co_await edit_conditions(
+      services, labelled, [](model::ConditionSet& set) { set.set_true(model::kLaunched); },
+      std::move(status));
+  if (launched) {
+    services.log.info("launched nodeclaim",
+                      {{"NodeClaim", claim->meta.name},
+                       {"provider-id", instance.provider_id},
+                       {"instance-type", (*launched)->meta.label(model::kInstanceTypeLabel)},
+                       {"zone", (*launched)->meta.label(model::kZoneLabel)},
+                       {"capacity-type", (*launched)->meta.label(model::kCapacityTypeLabel)}});
+  }
+  co_return launched;
+}
+
+// The finalizer must exist before the cloud is called, or a deletion could leave an instance
+// behind.
+ClaimReply add_finalizer(Services& services, ClaimPtr claim) {
+  if (claim->meta.has_finalizer(model::kTerminationFinalizer)) {
+    co_return claim;
+  }
+  json::array finalizers(claim->meta.finalizers.begin(), claim->meta.finalizers.end());
+  finalizers.emplace_back(model::kTerminationFinalizer);
+  json::object metadata{{"finalizers", std::move(finalizers)}};
+  co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+}
+
+}  // namespace
+
+ClaimReply launch(Services& services, LaunchFailures* failures, ClaimPtr claim) {
+  if (!is_undecided(claim, model::kLaunched)) {
+    co_return claim;
+  }
+  MW_CO_TRY(protected_claim, co_await add_finalizer(services, claim));
+  const auto& ref = protected_claim->node_class_ref;
+  const auto node_class = find_node_class(*services.state.snapshot(), ref);
+  if (!node_class) {
+    base::Error missing{
+        base::ErrorKind::NotReady, ref.kind + " " + ref.name + " does not exist; create it", {}};
+    failures->tell(*protected_claim, missing);
+    co_return co_await give_up(services, protected_claim, std::move(missing));
+  }
+  cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
+  const auto asked = without_overlay_requests(services, protected_claim);
+  auto created = co_await provider->create(asked, node_class);
+  // The claim may have changed during the call; the outcome is written on its present version.
+  if (const auto now = services.state.find_claim(protected_claim->meta.name);
+      now && now->claim->meta.uid == protected_claim->meta.uid) {
+    protected_claim = now->claim;
+  }
+  if (created) {
+    co_return co_await record_launch(services, protected_claim, *std::move(created));
+  }
+  base::Error error = std::move(created).error();
+  failures->tell(*protected_claim, error);
+  if (error.kind == base::ErrorKind::NoCapacity || error.kind == base::ErrorKind::NotReady) {
+    co_return co_await give_up(services, protected_claim, std::move(error));
+  }
+  const std::string message = shortened(error.message);
+  const auto edit = [&message](model::ConditionSet& set) {
+    set.set_unknown(model::kLaunched, "LaunchFailed", message);
+  };
+  auto noted = co_await edit_conditions(services, protected_claim, edit);
+  co_return base::with_context("launching NodeClaim " + protected_claim->meta.name,
+                               std::move(error));
+}
+
+}  // namespace millwright::controllers

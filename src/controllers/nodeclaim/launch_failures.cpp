@@ -1,0 +1,97 @@
+#include "controllers/nodeclaim/launch_failures.hpp"
+
+namespace millwright::controllers {
+namespace {
+
+constexpr auto kTellPodAgain = std::chrono::minutes(5);
+constexpr std::size_t kMessageLimit = 300;
+
+std::string reason_of(const base::Error& error) {
+  switch (error.kind) {
+    case base::ErrorKind::NoCapacity:
+      return "InsufficientCapacityError";
+    case base::ErrorKind::NotReady:
+      return "NodeClassNotReady";
+    default:
+      return "LaunchFailed";
+  }
+}
+
+std::string remedy_for(const base::Error& error, const model::NodeClaim& claim) {
+  const auto& node_class = claim.node_class_ref;
+  switch (error.kind) {
+    case base::ErrorKind::NoCapacity:
+      return "It is planned again without what is sold out; NodePool " +
+             claim.meta.label(model::kNodePoolLabel) +
+             " may allow more instance types, zones or capacity types";
+    case base::ErrorKind::NotReady:
+      return "See the conditions of " + node_class.kind + " " + node_class.name;
+    case base::ErrorKind::Denied:
+      return "Give the controller's cloud identity this permission; the launch is tried again";
+    case base::ErrorKind::Invalid:
+      return "Correct " + node_class.kind + " " + node_class.name + " or NodePool " +
+             claim.meta.label(model::kNodePoolLabel) + "; the launch is tried again";
+    default:
+      return "The launch is tried again";
+  }
+}
+
+}  // namespace
+
+std::string shortened(std::string message) {
+  if (message.size() > kMessageLimit) {
+    message.resize(kMessageLimit);
+    message += "...";
+  }
+  return message;
+}
+
+void LaunchFailures::tell(const model::NodeClaim& claim, const base::Error& error) {
+  services_.events.record(
+      {.object = kube::reference_to(model::kNodeClaimResource, claim.meta),
+       .warning = true,
+       .reason = reason_of(error),
+       .message = "NodeClaim " + claim.meta.name + " event: " + shortened(error.message),
+       .dedupe_values = {}});
+  tell_pods(claim, error);
+}
+
+bool LaunchFailures::take_turn(const std::string& pod_uid, base::ErrorKind kind) {
+  const base::TimePoint now = services_.loop.now();
+  std::erase_if(told_, [now](const auto& item) { return now - item.second >= kTellPodAgain; });
+  if (told_.contains({pod_uid, kind}) || !pods_.take(now)) {
+    return false;
+  }
+  told_.emplace(std::pair(pod_uid, kind), now);
+  return true;
+}
+
+void LaunchFailures::tell_pods(const model::NodeClaim& claim, const base::Error& error) {
+  const auto ledger = services_.ledger.view();
+  const auto holds = ledger->holds_by_target.find(claim.meta.name);
+  if (holds == ledger->holds_by_target.end()) {
+    return;
+  }
+  const std::string message =
+      "NodeClaim " + claim.meta.name +
+      ", planned for this pod, cannot be launched: " + shortened(error.message) + ". " +
+      remedy_for(error, claim);
+  for (const auto& hold : holds->second) {
+    const bool runs_elsewhere = hold.kind != scheduling::HoldKind::Pod;
+    if (runs_elsewhere || !take_turn(hold.pod_uid, error.kind)) {
+      continue;
+    }
+    // Each attempt has a claim of its own, so the message is no sign of news; the kind is.
+    services_.events.record({.object = {.api_version = model::kPodResource.api_version(),
+                                        .kind = std::string(model::kPodResource.kind),
+                                        .key = hold.pod,
+                                        .uid = hold.pod_uid},
+                             .warning = true,
+                             .reason = reason_of(error),
+                             .message = message,
+                             .dedupe_values = {std::string(base::to_string(error.kind))},
+                             .dedupe_for = kTellPodAgain});
+  }
+}
+
+}  // namespace millwright::controllers

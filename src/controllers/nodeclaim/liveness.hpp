@@ -1,0 +1,12 @@
+// Liveness: a claim that does not launch or register in time is given up (Karpenter's
+// nodeclaim.lifecycle liveness).
+#pragma once
+
+#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "millwright/controllers/reconciler.hpp"
+
+namespace millwright::controllers {
+
+base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr claim);
+
+}  // namespace millwright::controllers

@@ -1,0 +1,125 @@
+#include "controllers/nodeclaim/registration.hpp"
+
+#include "millwright/controllers/pools/registration_health.hpp"
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+bool is_unregistered_taint(const model::Taint& taint) {
+  return taint.key == model::kUnregisteredTaint && taint.effect == "NoExecute";
+}
+
+void merge_taints(std::vector<model::Taint>& taints, const std::vector<model::Taint>& more) {
+  for (const auto& taint : more) {
+    const bool present = std::any_of(taints.begin(), taints.end(), [&](const auto& existing) {
+      return existing.key == taint.key && existing.effect == taint.effect;
+    });
+    if (!present) {
+      taints.push_back(taint);
+    }
+  }
+}
+
+// The Node as registration leaves it, as a merge patch.
+json::value registration_patch(const model::Node& node, const model::NodeClaim& claim) {
+  json::object labels;
+  for (const auto& [key, value] : claim.meta.labels) {
+    labels[key] = value;
+  }
+  labels[model::kRegisteredLabel] = "true";
+  // Pods written for the old API are planned by it, whatever the pool came from.
+  if (const auto& pool = claim.meta.label(model::kNodePoolLabel); !pool.empty()) {
+    labels[model::kProvisionerNameLabel] = pool;
+  }
+  json::object annotations;
+  for (const auto& [key, value] : claim.meta.annotations) {
+    annotations[key] = value;
+  }
+
+  json::array finalizers(node.meta.finalizers.begin(), node.meta.finalizers.end());
+  if (!node.meta.has_finalizer(model::kTerminationFinalizer)) {
+    finalizers.emplace_back(model::kTerminationFinalizer);
+  }
+  json::array owners;
+  for (const auto& owner : node.meta.owner_references) {
+    if (owner.uid != claim.meta.uid) {
+      owners.push_back(model::encode(owner));
+    }
+  }
+  owners.push_back(
+      model::encode(model::OwnerReference{.api_version = model::kNodeClaimResource.api_version(),
+                                          .kind = std::string(model::kNodeClaimResource.kind),
+                                          .name = claim.meta.name,
+                                          .uid = claim.meta.uid,
+                                          .block_owner_deletion = true}));
+
+  std::vector<model::Taint> taints = node.taints;
+  // The Node says it: its kubelet was told to register the claim's taints itself.
+  if (node.meta.label(model::kDoNotSyncTaintsLabel) != "true") {
+    merge_taints(taints, claim.taints);
+    merge_taints(taints, claim.startup_taints);
+  }
+  std::erase_if(taints, is_unregistered_taint);
+
+  return json::object{{"metadata", json::object{{"labels", std::move(labels)},
+                                                {"annotations", std::move(annotations)},
+                                                {"finalizers", std::move(finalizers)},
+                                                {"ownerReferences", std::move(owners)}}},
+                      {"spec", json::object{{"taints", model::encode(taints)}}}};
+}
+
+void warn_when_untainted(Services& services, const model::Node& node,
+                         const model::NodeClaim& claim) {
+  const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), is_unregistered_taint);
+  if (tainted || !node.meta.label(model::kRegisteredLabel).empty()) {
+    return;
+  }
+  services.events.record(
+      {.object = kube::reference_to(model::kNodeClaimResource, claim.meta),
+       .warning = true,
+       .reason = "UnregisteredTaintMissing",
+       .message = "Node " + node.meta.name +
+                  " joined without the taint karpenter.sh/unregistered:NoExecute; pods may land "
+                  "on it before it is registered",
+       .dedupe_values = {}});
+}
+
+}  // namespace
+
+ClaimReply register_node(Services& services, ClaimPtr claim) {
+  if (!is_undecided(claim, model::kRegistered) || claim->provider_id.empty()) {
+    co_return claim;
+  }
+  const auto record = services.state.find_claim(claim->meta.name);
+  if (!record || !record->node) {
+    co_return co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+      set.set_unknown(model::kRegistered, "NodeNotFound",
+                      "The instance has not joined the cluster as a Node yet");
+    });
+  }
+  const auto node = record->node;
+  warn_when_untainted(services, *node, *claim);
+  const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  MW_CO_TRY(registered_node,
+            co_await patch_node(services, node, registration_patch(*node, *claim)));
+  services.ledger.rename_target(claim->meta.name, registered_node->meta.name);
+  services.log.info("registered nodeclaim",
+                    {{"NodeClaim", claim->meta.name}, {"Node", registered_node->meta.name}});
+  services.metrics.count("karpenter_nodes_created_total", "Nodes that registered.",
+                         {{"nodepool", claim->meta.label(model::kNodePoolLabel)},
+                          {"zone", claim->meta.label(model::kZoneLabel)}});
+  json::object status{{"nodeName", registered_node->meta.name}};
+  auto registered = co_await edit_conditions(
+      services, claim, [](model::ConditionSet& set) { set.set_true(model::kRegistered); },
+      std::move(status));
+  if (registered && pool) {
+    services.registration_health.succeeded(*pool, *claim);
+  }
+  co_return registered;
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,178 @@
+#include "millwright/controllers/pools/nodepool.hpp"
+
+#include "controllers/pools/pool_reports.hpp"
+#include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/model/conditions.hpp"
+#include "millwright/schema/schema.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+using PoolPtr = std::shared_ptr<const model::NodePool>;
+
+struct Usage {
+  model::ResourceList resources;
+  std::int64_t nodes = 0;
+};
+
+Usage usage_of(const scheduling::Snapshot& snapshot, std::string_view pool) {
+  Usage usage;
+  for (const auto* name : {"cpu", "memory", "pods", "ephemeral-storage"}) {
+    usage.resources.emplace(name, model::Quantity());
+  }
+  for (const auto& record : snapshot.nodes) {
+    if (record->node_pool() == pool && !record->marked_for_deletion) {
+      model::add_to(usage.resources, record->capacity());
+      ++usage.nodes;
+    }
+  }
+  usage.resources.insert_or_assign("nodes", model::Quantity::from_units(usage.nodes));
+  return usage;
+}
+
+void judge_node_class(model::ConditionSet& set, const Services& services,
+                      const scheduling::Snapshot& snapshot, const model::NodePool& pool) {
+  const auto& ref = pool.template_.node_class_ref;
+  const auto node_class = find_node_class(snapshot, ref);
+  if (!is_managed(services, ref)) {
+    set.set_false(
+        model::kNodeClassReady, "NodeClassNotFound",
+        "No cloud of this installation serves NodeClass kind " + ref.kind + "." + ref.group);
+  } else if (!node_class) {
+    set.set_false(model::kNodeClassReady, "NodeClassNotFound",
+                  ref.kind + " " + ref.name + " does not exist; create it");
+  } else if (node_class->meta.is_deleting()) {
+    set.set_false(model::kNodeClassReady, "NodeClassTerminating",
+                  ref.kind + " " + ref.name + " is being deleted");
+  } else {
+    const auto* ready = model::find_condition(node_class->conditions, model::kReady);
+    if (ready == nullptr || ready->status == model::ConditionStatus::Unknown) {
+      set.set_unknown(model::kNodeClassReady, "NodeClassReadinessUnknown",
+                      "Node Class Readiness Unknown");
+    } else if (ready->status == model::ConditionStatus::True) {
+      set.set_true(model::kNodeClassReady);
+    } else {
+      set.set_false(model::kNodeClassReady, ready->reason, ready->message);
+    }
+  }
+}
+
+void judge_validity(model::ConditionSet& set, const model::NodePool& pool) {
+  const auto* kind = schema::find_kind(model::kNodePoolResource.api_version(), "NodePool");
+  const auto problems = schema::validate(*kind, model::encode(pool));
+  if (problems.empty()) {
+    set.set_true(model::kValidationSucceeded);
+    return;
+  }
+  std::string message;
+  for (const auto& problem : problems) {
+    message += (message.empty() ? "" : "; ") + problem.to_string();
+  }
+  set.set_false(model::kValidationSucceeded, "NodePoolValidationFailed", message);
+}
+
+base::Task<base::Result<PoolPtr>> patch_pool(Services& services, PoolPtr pool, json::value patch,
+                                             std::string subresource) {
+  MW_CO_TRY(object, co_await services.client.patch(
+                        model::kNodePoolResource, model::key_of(pool->meta), kube::PatchType::Merge,
+                        std::move(patch), std::move(subresource)));
+  MW_CO_TRY(updated, model::decode<model::NodePool>(object));
+  auto result = std::make_shared<const model::NodePool>(std::move(updated));
+  services.state.upsert(result);
+  co_return result;
+}
+
+// Claims of an older hash version take the pool's present hash, unless they are known to have
+// drifted: otherwise a new version of the algorithm would drift every node.
+base::Task<base::Result<>> migrate_claims(Services& services, PoolPtr pool, std::string hash) {
+  const auto snapshot = services.state.snapshot();
+  for (const auto& record : snapshot->nodes) {
+    if (!record->claim || record->node_pool() != pool->meta.name) {
+      continue;
+    }
+    const auto& meta = record->claim->meta;
+    if (meta.annotation(model::kNodePoolHashVersionAnnotation) == model::kNodePoolHashVersion) {
+      continue;
+    }
+    json::object annotations{
+        {model::kNodePoolHashVersionAnnotation, std::string(model::kNodePoolHashVersion)}};
+    if (model::find_condition(record->claim->conditions, model::kDrifted) == nullptr) {
+      annotations[model::kNodePoolHashAnnotation] = hash;
+    }
+    json::object metadata{{"annotations", std::move(annotations)}};
+    MW_CO_CHECK(co_await patch_claim(services, record->claim,
+                                     ClaimPatch::of_metadata(std::move(metadata))));
+  }
+  co_return base::Result<>{};
+}
+
+base::Task<base::Result<PoolPtr>> keep_hash(Services& services, PoolPtr pool) {
+  const std::string hash = model::nodepool_hash(pool->template_);
+  const bool same_version =
+      pool->meta.annotation(model::kNodePoolHashVersionAnnotation) == model::kNodePoolHashVersion;
+  if (same_version && pool->meta.annotation(model::kNodePoolHashAnnotation) == hash) {
+    co_return pool;
+  }
+  if (!same_version) {
+    MW_CO_CHECK(co_await migrate_claims(services, pool, hash));
+  }
+  json::object annotations{
+      {model::kNodePoolHashAnnotation, hash},
+      {model::kNodePoolHashVersionAnnotation, std::string(model::kNodePoolHashVersion)}};
+  json::object patch{{"metadata", {{"annotations", std::move(annotations)}}}};
+  co_return co_await patch_pool(services, pool, std::move(patch), {});
+}
+
+}  // namespace
+
+NodePools::NodePools(Services& services)
+    : services_(services),
+      reconciler_(
+          reconciler_context(services, "nodepool", "NodePool"),
+          [this](std::string pool, base::Logger, std::stop_token) {
+            return reconcile(std::move(pool));
+          },
+          ReconcilerOptions{.max_concurrent = 10}) {}
+
+base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
+  const auto snapshot = services_.state.snapshot();
+  const auto found = find_pool(*snapshot, name);
+  if (!found) {
+    services_.registration_health.forget(name);
+    co_return Requeue{};
+  }
+  MW_CO_TRY(pool, co_await keep_hash(services_, found));
+
+  auto conditions = pool->conditions;
+  model::ConditionSet set(conditions, pool->meta, model::kNodePoolDependents, services_.loop.now());
+  judge_validity(set, *pool);
+  judge_node_class(set, services_, *snapshot, *pool);
+  const auto node_class = find_node_class(*snapshot, pool->template_.node_class_ref);
+  const bool class_changed =
+      node_class && pool->node_class_observed_generation != node_class->meta.generation;
+  services_.registration_health.judge(set, *pool, class_changed);
+  json::object status;
+  if (set.changed()) {
+    status["conditions"] = model::encode(conditions);
+  }
+  if (class_changed) {
+    status["nodeClassObservedGeneration"] = node_class->meta.generation;
+  }
+  const Usage usage = usage_of(*snapshot, name);
+  if (snapshot->synced && (pool->nodes != usage.nodes || pool->resources != usage.resources)) {
+    status["nodes"] = usage.nodes;
+    status["resources"] = model::encode(usage.resources);
+  }
+  if (!status.empty()) {
+    json::object patch{{"status", std::move(status)}};
+    MW_CO_CHECK(co_await patch_pool(services_, pool, std::move(patch), "status"));
+    tell_transitions(services_, *pool, conditions);
+  }
+  co_return Requeue{};
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,44 @@
+// The input of one plan, taken from one snapshot: the pods that need room, and the nodes and pools
+// that may give it.
+#pragma once
+
+#include "millwright/controllers/services.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace millwright::controllers {
+
+// A problem that the compute thread solves, and what is needed to carry out its plan.
+struct PlanningRound {
+  scheduling::SnapshotPtr snapshot;
+  scheduling::Problem problem;
+  std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
+  std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
+  bool any_being_bound = false;  // a signalled pod was left out because of it
+  scheduling::Plan plan;
+};
+
+// Whether a pending pod is known to have no room: only such pods cause a claim.
+using IsSignalled = std::function<bool(const model::Pod&)>;
+
+// The round has no pods when no plan is needed.
+std::shared_ptr<PlanningRound> make_planning_round(Services& services,
+                                                   const IsSignalled& is_signalled);
+
+// Whether there is something to plan for: a pod that kube-scheduler could not place, or one on a
+// node that is going.
+bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_signalled);
+
+// kube-scheduler has not tried the pod yet. It is planned along, but never causes a claim.
+bool is_untried(const model::Pod& pod);
+
+// Uids of pods that the extender let through moments ago: kube-scheduler is about to bind them,
+// even if an older report of Unschedulable arrives only now.
+std::set<std::string, std::less<>> pods_being_bound(const Services& services);
+
+}  // namespace millwright::controllers

@@ -1,0 +1,321 @@
+#include "millwright/controllers/provisioning/provisioning.hpp"
+
+#include "controllers/buffers/buffer_plans.hpp"
+#include "controllers/pools/pool_reports.hpp"
+#include "controllers/process/pace.hpp"
+#include "controllers/provisioning/planning_round.hpp"
+#include "millwright/controllers/buffers/buffers.hpp"
+#include "millwright/controllers/provisioning/holds.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace millwright::controllers {
+namespace {
+
+constexpr const char* kName = "provisioner";
+constexpr std::size_t kNamedPods = 5;
+constexpr auto kNomination = std::chrono::seconds(20);
+constexpr auto kRefusalDedupe = std::chrono::minutes(5);
+constexpr auto kProvisioningResync = std::chrono::seconds(1);
+constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
+constexpr double kNominatedAtOnce = 10;
+
+// "default/a, default/b and 3 other(s)", as in Karpenter's log.
+std::string names_of(const PlanningRound& round) {
+  std::string names;
+  std::size_t named = 0;
+  for (const auto& pod : round.problem.pods) {
+    if (named == kNamedPods) {
+      names += " and " + std::to_string(round.problem.pods.size() - named) + " other(s)";
+      break;
+    }
+    names += (named++ == 0 ? "" : ", ") + model::key_of(pod->meta).to_string();
+  }
+  return names;
+}
+
+void log_plan(const base::Logger& log, const PlanningRound& round) {
+  const auto& plan = round.plan;
+  std::size_t on_new_claims = 0;
+  for (const auto& claim : plan.claims) {
+    on_new_claims += claim.pod_uids.size();
+  }
+  const std::string refused = std::to_string(plan.refusals.size());
+  if (plan.claims.empty()) {
+    log.info("computed a plan without new nodeclaim(s)",
+             {{"pods", std::to_string(round.problem.pods.size())}, {"refused", refused}});
+    return;
+  }
+  log.info("computed new nodeclaim(s) to fit pod(s)",
+           {{"nodeclaims", std::to_string(plan.claims.size())},
+            {"pods", std::to_string(on_new_claims)},
+            {"refused", refused}});
+}
+
+}  // namespace
+
+Provisioner::Provisioner(Services& services, Holds& holds)
+    : services_(services.logging_to(services.log.with({{"controller", kName}}))),
+      holds_(holds),
+      round_ids_(services.seed ^ std::hash<std::string_view>{}(kName)),
+      signal_(services.loop),
+      memory_(std::make_shared<scheduling::PlanMemory>()),
+      nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)) {}
+Provisioner::~Provisioner() = default;
+
+void Provisioner::notify() {
+  signal_.notify();
+}
+
+void Provisioner::refused(std::string pod_uid) {
+  if (refused_pods_.insert(std::move(pod_uid)).second) {
+    signal_.notify();
+  }
+}
+
+std::function<bool(const model::Pod&)> Provisioner::signalled() const {
+  return [this](const model::Pod& pod) {
+    return scheduling::is_provisionable(pod) ||
+           (refused_pods_.contains(pod.meta.uid) && pod.status.nominated_node_name.empty());
+  };
+}
+
+void Provisioner::nominate(const model::Pod& pod, const std::string& target) {
+  if (nominations_->take(services_.loop.now())) {
+    services_.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
+                             .warning = false,
+                             .reason = "Nominated",
+                             .message = "Pod should schedule on: " + target,
+                             .dedupe_values = {}});
+  }
+}
+
+namespace {
+
+// The log says it once per reason; the event repeats while the pod waits.
+void report_refusal(Services& services, const model::Pod& pod, const scheduling::Refusal& refusal,
+                    std::map<std::string, std::string, std::less<>>& reported) {
+  std::string message = "Failed to schedule pod, " + refusal.reason +
+                        (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
+  if (auto& reason = reported[pod.meta.uid]; reason != refusal.reason) {
+    reason = refusal.reason;
+    services.log.error("could not schedule pod",
+                       {{"Pod", model::key_of(pod.meta).to_string()}, {"error", refusal.reason}});
+  }
+  services.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
+                          .warning = true,
+                          .reason = "FailedScheduling",
+                          .message = std::move(message),
+                          .dedupe_values = {refusal.reason},
+                          .dedupe_for = kRefusalDedupe});
+}
+
+}  // namespace
+
+// Room on a node that is still starting is kept as on a claim; a node that is up is only
+// protected from disruption for a while, since kube-scheduler may bind at once.
+void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
+                                    const scheduling::PodPtr& pod) {
+  const base::TimePoint now = services_.loop.now();
+  services_.state.nominate(record.name(), now + kNomination);
+  const std::string node = record.node ? "node/" + record.name() : "";
+  nominate(*pod, !record.managed()
+                     ? node
+                     : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
+  if (record.initialized() || !record.managed()) {
+    holds_.has_room(pod->meta.uid);
+  } else {
+    services_.ledger.hold_all(
+        make_holds({pod}, record.name(), now + services_.options.registration_timeout));
+  }
+}
+
+// Claims are created one after another, which takes a while on a busy API server; a pod that found
+// room meanwhile, or is about to, needs none any more.
+std::vector<scheduling::PodPtr> Provisioner::still_homeless(
+    const PlanningRound& round, const scheduling::PlannedClaim& planned) const {
+  const auto by_name = [](const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
+    return std::tie(a->meta.name, a->meta.namespace_) < std::tie(b->meta.name, b->meta.namespace_);
+  };
+  const auto now = services_.state.latest();
+  const auto& pending = now->pending_pods;
+  const auto binding = pods_being_bound(services_);
+  std::vector<scheduling::PodPtr> pods;
+  for (const auto& uid : planned.pod_uids) {
+    const auto& pod = round.pods.at(uid);
+    const auto found = std::lower_bound(pending.begin(), pending.end(), pod, by_name);
+    const bool waits =
+        found != pending.end() && (*found)->meta.uid == uid && !binding.contains(uid);
+    if (waits || !pod->spec.node_name.empty()) {  // or it has to leave its node
+      pods.push_back(pod);
+    }
+  }
+  return pods;
+}
+
+// What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
+// noted as they are created.
+void Provisioner::place_buffers(const PlanningRound& round) {
+  if (services_.buffers == nullptr) {
+    return;
+  }
+  std::map<std::string_view, std::string_view> targets;
+  for (const auto& placement : round.plan.placements) {
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      targets.emplace(placement.pod_uid, *name);
+    }
+  }
+  for (const auto& uid : round.virtual_uids) {
+    const auto target = targets.find(uid);
+    services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
+    keep_buffer_room(services_, uid);
+  }
+}
+
+void Provisioner::place_pods(const PlanningRound& round) {
+  std::map<std::string_view, const scheduling::NodeRecord*> records;
+  for (const auto& record : round.problem.nodes) {
+    records.emplace(record->name(), record.get());
+  }
+  for (const auto& placement : round.plan.placements) {
+    const auto* name = std::get_if<std::string>(&placement.target);
+    if (name != nullptr && round.signalled.contains(placement.pod_uid)) {
+      place_on_existing(*records.at(*name), round.pods.at(placement.pod_uid));
+    }
+  }
+}
+
+void Provisioner::report_refusals(const PlanningRound& round) {
+  std::erase_if(refusals_, [&](const auto& item) { return !round.pods.contains(item.first); });
+  std::size_t unschedulable = 0;
+  for (const auto& refusal : round.plan.refusals) {
+    if (round.signalled.contains(refusal.pod_uid)) {
+      ++unschedulable;
+      report_refusal(services_, *round.pods.at(refusal.pod_uid), refusal, refusals_);
+    }
+  }
+  services_.metrics.set("karpenter_scheduler_unschedulable_pods_count",
+                        "Pods that the last plan could not place.", {{"controller", "provisioner"}},
+                        static_cast<double>(unschedulable));
+}
+
+base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round) {
+  place_pods(*round);
+  report_refusals(*round);
+  place_buffers(*round);
+  bool complete = true;
+  for (const auto& planned : round->plan.claims) {
+    const bool bought = co_await buy(round, planned);
+    complete = complete && bought;
+  }
+  co_return complete;
+}
+
+// False when the plan has to be made again: the claim could not be created, or not for all of its
+// pods.
+base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
+                                  scheduling::PlannedClaim planned) {
+  const auto pool = find_pool(*round->snapshot, planned.node_pool);
+  const auto pods = still_homeless(*round, planned);
+  const auto virtual_pods =
+      std::count_if(planned.pod_uids.begin(), planned.pod_uids.end(),
+                    [&](const auto& uid) { return round->virtual_uids.contains(uid); });
+  const bool wanted =
+      virtual_pods > 0 || std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+        return round->signalled.contains(pod->meta.uid);
+      });
+  const bool complete =
+      pods.size() + static_cast<std::size_t>(virtual_pods) == planned.pod_uids.size();
+  if (!wanted || !pool) {
+    co_return complete;
+  }
+  NewClaim wanted_claim{.planned = planned, .pool = pool, .pods = pods, .reason = "provisioned"};
+  auto created = co_await create_claim(services_, std::move(wanted_claim));
+  if (!created) {
+    services_.log.error("creating a nodeclaim failed, will plan again",
+                        {{"NodePool", planned.node_pool}, {"error", created.error().message}});
+    co_return false;
+  }
+  for (const auto& pod : pods) {
+    nominate(*pod, "nodeclaim/" + (*created)->meta.name);
+  }
+  for (const auto& uid : planned.pod_uids) {
+    if (round->virtual_uids.contains(uid)) {
+      services_.buffers->place(uid, (*created)->meta.name);
+    }
+  }
+  co_return complete;
+}
+
+base::Task<bool> Provisioner::plan_once() {
+  holds_.inherit();
+  const auto round = make_planning_round(services_, signalled());
+  std::erase_if(refused_pods_, [&](const auto& uid) {
+    return !round->pods.contains(uid);  // bound, held or gone since
+  });
+  if (round->problem.pods.empty()) {
+    co_return !round->any_being_bound;
+  }
+  if (services_.buffers != nullptr) {
+    services_.buffers->planned();
+  }
+  services_.log = services_.log.with({{"reconcileID", round_ids_.uuid()}});
+  services_.log.info("found provisionable pod(s)", {{"Pods", names_of(*round)}});
+  const base::TimePoint begun = services_.loop.now();
+  services_.chronicle.solve_begun(round->problem.pods, begun);
+  // The compute thread has the problem and the memory to itself until the loop resumes.
+  auto work = [round, memory = memory_] {
+    return solve_for_real_pods_first(round->problem, round->virtual_uids, *memory);
+  };
+  auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  round->plan = std::move(plan);
+  services_.chronicle.solve_ended(round->problem.pods, round->plan, services_.loop.now());
+  tell_pool_problems(services_, *round->snapshot, memory_->pool_problems());
+  const std::chrono::duration<double> took = services_.loop.now() - begun;
+  services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
+                            {{"controller", "provisioner"}}, took.count());
+  log_plan(services_.log, *round);
+  const bool complete = co_await carry_out(round);
+  co_return complete && !round->any_being_bound;
+}
+
+bool Provisioner::any_untried() const {
+  const auto snapshot = services_.state.snapshot();
+  return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
+                     [](const auto& pod) { return is_untried(*pod); });
+}
+
+base::Task<void> Provisioner::gather(std::stop_token stop) {
+  if (!any_homeless(*services_.state.snapshot(), signalled())) {
+    co_return;
+  }
+  const base::TimePoint limit = services_.loop.now() + services_.options.batch_max;
+  while (services_.loop.now() < limit && !stop.stop_requested()) {
+    const auto left = limit - services_.loop.now();
+    const bool more =
+        co_await signal_.wait(stop, std::min<base::Duration>(services_.options.batch_idle, left));
+    if (!more && !any_untried()) {
+      co_return;
+    }
+  }
+}
+
+base::Task<void> Provisioner::run(std::stop_token stop) {
+  std::optional<base::Duration> retry;
+  while (!stop.stop_requested()) {
+    co_await signal_.wait(stop, retry);
+    if (stop.stop_requested()) {
+      break;
+    }
+    // What arrived together is planned together.
+    co_await base::yield(services_.loop);
+    co_await gather(stop);
+    const bool complete = co_await plan_once();
+    retry = complete ? std::nullopt : std::optional<base::Duration>(kProvisioningResync);
+  }
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,122 @@
+#include "controllers/termination/finalization.hpp"
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kFinalPoll = std::chrono::seconds(5);
+constexpr auto kNodePoll = std::chrono::seconds(10);
+
+// The wall against which draining is measured; written once, at the first deletion.
+ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
+  const auto grace = claim->termination_grace_period.value();
+  if (!grace || !claim->meta.annotation(model::kTerminationTimestampAnnotation).empty()) {
+    co_return claim;
+  }
+  const std::string wall = base::format_rfc3339(*claim->meta.deletion_timestamp + *grace);
+  services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
+                          .warning = true,
+                          .reason = "TerminationGracePeriodExpiring",
+                          .message = "All pods will be deleted by " + wall,
+                          .dedupe_values = {}});
+  json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, wall}}}};
+  co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+}
+
+base::Task<base::Result<>> delete_node(Services& services,
+                                       std::shared_ptr<const model::Node> node) {
+  kube::DeleteOptions options;
+  options.uid = node->meta.uid;
+  co_return ignore_not_found(
+      co_await services.client.remove(model::kNodeResource, model::key_of(node->meta), options));
+}
+
+// 1, 2, 4, ... seconds.
+std::vector<double> doubling_buckets(std::size_t count) {
+  std::vector<double> bounds{1};
+  while (bounds.size() < count) {
+    bounds.push_back(bounds.back() * 2);
+  }
+  return bounds;
+}
+
+void observe_termination(Services& services, const model::NodeClaim& claim) {
+  const base::MetricLabels pool{{"nodepool", claim.meta.label(model::kNodePoolLabel)}};
+  const base::TimePoint now = services.loop.now();
+  const auto seconds_since = [now](base::TimePoint then) {
+    return std::max(0.0, std::chrono::duration<double>(now - then).count());
+  };
+  if (claim.meta.deletion_timestamp) {
+    services.metrics.observe("karpenter_nodeclaims_termination_duration_seconds",
+                             "From a NodeClaim's deletion until it was gone.", pool,
+                             seconds_since(*claim.meta.deletion_timestamp), doubling_buckets(12));
+  }
+  const auto* ending = model::find_condition(claim.conditions, model::kInstanceTerminating);
+  if (ending != nullptr && ending->last_transition_time) {
+    services.metrics.observe("karpenter_nodeclaims_instance_termination_duration_seconds",
+                             "From the cloud's being asked to end an instance until it was gone.",
+                             pool, seconds_since(*ending->last_transition_time),
+                             doubling_buckets(11));
+  }
+}
+
+base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr claim) {
+  json::array finalizers;
+  for (const auto& finalizer : claim->meta.finalizers) {
+    if (finalizer != model::kTerminationFinalizer) {
+      finalizers.emplace_back(finalizer);
+    }
+  }
+  json::value patch = {
+      {"metadata",
+       {{"resourceVersion", claim->meta.resource_version}, {"finalizers", std::move(finalizers)}}}};
+  MW_CO_CHECK(ignore_not_found(
+      co_await services.client.patch(model::kNodeClaimResource, model::key_of(claim->meta),
+                                     kube::PatchType::Merge, std::move(patch))));
+  services.ledger.release_target(claim->meta.name);
+  const model::ObjectMeta& meta = claim->meta;
+  services.metrics.count("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.",
+                         {{"nodepool", meta.label(model::kNodePoolLabel)},
+                          {"capacity_type", meta.label(model::kCapacityTypeLabel)},
+                          {"zone", meta.label(model::kZoneLabel)}});
+  observe_termination(services, *claim);
+  services.log.info("deleted nodeclaim",
+                    {{"NodeClaim", meta.name}, {"provider-id", claim->provider_id}});
+  co_return Requeue{};
+}
+
+}  // namespace
+
+base::Task<base::Result<Requeue>> finalize_claim(Services& services,
+                                                 scheduling::NodeRecordPtr record) {
+  if (!record->claim->meta.has_finalizer(model::kTerminationFinalizer)) {
+    co_return Requeue{};
+  }
+  MW_CO_TRY(claim, co_await stamp_termination(services, record->claim));
+  if (record->node && model::is_true(claim->conditions, model::kRegistered)) {
+    if (!record->node->meta.is_deleting()) {
+      MW_CO_CHECK(co_await delete_node(services, record->node));
+    }
+    co_return Requeue{kNodePoll};  // node termination drains it; its end is an event
+  }
+  cloud::Provider* provider =
+      services.providers.find(claim->node_class_ref.group, claim->node_class_ref.kind);
+  // Also without a providerID: a launch whose outcome was never recorded is found by the UID.
+  auto removed = co_await provider->remove(claim);
+  if (removed) {
+    MW_CO_CHECK(co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+      set.set_true(model::kInstanceTerminating);
+    }));
+    co_return Requeue{kFinalPoll};
+  }
+  if (removed.error().kind != base::ErrorKind::NotFound) {
+    co_return base::with_context("terminating the instance of NodeClaim " + claim->meta.name,
+                                 std::move(removed).error());
+  }
+  co_return co_await drop_finalizer(services, claim);
+}
+
+}  // namespace millwright::controllers

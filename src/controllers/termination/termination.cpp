@@ -1,0 +1,178 @@
+#include "millwright/controllers/termination/termination.hpp"
+
+#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/termination/evictions.hpp"
+#include "controllers/termination/termination_reports.hpp"
+#include "controllers/termination/volume_detachment.hpp"
+#include "millwright/controllers/termination/drain.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+
+namespace millwright::controllers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr auto kAwaitDeadline = std::chrono::seconds(1);
+constexpr auto kInstancePoll = std::chrono::seconds(5);
+
+using NodePtr = std::shared_ptr<const model::Node>;
+
+// The cloud has no instance behind the node any more. Only asked of a node that is not Ready: a
+// kubelet that reports is proof enough.
+base::Task<bool> is_instance_gone(cloud::Provider* provider, scheduling::NodeRecordPtr record) {
+  if (model::is_ready(*record->node)) {
+    co_return false;
+  }
+  const auto instance = co_await provider->get(record->claim->provider_id);
+  co_return !instance && instance.error().kind == base::ErrorKind::NotFound;
+}
+
+// Closed to new pods for every scheduler, and taken out of load balancers.
+base::Task<base::Result<>> close_node(Services& services, NodePtr node) {
+  std::vector<model::Taint> taints = node->taints;
+  const bool tainted = std::any_of(taints.begin(), taints.end(), [](const auto& taint) {
+    return taint.key == model::kDisruptedTaint && taint.effect == "NoSchedule";
+  });
+  if (tainted && !node->meta.label(model::kExcludeBalancersLabel).empty()) {
+    co_return base::Result<>{};
+  }
+  std::erase_if(taints, [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+  taints.push_back({.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"});
+  json::object patch{{"metadata", {{"labels", {{model::kExcludeBalancersLabel, "karpenter"}}}}},
+                     {"spec", {{"taints", model::encode(taints)}}}};
+  MW_CO_CHECK(co_await patch_node(services, node, std::move(patch)));
+  co_return base::Result<>{};
+}
+
+// Removes the finalizer, so that the API server lets the Node go.
+base::Task<base::Result<Requeue>> remove_finalizer(Services& services, NodePtr node) {
+  json::array finalizers;
+  for (const auto& finalizer : node->meta.finalizers) {
+    if (finalizer != model::kTerminationFinalizer) {
+      finalizers.emplace_back(finalizer);
+    }
+  }
+  json::object patch{{"metadata", {{"finalizers", std::move(finalizers)}}}};
+  MW_CO_CHECK(ignore_not_found(co_await services.client.patch(
+      model::kNodeResource, model::key_of(node->meta), kube::PatchType::Merge, std::move(patch))));
+  services.ledger.release_target(node->meta.name);
+  services.ledger.unfence(node->meta.name);
+  count_terminated(services, *node);
+  services.log.info("deleted node", {{"Node", node->meta.name}});
+  co_return Requeue{};
+}
+
+ClaimReply mark_drained(Services& services, ClaimPtr claim) {
+  const bool first = !model::is_true(claim->conditions, model::kDrained);
+  auto drained = co_await edit_conditions(
+      services, claim, [](model::ConditionSet& set) { set.set_true(model::kDrained); });
+  if (drained && first) {
+    services.metrics.count("karpenter_nodes_drained_total", "Nodes drained.",
+                           {{"nodepool", claim->meta.label(model::kNodePoolLabel)}});
+  }
+  co_return drained;
+}
+
+base::Task<base::Result<Requeue>> end_instance(Services& services, ClaimPtr claim, NodePtr node) {
+  cloud::Provider* provider =
+      services.providers.find(claim->node_class_ref.group, claim->node_class_ref.kind);
+  auto removed = co_await provider->remove(claim);
+  if (removed) {
+    MW_CO_CHECK(co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+      set.set_true(model::kInstanceTerminating);
+    }));
+    co_return Requeue{kInstancePoll};
+  }
+  if (removed.error().kind != base::ErrorKind::NotFound) {
+    co_return base::with_context("terminating the instance of Node " + node->meta.name,
+                                 std::move(removed).error());
+  }
+  co_return co_await remove_finalizer(services, node);
+}
+
+}  // namespace
+
+Termination::Termination(Services& services)
+    : services_(services),
+      evictions_(std::make_unique<Evictions>(services)),
+      reconciler_(
+          reconciler_context(services, "node.termination", "Node"),
+          [this](std::string node, base::Logger log, std::stop_token) {
+            return reconcile(std::move(node), std::move(log));
+          },
+          ReconcilerOptions{.max_concurrent = 1000,
+                            .min_backoff = std::chrono::milliseconds(100),
+                            .max_backoff = std::chrono::seconds(10)}) {}
+Termination::~Termination() = default;
+
+base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base::Logger log) {
+  Services services = services_.logging_to(std::move(log));
+  const auto record = find_node(*services.state.snapshot(), name);
+  if (!record || !record->node->meta.is_deleting() ||
+      !record->node->meta.has_finalizer(model::kTerminationFinalizer)) {
+    co_return Requeue{};
+  }
+  if (!record->claim) {
+    co_return co_await remove_finalizer(services, record->node);  // nothing of ours is behind it
+  }
+  services.ledger.fence({.node = name, .reason = "Terminating", .since = services.loop.now()});
+  if (!record->claim->meta.is_deleting()) {
+    MW_CO_CHECK(co_await delete_claim(services, record->claim, "node_deleted"));
+    co_return Requeue{kAwaitDeadline};  // the claim's deletion sets the deadline
+  }
+  const auto& ref = record->claim->node_class_ref;
+  cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
+  if (provider == nullptr) {
+    co_return base::fail(base::ErrorKind::Invalid, "Node " + name +
+                                                       ": no cloud of this installation serves " +
+                                                       ref.kind + "; its instance cannot be ended");
+  }
+  const bool gone = co_await is_instance_gone(provider, record);
+  if (gone) {
+    co_return co_await remove_finalizer(services, record->node);
+  }
+  if (const auto deadline = termination_deadline(*record)) {
+    tell_deadline(services, *record->node, *deadline);
+  }
+  MW_CO_CHECK(co_await close_node(services, record->node));
+  MW_CO_TRY(drained, co_await drain(record));
+  if (drained.wait) {
+    co_return drained.wait;
+  }
+  MW_CO_TRY(volume_wait, co_await await_volumes(services, drained.claim, record));
+  if (volume_wait) {
+    co_return volume_wait;
+  }
+  const auto latest = services.state.find_claim(drained.claim->meta.name);
+  co_return co_await end_instance(services, latest ? latest->claim : drained.claim, record->node);
+}
+
+base::Task<base::Result<Termination::Drained>> Termination::drain(
+    scheduling::NodeRecordPtr record) {
+  Drained result{.claim = record->claim, .wait = {}};
+  if (!is_undecided(record->claim, model::kDrained)) {
+    co_return result;
+  }
+  MW_CO_TRY(draining,
+            co_await edit_conditions(services_, record->claim, [](model::ConditionSet& set) {
+              set.set_unknown(model::kDrained, "Draining", "Draining the node");
+            }));
+  result.claim = draining;
+  MW_CO_TRY(wait, co_await evictions_->drain(record));
+  const auto began = condition(draining, model::kDrained)->last_transition_time;
+  const base::Duration so_far = services_.loop.now() - began.value_or(base::TimePoint{});
+  if (!wait && so_far < services_.options.min_drain_time) {
+    wait = services_.options.min_drain_time - so_far;
+  }
+  result.wait = wait;
+  if (!wait) {
+    MW_CO_TRY(marked, co_await mark_drained(services_, draining));
+    result.claim = marked;
+  }
+  co_return result;
+}
+
+}  // namespace millwright::controllers

@@ -1,0 +1,45 @@
+// A node that may be removed: nothing about the node itself keeps it (Karpenter's disruption
+// Candidate). What its pods, its pool, budgets and prices say is for the methods to judge.
+#pragma once
+
+#include "millwright/disruption/decide.hpp"
+#include "millwright/disruption/pod_obstacles.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace millwright::disruption {
+
+struct Candidate {
+  scheduling::NodeRecordPtr record;
+  std::shared_ptr<const model::NodePool> pool;
+  scheduling::InstanceTypes types;  // of its pool
+  std::string instance_type;
+  std::string capacity_type;
+  bool buffered = false;                 // keeps room for a CapacityBuffer
+  bool priced = false;                   // type, zone and capacity type name an offering
+  double price = 0;                      // per hour; 0 when it is not priced
+  std::vector<scheduling::PodPtr> pods;  // those that must find another place
+  // 1 + the eviction costs of `pods`, where a negative cost counts as 0. 1 means empty.
+  double disruption_cost = 1;
+  Consolidatable consolidatable;
+  std::optional<Obstacle> pods_obstacle;  // do-not-disrupt or a PodDisruptionBudget
+
+  const std::string& claim_name() const { return record->claim_name(); }
+  bool empty() const { return disruption_cost <= 1; }
+  // What is saved per unit of disruption. Nodes are tried in this order, highest first.
+  double savings_ratio() const { return price / disruption_cost; }
+  // The claim's condition Drifted when it is true, else nullptr.
+  const model::Condition* drifted() const;
+};
+
+using Candidates = std::span<const Candidate* const>;
+
+// Karpenter's EvictionCost: 1, moved by the pod-deletion-cost annotation and the priority, within
+// -10..10.
+double eviction_cost(const model::Pod& pod);
+
+}  // namespace millwright::disruption

@@ -1,0 +1,124 @@
+#include "disruption/destinations.hpp"
+
+#include "disruption/pool_index.hpp"
+
+#include <algorithm>
+
+namespace millwright::disruption {
+namespace {
+
+bool is_growing(const model::NodePool& pool) {
+  return !pool.meta.is_deleting() && !pool.replicas &&
+         model::is_true(pool.conditions, model::kReady);
+}
+
+}  // namespace
+
+bool is_going(const Input& input, const scheduling::NodeRecord& record) {
+  return record.marked_for_deletion ||
+         (record.managed() && input.busy_claims.contains(record.claim_name()));
+}
+
+Destinations::Destinations(const Input& input, const PoolIndex& pools,
+                           const PodObstacles& pod_obstacles)
+    : input_(input) {
+  for (const auto& pod : input.virtual_pods) {
+    virtual_uids_.insert(pod->meta.uid);
+  }
+  add_holds();
+  add_pools();
+  for (const auto& record : input.snapshot->nodes) {
+    nodes_by_name_.emplace(record->name(), record.get());
+    if (!is_going(input, *record) && !record->fenced) {
+      add_node(record, pools.find(record->node_pool()).get());
+    }
+  }
+  add_other_pods(pod_obstacles);
+}
+
+void Destinations::add_holds() {
+  for (const auto& hold : input_.snapshot->holds) {
+    // A buffer's own room moves with the pods that stand for it.
+    if (hold.deadline > input_.now && !virtual_uids_.contains(hold.pod_uid)) {
+      holds_.push_back(hold);
+    }
+  }
+}
+
+void Destinations::add_pools() {
+  for (const auto& pool : input_.snapshot->node_pools) {
+    const auto types = input_.catalog.find(pool->meta.name);
+    if (is_growing(*pool) && types != input_.catalog.end() && types->second &&
+        !types->second->empty()) {
+      pools_.push_back({pool, types->second});
+      add_types(*pool, *types->second);
+    }
+  }
+}
+
+void Destinations::add_types(const model::NodePool& pool,
+                             const std::vector<scheduling::InstanceType>& types) {
+  const scheduling::Requirements wanted(pool.template_.requirements);
+  for (const auto& type : types) {
+    const auto* offering = type.requirements.intersects(wanted)
+                               ? scheduling::cheapest_offering(type, wanted)
+                               : nullptr;
+    if (offering != nullptr) {
+      auto room = type.allocatable();
+      for (const auto& each : type.offerings) {
+        model::max_into(room, each.capacity_override.value_or(model::ResourceList{}));
+      }
+      for_sale_.push_back({offering->price, std::move(room)});
+    }
+  }
+}
+
+void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool) {
+  Destination destination{.record = record,
+                          .within_consolidate_after =
+                              pool != nullptr && record->claim &&
+                              consolidatable(*record->claim, *pool, input_.now).next.has_value(),
+                          .free = record->allocatable()};
+  destination.sized = !destination.free.empty();
+  model::subtract_from(destination.free, record->pod_requests);
+  if (!destination.within_consolidate_after) {
+    model::max_into(most_free_, destination.free);
+  }
+  nodes_.push_back(std::move(destination));
+}
+
+// Pods that have a hold need none of what is free.
+void Destinations::add_other_pods(const PodObstacles& pod_obstacles) {
+  std::set<model::ObjectKey> held;
+  for (const auto& hold : holds_) {
+    held.insert(hold.pod);
+  }
+  const auto needs_room = [&](const model::Pod& pod) {
+    return !held.contains(model::key_of(pod.meta));
+  };
+  for (const auto& pod : input_.snapshot->pending_pods) {
+    if (scheduling::is_provisionable(*pod) && needs_room(*pod)) {
+      other_pods_.push_back(pod);
+    }
+  }
+  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
+  for (const auto& record : input_.snapshot->nodes) {
+    if (!is_going(input_, *record)) {
+      continue;
+    }
+    for (const auto& pod : record->pods) {
+      if (pod_obstacles.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod) &&
+          needs_room(*pod)) {
+        other_pods_.push_back(pod);
+        leaving_uids_.insert(pod->meta.uid);
+      }
+    }
+  }
+}
+
+const scheduling::NodeRecord* Destinations::find_node(std::string_view name) const {
+  const auto found = nodes_by_name_.find(name);
+  return found == nodes_by_name_.end() ? nullptr : found->second;
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,40 @@
+// What the nodes of a cluster cost per hour.
+#pragma once
+
+#include "millwright/disruption/decide.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+namespace millwright::disruption {
+
+// The label's value on the node, or an empty string.
+const std::string& label_of(const scheduling::NodeRecord& record, std::string_view key);
+
+class NodePrices {
+ public:
+  explicit NodePrices(const Input& input) : input_(input) {}
+
+  // nullopt when its labels name no offering among the types.
+  std::optional<double> price_of(const scheduling::InstanceTypes& types,
+                                 const scheduling::NodeRecord& record) const;
+
+  // Price and disruption of a whole pool, for the Balanced policy.
+  struct PoolTotal {
+    double price = 0;
+    double disruption = 0;
+  };
+  PoolTotal total_of(const model::NodePool& pool) const;
+
+ private:
+  const Input& input_;
+  // Thousands of nodes are of few kinds, so prices are remembered by type list, instance type, zone
+  // and capacity type.
+  using Key = std::tuple<const void*, std::string_view, std::string_view, std::string_view>;
+  mutable std::map<Key, std::optional<double>> prices_;
+};
+
+}  // namespace millwright::disruption

@@ -1,0 +1,180 @@
+#include "extender/wire/request.hpp"
+
+#include "extender/wire/scanner.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/scheduling/solve.hpp"
+
+#include <algorithm>
+
+namespace millwright::extender {
+namespace {
+
+using base::ErrorKind;
+
+class RequestReader {
+ public:
+  explicit RequestReader(std::string_view body) : scan_(body) {}
+
+  base::Result<Request> read() {
+    const bool read = scan_.object([this](const Scanner::Text& key) { return field(key); });
+    if (!read || !scan_.end()) {
+      return tl::unexpected(scan_.error());
+    }
+    if (request_.pod.empty() || request_.pod.front() != '{') {
+      return base::fail(ErrorKind::Invalid, "Pod is missing");
+    }
+    if (!has_names_ && !has_nodes_) {
+      return base::fail(ErrorKind::Invalid, "both Nodes and NodeNames are missing");
+    }
+    // Never both from kube-scheduler; names are what it asked for if it should happen.
+    request_.full_nodes = !has_names_;
+    request_.candidates = std::move(has_names_ ? names_ : nodes_);
+    return std::move(request_);
+  }
+
+ private:
+  bool field(const Scanner::Text& key) {
+    std::string_view ignored;
+    if (same_field_name(key.between_quotes(), "Pod")) {
+      return scan_.skip(request_.pod);
+    }
+    if (same_field_name(key.between_quotes(), "NodeNames")) {
+      names_.clear();
+      has_names_ = !scan_.null();
+      return !has_names_ || scan_.array([this] { return name(); });
+    }
+    if (same_field_name(key.between_quotes(), "Nodes")) {
+      nodes_.clear();
+      has_nodes_ = !scan_.null();
+      return !has_nodes_ || node_list();
+    }
+    return scan_.skip(ignored);
+  }
+
+  bool name() {
+    Scanner::Text text;
+    if (!scan_.text(text)) {
+      return false;
+    }
+    names_.push_back({name_of(text), text.token});
+    return true;
+  }
+
+  bool node_list() {
+    return scan_.object([this](const Scanner::Text& key) {
+      std::string_view ignored;
+      if (!same_field_name(key.between_quotes(), "items")) {
+        return scan_.skip(ignored);
+      }
+      nodes_.clear();
+      return scan_.null() || scan_.array([this] { return node(); });
+    });
+  }
+
+  bool node() {
+    const std::size_t start = scan_.next();
+    std::string_view name;
+    const bool read = scan_.object([&](const Scanner::Text& key) {
+      std::string_view ignored;
+      return same_field_name(key.between_quotes(), "metadata") ? metadata(name)
+                                                               : scan_.skip(ignored);
+    });
+    if (!read || name.empty()) {
+      return scan_.fail("a Node without metadata.name ends");
+    }
+    nodes_.push_back({name, scan_.since(start)});
+    return true;
+  }
+
+  bool metadata(std::string_view& name) {
+    return scan_.object([&](const Scanner::Text& key) {
+      std::string_view ignored;
+      if (!same_field_name(key.between_quotes(), "name")) {
+        return scan_.skip(ignored);
+      }
+      Scanner::Text text;
+      if (!scan_.text(text)) {
+        return false;
+      }
+      name = name_of(text);
+      return true;
+    });
+  }
+
+  std::string_view name_of(const Scanner::Text& text) {
+    if (!text.escaped) {
+      return text.between_quotes();
+    }
+    RequestMemory memory;
+    const auto parsed = parse_request(text.token, memory);
+    request_.unescaped.emplace_back();
+    if (parsed && parsed->is_string()) {
+      request_.unescaped.back().assign(parsed->get_string().data(), parsed->get_string().size());
+    }
+    return request_.unescaped.back();
+  }
+
+  Scanner scan_;
+  Request request_;
+  std::vector<Candidate> names_;
+  std::vector<Candidate> nodes_;
+  bool has_names_ = false;
+  bool has_nodes_ = false;
+};
+
+PodFacts facts_of(const model::Pod& pod) {
+  const model::OwnerReference* const owner = pod.meta.controller();
+  return PodFacts{.uid = pod.meta.uid,
+                  .key = model::key_of(pod.meta),
+                  .priority = pod.spec.priority,
+                  .requests = scheduling::effective_requests(pod),
+                  .is_daemon = model::is_owned_by_daemonset(pod),
+                  .owner_uid = owner == nullptr ? std::string() : owner->uid};
+}
+
+const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,
+                               std::string_view uid) {
+  const auto& pods = snapshot.pending_pods;
+  const auto at =
+      std::partition_point(pods.begin(), pods.end(), [&key](const scheduling::PodPtr& pod) {
+        return std::tie(pod->meta.name, pod->meta.namespace_) < std::tie(key.name, key.namespace_);
+      });
+  const bool found = at != pods.end() && (*at)->meta.name == key.name &&
+                     (*at)->meta.namespace_ == key.namespace_ && (*at)->meta.uid == uid;
+  return found ? at->get() : nullptr;
+}
+
+}  // namespace
+
+base::Result<Request> read_request(std::string_view body) {
+  return RequestReader(body).read();
+}
+
+base::Result<PodFacts> read_pod(const boost::json::value& pod,
+                                const scheduling::Snapshot& snapshot) {
+  const model::ObjectKey key{std::string(model::text_at(pod, "metadata.namespace")),
+                             std::string(model::text_at(pod, "metadata.name"))};
+  const std::string_view uid = model::text_at(pod, "metadata.uid");
+  if (key.name.empty() || uid.empty()) {
+    return base::fail(ErrorKind::Invalid, "Pod has no metadata.name or no metadata.uid");
+  }
+  if (const model::Pod* const known = find_pending(snapshot, key, uid)) {
+    return facts_of(*known);
+  }
+  auto decoded = model::decode<model::Pod>(pod);
+  if (!decoded) {
+    return base::with_context("Pod", decoded.error());
+  }
+  return facts_of(*decoded);
+}
+
+base::Result<PodFacts> read_pod(std::string_view pod, const scheduling::Snapshot& snapshot) {
+  RequestMemory memory;
+  auto json = parse_request(pod, memory);
+  if (!json) {
+    return base::with_context("Pod", json.error());
+  }
+  return read_pod(*json, snapshot);
+}
+
+}  // namespace millwright::extender

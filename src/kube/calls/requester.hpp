@@ -1,0 +1,50 @@
+// Sends one request to the API server, with the client's rate limit, a deadline, retries of what is
+// safe to repeat, and metrics under client-go's names. Loop thread only.
+#pragma once
+
+#include "kube/calls/pacing.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/base/random.hpp"
+#include "millwright/kube/client.hpp"
+
+#include <memory>
+#include <string>
+
+namespace millwright::kube {
+
+struct Call {
+  std::string verb;  // "get", "list", "create", ... as the metrics name it
+  std::string what;  // "get Pod default/web-1": begins every error message
+  model::Resource resource;
+  std::string subresource;
+  ApiRequest request;
+};
+
+class Requester {
+ public:
+  Requester(base::Loop& loop, std::shared_ptr<Transport> transport, ClientOptions options,
+            base::Metrics* metrics);
+
+  // The parsed body of a 2xx answer; null when it was empty.
+  base::Task<base::Result<boost::json::value>> run(Call call, std::stop_token stop);
+
+  base::Loop& loop() const { return loop_; }
+  Transport& transport() const { return *transport_; }
+  const ClientOptions& options() const { return options_; }
+  base::Random& random() { return random_; }
+
+ private:
+  base::Task<bool> wait_for_turn(std::stop_token stop);
+  base::Task<base::Result<net::Response>> send_once(ApiRequest request, std::string what,
+                                                    std::stop_token stop);
+  void record(const Call& call, const base::Result<net::Response>& answer, base::Duration took);
+
+  base::Loop& loop_;
+  std::shared_ptr<Transport> transport_;
+  ClientOptions options_;
+  base::Metrics* metrics_;
+  base::Random random_;
+  TokenBucket bucket_;
+};
+
+}  // namespace millwright::kube

@@ -1,0 +1,306 @@
+#include "scheduling/claims/claim_builder.hpp"
+
+#include "scheduling/compile/min_values.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr double kPriceTolerance = 1.02;
+constexpr double kNotSold = std::numeric_limits<double>::infinity();
+
+// The pod wants nothing that the claim's pods do not want already.
+bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
+  const Amounts& more = candidate.pod_class.requests;
+  for (std::size_t c = 0; c < more.size(); ++c) {
+    if (more[c] > 0 && claim.requests[c] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Per resource the least that any class asks for.
+Amounts smallest_requests(const PodClasses& pods) {
+  Amounts smallest(pods.columns.size(), 0);
+  for (std::size_t i = 0; i < pods.classes.size(); ++i) {
+    const Amounts& requests = pods.classes[i].requests;
+    for (std::size_t c = 0; c < smallest.size(); ++c) {
+      smallest[c] = i == 0 ? requests[c] : std::min(smallest[c], requests[c]);
+    }
+  }
+  return smallest;
+}
+
+}  // namespace
+
+ClaimBuilder::ClaimBuilder(const CompiledProblem& compiled, const TopologyCounts& counts,
+                           bool keep_price_levels)
+    : problem_(compiled.problem),
+      pods_(compiled.pods),
+      pools_(compiled.pools),
+      counts_(counts),
+      shapes_(compiled.pools),
+      reservations_(compiled.pools, compiled.problem),
+      price_levels_(compiled.pods, compiled.pools),
+      keep_price_levels_(keep_price_levels),
+      own_price_levels_(compiled.pods.classes.size()),
+      smallest_(smallest_requests(compiled.pods)),
+      scratch_(compiled.pods.columns.size(), 0) {
+  for (const PoolTemplate& pool : pools_) {
+    limits_.emplace_back(pool, problem_);
+  }
+}
+
+std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidate& candidate,
+                                              LimitUse limits) {
+  const bool heed_limits = limits == LimitUse::Heeded;
+  const PoolTemplate& owner = pools_[pool];
+  if (!owner.problem.empty() || (heed_limits && limits_[pool].nodes_exhausted()) ||
+      blocking_taint(owner.taints, candidate.constraint, candidate.rung) != nullptr) {
+    return std::nullopt;
+  }
+  const std::uint32_t shape = joined_shape(shapes_.empty_claim(pool), candidate);
+  if (shape == ClaimShapes::kNone) {
+    return std::nullopt;
+  }
+  ClaimDraft claim{.pool = pool, .shape = shape};
+  claim.requests.assign(scratch_.size(), 0);
+  const auto narrowed = [&](const RowSet& from) {
+    RowSet rows = from;
+    if (heed_limits && limits_[pool].limited()) {
+      limits_[pool].keep_within(rows);
+    }
+    drop_rows_with_daemon_port_conflicts(rows, pool, candidate.constraint.ports);
+    return rows;
+  };
+  // What is reserved is paid for already, so it comes first.
+  for (const std::uint32_t kind : reserved_by_price(shapes_[shape])) {
+    claim.reserved = kind;
+    if (take_rows(claim, narrowed(shapes_[shape].admitted & owner.table->kinds()[kind].rows),
+                  candidate)) {
+      return claim;
+    }
+  }
+  claim.reserved.reset();
+  if (take_rows(claim, narrowed(shapes_[shape].offered), candidate)) {
+    return claim;
+  }
+  return std::nullopt;
+}
+
+bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& candidate) {
+  const PoolTemplate& pool = pools_[claim.pool];
+  if (!pool.room.keep_fitting(rows, candidate.pod_class.requests)) {
+    return false;
+  }
+  const ClaimShape& shape = shapes_[claim.shape];
+  if (!has_choice(claim, shape, rows, candidate.pod_class.requests)) {
+    if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
+      return false;
+    }
+    Requirements lowered = shape.requirements;
+    relax_min_values(lowered, *pool.table, rows);
+    claim.shape = shapes_.of(claim.pool, std::move(lowered));
+    claim.min_values_relaxed = true;
+  }
+  claim.rows = std::move(rows);
+  return true;
+}
+
+std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidate& candidate,
+                                              std::uint32_t pod) {
+  auto claim = draft(pool, candidate, LimitUse::Ignored);
+  if (!claim || claim->reserved || claim->min_values_relaxed) {
+    return std::nullopt;
+  }
+  add_pod(*claim, candidate, pod);
+  return claim;
+}
+
+void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+  add_to(claim.requests, candidate.pod_class.requests);
+  claim.ports.add(candidate.constraint.ports);
+  claim.pods.push_back(pod);
+  claim.rungs.push_back(static_cast<std::uint16_t>(candidate.rung_index()));
+  if (!counts_.topology().empty()) {
+    claim.narrowings.push_back(candidate.narrowed);
+    add_to_tally(claim, candidate, counts_.topology().groups());
+  }
+  scratch_ = claim.requests;
+  add_to(scratch_, smallest_);
+  claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
+}
+
+bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+  const PoolTemplate& pool = pools_[claim.pool];
+  // What is cheap to find out comes first.
+  if ((candidate.constraint.has_topology() && !admits_host(claim, candidate)) ||
+      blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
+    return false;
+  }
+  scratch_ = claim.requests;
+  add_to(scratch_, candidate.pod_class.requests);
+  if (!pool.room.any_fits(claim.rows, scratch_)) {
+    return false;
+  }
+  const std::uint32_t shape = joined_shape(claim.shape, candidate);
+  if (shape == ClaimShapes::kNone ||
+      (keep_price_levels_ && is_dearer_than_its_own(claim, candidate))) {
+    return false;
+  }
+  const bool levels =
+      keep_price_levels_ && (shape != claim.shape || !same_resources(claim, candidate));
+  const HostPorts& ports = candidate.constraint.ports;
+  if (shape == claim.shape && ports.empty() && !shapes_[shape].has_min_values && !levels) {
+    pool.room.keep_fitting(claim.rows, scratch_);
+    add_pod(claim, candidate, pod);
+    return true;
+  }
+  if (!ports.empty() && claim.ports.conflict(ports) != nullptr) {
+    return false;
+  }
+  const ClaimShape& next = shapes_[shape];
+  RowSet rows = claim.rows;
+  if (!narrow_rows(claim, next, rows)) {
+    return false;
+  }
+  drop_rows_with_daemon_port_conflicts(rows, claim.pool, ports);
+  if (!pool.room.keep_fitting(rows, scratch_) || !has_choice(claim, next, rows, scratch_) ||
+      (levels && would_raise_prices(claim, next, rows))) {
+    return false;
+  }
+  claim.rows = std::move(rows);
+  claim.shape = shape;
+  add_pod(claim, candidate, pod);
+  return true;
+}
+
+bool ClaimBuilder::admits_host(const ClaimDraft& claim, const Candidate& candidate) const {
+  return scheduling::admits_host(claim.tally, candidate.constraint, candidate.rung, counts_);
+}
+
+std::uint32_t ClaimBuilder::joined_shape(std::uint32_t shape, const Candidate& candidate) {
+  shape = shapes_.joined(shape, candidate.rung);
+  for (const Narrowing* more : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
+    if (more != nullptr && shape != ClaimShapes::kNone) {
+      shape = shapes_.joined(shape, more->id, more->requirements);
+    }
+  }
+  return shape;
+}
+
+bool ClaimBuilder::narrow_rows(const ClaimDraft& claim, const ClaimShape& next,
+                               RowSet& rows) const {
+  if (!claim.reserved) {
+    rows &= next.offered;
+    return true;
+  }
+  rows &= next.admitted;
+  // Otherwise it would lose its reservation.
+  return std::find(next.reserved.begin(), next.reserved.end(), *claim.reserved) !=
+         next.reserved.end();
+}
+
+std::optional<ClaimBuilder::Narrower> ClaimBuilder::narrower(const ClaimDraft& claim,
+                                                             const Narrowing& narrowing) {
+  const std::uint32_t shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
+  if (shape == ClaimShapes::kNone) {
+    return std::nullopt;
+  }
+  const ClaimShape& next = shapes_[shape];
+  Narrower result{shape, claim.rows};
+  if (!narrow_rows(claim, next, result.rows) ||
+      !pools_[claim.pool].room.keep_fitting(result.rows, claim.requests) ||
+      !has_choice(claim, next, result.rows, claim.requests)) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+bool ClaimBuilder::has_choice(const ClaimDraft& claim, const ClaimShape& shape, const RowSet& rows,
+                              const Amounts& requests) const {
+  if (!shape.has_min_values) {
+    return true;
+  }
+  const PoolTemplate& pool = pools_[claim.pool];
+  if (!claim.reserved) {
+    return satisfies_min_values(shape.requirements, *pool.table, rows);
+  }
+  if (problem_.options.min_values == MinValuesPolicy::BestEffort) {
+    return true;
+  }
+  RowSet all = shape.offered;
+  all |= rows;
+  return pool.room.keep_fitting(all, requests) &&
+         satisfies_min_values(shape.requirements, *pool.table, all);
+}
+
+void ClaimBuilder::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+                                                        const HostPorts& ports) const {
+  if (ports.empty()) {
+    return;
+  }
+  for (const DaemonGroup& group : pools_[pool].daemon_groups) {
+    if (group.ports.conflict(ports) != nullptr) {
+      rows -= group.rows;
+    }
+  }
+}
+
+bool ClaimBuilder::would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
+                                      const RowSet& rows) const {
+  const ClaimDraft after{.pool = claim.pool, .rows = rows, .reserved = claim.reserved};
+  return price_levels_.of(claim.pool, next, after) > kPriceTolerance * claim.price_level;
+}
+
+bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate) {
+  const auto key = static_cast<std::size_t>(&candidate.pod_class - pods_.classes.data());
+  auto& by_rung = own_price_levels_[key];
+  by_rung.resize(candidate.constraint.ladder.size(), -1);
+  double& own = by_rung[candidate.rung_index()];
+  for (std::uint32_t pool = 0; own < 0 && pool < pools_.size(); ++pool) {
+    if (const auto alone = draft(pool, candidate, LimitUse::Ignored)) {
+      own = alone->reserved ? kNotSold : price_level(*alone);
+    }
+  }
+  own = own < 0 ? kNotSold : own;
+  return claim.price_level > kPriceTolerance * own;
+}
+
+double ClaimBuilder::price_of_new(const Candidate& candidate) {
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    if (const auto claim = draft(pool, candidate, LimitUse::Heeded)) {
+      const auto cheapest = cheapest_row(pools_[pool], shapes_[claim->shape], *claim);
+      return cheapest ? cheapest->price : kNotSold;
+    }
+  }
+  return kNotSold;
+}
+
+std::vector<std::uint32_t> ClaimBuilder::reserved_by_price(const ClaimShape& shape) const {
+  const PoolTemplate& pool = pools_[shape.pool];
+  std::vector<std::pair<double, std::uint32_t>> priced;
+  for (const std::uint32_t index : shape.reserved) {
+    const OfferingKind& kind = pool.table->kinds()[index];
+    if (!reservations_.available(kind)) {
+      continue;
+    }
+    double least = kNotSold;
+    (shape.admitted & kind.rows).for_each([&](std::size_t row) {
+      least = std::min(least, kind.price[row]);
+    });
+    priced.emplace_back(least, index);
+  }
+  std::sort(priced.begin(), priced.end());
+  std::vector<std::uint32_t> result;
+  for (const auto& [price, index] : priced) {
+    result.push_back(index);
+  }
+  return result;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,56 @@
+#include "scheduling/claims/claim_draft.hpp"
+
+#include <algorithm>
+
+namespace millwright::scheduling {
+
+Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods) {
+  const PodClass& pod_class = pods.class_of(claim.pods[i]);
+  const Constraint& constraint = pods.constraints[pod_class.constraint];
+  return {pod_class, constraint, constraint.ladder[claim.rungs[i]],
+          claim.narrowings.empty() ? Narrowed{} : claim.narrowings[i]};
+}
+
+void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
+                  std::span<const TopologyGroup> groups) {
+  for (const std::uint32_t id : candidate.constraint.counted) {
+    if (groups[id].by_host) {
+      claim.tally.add_selected(id);
+    }
+  }
+  for (const std::uint32_t id : candidate.constraint.carried) {
+    if (groups[id].by_host) {
+      claim.tally.add_owner(id);
+    }
+  }
+  for (const std::uint32_t id : candidate.rung.on_host) {
+    claim.keeps_together = claim.keeps_together || groups[id].kind == TopologyKind::Affinity;
+  }
+}
+
+double row_price(const PoolTemplate& pool, const ClaimShape& shape, const ClaimDraft& claim,
+                 std::size_t row) {
+  return claim.reserved ? pool.table->kinds()[*claim.reserved].price[row] : shape.price[row];
+}
+
+std::optional<CheapestRow> cheapest_row(const PoolTemplate& pool, const ClaimShape& shape,
+                                        const ClaimDraft& claim) {
+  if (!claim.reserved) {
+    const auto found = std::find_if(shape.by_price.begin(), shape.by_price.end(),
+                                    [&](std::uint32_t row) { return claim.rows.contains(row); });
+    return found == shape.by_price.end() ? std::nullopt
+                                         : std::optional(CheapestRow{*found, shape.price[*found]});
+  }
+  std::optional<CheapestRow> best;
+  const auto& prices = pool.table->kinds()[*claim.reserved].price;
+  claim.rows.for_each([&](std::size_t row) {
+    if (!best || prices[row] < best->price ||
+        (prices[row] == best->price &&
+         pool.table->row(row).type->name < pool.table->row(best->row).type->name)) {
+      best = CheapestRow{row, prices[row]};
+    }
+  });
+  return best;
+}
+
+}  // namespace millwright::scheduling

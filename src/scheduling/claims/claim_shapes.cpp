@@ -1,0 +1,118 @@
+#include "scheduling/claims/claim_shapes.hpp"
+
+#include "scheduling/values/signature.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+constexpr double kNoPrice = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
+  for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
+    empty_.push_back(of(pool, pools[pool].requirements));
+  }
+}
+
+std::uint32_t ClaimShapes::joined(std::uint32_t shape, std::uint32_t id,
+                                  const Requirements& requirements) {
+  const std::uint64_t key = (std::uint64_t{shape} << 32) | id;
+  if (const auto known = joined_.find(key); known != joined_.end()) {
+    return known->second;
+  }
+  std::uint32_t result = kNone;
+  const ClaimShape& before = shapes_[shape];
+  if (before.requirements.compatible(requirements, AllowUndefined::WellKnown)) {
+    Requirements merged = before.requirements;
+    merged.add(requirements);
+    result = of(before.pool, std::move(merged));
+  }
+  joined_.emplace(key, result);
+  return result;
+}
+
+std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
+  std::string signature = std::to_string(pool) + "\n";
+  append_signature(signature, requirements);
+  const auto [found, added] =
+      by_signature_.try_emplace(std::move(signature), static_cast<std::uint32_t>(shapes_.size()));
+  if (!added) {
+    return found->second;
+  }
+  const PoolTemplate& owner = pools_[pool];
+  ClaimShape shape{.pool = pool,
+                   .admitted = owner.rows,
+                   .offered = RowSet(owner.table->size()),
+                   .price = std::vector<double>(owner.table->size(), kNoPrice),
+                   .has_min_values = requirements.has_min_values()};
+  shape.admitted &= owner.table->admitted(requirements);
+  const auto& kinds = owner.table->kinds();
+  for (std::uint32_t i = 0; i < kinds.size(); ++i) {
+    if (!requirements.compatible(kinds[i].requirements, AllowUndefined::WellKnown)) {
+      continue;
+    }
+    (kinds[i].reserved ? shape.reserved : shape.kinds).push_back(i);
+    if (!kinds[i].reserved) {
+      shape.offered |= kinds[i].rows;
+      for (std::size_t row = 0; row < shape.price.size(); ++row) {
+        shape.price[row] = std::min(shape.price[row], kinds[i].price[row]);
+      }
+    }
+  }
+  shape.offered &= shape.admitted;
+  shape.offered.for_each(
+      [&](std::size_t row) { shape.by_price.push_back(static_cast<std::uint32_t>(row)); });
+  std::stable_sort(shape.by_price.begin(), shape.by_price.end(), [&](auto a, auto b) {
+    return shape.price[a] != shape.price[b]
+               ? shape.price[a] < shape.price[b]
+               : owner.table->row(a).type->name < owner.table->row(b).type->name;
+  });
+  shape.requirements = std::move(requirements);
+  shapes_.push_back(std::move(shape));
+  return found->second;
+}
+
+const std::vector<std::uint32_t>& ClaimShapes::bargains(std::uint32_t index) {
+  bargains_.resize(shapes_.size());
+  auto& result = bargains_[index];
+  if (result) {
+    return *result;
+  }
+  const ClaimShape& shape = shapes_[index];
+  const RoomTable& room = pools_[shape.pool].room;
+  struct Row {
+    std::uint32_t row = 0;
+    std::vector<double> costs;  // by column
+  };
+  const auto beats = [](const Row& a, const Row& b) {
+    return std::equal(a.costs.begin(), a.costs.end(), b.costs.begin(), std::less_equal<>());
+  };
+  std::vector<Row> best;
+  Row next;
+  // Dearest first: as a rule those beat many.
+  for (auto row = shape.by_price.rbegin(); row != shape.by_price.rend(); ++row) {
+    next.row = *row;
+    next.costs.clear();
+    for (const std::int64_t amount : room.room(*row)) {
+      next.costs.push_back(shape.price[*row] /
+                           static_cast<double>(std::max<std::int64_t>(amount, 1)));
+    }
+    if (std::none_of(best.begin(), best.end(), [&](const Row& one) { return beats(one, next); })) {
+      std::erase_if(best, [&](const Row& one) { return beats(next, one); });
+      best.push_back(next);
+    }
+  }
+  result.emplace();
+  for (const Row& one : best) {
+    result->push_back(one.row);
+  }
+  return *result;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,61 @@
+// The requirements a claim in the making can have, and what follows from them. Claims with equal
+// requirements share one shape, so that "may this pod join that claim" is worked out once per pair
+// of shape and pod requirements, not once per pod.
+#pragma once
+
+#include "scheduling/compile/pool_template.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct ClaimShape {
+  std::uint32_t pool = 0;
+  Requirements requirements;
+  RowSet admitted;                      // rows of the pool that meet the requirements
+  RowSet offered;                       // those with an available offering, reserved ones apart
+  std::vector<std::uint32_t> kinds;     // compatible offering kinds, reserved ones apart
+  std::vector<std::uint32_t> reserved;  // compatible reserved kinds
+  std::vector<double> price;            // by row: the least of `kinds`; infinity when not sold
+  std::vector<std::uint32_t> by_price;  // rows of `offered`, cheapest first, then by type name
+  bool has_min_values = false;
+};
+
+class ClaimShapes {
+ public:
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  explicit ClaimShapes(std::span<const PoolTemplate> pools);
+
+  const ClaimShape& operator[](std::uint32_t shape) const { return shapes_[shape]; }
+  // The shape of a claim of the pool without pods.
+  std::uint32_t empty_claim(std::uint32_t pool) const { return empty_[pool]; }
+  // After requirements are added; kNone when they cannot be. The id stands for the requirements:
+  // a rung's or a narrowing's.
+  std::uint32_t joined(std::uint32_t shape, std::uint32_t id, const Requirements& requirements);
+  std::uint32_t joined(std::uint32_t shape, const Rung& rung) {
+    return joined(shape, rung.id, rung.requirements);
+  }
+  // The shape of these requirements.
+  std::uint32_t of(std::uint32_t pool, Requirements requirements);
+  // Rows on offer that none other beats in what every resource costs. As much of one of them as a
+  // claim fills costs less than as much of any other row.
+  const std::vector<std::uint32_t>& bargains(std::uint32_t shape);
+
+ private:
+  std::span<const PoolTemplate> pools_;
+  std::vector<ClaimShape> shapes_;
+  std::vector<std::optional<std::vector<std::uint32_t>>> bargains_;  // by shape
+  std::vector<std::uint32_t> empty_;
+  std::map<std::string, std::uint32_t> by_signature_;
+  std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and id
+};
+
+}  // namespace millwright::scheduling

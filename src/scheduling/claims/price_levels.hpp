@@ -1,0 +1,26 @@
+// What room costs on the instance types open to a claim, per average pod of the problem: a common
+// measure for "spot or on demand", "this zone or that", "with a GPU or without".
+#pragma once
+
+#include "scheduling/claims/claim_draft.hpp"
+#include "scheduling/compile/pod_classes.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+class PriceLevels {
+ public:
+  PriceLevels(const PodClasses& pods, std::span<const PoolTemplate> pools);
+
+  // The least over the claim's rows, at the prices of the shape (or of its reservation).
+  double of(std::uint32_t pool, const ClaimShape& shape, const ClaimDraft& claim) const;
+
+ private:
+  std::span<const PoolTemplate> pools_;
+  std::vector<std::vector<double>> capacity_;  // by pool and row, in average pods
+};
+
+}  // namespace millwright::scheduling

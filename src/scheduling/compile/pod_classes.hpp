@@ -1,0 +1,76 @@
+// The pods of a problem, grouped: pods with equal constraints and requests form a class and are
+// decided alike. Everything that does not depend on nodes or pools is worked out here, once per
+// class.
+#pragma once
+
+#include "millwright/scheduling/solve.hpp"
+#include "scheduling/compile/amounts.hpp"
+#include "scheduling/compile/daemon_overhead.hpp"
+#include "scheduling/compile/host_ports.hpp"
+#include "scheduling/compile/relaxation.hpp"
+#include "scheduling/compile/topology_groups.hpp"
+#include "scheduling/compile/volumes.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// Where a pod may go, apart from how much room it needs.
+struct Constraint {
+  std::vector<Rung> ladder;  // not empty unless refused
+  std::vector<model::Toleration> tolerations;
+  HostPorts ports;
+  std::string refusal;  // cannot be planned, whatever the nodes and pools
+  std::string remedy;
+
+  // What its pods are to topology groups.
+  std::vector<std::uint32_t> counted;    // groups whose counts they raise
+  std::vector<std::uint32_t> repelling;  // anti-affinity groups whose owners keep them away
+  std::vector<std::uint32_t> carried;    // anti-affinity groups that they own
+  std::vector<std::uint32_t> keys;       // topology keys that any of it concerns
+
+  bool counts_for(std::uint32_t group) const;
+  // Other pods matter to where these may go, or the other way round.
+  bool has_topology() const { return !counted.empty() || !repelling.empty() || held; }
+  bool held = false;  // some rung has groups
+};
+
+struct PodClass {
+  std::uint32_t constraint = 0;
+  model::ResourceList request_list;
+  Amounts requests;
+};
+
+struct PlannedPod {
+  const model::Pod* pod = nullptr;
+  std::uint32_t pod_class = 0;
+  std::uint32_t volumes = 0;  // index into PodClasses::volumes
+};
+
+struct PodClasses {
+  Columns columns;
+  std::vector<Constraint> constraints;
+  std::vector<PodClass> classes;
+  // In the order they are placed: CPU descending, memory descending, oldest first, uid.
+  std::vector<PlannedPod> pods;
+  std::uint32_t rung_count = 0;
+  bool soft_taints = false;  // some NodePool or node has a PreferNoSchedule taint
+  // What drivers would attach for a pod. The first entry is "nothing".
+  std::vector<std::vector<AttachedVolume>> volumes{{}};
+  // Null when no pod has a say in where another may go.
+  std::shared_ptr<TopologyGroups> topology;
+
+  const PodClass& class_of(std::uint32_t pod) const { return classes[pods[pod].pod_class]; }
+  const Constraint& constraint_of(std::uint32_t pod) const {
+    return constraints[class_of(pod).constraint];
+  }
+};
+
+bool is_soft(const model::Taint& taint);  // PreferNoSchedule
+
+PodClasses classify(const Problem& problem, const std::vector<DaemonPod>& daemons);
+
+}  // namespace millwright::scheduling

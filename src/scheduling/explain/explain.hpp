@@ -1,0 +1,23 @@
+// Why a pod was refused, and the smallest change that would have placed it. Looked at only for
+// refused pods, once per class.
+#pragma once
+
+#include "scheduling/compile/pod_classes.hpp"
+#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/packing/packing.hpp"
+
+#include <span>
+#include <string>
+
+namespace millwright::scheduling {
+
+struct Explanation {
+  std::string reason;
+  std::string remedy;
+};
+
+// `packing` in the state that the plan ended in.
+Explanation explain(const Problem& problem, const PodClasses& pods, const PodClass& pod_class,
+                    std::span<const PoolTemplate> pools, Packing& packing);
+
+}  // namespace millwright::scheduling

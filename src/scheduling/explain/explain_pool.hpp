@@ -1,0 +1,49 @@
+// What keeps the pods of one class out of one NodePool, all of it, and for each thing the least
+// change that takes it away. Obstacles are looked for in the order in which the planner would meet
+// them; each is taken as removed before the next is looked for.
+#pragma once
+
+#include "scheduling/compile/pod_classes.hpp"
+#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/packing/packing.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// How far a pod comes before it meets the obstacle; the furthest is the most telling.
+enum class Stage : std::uint8_t {
+  OtherPool,  // it asks for another NodePool by name
+  Pool,
+  Taints,
+  Requirements,
+  Types,
+  Offerings,
+  Resources,
+  Ports,
+  Topology,
+  MinValues,
+  Limits,
+};
+
+struct Obstacle {
+  Stage stage = Stage::Pool;
+  std::string reason;
+  std::string change;
+};
+
+struct Inspected {
+  const Problem& problem;
+  const PodClasses& pods;
+  const PodClass& pod_class;
+  const PoolTemplate& pool;
+  std::uint32_t pool_index = 0;
+  Packing& packing;  // in the state that the plan ended in
+};
+
+// Never empty.
+std::vector<Obstacle> obstacles(const Inspected& inspected, const Rung& rung);
+
+}  // namespace millwright::scheduling

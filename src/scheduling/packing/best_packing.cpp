@@ -1,0 +1,186 @@
+#include "scheduling/packing/best_packing.hpp"
+
+#include "scheduling/packing/economising.hpp"
+#include "scheduling/packing/late_placing.hpp"
+#include "scheduling/packing/pod_orders.hpp"
+#include "scheduling/search/node_filling.hpp"
+#include "scheduling/search/program_memory.hpp"
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+namespace {
+
+// Times that column generation may choose what nodes take, see NodeValues::ByProgram.
+constexpr int kMaxPrograms = 2;
+
+struct Quality {
+  std::size_t refused = 0;
+  double price = 0;
+  std::size_t claims = 0;
+  friend auto operator<=>(const Quality&, const Quality&) = default;
+};
+
+Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pools) {
+  Quality quality{.claims = packing.drafts().claims().size()};
+  for (const Outcome& outcome : packing.outcomes()) {
+    quality.refused += outcome.kind == Outcome::Kind::Refused ? 1 : 0;
+  }
+  for (const ClaimDraft& claim : packing.drafts().claims()) {
+    const auto cheapest =
+        cheapest_row(pools[claim.pool], packing.drafts().shapes()[claim.shape], claim);
+    quality.price += cheapest ? cheapest->price : 0;
+  }
+  return quality;
+}
+
+// How many of each class; which of its pods they are makes no difference.
+std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClasses& pods) {
+  std::vector<std::size_t> refused(pods.classes.size(), 0);
+  for (std::size_t i = 0; i < pods.pods.size(); ++i) {
+    refused[pods.pods[i].pod_class] += packing.outcomes()[i].kind == Outcome::Kind::Refused ? 1 : 0;
+  }
+  return refused;
+}
+
+class BestPacking {
+ public:
+  explicit BestPacking(const CompiledProblem& compiled)
+      : compiled_(compiled), orders_(pod_orders(compiled.pods, compiled.pools)) {}
+
+  std::unique_ptr<Packing> find() {
+    // Which pods go to nodes that exist is settled before: repacking does not touch those.
+    const bool has_nodes = !compiled_.nodes.nodes().empty();
+    attempt({{.order = orders_.front()}, !has_nodes});
+    if (compiled_.problem.options.economise) {
+      // Without claims there is nothing to save.
+      if (best_.quality.claims > 0 && !best_.repacked) {
+        attempt_others();
+      }
+      attempt_refused_first();
+      if (has_nodes && best_.quality.claims > 0) {
+        repack(compiled_, *best_.packing, programs_);
+        tidy_up(*best_.packing);
+        best_.quality = quality_of(*best_.packing, compiled_.pools);
+        attempt_dearest_on_nodes();
+      }
+    }
+    place_among_nodes(compiled_, *best_.packing);
+    return std::move(best_.packing);
+  }
+
+ private:
+  struct Way {
+    Strategy strategy;
+    bool repack = false;  // see Repacking
+  };
+  struct Result {
+    Way way;
+    std::unique_ptr<Packing> packing;
+    Quality quality;
+    bool repacked = false;  // repacking has found cheaper claims
+  };
+
+  void attempt_others() {
+    if (compiled_.pods.classes.size() < 2) {
+      return;
+    }
+    const auto& karpenters = orders_.front();
+    attempt({{.order = karpenters, .fewest_pods_first = false}});
+    attempt({{.order = karpenters, .keep_price_levels = true, .fewest_pods_first = false}});
+    Way way = best_.way;
+    for (std::size_t i = 1; i < orders_.size(); ++i) {
+      way.strategy.order = orders_[i];
+      attempt(way);
+    }
+  }
+
+  // Existing nodes, limits and reservations are scarce: pods that had no other choice may have come
+  // too late for them. They come first now, and those that this refuses before them next time.
+  void attempt_refused_first() {
+    const bool scarce =
+        !compiled_.nodes.nodes().empty() ||
+        std::any_of(compiled_.pools.begin(), compiled_.pools.end(),
+                    [](const PoolTemplate& pool) { return pool.pool->limits.has_value(); });
+    if (!scarce || compiled_.pods.classes.size() < 2) {
+      return;
+    }
+    for (std::size_t before = best_.quality.refused + 1;
+         0 < best_.quality.refused && best_.quality.refused < before;) {
+      before = best_.quality.refused;
+      Way way = best_.way;
+      auto& order =
+          refused_first_.emplace_back(way.strategy.order.begin(), way.strategy.order.end());
+      const auto& outcomes = best_.packing->outcomes();
+      std::stable_partition(order.begin(), order.end(), [&](std::uint32_t pod) {
+        return outcomes[pod].kind == Outcome::Kind::Refused;
+      });
+      way.strategy.order = order;
+      attempt(way);
+    }
+  }
+
+  // Prices follow from the plan that there is, so a better one may lead to a better one still.
+  void attempt_dearest_on_nodes() {
+    attempt_on_nodes(NodeValues::AsPaid);
+    for (int i = 0; i < kMaxPrograms && attempt_on_nodes(NodeValues::ByProgram); ++i) {
+    }
+  }
+
+  bool attempt_on_nodes(NodeValues by) {
+    const auto& placed = placed_.emplace_back(dearest_on_nodes(compiled_, *best_.packing, by));
+    if (placed.empty() || best_.quality.claims == 0) {
+      return false;
+    }
+    const Quality before = best_.quality;
+    Way way = best_.way;
+    way.strategy.placed = placed;
+    way.repack = true;
+    attempt(way);
+    return best_.quality < before;
+  }
+
+  void attempt(const Way& way) {
+    Result result{.way = way, .packing = std::make_unique<Packing>(compiled_, way.strategy)};
+    Packing& packing = *result.packing;
+    packing.run();
+    if (compiled_.problem.options.economise) {
+      packing.drafts().builder().forget_price_levels();
+      result.repacked = way.repack && repack(compiled_, packing, programs_);
+      tidy_up(packing);
+    }
+    result.quality = quality_of(packing, compiled_.pools);
+    if (!best_.packing || is_better(result)) {
+      best_ = std::move(result);
+    }
+  }
+
+  // A plan that refuses others instead is not the better one for costing less.
+  bool is_better(const Result& other) const {
+    return other.quality.refused < best_.quality.refused ||
+           (other.quality < best_.quality &&
+            (other.quality.refused == 0 || refused_by_class(*other.packing, compiled_.pods) ==
+                                               refused_by_class(*best_.packing, compiled_.pods)));
+  }
+
+  const CompiledProblem& compiled_;
+  // What strategies refer to; addresses stay as more are added.
+  const std::vector<std::vector<std::uint32_t>> orders_;
+  std::deque<std::vector<std::uint32_t>> refused_first_;  // orders too
+  std::deque<std::vector<std::pair<std::uint32_t, std::uint32_t>>> placed_;
+  ProgramMemory programs_;
+  Result best_;
+};
+
+}  // namespace
+
+std::unique_ptr<Packing> best_packing(const CompiledProblem& compiled) {
+  return BestPacking(compiled).find();
+}
+
+}  // namespace millwright::scheduling

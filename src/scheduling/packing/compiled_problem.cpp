@@ -1,0 +1,35 @@
+#include "scheduling/packing/compiled_problem.hpp"
+
+#include <utility>
+
+namespace millwright::scheduling {
+
+CompiledProblem::CompiledProblem(const Problem& of, PlanMemory::Compiled memory)
+    : problem(of),
+      daemons(daemon_pods(problem)),
+      pods(classify(problem, daemons)),
+      pools(pool_templates(problem, pods.columns, daemons, std::move(memory.pools))),
+      nodes(problem, pods, pools, daemons, std::move(memory.nodes)),
+      topology(problem, pods, pools, nodes) {}
+
+PlanMemory::Compiled CompiledProblem::release() && {
+  return {.pools = {pods.columns, daemons, std::move(pools)},
+          .nodes = {pods.columns, daemons, std::move(nodes).release()}};
+}
+
+PlanMemory::PlanMemory() : compiled_(std::make_unique<Compiled>()) {}
+PlanMemory::PlanMemory(PlanMemory&&) noexcept = default;
+PlanMemory& PlanMemory::operator=(PlanMemory&&) noexcept = default;
+PlanMemory::~PlanMemory() = default;
+
+std::vector<PoolProblem> PlanMemory::pool_problems() const {
+  std::vector<PoolProblem> problems;
+  for (const auto& pool : compiled_->pools.pools) {
+    if (!pool.problem.empty()) {
+      problems.push_back({pool.name(), pool.problem});
+    }
+  }
+  return problems;
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,111 @@
+#include "scheduling/packing/nodes_in_use.hpp"
+
+#include <algorithm>
+
+namespace millwright::scheduling {
+
+NodesInUse::NodesInUse(const CompiledProblem& compiled, TopologyCounts& counts)
+    : pods_(compiled.pods), nodes_(compiled.nodes), topology_(compiled.topology), counts_(counts) {
+  uses_.reserve(nodes_.nodes().size());
+  for (const ExistingNode& node : nodes_.nodes()) {
+    uses_.push_back({node.room, node.ports, node.volumes, {}});
+  }
+  for (const Constraint& constraint : pods_.constraints) {
+    meets_rung_.emplace_back(constraint.ladder.size());
+  }
+  reset_counts();
+}
+
+void NodesInUse::reset_counts() {
+  const auto& hosts = topology_.hosts();
+  for (std::size_t node = 0; node < hosts.size(); ++node) {
+    uses_[NodeId(node)].hosts = hosts[node];
+  }
+}
+
+bool NodesInUse::admits(NodeId node, const Candidate& candidate, std::uint32_t pod) {
+  return (!candidate.constraint.has_topology() || is_open(node, candidate)) &&
+         meets_rung(node, candidate) &&
+         uses_[node].ports.conflict(candidate.constraint.ports) == nullptr &&
+         uses_[node].volumes.fit(volumes_of(pod));
+}
+
+void NodesInUse::add(NodeId node, const Candidate& candidate, std::uint32_t pod) {
+  NodeUse& use = uses_[node];
+  use.volumes.add(volumes_of(pod));
+  subtract_from(use.room, candidate.pod_class.requests);
+  use.ports.add(candidate.constraint.ports);
+  if (candidate.constraint.has_topology()) {
+    count(node, candidate.constraint);
+  }
+}
+
+bool NodesInUse::meets_rung(NodeId node, const Candidate& candidate) {
+  auto& by_node = meets_rung_[candidate.pod_class.constraint][candidate.rung_index()];
+  if (by_node.empty()) {
+    by_node.assign(uses_.size(), -1);
+  }
+  if (by_node[node.index()] < 0) {
+    by_node[node.index()] =
+        nodes_.nodes()[node.index()].admits(candidate.constraint, candidate.rung) ? 1 : 0;
+  }
+  return by_node[node.index()] == 1;
+}
+
+bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
+  for (const Narrowing* narrowing : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
+    if (narrowing != nullptr &&
+        !std::all_of(narrowing->parts.begin(), narrowing->parts.end(), [&](const auto& part) {
+          return topology_.whatever_domain(part.key, node, [&](std::int32_t domain) {
+            return narrowing->admits(part.key, domain);
+          });
+        })) {
+      return false;
+    }
+  }
+  return admits_host(uses_[node].hosts, candidate.constraint, candidate.rung, counts_);
+}
+
+bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
+  const NodeFilter& filter = topology_.groups()[group].filter;
+  if (filter.everything()) {
+    return true;
+  }
+  const auto [known, added] =
+      counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group, false);
+  if (added) {
+    known->second = nodes_.nodes()[node.index()].counts_for(filter);
+  }
+  return known->second;
+}
+
+void NodesInUse::count(NodeId node, const Constraint& constraint) {
+  const auto& groups = topology_.groups();
+  HostTally& hosts = uses_[node].hosts;
+  for (const std::uint32_t id : constraint.counted) {
+    if (groups[id].by_host) {
+      hosts.add_selected(id);
+      counts_.add_on_host(id, node, hosts.selected(id) == 1);
+      continue;
+    }
+    const std::uint32_t key = groups[id].key_index;
+    const std::int32_t domain = topology_.domain_of(key, node);
+    if (domain >= 0 && counts_for(node, id)) {
+      counts_.add_selected(id, domain, true);
+    } else if (domain == kUnknownDomain && groups[id].kind == TopologyKind::AntiAffinity) {
+      // It may turn out to be any of them.
+      for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
+        counts_.add_selected(id, static_cast<std::int32_t>(i), true);
+      }
+    }
+  }
+  for (const std::uint32_t id : constraint.carried) {
+    if (groups[id].by_host) {
+      hosts.add_owner(id);
+    } else if (const auto domain = topology_.domain_of(groups[id].key_index, node); domain >= 0) {
+      counts_.add_owner(id, domain);
+    }
+  }
+}
+
+}  // namespace millwright::scheduling

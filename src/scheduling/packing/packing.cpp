@@ -1,0 +1,225 @@
+#include "scheduling/packing/packing.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace millwright::scheduling {
+
+Packing::Packing(const CompiledProblem& compiled, Strategy strategy)
+    : pods_(compiled.pods),
+      pools_(compiled.pools),
+      promises_(compiled.nodes.promises()),
+      strategy_(strategy),
+      counts_(compiled.topology),
+      narrowings_(compiled.topology, compiled.pods.rung_count),
+      choices_(compiled.topology, counts_, narrowings_),
+      drafts_(compiled, counts_, narrowings_, strategy.keep_price_levels),
+      nodes_(compiled, counts_),
+      placements_(compiled, nodes_, drafts_, strategy.fewest_pods_first),
+      topology_placer_(compiled, placements_, counts_, choices_),
+      gave_up_(compiled.pods.classes.size(), 0) {
+  for (const PodClass& pod_class : pods_.classes) {
+    seekers_.emplace_back(pods_.constraints[pod_class.constraint].ladder.size());
+  }
+}
+
+void Packing::run() {
+  keep_promises();
+  place_as_told();
+  for (const std::uint32_t pod : strategy_.order) {
+    if (!placements_.has_place(pod)) {
+      waiting_.push_back(pod);
+    }
+  }
+  place_waiting();
+}
+
+void Packing::claims_changed() {
+  placements_.note_claims();
+  if (!waiting_.empty()) {
+    look_again();  // less is charged to limits now
+    recount();
+    place_waiting();
+  }
+}
+
+void Packing::place_waiting() {
+  // A pod that fits nowhere may fit a claim that is opened for a later one.
+  while (!waiting_.empty()) {
+    const std::size_t before = waiting_.size();
+    std::erase_if(waiting_, [this](std::uint32_t pod) { return place(pod); });
+    if (waiting_.size() == before && !relieve_limits() && !forget_price_levels()) {
+      return;
+    }
+  }
+}
+
+void Packing::look_again() {
+  std::fill(gave_up_.begin(), gave_up_.end(), 0);
+  for (auto& seekers : seekers_) {
+    for (Seeker& seeker : seekers) {
+      seeker.forget_claims();
+    }
+  }
+  topology_placer_.forget_claims();
+  placements_.open_claims().clear();
+}
+
+bool Packing::forget_price_levels() {
+  if (!drafts_.builder().keeps_price_levels()) {
+    return false;
+  }
+  drafts_.builder().forget_price_levels();
+  look_again();
+  return true;
+}
+
+void Packing::keep_promises() {
+  // One promise may lean on another: a pod beside its neighbour, a pod per zone.
+  auto open = promises_;
+  for (std::size_t before = 0; before != open.size();) {
+    before = open.size();
+    std::erase_if(open, [&](const auto& promise) {
+      const auto [pod, node] = promise;
+      const Constraint& constraint = pods_.constraint_of(pod);
+      // Only a pod that is held to others may find its place later.
+      return placements_.has_place(pod) || !fits(pods_.class_of(pod).requests, nodes_[node].room) ||
+             keep_promise(pod, node) || !constraint.held;
+    });
+  }
+}
+
+bool Packing::keep_promise(std::uint32_t pod, NodeId node) {
+  const PodClass& pod_class = pods_.class_of(pod);
+  const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
+    const Candidate candidate{pod_class, constraint, rung};
+    return constraint.has_topology() ? topology_placer_.keep_promise(pod, candidate, node)
+                                     : placements_.place_on_node(pod, candidate, node);
+  });
+}
+
+void Packing::place_as_told() {
+  for (const auto& [pod, node] : strategy_.placed) {
+    const PodClass& pod_class = pods_.class_of(pod);
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+    if (!placements_.has_place(pod)) {
+      placements_.place_on_node(pod, {pod_class, constraint, constraint.ladder.front()},
+                                NodeId(node));
+    }
+  }
+}
+
+bool Packing::place(std::uint32_t pod) {
+  const std::uint32_t class_index = pods_.pods[pod].pod_class;
+  const PodClass& pod_class = pods_.classes[class_index];
+  const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  // Counts may have changed in the pod's favour even where no claim is new.
+  const std::uint64_t now =
+      1 + (constraint.has_topology() ? counts_.version() : 0) + drafts_.claims().size();
+  if (gave_up_[class_index] == now) {
+    return false;
+  }
+  auto& seekers = seekers_[class_index];
+  const std::span<const Rung> ladder = constraint.ladder;
+  for (std::size_t i = 0, next = 0; i < ladder.size(); i = next) {
+    next = i + 1;
+    while (next < ladder.size() && ladder[next].step == ladder[i].step) {
+      ++next;
+    }
+    if (constraint.has_topology() || next - i > 1) {
+      if (topology_placer_.place(pod, ladder.subspan(i, next - i), seekers)) {
+        return true;
+      }
+      continue;
+    }
+    const Candidate candidate{pod_class, constraint, ladder[i]};
+    if (placements_.seek_node(pod, candidate, seekers[i]) ||
+        seek_claim(pod, candidate, seekers[i]) ||
+        placements_.open_claim(pod, candidate, seekers[i])) {
+      return true;
+    }
+  }
+  gave_up_[class_index] = now;
+  return false;
+}
+
+bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  auto& heap = seeker.open_claims;
+  const auto push = [&](ClaimId claim) {
+    if (!drafts_.claims()[claim].full) {
+      heap.emplace_back(rank(claim), claim);
+      std::push_heap(heap.begin(), heap.end(), std::greater<>{});
+    }
+  };
+  for (; seeker.next_claim < drafts_.claims().end_id(); ++seeker.next_claim) {
+    push(seeker.next_claim);
+  }
+  while (!heap.empty()) {
+    const auto [ranked, claim] = heap.front();
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
+    heap.pop_back();
+    // Claims gain pods while they wait here; an entry that is out of date goes back further down.
+    if (rank(claim) != ranked) {
+      push(claim);
+      continue;
+    }
+    if (placements_.join(pod, candidate, claim)) {
+      push(claim);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::uint32_t Packing::rank(ClaimId claim) const {
+  return strategy_.fewest_pods_first
+             ? static_cast<std::uint32_t>(drafts_.claims()[claim].pods.size())
+             : claim.index();
+}
+
+bool Packing::relieve_limits() {
+  std::vector<bool> looked_at(pods_.classes.size(), false);
+  std::vector<bool> wanted(pools_.size(), false);
+  for (const std::uint32_t pod : waiting_) {
+    const std::uint32_t class_index = pods_.pods[pod].pod_class;
+    if (looked_at[class_index]) {
+      continue;
+    }
+    looked_at[class_index] = true;
+    const PodClass& pod_class = pods_.classes[class_index];
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+    for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+      for (const Rung& rung : constraint.ladder) {
+        if (!wanted[pool] && drafts_.builder().limits(pool).limited() &&
+            drafts_.builder().draft(pool, {pod_class, constraint, rung}, LimitUse::Ignored)) {
+          wanted[pool] = true;
+        }
+      }
+    }
+  }
+  bool freed = false;
+  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    freed = (wanted[pool] && drafts_.tighten(pool)) || freed;
+  }
+  if (freed) {
+    look_again();
+  }
+  return freed;
+}
+
+void Packing::recount() {
+  if (counts_.topology().empty()) {
+    return;
+  }
+  counts_.reset();
+  nodes_.reset_counts();
+  for (std::uint32_t pod = 0; pod < outcomes().size(); ++pod) {
+    if (outcomes()[pod].kind == Outcome::Kind::Node) {
+      nodes_.count(outcomes()[pod].node(), pods_.constraint_of(pod));
+    }
+  }
+  drafts_.recount();
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,69 @@
+#include "scheduling/packing/placements.hpp"
+
+namespace millwright::scheduling {
+
+Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
+                       bool fewest_pods_first)
+    : nodes_(nodes),
+      drafts_(drafts),
+      open_claims_(drafts, fewest_pods_first),
+      outcomes_(compiled.pods.pods.size()),
+      steps_(compiled.pods.pods.size(), 0) {}
+
+bool Placements::place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node) {
+  if (!nodes_.has_room(node, candidate) || !nodes_.admits(node, candidate, pod)) {
+    return false;
+  }
+  nodes_.add(node, candidate, pod);
+  record(pod, Outcome::on(node));
+  return true;
+}
+
+bool Placements::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  const NodeId end = nodes_.end_id();
+  for (; seeker.next_node < end; ++seeker.next_node) {
+    if (place_on_node(pod, candidate, seeker.next_node)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Placements::join(std::uint32_t pod, const Candidate& candidate, ClaimId claim) {
+  if (!drafts_.join(claim, candidate, pod)) {
+    return false;
+  }
+  joined(pod, claim);
+  return true;
+}
+
+bool Placements::open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+  if (seeker.cannot_open) {
+    return false;
+  }
+  const auto claim = drafts_.open(candidate, pod);
+  if (!claim) {
+    seeker.cannot_open = true;
+    return false;
+  }
+  joined(pod, *claim);
+  return true;
+}
+
+void Placements::note_claims() {
+  for (ClaimId claim; claim < drafts_.claims().end_id(); ++claim) {
+    for (const std::uint32_t pod : drafts_.claims()[claim].pods) {
+      outcomes_[pod] = Outcome::on(claim);
+    }
+  }
+}
+
+void Placements::record(std::uint32_t pod, Outcome outcome) {
+  outcomes_[pod] = outcome;
+  steps_[pod] = ++next_step_;
+  if (outcome.kind == Outcome::Kind::Claim) {
+    open_claims_.note_pod(outcome.claim());
+  }
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,82 @@
+// Where every pod of a problem goes, and the moves that give a pod its place. Who calls them
+// decides in which order places are tried.
+#pragma once
+
+#include "scheduling/claims/claim_drafts.hpp"
+#include "scheduling/claims/open_claims.hpp"
+#include "scheduling/packing/claim_lists.hpp"
+#include "scheduling/packing/compiled_problem.hpp"
+#include "scheduling/packing/nodes_in_use.hpp"
+#include "scheduling/topology/candidate.hpp"
+#include "scheduling/values/ids.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct Outcome {
+  enum class Kind : std::uint8_t { Refused, Node, Claim };
+  Kind kind = Kind::Refused;
+  std::uint32_t index = 0;  // of the node or claim
+
+  static Outcome on(NodeId node) { return {Kind::Node, node.index()}; }
+  static Outcome on(ClaimId claim) { return {Kind::Claim, claim.index()}; }
+  NodeId node() const { return NodeId(index); }
+  ClaimId claim() const { return ClaimId(index); }
+};
+
+// What one class has learned on one rung. Nodes and claims only get fuller, so it never goes back
+// to those that turned it away.
+struct Seeker {
+  NodeId next_node;
+  ClaimId next_claim;                                          // not looked at before
+  std::vector<std::pair<std::uint32_t, ClaimId>> open_claims;  // heap of (rank, claim)
+  bool cannot_open = false;
+  // Used where other pods matter, in place of the two above.
+  ClaimMarks turned_away;
+  double price = -1;  // of a new claim; negative: not known
+
+  // What it learned about claims and limits.
+  void forget_claims() { *this = {.next_node = next_node}; }
+};
+
+class Placements {
+ public:
+  Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
+             bool fewest_pods_first);
+
+  const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
+  // By PodClasses::pods: pods bound in this order break no topology rule on the way.
+  const std::vector<std::uint32_t>& steps() const { return steps_; }
+  bool has_place(std::uint32_t pod) const { return outcomes_[pod].kind != Outcome::Kind::Refused; }
+  NodesInUse& nodes() { return nodes_; }
+  ClaimDrafts& drafts() { return drafts_; }
+  ClaimLists& open_claims() { return open_claims_; }
+
+  // Each is false, and nothing is changed, when the pod may not go there.
+  //
+  bool place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node);
+  // On the first node that has not turned it away.
+  bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool join(std::uint32_t pod, const Candidate& candidate, ClaimId claim);
+  bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+
+  // The pod has joined the claim in drafts().
+  void joined(std::uint32_t pod, ClaimId claim) { record(pod, Outcome::on(claim)); }
+  // Pods have changed claims.
+  void note_claims();
+
+ private:
+  void record(std::uint32_t pod, Outcome outcome);
+
+  NodesInUse& nodes_;
+  ClaimDrafts& drafts_;
+  ClaimLists open_claims_;
+  std::vector<Outcome> outcomes_;
+  std::vector<std::uint32_t> steps_;
+  std::uint32_t next_step_ = 0;
+};
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,21 @@
+// Orders in which to place the pods of a problem. Karpenter's (CPU, then memory, descending) fills
+// a claim with pods that are alike, so its machine has CPU or memory to spare. The others pair
+// pods that are heavy in memory with pods that are heavy in CPU, so that what a claim has been
+// asked for keeps the proportions of some machine on sale.
+#pragma once
+
+#include "scheduling/compile/pod_classes.hpp"
+#include "scheduling/compile/pool_template.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// Each order names every pod once, by index into PodClasses::pods. Karpenter's comes first; it is
+// the only one when the pods are all alike.
+std::vector<std::vector<std::uint32_t>> pod_orders(const PodClasses& pods,
+                                                   std::span<const PoolTemplate> pools);
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,62 @@
+// Places pods that other pods matter to (spread, pod affinity and anti-affinity) or whose volumes
+// leave them several ways.
+//
+// A pod is placed in one choice of domains at a time. Within a choice everything it was turned away
+// by stays closed to it, as for any other pod: nodes get fuller, hosts get more pods, and what
+// anti-affinity has closed it does not open again. That a domain is too full for a spread
+// constraint or has no company yet may change, so choices are found anew for each pod.
+#pragma once
+
+#include "scheduling/packing/placements.hpp"
+#include "scheduling/topology/topology_choices.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace millwright::scheduling {
+
+class TopologyPlacer {
+ public:
+  TopologyPlacer(const CompiledProblem& compiled, Placements& placements, TopologyCounts& counts,
+                 TopologyChoices& choices)
+      : pods_(compiled.pods),
+        topology_(compiled.topology),
+        placements_(placements),
+        drafts_(placements.drafts()),
+        counts_(counts),
+        choices_(choices) {}
+
+  // On rungs of one step, which are equally good. `seekers`: of its class, by rung.
+  bool place(std::uint32_t pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
+  // Places a pod on the node that it was promised, if no rule about other pods forbids it.
+  bool keep_promise(std::uint32_t pod, Candidate candidate, NodeId node);
+  // Claims or limits have changed in the pods' favour.
+  void forget_claims();
+
+ private:
+  // One rung with the domains that it may go to, the best first.
+  struct Attempt {
+    Candidate candidate;
+    Seeker* plain = nullptr;  // of the rung, where no domain is chosen
+    std::vector<TopologyChoice> choices;
+    std::optional<std::uint32_t> company;  // the group by hostname that it must join
+  };
+  Attempt attempt_on(const Candidate& candidate, Seeker& plain);
+  Seeker& seeker_of(const Attempt& attempt);
+  bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
+  bool join_company(std::uint32_t pod, Attempt& attempt);
+
+  const PodClasses& pods_;
+  const Topology& topology_;
+  Placements& placements_;
+  ClaimDrafts& drafts_;
+  TopologyCounts& counts_;
+  TopologyChoices& choices_;
+  std::unordered_map<std::uint64_t, Seeker> seekers_;  // by class, rung and chosen domains
+};
+
+}  // namespace millwright::scheduling

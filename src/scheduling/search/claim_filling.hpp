@@ -1,0 +1,48 @@
+// Puts pods of lots on claims in the making, one after another. Whatever order the pods come in, no
+// rule about sharing a node is broken and no pod is counted in another domain than before.
+#pragma once
+
+#include "scheduling/search/pod_lots.hpp"
+#include "scheduling/search/pool_search.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// A claim that is being filled, as the machine that it is meant to be.
+struct Bin {
+  ClaimDraft claim;
+  CheapestRow machine;
+  Amounts left;
+  std::vector<std::uint32_t> spreading{};  // groups by hostname that some pod spreads over
+  std::vector<std::uint32_t> lots{};       // of the pods, one entry for each pod added
+};
+
+class ClaimFilling {
+ public:
+  explicit ClaimFilling(const PoolSearch& search) : search_(search) {}
+
+  // A claim with one pod of the lot. None when it would take a reservation, or when the pod would
+  // be counted elsewhere than before.
+  std::optional<Bin> begin(PodLots& lots, std::uint32_t lot, CheapestRow machine) const;
+  // Goes on with a claim that has pods, on its cheapest machine.
+  Bin resume(ClaimDraft claim, CheapestRow cheapest) const;
+  // Adds a pod of the lot. Returns false when none may join; the bin is then as it was.
+  bool add(PodLots& lots, std::uint32_t lot, Bin& bin) const;
+  // The shape of a claim after a pod of the lot joins. ClaimShapes::kNone when that is not allowed
+  // or the machine would cost more then.
+  std::uint32_t joined_shape(std::uint32_t shape, const PodLots& lots, std::uint32_t lot,
+                             CheapestRow machine) const;
+
+ private:
+  bool counts_as_before(const LotItem& item, const Bin& bin) const;
+  bool hosts_admit(const Bin& bin, const Candidate& candidate) const;
+  void note_spreading(Bin& bin, const Candidate& candidate) const;
+
+  PoolSearch search_;
+};
+
+}  // namespace millwright::scheduling

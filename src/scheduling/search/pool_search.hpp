@@ -1,0 +1,34 @@
+// What the parts of the search for cheaper claims share: they look at one NodePool at a time.
+#pragma once
+
+#include "scheduling/claims/claim_drafts.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace millwright::scheduling {
+
+struct PoolSearch {
+  const PodClasses& pods;
+  std::span<const PoolTemplate> pools;
+  const Topology& topology;
+  ClaimDrafts& drafts;
+  std::uint32_t pool = 0;
+
+  const PoolTemplate& pool_template() const { return pools[pool]; }
+  std::optional<CheapestRow> cheapest(const ClaimDraft& claim) const {
+    return cheapest_row(pool_template(), drafts.shapes()[claim.shape], claim);
+  }
+  double price_of(const std::vector<ClaimDraft>& claims) const {
+    double total = 0;
+    for (const ClaimDraft& claim : claims) {
+      const auto row = cheapest(claim);
+      total += row ? row->price : 0;
+    }
+    return total;
+  }
+};
+
+}  // namespace millwright::scheduling

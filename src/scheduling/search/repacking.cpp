@@ -1,0 +1,143 @@
+#include "scheduling/search/repacking.hpp"
+
+#include "scheduling/search/diving.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+// New claims must save this part of the price, or the old ones stay.
+constexpr double kWorthRepacking = 1e-6;
+// Nodes have a cost of their own: twice as many must save this part of the price, and every further
+// doubling this much more.
+constexpr double kNodeCost = 0.03;
+constexpr double kFurtherCost = 0.01;
+// Lots looked at in all: after so many, no other pass is begun.
+constexpr std::size_t kEnoughWork = 5'000'000;
+// How much resources that are plenty weigh when pods are chosen, pass by pass.
+constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
+// More lots than these are too many for linear programs.
+constexpr std::size_t kMaxDiveLots = 640;
+
+// What the pods' room costs by the fraction of a machine.
+double price_by_the_fraction(const PodLots& lots) {
+  double price = 0;
+  for (const Lot& lot : lots.lots()) {
+    price += lot.least * static_cast<double>(lot.left);
+  }
+  return price;
+}
+
+}  // namespace
+
+double Repacking::Contest::with_node_cost(double of, std::size_t count) const {
+  const double times = static_cast<double>(count) / static_cast<double>(before);
+  return of * (1 + kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
+               kFurtherCost * std::log2(std::max(times / 2, 1.0)));
+}
+
+void Repacking::Contest::enter(std::vector<ClaimDraft> entrants, double their_price) {
+  const std::size_t count = entrants.size();
+  const double with_nodes = with_node_cost(their_price, count);
+  fewest = fewest == 0 ? count : std::min(fewest, count);
+  if (with_nodes < least) {
+    least = with_nodes;
+    price = their_price;
+    claims = count;
+    winners = std::move(entrants);
+  }
+}
+
+bool Repacking::run() {
+  take_claims_apart();
+  if (lots_.pods_left() < 2) {
+    return false;
+  }
+  lots_.sort(search_.pools);
+  pack_greedily();
+  dive();
+  return !contest_.winners.empty() &&
+         search_.drafts.adopt(search_.pool, std::move(contest_.winners));
+}
+
+void Repacking::take_claims_apart() {
+  std::vector<ClaimDraft> before;
+  for (const ClaimDraft& claim : search_.drafts.claims()) {
+    if (claim.pool == search_.pool) {
+      before.push_back(claim);
+      if (!lots_.take(claim)) {
+        kept_.push_back(claim);
+      }
+    }
+  }
+  contest_ = {.before = before.size(), .price = search_.price_of(before), .claims = before.size()};
+  contest_.least = contest_.price * (1 - kWorthRepacking);
+}
+
+void Repacking::pack_greedily() {
+  // Pods that are all alike have one order only.
+  const std::size_t passes = lots_.lots().size() > 1 ? kFloors.size() : 1;
+  for (std::size_t pass = 0; pass < passes && greedy_.work() < kEnoughWork; ++pass) {
+    PodLots waiting = lots_;
+    std::vector<ClaimDraft> result = kept_;
+    greedy_.begin_pass(waiting, kFloors[pass]);
+    greedy_.fill_kept(waiting, result);
+    if (!greedy_.pack(waiting, result)) {
+      break;
+    }
+    const double price = search_.price_of(result);
+    contest_.enter(std::move(result), price);
+    lots_.revalue(greedy_.paid());
+  }
+}
+
+bool Repacking::worth_a_dive() const {
+  const auto& all = lots_.lots();
+  if (all.size() > kMaxDiveLots || 2 * lots_.claims_needed() >= contest_.claims ||
+      std::any_of(all.begin(), all.end(),
+                  [](const Lot& lot) { return lot.shape == ClaimShapes::kNone; })) {
+    return false;
+  }
+  const double hoped_for = price_by_the_fraction(lots_) * (1 + kWorthADive);
+  // It will hardly come to fewer claims than the passes did.
+  return contest_.price > hoped_for && contest_.with_node_cost(search_.price_of(kept_) + hoped_for,
+                                                               contest_.fewest) < contest_.least;
+}
+
+KnownLots Repacking::known_lots() const {
+  KnownLots result{search_.pool, search_.price_of(kept_), kept_.size(), {}};
+  for (const Lot& lot : lots_.lots()) {
+    result.lots.push_back({*lot.requests,
+                           search_.drafts.shapes()[lot.shape].requirements.to_string(), lot.least,
+                           lot.left, lot.exclusive});
+  }
+  // Lots that are worth as much stand in the order in which their markets came up.
+  std::sort(result.lots.begin(), result.lots.end());
+  return result;
+}
+
+void Repacking::dive() {
+  if (!worth_a_dive()) {
+    return;
+  }
+  const auto [at, is_new] = programs_.try_emplace(known_lots());
+  ProgramOutcome& outcome = at->second;
+  if (!is_new && (outcome.claims == 0
+                      ? outcome.price >= contest_.least
+                      : contest_.with_node_cost(outcome.price, outcome.claims) >= contest_.least)) {
+    return;
+  }
+  outcome = {0, contest_.least};
+  std::vector<ClaimDraft> result = kept_;
+  PodLots waiting = lots_;
+  if (Diving(search_, greedy_).plan(waiting, contest_.least, result)) {
+    outcome = {result.size(), search_.price_of(result)};
+    contest_.enter(std::move(result), outcome.price);
+  }
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,233 @@
+#include "scheduling/topology/topology.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+// Values of the key that nodes of the pool may have: those of its instance types as far as its own
+// requirements admit them, and whatever those requirements list.
+std::set<std::string> domains_of(const PoolTemplate& pool, const std::string& key) {
+  std::set<std::string> result;
+  const Requirement wanted = pool.requirements.get(key);
+  if (wanted.op() == model::Operator::In) {
+    result.insert(wanted.values().begin(), wanted.values().end());
+  }
+  for (const std::string_view value : pool.table->values(key)) {
+    if (wanted.has(value)) {
+      result.emplace(value);
+    }
+  }
+  return result;
+}
+
+const std::string* label_of(const NodeRecord& node, const std::string& key) {
+  const auto& labels = node.labels();
+  const auto found = labels.find(key);
+  return found == labels.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+TopologyKey::TopologyKey(std::string name, std::set<std::string> domains)
+    : name_(std::move(name)), domains_(domains.begin(), domains.end()) {}
+
+std::int32_t TopologyKey::find(std::string_view domain) const {
+  const auto found = std::lower_bound(domains_.begin(), domains_.end(), domain);
+  return found == domains_.end() || *found != domain
+             ? kNoDomain
+             : static_cast<std::int32_t>(found - domains_.begin());
+}
+
+DomainSet TopologyKey::admitted(const Requirement& requirement) const {
+  DomainSet result(domains_.size());
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    if (requirement.has(domains_[i])) {
+      result.insert(i);
+    }
+  }
+  return result;
+}
+
+bool counts_node(const NodeFilter& filter, const NodeRecord& node) {
+  if (filter.everything()) {
+    return true;
+  }
+  if (filter.heeds_taints && !filter.tolerates(node.taints())) {
+    return false;
+  }
+  const auto meets = [&](const Requirement& want) {
+    const std::string* label = label_of(node, want.key());
+    if (label == nullptr && want.key() == model::kHostnameLabel) {
+      return want.has(node.name());
+    }
+    return label == nullptr ? want.admits_absence() : want.has(*label);
+  };
+  return filter.alternatives.empty() ||
+         std::any_of(
+             filter.alternatives.begin(), filter.alternatives.end(),
+             [&](const Requirements& all) { return std::all_of(all.begin(), all.end(), meets); });
+}
+
+Topology::Topology(const Problem& problem, const PodClasses& pods,
+                   std::span<const PoolTemplate> pools, const ExistingNodes& nodes) {
+  if (!pods.topology) {
+    return;
+  }
+  groups_ = pods.topology;
+  census_.resize(groups().size());
+  find_domains(problem, pools);
+  find_eligible(problem, pools);
+  place_nodes(nodes);
+  count_pods(problem, nodes);
+}
+
+void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate> pools) {
+  for (const std::string& key : groups_->keys()) {
+    std::set<std::string> domains;
+    for (const PoolTemplate& pool : pools) {
+      domains.merge(domains_of(pool, key));
+    }
+    for (const auto* nodes : {&counted_nodes(problem), &problem.nodes}) {
+      for (const auto& node : *nodes) {
+        if (const auto* label = label_of(*node, key)) {
+          domains.insert(*label);
+        }
+      }
+    }
+    keys_.emplace_back(key, std::move(domains));
+  }
+  for (std::size_t group = 0; group < groups().size(); ++group) {
+    if (!groups()[group].by_host) {
+      const std::size_t count = keys_[groups()[group].key_index].size();
+      census_[group] = {DomainSet(count), std::vector<std::int32_t>(count, 0),
+                        std::vector<std::int32_t>(count, 0)};
+    }
+  }
+}
+
+void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplate> pools) {
+  std::map<std::pair<std::uint32_t, const PoolTemplate*>, std::set<std::string>> provided;
+  for (std::size_t id = 0; id < groups().size(); ++id) {
+    const TopologyGroup& group = groups()[id];
+    if (group.kind != TopologyKind::Spread || group.by_host) {
+      continue;
+    }
+    const TopologyKey& key = keys_[group.key_index];
+    DomainSet& eligible = census_[id].eligible;
+    for (const PoolTemplate& pool : pools) {
+      if (!group.filter.tolerates(pool.taints)) {
+        continue;
+      }
+      const auto [found, added] = provided.try_emplace({group.key_index, &pool});
+      if (added) {
+        found->second = domains_of(pool, key.name());
+      }
+      for (const std::string& domain : found->second) {
+        eligible.insert(static_cast<std::size_t>(key.find(domain)));
+      }
+    }
+    for (const auto& node : counted_nodes(problem)) {
+      const auto* label = label_of(*node, key.name());
+      if (label != nullptr && counts_node(group.filter, *node)) {
+        eligible.insert(static_cast<std::size_t>(key.find(*label)));
+      }
+    }
+    // Only domains that the pod itself may go to set the standard.
+    if (!group.filter.alternatives.empty()) {
+      DomainSet wanted(key.size());
+      for (const Requirements& alternative : group.filter.alternatives) {
+        wanted |= key.admitted(alternative.get(key.name()));
+      }
+      eligible &= wanted;
+    }
+  }
+}
+
+void Topology::place_nodes(const ExistingNodes& nodes) {
+  hosts_.resize(nodes.nodes().size());
+  for (std::uint32_t index = 0; index < keys_.size(); ++index) {
+    const TopologyKey& key = keys_[index];
+    auto& domains = node_domains_.emplace_back();
+    for (const ExistingNode& node : nodes.nodes()) {
+      const auto* label = label_of(*node.record, key.name());
+      if (!node.unlaunched) {
+        domains.push_back(label != nullptr ? key.find(*label) : kNoDomain);
+        continue;
+      }
+      // Whatever the claim leaves open is decided at launch.
+      const Requirement values = node.guaranteed.get(key.name());
+      const bool listed = values.op() == model::Operator::In;
+      if (values.op() == model::Operator::DoesNotExist) {
+        domains.push_back(kNoDomain);
+      } else if (listed && values.values().size() == 1) {
+        domains.push_back(key.find(values.values().front()));
+      } else {
+        if (DomainSet possible = key.admitted(values);
+            listed && possible.count() == values.values().size()) {
+          possible_.emplace(std::pair(index, NodeId(domains.size())), std::move(possible));
+        }
+        domains.push_back(kUnknownDomain);
+      }
+    }
+  }
+}
+
+const DomainSet* Topology::possible_domains(std::uint32_t key, NodeId node) const {
+  const auto found = possible_.find({key, node});
+  return found == possible_.end() ? nullptr : &found->second;
+}
+
+void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
+  std::unordered_map<std::string_view, HostTally*> tallies;
+  for (std::size_t i = 0; i < nodes.nodes().size(); ++i) {
+    tallies.emplace(nodes.nodes()[i].record->name(), &hosts_[i]);
+  }
+  const auto tally_of = [&](const NodeRecord& node) {
+    const auto found = tallies.find(node.name());
+    return found == tallies.end() ? nullptr : found->second;
+  };
+  const auto moving = moving_pods(problem);
+  for (const auto& node : counted_nodes(problem)) {
+    HostTally* tally = tally_of(*node);
+    for (const auto& pod : node->pods) {
+      if (!model::is_terminal(*pod) && !moving.contains(pod->meta.uid)) {
+        count_pod(*pod, *node, tally);
+      }
+    }
+  }
+  for (const auto& carrier : groups_->carriers()) {
+    const TopologyGroup& group = groups()[carrier.group];
+    if (HostTally* tally = group.by_host ? tally_of(*carrier.node) : nullptr) {
+      tally->add_owner(carrier.group);
+    } else if (const auto* label = label_of(*carrier.node, group.key); label && !group.by_host) {
+      ++census_[carrier.group]
+            .owners[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+    }
+  }
+}
+
+void Topology::count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally) {
+  for (const std::uint32_t id : groups_->selecting(pod)) {
+    const TopologyGroup& group = groups()[id];
+    // A pod on its way out keeps others away until it is gone; nobody can count on it.
+    if (!group.constrains || !counts_node(group.filter, node) ||
+        (pod.meta.is_deleting() && group.kind != TopologyKind::AntiAffinity)) {
+      continue;
+    }
+    const auto* label = label_of(node, group.key);
+    if (group.by_host) {
+      ++census_[id].total;
+      if (tally != nullptr) {
+        tally->add_selected(id);
+      }
+    } else if (label != nullptr) {
+      ++census_[id].total;
+      ++census_[id].selected[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+    }
+  }
+}
+
+}  // namespace millwright::scheduling

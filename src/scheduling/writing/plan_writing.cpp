@@ -1,0 +1,94 @@
+#include "scheduling/writing/plan_writing.hpp"
+
+#include "scheduling/explain/explain.hpp"
+#include "scheduling/writing/planned_claims.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+namespace {
+
+// What became of one claim of the packing.
+struct WrittenClaim {
+  std::optional<std::size_t> index;  // into Plan::claims
+  Dropped dropped;                   // why it has none
+};
+
+// Reasons and remedies, worked out once per class.
+class Refusals {
+ public:
+  Refusals(const CompiledProblem& compiled, Packing& packing)
+      : compiled_(compiled), packing_(packing) {}
+
+  Refusal of(std::uint32_t pod) {
+    const PlannedPod& planned = compiled_.pods.pods[pod];
+    auto [found, added] = by_class_.try_emplace(planned.pod_class);
+    if (added) {
+      Explanation explained =
+          explain(compiled_.problem, compiled_.pods, compiled_.pods.classes[planned.pod_class],
+                  compiled_.pools, packing_);
+      found->second.reason = std::move(explained.reason);
+      found->second.remedy = std::move(explained.remedy);
+    }
+    Refusal result = found->second;
+    result.pod_uid = planned.pod->meta.uid;
+    return result;
+  }
+
+ private:
+  const CompiledProblem& compiled_;
+  Packing& packing_;
+  std::map<std::uint32_t, Refusal> by_class_;
+};
+
+// Adds the claims to the plan.
+ById<ClaimId, WrittenClaim> write_claims(const CompiledProblem& compiled, const ClaimDrafts& drafts,
+                                         Plan& plan) {
+  ClaimWriter writer(compiled.problem, compiled.pods, compiled.pools, drafts.shapes());
+  ById<ClaimId, WrittenClaim> written;
+  written.reserve(drafts.claims().size());
+  plan.claims.reserve(drafts.claims().size());
+  for (const ClaimDraft& draft : drafts.claims()) {
+    WrittenClaim& result = written.emplace_back();
+    if (auto claim = writer.write(draft, result.dropped)) {
+      result.index = plan.claims.size();
+      plan.claims.push_back(*std::move(claim));
+    }
+  }
+  return written;
+}
+
+}  // namespace
+
+Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
+  Plan plan;
+  const ById<ClaimId, WrittenClaim> claims = write_claims(compiled, packing.drafts(), plan);
+  Refusals refusals(compiled, packing);
+  for (std::uint32_t i = 0; i < compiled.pods.pods.size(); ++i) {
+    const Outcome outcome = packing.outcomes()[i];
+    const std::string& uid = compiled.pods.pods[i].pod->meta.uid;
+    const std::uint32_t step = packing.steps()[i];
+    if (outcome.kind == Outcome::Kind::Node) {
+      plan.placements.push_back(
+          {uid, compiled.nodes.nodes()[outcome.node().index()].record->name(), step});
+    } else if (outcome.kind == Outcome::Kind::Refused) {
+      plan.refusals.push_back(refusals.of(i));
+    } else if (const WrittenClaim& claim = claims[outcome.claim()]; claim.index) {
+      plan.placements.push_back({uid, *claim.index, step});
+    } else {
+      plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy});
+    }
+  }
+  const auto by_uid = [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; };
+  std::stable_sort(plan.placements.begin(), plan.placements.end(), by_uid);
+  std::stable_sort(plan.refusals.begin(), plan.refusals.end(), by_uid);
+  return plan;
+}
+
+}  // namespace millwright::scheduling

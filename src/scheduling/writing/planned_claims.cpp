@@ -1,0 +1,271 @@
+#include "scheduling/writing/planned_claims.hpp"
+
+#include "scheduling/compile/min_values.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace millwright::scheduling {
+namespace {
+
+// A member of the set to label the node with: the first listed value or the least integer, so
+// that equal plans give equal labels. nullopt when the label need not exist: one that nobody asked
+// for would make a topology domain of its own.
+std::optional<std::string> label_value(const Requirement& requirement) {
+  if (requirement.admits_absence()) {
+    return std::nullopt;
+  }
+  if (!requirement.is_complement()) {
+    return requirement.values().empty() ? std::nullopt
+                                        : std::optional(requirement.values().front());
+  }
+  std::int64_t candidate = std::max<std::int64_t>(requirement.gte().value_or(0), 0);
+  if (requirement.lte() && *requirement.lte() < candidate) {
+    candidate = *requirement.lte();
+  }
+  // Each excluded value can block one candidate.
+  for (std::size_t tries = 0; tries <= requirement.values().size(); ++tries, ++candidate) {
+    if (requirement.has(std::to_string(candidate))) {
+      return std::to_string(candidate);
+    }
+  }
+  return std::nullopt;
+}
+
+struct PricedType {
+  double price;
+  const InstanceType* type;
+};
+
+// One entry per instance type, cheapest first.
+std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShape& shape,
+                                       const ClaimDraft& claim) {
+  std::vector<PricedType> priced;
+  claim.rows.for_each([&](std::size_t row) {
+    const InstanceType* type = pool.table->row(row).type;
+    const double price = row_price(pool, shape, claim, row);
+    if (!priced.empty() && priced.back().type == type) {
+      // Another part of the same type: rows of one type are neighbours.
+      priced.back().price = std::min(priced.back().price, price);
+      return;
+    }
+    priced.push_back({price, type});
+  });
+  std::sort(priced.begin(), priced.end(), [](const PricedType& a, const PricedType& b) {
+    return a.price != b.price ? a.price < b.price : a.type->name < b.type->name;
+  });
+  return priced;
+}
+
+// What the DaemonSets take on every type that is left, whichever the cloud chooses.
+model::ResourceList least_daemon_requests(const PoolTemplate& pool, const RowSet& rows) {
+  std::optional<model::ResourceList> least;
+  for (const DaemonGroup& group : pool.daemon_groups) {
+    if (!group.rows.intersects(rows)) {
+      continue;
+    }
+    if (!least) {
+      least = group.requests;
+      continue;
+    }
+    std::erase_if(*least, [&](const auto& item) { return !group.requests.contains(item.first); });
+    for (auto& [name, quantity] : *least) {
+      quantity = std::min(quantity, group.requests.at(name));
+    }
+  }
+  return least.value_or(model::ResourceList{});
+}
+
+}  // namespace
+
+void add_custom_labels(const Requirements& requirements, model::StringMap& labels) {
+  for (const Requirement& requirement : requirements) {
+    if (!model::is_well_known_label(requirement.key()) && !labels.contains(requirement.key())) {
+      if (auto value = label_value(requirement)) {
+        labels.emplace(requirement.key(), *std::move(value));
+      }
+    }
+  }
+}
+
+std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
+  std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
+                                    claim.min_values_relaxed ? 1U : 0U};
+  for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
+    key.push_back(claim.rows.word(i));
+  }
+  const auto [found, added] = prototypes_.try_emplace(std::move(key));
+  Prototype& prototype = found->second;
+  if (added) {
+    prototype.claim = make_prototype(claim, prototype);
+  }
+  if (!prototype.claim) {
+    dropped = prototype.dropped;
+    return std::nullopt;
+  }
+  PlannedClaim planned = *prototype.claim;
+  planned.requests = requests_of(claim);
+  model::add_to(planned.requests, least_daemon_requests(pools_[claim.pool], prototype.kept));
+  for (const std::uint32_t pod : claim.pods) {
+    planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
+  }
+  return planned;
+}
+
+std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
+                                                        Prototype& prototype) {
+  const PoolTemplate& pool = pools_[claim.pool];
+  const ClaimShape& shape = shapes_[claim.shape];
+  PlannedClaim planned{.node_pool = pool.name(), .requirements = shape.requirements};
+  bool relaxed = claim.min_values_relaxed;
+
+  auto types = types_by_price(pool, shape, claim);
+  RowSet& kept = prototype.kept;
+  kept = claim.rows;
+  if (claim.reserved) {
+    // The types that met them are not bought; see ClaimBuilder::has_choice().
+    relax_min_values(planned.requirements, *pool.table, kept);
+  }
+  if (types.size() > problem_.options.max_instance_types) {
+    types.resize(problem_.options.max_instance_types);
+    std::set<const InstanceType*> cheapest;
+    for (const PricedType& type : types) {
+      cheapest.insert(type.type);
+    }
+    claim.rows.for_each([&](std::size_t row) {
+      if (!cheapest.contains(pool.table->row(row).type)) {
+        kept.erase(row);
+      }
+    });
+    if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
+        !shortfall.empty()) {
+      if (problem_.options.min_values == MinValuesPolicy::Strict) {
+        prototype.dropped = {"NodePool " + pool.name() + ": of the " +
+                                 std::to_string(types.size()) + " cheapest instance types, " +
+                                 shortfall,
+                             lower_min_values(planned.requirements, *pool.table, kept) +
+                                 " in NodePool " + pool.name()};
+        return std::nullopt;
+      }
+      relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
+    }
+  }
+  std::vector<std::string> names;
+  for (const PricedType& type : types) {
+    names.push_back(type.type->name);
+  }
+  planned.instance_types = std::move(names);
+  planned.price = types.empty() ? 0 : types.front().price;
+  set_types(planned, claim, kept);
+  planned.labels = pool.labels;
+  add_custom_labels(planned.requirements, planned.labels);
+  planned.annotations = annotations_of(pool, relaxed);
+  return planned;
+}
+
+const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(std::uint32_t pool) {
+  const TypeTable& table = *pools_[pool].table;
+  std::vector<std::uint32_t>& rows = rows_by_name_[&table];
+  if (rows.empty()) {
+    rows.resize(table.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return table.row(a).type->name < table.row(b).type->name;
+    });
+  }
+  return rows;
+}
+
+void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) {
+  for (const auto key :
+       {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
+    planned.requirements.remove(key);
+  }
+  std::vector<std::string> names;
+  for (const std::uint32_t row : rows_by_name(claim.pool)) {
+    const std::string& name = pools_[claim.pool].table->row(row).type->name;
+    if (rows.contains(row) && (names.empty() || names.back() != name)) {
+      names.push_back(name);
+    }
+  }
+  planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, std::move(names)));
+  const auto& kinds = pools_[claim.pool].table->kinds();
+  if (claim.reserved) {
+    planned.requirements.add(kinds[*claim.reserved].requirements);
+    return;
+  }
+  std::set<std::string> capacity_types;
+  for (const std::uint32_t kind : shapes_[claim.shape].kinds) {
+    if (!kinds[kind].rows.intersects(rows)) {
+      continue;
+    }
+    if (const auto* wanted = kinds[kind].requirements.find(model::kCapacityTypeLabel)) {
+      capacity_types.insert(wanted->values().begin(), wanted->values().end());
+    }
+  }
+  if (!capacity_types.empty()) {
+    planned.requirements.add(
+        Requirement::in(model::kCapacityTypeLabel, {capacity_types.begin(), capacity_types.end()}));
+  }
+}
+
+model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {
+  std::vector<std::uint32_t> classes;
+  for (const std::uint32_t pod : claim.pods) {
+    classes.push_back(pods_.pods[pod].pod_class);
+  }
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+  model::ResourceList result;
+  for (const std::uint32_t pod_class : classes) {
+    for (const auto& [name, quantity] : pods_.classes[pod_class].request_list) {
+      const auto column = pods_.columns.find(name);
+      const auto [found, added] = result.try_emplace(name, quantity);
+      if (added && column) {
+        // One pod's notation, the claim's total.
+        found->second += model::Quantity::from_milli(claim.requests[*column] - quantity.milli());
+      }
+    }
+  }
+  return result;
+}
+
+model::StringMap ClaimWriter::annotations_of(const PoolTemplate& pool, bool min_values_relaxed) {
+  const auto& node_claim_template = pool.pool->template_;
+  auto [hash, added] = hashes_.try_emplace(pool.name());
+  if (added) {
+    hash->second = model::nodepool_hash(node_claim_template);
+  }
+  model::StringMap result = node_claim_template.annotations.value_or(model::StringMap{});
+  result[std::string(model::kNodePoolHashAnnotation)] = hash->second;
+  result[std::string(model::kNodePoolHashVersionAnnotation)] = model::kNodePoolHashVersion;
+  result[std::string(model::kMinValuesRelaxedAnnotation)] = min_values_relaxed ? "true" : "false";
+  return result;
+}
+
+model::NodeClaim to_node_claim(const PlannedClaim& claim, const model::NodePool& pool) {
+  const auto& node_claim_template = pool.template_;
+  model::NodeClaim result;
+  result.meta.generate_name = pool.meta.name + "-";
+  result.meta.labels = claim.labels;
+  result.meta.annotations = claim.annotations;
+  result.meta.owner_references.push_back({.api_version = "karpenter.sh/v1",
+                                          .kind = "NodePool",
+                                          .name = pool.meta.name,
+                                          .uid = pool.meta.uid,
+                                          .block_owner_deletion = true});
+  result.taints = node_claim_template.taints.value_or(std::vector<model::Taint>{});
+  result.startup_taints = node_claim_template.startup_taints.value_or(std::vector<model::Taint>{});
+  result.requirements = claim.requirements.to_selectors();
+  result.requests = claim.requests;
+  result.node_class_ref = node_claim_template.node_class_ref;
+  result.termination_grace_period = node_claim_template.termination_grace_period;
+  result.expire_after = node_claim_template.expire_after;
+  return result;
+}
+
+}  // namespace millwright::scheduling

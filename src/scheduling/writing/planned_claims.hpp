@@ -1,0 +1,58 @@
+// From a claim in the making to the NodeClaim that is to be created.
+#pragma once
+
+#include "millwright/scheduling/solve.hpp"
+#include "scheduling/claims/claim_draft.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millwright::scheduling {
+
+// Labels for the keys that are no instance type's: nodes carry one value that the requirement
+// admits. Karpenter's Requirements.Labels().
+void add_custom_labels(const Requirements& requirements, model::StringMap& labels);
+
+// Why a claim is not written after all.
+struct Dropped {
+  std::string reason;
+  std::string remedy;
+};
+
+class ClaimWriter {
+ public:
+  ClaimWriter(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
+              const ClaimShapes& shapes)
+      : problem_(problem), pods_(pods), pools_(pools), shapes_(shapes) {}
+
+  // nullopt, with the reason, when the claim would break minValues once its instance types are
+  // cut to the number allowed.
+  std::optional<PlannedClaim> write(const ClaimDraft& claim, Dropped& dropped);
+
+ private:
+  // All of a claim but its pods: the same for claims with the same shape and instance types.
+  struct Prototype {
+    std::optional<PlannedClaim> claim;
+    RowSet kept;      // rows of its instance types
+    Dropped dropped;  // why there is none
+  };
+  std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
+  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  const std::vector<std::uint32_t>& rows_by_name(std::uint32_t pool);
+  model::ResourceList requests_of(const ClaimDraft& claim) const;
+  model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
+
+  const Problem& problem_;
+  const PodClasses& pods_;
+  std::span<const PoolTemplate> pools_;
+  const ClaimShapes& shapes_;
+  std::map<std::string, std::string> hashes_;  // by pool
+  std::map<const TypeTable*, std::vector<std::uint32_t>>
+      rows_by_name_;  // looked up, never iterated
+  std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
+};
+
+}  // namespace millwright::scheduling

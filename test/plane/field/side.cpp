@@ -1,0 +1,91 @@
+#include "plane/field/side.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+namespace millwright::field {
+namespace {
+
+constexpr auto kStartLimit = std::chrono::seconds(60);
+
+class Ours final : public Side {
+ public:
+  std::vector<std::string> users() const override {
+    return {fmt::format("system:serviceaccount:{}:millwright", plane::kNamespace)};
+  }
+  base::Result<> start(plane::Plane& plane) override {
+    auto applied = plane::apply_crds(plane);
+    if (!applied) {
+      return applied;
+    }
+    MW_TRY(controller, plane::Controller::start(plane, {}));
+    controller_ = std::move(controller);
+    return controller_->register_webhooks();
+  }
+  std::string extenders() override { return controller_->extender(); }
+  plane::Process& process() override { return controller_->process(); }
+
+ private:
+  std::unique_ptr<plane::Controller> controller_;
+};
+
+class Peer final : public Side {
+ public:
+  explicit Peer(std::string folder) : folder_(std::move(folder)) {}
+
+  std::vector<std::string> users() const override { return {"karpenter"}; }
+
+  base::Result<> start(plane::Plane& plane) override {
+    for (const auto& arguments :
+         {std::vector<std::string>{"apply", "--server-side", "-f", folder_ + "/crds"},
+          {"wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"},
+          {"create", "namespace", "karpenter"}}) {
+      const auto done = plane.kubectl(arguments);
+      if (done.exit_code != 0) {
+        return base::fail(base::ErrorKind::Invalid, done.text);
+      }
+    }
+    const int health = plane::free_port();
+    MW_TRY(
+        process,
+        plane::Process::start(
+            {.program = folder_ + "/karpenter",
+             .arguments = {"--kubeconfig=" + plane.kubeconfig_of("karpenter", {"system:masters"})},
+             .environment = {{"SYSTEM_NAMESPACE", "karpenter"},
+                             {"LOG_LEVEL", "info"},
+                             {"METRICS_PORT", std::to_string(plane::free_port())},
+                             {"HEALTH_PROBE_PORT", std::to_string(health)}},
+             .log = plane.directory() + "/karpenter.log",
+             .input = {},
+             .append_log = true}));
+    process_ = std::move(process);
+    const bool leads = plane::wait_until(kStartLimit, [&] {
+      return !process_->running() || !plane
+                                          .list(
+                                              "/apis/coordination.k8s.io/v1/namespaces/"
+                                              "karpenter/leases")
+                                          .empty();
+    });
+    if (!leads || !process_->running()) {
+      return base::fail(base::ErrorKind::Unavailable,
+                        "Karpenter did not come up; it said:\n" + process_->log_tail());
+    }
+    return {};
+  }
+  plane::Process& process() override { return *process_; }
+
+ private:
+  std::string folder_;
+  std::unique_ptr<plane::Process> process_;
+};
+
+}  // namespace
+
+std::unique_ptr<Side> make_ours() {
+  return std::make_unique<Ours>();
+}
+std::unique_ptr<Side> make_peer(std::string folder) {
+  return std::make_unique<Peer>(std::move(folder));
+}
+
+}  // namespace millwright::field

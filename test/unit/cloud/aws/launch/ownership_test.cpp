@@ -1,0 +1,76 @@
+#include "cloud/aws/launch/ownership.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millwright::cloud::aws {
+namespace {
+
+using std::chrono::hours;
+
+constexpr base::TimePoint kNow{hours(24) * 20000};
+
+model::NodeClaim claim(std::string name) {
+  model::NodeClaim result;
+  result.meta.name = name;
+  result.meta.uid = "uid-" + name;
+  return result;
+}
+
+Launched launched(std::string id) {
+  return {std::move(id), "m5.large", "a", "spot", "ami-1"};
+}
+
+Ec2Instance instance(std::string id) {
+  Ec2Instance result;
+  result.id = std::move(id);
+  result.type = "m5.large";
+  result.zone = "a";
+  result.state = "running";
+  return result;
+}
+
+TEST(OwnershipTest, AnInstanceIsItsClaimsUntilForgotten) {
+  Ownership owners;
+  owners.deal(launched("i-1"), claim("one"), kNow);
+  EXPECT_EQ(owners.claim_of("i-1"), "one");
+  ASSERT_NE(owners.dealt_to("uid-one"), nullptr);
+  EXPECT_EQ(owners.dealt_to("uid-one")->instance_id, "i-1");
+  EXPECT_FALSE(owners.is_free(instance("i-1")));
+
+  owners.forget("i-1");
+  EXPECT_EQ(owners.claim_of("i-1"), "");
+  EXPECT_EQ(owners.dealt_to("uid-one"), nullptr);
+  EXPECT_TRUE(owners.is_free(instance("i-1")));
+}
+
+TEST(OwnershipTest, AClaimThatIsDealtAnotherInstanceLetsTheFirstGo) {
+  Ownership owners;
+  owners.deal(launched("i-1"), claim("one"), kNow);
+  owners.deal(launched("i-2"), claim("one"), kNow);
+  EXPECT_EQ(owners.claim_of("i-1"), "");
+  EXPECT_EQ(owners.claim_of("i-2"), "one");
+  EXPECT_TRUE(owners.is_free(instance("i-1")));
+
+  owners.forget("i-2");
+  EXPECT_EQ(owners.claim_of("i-1"), "");
+  EXPECT_EQ(owners.claim_of("i-2"), "");
+}
+
+TEST(OwnershipTest, WhatAClaimsStatusRecordsIsNotFree) {
+  Ownership owners;
+  owners.set_recorded([](std::string_view id) { return id == "aws:///a/i-1"; });
+  EXPECT_FALSE(owners.is_free(instance("i-1")));
+  EXPECT_TRUE(owners.is_free(instance("i-2")));
+}
+
+TEST(OwnershipTest, ASweepForgetsWhatWasDealtLongAgo) {
+  Ownership owners;
+  owners.deal(launched("i-1"), claim("one"), kNow);
+  owners.deal(launched("i-2"), claim("two"), kNow + hours(24));
+  owners.sweep(kNow + hours(24));
+  EXPECT_EQ(owners.claim_of("i-1"), "");
+  EXPECT_EQ(owners.claim_of("i-2"), "two");
+}
+
+}  // namespace
+}  // namespace millwright::cloud::aws

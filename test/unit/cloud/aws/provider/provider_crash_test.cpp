@@ -1,0 +1,282 @@
+// Answers that never come and processes that end: whatever happens, a claim has one instance.
+#include "provider_fixture.hpp"
+
+namespace millwright::cloud::aws {
+namespace {
+
+using base::ErrorKind;
+using namespace std::chrono_literals;
+
+TEST_F(ProviderTest, ALostAnswerDoesNotMakeASecondInstance) {
+  ec2.lose_answer = true;
+  const auto claim = claim_named("a");
+  // The call is tried again with its token, and AWS answers with the first call's instance.
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(ec2.living().size(), 1U);
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
+}
+
+TEST_F(ProviderTest, DoubtsAboutClaimsThatNobodyAsksForAreForgotten) {
+  const auto answer = ec2.aws.answer_to("CreateFleet");
+  ec2.aws.on("CreateFleet", [](const Asked&) -> base::Result<net::Response> {
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  const auto soon = claim_named("asked-soon");
+  const auto late = claim_named("asked-late");
+  EXPECT_FALSE(create(soon));
+  EXPECT_FALSE(create(late));
+  ec2.aws.on("CreateFleet", answer);
+  const auto looks = [this] { return ec2.aws.calls("DescribeInstances").size(); };
+  auto before = looks();
+  ASSERT_TRUE(create(soon));
+  EXPECT_GT(looks(), before);  // for what the call without an answer may have made
+  loop.run_for(61min);
+  ASSERT_TRUE(wait(loop, cloud->list()));
+  before = looks();
+  ASSERT_TRUE(create(late));
+  EXPECT_EQ(looks(), before);
+}
+
+TEST_F(ProviderTest, AnInstanceOfAnEarlierLifeIsAdopted) {
+  const auto claim = claim_named("a");
+  ASSERT_TRUE(create(claim));
+  crash();
+  loop.run_for(1s);
+  start();
+  loop.run_for(1min);
+  const auto again = create(claim);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->provider_id, "aws:///us-west-2a/i-1");
+  EXPECT_EQ(again->capacity.at("cpu").units(), 2);
+  EXPECT_EQ(ec2.machines.size(), 1U);
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
+}
+
+TEST_F(ProviderTest, AUsedTokenLeadsToItsInstanceEvenWhenItShowsLate) {
+  ec2.lag = 5s;
+  const auto claim = claim_named("a");
+  ASSERT_TRUE(create(claim));
+  crash();
+  start();
+  loop.run_for(2s);
+  claim->requirements[0].values = {"m6i.large"};  // the plan is another one now
+  ec2.find("i-1").visible_at = loop.now() + 5s;
+  const auto again = create(claim);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->provider_id, "aws:///us-west-2a/i-1");
+  EXPECT_EQ(ec2.machines.size(), 1U);
+}
+
+TEST_F(ProviderTest, AClaimThatNeverLearnedItsInstanceCanStillEndIt) {
+  const auto claim = claim_named("a");
+  ASSERT_TRUE(create(claim));  // the answer is never recorded on the claim
+  EXPECT_TRUE(wait(loop, cloud->remove(claim)));
+  EXPECT_TRUE(ec2.living().empty());
+  EXPECT_EQ(wait(loop, cloud->remove(claim_named("never"))).error().kind, ErrorKind::NotFound);
+}
+
+// Three equal claims are one call; EC2 makes their instances, and the process ends before it hears
+// of them. They are the three claims', and nobody knows which is whose.
+class MergedCrash : public ProviderTest {
+ protected:
+  void launch_and_die() {
+    for (const auto& claim : claims) {
+      background->spawn(keep_asking(claim));
+    }
+    loop.run_until([&] { return ec2.machines.size() == claims.size(); }, 1min);
+    crash();
+    ASSERT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
+    ASSERT_TRUE(given.empty());
+  }
+  std::set<std::string> different() const {
+    std::set<std::string> result;
+    for (const auto& [claim, provider_id] : given) {
+      EXPECT_TRUE(result.insert(provider_id).second) << claim;
+    }
+    return result;
+  }
+  std::vector<std::shared_ptr<model::NodeClaim>> claims{claim_named("a"), claim_named("b"),
+                                                        claim_named("c")};
+};
+
+TEST_F(MergedCrash, TheNextLifeDealsWhatIsThere) {
+  launch_and_die();
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once(claims);
+  loop.run_for(1min);
+  EXPECT_EQ(different().size(), 3U);
+  EXPECT_EQ(ec2.machines.size(), 3U);
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
+}
+
+TEST_F(MergedCrash, WhatIsRecordedIsNotDealtAgain) {
+  launch_and_die();
+  recorded = {"aws:///us-west-2a/i-1", "aws:///us-west-2a/i-3"};  // on a and b
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once({claims[2]});
+  loop.run_for(1min);
+  EXPECT_EQ(given.at("c"), "aws:///us-west-2a/i-2");
+  EXPECT_EQ(ec2.machines.size(), 3U);
+}
+
+TEST_F(MergedCrash, InstancesThatShowLateAreWaitedFor) {
+  ec2.lag = 9s;
+  launch_and_die();
+  start();
+  loop.run_for(1s);
+  ask_at_once(claims);
+  loop.run_for(1min);
+  EXPECT_EQ(different().size(), 3U);
+  EXPECT_EQ(ec2.machines.size(), 3U);
+}
+
+TEST_F(MergedCrash, AnInstanceThatAClaimCannotUseIsLeftToOthers) {
+  launch_and_die();
+  const auto other = claim_named("d");
+  other->requirements[0].values = {"m6i.large"};
+  const auto elsewhere = claim_named("e");
+  elsewhere->requirements.push_back(
+      {.key = "topology.kubernetes.io/zone", .op = model::Operator::In, .values = {"us-west-2b"}});
+  const auto tainted = claim_named("f");
+  tainted->taints = {{.key = "team", .value = "x", .effect = "NoSchedule", .time_added = {}}};
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once({other, elsewhere, tainted});
+  loop.run_for(1min);
+  ask_at_once(claims);
+  loop.run_for(1min);
+  EXPECT_EQ(different().size(), 6U);
+  EXPECT_EQ(ec2.machines.size(), 6U);
+  for (const auto& claim : claims) {
+    EXPECT_THAT(given.at(claim->meta.name),
+                testing::AnyOf(testing::EndsWith("/i-1"), testing::EndsWith("/i-2"),
+                               testing::EndsWith("/i-3")));
+  }
+}
+
+TEST_F(MergedCrash, ALostAnswerIsRepeatedWithItsToken) {
+  ec2.lose_answer = true;
+  ask_at_once(claims);
+  loop.run_for(1min);
+  EXPECT_EQ(different().size(), 3U);
+  EXPECT_EQ(ec2.machines.size(), 3U);
+  const auto calls = ec2.aws.calls("CreateFleet");
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[0].body, calls[1].body);
+}
+
+TEST_F(MergedCrash, WhenNoAnswerEverComesTheInstancesAreFoundAgain) {
+  const auto remembers = ec2.aws.answer_to("CreateFleet");
+  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
+    remembers(asked);
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  ask_at_once(claims);
+  loop.run_for(5s);
+  ec2.aws.on("CreateFleet", remembers);
+  loop.run_for(1min);
+  EXPECT_EQ(different().size(), 3U);
+  EXPECT_EQ(ec2.machines.size(), 3U);
+}
+
+TEST_F(MergedCrash, AnAnswerThatCouldNotBeRecordedIsGivenAgain) {
+  ask_at_once(claims);
+  loop.run_for(1min);
+  const auto again = create(claims[1]);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->provider_id, given.at("b"));
+  // And it can be ended before it is recorded.
+  EXPECT_TRUE(wait(loop, cloud->remove(claims[1])));
+  EXPECT_EQ(ec2.living().size(), 2U);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kCrashRuns = 150;
+#else
+constexpr int kCrashRuns = 2'500;
+#endif
+
+// Up to four equal claims, and a process that may end at any moment of their launch, eight times in
+// a row; what it knew of instances is on the claims or gone.
+class CrashRun : public ProviderTest {
+ public:
+  void TestBody() override {}
+  explicit CrashRun(int seed) : random_(static_cast<std::uint64_t>(seed)) {
+    const int count = 1 + static_cast<int>(random_.below(4));
+    for (int i = 0; i < count; ++i) {
+      claims_.push_back(claim_named("c" + std::to_string(i)));
+      claims_.back()->meta.creation_timestamp = loop.now();
+    }
+    ec2.lag = std::chrono::milliseconds(random_.below(4'000));
+    ec2.lose_answer = random_.below(3) == 0;
+  }
+
+  void run() {
+    for (int life = 0; life < 12 && recorded_of_.size() < claims_.size(); ++life) {
+      if (life > 0) {
+        loop.run_for(std::chrono::milliseconds(1'000 + random_.below(3'000)));
+        start();
+        loop.run_for(1s);
+      }
+      for (const auto& claim : claims_) {
+        if (!recorded_of_.contains(claim->meta.name)) {
+          background->spawn(launch_and_record(claim, random_.below(30)));
+        }
+      }
+      const bool dies = life < 8 && random_.below(2) == 0;
+      loop.run_for(dies ? std::chrono::milliseconds(random_.below(120)) : 60s);
+      if (dies && life > 0 && random_.below(2) == 0) {
+        loop.run_for(12s);  // in the middle of an adoption
+      }
+      crash();
+    }
+  }
+  std::size_t claims() const { return claims_.size(); }
+  std::size_t recorded_claims() const { return recorded_of_.size(); }
+  std::size_t recorded_instances() const { return recorded.size(); }
+  bool merged() const {
+    const auto calls = ec2.aws.calls("CreateFleet");
+    return !calls.empty() &&
+           calls[0].field("TargetCapacitySpecification.TotalTargetCapacity") != "1";
+  }
+
+ private:
+  base::Task<void> launch_and_record(std::shared_ptr<model::NodeClaim> claim, std::uint64_t late) {
+    co_await keep_asking(claim);
+    co_await base::sleep(loop, std::chrono::milliseconds(late));
+    const auto found = given.find(claim->meta.name);
+    if (found != given.end()) {
+      recorded_of_[claim->meta.name] = found->second;
+      recorded.insert(found->second);
+    }
+  }
+
+  base::Random random_;
+  std::vector<std::shared_ptr<model::NodeClaim>> claims_;
+  std::map<std::string, std::string> recorded_of_;
+};
+
+TEST(ProviderCrash, AtAnyMomentOfALaunchLeavesOneInstancePerClaim) {
+  int merged = 0;
+  int adopted = 0;
+  for (int seed = 0; seed < kCrashRuns && !testing::Test::HasFailure(); ++seed) {
+    CrashRun run(seed);
+    run.run();
+    EXPECT_EQ(run.recorded_claims(), run.claims()) << "seed " << seed;
+    EXPECT_EQ(run.recorded_instances(), run.claims()) << "seed " << seed;
+    EXPECT_EQ(run.ec2.machines.size(), run.claims()) << "seed " << seed;
+    merged += run.merged() ? 1 : 0;
+    adopted += run.ec2.aws.calls("DescribeInstances").empty() ? 0 : 1;
+  }
+  EXPECT_GT(merged, kCrashRuns / 2);
+  EXPECT_GT(adopted, kCrashRuns / 4);
+}
+
+}  // namespace
+}  // namespace millwright::cloud::aws

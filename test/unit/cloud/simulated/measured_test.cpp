@@ -1,0 +1,157 @@
+#include "millwright/cloud/measured.hpp"
+
+#include "simulated_fixture.hpp"
+
+#include <string>
+#include <vector>
+
+namespace millwright::cloud {
+namespace {
+
+// Notes which of the doors was used that a provider may leave as they are, and those without an
+// answer to look at.
+class Witness final : public Provider {
+ public:
+  explicit Witness(std::vector<std::string>& used) : used_(used) {}
+
+  std::string_view name() const override { return "witness"; }
+  std::span<const model::Resource> node_classes() const override { return {}; }
+  Reply<Instance> create(std::shared_ptr<const model::NodeClaim>,
+                         std::shared_ptr<const model::NodeClass>) override {
+    return refuse<Instance>("create");
+  }
+  Reply<> remove(std::shared_ptr<const model::NodeClaim>) override {
+    return refuse<void>("remove");
+  }
+  Reply<Instance> get(std::string) override { return refuse<Instance>("get"); }
+  Reply<std::vector<Instance>> list() override { return refuse<std::vector<Instance>>("list"); }
+  Reply<> remove_leaked(std::string) override { return refuse<void>("remove_leaked"); }
+  base::Result<scheduling::InstanceTypes> instance_types(const model::NodePool&,
+                                                         const model::NodeClass&) const override {
+    return base::fail(base::ErrorKind::NotReady, "a witness sells nothing");
+  }
+  Reply<std::string> drift(std::shared_ptr<const model::NodeClaim>,
+                           std::shared_ptr<const model::NodeClass>) override {
+    return refuse<std::string>("drift");
+  }
+  Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
+    return refuse<NodeClassState>("resolve");
+  }
+  std::string_view node_class_finalizer() const override { return "witness/finalizer"; }
+  Reply<> release(std::shared_ptr<const model::NodeClass>) override {
+    return refuse<void>("release");
+  }
+  base::Task<void> run(std::stop_token) override { return note("run"); }
+  base::Task<void> lead(std::stop_token) override { return note("lead"); }
+  void on_catalog_change(std::function<void()> callback) override { callback(); }
+  void on_interruption(std::function<void(InstanceNotice)> callback) override {
+    InstanceNotice notice;
+    notice.provider_id = "witness://interrupted";
+    callback(std::move(notice));
+  }
+  void set_recorded(std::function<bool(std::string_view)> is_recorded) override {
+    used_.push_back(is_recorded("witness://recorded") ? "set_recorded" : "set_recorded: other");
+  }
+
+ private:
+  template <class T>
+  Reply<T> refuse(std::string door) {
+    used_.push_back(std::move(door));
+    co_return base::fail(base::ErrorKind::Unavailable, "a witness does nothing");
+  }
+  base::Task<void> note(std::string door) {
+    used_.push_back(std::move(door));
+    co_return;
+  }
+
+  std::vector<std::string>& used_;
+};
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class MeasuredTest : public testing::Test {
+ protected:
+  static SimulatedSettings slow() {
+    SimulatedSettings settings;
+    settings.launch = {seconds(2), seconds(2), seconds(2)};
+    return settings;
+  }
+  MeasuredTest()
+      : bench_(Profile::Kwok, slow()),
+        simulated_(bench_.cloud.get()),
+        cloud_(measured(std::move(bench_.cloud), bench_.loop, metrics_)) {}
+  ~MeasuredTest() override { simulated_->set_listener(nullptr); }
+
+  base::Metrics metrics_;
+  Bench bench_;
+  SimulatedCloud* simulated_;
+  std::unique_ptr<Provider> cloud_;
+};
+
+TEST_F(MeasuredTest, TellsHowLongCallsTook) {
+  const auto created = bench_.wait(cloud_->create(claim("a"), node_class("KWOKNodeClass")));
+  ASSERT_TRUE(created) << created.error().message;
+  const std::string text = metrics_.render();
+  EXPECT_THAT(text, HasSubstr("karpenter_cloudprovider_duration_seconds_sum{controller="
+                              "\"nodeclaim.lifecycle\",method=\"Create\",provider=\"kwok\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("method=\"Create\",provider=\"kwok\",le=\"0.005\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("karpenter_cloudprovider_errors_total")));
+}
+
+TEST_F(MeasuredTest, NamesTheErrorsThatKarpenterKnows) {
+  const auto value = [this](const char* controller, const char* method, const char* error) {
+    return metrics_.value(
+        "karpenter_cloudprovider_errors_total",
+        {{"controller", controller}, {"method", method}, {"provider", "kwok"}, {"error", error}});
+  };
+  simulated_->sell_out({});
+  EXPECT_FALSE(bench_.wait(cloud_->create(claim("a"), node_class("KWOKNodeClass"))));
+  EXPECT_EQ(value("nodeclaim.lifecycle", "Create", "InsufficientCapacityError"), 1);
+  EXPECT_FALSE(bench_.wait(cloud_->get("kwok://nothing")));
+  EXPECT_EQ(value("node.termination", "Get", "NodeClaimNotFoundError"), 1);
+}
+
+TEST_F(MeasuredTest, IsTheCloudItMeasures) {
+  EXPECT_EQ(cloud_->name(), simulated_->name());
+  EXPECT_EQ(cloud_->node_classes().data(), simulated_->node_classes().data());
+  const auto types = cloud_->instance_types({}, *node_class("KWOKNodeClass"));
+  ASSERT_TRUE(types) << types.error().message;
+  EXPECT_EQ(*types, *simulated_->instance_types({}, *node_class("KWOKNodeClass")));
+}
+
+TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
+  std::vector<std::string> used;
+  base::Metrics metrics;
+  Bench bench(Profile::Kwok, {});
+  const auto cloud = measured(std::make_unique<Witness>(used), bench.loop, metrics);
+  const auto claimed = claim("a");
+  const auto of_class = node_class("KWOKNodeClass");
+
+  cloud->on_catalog_change([&used] { used.emplace_back("on_catalog_change"); });
+  cloud->on_interruption([&used](const InstanceNotice& notice) {
+    used.push_back("interrupted " + notice.provider_id);
+  });
+  cloud->set_recorded([](std::string_view id) { return id == "witness://recorded"; });
+  EXPECT_FALSE(bench.wait(cloud->create(claimed, of_class)));
+  EXPECT_FALSE(bench.wait(cloud->remove(claimed)));
+  EXPECT_FALSE(bench.wait(cloud->get("witness://a")));
+  EXPECT_FALSE(bench.wait(cloud->list()));
+  EXPECT_FALSE(bench.wait(cloud->remove_leaked("witness://a")));
+  EXPECT_FALSE(bench.wait(cloud->drift(claimed, of_class)));
+  EXPECT_FALSE(bench.wait(cloud->resolve(of_class)));
+  EXPECT_FALSE(bench.wait(cloud->release(of_class)));
+  bench.tasks.spawn(cloud->run({}));
+  bench.tasks.spawn(cloud->lead({}));
+  bench.loop.run_until([&used] { return used.size() == 13; }, std::chrono::hours(1));
+
+  EXPECT_EQ(cloud->node_class_finalizer(), "witness/finalizer");
+  EXPECT_THAT(
+      used, testing::ElementsAre("on_catalog_change", "interrupted witness://interrupted",
+                                 "set_recorded", "create", "remove", "get", "list", "remove_leaked",
+                                 "drift", "resolve", "release", "run", "lead"));
+}
+
+}  // namespace
+}  // namespace millwright::cloud

@@ -1,0 +1,292 @@
+// Volumes decide where their pod can go: SCH-30..32 and PRV-10 as far as zones and state go.
+#include "unit/scheduling/builders.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millwright::scheduling::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class VolumesTest : public ::testing::Test {
+ protected:
+  VolumesTest() {
+    storage_class("late", "WaitForFirstConsumer");
+    storage_class("now", "Immediate");
+  }
+
+  void storage_class(const std::string& name, const std::string& mode,
+                     std::vector<model::NodeSelectorTerm> topologies = {}) {
+    auto item = std::make_shared<model::StorageClass>();
+    item->meta.name = name;
+    item->provisioner = "ebs.csi.aws.com";
+    item->volume_binding_mode = mode;
+    item->allowed_topologies = std::move(topologies);
+    world_->storage_classes.push_back(item);
+  }
+  template <class Edit>
+  void claim(const std::string& name, const std::string& storage_class, Edit edit) {
+    auto item = std::make_shared<model::PersistentVolumeClaim>();
+    item->meta.name = name;
+    item->meta.namespace_ = "default";
+    item->storage_class = storage_class;
+    edit(*item);
+    world_->volume_claims.push_back(item);
+  }
+  void claim(const std::string& name, const std::string& storage_class) {
+    claim(name, storage_class, [](auto&) {});
+  }
+  void bound(const std::string& name, std::vector<model::NodeSelectorTerm> terms,
+             bool local = false) {
+    claim(name, "late", [&](auto& item) {
+      item.volume_name = "pv-" + name;
+      item.meta.annotations["pv.kubernetes.io/bind-completed"] = "yes";
+    });
+    auto volume = std::make_shared<model::PersistentVolume>();
+    volume->meta.name = "pv-" + name;
+    volume->required_node_terms = std::move(terms);
+    volume->local_or_host_path = local;
+    world_->volumes.push_back(volume);
+  }
+  static model::NodeSelectorTerm zones(std::vector<std::string> values) {
+    return {{need(model::kZoneLabel, Operator::In, std::move(values))}, {}};
+  }
+  Plan plan(std::vector<PodBuilder> who) {
+    ProblemBuilder problem;
+    problem.add(pool("default"), three_sizes());
+    for (const auto& one : who) {
+      problem.add(one);
+    }
+    return problem.with([&](Problem& p) { p.surroundings = world_; }).solve();
+  }
+  std::vector<std::string> zones_of(const PodBuilder& who) {
+    const Plan result = plan({who});
+    return result.claims.empty() ? std::vector<std::string>{"refused"}
+                                 : values_of(result.claims[0], model::kZoneLabel);
+  }
+  std::string reason(const PodBuilder& who) {
+    const Plan result = plan({who});
+    return result.refusals.empty() ? "placed" : result.refusals[0].reason;
+  }
+
+  std::shared_ptr<Snapshot> world_ = std::make_shared<Snapshot>();
+};
+
+TEST_F(VolumesTest, UnboundAndFreeGoAnywhere) {
+  claim("c", "late");
+  EXPECT_EQ(reason(pod("p").claim_volume("c")), "placed");
+}
+
+TEST_F(VolumesTest, BoundToAZoneGoThere) {
+  bound("c", {zones({"test-zone-2"})});
+  EXPECT_THAT(zones_of(pod("p").claim_volume("c")), ElementsAre("test-zone-2"));
+}
+
+TEST_F(VolumesTest, OfSeveralAlternativesAnyWillDo) {
+  bound("c", {zones({"none"}), zones({"test-zone-3"})});
+  EXPECT_THAT(zones_of(pod("p").claim_volume("c")), ElementsAre("test-zone-3"));
+}
+
+TEST_F(VolumesTest, SeveralVolumesMustMeet) {
+  bound("a", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  bound("b", {zones({"test-zone-2"}), zones({"test-zone-3"})});
+  EXPECT_THAT(zones_of(pod("p").claim_volume("a").claim_volume("b")), ElementsAre("test-zone-2"));
+  bound("c", {zones({"test-zone-1"})});
+  EXPECT_THAT(zones_of(pod("p").claim_volume("b").claim_volume("c")), ElementsAre("refused"));
+}
+
+TEST_F(VolumesTest, AllowedTopologiesOfTheClassCount) {
+  storage_class("zonal", "WaitForFirstConsumer", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  claim("c", "zonal");
+  EXPECT_THAT(zones_of(pod("p").claim_volume("c")), ElementsAre("test-zone-1"));
+  EXPECT_THAT(zones_of(pod("p").claim_volume("c").selects(model::kZoneLabel, "test-zone-2")),
+              ElementsAre("test-zone-2"));
+}
+
+TEST_F(VolumesTest, AreNeverRelaxedAway) {
+  bound("c", {zones({"test-zone-2"})});
+  EXPECT_THAT(zones_of(pod("p").claim_volume("c").prefers(
+                  1, {need(model::kZoneLabel, Operator::In, {"test-zone-1"})})),
+              ElementsAre("test-zone-2"));
+}
+
+TEST_F(VolumesTest, TheHostOfALocalVolumeDoesNotBind) {
+  bound("c", {{{need(model::kHostnameLabel, Operator::In, {"n"})}, {}}}, true);
+  EXPECT_EQ(reason(pod("p").claim_volume("c")), "placed");
+  bound("d", {{{need(model::kHostnameLabel, Operator::In, {"n"})}, {}}}, false);
+  EXPECT_THAT(reason(pod("p").claim_volume("d")), HasSubstr("no new node can have the name"));
+}
+
+TEST_F(VolumesTest, EphemeralOnesAreNamedAfterThePod) {
+  claim("p-data", "late");
+  const auto who = [](std::string name) {
+    return pod(std::move(name)).with([](model::Pod& p) {
+      p.spec.volumes.push_back({.name = "data", .ephemeral = true});
+    });
+  };
+  EXPECT_EQ(reason(who("p")), "placed");
+  EXPECT_EQ(reason(who("q")), "PersistentVolumeClaim default/q-data does not exist");
+}
+
+TEST_F(VolumesTest, InABadStateAreRefusedByName) {
+  claim("lost", "late", [](auto& c) { c.phase = "Lost"; });
+  claim("dying", "late", [](auto& c) { c.meta.deletion_timestamp = base::TimePoint{}; });
+  claim("binding", "late", [](auto& c) { c.volume_name = "v"; });
+  claim("orphan", "late", [](auto& c) {
+    c.volume_name = "v";
+    c.meta.annotations["pv.kubernetes.io/bind-completed"] = "yes";
+  });
+  claim("classless", "");
+  claim("no-such-class", "nowhere");
+  claim("immediate", "now");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"missing", "does not exist"},
+      {"lost", "has lost its volume"},
+      {"dying", "is being deleted"},
+      {"binding", "is not fully bound"},
+      {"orphan", "v, which does not exist"},
+      {"classless", "has no storage class"},
+      {"no-such-class", "StorageClass nowhere"},
+      {"immediate", "bind it at once"},
+  };
+  for (const auto& [name, text] : cases) {
+    EXPECT_THAT(reason(pod("p").claim_volume(name)), HasSubstr(text)) << name;
+    EXPECT_THAT(reason(pod("p").claim_volume(name)), HasSubstr(name)) << name;
+  }
+}
+
+TEST_F(VolumesTest, OneBadPodDoesNotStopTheOthers) {
+  const Plan result = plan({pod("bad").claim_volume("missing"), pod("good")});
+  EXPECT_THAT(result.refusals, SizeIs(1));
+  EXPECT_EQ(place_of(result, "good"), "claim 0");
+}
+
+// --- How many a node can attach (SCH-29, 33) ----------------------------------------------------
+
+class VolumeLimitsTest : public VolumesTest {
+ protected:
+  VolumeLimitsTest() {
+    auto csi_node = std::make_shared<model::CSINode>();
+    csi_node->meta.name = "n";
+    csi_node->drivers = {{.name = "ebs.csi.aws.com", .allocatable_count = 2}};
+    world_->csi_nodes.push_back(csi_node);
+    for (const char* name : {"a", "b", "c", "d"}) {
+      claim(name, "late");
+    }
+  }
+  std::size_t bought(const NodeBuilder& where, std::vector<PodBuilder> who) {
+    ProblemBuilder problem;
+    problem.add(pool("default"), three_sizes()).add(where);
+    for (const auto& one : who) {
+      problem.add(one);
+    }
+    return problem.with([&](Problem& p) { p.surroundings = world_; }).solve().claims.size();
+  }
+};
+
+TEST_F(VolumeLimitsTest, SendFurtherPodsElsewhere) {
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a"), pod("q").claim_volume("b")}), 0u);
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a"), pod("q").claim_volume("b"),
+                               pod("r").claim_volume("c")}),
+            1u);
+  EXPECT_EQ(bought(node("n"), {pod("p").claim_volume("a").claim_volume("b").claim_volume("c")}),
+            1u);
+}
+
+TEST_F(VolumeLimitsTest, CountVolumesOfBoundPods) {
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("c")}),
+            1u);
+}
+
+TEST_F(VolumeLimitsTest, CountASharedVolumeOnce) {
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("a")}),
+            0u);
+}
+
+TEST_F(VolumeLimitsTest, DoNotCountOtherDrivers) {
+  auto other = std::make_shared<model::StorageClass>();
+  other->meta.name = "other";
+  other->provisioner = "nfs.example.com";
+  other->volume_binding_mode = "WaitForFirstConsumer";
+  world_->storage_classes.push_back(other);
+  claim("e", "other");
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("e")}),
+            0u);
+}
+
+TEST_F(VolumeLimitsTest, UnifyInTreeNames) {
+  auto in_tree = std::make_shared<model::StorageClass>();
+  in_tree->meta.name = "in-tree";
+  in_tree->provisioner = "kubernetes.io/aws-ebs";
+  in_tree->volume_binding_mode = "WaitForFirstConsumer";
+  world_->storage_classes.push_back(in_tree);
+  claim("f", "in-tree");
+  EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
+                   {pod("p").claim_volume("f")}),
+            1u);
+}
+
+TEST_F(VolumesTest, AnExistingNodeOfAnyAlternativeComesBeforeANewOne) {
+  bound("a", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  const Plan result = ProblemBuilder()
+                          .add(pool("default"), three_sizes())
+                          .add(node("n").label(model::kZoneLabel, "test-zone-2"))
+                          .add(pod("p").claim_volume("a"))
+                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .solve();
+  EXPECT_EQ(place_of(result, "p"), "n");
+}
+
+TEST_F(VolumesTest, TheCheapestAlternativeIsBought) {
+  bound("a", {zones({"test-zone-1"}), zones({"test-zone-2"})});
+  const auto sold = types({type("t")
+                               .sold(std::vector<std::pair<std::string, std::string>>{})
+                               .sold(offering("test-zone-1", "on-demand", 2))
+                               .sold(offering("test-zone-2", "on-demand", 1))});
+  const Plan result = ProblemBuilder()
+                          .add(pool("default"), sold)
+                          .add(pod("p").claim_volume("a"))
+                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .solve();
+  ASSERT_THAT(result.claims, SizeIs(1));
+  EXPECT_THAT(values_of(result.claims[0], model::kZoneLabel), ElementsAre("test-zone-2"));
+}
+
+TEST_F(VolumesTest, BoundZonesCountForSpreadWithMinDomains) {
+  for (const char* zone : {"test-zone-1", "test-zone-2", "test-zone-3"}) {
+    bound(std::string("in-") + zone, {zones({zone})});
+  }
+  const auto spread = [](const char* zone) {
+    return pod(zone)
+        .label("app", "db")
+        .claim_volume(std::string("in-") + zone)
+        .with([](model::Pod& p) {
+          p.spec.topology_spread.push_back(
+              {.topology_key = std::string(model::kZoneLabel),
+               .when_unsatisfiable = "DoNotSchedule",
+               .label_selector = model::LabelSelector{.match_labels = {{"app", "db"}}},
+               .min_domains = 3});
+        });
+  };
+  const Plan result = plan({spread("test-zone-1"), spread("test-zone-2"), spread("test-zone-3")});
+  EXPECT_THAT(result.refusals, IsEmpty());
+  for (const char* zone : {"test-zone-1", "test-zone-2", "test-zone-3"}) {
+    EXPECT_THAT(values_of(*claim_of(result, zone), model::kZoneLabel), ElementsAre(zone));
+  }
+}
+
+TEST(Volumes, WithoutSurroundingsAreRefused) {
+  const Plan plan =
+      ProblemBuilder().add(pool("default"), three_sizes()).add(pod("p").claim_volume("c")).solve();
+  EXPECT_THAT(plan.claims, IsEmpty());
+}
+
+}  // namespace
+}  // namespace millwright::scheduling::testing

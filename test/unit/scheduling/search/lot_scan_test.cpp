@@ -1,0 +1,208 @@
+// The lot that suits the room best, beside a look at every lot each time.
+#include "scheduling/search/lot_scan.hpp"
+
+#include "search_world.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <optional>
+#include <vector>
+
+namespace millwright::scheduling::testing {
+namespace {
+
+const MachineOf kHuge{4000, 4000, 4000, 1};
+
+// The same, without any memory of what it has seen.
+class PlainScan {
+ public:
+  PlainScan(const std::vector<Lot>& lots, const std::vector<double>& attraction)
+      : lots_(lots), attraction_(attraction) {
+    for (const Lot& lot : lots) {
+      available_.push_back(lot.left);
+    }
+  }
+  std::optional<std::uint32_t> best(const Amounts& left) const {
+    std::optional<std::uint32_t> best;
+    double most = -1;
+    for (std::uint32_t lot = 0; lot < lots_.size(); ++lot) {
+      double score = 0;
+      for (std::size_t c = 0; c < left.size(); ++c) {
+        score += attraction_[lot * left.size() + c] * static_cast<double>(left[c]);
+      }
+      if (score > most && available_[lot] > 0 && fits(*lots_[lot].requests, left)) {
+        best = lot;
+        most = score;
+      }
+    }
+    return best;
+  }
+  void take(std::uint32_t lot) { --available_[lot]; }
+  void close(std::uint32_t lot) { available_[lot] = 0; }
+  bool open(std::uint32_t lot) const { return available_[lot] > 0; }
+
+ private:
+  const std::vector<Lot>& lots_;
+  const std::vector<double>& attraction_;
+  std::vector<std::size_t> available_;
+};
+
+std::vector<LotOf> random_lots() {
+  const int count = *rc::gen::inRange(1, 30);
+  std::vector<LotOf> lots;
+  for (int i = 0; i < count; ++i) {
+    lots.push_back({*rc::gen::inRange(0, 9), *rc::gen::inRange(0, 9), *rc::gen::inRange(1, 6)});
+  }
+  return lots;
+}
+
+std::vector<double> random_attraction(const std::vector<Lot>& lots, std::size_t columns) {
+  std::vector<double> attraction;
+  for (std::size_t i = 0; i < lots.size() * columns; ++i) {
+    attraction.push_back(*rc::gen::inRange(0, 50));
+  }
+  return attraction;
+}
+
+// Fills one claim with both, as Repacking does; the pods leave the lots where `for_good`.
+void fill_with_both(LotScan& scan, SearchWorld& world, Amounts left, bool for_good) {
+  const std::vector<double> attraction = random_attraction(world.all(), left.size());
+  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  PlainScan plain(world.all(), attraction);
+  std::vector<std::uint32_t> taken;
+  while (true) {
+    const auto found = scan.best(left);
+    RC_ASSERT(found == plain.best(left));
+    if (!found) {
+      break;
+    }
+    const int what = *rc::gen::inRange(0, 8);
+    if (what == 0) {
+      scan.close(*found);
+      plain.close(*found);
+      continue;
+    }
+    scan.take(*found);
+    plain.take(*found);
+    subtract_from(left, *world.all()[*found].requests);
+    taken.push_back(*found);
+    if (what == 1) {
+      const std::uint32_t rest = *found % 3;
+      scan.close_if([&](std::uint32_t lot) {
+        RC_ASSERT(plain.open(lot));
+        return lot % 3 == rest;
+      });
+      for (std::uint32_t lot = rest; lot < world.all().size(); lot += 3) {
+        plain.close(lot);
+      }
+    }
+  }
+  for (const std::uint32_t index : taken) {
+    Lot& lot = world.lots().lots()[index];
+    if (for_good) {
+      world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
+    }
+  }
+}
+
+RC_GTEST_PROP(LotScanProperty, FindsWhatALookAtEveryLotFinds, ()) {
+  SearchWorld world(world_of({kHuge}, random_lots()));
+  LotScan scan;
+  for (int pass = 0; pass < 2; ++pass) {
+    scan.reset(world.lots());
+    for (int claim = 0; claim < 4; ++claim) {
+      const Amounts room = world.room(
+          {*rc::gen::inRange(0, 30), *rc::gen::inRange(0, 30), *rc::gen::inRange(0, 20), 1});
+      fill_with_both(scan, world, room, *rc::gen::arbitrary<bool>());
+    }
+  }
+}
+
+TEST(LotScan, LooksAtNoneOfNoLots) {
+  SearchWorld world(world_of({kHuge}, {{2, 2, 1}}));
+  LotScan scan;
+  scan.reset(world.lots());
+  Lot& lot = world.lots().lots().front();
+  world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
+  const std::vector<double> attraction(3, 1);
+  scan.begin(world.lots(), attraction, world.lots().prices(lot.shape));
+  EXPECT_EQ(scan.best(world.room(kHuge)), std::nullopt);
+}
+
+TEST(LotScan, OfLotsThatSuitAlikeTheDearestComesFirst) {
+  SearchWorld world(world_of({kHuge}, {{1, 1, 1}, {4, 4, 1}, {2, 2, 1}}));
+  LotScan scan;
+  scan.reset(world.lots());
+  const std::vector<double> attraction(9, 0);
+  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  EXPECT_EQ(scan.best(world.room({8, 8, 8, 1})), 0U);
+  EXPECT_EQ(scan.best(world.room({3, 3, 8, 1})), 1U);
+  EXPECT_EQ(scan.best(world.room({1, 1, 8, 1})), 2U);
+  EXPECT_EQ(scan.best(world.room({0, 0, 8, 1})), std::nullopt);
+}
+
+// 20 x 20 sizes: too many to look at each time.
+std::vector<LotOf> many_lots() {
+  std::vector<LotOf> lots;
+  for (int cpu = 1; cpu <= 20; ++cpu) {
+    for (int memory = 1; memory <= 20; ++memory) {
+      lots.push_back({cpu, memory, 2});
+    }
+  }
+  return lots;
+}
+
+std::vector<double> larger_first(const std::vector<Lot>& lots) {
+  std::vector<double> attraction;
+  for (const Lot& lot : lots) {
+    attraction.insert(attraction.end(), lot.requests->begin(), lot.requests->end());
+  }
+  return attraction;
+}
+
+TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
+  SearchWorld world(world_of({kHuge}, many_lots()));
+  ASSERT_EQ(world.all().size(), 400U);
+  LotScan scan;
+  scan.reset(world.lots());
+  const std::vector<double> attraction = larger_first(world.all());
+  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  PlainScan plain(world.all(), attraction);
+  Amounts left = world.room({60, 50, 40, 1});
+  EXPECT_TRUE(scan.best(left));
+  EXPECT_LT(scan.work(), world.all().size());
+  std::size_t pods = 0;
+  while (true) {
+    const auto found = scan.best(left);
+    if (!found) {
+      break;
+    }
+    ASSERT_TRUE(fits(*world.all()[*found].requests, left));
+    scan.take(*found);
+    plain.take(*found);
+    subtract_from(left, *world.all()[*found].requests);
+    ++pods;
+  }
+  EXPECT_EQ(plain.best(left), std::nullopt);
+  EXPECT_GT(pods, 2U);
+}
+
+TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
+  SearchWorld world(world_of({kHuge}, many_lots()));
+  const std::vector<double> attraction = larger_first(world.all());
+  for (std::uint32_t lot = 0; lot < world.all().size(); ++lot) {
+    const Amounts& requests = *world.all()[lot].requests;
+    LotScan scan;
+    scan.reset(world.lots());
+    scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+    scan.close_if([&](std::uint32_t other) { return other != lot; });
+    // Room for all, by worth.
+    Amounts left = world.room({200, 200, 40, 1});
+    EXPECT_EQ(scan.best(left), lot) << requests[0] << " " << requests[1];
+  }
+}
+
+}  // namespace
+}  // namespace millwright::scheduling::testing

@@ -1,0 +1,71 @@
+// What is remembered of linear programs saves work and changes no plan.
+#include "scheduling/search/program_memory.hpp"
+
+#include "scheduling/packing/economising.hpp"
+#include "search_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace millwright::scheduling::testing {
+namespace {
+
+struct Price {
+  double price = 0;
+  std::size_t claims = 0;
+  friend bool operator==(const Price&, const Price&) = default;
+};
+
+Price pack(const CompiledProblem& compiled, const std::vector<std::uint32_t>& order,
+           ProgramMemory& programs) {
+  Packing packing(compiled, {.order = order});
+  packing.run();
+  repack(compiled, packing, programs);
+  tidy_up(packing);
+  Price result{0, packing.drafts().claims().size()};
+  for (const ClaimDraft& claim : packing.drafts().claims()) {
+    const auto cheapest =
+        cheapest_row(compiled.pools[claim.pool], packing.drafts().shapes()[claim.shape], claim);
+    result.price += cheapest ? cheapest->price : 0;
+  }
+  return result;
+}
+
+TEST(ProgramMemory, ChangesNoPlan) {
+  std::mt19937 random(7);
+  const auto from_to = [&](unsigned from, unsigned to) {
+    return static_cast<int>(from + random() % (to - from + 1));
+  };
+  std::size_t remembered = 0;
+  for (int i = 0; i < 20; ++i) {
+    SCOPED_TRACE(i);
+    std::vector<MachineOf> machines;
+    for (int cpu = 2; cpu <= 32; cpu *= 2) {
+      for (const int gib_per_cpu : {2, 4, 8}) {
+        machines.push_back({cpu, cpu * gib_per_cpu, 60,
+                            0.01 * cpu * (2 + gib_per_cpu) * from_to(80, 120) / 100.0});
+      }
+    }
+    std::vector<LotOf> lots;
+    for (int lot = 0; lot < 12; ++lot) {
+      lots.push_back({from_to(1, 6), from_to(1, 24), from_to(3, 12)});
+    }
+    const ProblemBuilder builder = world_of(machines, lots);
+    const CompiledProblem compiled(builder.problem());
+    const auto orders = pod_orders(compiled.pods, compiled.pools);
+    ProgramMemory programs;
+    for (const auto& order : orders) {
+      const Price first = pack(compiled, order, programs);
+      EXPECT_EQ(pack(compiled, order, programs), first);
+      ProgramMemory nothing;
+      EXPECT_EQ(pack(compiled, order, nothing), first);
+    }
+    remembered += programs.size();
+  }
+  EXPECT_GT(remembered, 0U);
+}
+
+}  // namespace
+}  // namespace millwright::scheduling::testing
