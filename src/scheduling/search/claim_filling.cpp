@@ -104,8 +104,7 @@ bool ClaimFilling::hosts_admit(const Bin& bin, const Candidate& candidate) const
                      [&](std::uint32_t id) {
                        return std::find(bin.spreading.begin(), bin.spreading.end(), id) ==
                                   bin.spreading.end() ||
-                              bin.claim.tally.selected(id) <
-                                  search_.topology.groups()[id].max_skew;
+                              bin.claim.tally.selected(id) < search_.topology.groups()[id].max_skew;
                      }) &&
          search_.drafts.builder().admits_host(bin.claim, candidate);
 }
