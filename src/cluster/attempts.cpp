@@ -5,28 +5,20 @@
 namespace millwright::cluster {
 
 void Ledger::Attempts::begin(std::string_view pod_uid, base::TimePoint now) {
-  put(Pass{.pod_uid = std::string(pod_uid), .at = now, .everywhere = true});
-}
-
-void Ledger::Attempts::add_node(std::string_view pod_uid, std::uint64_t node_hash,
-                                base::TimePoint now) {
-  const auto known = by_pod_.find(pod_uid);
-  const bool alive = known != by_pod_.end() && now < known->second->at + kPassLifetime;
-  Pass pass = alive ? *known->second : Pass{.pod_uid = std::string(pod_uid)};
-  pass.at = now;
-  const auto at = std::lower_bound(pass.node_hashes.begin(), pass.node_hashes.end(), node_hash);
-  if (at == pass.node_hashes.end() || *at != node_hash) {
-    pass.node_hashes.insert(at, node_hash);
-  }
-  put(std::move(pass));
+  put(Pass{.pod_uid = std::string(pod_uid),
+           .at = now,
+           .until = now + kPassLifetime,
+           .everywhere = true});
 }
 
 void Ledger::Attempts::put(Pass pass) {
   const base::TimePoint now = pass.at;
   forget_old(now);
   const auto known = by_pod_.find(pass.pod_uid);
-  if (known == by_pod_.end() || known->second->at != now) {
-    order_.emplace_back(now, pass.pod_uid);
+  if (known == by_pod_.end() || known->second->until != pass.until) {
+    // Almost always at the end: few pods wait for volumes.
+    const auto place = std::pair(pass.until, pass.pod_uid);
+    order_.insert(std::upper_bound(order_.begin(), order_.end(), place), place);
   }
   if (by_pod_.size() >= kDetailedPasses) {
     pass.everywhere = true;
@@ -46,7 +38,7 @@ void Ledger::Attempts::end(std::string_view pod_uid) {
 std::vector<PassPtr> Ledger::Attempts::alive(base::TimePoint now) const {
   std::vector<PassPtr> passes;
   for (const auto& [uid, pass] : by_pod_) {
-    if (now < pass->at + kPassLifetime) {
+    if (now < pass->until) {
       passes.push_back(pass);
     }
   }
@@ -54,11 +46,10 @@ std::vector<PassPtr> Ledger::Attempts::alive(base::TimePoint now) const {
 }
 
 void Ledger::Attempts::forget_old(base::TimePoint now) {
-  while (!order_.empty() &&
-         (order_.front().first + kPassLifetime <= now || order_.size() >= 8 * kDetailedPasses)) {
+  while (!order_.empty() && (order_.front().first <= now || order_.size() >= 8 * kDetailedPasses)) {
     const auto known = by_pod_.find(order_.front().second);
     // A later attempt of the same pod has its own place in the order.
-    if (known != by_pod_.end() && known->second->at == order_.front().first) {
+    if (known != by_pod_.end() && known->second->until == order_.front().first) {
       by_pod_.erase(known);
     }
     order_.pop_front();

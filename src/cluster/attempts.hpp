@@ -16,7 +16,6 @@ namespace millwright::cluster {
 struct Ledger::Attempts {
  public:
   void begin(std::string_view pod_uid, base::TimePoint now);
-  void add_node(std::string_view pod_uid, std::uint64_t node_hash, base::TimePoint now);
   void put(Pass pass);
   void end(std::string_view pod_uid);
   std::vector<PassPtr> alive(base::TimePoint now) const;

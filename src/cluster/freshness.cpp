@@ -15,13 +15,13 @@ std::optional<std::uint64_t> as_number(const std::string& version) {
   return number;
 }
 
-bool lower_version(const model::ObjectMeta& a, const model::ObjectMeta& b) {
-  const auto first = as_number(a.resource_version);
-  const auto second = as_number(b.resource_version);
+}  // namespace
+
+bool is_lower_version(const std::string& a, const std::string& b) {
+  const auto first = as_number(a);
+  const auto second = as_number(b);
   return first && second && *first < *second;
 }
-
-}  // namespace
 
 bool is_same_object(const model::ObjectMeta& a, const model::ObjectMeta& b) {
   return a.uid == b.uid || a.uid.empty() || b.uid.empty();
@@ -29,11 +29,12 @@ bool is_same_object(const model::ObjectMeta& a, const model::ObjectMeta& b) {
 
 bool is_stale(const model::ObjectMeta& known, const model::ObjectMeta& incoming) {
   if (is_same_object(known, incoming)) {
-    return lower_version(incoming, known);
+    return is_lower_version(incoming.resource_version, known.resource_version);
   }
   if (!known.creation_timestamp || !incoming.creation_timestamp ||
       *known.creation_timestamp == *incoming.creation_timestamp) {
-    return lower_version(incoming, known);  // creation times have whole seconds
+    // Creation times have whole seconds.
+    return is_lower_version(incoming.resource_version, known.resource_version);
   }
   return *incoming.creation_timestamp < *known.creation_timestamp;
 }

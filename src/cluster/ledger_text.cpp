@@ -4,8 +4,6 @@
 
 #include <boost/json.hpp>
 
-#include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -14,32 +12,7 @@ namespace millwright::cluster {
 namespace {
 
 using base::ErrorKind;
-using scheduling::HoldKind;
-
-// A hold's kind is written before its pod's uid. Running clusters have such annotations: the text
-// must not change.
-struct KindPrefix {
-  HoldKind kind;
-  std::string_view prefix;
-};
-// Longest first: one begins with another.
-constexpr KindPrefix kKindPrefixes[] = {{HoldKind::Buffer, "successor-of/capacity-buffer/"},
-                                        {HoldKind::Successor, "successor-of/"},
-                                        {HoldKind::Pod, ""}};
-
-std::string encode_id(const scheduling::Hold& hold) {
-  const auto* const found =
-      std::find_if(std::begin(kKindPrefixes), std::end(kKindPrefixes),
-                   [&](const KindPrefix& each) { return each.kind == hold.kind; });
-  return std::string(found->prefix) + hold.pod_uid;
-}
-
-scheduling::HoldId decode_id(std::string_view text) {
-  const auto* const found =
-      std::find_if(std::begin(kKindPrefixes), std::end(kKindPrefixes),
-                   [&](const KindPrefix& each) { return text.starts_with(each.prefix); });
-  return {found->kind, std::string(text.substr(found->prefix.size()))};
-}
+using scheduling::Reservation;
 
 base::Result<boost::json::value> parse(std::string_view text, std::string_view what) {
   boost::json::error_code error;
@@ -98,95 +71,105 @@ base::Result<model::ResourceList> requests_field(const boost::json::object& obje
   return requests;
 }
 
-base::Result<scheduling::Hold> decode_hold(const boost::json::value& json,
-                                           const std::string& where) {
+base::Result<std::int32_t> number_field(const boost::json::object& object, std::string_view name,
+                                        const std::string& where) {
+  const boost::json::value* const field = object.if_contains(name);
+  if (field == nullptr || !field->is_int64() ||
+      field->get_int64() < std::numeric_limits<std::int32_t>::min() ||
+      field->get_int64() > std::numeric_limits<std::int32_t>::max()) {
+    return base::fail(ErrorKind::Invalid,
+                      where + "." + std::string(name) + " must be a 32-bit integer");
+  }
+  return static_cast<std::int32_t>(field->get_int64());
+}
+
+base::Result<Reservation> decode_reservation(const boost::json::value& json,
+                                             const std::string& where) {
   if (!json.is_object()) {
     return base::fail(ErrorKind::Invalid, where + " must be an object");
   }
   const boost::json::object& object = json.get_object();
-  scheduling::Hold hold;
+  Reservation reservation;
+  MW_TRY(group, text_field(object, "group", where));
+  const std::size_t slash = group.find('/');
+  if (slash == std::string::npos || slash == 0 || slash + 1 == group.size()) {
+    return base::fail(ErrorKind::Invalid,
+                      where + ".group must be \"<uid of the controller>/<fingerprint>\"");
+  }
+  reservation.group = scheduling::GroupId(std::move(group));
+  reservation.of_buffer = reservation.group.is_whole_owner();
   MW_TRY(pod, text_field(object, "pod", where));
-  const std::size_t slash = pod.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == pod.size()) {
+  const std::size_t end = pod.find('/');
+  if (end == std::string::npos || end == 0 || end + 1 == pod.size()) {
     return base::fail(ErrorKind::Invalid, where + ".pod must be \"namespace/name\"");
   }
-  hold.pod = model::ObjectKey{pod.substr(0, slash), pod.substr(slash + 1)};
-  MW_TRY(uid, text_field(object, "uid", where));
-  scheduling::HoldId id = decode_id(uid);
-  hold.kind = id.kind;
-  hold.pod_uid = std::move(id.pod_uid);
+  reservation.sample = model::ObjectKey{pod.substr(0, end), pod.substr(end + 1)};
+  MW_TRY(count, number_field(object, "count", where));
+  if (count <= 0) {
+    return base::fail(ErrorKind::Invalid, where + ".count must be above 0");
+  }
+  reservation.count = count;
   MW_TRY(requests, requests_field(object, where));
-  hold.requests = std::move(requests);
-  MW_TRY(deadline, time_field(object, "deadline", where));
-  hold.deadline = deadline;
-  if (object.contains("owner")) {
-    MW_TRY(owner, text_field(object, "owner", where));
-    hold.owner_uid = std::move(owner);
+  reservation.requests = std::move(requests);
+  MW_TRY(until, time_field(object, "until", where));
+  reservation.until = until;
+  if (object.contains("priority")) {
+    MW_TRY(priority, number_field(object, "priority", where));
+    reservation.priority = priority;
   }
-  if (const boost::json::value* const priority = object.if_contains("priority")) {
-    if (!priority->is_int64() || priority->get_int64() < std::numeric_limits<std::int32_t>::min() ||
-        priority->get_int64() > std::numeric_limits<std::int32_t>::max()) {
-      return base::fail(ErrorKind::Invalid, where + ".priority must be a 32-bit integer");
-    }
-    hold.priority = static_cast<std::int32_t>(priority->get_int64());
-  }
-  return hold;
+  return reservation;
 }
 
 }  // namespace
 
-std::string encode_holds(const std::vector<scheduling::Hold>& holds) {
-  std::map<std::string, const scheduling::Hold*> sorted;
-  for (const scheduling::Hold& hold : holds) {
-    sorted.emplace(encode_id(hold), &hold);
+std::string encode_reservations(const std::vector<Reservation>& reservations) {
+  std::map<scheduling::GroupId, const Reservation*> sorted;
+  for (const Reservation& reservation : reservations) {
+    sorted.emplace(reservation.group, &reservation);
   }
   boost::json::array array;
   array.reserve(sorted.size());
-  for (const auto& [id, hold] : sorted) {
+  for (const auto& [group, reservation] : sorted) {
     boost::json::object requests;
-    for (const auto& [name, quantity] : hold->requests) {
+    for (const auto& [name, quantity] : reservation->requests) {
       requests.emplace(name, quantity.to_string());
     }
-    boost::json::object& entry = array
-                                     .emplace_back(boost::json::object{
-                                         {"pod", hold->pod.namespace_ + "/" + hold->pod.name},
-                                         {"uid", id},
-                                         {"requests", std::move(requests)},
-                                         {"priority", hold->priority},
-                                         {"deadline", base::format_rfc3339_micro(hold->deadline)},
-                                     })
-                                     .as_object();
-    if (!hold->owner_uid.empty()) {
-      entry.emplace("owner", hold->owner_uid);
-    }
+    array.push_back(boost::json::object{
+        {"group", group.text()},
+        {"count", reservation->count},
+        {"pod", reservation->sample.to_string()},
+        {"requests", std::move(requests)},
+        {"priority", reservation->priority},
+        {"until", base::format_rfc3339_micro(reservation->until)},
+    });
   }
   return boost::json::serialize(array);
 }
 
-base::Result<std::vector<scheduling::Hold>> decode_holds(std::string_view text,
-                                                         std::string_view target) {
-  MW_TRY(json, parse(text, "holds of " + std::string(target)));
+base::Result<std::vector<Reservation>> decode_reservations(std::string_view text,
+                                                           std::string_view target) {
+  const std::string what = "reservations of " + std::string(target);
+  MW_TRY(json, parse(text, what));
   if (!json.is_array()) {
-    return base::fail(ErrorKind::Invalid,
-                      "holds of " + std::string(target) + " must be a JSON array");
+    return base::fail(ErrorKind::Invalid, what + " must be a JSON array");
   }
-  std::vector<scheduling::Hold> holds;
+  std::map<scheduling::GroupId, Reservation> sorted;
+  std::size_t index = 0;
   for (const boost::json::value& item : json.get_array()) {
-    const std::string where =
-        "holds of " + std::string(target) + "[" + std::to_string(holds.size()) + "]";
-    MW_TRY(hold, decode_hold(item, where));
-    hold.target = target;
-    holds.push_back(std::move(hold));
+    const std::string where = what + "[" + std::to_string(index++) + "]";
+    MW_TRY(reservation, decode_reservation(item, where));
+    reservation.target = target;
+    const scheduling::GroupId group = reservation.group;
+    const bool added = sorted.emplace(group, std::move(reservation)).second;
+    if (!added) {
+      return base::fail(ErrorKind::Invalid, what + " name the group " + group.text() + " twice");
+    }
   }
-  std::sort(holds.begin(), holds.end(),
-            [](const auto& a, const auto& b) { return a.id() < b.id(); });
-  const auto twice = std::adjacent_find(
-      holds.begin(), holds.end(), [](const auto& a, const auto& b) { return a.id() == b.id(); });
-  if (twice != holds.end()) {
-    return base::fail(ErrorKind::Invalid, "holds of " + std::string(target) + " name the pod uid " +
-                                              encode_id(*twice) + " twice");
+  std::vector<Reservation> reservations;
+  for (auto& [group, reservation] : sorted) {
+    reservations.push_back(std::move(reservation));
   }
-  return holds;
+  return reservations;
 }
 
 std::string encode_fence(const Fence& fence) {

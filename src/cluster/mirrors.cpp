@@ -17,7 +17,7 @@ std::string source_name(std::string_view kind, std::string_view name) {
 
 void Mirrors::read(const model::Node& node) {
   const std::string& name = node.meta.name;
-  read(source_name("Node", name), node.meta, {.target = name, .fence_node = name});
+  read(source_name("Node", name), node.meta, {.target = {}, .fence_node = name});
 }
 
 void Mirrors::read(const model::NodeClaim& claim, const std::string& node_name) {
@@ -26,16 +26,16 @@ void Mirrors::read(const model::NodeClaim& claim, const std::string& node_name) 
 }
 
 void Mirrors::read(const std::string& source, const model::ObjectMeta& meta, const Place& place) {
-  const std::string& holds = meta.annotation(model::kHoldsAnnotation);
+  const std::string& reservations = meta.annotation(model::kReservationsAnnotation);
   const std::string& fence = meta.annotation(model::kFenceAnnotation);
   const auto known = seen_.find(source);
-  if (holds.empty() && fence.empty() && known == seen_.end()) {
+  if (reservations.empty() && fence.empty() && known == seen_.end()) {
     return;
   }
   const Seen before = known == seen_.end() ? Seen{} : known->second;
-  const Seen now{fingerprint(holds), fingerprint(fence), place.target, place.fence_node};
-  if (now.holds != before.holds || (now.holds != 0 && now.target != before.target)) {
-    read_holds(source, holds, place.target);
+  const Seen now{fingerprint(reservations), fingerprint(fence), place.fence_node};
+  if (!place.target.empty() && now.reservations != before.reservations) {
+    read_reservations(source, reservations, place.target);
   }
   const bool fence_moved = now.fence != 0 && now.fenced_node != before.fenced_node;
   if (!place.fence_node.empty() && (now.fence != before.fence || fence_moved)) {
@@ -44,21 +44,18 @@ void Mirrors::read(const std::string& source, const model::ObjectMeta& meta, con
   seen_.insert_or_assign(source, now);
 }
 
-void Mirrors::read_holds(const std::string& source, const std::string& text,
-                         const std::string& target) {
-  std::vector<scheduling::Hold> holds;
+void Mirrors::read_reservations(const std::string& source, const std::string& text,
+                                const std::string& target) {
+  std::vector<scheduling::Reservation> reservations;
   if (!text.empty()) {
-    auto decoded = decode_holds(text, target);
+    auto decoded = decode_reservations(text, target);
     if (!decoded) {
-      report(source, model::kHoldsAnnotation, decoded.error());
+      report(source, model::kReservationsAnnotation, decoded.error());
       return;
     }
-    holds = *std::move(decoded);
+    reservations = *std::move(decoded);
   }
-  std::erase_if(holds, [this](const scheduling::Hold& hold) {
-    return hold.kind == scheduling::HoldKind::Pod && pods_.needs_no_room(hold.pod, hold.pod_uid);
-  });
-  ledger_.adopt_holds(source, target, std::move(holds));
+  ledger_.adopt_reservations(target, std::move(reservations));
 }
 
 void Mirrors::read_fence(const std::string& source, const std::string& text,

@@ -1,8 +1,8 @@
-// Reads the ledger's mirror annotations from NodeClaims and Nodes, each text once.
+// Reads the ledger's mirror annotations, each text once: reservations from NodeClaims, fences from
+// NodeClaims and Nodes.
 #pragma once
 
 #include "cluster/node_table.hpp"
-#include "cluster/pod_table.hpp"
 #include "millwright/cluster/ledger.hpp"
 
 #include <functional>
@@ -17,8 +17,7 @@ class Mirrors {
   using Problem = std::function<void(const std::string& message)>;
 
   // All outlive the mirrors. `problem` is called when an annotation cannot be read.
-  Mirrors(Ledger& ledger, const PodTable& pods, const Problem& problem)
-      : ledger_(ledger), pods_(pods), problem_(problem) {}
+  Mirrors(Ledger& ledger, const Problem& problem) : ledger_(ledger), problem_(problem) {}
 
   void read(const model::Node& node);
   // `node_name` is empty while the claim has no node.
@@ -27,26 +26,25 @@ class Mirrors {
   void forget(std::string_view kind, std::string_view name);
 
  private:
-  // Hashes of the texts read last: an event that repeats a text must not bring back a hold that
-  // ended since.
+  // Hashes of the texts read last: an event that repeats a text must not bring back what ended
+  // since.
   struct Seen {
-    std::size_t holds = 0;
+    std::size_t reservations = 0;
     std::size_t fence = 0;
-    std::string target;
     std::string fenced_node;
   };
   // Where an object's annotations count.
   struct Place {
-    std::string target;      // of its holds
+    std::string target;      // of its reservations; empty: it keeps none
     std::string fence_node;  // empty: the object has no node
   };
   void read(const std::string& source, const model::ObjectMeta& meta, const Place& place);
-  void read_holds(const std::string& source, const std::string& text, const std::string& target);
+  void read_reservations(const std::string& source, const std::string& text,
+                         const std::string& target);
   void read_fence(const std::string& source, const std::string& text, const std::string& node);
   void report(const std::string& source, std::string_view annotation, const base::Error& error);
 
   Ledger& ledger_;
-  const PodTable& pods_;
   const Problem& problem_;
   std::map<std::string, Seen, std::less<>> seen_;
 };

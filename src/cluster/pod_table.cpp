@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace millwright::cluster {
 namespace {
@@ -73,6 +74,23 @@ auto place_of(std::vector<scheduling::PodPtr>& pods, const std::string& uid) {
       [](const scheduling::PodPtr& pod, const std::string& key) { return pod->meta.uid < key; });
 }
 
+// The uid of the controller that counts the pod as one of its own; nullptr when none does.
+const std::string* counting_owner_of(const model::Pod& pod) {
+  if (model::is_terminal(pod) || pod.meta.is_deleting() || model::is_owned_by_daemonset(pod) ||
+      model::is_mirror(pod)) {
+    return nullptr;
+  }
+  const model::OwnerReference* const controller = pod.meta.controller();
+  return controller == nullptr || controller->uid.empty() ? nullptr : &controller->uid;
+}
+
+// The pod itself changed, or is younger.
+bool is_better_sample(const model::Pod& pod, const scheduling::PodPtr& sample) {
+  return sample == nullptr || sample->meta.uid == pod.meta.uid ||
+         std::tie(sample->meta.creation_timestamp, sample->meta.uid) <
+             std::tie(pod.meta.creation_timestamp, pod.meta.uid);
+}
+
 }  // namespace
 
 void PodTable::bind(const scheduling::PodPtr& pod) {
@@ -89,6 +107,29 @@ void PodTable::unbind(const scheduling::PodPtr& pod) {
     nodes_.erase(node);
   } else {
     discount(node->second, *pod);
+  }
+}
+
+void PodTable::count_for_owners(const model::Pod* before, const scheduling::PodPtr& now,
+                                Change& change) {
+  const std::string* const from = before == nullptr ? nullptr : counting_owner_of(*before);
+  const std::string* const to = now == nullptr ? nullptr : counting_owner_of(*now);
+  const bool stays = from != nullptr && to != nullptr && *from == *to;
+  if (from != nullptr && !stays) {
+    --owners_.find(*from)->second.alive;
+    change.owners.push_back(*from);
+  }
+  if (to == nullptr) {
+    return;
+  }
+  OwnedPods& owned = owners_[*to];
+  const bool is_sample = is_better_sample(*now, owned.sample);
+  owned.alive += stays ? 0 : 1;
+  if (is_sample) {
+    owned.sample = now;
+  }
+  if (is_sample || !stays) {
+    change.owners.push_back(*to);
   }
 }
 
@@ -109,7 +150,7 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
       pending_.erase(name_and_namespace(*slot));
     }
     if (!is_same_object(slot->meta, pod->meta)) {
-      change.done_waiting.push_back(slot->meta.uid);
+      change.done_waiting.push_back(slot);
       was_waiting = true;
     }
   }
@@ -117,12 +158,13 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
   if (is_waiting(*pod)) {
     pending_.put(pod);
   } else if (was_waiting) {
-    change.done_waiting.push_back(pod->meta.uid);
+    change.done_waiting.push_back(pod);
   }
   if (is_bound(*pod)) {
     bind(pod);
     change.nodes.push_back(pod->spec.node_name);
   }
+  count_for_owners(slot.get(), pod, change);
   slot = model::is_terminal(*pod) ? identity_of(*pod) : std::move(pod);
   return change;
 }
@@ -136,7 +178,8 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
   const scheduling::PodPtr pod = found->second;
   pods_.erase(found);
   change.accepted = true;
-  change.done_waiting.push_back(pod->meta.uid);
+  change.done_waiting.push_back(pod);
+  count_for_owners(pod.get(), nullptr, change);
   if (is_bound(*pod)) {
     unbind(pod);
     change.nodes.push_back(pod->spec.node_name);
@@ -151,9 +194,16 @@ const NodePods* PodTable::on_node(std::string_view node) const {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
-bool PodTable::needs_no_room(const model::ObjectKey& key, std::string_view uid) const {
-  const auto found = pods_.find(key);
-  return found != pods_.end() && found->second->meta.uid == uid && !is_waiting(*found->second);
+const OwnedPods* PodTable::owned_by(std::string_view owner_uid) const {
+  const auto found = owners_.find(owner_uid);
+  return found == owners_.end() ? nullptr : &found->second;
+}
+
+void PodTable::forget_owner_without_pods(std::string_view owner_uid) {
+  const auto found = owners_.find(owner_uid);
+  if (found != owners_.end() && found->second.alive == 0) {
+    owners_.erase(found);
+  }
 }
 
 }  // namespace millwright::cluster

@@ -1,10 +1,12 @@
-// Pods by key, the bound ones by node with each node's totals, and the pending ones. A pod is found
-// under its node's name even before the Node is known.
+// Pods by key, the bound ones by node with each node's totals, and the pending ones; and how many
+// each controller has. A pod is found under its node's name even before the Node is known.
 #pragma once
 
+#include "cluster/hashes.hpp"
 #include "cluster/sorted_table.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,12 +20,19 @@ struct NodePods {
   model::ResourceList daemon_requests;
 };
 
+// The pods of one controller.
+struct OwnedPods {
+  std::int32_t alive = 0;     // neither terminal nor being deleted
+  scheduling::PodPtr sample;  // the newest that was alive; stays when it is gone; never nullptr
+};
+
 class PodTable {
  public:
   struct Change {
     bool accepted = false;
-    std::vector<std::string> nodes;         // whose pods changed
-    std::vector<std::string> done_waiting;  // uids of pods now bound, terminal or gone
+    std::vector<std::string> nodes;                // whose pods changed
+    std::vector<scheduling::PodPtr> done_waiting;  // now bound, terminal or gone
+    std::vector<std::string> owners;               // uids of controllers whose OwnedPods changed
   };
 
   Change put(scheduling::PodPtr pod);
@@ -32,29 +41,24 @@ class PodTable {
 
   // nullptr when no pod is bound there.
   const NodePods* on_node(std::string_view node) const;
-  // The pod of that key and uid is known to be bound or over.
-  bool needs_no_room(const model::ObjectKey& key, std::string_view uid) const;
   const std::vector<scheduling::PodPtr>& pending() { return pending_.items(); }
+  // nullptr when none of its pods was alive. Pods of DaemonSets and mirror pods are not counted:
+  // nothing is bought for them.
+  const OwnedPods* owned_by(std::string_view owner_uid) const;
+  // Lets the sample of an owner go that will have no pods again, as long as it has none.
+  void forget_owner_without_pods(std::string_view owner_uid);
 
  private:
   void bind(const scheduling::PodPtr& pod);
   void unbind(const scheduling::PodPtr& pod);
+  // nullptr: there was no such pod before, or there is none now.
+  void count_for_owners(const model::Pod* before, const scheduling::PodPtr& now, Change& change);
 
-  struct KeyHash {
-    std::size_t operator()(const model::ObjectKey& key) const {
-      return std::hash<std::string>{}(key.name) * 31 + std::hash<std::string>{}(key.namespace_);
-    }
-  };
-  struct NameHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view name) const {
-      return std::hash<std::string_view>{}(name);
-    }
-  };
   // A terminal pod is kept as its identity only, so that an older version of it is recognised.
   std::unordered_map<model::ObjectKey, scheduling::PodPtr, KeyHash> pods_;
   std::unordered_map<std::string, NodePods, NameHash, std::equal_to<>> nodes_;
   SortedTable<model::Pod, name_and_namespace<model::Pod>> pending_;
+  std::unordered_map<std::string, OwnedPods, NameHash, std::equal_to<>> owners_;
 };
 
 }  // namespace millwright::cluster

@@ -1,15 +1,18 @@
 #include "millwright/cluster/state.hpp"
 
+#include "cluster/demand_table.hpp"
 #include "cluster/freshness.hpp"
 #include "cluster/mirrors.hpp"
 #include "cluster/node_table.hpp"
 #include "cluster/pod_table.hpp"
+#include "cluster/shortfalls.hpp"
 #include "cluster/tables.hpp"
+#include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <mutex>
-#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -20,9 +23,7 @@ namespace millwright::cluster {
 
 struct State::Impl {
   explicit Impl(Ledger& the_ledger)
-      : ledger(the_ledger), mirrors(the_ledger, pods, problem), seen(the_ledger.view()) {
-    seen_generation = seen->generation;
-  }
+      : ledger(the_ledger), mirrors(the_ledger, problem), seen(the_ledger.view()) {}
 
   Ledger& ledger;
   Mirrors mirrors;
@@ -30,21 +31,20 @@ struct State::Impl {
   NodeTable nodes;
   SortedTable<scheduling::NodeRecord, record_key> records;
   Tables<AllWatchedKinds> tables;
+  Shortfalls shortfalls;
 
   bool synced = false;
   bool changed = false;
   std::uint64_t generation = 0;
-  // The ledger as the newest snapshot has it. seen_generation may be ahead of it: the holds that
-  // State itself ends after publishing need no new snapshot.
-  LedgerViewPtr seen;
-  std::uint64_t seen_generation = 0;
-  std::vector<std::string>
-      done_waiting;  // uids: the next snapshot shows them bound, terminal or gone
+  LedgerViewPtr seen;  // as the newest snapshot has it
+  DemandTable demand;
+  std::vector<Ledger::Arrival> arrivals;  // the next snapshot shows them
+  std::uint64_t placed_elsewhere = 0;
 
   // Keep recent snapshots, so that the loop frees them and not a thread that answers the extender:
   // freeing one touches every record in it.
   std::array<scheduling::SnapshotPtr, 8> recent;
-  mutable std::mutex latest_mutex;
+  mutable std::mutex sight_mutex;
   scheduling::SnapshotPtr latest = std::make_shared<const scheduling::Snapshot>();
 
   std::vector<std::function<void(Kind, const model::ObjectKey&)>> callbacks;
@@ -75,6 +75,16 @@ struct State::Impl {
       report(Kind::PodSelector, model::key_of(selector->meta));
     }
   }
+  void put(const std::shared_ptr<const model::Workload>& workload) {
+    if (settle(tables.of<model::Workload>().put(*workload))) {
+      report(Kind::Workload, model::key_of(workload->meta));
+    }
+  }
+  void put(const std::shared_ptr<const model::ResourceQuota>& quota) {
+    if (tables.of<model::ResourceQuota>().put(quota)) {
+      report(Kind::ResourceQuota, model::key_of(quota->meta));
+    }
+  }
   void put(const std::shared_ptr<const model::Pod>& pod) {
     apply(pods.put(pod), model::key_of(pod->meta));
   }
@@ -94,9 +104,19 @@ struct State::Impl {
       return tables.of<T>().erase({key.name, gone.kind});
     } else if constexpr (std::is_same_v<T, model::PodSelector>) {
       return tables.of<T>().erase(gone.kind, {key.name, key.namespace_});
+    } else if constexpr (std::is_same_v<T, model::Workload>) {
+      return settle(tables.of<T>().erase(gone.kind, key, gone.uid));
     } else {
       return tables.of<T>().erase({key.name, key.namespace_});
     }
+  }
+
+  // False when there are no owners to settle.
+  bool settle(const std::vector<std::string>& owners) {
+    for (const std::string& owner : owners) {
+      shortfalls.settle(owner, tables.of<model::Workload>(), pods);
+    }
+    return !owners.empty();
   }
 
   void apply(PodTable::Change change, const model::ObjectKey& key) {
@@ -106,12 +126,18 @@ struct State::Impl {
     for (const std::string& node : change.nodes) {
       nodes.touch_node(node);
     }
-    std::move(change.done_waiting.begin(), change.done_waiting.end(),
-              std::back_inserter(done_waiting));
+    for (const scheduling::PodPtr& pod : change.done_waiting) {
+      const bool bound = !pod->spec.node_name.empty() && !model::is_terminal(*pod);
+      arrivals.push_back({.pod_uid = pod->meta.uid,
+                          .group = bound ? scheduling::group_of(*pod) : scheduling::GroupId(),
+                          .node = bound ? pod->spec.node_name : std::string()});
+    }
+    settle(change.owners);
     report(Kind::Pod, key);
   }
 
-  // Once a claim has a node, its holds and what its mirror annotations say count for that node.
+  // Once a claim has a node, its reservations and what its mirror annotations say count for that
+  // node.
   void follow_join(const model::NodeClaim& claim) {
     const NodePtr node = nodes.node_of(claim);
     if (node != nullptr) {
@@ -125,6 +151,7 @@ struct State::Impl {
       return;
     }
     if (outcome == NodeTable::Outcome::Replaced) {
+      ledger.forget_target(claim.meta.name);
       mirrors.forget("NodeClaim", claim.meta.name);
     }
     follow_join(claim);
@@ -135,7 +162,7 @@ struct State::Impl {
     if (!nodes.remove_node(name)) {
       return false;
     }
-    ledger.lapse(name);
+    ledger.forget_target(name);
     ledger.unfence(name);
     mirrors.forget("Node", name);
     return true;
@@ -144,14 +171,17 @@ struct State::Impl {
     if (!nodes.remove_claim(name)) {
       return false;
     }
-    ledger.lapse(name);
+    ledger.forget_target(name);
     mirrors.forget("NodeClaim", name);
     return true;
   }
 
   void touch_changed_fences(const LedgerView& now);
   void rebuild_records(const LedgerView& view);
-  scheduling::SnapshotHolds collect_holds(const LedgerView& view) const;
+  static bool knows_owner_of(const model::Pod& pod);
+  std::int32_t admitted(const model::Pod& sample, std::int32_t missing);
+  std::uint64_t count_elsewhere(const scheduling::Snapshot& next) const;
+  scheduling::Demand gather_demand(const scheduling::Snapshot& snapshot);
 };
 
 void State::Impl::touch_changed_fences(const LedgerView& now) {
@@ -185,28 +215,81 @@ void State::Impl::rebuild_records(const LedgerView& view) {
   }
 }
 
-// The ledger's lists, shared; without the holds of pods that this snapshot shows bound or gone.
-scheduling::SnapshotHolds State::Impl::collect_holds(const LedgerView& view) const {
-  std::set<std::string_view> outdated;
-  for (const std::string& uid : done_waiting) {
-    if (const scheduling::Hold* const hold = view.hold_of(uid)) {
-      outdated.insert(hold->target);
+// Pods of these controllers that are to come are known from Shortfalls.
+bool State::Impl::knows_owner_of(const model::Pod& pod) {
+  const auto& kinds = model::kWorkloadResources;
+  return std::any_of(kinds.begin(), kinds.end(), [&](const model::Resource& resource) {
+    return pod.meta.controller()->kind == resource.kind;
+  });
+}
+
+// No more than quotas of the namespace admit now.
+std::int32_t State::Impl::admitted(const model::Pod& sample, std::int32_t missing) {
+  const model::ResourceList requests = scheduling::effective_requests(sample);
+  std::int64_t most = missing;
+  for (const auto& quota : tables.of<model::ResourceQuota>().in_namespace(sample.meta.namespace_)) {
+    most = std::min(most, model::pods_within(*quota, requests));
+  }
+  return static_cast<std::int32_t>(std::max<std::int64_t>(most, 0));
+}
+
+scheduling::Demand State::Impl::gather_demand(const scheduling::Snapshot& snapshot) {
+  for (const scheduling::PodPtr& pod : snapshot.pending_pods) {
+    if (!pod->meta.is_deleting() && pod->spec.scheduling_gates.empty() &&
+        !model::is_owned_by_daemonset(*pod)) {
+      demand.add_waiting(pod);
     }
   }
-  scheduling::SnapshotHolds holds;
-  for (const auto& [target, list] : view.holds_by_target) {
-    if (!outdated.contains(target)) {
-      holds.append(list.share());
+  for (const scheduling::NodeRecordPtr& record : snapshot.nodes) {
+    if (!record->marked_for_deletion && !record->fenced) {
       continue;
     }
-    std::vector<scheduling::Hold> kept = list.items();
-    std::erase_if(kept, [this](const auto& hold) {
-      return hold.kind == scheduling::HoldKind::Pod &&
-             std::binary_search(done_waiting.begin(), done_waiting.end(), hold.pod_uid);
-    });
-    holds.append(std::make_shared<const std::vector<scheduling::Hold>>(std::move(kept)));
+    for (const scheduling::PodPtr& pod : record->pods) {
+      if (!scheduling::has_successor(*pod) || model::is_owned_by_daemonset(*pod) ||
+          model::is_mirror(*pod)) {
+        continue;
+      }
+      // A fence alone may be taken back.
+      if (record->marked_for_deletion && !pod->meta.is_deleting()) {
+        demand.add_leaving(pod);
+      } else if (!pod->meta.is_deleting() || !knows_owner_of(*pod)) {
+        demand.add_later(pod);
+      }
+    }
   }
-  return holds;
+  shortfalls.for_each([this](const std::string&, std::int32_t missing, bool at_once,
+                             const scheduling::PodPtr& sample) {
+    demand.add_expected(sample, at_once ? admitted(*sample, missing) : missing, at_once);
+  });
+  return demand.take();
+}
+
+// Pods that were just bound to nodes where nothing is reserved for them, beyond those that their
+// groups needed more than was reserved.
+std::uint64_t State::Impl::count_elsewhere(const scheduling::Snapshot& next) const {
+  struct Bound {
+    std::int32_t all = 0;
+    std::int32_t elsewhere = 0;
+  };
+  std::map<scheduling::GroupId, Bound> bound;
+  const LedgerViewPtr view = ledger.view();
+  for (const Ledger::Arrival& arrival : arrivals) {
+    if (!arrival.node.empty() && !view->targets_of(arrival.group).empty()) {
+      Bound& counts = bound[arrival.group];
+      ++counts.all;
+      counts.elsewhere += view->find(arrival.group, arrival.node) == nullptr ? 1 : 0;
+    }
+  }
+  std::uint64_t total = 0;
+  for (const auto& [group, counts] : bound) {
+    const auto* const before = scheduling::find_demand(latest->demand, group);
+    const auto* const after = scheduling::find_demand(next.demand, group);
+    const std::int32_t needed = std::max(before == nullptr ? 0 : before->needed(),
+                                         (after == nullptr ? 0 : after->needed()) + counts.all);
+    const std::int32_t beyond = std::max(0, needed - view->reserved(group));
+    total += static_cast<std::uint64_t>(std::max(0, counts.elsewhere - beyond));
+  }
+  return total;
 }
 
 State::State(Ledger& ledger) : impl_(std::make_unique<Impl>(ledger)) {}
@@ -218,6 +301,7 @@ void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
     return;
   }
   if (outcome == NodeTable::Outcome::Replaced) {
+    ledger.forget_target(node->meta.name);
     ledger.unfence(node->meta.name);
     mirrors.forget("Node", node->meta.name);
   }
@@ -267,10 +351,9 @@ void State::set_synced(bool synced) {
 scheduling::SnapshotPtr State::snapshot() {
   Impl& impl = *impl_;
   const LedgerViewPtr view = impl.ledger.view();
-  if (!impl.changed && view->generation == impl.seen_generation) {
+  if (!impl.changed && view->generation == impl.seen->generation) {
     return latest();
   }
-  std::sort(impl.done_waiting.begin(), impl.done_waiting.end());
   impl.touch_changed_fences(*view);
   impl.rebuild_records(*view);
   auto next = std::make_shared<scheduling::Snapshot>();
@@ -279,26 +362,26 @@ scheduling::SnapshotPtr State::snapshot() {
   next->nodes = impl.records.items();
   next->pending_pods = impl.pods.pending();
   for_each_watched_kind([&]<class T>(const WatchedKind<T>& watched) {
-    if constexpr (!kIsJoined<T>) {
+    if constexpr (kIsListed<T>) {
       *next.*watched.items = impl.tables.of<T>().items();
     }
   });
-  next->holds = impl.collect_holds(*view);
+  next->demand = impl.gather_demand(*next);
   impl.changed = false;
-  impl.seen = view;
-  impl.seen_generation = view->generation;
   impl.recent[impl.generation % impl.recent.size()] = next;
-  {
-    const std::scoped_lock lock(impl.latest_mutex);
-    impl.latest = next;
+  // Together: at no moment is the room of a pod that is being bound missing, or counted twice.
+  const std::scoped_lock lock(impl.sight_mutex);
+  impl.placed_elsewhere += impl.count_elsewhere(*next);
+  impl.ledger.settle(impl.arrivals);
+  impl.arrivals.clear();
+  if (next->synced) {
+    free_surplus(impl.ledger, *next);
   }
-  // Only after publishing: a reader that finds a hold gone then takes a snapshot that shows the
-  // pod on its node. One that still finds the hold sees that the pod runs there already.
-  const Ledger::Generations dropped = impl.ledger.drop_pods(impl.done_waiting);
-  if (dropped.before == impl.seen_generation) {
-    impl.seen_generation = dropped.after;
+  impl.seen = impl.ledger.view();
+  for (const auto& [target, list] : impl.seen->by_target) {
+    next->reservations.append(list.share());
   }
-  impl.done_waiting.clear();
+  impl.latest = next;
   return next;
 }
 
@@ -309,8 +392,17 @@ scheduling::NodeRecordPtr State::find_claim(std::string_view name) {
 }
 
 scheduling::SnapshotPtr State::latest() const {
-  const std::scoped_lock lock(impl_->latest_mutex);
+  const std::scoped_lock lock(impl_->sight_mutex);
   return impl_->latest;
+}
+
+std::uint64_t State::placed_elsewhere() const {
+  return impl_->placed_elsewhere;
+}
+
+State::Sight State::sight() const {
+  const std::scoped_lock lock(impl_->sight_mutex);
+  return {impl_->latest, impl_->ledger.view()};
 }
 
 void State::on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback) {

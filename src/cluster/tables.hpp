@@ -1,8 +1,10 @@
 // One table for each watched kind, by the list of watched kinds.
 #pragma once
 
+#include "cluster/quota_table.hpp"
 #include "cluster/selector_table.hpp"
 #include "cluster/sorted_table.hpp"
+#include "cluster/workload_table.hpp"
 #include "millwright/cluster/watched_kinds.hpp"
 
 #include <tuple>
@@ -28,12 +30,24 @@ template <>
 struct TableOf<model::PodSelector> {
   using type = SelectorTable;
 };
+template <>
+struct TableOf<model::Workload> {
+  using type = WorkloadTable;
+};
+template <>
+struct TableOf<model::ResourceQuota> {
+  using type = QuotaTable;
+};
 template <class T>
 using Table = typename TableOf<T>::type;
 
 template <class T>
 constexpr bool kIsJoined = std::is_same_v<T, model::Pod> || std::is_same_v<T, model::Node> ||
                            std::is_same_v<T, model::NodeClaim>;
+
+// A snapshot has a list of all objects of the kind.
+template <class T>
+constexpr bool kIsListed = std::get<WatchedKind<T>>(kWatchedKinds).items != nullptr;
 
 struct NoTable {};
 template <class Watched>

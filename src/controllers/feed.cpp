@@ -15,17 +15,18 @@ namespace {
 // Knows which of the kinds that decisions cannot do without were listed.
 struct SyncBarrier {
   explicit SyncBarrier(cluster::State& s) : state(s) {}
-  std::function<void()> member(const std::string& kind) {
-    waiting.insert(kind);
-    return [this, kind] {
-      waiting.erase(kind);
+  // A resource may be read as several kinds, each by an informer of its own.
+  std::function<void()> member(cluster::Kind kind, const std::string& resource) {
+    waiting.emplace(kind, resource);
+    return [this, kind, resource] {
+      waiting.erase({kind, resource});
       if (waiting.empty()) {
         state.set_synced(true);
       }
     };
   }
   cluster::State& state;
-  std::set<std::string> waiting;
+  std::set<std::pair<cluster::Kind, std::string>> waiting;
 };
 
 class Feed {
@@ -74,7 +75,7 @@ class Feed {
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
       watch<T>(
-          resource, kind.required ? barrier_.member(std::string(resource.kind)) : [] {});
+          resource, kind.required ? barrier_.member(kind.kind, std::string(resource.kind)) : [] {});
     }
   }
 
@@ -106,6 +107,8 @@ class Feed {
   static base::Result<T> decode(const std::string& kind, const boost::json::value& json) {
     if constexpr (std::is_same_v<T, model::PodSelector>) {
       return model::decode_pod_selector(kind, json);
+    } else if constexpr (std::is_same_v<T, model::Workload>) {
+      return model::decode_workload(kind, json);
     } else {
       return model::decode<T>(json);
     }

@@ -21,13 +21,13 @@ NodeObstacle obstacle(Cause cause, std::string message,
   return {{cause, std::move(message)}, until};
 }
 
-using HoldsByTarget = std::map<std::string_view, const scheduling::Hold*>;
+using ReservedTargets = std::map<std::string_view, const scheduling::Reservation*>;
 
 class CandidateFinder {
  public:
   explicit CandidateFinder(const CandidateSearch& search) : search_(search), input_(search.input) {
-    for (const auto& hold : search.holds) {
-      holds_.try_emplace(hold.target, &hold);
+    for (const auto& reservation : search.reservations) {
+      reserved_.try_emplace(reservation.target, &reservation);
     }
   }
 
@@ -90,7 +90,7 @@ class CandidateFinder {
     return std::nullopt;
   }
 
-  // Pods are on their way to the node, or its room is held for some.
+  // Pods are on their way to the node, or room there is reserved for some.
   std::optional<NodeObstacle> promise(const scheduling::NodeRecord& record) const {
     if (record.nominated_until && *record.nominated_until > input_.now) {
       return obstacle(Cause::Nominated,
@@ -99,12 +99,13 @@ class CandidateFinder {
                       record.nominated_until);
     }
     for (const auto& target : {record.name(), record.claim_name()}) {
-      const auto hold = holds_.find(target);
-      if (hold != holds_.end()) {
+      const auto found = reserved_.find(target);
+      if (found != reserved_.end()) {
+        const scheduling::Reservation& reservation = *found->second;
         return obstacle(Cause::RoomKept,
-                        "its node keeps room for pod " + hold->second->pod.to_string() + " until " +
-                            base::format_rfc3339(hold->second->deadline),
-                        hold->second->deadline);
+                        "its node keeps room for " + scheduling::describe_pods(reservation) +
+                            " until " + base::format_rfc3339(reservation.until),
+                        reservation.until);
       }
     }
     return std::nullopt;
@@ -112,7 +113,7 @@ class CandidateFinder {
 
   const CandidateSearch& search_;
   const Input& input_;
-  HoldsByTarget holds_;
+  ReservedTargets reserved_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ struct CandidateSearch {
   const PoolIndex& pools;
   const PodObstacles& pod_obstacles;
   const NodePrices& prices;
-  const std::vector<scheduling::Hold>& holds;
+  const std::vector<scheduling::Reservation>& reservations;
   // Fences of these claims do not count: the command that is being checked raised them.
   std::set<std::string_view> own_claims;
 };

@@ -25,7 +25,7 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools,
   for (const auto& pod : input.virtual_pods) {
     virtual_uids_.insert(pod->meta.uid);
   }
-  add_holds();
+  add_reservations();
   add_pools();
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
@@ -36,13 +36,29 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools,
   add_other_pods(pod_obstacles);
 }
 
-void Destinations::add_holds() {
-  for (const auto& hold : input_.snapshot->holds) {
-    // A buffer's own room moves with the pods that stand for it.
-    if (hold.deadline > input_.now && !virtual_uids_.contains(hold.pod_uid)) {
-      holds_.push_back(hold);
+void Destinations::add_reservations() {
+  std::set<std::string_view> closed;
+  for (const auto& record : input_.snapshot->nodes) {
+    if (is_going(input_, *record) || record->fenced) {
+      closed.insert(record->name());
+      closed.insert(record->claim_name());
     }
   }
+  for (const auto& reservation : input_.snapshot->reservations) {
+    // A buffer's own room moves with the pods that stand for it.
+    if (reservation.until > input_.now && !reservation.of_buffer) {
+      reservations_.push_back(reservation);
+      // Nobody will use what is on a node that is going.
+      if (!closed.contains(reservation.target)) {
+        spare_[reservation.group] += reservation.count;
+      }
+    }
+  }
+}
+
+std::int32_t Destinations::spare(const scheduling::GroupId& group) const {
+  const auto found = spare_.find(group);
+  return found == spare_.end() ? 0 : std::max(found->second, 0);
 }
 
 void Destinations::add_pools() {
@@ -87,33 +103,43 @@ void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model
   nodes_.push_back(std::move(destination));
 }
 
-// Pods that have a hold need none of what is free.
+// Of each group, the pods beyond those that room is reserved for.
 void Destinations::add_other_pods(const PodObstacles& pod_obstacles) {
-  std::set<model::ObjectKey> held;
-  for (const auto& hold : holds_) {
-    held.insert(hold.pod);
-  }
-  const auto needs_room = [&](const model::Pod& pod) {
-    return !held.contains(model::key_of(pod.meta));
-  };
-  for (const auto& pod : input_.snapshot->pending_pods) {
-    if (scheduling::is_provisionable(*pod) && needs_room(*pod)) {
-      other_pods_.push_back(pod);
-    }
-  }
-  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
-  for (const auto& record : input_.snapshot->nodes) {
-    if (!is_going(input_, *record)) {
-      continue;
-    }
-    for (const auto& pod : record->pods) {
-      if (pod_obstacles.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod) &&
-          needs_room(*pod)) {
+  for (const auto& demand : input_.snapshot->demand) {
+    std::int32_t& spare = spare_[demand.group];
+    for (const auto& pod : demand.waiting) {
+      if (--spare < 0 && scheduling::is_provisionable(*pod)) {
         other_pods_.push_back(pod);
-        leaving_uids_.insert(pod->meta.uid);
       }
     }
+    spare -= demand.expected;
+    spare = std::max(spare, 0);
   }
+  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
+  for (const auto& pod : leaving_pods()) {
+    if (--spare_[scheduling::group_of(*pod)] < 0 &&
+        pod_obstacles.is_currently_reschedulable(*pod)) {
+      other_pods_.push_back(pod);
+      leaving_uids_.insert(pod->meta.uid);
+    }
+  }
+}
+
+// Those that will have a successor, the ones that are ending already last.
+std::vector<scheduling::PodPtr> Destinations::leaving_pods() const {
+  std::vector<scheduling::PodPtr> pods;
+  for (const auto& record : input_.snapshot->nodes) {
+    if (is_going(input_, *record)) {
+      std::copy_if(record->pods.begin(), record->pods.end(), std::back_inserter(pods),
+                   [](const auto& pod) {
+                     return scheduling::has_successor(*pod) &&
+                            !model::is_owned_by_daemonset(*pod) && !model::is_mirror(*pod);
+                   });
+    }
+  }
+  std::stable_partition(pods.begin(), pods.end(),
+                        [](const auto& pod) { return !pod->meta.is_deleting(); });
+  return pods;
 }
 
 const scheduling::NodeRecord* Destinations::find_node(std::string_view name) const {

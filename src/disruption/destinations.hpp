@@ -6,6 +6,8 @@
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -38,9 +40,12 @@ class Destinations {
   const std::vector<scheduling::PoolOption>& pools() const { return pools_; }
   const std::vector<TypeForSale>& for_sale() const { return for_sale_; }
 
-  // Pods without a place or a hold that compete for the same room.
+  // Pods without a place or a reservation that compete for the same room.
   const std::vector<scheduling::PodPtr>& other_pods() const { return other_pods_; }
-  const std::vector<scheduling::Hold>& holds() const { return holds_; }
+  const std::vector<scheduling::Reservation>& reservations() const { return reservations_; }
+  // What is reserved for the group beyond all that waits or leaves: the replacement that an earlier
+  // leader bought, and did not live to use, is where the pods of a candidate go.
+  std::int32_t spare(const scheduling::GroupId& group) const;
   // The pod is on a node that is going already.
   bool is_leaving(std::string_view pod_uid) const { return leaving_uids_.contains(pod_uid); }
   // The pod stands for the room of a CapacityBuffer.
@@ -48,10 +53,11 @@ class Destinations {
   const scheduling::NodeRecord* find_node(std::string_view name) const;
 
  private:
-  void add_holds();
+  void add_reservations();
   void add_pools();
   void add_types(const model::NodePool& pool, const std::vector<scheduling::InstanceType>& types);
   void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool);
+  std::vector<scheduling::PodPtr> leaving_pods() const;
   void add_other_pods(const PodObstacles& pod_obstacles);
 
   const Input& input_;
@@ -60,7 +66,8 @@ class Destinations {
   std::vector<scheduling::PoolOption> pools_;
   std::vector<TypeForSale> for_sale_;
   std::vector<scheduling::PodPtr> other_pods_;
-  std::vector<scheduling::Hold> holds_;
+  std::vector<scheduling::Reservation> reservations_;
+  std::map<scheduling::GroupId, std::int32_t> spare_;
   std::set<std::string_view> leaving_uids_;
   std::set<std::string_view> virtual_uids_;
   std::unordered_map<std::string_view, const scheduling::NodeRecord*> nodes_by_name_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace millwright::disruption {
 namespace {
@@ -47,24 +48,49 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
   return nodes;
 }
 
-// Room that is kept for the successor of a pod that would move is room for that pod: the
-// replacement that an earlier leader bought, and did not live to use, is where its pods go.
-std::vector<scheduling::Hold> holds_for(const std::vector<scheduling::PodPtr>& pods,
-                                        std::vector<scheduling::Hold> holds) {
-  if (holds.empty()) {
-    return holds;
+// What is reserved stays so; spare reservations are for the candidates' own pods.
+std::vector<scheduling::KeptRoom> kept_room(const Destinations& destinations, Candidates candidates,
+                                            const std::vector<scheduling::NodeRecordPtr>& nodes) {
+  std::set<std::string_view> targets;
+  for (const auto& record : nodes) {
+    targets.insert(record->name());
+    targets.insert(record->claim_name());
   }
-  std::map<model::ObjectKey, std::string_view> uids;
-  for (const auto& pod : pods) {
-    uids.emplace(model::key_of(pod->meta), pod->meta.uid);
-  }
-  for (auto& hold : holds) {
-    if (const auto found = uids.find(hold.pod); found != uids.end()) {
-      hold.kind = scheduling::HoldKind::Pod;
-      hold.pod_uid = found->second;
+  std::map<scheduling::GroupId, std::vector<scheduling::PodPtr>> movers;
+  for (const auto* candidate : candidates) {
+    for (const auto& pod : candidate->pods) {
+      if (destinations.reservations().empty()) {
+        break;
+      }
+      auto group = scheduling::group_of(*pod);
+      const std::int32_t spare = destinations.spare(group);
+      auto& pods = movers[std::move(group)];
+      if (static_cast<std::int32_t>(pods.size()) < spare) {
+        pods.push_back(pod);
+      }
     }
   }
-  return holds;
+  std::vector<scheduling::KeptRoom> kept;
+  for (const auto& reservation : destinations.reservations()) {
+    if (!targets.contains(reservation.target)) {
+      continue;
+    }
+    const auto own = movers.find(reservation.group);
+    std::int32_t others = reservation.count;
+    while (own != movers.end() && !own->second.empty() && others > 0) {
+      kept.push_back({.target = reservation.target,
+                      .pod_uid = own->second.back()->meta.uid,
+                      .requests = reservation.requests});
+      own->second.pop_back();
+      --others;
+    }
+    if (others > 0) {
+      kept.push_back({.target = reservation.target,
+                      .pod_uid = {},
+                      .requests = model::multiplied(reservation.requests, others)});
+    }
+  }
+  return kept;
 }
 
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
@@ -82,7 +108,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   problem.pods.insert(problem.pods.end(), survey.destinations().other_pods().begin(),
                       survey.destinations().other_pods().end());
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
-  problem.holds = holds_for(problem.pods, survey.destinations().holds());
+  problem.kept = kept_room(survey.destinations(), candidates, problem.nodes);
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.

@@ -18,7 +18,7 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
                                    .pools = pools_,
                                    .pod_obstacles = pod_obstacles_,
                                    .prices = prices_,
-                                   .holds = destinations_.holds(),
+                                   .reservations = destinations_.reservations(),
                                    .own_claims = {own_claims.begin(), own_claims.end()}},
                                   findings_)) {}
 

@@ -85,8 +85,7 @@ struct Extender::Impl {
 
   // The newest snapshot. Two threads may both make it; either will do.
   std::shared_ptr<const PolicySnapshot> look() const {
-    cluster::LedgerViewPtr ledger = sources.ledger->view();
-    scheduling::SnapshotPtr snapshot = sources.snapshot();
+    auto [snapshot, ledger] = sources.sight();
     std::shared_ptr<const PolicySnapshot> known;
     {
       const std::scoped_lock lock(newest_mutex);
@@ -112,10 +111,18 @@ struct Extender::Impl {
     return node == nullptr ? nullptr : node->record.get();
   }
 
-  // The node or the claim in flight that keeps room for the pod, when the snapshot has it.
-  static const scheduling::NodeRecord* own_target(const PodFacts& pod, const PolicySnapshot& seen) {
-    const scheduling::Hold* const hold = seen.ledger->hold_of(pod.uid);
-    return hold == nullptr ? nullptr : record_of(seen.nodes->find_target(hold->target));
+  std::vector<cluster::PassPtr> passes_of_others(std::string_view uid, base::TimePoint now) const {
+    auto passes = sources.ledger->passes(now);
+    std::erase_if(passes, [uid](const auto& pass) { return pass->pod_uid == uid; });
+    return passes;
+  }
+
+  static std::vector<std::string_view> names_of(const Request& request) {
+    std::vector<std::string_view> names;
+    names.reserve(request.candidates.size());
+    std::transform(request.candidates.begin(), request.candidates.end(), std::back_inserter(names),
+                   [](const Candidate& candidate) { return candidate.name; });
+    return names;
   }
 
   // Runs one verb: whatever goes wrong inside becomes a status, never a crash.
@@ -152,7 +159,7 @@ struct Extender::Impl {
     if (sources.metrics == nullptr) {
       return;
     }
-    for (const std::string_view reason : {kBeingRemoved, kHeldForOthers, kHeldElsewhere}) {
+    for (const std::string_view reason : {kBeingRemoved, kReservedForOthers, kReservedElsewhere}) {
       const auto nodes = std::count_if(refused.begin(), refused.end(),
                                        [reason](const auto& one) { return one.reason == reason; });
       if (nodes > 0) {
@@ -171,11 +178,12 @@ struct Extender::Impl {
 
 base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_view& outcome) const {
   MW_TRY(request, read_request(body));
-  MW_TRY(pod, read_pod(request.pod, *sources.snapshot()));
+  MW_TRY(pod, read_pod(request.pod, *sources.sight().snapshot));
   const base::TimePoint now = sources.now();
   // Before the ledger is looked at: a fence made from here on sees the attempt, and one made
   // before is seen by it.
   sources.ledger->attempt(pod.uid, now);
+  auto passes = passes_of_others(pod.uid, now);
   const auto seen = look();
   const scheduling::Snapshot& snapshot = seen->snapshot();
 
@@ -184,17 +192,19 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
   std::vector<Verdict> refused;
   passing.reserve(request.candidates.size());
   passing_hashes.reserve(request.candidates.size());
-  const Scene scene{.ledger = *seen->ledger,
+  const Scene scene{.seen = *seen,
                     .policy = policy,
                     .now = now,
-                    .snapshot = &snapshot,
                     .daemons = &daemons,
-                    .attempts = sources.ledger};
-  Judge judge(pod, scene, own_target(pod, *seen));
+                    .passes = std::move(passes)};
+  Judge judge(pod, scene);
+  const bool has_room = judge.has_targets() && snapshot.synced;
+  const auto offered = has_room ? names_of(request) : std::vector<std::string_view>();
+  judge.choose_among(offered);
   for (const Candidate& candidate : request.candidates) {
     const std::uint64_t hash = cluster::Ledger::node_hash(candidate.name);
     std::optional<std::string_view> reason;
-    if (snapshot.synced && (judge.keeps_to_its_hold() || seen->is_watched(hash))) {
+    if (snapshot.synced && (judge.keeps_to_its_room() || seen->is_watched(hash))) {
       reason =
           judge.refusal(record_of(seen->nodes->find_node(hash, candidate.name)), candidate.name);
     }
@@ -205,12 +215,18 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
       passing_hashes.push_back(hash);
     }
   }
-  sources.ledger->attempted(pod.uid, pod.requests, std::move(passing_hashes), now);
+  sources.ledger->attempted({.pod_uid = pod.uid,
+                             .group = pod.group,
+                             .at = now,
+                             .until = now + (pod.has_claims ? cluster::Ledger::kVolumeBindTimeout
+                                                            : cluster::Ledger::kPassLifetime),
+                             .requests = pod.requests,
+                             .node_hashes = std::move(passing_hashes)});
   outcome = snapshot.synced ? outcome : "unsynced";
   if (!refused.empty()) {
     count_refusals(refused);
-    if (sources.on_refused) {
-      sources.on_refused(pod, passing.empty());
+    if (passing.empty() && sources.on_refused) {
+      sources.on_refused({.pod = pod, .not_offered = judge.ready_targets_beside(offered)});
     }
   }
   return Reply{200, filter_result(request, passing, refused)};
@@ -223,8 +239,8 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
   const scheduling::Snapshot& snapshot = seen->snapshot();
   MW_TRY(pod, read_pod(request.pod, snapshot));
   outcome = snapshot.synced ? outcome : "unsynced";
-  const Scene scene{.ledger = *seen->ledger, .policy = policy, .now = sources.now()};
-  const Judge judge(pod, scene, own_target(pod, *seen));
+  const Scene scene{.seen = *seen, .policy = policy, .now = sources.now()};
+  const Judge judge(pod, scene);
   const model::ResourceList nothing;
   model::ResourceList scratch;
   const auto score_of = [&](const Candidate& candidate) {
@@ -236,15 +252,14 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
     if (!seen->is_watched(hash)) {
       return packing_score(*node, pod, nothing, scene.now);
     }
-    if (judge.is_own_target(node->record.get(), candidate.name)) {
+    if (judge.is_own_target(candidate.name)) {
       return kMaxScore;
     }
-    if (scene.ledger.fences_by_node.contains(candidate.name)) {
+    if (seen->ledger->fences_by_node.contains(candidate.name)) {
       return 0;
     }
-    const bool over = is_past_grace(*node->record, policy, scene.now);
-    const auto& held = over ? nothing : judge.held_for_others(*node->record, scratch);
-    return packing_score(*node, pod, held, scene.now);
+    const auto& others = judge.reserved_for_others(*node->record, scratch);
+    return packing_score(*node, pod, others, scene.now);
   };
   std::string reply = "[";
   for (const Candidate& candidate : request.candidates) {
@@ -266,17 +281,18 @@ base::Result<Reply> Extender::Impl::preempt(std::string_view body,
   RequestMemory memory;
   MW_TRY(json, parse_request(body, memory));
   MW_TRY(request, read_preemption(json));
+  MW_TRY(pod, read_pod(*request.pod, *sources.sight().snapshot));
+  const base::TimePoint now = sources.now();
+  auto passes = passes_of_others(pod.uid, now);
   const auto seen = look();
   const scheduling::Snapshot& snapshot = seen->snapshot();
-  MW_TRY(pod, read_pod(*request.pod, snapshot));
   outcome = snapshot.synced ? outcome : "unsynced";
-  const Scene scene{.ledger = *seen->ledger,
+  const Scene scene{.seen = *seen,
                     .policy = policy,
-                    .now = sources.now(),
-                    .snapshot = &snapshot,
+                    .now = now,
                     .daemons = &daemons,
-                    .attempts = sources.ledger};
-  Judge judge(pod, scene, own_target(pod, *seen));
+                    .passes = std::move(passes)};
+  Judge judge(pod, scene);
   std::erase_if(request.nodes, [&](const PreemptionNode& node) {
     const std::uint64_t hash = cluster::Ledger::node_hash(node.name);
     const auto* const record = record_of(seen->nodes->find_node(hash, node.name));

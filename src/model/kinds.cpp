@@ -21,6 +21,7 @@ constexpr std::array kAllResources{
     kPersistentVolumeResource,
     kPodTemplateResource,
     kReplicationControllerResource,
+    kResourceQuotaResource,
     kDeploymentResource,
     kReplicaSetResource,
     kStatefulSetResource,

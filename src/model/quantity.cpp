@@ -222,6 +222,14 @@ Quantity& Quantity::operator+=(Quantity other) {
   return *this;
 }
 
+Quantity& Quantity::operator*=(std::int64_t times) {
+  const bool negative = (milli_ < 0) != (times < 0);
+  if (__builtin_mul_overflow(milli_, times, &milli_)) {
+    milli_ = negative ? kMin : kMax;
+  }
+  return *this;
+}
+
 Quantity& Quantity::operator-=(Quantity other) {
   if (milli_ == 0) {
     format_ = other.format_;

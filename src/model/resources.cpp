@@ -15,6 +15,14 @@ void add_to(ResourceList& total, const ResourceList& more) {
   }
 }
 
+ResourceList multiplied(const ResourceList& list, std::int64_t times) {
+  ResourceList result = list;
+  for (auto& [name, quantity] : result) {
+    quantity *= times;
+  }
+  return result;
+}
+
 void subtract_from(ResourceList& total, const ResourceList& less) {
   for (const auto& [name, quantity] : less) {
     total[name] -= quantity;

@@ -1,6 +1,7 @@
-// The ledger: holds (room kept for named pods on a claim or node) and fences (nodes closed to new
-// pods). It is in memory, so that the extender answers without waiting for the loop; controllers
-// mirror it on objects, so that other replicas and a restarted one read it back. Thread-safe.
+// The ledger: reservations (room kept for so many pods of a group on a claim or node) and fences
+// (nodes closed to new pods). It is in memory, so that the extender answers without waiting for the
+// loop; controllers mirror it on objects, so that other replicas and a restarted one read it back.
+// Thread-safe.
 #pragma once
 
 #include "millwright/cluster/shared_map.hpp"
@@ -26,41 +27,37 @@ struct Fence {
   friend bool operator==(const Fence&, const Fence&) = default;
 };
 
-// The holds of one target, sorted by HoldId; immutable and shared between views.
-class HoldList {
+// The reservations of one target, sorted by group; immutable and shared between views.
+class ReservationList {
  public:
   // Enough to judge most requests without a walk over the list.
   struct Summary {
-    model::ResourceList requests;  // of all holds together
+    model::ResourceList requests;  // of all pods together
     std::int32_t lowest_priority = 0;
-    base::TimePoint earliest_deadline;
-    bool awaits_heir = false;  // some hold is not a pod's own
+    base::TimePoint earliest_end;
+    bool any_whole_owner = false;
   };
 
-  HoldList() = default;
-  explicit HoldList(std::vector<scheduling::Hold> holds);
+  ReservationList() = default;
+  explicit ReservationList(std::vector<scheduling::Reservation> reservations);
 
-  const std::vector<scheduling::Hold>& items() const;
+  const std::vector<scheduling::Reservation>& items() const;
   const Summary& summary() const;
   // Shares the list. Never nullptr.
-  std::shared_ptr<const std::vector<scheduling::Hold>> share() const;
-  // NOLINTNEXTLINE(google-explicit-constructor): a HoldList is read as the vector it shares.
-  operator const std::vector<scheduling::Hold>&() const { return items(); }
+  std::shared_ptr<const std::vector<scheduling::Reservation>> share() const;
   auto begin() const { return items().begin(); }
   auto end() const { return items().end(); }
   std::size_t size() const { return items().size(); }
   bool empty() const { return items().empty(); }
-  const scheduling::Hold& front() const { return items().front(); }
-  const scheduling::Hold& operator[](std::size_t index) const { return items()[index]; }
   // nullptr when there is none.
-  const scheduling::Hold* find(scheduling::HoldKind kind, std::string_view pod_uid) const;
-  friend bool operator==(const HoldList& a, const HoldList& b) {
+  const scheduling::Reservation* find(const scheduling::GroupId& group) const;
+  friend bool operator==(const ReservationList& a, const ReservationList& b) {
     return a.block_ == b.block_ || a.items() == b.items();
   }
 
  private:
   struct Block {
-    std::vector<scheduling::Hold> holds;
+    std::vector<scheduling::Reservation> reservations;
     Summary summary;
   };
   static const std::shared_ptr<const Block>& none();
@@ -70,32 +67,26 @@ class HoldList {
 // An immutable copy of the whole ledger at one instant. Copies share what did not change.
 struct LedgerView {
   std::uint64_t generation = 0;
-  SharedMap<HoldList> holds_by_target;
-  std::array<SharedMap<std::string>, 3> targets_by_kind;  // by HoldKind, then pod uid
+  SharedMap<ReservationList> by_target;
+  SharedMap<std::vector<std::string>> targets_by_group;  // by GroupId::text(); sorted
   SharedMap<Fence> fences_by_node;
 
-  SharedMap<std::string>& targets(scheduling::HoldKind kind) {
-    return targets_by_kind[static_cast<std::size_t>(kind)];
-  }
-  const SharedMap<std::string>& targets(scheduling::HoldKind kind) const {
-    return targets_by_kind[static_cast<std::size_t>(kind)];
-  }
   // nullptr when there is none.
-  const scheduling::Hold* find(scheduling::HoldKind kind, std::string_view pod_uid) const;
-  const scheduling::Hold* find(const scheduling::HoldId& id) const {
-    return find(id.kind, id.pod_uid);
-  }
-  // The pod's own hold.
-  const scheduling::Hold* hold_of(std::string_view pod_uid) const {
-    return find(scheduling::HoldKind::Pod, pod_uid);
-  }
+  const scheduling::Reservation* find(const scheduling::GroupId& group,
+                                      std::string_view target) const;
+  // Sorted names; empty when nothing is reserved.
+  const std::vector<std::string>& targets_of(const scheduling::GroupId& group) const;
+  // Of all targets together.
+  std::int32_t reserved(const scheduling::GroupId& group) const;
 };
 using LedgerViewPtr = std::shared_ptr<const LedgerView>;
 
 // One scheduling attempt that the extender let through and that may still end in a binding.
 struct Pass {
   std::string pod_uid;
+  scheduling::GroupId group;
   base::TimePoint at;
+  base::TimePoint until;  // no binding can come of it later
   model::ResourceList requests;
   bool everywhere = false;                 // not known yet, or no longer, on which nodes
   std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
@@ -110,53 +101,54 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // A new hold replaces the old one of the same HoldId.
-  void hold(scheduling::Hold hold);
-  // A whole plan's holds become visible together.
-  void hold_all(std::vector<scheduling::Hold> holds);
-  void release(const scheduling::HoldId& id);
+  // Adds to what is reserved for the group on the target; priority and end are the newer ones.
+  void reserve(scheduling::Reservation reservation);
+  // A whole plan's reservations become visible together.
+  void reserve_all(std::vector<scheduling::Reservation> reservations);
+  // In place of what is reserved for the group there; a count of 0 ends it.
+  void set_reservation(scheduling::Reservation reservation);
+  // Frees so much of it; never more than there is.
+  void lower(const scheduling::GroupId& group, std::string_view target, std::int32_t by);
   void release_target(std::string_view target);
-  // The claim has a node now: its holds move over to the node's name.
+  // The claim has its node: its reservations move over to the node's name.
   void rename_target(std::string_view claim, std::string_view node);
-  // New deadline for every hold on the target (Ready + grace).
-  void set_deadline(std::string_view target, base::TimePoint deadline);
-  // The target is gone: its holds no longer count, and the next expire() returns them.
-  void lapse(std::string_view target);
-  // Drops what is past its deadline; returns it, so that the pods can be woken.
-  std::vector<scheduling::Hold> expire(base::TimePoint now);
+  // New end for every reservation on the target (Ready + grace).
+  void set_end(std::string_view target, base::TimePoint end);
+  // Drops what is past its end; returns it, so that its demand can be planned anew.
+  std::vector<scheduling::Reservation> expire(base::TimePoint now);
 
   void fence(Fence fence);
   void unfence(std::string_view node);
 
-  // Takes over what a mirror annotation of the object `source` ("NodeClaim/a", "Node/b") says, in
-  // place of what the same source said before. What this process decided itself is newer than any
-  // mirror: its own holds and fences stay, and those it ended do not come back.
-  void adopt_holds(std::string_view source, std::string_view target,
-                   std::vector<scheduling::Hold> holds);
+  // Takes over what a NodeClaim's mirror annotation says about a target, once: it is written when
+  // the claim is created, and what this process knows since then is newer.
+  void adopt_reservations(std::string_view target,
+                          std::vector<scheduling::Reservation> reservations);
+  // The same for a fence that the object `source` ("NodeClaim/a", "Node/b") tells of; a fence that
+  // this process ended does not come back.
   void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
+  // The target is gone: its reservations end, and another of that name may be adopted.
+  void forget_target(std::string_view target);
 
-  // These pods are bound, terminal or gone: ends their own holds and their attempts. Returns the
-  // view's generation before and after.
-  struct Generations {
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;
+  // A pod is bound, terminal or gone.
+  struct Arrival {
+    std::string pod_uid;
+    scheduling::GroupId group;
+    std::string node;  // empty: it is not bound anywhere
   };
-  Generations drop_pods(std::span<const std::string> pod_uids);
+  // Ends the pods' attempts. A bound one has used a reservation of its group on its node, if there
+  // is one.
+  void settle(std::span<const Arrival> arrivals);
 
   LedgerViewPtr view() const;
 
-  // The extender reports that it let `pod_uid` pass to `node` at `now`: until the pod is seen
-  // bound, refused, gone, or `kPassLifetime` is over, it may still land there.
-  void passed(std::string_view pod_uid, std::string_view node, base::TimePoint now);
   // A scheduling attempt begins: until attempted() is called, the pod may land anywhere. Call it
   // before view(), so that either the attempt sees a fence or in_doubt() sees the attempt.
   void attempt(std::string_view pod_uid, base::TimePoint now);
-  // The attempt let these nodes pass, given as node_hash() in any order. Replaces what earlier
-  // attempts of the pod left (kube-scheduler runs one attempt per pod at a time).
-  void attempted(std::string_view pod_uid, const model::ResourceList& requests,
-                 std::vector<std::uint64_t> node_hashes, base::TimePoint now);
-  void attempted(std::string_view pod_uid, const model::ResourceList& requests,
-                 std::span<const std::string_view> nodes, base::TimePoint now);
+  // The attempt let these nodes pass: until the pod is seen bound, refused, gone, or `until` is
+  // over, it may still land there. Replaces what earlier attempts of the pod left (kube-scheduler
+  // runs one attempt per pod at a time).
+  void attempted(Pass pass);
   // The pod is bound, gone, or was refused everywhere: its attempt has ended.
   void end_attempt(std::string_view pod_uid);
   // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
@@ -167,28 +159,31 @@ class Ledger {
   // A hash collision makes a removal wait for a pod that cannot come; it never hides one.
   static std::uint64_t node_hash(std::string_view node);
 
+  // From the answer to the binding, in a scheduling cycle that waits for nothing.
   static constexpr base::Duration kPassLifetime = std::chrono::seconds(10);
+  // kube-scheduler's bindTimeoutSeconds: how long its binding cycle waits for volumes.
+  static constexpr base::Duration kVolumeBindTimeout = std::chrono::seconds(600);
   // Beyond so many attempts in flight the newest are kept as "everywhere", and beyond eight times
   // as many the oldest are forgotten: memory stays bounded whatever a scheduler does.
   static constexpr std::size_t kDetailedPasses = 4096;
-  // How many ended holds and fences are remembered against late mirrors.
+  // How many ended fences are remembered against late mirrors.
   static constexpr std::size_t kEndedRemembered = 8192;
 
  private:
-  struct Promises;
+  struct Book;
   struct Attempts;
-  mutable std::mutex promises_mutex_;
-  std::unique_ptr<Promises> promises_;
+  mutable std::mutex book_mutex_;
+  std::unique_ptr<Book> book_;
   mutable LedgerViewPtr published_;
   mutable std::mutex attempts_mutex_;
   std::unique_ptr<Attempts> attempts_;
 };
 
-// Text forms for the mirror annotations (model::kHoldsAnnotation, kFenceAnnotation): JSON, times
-// in microseconds. Decoding refuses what it does not understand and says where.
-std::string encode_holds(const std::vector<scheduling::Hold>& holds);
-base::Result<std::vector<scheduling::Hold>> decode_holds(std::string_view text,
-                                                         std::string_view target);
+// Text forms for the mirror annotations (model::kReservationsAnnotation, kFenceAnnotation): JSON,
+// times in microseconds. Decoding refuses what it does not understand and says where.
+std::string encode_reservations(const std::vector<scheduling::Reservation>& reservations);
+base::Result<std::vector<scheduling::Reservation>> decode_reservations(std::string_view text,
+                                                                       std::string_view target);
 std::string encode_fence(const Fence& fence);
 base::Result<Fence> decode_fence(std::string_view text, std::string_view node);
 

@@ -6,12 +6,20 @@
 // that is clearly older than what is known (the same uid with a lower resourceVersion, or an
 // object of the name created earlier) is ignored.
 //
+// Workloads and quotas are in no snapshot. A change of a workload is reported only when it wants
+// another number of pods, or wants them in another way.
+//
 // State also keeps the ledger up to date with what every replica sees:
-// - a pod that is bound, terminal or gone loses its hold and its attempts in flight, but only after
-//   a snapshot shows that pod: at no moment is its room missing from both;
-// - a claim that gets its node passes its holds on to the node's name;
-// - a target that is gone lets its holds lapse; a Node that is gone loses its fence;
-// - mirror annotations (model::kHoldsAnnotation on NodeClaim or Node, kFenceAnnotation on Node or
+// - a pod that is bound uses a reservation of its group on its node, and one that is bound,
+// terminal
+//   or gone ends its attempts in flight; the ledger and the snapshot that shows the pod change
+//   together, so that at no moment its room is missing from both or counted twice;
+// - what is reserved for a group never exceeds what the group needs: surplus is freed at once,
+// where
+//   it is least missed;
+// - a claim that gets its node passes its reservations on to the node's name;
+// - a target that is gone loses its reservations; a Node that is gone loses its fence;
+// - mirror annotations (model::kReservationsAnnotation on NodeClaims, kFenceAnnotation on a Node or
 //   on a NodeClaim that has its node) are read when their text changes, so that followers and a
 //   restarted process know what the leader decided.
 #pragma once
@@ -20,6 +28,7 @@
 #include "millwright/cluster/watched_kinds.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -40,7 +49,7 @@ class State {
   // What a watch tells of an object that is gone, beside its name.
   struct Gone {
     std::string_view uid;   // the end of an earlier pod of the name is ignored
-    std::string_view kind;  // which of the kinds that are read as a NodeClass or a PodSelector
+    std::string_view kind;  // of those that are read as NodeClass, PodSelector or Workload
   };
   template <class T>
   void remove(const model::ObjectKey& key, Gone gone = {}) {
@@ -62,6 +71,16 @@ class State {
   scheduling::NodeRecordPtr find_claim(std::string_view name);
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
+  // The newest snapshot with the ledger as it is now: a pod that the snapshot does not show bound
+  // has its room in the ledger, and no other. Any thread.
+  struct Sight {
+    scheduling::SnapshotPtr snapshot;
+    LedgerViewPtr ledger;
+  };
+  Sight sight() const;
+
+  // Pods bound elsewhere, so far, though room was reserved for all that their groups needed.
+  std::uint64_t placed_elsewhere() const;
 
   // Called on the loop after every change of an object. Callbacks add up; they run in the order
   // they were added.

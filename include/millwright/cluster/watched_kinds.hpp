@@ -4,6 +4,8 @@
 #pragma once
 
 #include "millwright/model/kinds.hpp"
+#include "millwright/model/resource_quota.hpp"
+#include "millwright/model/workload.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <cstdint>
@@ -31,6 +33,8 @@ enum class Kind : std::uint8_t {
   CSINode,
   VolumeAttachment,
   Namespace,
+  Workload,
+  ResourceQuota,
   PodSelector,
   NodeClass,
 };
@@ -46,7 +50,8 @@ struct WatchedKind {
   std::string_view purpose;                    // what it is read for, in the words of the RBAC rule
   bool required = false;                       // nothing is planned before its first list
   NeededBy needed_by = NeededBy::Always;
-  // nullptr: State puts pods, nodes and claims into the snapshot itself.
+  // nullptr: State puts pods, nodes and claims into the snapshot itself, and keeps workloads and
+  // quotas to itself.
   std::vector<std::shared_ptr<const T>> scheduling::Snapshot::*items = nullptr;
 };
 
@@ -149,6 +154,17 @@ inline constexpr std::tuple kWatchedKinds{
         .resources = only(model::kNamespaceResource),
         .purpose = kPlans,
         .items = &scheduling::Snapshot::namespaces,
+    },
+    // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets.
+    WatchedKind<model::Workload>{
+        .kind = Kind::Workload,
+        .resources = model::kWorkloadResources,
+        .purpose = "Workloads: how many of their pods are still to come.",
+    },
+    WatchedKind<model::ResourceQuota>{
+        .kind = Kind::ResourceQuota,
+        .resources = only(model::kResourceQuotaResource),
+        .purpose = "Quotas: how many more pods a namespace may have.",
     },
     // Required: a pod whose peers are not known would be spread over the nodes with nobody.
     WatchedKind<model::PodSelector>{

@@ -4,6 +4,7 @@
 
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
+#include "millwright/base/random.hpp"
 #include "millwright/base/task.hpp"
 #include "millwright/cloud/provider.hpp"
 #include "millwright/cluster/ledger.hpp"
@@ -53,8 +54,12 @@ struct Options {
   // has not tried yet are planned along with those it could not place.
   base::Duration batch_idle = std::chrono::milliseconds(25);
   base::Duration batch_max = std::chrono::milliseconds(80);
-  // How long room stays held once the node is Ready.
-  base::Duration hold_after_ready = std::chrono::seconds(30);
+  // When planned claims that have room for more pods are created: once no more have come for so
+  // long, or so long after the first of them was planned. They decide money, never correctness.
+  base::Duration draft_idle = std::chrono::milliseconds(60);
+  base::Duration draft_max = std::chrono::seconds(1);
+  // How long room stays reserved once the node is Ready.
+  base::Duration reserve_after_ready = std::chrono::seconds(30);
   base::Duration disruption_poll = std::chrono::seconds(10);
   LegacySettings legacy;
 };
@@ -75,6 +80,9 @@ struct Services {
   std::uint64_t seed = 0;
   OverlayCache* overlays = nullptr;  // nullptr: no NodeOverlay counts
   BufferRoom* buffers = nullptr;     // nullptr: no CapacityBuffer counts
+  // Names of new NodeClaims. They are known before the API server is asked, so that what is
+  // reserved on one counts from then on, and a claim whose reply was lost is recognised.
+  std::shared_ptr<base::Random> claim_names = std::make_shared<base::Random>(0);
 
   // The same services with another logger: one that says which controller speaks.
   Services logging_to(base::Logger logger) const;

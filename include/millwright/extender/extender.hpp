@@ -10,6 +10,7 @@
 
 #include "millwright/base/metrics.hpp"
 #include "millwright/cluster/ledger.hpp"
+#include "millwright/cluster/state.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <functional>
@@ -17,19 +18,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace millwright::extender {
 
 struct Policy {
-  // How long room is held after the node can run its pods, that is Ready and, when it has a
-  // NodeClaim, initialised. A hold's own deadline may end it earlier.
-  base::Duration hold_after_ready = std::chrono::seconds(30);
-  // A pod of higher priority may take room held for lower ones.
-  bool priority_overrides_holds = true;
-  // A pod with a live hold is refused on all other nodes until the hold ends. Otherwise the node
-  // bought for it might stay empty, and it would take room that was planned for others. When false,
-  // its own node is only preferred.
-  bool pods_keep_to_their_hold = true;
+  // A pod of higher priority may take room reserved for lower ones.
+  bool priority_overrides_reservations = true;
+  // Pods of a group whose whole need is reserved are refused on all other nodes. Otherwise the node
+  // bought for them might stay empty, and they would take room that was planned for others. When
+  // false, their own nodes are only preferred.
+  bool pods_keep_to_their_room = true;
 };
 
 struct Reply {
@@ -40,8 +39,10 @@ struct Reply {
 // Why a node is refused. kube-scheduler's event counts nodes by reason, so reasons are few, short
 // and stable.
 inline constexpr std::string_view kBeingRemoved = "millwright: node is being removed";
-inline constexpr std::string_view kHeldForOthers = "millwright: room held for other pods";
-inline constexpr std::string_view kHeldElsewhere = "millwright: room is held on another node";
+inline constexpr std::string_view kReservedForOthers =
+    "millwright: room is reserved for other pods";
+inline constexpr std::string_view kReservedElsewhere =
+    "millwright: room is reserved on another node";
 
 struct PodFacts {
   std::string uid;
@@ -49,26 +50,39 @@ struct PodFacts {
   std::int32_t priority = 0;
   model::ResourceList requests;  // effective, "pods" included
   bool is_daemon = false;
-  std::string owner_uid;  // of its controller; empty when it has none
+  scheduling::GroupId group;
+  bool has_claims = false;  // its binding may wait for volumes
+};
+
+// A pod that `filter` refused on every node that it was asked about.
+struct RefusedPod {
+  PodFacts pod;
+  // Nodes that are up and keep room for the pod, and that kube-scheduler did not ask about.
+  std::vector<std::string> not_offered;
 };
 
 // `filter` and `preempt` follow one policy:
 // - A node that is fenced or marked for deletion takes no pods but DaemonSets'.
-// - A pod never takes room that is held for others. What is free on a node is what remains after
-//   its pods, the DaemonSet pods that are still to come, live holds and attempts in flight; the
-//   request must fit into that. A hold is live until its deadline, until its pod is on the node,
-//   and no longer than Policy::hold_after_ready once the node can run pods.
-// - A pod with a live hold goes to the node of its hold. Only that node's removal refuses it there.
-// - A node that is not in the snapshot is refused only when it is fenced.
+// - A pod never takes room that is reserved for other groups. What is free on a node is what
+// remains
+//   after its pods, the DaemonSet pods that are still to come, live reservations and attempts in
+//   flight; the request must fit into that.
+// - A group whose whole need is reserved goes to its nodes; while more is needed than is reserved,
+//   so many of its pods may go elsewhere. Only a node's removal refuses a group that has room
+//   there. Such a pod is let through to one of these nodes at a time, so that it is known where it
+//   lands.
+// - A node that is not in the snapshot is refused only when it is fenced, or when the pod has a
+// node
+//   to go to.
 class Extender {
  public:
   struct Sources {
-    std::function<scheduling::SnapshotPtr()> snapshot;  // thread-safe
-    cluster::Ledger* ledger = nullptr;
-    std::function<base::TimePoint()> now;  // thread-safe
-    // Called on an I/O thread for each pod that `filter` refused on at least one node. Provisioning
-    // plans for such pods without waiting for kube-scheduler to report them.
-    std::function<void(const PodFacts& pod, bool refused_everywhere)> on_refused;
+    std::function<cluster::State::Sight()> sight;  // thread-safe
+    cluster::Ledger* ledger = nullptr;             // for attempts in flight
+    std::function<base::TimePoint()> now;          // thread-safe
+    // Called on an I/O thread. Provisioning plans for such pods without waiting for kube-scheduler
+    // to report them.
+    std::function<void(RefusedPod refused)> on_refused;
     base::Metrics* metrics = nullptr;
   };
   Extender(Sources sources, Policy policy);
@@ -78,7 +92,7 @@ class Extender {
   // passes. Nodes are answered in the form in which they came; full ones are repeated byte for
   // byte.
   Reply filter(std::string_view body) const;
-  // 10 for the node that holds room for the pod. Other nodes score by how full the pod would make
+  // 10 for a node that keeps room for the pod. Other nodes score by how full the pod would make
   // them, and less when they are being removed or may soon be. Nodes that score 0 are left out.
   Reply prioritize(std::string_view body) const;
   // Leaves out the nodes that filter would refuse once the victims are gone.

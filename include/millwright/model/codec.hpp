@@ -9,6 +9,7 @@
 #include "millwright/model/json_fields.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
+#include "millwright/model/resource_quota.hpp"
 
 #include <boost/json/value.hpp>
 
@@ -37,6 +38,8 @@ template <>
 base::Result<DaemonSet> decode<DaemonSet>(const boost::json::value& json);
 template <>
 base::Result<Namespace> decode<Namespace>(const boost::json::value& json);
+template <>
+base::Result<ResourceQuota> decode<ResourceQuota>(const boost::json::value& json);
 template <>
 base::Result<NodePool> decode<NodePool>(const boost::json::value& json);
 template <>

@@ -38,6 +38,7 @@ inline constexpr Resource kPersistentVolumeResource{"", "v1", "PersistentVolume"
 inline constexpr Resource kPodTemplateResource{"", "v1", "PodTemplate", "podtemplates", true};
 inline constexpr Resource kReplicationControllerResource{"", "v1", "ReplicationController",
                                                          "replicationcontrollers", true};
+inline constexpr Resource kResourceQuotaResource{"", "v1", "ResourceQuota", "resourcequotas", true};
 inline constexpr Resource kDeploymentResource{"apps", "v1", "Deployment", "deployments", true};
 inline constexpr Resource kReplicaSetResource{"apps", "v1", "ReplicaSet", "replicasets", true};
 inline constexpr Resource kStatefulSetResource{"apps", "v1", "StatefulSet", "statefulsets", true};

@@ -45,9 +45,9 @@ inline constexpr std::string_view kTerminationFinalizer = "karpenter.sh/terminat
 inline constexpr std::string_view kDisruptedTaint = "karpenter.sh/disrupted";        // NoSchedule
 inline constexpr std::string_view kUnregisteredTaint = "karpenter.sh/unregistered";  // NoExecute
 
-// Millwright's own. Holds and fences are written to objects too, so that every replica answers
-// alike and a restart forgets nothing (docs/architecture.md).
-inline constexpr std::string_view kHoldsAnnotation = "millwright.io/holds";
+// Millwright's own. Reservations and fences are written to objects too, so that every replica
+// answers alike and a restart forgets nothing (docs/architecture.md).
+inline constexpr std::string_view kReservationsAnnotation = "millwright.io/reservations";
 inline constexpr std::string_view kFenceAnnotation = "millwright.io/fence";
 // Changing it on a pod makes kube-scheduler try that pod again at once.
 inline constexpr std::string_view kKickAnnotation = "millwright.io/kick";

@@ -38,6 +38,7 @@ class Quantity {
   // Saturating.
   Quantity& operator+=(Quantity other);
   Quantity& operator-=(Quantity other);
+  Quantity& operator*=(std::int64_t times);
   friend Quantity operator+(Quantity a, Quantity b) { return a += b; }
   friend Quantity operator-(Quantity a, Quantity b) { return a -= b; }
   // By value only: 1024 equals 1Ki.

@@ -3,6 +3,7 @@
 
 #include "millwright/model/quantity.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -20,6 +21,8 @@ inline constexpr std::string_view kNodes = "nodes";  // only in NodePool limits 
 Quantity get(const ResourceList& list, std::string_view name);
 void add_to(ResourceList& total, const ResourceList& more);
 void subtract_from(ResourceList& total, const ResourceList& less);
+// Saturates.
+ResourceList multiplied(const ResourceList& list, std::int64_t times);
 // Per resource the larger of the two.
 void max_into(ResourceList& total, const ResourceList& other);
 // Every requested resource is at most the total (a missing total is zero) and no total is negative.

@@ -9,6 +9,7 @@
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
 #include "millwright/model/pod_selector.hpp"
+#include "millwright/scheduling/demand.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <cstddef>
@@ -21,8 +22,6 @@
 #include <vector>
 
 namespace millwright::scheduling {
-
-using PodPtr = std::shared_ptr<const model::Pod>;
 
 // A Node joined with its NodeClaim (by providerID); either may be missing: an unmanaged node has
 // no claim, a claim in flight no node.
@@ -53,62 +52,21 @@ struct NodeRecord {
 };
 using NodeRecordPtr = std::shared_ptr<const NodeRecord>;
 
-// Whose room a hold keeps.
-enum class HoldKind : std::uint8_t {
-  Pod,        // the pod's own
-  Successor,  // the pod runs on a node being removed; whoever its controller creates for it
-              // inherits
-  Buffer,     // a virtual pod of a CapacityBuffer; a pod of the buffer's workload inherits
-};
-
-// What names a hold: a pod may have one hold of each kind.
-struct HoldId {
-  HoldKind kind = HoldKind::Pod;
-  std::string pod_uid;
-  friend auto operator<=>(const HoldId&, const HoldId&) = default;
-};
-
-// What `target` of a hold is.
-enum class HoldTarget : std::uint8_t {
-  Name,  // of a node, or of a claim
-  // The claim is being created and has no name yet: the uid of the first of its pods. The hold
-  // keeps its pod from every node. What the claim itself says, once it is seen, replaces it.
-  PlannedClaim,
-};
-
-// Room kept for a named pod on a node or on a claim in flight.
-struct Hold {
-  HoldKind kind = HoldKind::Pod;
-  std::string pod_uid;
-  model::ObjectKey pod;
-  std::string target;
-  model::ResourceList requests;
-  std::int32_t priority = 0;
-  base::TimePoint deadline;
-  // UID of the pod's controller, whose other pods may inherit the hold.
-  std::string owner_uid;
-  HoldTarget target_is = HoldTarget::Name;
-
-  HoldId id() const { return {kind, pod_uid}; }
-  bool is_of(std::string_view uid) const { return kind == HoldKind::Pod && pod_uid == uid; }
-  friend bool operator==(const Hold&, const Hold&) = default;
-};
-
-// Every hold, sorted by target, then kind and pod uid. The ledger's lists, one per target, are
-// shared and not copied: a burst has thousands of holds and hundreds of snapshots.
-class SnapshotHolds {
+// Every reservation, sorted by target, then group. The ledger's lists, one per target, are shared
+// and not copied: there are hundreds of snapshots a minute.
+class SnapshotReservations {
  public:
-  using List = std::shared_ptr<const std::vector<Hold>>;
-  using value_type = Hold;
+  using List = std::shared_ptr<const std::vector<Reservation>>;
+  using value_type = Reservation;
 
-  using const_iterator = base::ChunkIterator<Hold>;
+  using const_iterator = base::ChunkIterator<Reservation>;
   using iterator = const_iterator;
 
-  SnapshotHolds() = default;
+  SnapshotReservations() = default;
   // In any order.
-  SnapshotHolds(std::vector<Hold> holds);  // NOLINT: reads as a list of holds
+  SnapshotReservations(std::vector<Reservation> reservations);  // NOLINT: reads as a list of them
 
-  // The holds of a target that sorts after those before it, sorted by kind and pod uid.
+  // Those of a target that sorts after those before it, sorted by group.
   void append(List list);
   const_iterator begin() const { return {&lists_, 0}; }
   const_iterator end() const { return {&lists_, lists_.size()}; }
@@ -139,9 +97,13 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::Namespace>> namespaces;
   // Of Services and pods' controllers; known only where default spread constraints are.
   std::vector<std::shared_ptr<const model::PodSelector>> pod_selectors;
-  SnapshotHolds holds;
+  SnapshotReservations reservations;
+  Demand demand;  // of the pods above, those that leave and those to come
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+// For how many pods each group has room reserved, CapacityBuffers left out.
+std::map<GroupId, std::int32_t> reserved_by_group(const SnapshotReservations& reservations);
 
 // What each pool may buy, by pool name; pools whose types are not known are absent.
 using Catalog = std::map<std::string, InstanceTypes, std::less<>>;

@@ -39,16 +39,24 @@ struct SolveOptions {
   bool economise = true;
 };
 
+// Room that is promised already, on a node or on a claim in flight.
+struct KeptRoom {
+  std::string target;  // a name
+  // A pod of the problem that goes there again if it still fits; empty: room for others, which is
+  // not given away.
+  std::string pod_uid;
+  model::ResourceList requests;
+  friend bool operator==(const KeptRoom&, const KeptRoom&) = default;
+};
+
 struct Problem {
   // Any order. Pools that are deleting, not Ready or of fixed size are passed over.
   std::vector<PoolOption> pools;
   std::vector<NodeRecordPtr> nodes;  // capacity that exists or is in flight, removals left out
   // What counts against limits: every node of the pools, those being removed included.
   std::vector<NodeRecordPtr> counted_nodes;
-  std::vector<PodPtr> pods;  // to be placed
-  // Earlier promises: a pod named here goes to its target again if it still fits there, and room
-  // held for pods that are not in `pods` is not given away.
-  std::vector<Hold> holds;
+  std::vector<PodPtr> pods;    // to be placed
+  std::vector<KeptRoom> kept;  // earlier promises
   std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
   SolveOptions options;
   // Volumes, namespaces and bound pods for topology, pod affinity and volume semantics.

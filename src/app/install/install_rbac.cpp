@@ -50,6 +50,29 @@ constexpr NodeClassKind kNodeClasses[] = {
 
 constexpr std::string_view kLegacy = "Legacy kinds, which become NodePools and EC2NodeClasses.";
 
+// A resource and all that it is watched for: it may be read as several kinds.
+struct Watched {
+  model::Resource resource;
+  std::string purpose;
+};
+
+std::vector<Watched> watched_resources() {
+  std::vector<Watched> all;
+  cluster::for_each_watched_kind([&]<class T>(const cluster::WatchedKind<T>& kind) {
+    for (const auto& resource : kind.resources) {
+      const auto known = std::find_if(all.begin(), all.end(), [&](const Watched& watched) {
+        return watched.resource == resource;
+      });
+      if (known == all.end()) {
+        all.push_back({resource, std::string(kind.purpose)});
+      } else {
+        known->purpose.append(" ").append(kind.purpose);
+      }
+    }
+  });
+  return all;
+}
+
 // Lets `resource` be listed and watched: in a rule of the same purpose and API group, or a new one.
 void add_watch(std::vector<Rule>& rules, const model::Resource& resource,
                std::string_view purpose) {
@@ -67,11 +90,9 @@ void add_watch(std::vector<Rule>& rules, const model::Resource& resource,
 
 std::vector<Rule> watch_rules() {
   std::vector<Rule> rules;
-  cluster::for_each_watched_kind([&]<class T>(const cluster::WatchedKind<T>& kind) {
-    for (const auto& resource : kind.resources) {
-      add_watch(rules, resource, kind.purpose);
-    }
-  });
+  for (const auto& watched : watched_resources()) {
+    add_watch(rules, watched.resource, watched.purpose);
+  }
   for (const auto& node_class : kNodeClasses) {
     rules.push_back({"The NodeClasses of " + std::string(node_class.cloud) + ".",
                      strings({node_class.group}),
@@ -97,16 +118,9 @@ std::vector<Rule> read_rules() {
                    {}});
   rules.push_back({"The same, of a workload.",
                    strings({"apps"}),
-                   strings({"deployments", "statefulsets"}),
+                   strings({"deployments", "replicasets", "statefulsets"}),
                    strings({"get"}),
                    {}});
-  rules.push_back(
-      {"The same; and which ReplicaSet makes a Deployment's pods now, when room is kept "
-       "for those.",
-       strings({"apps"}),
-       strings({"replicasets"}),
-       strings({"get", "list"}),
-       {}});
   return rules;
 }
 

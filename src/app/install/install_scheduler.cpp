@@ -38,7 +38,7 @@ std::string service_name(const InstallOptions& options) {
 }
 
 // Every node is offered. By default kube-scheduler offers only a sample of a large cluster's nodes,
-// and a pod whose held node is not in the sample would wait.
+// and a pod for which room is reserved on a node outside the sample would wait.
 json::object configuration(const InstallOptions& options) {
   const json::object tls{{"serverName", service_name(options)},
                          {"caFile", "/etc/millwright/ca/ca.crt"}};

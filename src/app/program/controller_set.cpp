@@ -7,8 +7,8 @@ namespace millwright::app {
 
 ControllerSet::ControllerSet(controllers::Services& all_services)
     : services(all_services),
-      holds(services),
-      provisioner(services, holds),
+      reservations(services),
+      provisioner(services, reservations),
       lifecycle(services),
       termination(services),
       disruption(services),
@@ -21,12 +21,12 @@ ControllerSet::ControllerSet(controllers::Services& all_services)
       buffers(services, [this] { provisioner.notify(); }) {
   services.registration_health.on_change(
       [this](const std::string& pool) { node_pools.enqueue(pool); });
-  holds.on_expired([this] { provisioner.notify(); });
+  reservations.on_void([this] { provisioner.notify(); });
 }
 
 void ControllerSet::spawn_all(base::TaskGroup& group, const std::stop_token& stop) {
   const auto& options = services.options;
-  group.spawn(holds.run(stop));
+  group.spawn(reservations.run(stop));
   group.spawn(provisioner.run(stop));
   group.spawn(lifecycle.run(stop));
   group.spawn(termination.run(stop));

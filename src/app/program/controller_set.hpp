@@ -10,9 +10,9 @@
 #include "millwright/controllers/pools/nodeclass.hpp"
 #include "millwright/controllers/pools/nodepool.hpp"
 #include "millwright/controllers/pools/static_capacity.hpp"
-#include "millwright/controllers/provisioning/holds.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
+#include "millwright/controllers/provisioning/reservations.hpp"
 #include "millwright/controllers/termination/termination.hpp"
 
 #include <stop_token>
@@ -27,7 +27,7 @@ struct ControllerSet {
   void spawn_all(base::TaskGroup& group, const std::stop_token& stop);
 
   controllers::Services& services;
-  controllers::Holds holds;
+  controllers::Reservations reservations;
   controllers::Provisioner provisioner;
   controllers::Lifecycle lifecycle;
   controllers::Termination termination;

@@ -33,15 +33,16 @@ struct Engine::Impl {
                  .options = parts.options,
                  .seed = parts.seed,
                  .overlays = parts.options.node_overlay ? &overlay_cache : nullptr,
-                 .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr},
+                 .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr,
+                 .claim_names = std::make_shared<base::Random>(parts.seed + 2)},
         controller_set(services),
         transitions([this](std::string_view node) { controller_set.claim_status.pod_event(node); }),
         routes(services, controller_set, [this] { refresh_views(); }),
-        extender({.snapshot = [this] { return state.latest(); },
+        extender({.sight = [this] { return state.sight(); },
                   .ledger = &ledger,
                   .now = [&loop = parts.loop] { return loop.now(); },
-                  .on_refused = [this](const extender::PodFacts& pod,
-                                       bool everywhere) { pod_refused(pod, everywhere); },
+                  .on_refused =
+                      [this](extender::RefusedPod refused) { pod_refused(std::move(refused)); },
                   .metrics = &parts.metrics},
                  parts.policy),
         admission([this] { return admission_view.get(); }) {
@@ -87,12 +88,11 @@ struct Engine::Impl {
   }
 
   // Any thread.
-  void pod_refused(const extender::PodFacts& pod, bool everywhere) {
-    on_loop([this, uid = pod.uid, key = pod.key, everywhere] {
-      controller_set.holds.refused(uid, key);
-      if (everywhere) {
-        controller_set.provisioner.refused(uid);
-      }
+  void pod_refused(extender::RefusedPod refused) {
+    on_loop([this, refused = std::move(refused)] {
+      const auto& pod = refused.pod;
+      controller_set.reservations.refused(pod.uid, pod.key, pod.group, refused.not_offered);
+      controller_set.provisioner.refused(pod.uid);
     });
   }
 

@@ -8,7 +8,8 @@ void EventRoutes::object_changed(cluster::Kind kind, const model::ObjectKey& key
   using cluster::Kind;
   switch (kind) {
     case Kind::Pod:
-      controllers_.holds.notify();
+    case Kind::Workload:
+      controllers_.reservations.notify();
       break;
     case Kind::Node:
       node_changed(key.name);
@@ -57,7 +58,7 @@ void EventRoutes::wake_all() {
   }
   wake_static_pools();
   controllers_.buffers.enqueue_all();
-  controllers_.holds.notify();
+  controllers_.reservations.notify();
   controllers_.node_overlays.enqueue();
   wake_planners();
 }
@@ -77,7 +78,7 @@ void EventRoutes::node_changed(const std::string& name) {
       record && record->claim) {
     record_changed(*record);
   }
-  controllers_.holds.notify();
+  controllers_.reservations.notify();
 }
 
 void EventRoutes::node_claim_changed(const std::string& name) {

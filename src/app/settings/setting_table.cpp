@@ -173,15 +173,15 @@ const Setting kTable[] = {
     {"garbage-collection-period", "GARBAGE_COLLECTION_PERIOD", "2m",
      "how often instances without a NodeClaim, and claims without their instance, are looked for",
      controller<read_duration, &ControllerOptions::garbage_collection_period>, kMillwright},
-    {"hold-after-ready", "HOLD_AFTER_READY", "30s",
-     "how long room is kept for planned pods once their node is Ready",
-     [](std::string_view text, Settings& s) {
-       s.policy.hold_after_ready = s.controllers.hold_after_ready;
-       std::string problem = read_duration(text, s.controllers.hold_after_ready);
-       s.policy.hold_after_ready = s.controllers.hold_after_ready;
-       return problem;
-     },
-     kMillwright},
+    {"draft-idle", "DRAFT_IDLE", "60ms",
+     "a planned NodeClaim with room for more pods is created once no more have come for so long",
+     controller<read_duration, &ControllerOptions::draft_idle>, kMillwright},
+    {"draft-max", "DRAFT_MAX", "1s",
+     "and at the latest so long after the first NodeClaim that waits so was planned",
+     controller<read_duration, &ControllerOptions::draft_max>, kMillwright},
+    {"reserve-after-ready", "RESERVE_AFTER_READY", "30s",
+     "how long room stays reserved for planned pods once their node is Ready",
+     controller<read_duration, &ControllerOptions::reserve_after_ready>, kMillwright},
     {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
      value<read_bool, &Settings::serve_bind>, kMillwright},
     // Karpenter's provider for AWS; the price files are ours.

@@ -29,12 +29,4 @@ scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
   return refused_real_pods(second, virtual_uids) < refused ? second : plan;
 }
 
-scheduling::Hold as_planned(const scheduling::Hold& hold) {
-  scheduling::Hold planned = hold;
-  if (hold.kind == scheduling::HoldKind::Buffer) {
-    planned.kind = scheduling::HoldKind::Pod;
-  }
-  return planned;
-}
-
 }  // namespace millwright::controllers

@@ -14,8 +14,4 @@ scheduling::Plan solve_for_real_pods_first(const scheduling::Problem& problem,
                                            const std::set<std::string, std::less<>>& virtual_uids,
                                            scheduling::PlanMemory& memory);
 
-// A buffer's hold under the name of the pod that stands for its room, so that the planner keeps it
-// where it is; any other hold as it is.
-scheduling::Hold as_planned(const scheduling::Hold& hold);
-
 }  // namespace millwright::controllers

@@ -84,30 +84,47 @@ void BufferRoom::place(std::string_view pod_uid, std::string target) {
   }
 }
 
-scheduling::HoldId BufferRoom::hold_id(std::string_view pod_uid) {
-  return {scheduling::HoldKind::Buffer, std::string(pod_uid)};
+std::vector<scheduling::Reservation> BufferRoom::reservations(const scheduling::Snapshot& snapshot,
+                                                              base::TimePoint until) const {
+  std::map<std::pair<std::string, std::string>, scheduling::Reservation> merged;
+  for (const auto& [uid, place] : places_) {
+    if (place.owner_uid.empty() || place.target.empty()) {
+      continue;
+    }
+    const auto* target = find_target(snapshot, place.target);
+    if (target == nullptr || !target->initialized() || target->marked_for_deletion) {
+      continue;
+    }
+    auto& reservation = merged[{target->name(), place.owner_uid}];
+    if (reservation.count++ == 0) {
+      reservation.group = scheduling::GroupId::of_owner(place.owner_uid);
+      reservation.target = target->name();
+      reservation.sample = model::key_of(place.pod->meta);
+      reservation.requests = scheduling::effective_requests(*place.pod);
+      reservation.until = until;
+      reservation.of_buffer = true;
+    }
+  }
+  std::vector<scheduling::Reservation> reservations;
+  for (auto& [key, reservation] : merged) {
+    reservations.push_back(std::move(reservation));
+  }
+  return reservations;
 }
 
-std::optional<scheduling::Hold> BufferRoom::hold_for(std::string_view pod_uid,
-                                                     const scheduling::Snapshot& snapshot,
-                                                     base::TimePoint deadline) const {
-  const auto found = places_.find(pod_uid);
-  if (found == places_.end() || found->second.owner_uid.empty() || found->second.target.empty()) {
-    return std::nullopt;
+std::vector<std::string> BufferRoom::placed_on(const scheduling::Reservation& reservation,
+                                               const scheduling::Snapshot& snapshot) const {
+  const auto* const record = find_target(snapshot, reservation.target);
+  std::vector<std::string> uids;
+  for (const auto& [uid, place] : places_) {
+    const bool there = place.target == reservation.target ||
+                       (record != nullptr &&
+                        (place.target == record->name() || place.target == record->claim_name()));
+    if (there && place.owner_uid == reservation.group.owner_uid()) {
+      uids.push_back(uid);
+    }
   }
-  const Place& place = found->second;
-  const auto* target = find_target(snapshot, place.target);
-  if (target == nullptr || !target->initialized() || target->marked_for_deletion) {
-    return std::nullopt;
-  }
-  return scheduling::Hold{.kind = scheduling::HoldKind::Buffer,
-                          .pod_uid = std::string(pod_uid),
-                          .pod = model::key_of(place.pod->meta),
-                          .target = target->name(),
-                          .requests = scheduling::effective_requests(*place.pod),
-                          .priority = 0,
-                          .deadline = deadline,
-                          .owner_uid = place.owner_uid};
+  return uids;
 }
 
 std::vector<std::string> BufferRoom::pod_uids(const model::ObjectKey& buffer) const {
@@ -116,14 +133,6 @@ std::vector<std::string> BufferRoom::pod_uids(const model::ObjectKey& buffer) co
     for (const auto& pod : found->second.pods) {
       uids.push_back(pod->meta.uid);
     }
-  }
-  return uids;
-}
-
-std::vector<std::string> BufferRoom::pod_uids() const {
-  std::vector<std::string> uids;
-  for (const auto& [uid, place] : places_) {
-    uids.push_back(uid);
   }
   return uids;
 }

@@ -18,7 +18,7 @@ using BufferPtr = std::shared_ptr<const model::CapacityBuffer>;
 constexpr auto kLookAgain = std::chrono::seconds(30);
 constexpr auto kPlanPeriod = std::chrono::seconds(5);
 // Renewed every kPlanPeriod while the room is there.
-constexpr auto kHoldFor = std::chrono::seconds(90);
+constexpr auto kReserveFor = std::chrono::seconds(90);
 // More pods than that are a slip of the pen, and would take every plan's time.
 constexpr std::int64_t kMostPods = 10'000;
 
@@ -66,6 +66,38 @@ bool put_condition(std::vector<model::Condition>& conditions, model::Condition c
   }
   *found = std::move(condition);
   return true;
+}
+
+// `count` chooses from what the plan placed on a node and what is reserved there.
+template <class Count>
+void set_buffer_room(Services& services, Count count) {
+  auto wanted =
+      services.buffers->reservations(*services.state.snapshot(), services.loop.now() + kReserveFor);
+  const auto view = services.ledger.view();
+  const auto is_wanted = [&](const scheduling::Reservation& kept) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](const auto& each) {
+      return each.target == kept.target && each.group == kept.group;
+    });
+  };
+  for (const auto& [target, list] : view->by_target) {
+    for (const auto& kept : list) {
+      if (kept.of_buffer && !is_wanted(kept)) {
+        services.ledger.lower(kept.group, target, kept.count);
+      }
+    }
+  }
+  for (auto& reservation : wanted) {
+    const auto* const kept = view->find(reservation.group, reservation.target);
+    reservation.count = count(reservation.count, kept == nullptr ? 0 : kept->count);
+    services.ledger.set_reservation(std::move(reservation));
+  }
+}
+
+// Only what is still there: room that a pod has taken is reserved anew by the next plan, where
+// there is some.
+void renew_buffer_room(Services& services) {
+  set_buffer_room(services,
+                  [](std::int32_t placed, std::int32_t kept) { return std::min(placed, kept); });
 }
 
 }  // namespace
@@ -116,51 +148,21 @@ base::Task<void> Buffers::ask_for_plans(std::stop_token stop) {
     if (services_.buffers->due()) {
       plan_();
     }
-    renew_holds();
+    renew_buffer_room(services_);
     enqueue_all();
   }
 }
 
-// Only those that are still there: one that a pod has inherited is made anew by the next plan,
-// where there is room.
-void Buffers::renew_holds() {
-  const auto view = services_.ledger.view();
-  const auto snapshot = services_.state.snapshot();
-  const auto deadline = services_.loop.now() + kHoldFor;
-  for (const auto& uid : services_.buffers->pod_uids()) {
-    if (view->find(BufferRoom::hold_id(uid)) == nullptr) {
-      continue;
-    }
-    if (auto hold = services_.buffers->hold_for(uid, *snapshot, deadline)) {
-      services_.ledger.hold(*std::move(hold));
-    } else {
-      services_.ledger.release(BufferRoom::hold_id(uid));
-    }
-  }
-}
-
-void Buffers::release(const model::ObjectKey& buffer) {
-  for (const auto& uid : services_.buffers->pod_uids(buffer)) {
-    services_.ledger.release(BufferRoom::hold_id(uid));
-  }
-}
-
-void keep_buffer_room(Services& services, const std::string& pod_uid) {
-  auto hold = services.buffers->hold_for(pod_uid, *services.state.snapshot(),
-                                         services.loop.now() + kHoldFor);
-  if (hold) {
-    services.ledger.hold(*std::move(hold));
-  } else {
-    services.ledger.release(BufferRoom::hold_id(pod_uid));
-  }
+void keep_buffer_room(Services& services) {
+  set_buffer_room(services, [](std::int32_t placed, std::int32_t) { return placed; });
 }
 
 base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   const auto key = parse_key(text);
   const auto buffer = find_buffer(*services_.state.snapshot(), key);
   if (!buffer || buffer->meta.is_deleting()) {
-    release(key);
     services_.buffers->forget(key);
+    renew_buffer_room(services_);
     co_return Requeue{};
   }
   MW_CO_TRY(found, co_await resolve(buffer));
@@ -169,11 +171,13 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   content.uid = buffer->meta.uid;
   content.pods = virtual_pods(*buffer, resolved->pod_template, resolved->count);
   content.owner_uid = resolved->owner_uid;
-  if (static_cast<std::size_t>(resolved->count) < services_.buffers->pod_uids(key).size()) {
-    release(key);  // those that stay are held again by the next plan
+  const bool shrinks =
+      static_cast<std::size_t>(resolved->count) < services_.buffers->pod_uids(key).size();
+  services_.buffers->set(key, std::move(content));
+  if (shrinks) {
+    renew_buffer_room(services_);
     services_.buffers->ask();
   }
-  services_.buffers->set(key, std::move(content));
   if (services_.buffers->due()) {
     plan_();
   }

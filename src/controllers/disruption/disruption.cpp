@@ -5,8 +5,10 @@
 #include "controllers/disruption/disruption_reports.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
+#include "millwright/controllers/provisioning/reservations.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace millwright::controllers {
 namespace {
@@ -150,6 +152,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
                         {"replacement-node-count", std::to_string(command.replacements.size())}});
     const bool marked = co_await mark_candidates(command);
     if (marked) {
+      reserve_destinations(command);
       auto replacements = co_await create_replacements(command);
       if (replacements) {
         for (const auto& claim : command.claims) {
@@ -217,6 +220,29 @@ base::Task<bool> Disruption::mark_candidates(disruption::Command command) {
     }
   }
   co_return true;
+}
+
+// The pods that move to nodes which exist find their room there, and nothing is bought for them.
+// Should the nodes stay after all, their pods need none of it, and State frees it.
+void Disruption::reserve_destinations(const disruption::Command& command) {
+  std::map<std::string_view, std::string_view> targets;
+  for (const auto& placement : command.placements) {
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      targets.emplace(placement.pod_uid, *name);
+    }
+  }
+  std::map<std::string, std::vector<scheduling::PodPtr>> pods_by_target;
+  for (const auto& record : records_of(services_, command.claims)) {
+    for (const auto& pod : record->pods) {
+      if (const auto target = targets.find(pod->meta.uid); target != targets.end()) {
+        pods_by_target[std::string(target->second)].push_back(pod);
+      }
+    }
+  }
+  const base::TimePoint until = services_.loop.now() + services_.options.reserve_after_ready;
+  for (const auto& [target, pods] : pods_by_target) {
+    services_.ledger.reserve_all(reservations_for(pods, target, until));
+  }
 }
 
 base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacements(

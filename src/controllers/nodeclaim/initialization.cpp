@@ -57,8 +57,8 @@ ClaimReply initialize_node(Services& services, ClaimPtr claim) {
   }
   json::object patch{{"metadata", {{"labels", {{model::kInitializedLabel, "true"}}}}}};
   MW_CO_TRY(node, co_await patch_node(services, record->node, std::move(patch)));
-  services.ledger.set_deadline(node->meta.name,
-                               services.loop.now() + services.options.hold_after_ready);
+  services.ledger.set_end(node->meta.name,
+                          services.loop.now() + services.options.reserve_after_ready);
   services.log.info("initialized nodeclaim",
                     {{"NodeClaim", claim->meta.name}, {"Node", node->meta.name}});
   co_return co_await edit_conditions(

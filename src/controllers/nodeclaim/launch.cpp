@@ -1,5 +1,6 @@
 #include "controllers/nodeclaim/launch.hpp"
 
+#include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 
 #include <algorithm>
@@ -87,6 +88,17 @@ ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance ins
   co_return launched;
 }
 
+// It was bought for pods, and all of them have found room elsewhere or are gone.
+bool nobody_needs(Services& services, const model::NodeClaim& claim) {
+  const auto snapshot = services.state.snapshot();
+  if (claim.meta.annotation(model::kReservationsAnnotation).empty() || !snapshot->synced) {
+    return false;
+  }
+  const bool buffered =
+      services.buffers != nullptr && services.buffers->nodes(*snapshot).contains(claim.meta.name);
+  return !buffered && !services.ledger.view()->by_target.contains(claim.meta.name);
+}
+
 // The finalizer must exist before the cloud is called, or a deletion could leave an instance
 // behind.
 ClaimReply add_finalizer(Services& services, ClaimPtr claim) {
@@ -113,6 +125,12 @@ ClaimReply launch(Services& services, LaunchFailures* failures, ClaimPtr claim) 
         base::ErrorKind::NotReady, ref.kind + " " + ref.name + " does not exist; create it", {}};
     failures->tell(*protected_claim, missing);
     co_return co_await give_up(services, protected_claim, std::move(missing));
+  }
+  if (nobody_needs(services, *protected_claim)) {
+    services.log.info("deleting a nodeclaim before its launch: no pod needs it any more",
+                      {{"NodeClaim", protected_claim->meta.name}});
+    MW_CO_CHECK(co_await delete_claim(services, protected_claim, "unneeded"));
+    co_return ClaimPtr{};
   }
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
   const auto asked = without_overlay_requests(services, protected_claim);

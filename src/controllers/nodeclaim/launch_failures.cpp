@@ -68,29 +68,32 @@ bool LaunchFailures::take_turn(const std::string& pod_uid, base::ErrorKind kind)
 
 void LaunchFailures::tell_pods(const model::NodeClaim& claim, const base::Error& error) {
   const auto ledger = services_.ledger.view();
-  const auto holds = ledger->holds_by_target.find(claim.meta.name);
-  if (holds == ledger->holds_by_target.end()) {
+  const auto reserved = ledger->by_target.find(claim.meta.name);
+  if (reserved == ledger->by_target.end()) {
     return;
   }
   const std::string message =
       "NodeClaim " + claim.meta.name +
       ", planned for this pod, cannot be launched: " + shortened(error.message) + ". " +
       remedy_for(error, claim);
-  for (const auto& hold : holds->second) {
-    const bool runs_elsewhere = hold.kind != scheduling::HoldKind::Pod;
-    if (runs_elsewhere || !take_turn(hold.pod_uid, error.kind)) {
-      continue;
+  const auto snapshot = services_.state.snapshot();
+  for (const auto& reservation : reserved->second) {
+    const auto* demand = scheduling::find_demand(snapshot->demand, reservation.group);
+    auto left = static_cast<std::size_t>(reservation.count);
+    for (std::size_t i = 0; demand != nullptr && i < demand->waiting.size() && left > 0; ++i) {
+      const auto& pod = demand->waiting[i];
+      --left;
+      if (!take_turn(pod->meta.uid, error.kind)) {
+        continue;
+      }
+      // Each attempt has a claim of its own, so the message is no sign of news; the kind is.
+      services_.events.record({.object = kube::reference_to(model::kPodResource, pod->meta),
+                               .warning = true,
+                               .reason = reason_of(error),
+                               .message = message,
+                               .dedupe_values = {std::string(base::to_string(error.kind))},
+                               .dedupe_for = kTellPodAgain});
     }
-    // Each attempt has a claim of its own, so the message is no sign of news; the kind is.
-    services_.events.record({.object = {.api_version = model::kPodResource.api_version(),
-                                        .kind = std::string(model::kPodResource.kind),
-                                        .key = hold.pod,
-                                        .uid = hold.pod_uid},
-                             .warning = true,
-                             .reason = reason_of(error),
-                             .message = message,
-                             .dedupe_values = {std::string(base::to_string(error.kind))},
-                             .dedupe_for = kTellPodAgain});
   }
 }
 

@@ -18,8 +18,9 @@ class LaunchFailures {
  public:
   explicit LaunchFailures(Services& services) : services_(services) {}
 
-  // To be called while the claim still has its holds: they name the pods. A pod is told the same
-  // kind of failure once in five minutes, and five pods are told each second, ten at once.
+  // To be called while the claim still has its reservations: they name the pods' groups. A pod is
+  // told the same kind of failure once in five minutes, and five pods are told each second, ten at
+  // once.
   void tell(const model::NodeClaim& claim, const base::Error& error);
 
  private:

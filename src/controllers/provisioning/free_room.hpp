@@ -16,9 +16,9 @@ namespace millwright::controllers {
 class FreeRoom {
  public:
   explicit FreeRoom(const scheduling::Problem& problem) {
-    std::map<std::string_view, model::ResourceList> held;
-    for (const auto& hold : problem.holds) {
-      model::add_to(held[hold.target], hold.requests);
+    std::map<std::string_view, model::ResourceList> kept;
+    for (const auto& room : problem.kept) {
+      model::add_to(kept[room.target], room.requests);
     }
     for (const auto& record : problem.nodes) {
       if (record->node == nullptr) {
@@ -26,7 +26,7 @@ class FreeRoom {
       }
       model::ResourceList room = record->allocatable();
       model::subtract_from(room, record->pod_requests);
-      if (const auto found = held.find(record->name()); found != held.end()) {
+      if (const auto found = kept.find(record->name()); found != kept.end()) {
         model::subtract_from(room, found->second);
       }
       rooms_.push_back(std::move(room));

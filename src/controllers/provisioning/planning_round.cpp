@@ -1,9 +1,8 @@
 #include "controllers/provisioning/planning_round.hpp"
 
-#include "controllers/buffers/buffer_plans.hpp"
 #include "controllers/provisioning/free_room.hpp"
+#include "controllers/provisioning/open_demand.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
-#include "millwright/controllers/provisioning/holds.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 
 #include <algorithm>
@@ -16,17 +15,33 @@ bool is_growing(const model::NodePool& pool) {
   return !pool.meta.is_deleting() && !pool.replicas && model::is_true(pool.conditions, "Ready");
 }
 
-// A claim whose size is not known yet takes no more pods; those planned onto it are held there.
+// A claim whose size is not known yet takes no more pods; those planned onto it have their
+// room reserved.
 bool is_usable(const scheduling::NodeRecord& record) {
   return !record.marked_for_deletion && !record.fenced &&
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
+}
+
+// What a pod that its controller has not created yet will look like.
+scheduling::PodPtr expected_pod(const scheduling::GroupDemand& demand, std::int32_t index) {
+  auto pod = std::make_shared<model::Pod>(*demand.sample);
+  pod->meta.uid = "expected/" + demand.group.text() + "/" + std::to_string(index);
+  pod->meta.name += "-expected-" + std::to_string(index);
+  pod->spec.node_name.clear();
+  pod->status = {};
+  pod->status.phase = "Pending";
+  return pod;
 }
 
 // Fills a round, part by part.
 class RoundMaker {
  public:
   RoundMaker(Services& services, PlanningRound& round)
-      : services_(services), round_(round), snapshot_(*round.snapshot), problem_(round.problem) {}
+      : services_(services),
+        round_(round),
+        snapshot_(*round.snapshot),
+        problem_(round.problem),
+        open_(services, *round.snapshot) {}
 
   void add_nodes() {
     std::set<std::string_view> targets;
@@ -39,37 +54,44 @@ class RoundMaker {
         targets.insert(record->name());
       }
     }
-    for (const auto& hold : snapshot_.holds) {
-      if (targets.contains(hold.target)) {
-        held_.insert(hold.id());
-        problem_.holds.push_back(as_planned(hold));
+    for (const auto& reservation : snapshot_.reservations) {
+      if (targets.contains(reservation.target)) {
+        keep(reservation);
       }
     }
   }
 
-  void add_pending_pods(const IsSignalled& is_signalled) {
-    const auto bound_soon = pods_being_bound(services_);
+  void add_demand(const IsSignalled& is_signalled) {
     FreeRoom free_room(problem_);
-    for (const auto& pod : snapshot_.pending_pods) {
-      const bool signalled = is_signalled(*pod);
-      if (bound_soon.contains(pod->meta.uid)) {
-        round_.any_being_bound = round_.any_being_bound || signalled;
-      } else if (signalled || (is_untried(*pod) && !free_room.may_take(*pod))) {
-        add(pod, signalled);
-      }
-    }
-  }
-
-  void add_pods_that_lose_their_node() {
     const disruption::PodObstacles obstacles(snapshot_.disruption_budgets, services_.loop.now());
-    for (const auto& record : snapshot_.nodes) {
-      if (!record->marked_for_deletion) {
-        continue;
-      }
-      for (const auto& pod : record->pods) {
-        if (obstacles.is_currently_reschedulable(*pod) && scheduling::has_successor(*pod)) {
-          add(pod, true);
+    for (const auto& demand : snapshot_.demand) {
+      // In the order in which they are planned when there is room for some of them.
+      std::vector<scheduling::PodPtr> signalled;
+      std::vector<scheduling::PodPtr> others;
+      for (const auto& pod : demand.waiting) {
+        const bool known = is_signalled(*pod);
+        if (open_.is_being_bound(*pod)) {
+          round_.any_being_bound = round_.any_being_bound || known;
+        } else if (known) {
+          signalled.push_back(pod);
+        } else if (is_untried(*pod) && !free_room.may_take(*pod)) {
+          others.push_back(pod);
         }
+      }
+      std::copy_if(demand.leaving.begin(), demand.leaving.end(), std::back_inserter(signalled),
+                   [&](const auto& pod) { return obstacles.is_currently_reschedulable(*pod); });
+      const bool may_buy = !signalled.empty();
+      if (may_buy && !free_room.may_take(*demand.sample)) {
+        for (std::int32_t i = 0; i < demand.expected; ++i) {
+          others.push_back(expected_pod(demand, i));
+          round_.expected.insert(others.back()->meta.uid);
+        }
+      }
+      signalled.insert(signalled.end(), others.begin(), others.end());
+      const auto covered = static_cast<std::size_t>(open_.covered(demand.group));
+      signalled.resize(signalled.size() - std::min(signalled.size(), covered));
+      for (const auto& pod : signalled) {
+        add(pod, may_buy);
       }
     }
   }
@@ -93,13 +115,30 @@ class RoundMaker {
   }
 
  private:
-  void add(const scheduling::PodPtr& pod, bool signalled) {
-    if (held_.contains(hold_id(*pod)) || pod->meta.is_deleting()) {
-      return;
+  // A buffer's own room stays with the pods that stand for it.
+  void keep(const scheduling::Reservation& reservation) {
+    std::int32_t others = reservation.count;
+    if (reservation.of_buffer && services_.buffers != nullptr) {
+      for (const auto& uid : services_.buffers->placed_on(reservation, snapshot_)) {
+        if (others == 0) {
+          break;
+        }
+        problem_.kept.push_back(
+            {.target = reservation.target, .pod_uid = uid, .requests = reservation.requests});
+        --others;
+      }
     }
+    if (others > 0) {
+      problem_.kept.push_back({.target = reservation.target,
+                               .pod_uid = {},
+                               .requests = model::multiplied(reservation.requests, others)});
+    }
+  }
+
+  void add(const scheduling::PodPtr& pod, bool may_buy) {
     problem_.pods.push_back(pod);
     round_.pods.emplace(pod->meta.uid, pod);
-    if (signalled) {
+    if (may_buy) {
       round_.signalled.insert(pod->meta.uid);
     }
   }
@@ -108,25 +147,41 @@ class RoundMaker {
   PlanningRound& round_;
   const scheduling::Snapshot& snapshot_;
   scheduling::Problem& problem_;
-  std::set<scheduling::HoldId> held_;
+  OpenDemand open_;
 };
 
+bool is_same_pod(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
+  return a == b ||
+         (a->meta.uid == b->meta.uid && a->meta.labels == b->meta.labels && a->spec == b->spec);
+}
+
+bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
+  return a.pool == b.pool && a.types == b.types;
+}
+
 }  // namespace
+
+bool is_same_problem(const PlanningRound& a, const PlanningRound& b) {
+  const auto& x = a.problem;
+  const auto& y = b.problem;
+  const auto same = [](const auto& one, const auto& other, auto equal) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(), equal);
+  };
+  return x.nodes == y.nodes && x.counted_nodes == y.counted_nodes && x.kept == y.kept &&
+         x.daemon_sets == y.daemon_sets && same(x.pools, y.pools, is_same_pool) &&
+         same(x.pods, y.pods, is_same_pod) && a.signalled == b.signalled &&
+         a.snapshot->volume_claims == b.snapshot->volume_claims &&
+         a.snapshot->volumes == b.snapshot->volumes &&
+         a.snapshot->storage_classes == b.snapshot->storage_classes &&
+         a.snapshot->csi_nodes == b.snapshot->csi_nodes &&
+         a.snapshot->namespaces == b.snapshot->namespaces &&
+         a.snapshot->pod_selectors == b.snapshot->pod_selectors;
+}
 
 bool is_untried(const model::Pod& pod) {
   return pod.spec.scheduling_gates.empty() && pod.status.nominated_node_name.empty() &&
          !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod) && !pod.meta.is_deleting() &&
          model::find_condition(pod.status.conditions, "PodScheduled") == nullptr;
-}
-
-std::set<std::string, std::less<>> pods_being_bound(const Services& services) {
-  std::set<std::string, std::less<>> pods;
-  for (const auto& pass : services.ledger.passes(services.loop.now())) {
-    if (pass->everywhere || !pass->node_hashes.empty()) {
-      pods.insert(pass->pod_uid);
-    }
-  }
-  return pods;
 }
 
 bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_signalled) {
@@ -148,8 +203,7 @@ std::shared_ptr<PlanningRound> make_planning_round(Services& services,
   }
   RoundMaker maker(services, *round);
   maker.add_nodes();
-  maker.add_pending_pods(is_signalled);
-  maker.add_pods_that_lose_their_node();
+  maker.add_demand(is_signalled);
   if (round->signalled.empty() && !buffers_due) {
     round->problem.pods.clear();
     return round;

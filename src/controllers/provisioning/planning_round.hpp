@@ -18,17 +18,21 @@ struct PlanningRound {
   scheduling::Problem problem;
   std::map<std::string, scheduling::PodPtr, std::less<>> pods;  // by uid
   std::set<std::string, std::less<>> signalled;                 // uids that may cause a claim
+  std::set<std::string, std::less<>> expected;                  // uids of pods that are yet to come
   std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
   bool any_being_bound = false;  // a signalled pod was left out because of it
   scheduling::Plan plan;
 };
 
-// Whether a pending pod is known to have no room: only such pods cause a claim.
+// Whether a pending pod is known to have no room: only groups with such a pod cause a claim.
 using IsSignalled = std::function<bool(const model::Pod&)>;
 
 // The round has no pods when no plan is needed.
 std::shared_ptr<PlanningRound> make_planning_round(Services& services,
                                                    const IsSignalled& is_signalled);
+
+// A plan for the one would be a plan for the other.
+bool is_same_problem(const PlanningRound& a, const PlanningRound& b);
 
 // Whether there is something to plan for: a pod that kube-scheduler could not place, or one on a
 // node that is going.
@@ -36,9 +40,5 @@ bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_si
 
 // kube-scheduler has not tried the pod yet. It is planned along, but never causes a claim.
 bool is_untried(const model::Pod& pod);
-
-// Uids of pods that the extender let through moments ago: kube-scheduler is about to bind them,
-// even if an older report of Unschedulable arrives only now.
-std::set<std::string, std::less<>> pods_being_bound(const Services& services);
 
 }  // namespace millwright::controllers

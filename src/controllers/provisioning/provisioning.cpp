@@ -3,14 +3,15 @@
 #include "controllers/buffers/buffer_plans.hpp"
 #include "controllers/pools/pool_reports.hpp"
 #include "controllers/process/pace.hpp"
+#include "controllers/provisioning/draft_timer.hpp"
+#include "controllers/provisioning/open_demand.hpp"
 #include "controllers/provisioning/planning_round.hpp"
 #include "millwright/controllers/buffers/buffers.hpp"
-#include "millwright/controllers/provisioning/holds.hpp"
+#include "millwright/controllers/provisioning/reservations.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace millwright::controllers {
 namespace {
@@ -57,13 +58,15 @@ void log_plan(const base::Logger& log, const PlanningRound& round) {
 
 }  // namespace
 
-Provisioner::Provisioner(Services& services, Holds& holds)
+Provisioner::Provisioner(Services& services, Reservations& reservations)
     : services_(services.logging_to(services.log.with({{"controller", kName}}))),
-      holds_(holds),
+      reservations_(reservations),
       round_ids_(services.seed ^ std::hash<std::string_view>{}(kName)),
       signal_(services.loop),
       memory_(std::make_shared<scheduling::PlanMemory>()),
-      nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)) {}
+      nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)),
+      drafts_(
+          std::make_unique<DraftTimer>(services.options.draft_idle, services.options.draft_max)) {}
 Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
@@ -126,35 +129,75 @@ void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
                      ? node
                      : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
   if (record.initialized() || !record.managed()) {
-    holds_.has_room(pod->meta.uid);
+    reservations_.has_room(pod->meta.uid);
   } else {
-    services_.ledger.hold_all(
-        make_holds({pod}, record.name(), now + services_.options.registration_timeout));
+    services_.ledger.reserve_all(
+        reservations_for({pod}, record.name(), now + services_.options.registration_timeout));
   }
 }
 
-// Claims are created one after another, which takes a while on a busy API server; a pod that found
-// room meanwhile, or is about to, needs none any more.
-std::vector<scheduling::PodPtr> Provisioner::still_homeless(
-    const PlanningRound& round, const scheduling::PlannedClaim& planned) const {
-  const auto by_name = [](const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
-    return std::tie(a->meta.name, a->meta.namespace_) < std::tie(b->meta.name, b->meta.namespace_);
-  };
-  const auto now = services_.state.latest();
-  const auto& pending = now->pending_pods;
-  const auto binding = pods_being_bound(services_);
-  std::vector<scheduling::PodPtr> pods;
+// Claims are created one after another, which takes a while on a busy API server: pods may have
+// found room meanwhile, or be about to, or be gone.
+bool Provisioner::still_needed(const PlanningRound& round,
+                               const scheduling::PlannedClaim& planned) const {
+  std::map<scheduling::GroupId, std::int32_t> counts;
   for (const auto& uid : planned.pod_uids) {
-    const auto& pod = round.pods.at(uid);
-    const auto found = std::lower_bound(pending.begin(), pending.end(), pod, by_name);
-    const bool waits =
-        found != pending.end() && (*found)->meta.uid == uid && !binding.contains(uid);
-    if (waits || !pod->spec.node_name.empty()) {  // or it has to leave its node
-      pods.push_back(pod);
+    if (!round.virtual_uids.contains(uid)) {
+      ++counts[scheduling::group_of(*round.pods.at(uid))];
     }
   }
-  return pods;
+  const auto now = services_.state.snapshot();
+  const OpenDemand open(services_, *now);
+  return std::all_of(counts.begin(), counts.end(), [&](const auto& entry) {
+    const auto* demand = scheduling::find_demand(now->demand, entry.first);
+    return demand != nullptr && open.open(*demand) >= entry.second;
+  });
 }
+
+namespace {
+
+// Not even the smallest of its pods could be added to the machine that sets its price. Room for a
+// buffer waits for nobody.
+bool is_full(const PlanningRound& round, const scheduling::PlannedClaim& planned) {
+  if (std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(),
+                  [&](const auto& uid) { return round.virtual_uids.contains(uid); })) {
+    return true;
+  }
+  const auto& pools = round.problem.pools;
+  const auto pool = std::find_if(pools.begin(), pools.end(), [&](const auto& each) {
+    return each.pool->meta.name == planned.node_pool;
+  });
+  if (pool == pools.end() || planned.instance_types.empty()) {
+    return false;
+  }
+  const auto type = std::find_if(pool->types->begin(), pool->types->end(), [&](const auto& each) {
+    return each.name == planned.instance_types.front();
+  });
+  if (type == pool->types->end()) {
+    return false;
+  }
+  model::ResourceList left = type->allocatable();
+  model::subtract_from(left, planned.requests);
+  std::set<model::ResourceList> tried;
+  return std::none_of(planned.pod_uids.begin(), planned.pod_uids.end(), [&](const auto& uid) {
+    auto requests = scheduling::effective_requests(*round.pods.at(uid));
+    return tried.insert(requests).second && model::fits(requests, left);
+  });
+}
+
+DraftTimer::Drafts drafts_of(const PlanningRound& round) {
+  DraftTimer::Drafts drafts;
+  for (const auto& planned : round.plan.claims) {
+    if (!is_full(round, planned)) {
+      for (const auto& uid : planned.pod_uids) {
+        ++drafts[scheduling::group_of(*round.pods.at(uid))];
+      }
+    }
+  }
+  return drafts;
+}
+
+}  // namespace
 
 // What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
 // noted as they are created.
@@ -171,8 +214,8 @@ void Provisioner::place_buffers(const PlanningRound& round) {
   for (const auto& uid : round.virtual_uids) {
     const auto target = targets.find(uid);
     services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
-    keep_buffer_room(services_, uid);
   }
+  keep_buffer_room(services_);
 }
 
 void Provisioner::place_pods(const PlanningRound& round) {
@@ -182,7 +225,8 @@ void Provisioner::place_pods(const PlanningRound& round) {
   }
   for (const auto& placement : round.plan.placements) {
     const auto* name = std::get_if<std::string>(&placement.target);
-    if (name != nullptr && round.signalled.contains(placement.pod_uid)) {
+    if (name != nullptr && round.signalled.contains(placement.pod_uid) &&
+        !round.expected.contains(placement.pod_uid)) {
       place_on_existing(*records.at(*name), round.pods.at(placement.pod_uid));
     }
   }
@@ -192,7 +236,7 @@ void Provisioner::report_refusals(const PlanningRound& round) {
   std::erase_if(refusals_, [&](const auto& item) { return !round.pods.contains(item.first); });
   std::size_t unschedulable = 0;
   for (const auto& refusal : round.plan.refusals) {
-    if (round.signalled.contains(refusal.pod_uid)) {
+    if (round.signalled.contains(refusal.pod_uid) && !round.expected.contains(refusal.pod_uid)) {
       ++unschedulable;
       report_refusal(services_, *round.pods.at(refusal.pod_uid), refusal, refusals_);
     }
@@ -202,35 +246,38 @@ void Provisioner::report_refusals(const PlanningRound& round) {
                         static_cast<double>(unschedulable));
 }
 
-base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round) {
-  place_pods(*round);
-  report_refusals(*round);
-  place_buffers(*round);
+// False when the plan has to be made again: a claim could not be created, or is not needed as it
+// was planned.
+base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
+                                        bool drafts_too) {
   bool complete = true;
   for (const auto& planned : round->plan.claims) {
-    const bool bought = co_await buy(round, planned);
-    complete = complete && bought;
+    if (is_full(*round, planned) != drafts_too) {
+      const bool bought = co_await buy(round, planned);
+      complete = complete && bought;
+    }
   }
   co_return complete;
 }
 
-// False when the plan has to be made again: the claim could not be created, or not for all of its
-// pods.
 base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                                   scheduling::PlannedClaim planned) {
   const auto pool = find_pool(*round->snapshot, planned.node_pool);
-  const auto pods = still_homeless(*round, planned);
-  const auto virtual_pods =
-      std::count_if(planned.pod_uids.begin(), planned.pod_uids.end(),
-                    [&](const auto& uid) { return round->virtual_uids.contains(uid); });
   const bool wanted =
-      virtual_pods > 0 || std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
-        return round->signalled.contains(pod->meta.uid);
+      std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(), [&](const auto& uid) {
+        return round->virtual_uids.contains(uid) || round->signalled.contains(uid);
       });
-  const bool complete =
-      pods.size() + static_cast<std::size_t>(virtual_pods) == planned.pod_uids.size();
   if (!wanted || !pool) {
-    co_return complete;
+    co_return true;
+  }
+  if (!still_needed(*round, planned)) {
+    co_return false;
+  }
+  std::vector<scheduling::PodPtr> pods;
+  for (const auto& uid : planned.pod_uids) {
+    if (!round->virtual_uids.contains(uid)) {
+      pods.push_back(round->pods.at(uid));
+    }
   }
   NewClaim wanted_claim{.planned = planned, .pool = pool, .pods = pods, .reason = "provisioned"};
   auto created = co_await create_claim(services_, std::move(wanted_claim));
@@ -240,25 +287,19 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     co_return false;
   }
   for (const auto& pod : pods) {
-    nominate(*pod, "nodeclaim/" + (*created)->meta.name);
+    if (!round->expected.contains(pod->meta.uid)) {
+      nominate(*pod, "nodeclaim/" + (*created)->meta.name);
+    }
   }
   for (const auto& uid : planned.pod_uids) {
     if (round->virtual_uids.contains(uid)) {
       services_.buffers->place(uid, (*created)->meta.name);
     }
   }
-  co_return complete;
+  co_return true;
 }
 
-base::Task<bool> Provisioner::plan_once() {
-  holds_.inherit();
-  const auto round = make_planning_round(services_, signalled());
-  std::erase_if(refused_pods_, [&](const auto& uid) {
-    return !round->pods.contains(uid);  // bound, held or gone since
-  });
-  if (round->problem.pods.empty()) {
-    co_return !round->any_being_bound;
-  }
+base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
   if (services_.buffers != nullptr) {
     services_.buffers->planned();
   }
@@ -278,8 +319,54 @@ base::Task<bool> Provisioner::plan_once() {
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());
   log_plan(services_.log, *round);
-  const bool complete = co_await carry_out(round);
-  co_return complete && !round->any_being_bound;
+  place_pods(*round);
+  report_refusals(*round);
+  place_buffers(*round);
+}
+
+void Provisioner::forget_settled(const scheduling::Snapshot& snapshot) {
+  if (refused_pods_.empty()) {
+    return;
+  }
+  std::set<std::string_view> pending;
+  for (const auto& pod : snapshot.pending_pods) {
+    pending.insert(pod->meta.uid);
+  }
+  std::erase_if(refused_pods_, [&](const auto& uid) { return !pending.contains(uid); });
+}
+
+base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
+  auto round = make_planning_round(services_, signalled());
+  forget_settled(*round->snapshot);
+  const auto again = [&round](bool complete) {
+    return complete && !round->any_being_bound ? std::nullopt
+                                               : std::optional<base::Duration>(kProvisioningResync);
+  };
+  if (round->problem.pods.empty()) {
+    last_.reset();
+    drafts_->update({}, services_.loop.now());
+    co_return again(true);
+  }
+  bool complete = true;
+  if (last_ != nullptr && is_same_problem(*last_, *round)) {
+    round->plan = last_->plan;
+  } else {
+    co_await make_plan(round);
+    complete = co_await carry_out(round, false);
+  }
+  last_ = complete ? round : nullptr;
+  drafts_->update(drafts_of(*round), services_.loop.now());
+  const auto due = drafts_->due();
+  if (due && *due > services_.loop.now()) {
+    const base::Duration left = *due - services_.loop.now();
+    co_return std::min(left, again(complete).value_or(left));
+  }
+  const bool drafts_complete = co_await carry_out(round, true);
+  drafts_->update({}, services_.loop.now());
+  if (!round->plan.claims.empty()) {
+    last_.reset();
+  }
+  co_return again(complete && drafts_complete);
 }
 
 bool Provisioner::any_untried() const {
@@ -313,8 +400,7 @@ base::Task<void> Provisioner::run(std::stop_token stop) {
     // What arrived together is planned together.
     co_await base::yield(services_.loop);
     co_await gather(stop);
-    const bool complete = co_await plan_once();
-    retry = complete ? std::nullopt : std::optional<base::Duration>(kProvisioningResync);
+    retry = co_await plan_once();
   }
 }
 

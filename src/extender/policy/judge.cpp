@@ -3,15 +3,17 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace millwright::extender {
 namespace {
 
-using cluster::HoldList;
+using cluster::ReservationList;
 
-const HoldList* holds_on(const cluster::LedgerView& ledger, std::string_view target) {
-  const auto found = ledger.holds_by_target.find(target);
-  return found == ledger.holds_by_target.end() ? nullptr : &found->second;
+const ReservationList* reserved_on(const cluster::LedgerView& ledger, std::string_view target) {
+  const auto found = ledger.by_target.find(target);
+  return found == ledger.by_target.end() ? nullptr : &found->second;
 }
 
 bool runs_there(const scheduling::NodeRecord& node, std::string_view pod_uid) {
@@ -37,10 +39,11 @@ class Room {
     return model::get(all, resource) - model::get(node_.pod_requests, resource) +
            model::get(freed_, resource) - model::get(taken_, resource);
   }
-  // kube-scheduler has found room for the request; only what is held can make it too little.
-  bool lacks(const model::ResourceList& requests, const model::ResourceList& held) const {
+  // kube-scheduler has found room for the request; only what is kept for others can make it
+  // too little.
+  bool lacks(const model::ResourceList& requests, const model::ResourceList& others) const {
     return std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
-      const model::Quantity kept = model::get(held, request.first);
+      const model::Quantity kept = model::get(others, request.first);
       return request.second.milli() > 0 && kept.milli() > 0 &&
              free(request.first) - kept < request.second;
     });
@@ -53,61 +56,126 @@ class Room {
   model::ResourceList taken_;
 };
 
-// The lists of holds that concern the node: under its name and, should the ledger not have
+// The lists of reservations that concern the node: under its name and, should the ledger not have
 // followed yet, under its claim's.
 template <class Visit>
-void visit_holds(const cluster::LedgerView& ledger, const scheduling::NodeRecord& node,
-                 Visit visit) {
-  if (const HoldList* const holds = holds_on(ledger, node.name())) {
-    visit(*holds);
+void visit_reservations(const cluster::LedgerView& ledger, const scheduling::NodeRecord& node,
+                        Visit visit) {
+  if (const ReservationList* const list = reserved_on(ledger, node.name())) {
+    visit(*list);
   }
   if (node.node != nullptr && node.claim != nullptr && node.claim_name() != node.name()) {
-    if (const HoldList* const holds = holds_on(ledger, node.claim_name())) {
-      visit(*holds);
+    if (const ReservationList* const list = reserved_on(ledger, node.claim_name())) {
+      visit(*list);
     }
   }
 }
 
-std::optional<base::TimePoint> true_since(const std::vector<model::Condition>& conditions,
-                                          std::string_view type) {
-  const model::Condition* const condition = model::find_condition(conditions, type);
-  if (condition == nullptr || condition->status != model::ConditionStatus::True) {
-    return std::nullopt;
-  }
-  return condition->last_transition_time;
-}
-
 }  // namespace
 
-bool is_past_grace(const scheduling::NodeRecord& node, const Policy& policy, base::TimePoint now) {
-  if (node.node == nullptr) {
-    return false;
+Judge::Judge(const PodFacts& pod, const Scene& scene)
+    : pod_(pod), scene_(scene), ledger_(*scene.seen.ledger) {
+  if (!pod_.is_daemon) {
+    find_targets();
+    keeps_ = !targets_.empty() && scene_.policy.pods_keep_to_their_room && whole_need_is_reserved();
   }
-  auto since = true_since(node.node->conditions, model::kReady);
-  if (node.claim != nullptr) {
-    const auto initialized = true_since(node.claim->conditions, model::kInitialized);
-    since = since && initialized ? std::max(since, initialized) : std::nullopt;
+}
+
+// Those that may still take the pod.
+void Judge::find_targets() {
+  for (const std::string& name : ledger_.targets_of(pod_.group)) {
+    const scheduling::Reservation& reservation = *ledger_.find(pod_.group, name);
+    const IndexedNode* const indexed = scene_.seen.nodes->find_target(name);
+    const scheduling::NodeRecord* const node = indexed == nullptr ? nullptr : indexed->record.get();
+    const bool is_over = reservation.until <= scene_.now || ledger_.fences_by_node.contains(name) ||
+                         (node != nullptr && node->marked_for_deletion);
+    if (!is_over) {
+      awaits_node_ = awaits_node_ || node == nullptr || node->node == nullptr;
+      targets_.push_back({.name = node == nullptr ? name : node->name(),
+                          .node = node,
+                          .count = reservation.count});
+    }
   }
-  return since && now >= *since + policy.hold_after_ready;
+  std::sort(targets_.begin(), targets_.end(),
+            [](const Target& a, const Target& b) { return a.name < b.name; });
 }
 
-Judge::Judge(const PodFacts& pod, const Scene& scene, const scheduling::NodeRecord* own_target)
-    : pod_(pod), scene_(scene), hold_(scene.ledger.hold_of(pod.uid)) {
-  const bool is_over =
-      hold_ == nullptr || hold_->deadline <= scene.now ||
-      scene.ledger.fences_by_node.contains(hold_->target) ||
-      (own_target != nullptr &&
-       (own_target->marked_for_deletion || is_past_grace(*own_target, scene.policy, scene.now)));
-  own_ = is_over ? nullptr : hold_;
+// Not while more of the group's pods may go elsewhere than are on their way there.
+bool Judge::whole_need_is_reserved() const {
+  const auto* const demand = scheduling::find_demand(scene_.seen.snapshot().demand, pod_.group);
+  const std::int32_t reserved =
+      std::accumulate(targets_.begin(), targets_.end(), 0,
+                      [](std::int32_t sum, const Target& target) { return sum + target.count; });
+  const std::int32_t beyond = (demand == nullptr ? 0 : demand->needed()) - reserved;
+  if (beyond <= 0) {
+    return true;
+  }
+  const auto elsewhere =
+      std::count_if(scene_.passes.begin(), scene_.passes.end(), [&](const cluster::PassPtr& pass) {
+        const bool waits =
+            std::any_of(demand->waiting.begin(), demand->waiting.end(),
+                        [&](const auto& pod) { return pod->meta.uid == pass->pod_uid; });
+        const auto is_own = [this](std::uint64_t hash) {
+          return std::any_of(targets_.begin(), targets_.end(), [hash](const Target& target) {
+            return cluster::Ledger::node_hash(target.name) == hash;
+          });
+        };
+        return pass->group == pod_.group && waits &&
+               !std::all_of(pass->node_hashes.begin(), pass->node_hashes.end(), is_own);
+      });
+  return elsewhere >= beyond;
 }
 
-bool Judge::keeps_to_its_hold() const {
-  return own_ != nullptr && scene_.policy.pods_keep_to_their_hold && !pod_.is_daemon;
+const Judge::Target* Judge::find_target(std::string_view node_name) const {
+  const auto found =
+      std::partition_point(targets_.begin(), targets_.end(),
+                           [node_name](const Target& target) { return target.name < node_name; });
+  return found != targets_.end() && found->name == node_name ? &*found : nullptr;
 }
 
-bool Judge::is_own_target(const scheduling::NodeRecord* node, std::string_view node_name) const {
-  return own_ != nullptr &&
-         (own_->target == node_name || (node != nullptr && own_->target == node->claim_name()));
+bool Judge::is_own_target(std::string_view node_name) const {
+  return find_target(node_name) != nullptr;
+}
+
+// Pods of the group that are on their way to the target.
+std::int32_t Judge::coming_to(const Target& target) const {
+  const std::uint64_t hash = cluster::Ledger::node_hash(target.name);
+  return static_cast<std::int32_t>(
+      std::count_if(scene_.passes.begin(), scene_.passes.end(), [&](const cluster::PassPtr& pass) {
+        return pass->group == pod_.group && !pass->everywhere && pass->may_land_on(hash) &&
+               !(target.node != nullptr && runs_there(*target.node, pass->pod_uid));
+      }));
+}
+
+// The one with most room left for the group.
+void Judge::choose_among(const std::vector<std::string_view>& offered) {
+  if (!scene_.policy.pods_keep_to_their_room) {
+    return;
+  }
+  std::int32_t most = 0;
+  for (const Target& target : targets_) {
+    if (std::find(offered.begin(), offered.end(), target.name) == offered.end()) {
+      continue;
+    }
+    const std::int32_t left = target.count - coming_to(target);
+    if (left > most) {
+      most = left;
+      chosen_ = target.name;
+    }
+  }
+}
+
+std::vector<std::string> Judge::ready_targets_beside(
+    const std::vector<std::string_view>& offered) const {
+  std::vector<std::string> names;
+  for (const Target& target : targets_) {
+    if (target.node != nullptr && target.node->node != nullptr && target.node->initialized() &&
+        model::is_true(target.node->node->conditions, model::kReady) &&
+        std::find(offered.begin(), offered.end(), target.name) == offered.end()) {
+      names.push_back(target.name);
+    }
+  }
+  return names;
 }
 
 std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* node,
@@ -116,57 +184,56 @@ std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* nod
   if (pod_.is_daemon) {
     return std::nullopt;
   }
-  if (scene_.ledger.fences_by_node.contains(node_name) ||
+  if (ledger_.fences_by_node.contains(node_name) ||
       (node != nullptr && node->marked_for_deletion)) {
     return kBeingRemoved;
   }
-  if (is_own_target(node, node_name)) {
+  if (!chosen_.empty() && chosen_ == node_name) {
     return std::nullopt;
   }
-  if (node != nullptr && keeps_to_its_hold()) {
-    return kHeldElsewhere;
+  const Target* const own = find_target(node_name);
+  if (own != nullptr && chosen_.empty() && own->count > coming_to(*own)) {
+    return std::nullopt;
+  }
+  // A node that is not known may be one of the pod's own that is known as a claim only.
+  if ((node != nullptr || !awaits_node_) && keeps_to_its_room()) {
+    return kReservedElsewhere;
   }
   if (node != nullptr && lacks_room(*node, freed)) {
-    return kHeldForOthers;
+    return kReservedForOthers;
   }
   return std::nullopt;
 }
 
-bool Judge::counts(const scheduling::Hold& hold) const {
-  if (hold.is_of(pod_.uid) || hold.deadline <= scene_.now ||
-      (only_buffers_count_ && hold.kind != scheduling::HoldKind::Buffer)) {
+bool Judge::counts(const scheduling::Reservation& reservation) const {
+  if (reservation.until <= scene_.now ||
+      (scene_.policy.priority_overrides_reservations && pod_.priority > reservation.priority)) {
     return false;
   }
-  if (scene_.policy.priority_overrides_holds && pod_.priority > hold.priority) {
-    return false;
-  }
-  // The pod may be the very successor that the room is kept for.
-  return pod_.owner_uid.empty() || hold.owner_uid != pod_.owner_uid ||
-         hold.kind == scheduling::HoldKind::Pod;
+  return !reservation.group.includes(pod_.group);
 }
 
 // Without looking at each.
-bool Judge::all_count(const HoldList& holds) const {
-  const HoldList::Summary& summary = holds.summary();
-  const bool own = hold_ != nullptr && hold_->target == holds.front().target;
+bool Judge::all_count(const ReservationList& reservations) const {
+  const ReservationList::Summary& summary = reservations.summary();
   const bool lower =
-      scene_.policy.priority_overrides_holds && pod_.priority > summary.lowest_priority;
-  return !own && !lower && !only_buffers_count_ && summary.earliest_deadline > scene_.now &&
-         (!summary.awaits_heir || pod_.owner_uid.empty());
+      scene_.policy.priority_overrides_reservations && pod_.priority > summary.lowest_priority;
+  return !lower && summary.earliest_end > scene_.now && !summary.any_whole_owner &&
+         reservations.find(pod_.group) == nullptr;
 }
 
-const model::ResourceList& Judge::held_for_others(const scheduling::NodeRecord& node,
-                                                  model::ResourceList& scratch) const {
+const model::ResourceList& Judge::reserved_for_others(const scheduling::NodeRecord& node,
+                                                      model::ResourceList& scratch) const {
   const model::ResourceList* shared = nullptr;
   scratch.clear();
-  visit_holds(scene_.ledger, node, [&](const HoldList& holds) {
-    if (shared == nullptr && scratch.empty() && all_count(holds)) {
-      shared = &holds.summary().requests;
+  visit_reservations(ledger_, node, [&](const ReservationList& reservations) {
+    if (shared == nullptr && scratch.empty() && all_count(reservations)) {
+      shared = &reservations.summary().requests;
       return;
     }
-    for (const scheduling::Hold& hold : holds) {
-      if (counts(hold)) {
-        model::add_to(scratch, hold.requests);
+    for (const scheduling::Reservation& reservation : reservations) {
+      if (counts(reservation)) {
+        model::add_to(scratch, model::multiplied(reservation.requests, reservation.count));
       }
     }
   });
@@ -177,81 +244,67 @@ const model::ResourceList& Judge::held_for_others(const scheduling::NodeRecord& 
   return shared == nullptr ? scratch : *shared;
 }
 
-model::ResourceList Judge::awaited(const scheduling::NodeRecord& node) const {
-  model::ResourceList held;
-  visit_holds(scene_.ledger, node, [&](const HoldList& holds) {
-    for (const scheduling::Hold& hold : holds) {
-      const bool arrived = hold.kind == scheduling::HoldKind::Pod && runs_there(node, hold.pod_uid);
-      if (counts(hold) && !arrived) {
-        model::add_to(held, hold.requests);
-      }
-    }
-  });
-  return held;
-}
-
 bool Judge::lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed) {
   model::ResourceList scratch;
-  if (held_for_others(node, scratch).empty()) {
-    return false;
-  }
-  only_buffers_count_ = is_past_grace(node, scene_.policy, scene_.now);
-  const bool lacks = lacks_room_beside_holds(node, freed);
-  only_buffers_count_ = false;
-  return lacks;
-}
-
-bool Judge::lacks_room_beside_holds(const scheduling::NodeRecord& node,
-                                    const model::ResourceList& freed) {
-  model::ResourceList scratch;
-  const model::ResourceList& held = held_for_others(node, scratch);
-  if (held.empty()) {
+  const model::ResourceList& others = reserved_for_others(node, scratch);
+  if (others.empty()) {
     return false;
   }
   Room room(node, freed);
-  if (scene_.daemons != nullptr && scene_.snapshot != nullptr) {
-    room.take(scene_.daemons->missing(node, *scene_.snapshot));
+  if (scene_.daemons != nullptr) {
+    room.take(scene_.daemons->missing(node, scene_.seen.snapshot()));
   }
   // From the cheapest question to the dearest; most nodes are done after the first.
-  if (room.lacks(pod_.requests, held)) {
-    return room.lacks(pod_.requests, awaited(node));
+  if (room.lacks(pod_.requests, others)) {
+    return true;
   }
-  if (scene_.attempts == nullptr) {
+  if (scene_.passes.empty()) {
     return false;
   }
-  Room crowded = room;
-  crowded.take(in_flight(node, true));
-  if (!crowded.lacks(pod_.requests, held)) {
-    return false;
-  }
-  room.take(in_flight(node, false));
-  return room.lacks(pod_.requests, awaited(node));
-}
-
-// What pods that were let through may still take from the node. Those with a hold here are counted
-// by it, those that are here already by their binding.
-model::ResourceList Judge::in_flight(const scheduling::NodeRecord& node, bool anywhere) {
-  if (!passes_) {
-    passes_ = scene_.attempts->passes(scene_.now);
-    std::erase_if(*passes_, [this](const auto& pass) { return pass->pod_uid == pod_.uid; });
+  if (!all_passes_) {
     all_passes_.emplace();
-    for (const cluster::PassPtr& pass : *passes_) {
+    for (const cluster::PassPtr& pass : scene_.passes) {
       model::add_to(*all_passes_, pass->requests);
     }
   }
-  if (anywhere) {
-    return *all_passes_;
+  Room crowded = room;
+  crowded.take(*all_passes_);
+  if (!crowded.lacks(pod_.requests, others)) {
+    return false;
   }
+  room.take(in_flight(node));
+  return room.lacks(pod_.requests, others);
+}
+
+// What the pod of the attempt would use on the node: room of its group, else of its controller's.
+const scheduling::Reservation* Judge::used_by(const cluster::Pass& pass,
+                                              const scheduling::NodeRecord& node) const {
+  const auto whole_owner = scheduling::GroupId::of_owner(pass.group.owner_uid());
+  for (const std::string& target : {node.name(), node.claim_name()}) {
+    for (const auto* group : {&pass.group, &whole_owner}) {
+      if (const auto* const found = ledger_.find(*group, target)) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// What pods that were let through may still take from the node, beside what is reserved there for
+// their groups. Those that are here already are counted by their binding.
+model::ResourceList Judge::in_flight(const scheduling::NodeRecord& node) const {
   model::ResourceList total;
+  std::map<std::string_view, std::int32_t> by_group;
   const std::uint64_t hash = cluster::Ledger::node_hash(node.name());
-  for (const cluster::PassPtr& pass : *passes_) {
+  for (const cluster::PassPtr& pass : scene_.passes) {
     if (!pass->may_land_on(hash) || runs_there(node, pass->pod_uid)) {
       continue;
     }
-    const scheduling::Hold* const hold = scene_.ledger.hold_of(pass->pod_uid);
-    const bool held_here = hold != nullptr && hold->deadline > scene_.now &&
-                           (hold->target == node.name() || hold->target == node.claim_name());
-    if (!held_here) {
+    const std::int32_t before = by_group[pass->group.text()]++;
+    const scheduling::Reservation* const reservation = used_by(*pass, node);
+    const bool uses_it =
+        reservation != nullptr && counts(*reservation) && before < reservation->count;
+    if (!uses_it) {
       model::add_to(total, pass->requests);
     }
   }

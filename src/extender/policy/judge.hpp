@@ -2,6 +2,7 @@
 #pragma once
 
 #include "extender/policy/daemon_room.hpp"
+#include "extender/policy/policy_snapshot.hpp"
 #include "millwright/extender/extender.hpp"
 
 #include <optional>
@@ -10,55 +11,65 @@
 
 namespace millwright::extender {
 
-// What a Judge decides from. Take the ledger's view before the snapshot: then a pod whose hold has
-// ended is in the snapshot.
+// What a Judge decides from.
 struct Scene {
-  const cluster::LedgerView& ledger;
+  const PolicySnapshot& seen;
   const Policy& policy;
   base::TimePoint now;
-  const scheduling::Snapshot* snapshot = nullptr;  // for DaemonSets; may be missing
   DaemonRoom* daemons = nullptr;
-  const cluster::Ledger* attempts = nullptr;
+  // In flight, the pod's own left out. Read before `seen`: a pod that was bound in between is then
+  // in both, and not in neither.
+  std::vector<cluster::PassPtr> passes = {};
 };
 
 class Judge {
  public:
-  // `own_target` is the node that holds room for the pod; nullptr when the caller knows none.
-  Judge(const PodFacts& pod, const Scene& scene, const scheduling::NodeRecord* own_target);
+  Judge(const PodFacts& pod, const Scene& scene);
 
+  // Of the nodes that kube-scheduler asks about, the pod will use one that keeps room for it, if
+  // there is one. Call it before refusal().
+  void choose_among(const std::vector<std::string_view>& offered);
   // Why the node is refused; nullopt when it is not. `freed` is what preemption would free there.
   std::optional<std::string_view> refusal(const scheduling::NodeRecord* node,
                                           std::string_view node_name,
                                           const model::ResourceList& freed = {});
-  // The pod has a live hold and must use it: every other node that is known refuses it.
-  bool keeps_to_its_hold() const;
+  // Every other node that is known refuses it: it goes to the chosen one, or the whole need of its
+  // group is reserved.
+  bool keeps_to_its_room() const { return keeps_ || !chosen_.empty(); }
+  bool has_targets() const { return !targets_.empty(); }
   // The node keeps room for the pod.
-  bool is_own_target(const scheduling::NodeRecord* node, std::string_view node_name) const;
-  // What live holds keep on the node for other pods. The result may refer to `scratch`.
-  const model::ResourceList& held_for_others(const scheduling::NodeRecord& node,
-                                             model::ResourceList& scratch) const;
+  bool is_own_target(std::string_view node_name) const;
+  // Nodes that keep room for the pod and are up, but were not offered.
+  std::vector<std::string> ready_targets_beside(const std::vector<std::string_view>& offered) const;
+  // What live reservations keep on the node for other pods. The result may refer to `scratch`.
+  const model::ResourceList& reserved_for_others(const scheduling::NodeRecord& node,
+                                                 model::ResourceList& scratch) const;
 
  private:
-  bool counts(const scheduling::Hold& hold) const;
-  bool all_count(const cluster::HoldList& holds) const;
-  // What holds keep for pods that are not on the node yet.
-  model::ResourceList awaited(const scheduling::NodeRecord& node) const;
+  struct Target {
+    std::string name;  // the node's, or the claim's while it has none
+    const scheduling::NodeRecord* node = nullptr;
+    std::int32_t count = 0;
+  };
+  void find_targets();
+  bool whole_need_is_reserved() const;
+  std::int32_t coming_to(const Target& target) const;
+  bool counts(const scheduling::Reservation& reservation) const;
+  bool all_count(const cluster::ReservationList& reservations) const;
   bool lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed);
-  bool lacks_room_beside_holds(const scheduling::NodeRecord& node,
-                               const model::ResourceList& freed);
-  model::ResourceList in_flight(const scheduling::NodeRecord& node, bool anywhere);
+  model::ResourceList in_flight(const scheduling::NodeRecord& node) const;
+  const scheduling::Reservation* used_by(const cluster::Pass& pass,
+                                         const scheduling::NodeRecord& node) const;
+  const Target* find_target(std::string_view node_name) const;
 
   const PodFacts& pod_;
   const Scene& scene_;
-  const scheduling::Hold* hold_ = nullptr;  // the pod's, live or not
-  const scheduling::Hold* own_ = nullptr;   // the same, when it is live
-  // The node is past its grace: only holds of CapacityBuffers still count.
-  bool only_buffers_count_ = false;
-  std::optional<std::vector<cluster::PassPtr>> passes_;
+  const cluster::LedgerView& ledger_;
+  std::vector<Target> targets_;  // of the pod's group, live; sorted by name
+  bool awaits_node_ = false;     // some of them has no node yet
+  bool keeps_ = false;
+  std::string_view chosen_;  // of `targets_`; empty: none
   std::optional<model::ResourceList> all_passes_;
 };
-
-// Holds no longer bind once the node has been able to run pods for Policy::hold_after_ready.
-bool is_past_grace(const scheduling::NodeRecord& node, const Policy& policy, base::TimePoint now);
 
 }  // namespace millwright::extender

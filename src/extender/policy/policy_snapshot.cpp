@@ -44,7 +44,7 @@ PolicySnapshot::PolicySnapshot(std::shared_ptr<const NodeIndex> the_nodes,
   for (const auto& [node, fence] : ledger->fences_by_node) {
     hashes.push_back(cluster::Ledger::node_hash(node));
   }
-  for (const auto& [target, holds] : ledger->holds_by_target) {
+  for (const auto& [target, reservations] : ledger->by_target) {
     hashes.push_back(cluster::Ledger::node_hash(target));
     // A name that the snapshot does not have may be that of a claim whose node it does have.
     all_watched_ = all_watched_ || nodes->find_target(target) == nullptr;

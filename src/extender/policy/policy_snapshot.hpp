@@ -23,7 +23,6 @@ class WatchList {
 };
 
 struct PolicySnapshot {
-  // Take the ledger's view before the snapshot: then a pod whose hold has ended is in the snapshot.
   PolicySnapshot(std::shared_ptr<const NodeIndex> the_nodes, cluster::LedgerViewPtr the_ledger);
 
   const scheduling::Snapshot& snapshot() const { return *nodes->snapshot(); }

@@ -8,9 +8,9 @@ namespace millwright::extender {
 
 inline constexpr int kMaxScore = 10;  // extender/v1 MaxExtenderPriority
 
-// 0 to 9, for a node that holds no room for the pod. A fuller node scores more, so that others
-// become empty and can be removed. A node that is being removed, may soon be, or expires soon
-// scores little.
+// 0 to 9, for a node where nothing is reserved for the pod's group. `held` is reserved there for
+// others. A fuller node scores more, so that others become empty and can be removed. A node that is
+// being removed, may soon be, or expires soon scores little.
 int packing_score(const IndexedNode& node, const PodFacts& pod, const model::ResourceList& held,
                   base::TimePoint now);
 

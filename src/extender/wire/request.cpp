@@ -123,13 +123,16 @@ class RequestReader {
 };
 
 PodFacts facts_of(const model::Pod& pod) {
-  const model::OwnerReference* const owner = pod.meta.controller();
+  const auto& volumes = pod.spec.volumes;
   return PodFacts{.uid = pod.meta.uid,
                   .key = model::key_of(pod.meta),
                   .priority = pod.spec.priority,
                   .requests = scheduling::effective_requests(pod),
                   .is_daemon = model::is_owned_by_daemonset(pod),
-                  .owner_uid = owner == nullptr ? std::string() : owner->uid};
+                  .group = scheduling::group_of(pod),
+                  .has_claims = std::any_of(volumes.begin(), volumes.end(), [](const auto& volume) {
+                    return volume.ephemeral || !volume.claim_name.empty();
+                  })};
 }
 
 const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,

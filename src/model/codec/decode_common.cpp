@@ -32,6 +32,13 @@ void read(const Reader& reader, ObjectMeta& out) {
   reader.field("ownerReferences", out.owner_references);
 }
 
+void read_slim(const Reader& object, ObjectMeta& out) {
+  object.field("metadata", out);
+  out.labels.clear();
+  out.annotations.clear();
+  out.owner_references.clear();
+}
+
 void read(const Reader& reader, Condition& out) {
   reader.field("type", out.type);
   std::string status;

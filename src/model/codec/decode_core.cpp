@@ -93,6 +93,22 @@ void read(const Reader& reader, Namespace& out) {
   reader.field("metadata", out.meta);
 }
 
+void read(const Reader& reader, ResourceQuota& out) {
+  read_slim(reader, out.meta);
+  reader.field("status.hard", out.hard);
+  reader.field("status.used", out.used);
+  const auto limits_to_some = [&out](const Reader& scopes) {
+    const auto* const list = scopes.value().if_array();
+    if (list == nullptr) {
+      scopes.expected("a list");
+      return;
+    }
+    out.scoped = out.scoped || !list->empty();
+  };
+  reader.at("spec.scopes", limits_to_some);
+  reader.at("spec.scopeSelector.matchExpressions", limits_to_some);
+}
+
 }  // namespace detail
 
 template <>
@@ -130,6 +146,10 @@ base::Result<DaemonSet> decode<DaemonSet>(const boost::json::value& json) {
 template <>
 base::Result<Namespace> decode<Namespace>(const boost::json::value& json) {
   return detail::decode_object<Namespace>("Namespace", json);
+}
+template <>
+base::Result<ResourceQuota> decode<ResourceQuota>(const boost::json::value& json) {
+  return detail::decode_object<ResourceQuota>("ResourceQuota", json);
 }
 
 }  // namespace millwright::model

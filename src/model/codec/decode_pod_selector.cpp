@@ -10,7 +10,7 @@ base::Result<PodSelector> decode_pod_selector(std::string_view kind,
   PodSelector out;
   out.kind = kind;
   detail::check_kind(reader, kind);
-  reader.field("metadata", out.meta);
+  detail::read_slim(reader, out.meta);
   // The two that are older than label selectors have a plain map of labels.
   if (kind == kServiceResource.kind || kind == kReplicationControllerResource.kind) {
     reader.at("spec.selector", [&out](const detail::Reader& selector) {
@@ -22,9 +22,6 @@ base::Result<PodSelector> decode_pod_selector(std::string_view kind,
   if (!problem.empty()) {
     return tl::unexpected(detail::object_error(kind, json, problem));
   }
-  out.meta.labels.clear();
-  out.meta.annotations.clear();
-  out.meta.owner_references.clear();
   return out;
 }
 

@@ -89,6 +89,8 @@ void read(const Reader& reader, Toleration& out);
 void read(const Reader& reader, SelectorRequirement& out);
 void read(const Reader& reader, LabelSelector& out);
 void read(const Reader& reader, NodeSelectorTerm& out);
+// The metadata of an object without labels, annotations and owners.
+void read_slim(const Reader& object, ObjectMeta& out);
 // An integer or text, as text.
 void read_int_or_string(const Reader& reader, std::string& out);
 

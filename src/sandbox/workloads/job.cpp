@@ -33,13 +33,10 @@ class JobController final : public Controller {
       expire(key, *job);
       return;
     }
-    const auto completions = integer(*job, "spec.completions", 1);
-    const bool complete = tally.succeeded >= completions;
+    const bool complete = is_complete(*job, tally);
     const bool failed = tally.failed > integer(*job, "spec.backoffLimit", 6);
     if (!complete && !failed && !boolean(*job, "spec.suspend")) {
-      const auto wanted =
-          std::min(integer(*job, "spec.parallelism", 1), completions - tally.succeeded);
-      for (auto i = tally.active; i < wanted; ++i) {
+      for (auto i = tally.active; i < wanted_pods(*job, tally); ++i) {
         add(context_, model::kPodResource, pod_from_template(*job));
       }
     }
@@ -70,6 +67,22 @@ class JobController final : public Controller {
     return tally;
   }
 
+  // Without completions the pods share a queue of work: once one has succeeded, the others end too.
+  static bool is_queue(const Json& job) { return find(job, "spec.completions") == nullptr; }
+
+  static bool is_complete(const Json& job, const Tally& tally) {
+    return is_queue(job) ? tally.succeeded > 0 && tally.active == 0
+                         : tally.succeeded >= integer(job, "spec.completions", 1);
+  }
+
+  static std::int64_t wanted_pods(const Json& job, const Tally& tally) {
+    const auto parallelism = integer(job, "spec.parallelism", 1);
+    if (is_queue(job)) {
+      return tally.succeeded > 0 ? 0 : parallelism;
+    }
+    return std::min(parallelism, integer(job, "spec.completions", 1) - tally.succeeded);
+  }
+
   static bool has_failed(const Json& job) {
     for (const auto& condition : items(job, "status.conditions")) {
       if (text(condition, "type") == "Failed" && text(condition, "status") == "True") {
@@ -96,7 +109,9 @@ class JobController final : public Controller {
     const auto now = context_.registry.now_text();
     edit(context_, model::kJobResource, key, Part::Status, [&](Json& json) {
       auto& status = make_object(json, "status");
-      if (!status.contains("startTime")) {
+      if (boolean(json, "spec.suspend")) {
+        status.erase("startTime");
+      } else if (!status.contains("startTime")) {
         status["startTime"] = now;
       }
       status["active"] = tally.active;

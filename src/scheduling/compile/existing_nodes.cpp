@@ -142,7 +142,7 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
   if (pods.volumes.size() > 1 && problem.surroundings) {
     take_volumes(*problem.surroundings);
   }
-  apply_holds(problem);
+  apply_kept_room(problem);
 }
 
 ExistingNode ExistingNodes::compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
@@ -225,8 +225,8 @@ void ExistingNodes::take_volumes(const Snapshot& surroundings) {
   }
 }
 
-void ExistingNodes::apply_holds(const Problem& problem) {
-  if (problem.holds.empty()) {
+void ExistingNodes::apply_kept_room(const Problem& problem) {
+  if (problem.kept.empty()) {
     return;
   }
   std::map<std::string_view, std::uint32_t> by_name;
@@ -241,29 +241,20 @@ void ExistingNodes::apply_holds(const Problem& problem) {
   for (std::uint32_t i = 0; i < pods_.pods.size(); ++i) {
     to_place.emplace(pods_.pods[i].pod->meta.uid, i);
   }
-  for (const Hold& hold : problem.holds) {
-    const auto target = by_name.find(hold.target);
+  for (const KeptRoom& kept : problem.kept) {
+    const auto target = by_name.find(kept.target);
     if (target == by_name.end()) {
       continue;
     }
-    const auto pod = to_place.find(hold.pod_uid);
-    if (hold.kind == HoldKind::Pod && pod != to_place.end()) {
+    if (const auto pod = to_place.find(kept.pod_uid); pod != to_place.end()) {
       promises_.emplace_back(pod->second, NodeId(target->second));
       continue;
     }
-    keep_for(nodes_[target->second], hold);
+    ExistingNode& node = nodes_[target->second];
+    node.promised = true;
+    subtract_from(node.room, pods_.columns.amounts(kept.requests));
   }
   std::sort(promises_.begin(), promises_.end());
-}
-
-void ExistingNodes::keep_for(ExistingNode& node, const Hold& hold) const {
-  const auto& bound = node.record->pods;
-  const bool arrived = std::any_of(bound.begin(), bound.end(),
-                                   [&](const PodPtr& pod) { return hold.is_of(pod->meta.uid); });
-  if (!arrived) {
-    node.promised = true;
-    subtract_from(node.room, pods_.columns.amounts(hold.requests));
-  }
 }
 
 }  // namespace millwright::scheduling

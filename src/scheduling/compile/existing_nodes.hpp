@@ -26,7 +26,7 @@ struct ExistingNode {
   Amounts room;             // left for pods of the problem
   HostPorts ports;          // taken, known only when some pod of the problem wants one
   VolumeSlots volumes;      // likewise
-  bool promised = false;    // some of the room is held for pods that are not in the problem
+  bool promised = false;    // some of the room is kept for pods that are not in the problem
 
   // Taints and node requirements.
   bool admits(const Constraint& constraint, const Rung& rung) const;
@@ -51,7 +51,7 @@ class ExistingNodes {
 
   // In the order they are tried: initialised ones first, then by name.
   const std::vector<ExistingNode>& nodes() const { return nodes_; }
-  // Pods of the problem with a hold, by index into PodClasses::pods, and the node of the hold.
+  // Pods of the problem that are promised a node, by index into PodClasses::pods, and the node.
   const std::vector<std::pair<std::uint32_t, NodeId>>& promises() const { return promises_; }
   std::vector<ExistingNode> release() && { return std::move(nodes_); }
 
@@ -60,10 +60,9 @@ class ExistingNodes {
                 std::span<const DaemonPod> daemons) const;
   ExistingNode compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
                        std::span<const DaemonPod> daemons) const;
-  void keep_for(ExistingNode& node, const Hold& hold) const;
   void take_ports();
   void take_volumes(const Snapshot& surroundings);
-  void apply_holds(const Problem& problem);
+  void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;
   std::vector<ExistingNode> nodes_;

@@ -23,8 +23,9 @@ enum class NodeValues : std::uint8_t {
 };
 
 // Pods and the nodes to put them on, as indices into PodClasses::pods and ExistingNodes::nodes(),
-// for Strategy::placed. Pods with rules about other pods, with holds or with preferences stay where
-// the packing has them. Empty when nothing can be saved, or when there is too much to look at.
+// for Strategy::placed. Pods with rules about other pods, with promised room or with preferences
+// stay where the packing has them. Empty when nothing can be saved, or when there is too much to
+// look at.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
     const CompiledProblem& compiled, Packing& packing, NodeValues by);
 

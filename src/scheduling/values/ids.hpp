@@ -35,7 +35,6 @@ class Id {
 using PodId = Id<struct PodTag>;      // PodClasses::pods
 using ClaimId = Id<struct ClaimTag>;  // ClaimDrafts::claims()
 using NodeId = Id<struct NodeTag>;    // ExistingNodes::nodes()
-using GroupId = Id<struct GroupTag>;  // TopologyGroups::groups()
 using KeyId = Id<struct KeyTag>;      // TopologyGroups::keys()
 using ShapeId = Id<struct ShapeTag>;  // ClaimShapes
 

@@ -24,18 +24,29 @@ model::ResourceList filled(const model::ResourceList& node, const model::Resourc
 
 }  // namespace
 
-SnapshotHolds::SnapshotHolds(std::vector<Hold> holds) {
-  std::sort(holds.begin(), holds.end(), [](const Hold& a, const Hold& b) {
-    return std::tie(a.target, a.kind, a.pod_uid) < std::tie(b.target, b.kind, b.pod_uid);
-  });
-  append(std::make_shared<const std::vector<Hold>>(std::move(holds)));
+SnapshotReservations::SnapshotReservations(std::vector<Reservation> reservations) {
+  std::sort(reservations.begin(), reservations.end(),
+            [](const Reservation& a, const Reservation& b) {
+              return std::tie(a.target, a.group) < std::tie(b.target, b.group);
+            });
+  append(std::make_shared<const std::vector<Reservation>>(std::move(reservations)));
 }
 
-void SnapshotHolds::append(List list) {
+void SnapshotReservations::append(List list) {
   if (!list->empty()) {
     size_ += list->size();
     lists_.push_back(std::move(list));
   }
+}
+
+std::map<GroupId, std::int32_t> reserved_by_group(const SnapshotReservations& reservations) {
+  std::map<GroupId, std::int32_t> counts;
+  for (const Reservation& reservation : reservations) {
+    if (!reservation.of_buffer) {
+      counts[reservation.group] += reservation.count;
+    }
+  }
+  return counts;
 }
 
 const std::string& NodeRecord::name() const {

@@ -7,6 +7,7 @@
 #include "millwright/extender/extender.hpp"
 #include "millwright/net/client.hpp"
 #include "millwright/net/server.hpp"
+#include "millwright/scheduling/solve.hpp"
 
 #include <boost/json.hpp>
 
@@ -31,6 +32,30 @@ std::string node_name(int i) {
   return "node-" + std::to_string(100'000 + i);
 }
 
+std::shared_ptr<const model::Pod> waiting_pod(const std::string& name) {
+  model::Pod pod;
+  pod.meta.namespace_ = "default";
+  pod.meta.name = name;
+  pod.meta.uid = name;
+  pod.status.phase = "Pending";
+  model::Container container;
+  container.requests = {{"cpu", model::Quantity::from_units(6)}};
+  pod.spec.containers.push_back(std::move(container));
+  return std::make_shared<const model::Pod>(std::move(pod));
+}
+
+// What is reserved for pods that do not wait would be freed.
+void reserve_for(const std::shared_ptr<const model::Pod>& pod, const std::string& node,
+                 cluster::State& state, cluster::Ledger& ledger) {
+  state.upsert(pod);
+  ledger.reserve({.group = scheduling::group_of(*pod),
+                  .target = node,
+                  .count = 1,
+                  .sample = model::key_of(pod->meta),
+                  .requests = scheduling::effective_requests(*pod),
+                  .until = base::TimePoint::max()});
+}
+
 void fill(cluster::State& state, cluster::Ledger& ledger, int nodes) {
   for (int i = 0; i < nodes; ++i) {
     model::Node node;
@@ -43,12 +68,7 @@ void fill(cluster::State& state, cluster::Ledger& ledger, int nodes) {
     node.capacity = node.allocatable;
     state.upsert(std::make_shared<const model::Node>(std::move(node)));
     if (i % 50 == 0) {
-      scheduling::Hold hold;
-      hold.pod_uid = "held-" + std::to_string(i);
-      hold.target = node_name(i);
-      hold.requests = {{"cpu", model::Quantity::from_units(6)}};
-      hold.deadline = base::TimePoint::max();
-      ledger.hold(std::move(hold));
+      reserve_for(waiting_pod("waiting-" + std::to_string(i)), node_name(i), state, ledger);
     }
     if (i % 100 == 1) {
       ledger.fence({.node = node_name(i), .reason = "Underutilized"});
@@ -88,7 +108,7 @@ int bench(int names) {
   cluster::State state(ledger);
   fill(state, ledger, names);
   base::RealLoop loop;
-  extender::Extender extender({.snapshot = [&] { return state.latest(); },
+  extender::Extender extender({.sight = [&] { return state.sight(); },
                                .ledger = &ledger,
                                .now = [&] { return loop.now(); }},
                               {});

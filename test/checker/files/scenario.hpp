@@ -23,8 +23,9 @@ base::Result<Scenario> read_scenario(std::string_view text);
 base::Result<Scenario> read_scenario_file(const std::string& path);
 
 // The problem as one JSON document a line; read_scenario makes the same problem of it, but for pod
-// uids (a pod's uid is its name) and names of claims that have a node (they get the node's). Holds
-// and fences are Millwright's own and are left out. Every pool must sell the same types.
+// uids (a pod's uid is its name) and names of claims that have a node (they get the node's).
+// Reservations and fences are Millwright's own and are left out. Every pool must sell the same
+// types.
 std::string write_scenario(const scheduling::Problem& problem, std::string_view title);
 
 }  // namespace millwright::checker

@@ -21,8 +21,8 @@ struct CheckOptions {
 // What is wrong with the plan, one sentence each; empty when nothing is.
 //
 // Every pod is placed or refused once. Pods are bound in the order of Placement::step by
-// kube-scheduler's filters: TaintToleration, NodeAffinity, NodeResourcesFit (DaemonSets and other
-// pods' holds included), NodePorts, VolumeBinding, NodeVolumeLimits, PodTopologySpread and
+// kube-scheduler's filters: TaintToleration, NodeAffinity, NodeResourcesFit (DaemonSets and
+// room kept for others included), NodePorts, VolumeBinding, NodeVolumeLimits, PodTopologySpread and
 // InterPodAffinity. Claims keep to their NodePool, its limits and minValues, and to reservations.
 std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});

@@ -14,7 +14,7 @@ struct Machine {
   std::string name;
   model::StringMap labels;
   std::vector<model::Taint> taints;
-  model::ResourceList allocatable;  // less what DaemonSets and holds of others keep
+  model::ResourceList allocatable;  // less what is kept for DaemonSets and others
   std::vector<const model::Pod*> pods;
   std::map<std::string, int> volume_limits;  // by CSI driver
   bool accepts_pods = true;                  // not fenced, not being removed

@@ -98,12 +98,10 @@ Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRec
       machine.pods.push_back(pod.get());
     }
   }
-  for (const auto& hold : problem.holds) {
-    const bool arrived = std::any_of(machine.pods.begin(), machine.pods.end(),
-                                     [&](auto* pod) { return pod->meta.uid == hold.pod_uid; });
-    if ((hold.target == record.name() || hold.target == record.claim_name()) && !arrived &&
-        !moving.contains(hold.pod_uid)) {
-      model::subtract_from(machine.allocatable, hold.requests);
+  for (const auto& kept : problem.kept) {
+    if ((kept.target == record.name() || kept.target == record.claim_name()) &&
+        !moving.contains(kept.pod_uid)) {
+      model::subtract_from(machine.allocatable, kept.requests);
     }
   }
   model::ResourceList expected = daemons_on(problem, machine);

@@ -28,8 +28,8 @@ model::ResourceList daemons_on(const scheduling::Problem& problem, const Machine
 // A claim that may become any node of the pool.
 scheduling::PlannedClaim anything_of(const scheduling::PoolOption& option);
 
-// A node with the pods that stay on it, less what DaemonSets and holds of others keep. `usable`:
-// the problem lets pods go there.
+// A node with the pods that stay on it, less what is kept for DaemonSets and other pods.
+// `usable`: the problem lets pods go there.
 Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRecord& record,
                    bool usable);
 

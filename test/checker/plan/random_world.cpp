@@ -50,7 +50,7 @@ class World {
     if (once_in(3)) {
       problem_.daemon_sets.push_back(daemon_set("daemon", pod("d").cpu("200m").memory("64Mi")));
     }
-    add_holds();
+    add_kept_room();
     problem_.options.preferences =
         once_in(3) ? PreferencePolicy::Ignore : PreferencePolicy::Respect;
     problem_.options.min_values =
@@ -333,20 +333,20 @@ class World {
     }
   }
 
-  void add_holds() {
+  void add_kept_room() {
     if (problem_.pods.empty() || problem_.nodes.empty() || !once_in(3)) {
       return;
     }
     for (int i = 0; i < 3; ++i) {
       const auto& pod = problem_.pods[random_() % problem_.pods.size()];
       const auto& node = problem_.nodes[random_() % problem_.nodes.size()];
-      problem_.holds.push_back({.pod_uid = pod->meta.uid,
-                                .target = node->name(),
-                                .requests = resources({{"cpu", "1"}})});
+      problem_.kept.push_back({.target = node->name(),
+                               .pod_uid = pod->meta.uid,
+                               .requests = resources({{"cpu", "1"}})});
     }
-    problem_.holds.push_back({.pod_uid = "somebody-else",
-                              .target = problem_.nodes.back()->name(),
-                              .requests = resources({{"cpu", "1"}, {"pods", "1"}})});
+    problem_.kept.push_back({.target = problem_.nodes.back()->name(),
+                             .pod_uid = {},
+                             .requests = resources({{"cpu", "1"}, {"pods", "1"}})});
   }
 
   std::mt19937 random_;

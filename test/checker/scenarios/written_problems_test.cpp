@@ -19,7 +19,7 @@ TEST(WrittenProblems, AreReadBackAsTheyWere) {
   for (std::uint32_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     scheduling::Problem made = random_world(seed);
-    made.holds.clear();
+    made.kept.clear();
     const auto read = read_scenario(write_scenario(made, "a random problem"));
     ASSERT_TRUE(read.has_value()) << read.error().message;
     EXPECT_EQ(read->title, "a random problem");

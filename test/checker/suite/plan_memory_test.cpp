@@ -1,5 +1,5 @@
 // A plan made with a memory of earlier ones is the plan made without, byte for byte, while pods,
-// nodes, pools, DaemonSets and holds come, go and change.
+// nodes, pools, DaemonSets and kept room come, go and change.
 #include "millwright/scheduling/plan_memory.hpp"
 
 #include "checker/plan/plan_text.hpp"
@@ -80,7 +80,7 @@ void change(Problem& problem, std::mt19937& random) {
       if (random() % 2 == 0) {
         problem.daemon_sets.clear();
       } else {
-        problem.holds.clear();
+        problem.kept.clear();
       }
       break;
     default:

@@ -114,7 +114,7 @@ class RandomCases {
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
       const std::string file = folder_ / (std::to_string(seed) + ".jsonl");
       scheduling::Problem made = checker::random_world(seed);
-      made.holds.clear();
+      made.kept.clear();
       std::ofstream(file) << checker::write_scenario(made, "seed " + std::to_string(seed));
       auto scenario = checker::read_scenario_file(file);
       EXPECT_TRUE(scenario.has_value()) << file << ": " << scenario.error().message;

@@ -50,8 +50,10 @@ class Peer final : public Side {
         process,
         plane::Process::start(
             {.program = folder_ + "/karpenter",
-             .arguments = {"--kubeconfig=" + plane.kubeconfig_of("karpenter", {"system:masters"})},
-             .environment = {{"SYSTEM_NAMESPACE", "karpenter"},
+             .arguments = {},
+             .environment = {{"KUBECONFIG", plane.kubeconfig_of("karpenter", {"system:masters"})},
+                             {"SYSTEM_NAMESPACE", "karpenter"},
+                             {"LEADER_ELECTION_NAMESPACE", "karpenter"},
                              {"LOG_LEVEL", "info"},
                              {"METRICS_PORT", std::to_string(plane::free_port())},
                              {"HEALTH_PROBE_PORT", std::to_string(health)}},

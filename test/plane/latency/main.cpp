@@ -121,10 +121,10 @@ class Load {
     if (!claim) {
       return;
     }
-    const auto holds =
-        cluster::decode_holds(claim->meta.annotation(model::kHoldsAnnotation), claim->meta.name);
-    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
-      claim_of_.emplace(hold.pod.name, claim->meta.name);
+    const auto reservations = cluster::decode_reservations(
+        claim->meta.annotation(model::kReservationsAnnotation), claim->meta.name);
+    for (const auto& reservation : reservations.value_or(std::vector<scheduling::Reservation>{})) {
+      claim_of_.emplace(reservation.sample.name, claim->meta.name);  // each pod is its own group
     }
   }
   // By the clock, whatever the server takes to answer: a slow server must not thin out the load.

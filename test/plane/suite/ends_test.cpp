@@ -196,8 +196,10 @@ TEST_F(Ends, APodThatWasRefusedIsWokenWhenTheHoldEnds) {
   cluster().apply(deployment(
       {.name = "sleeper", .replicas = 1, .cpu = "3", .pool = "woken", .pod_spec = tolerations}));
   cluster().wait("it is refused for the other's sake", seconds(60), [&] {
-    return cluster().plane().kubectl({"get", "events"}).text.find("room held for other pods") !=
-           std::string::npos;
+    return cluster()
+               .plane()
+               .kubectl({"get", "events"})
+               .text.find("room is reserved for other pods") != std::string::npos;
   });
   EXPECT_EQ(cluster().running("sleeper"), 0U);
   cluster().kubectl({"delete", "deployment", "keeper"});

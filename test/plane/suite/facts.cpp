@@ -5,12 +5,13 @@
 #include "millwright/kube/config.hpp"
 #include "millwright/kube/informer.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/scheduling/demand.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <future>
-#include <set>
+#include <map>
 
 namespace millwright::plane {
 namespace {
@@ -22,19 +23,25 @@ std::uint64_t version_of(const model::ObjectMeta& meta) {
 struct PodFact {
   std::string name;
   std::string node;
-  std::uint64_t bound = 0;  // version of the event that showed the binding; 0: never
+  scheduling::GroupId group;
+  std::uint64_t created = 0;  // version of the first event
+  std::uint64_t bound = 0;    // version of the event that showed the binding; 0: never
+  bool gone = false;
 };
 
 struct NodeFact {
   std::string name;
   bool gone = false;
+  std::uint64_t ready = 0;               // version of the event that showed it Ready; 0: never
+  std::uint64_t last = 0;                // version of the newest event
   std::map<std::uint64_t, bool> closed;  // by version: whether it bore the disrupted taint then
 };
 
 struct ClaimFact {
   std::string name;
   std::string node;
-  std::set<std::string> pods;  // uids it was bought for
+  std::uint64_t created = 0;                         // version of the first event
+  std::map<scheduling::GroupId, std::int32_t> pods;  // it was bought for
 };
 
 }  // namespace
@@ -51,6 +58,8 @@ struct Facts::State {
   void see(const model::Pod& pod) {
     auto& fact = pods[pod.meta.uid];
     fact.name = pod.meta.name;
+    fact.group = scheduling::group_of(pod);
+    fact.created = fact.created == 0 ? version_of(pod.meta) : fact.created;
     if (fact.bound == 0 && !pod.spec.node_name.empty() && !model::is_owned_by_daemonset(pod)) {
       fact.node = pod.spec.node_name;
       fact.bound = version_of(pod.meta);
@@ -59,6 +68,10 @@ struct Facts::State {
   void see(const model::Node& node) {
     auto& fact = nodes[node.meta.uid];
     fact.name = node.meta.name;
+    fact.last = version_of(node.meta);
+    if (fact.ready == 0 && model::is_true(node.conditions, model::kReady)) {
+      fact.ready = fact.last;
+    }
     fact.closed[version_of(node.meta)] =
         std::any_of(node.taints.begin(), node.taints.end(),
                     [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
@@ -67,12 +80,13 @@ struct Facts::State {
     auto& fact = claims[claim.meta.uid];
     fact.name = claim.meta.name;
     fact.node = claim.node_name.empty() ? fact.node : claim.node_name;
-    const auto holds =
-        cluster::decode_holds(claim.meta.annotation(model::kHoldsAnnotation), claim.meta.name);
-    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
-      if (hold.kind == scheduling::HoldKind::Pod) {
-        fact.pods.insert(hold.pod_uid);
-      }
+    if (fact.created == 0) {
+      fact.created = version_of(claim.meta);
+    }
+    const auto reservations = cluster::decode_reservations(
+        claim.meta.annotation(model::kReservationsAnnotation), claim.meta.name);
+    for (const auto& reservation : reservations.value_or(std::vector<scheduling::Reservation>{})) {
+      fact.pods[reservation.group] = reservation.count;
     }
   }
 
@@ -88,40 +102,43 @@ struct Facts::State {
       if (const auto node = nodes.find(uid); node != nodes.end()) {
         node->second.gone = true;
       }
+      if (const auto pod = pods.find(uid); pod != pods.end()) {
+        pod->second.gone = true;
+      }
     };
     handlers.synced = [] {};
     const kube::InformerOptions options{.resource = resource, .seed = seed};
     group.spawn(kube::run_informer(*client, options, std::move(handlers), group.stop_token()));
   }
 
-  const PodFact* bound_pod(const std::string& uid) const {
-    const auto found = pods.find(uid);
-    return found == pods.end() || found->second.bound == 0 ? nullptr : &found->second;
-  }
-
   void count_claims(PromiseCounts& counts) const {
     for (const auto& [uid, claim] : claims) {
-      for (const auto& pod_uid : claim.pods) {
-        const auto* pod = bound_pod(pod_uid);
-        if (pod == nullptr) {
-          continue;  // deleted before it could be bound, or the room of an evicted pod
-        }
-        ++counts.planned;
-        if (pod->node != claim.node) {
-          ++counts.elsewhere;
-          counts.details += pod->name + " runs on " + pod->node + ", claim " + claim.name +
-                            " (node " + claim.node + ") was bought for it\n";
-        }
+      for (const auto& [wanted, count] : claim.pods) {
+        counts.planned += static_cast<std::size_t>(count);
       }
     }
   }
 
-  // Somebody the node was bought for lived to be bound, wherever that was.
-  bool was_wanted(const std::string& node) const {
-    return std::any_of(claims.begin(), claims.end(), [&](const auto& entry) {
-      return entry.second.node == node &&
-             std::any_of(entry.second.pods.begin(), entry.second.pods.end(),
-                         [&](const auto& uid) { return bound_pod(uid) != nullptr; });
+  // Once the node was Ready, a pod of a group that it was bought for waited on, and was bound to
+  // another. Not when pods of the group went away unbound: then fewer nodes are needed.
+  bool was_wanted(const NodeFact& node) const {
+    const auto own = std::find_if(claims.begin(), claims.end(), [&](const auto& entry) {
+      return entry.second.node == node.name;
+    });
+    if (own == claims.end() || node.ready == 0) {
+      return false;
+    }
+    return std::any_of(own->second.pods.begin(), own->second.pods.end(), [&](const auto& wanted) {
+      bool waited = false;
+      bool shrank = false;
+      for (const auto& [uid, pod] : pods) {
+        if (pod.group == wanted.first) {
+          waited = waited || (pod.created < node.ready && pod.bound > node.ready &&
+                              pod.bound < node.last && pod.node != node.name);
+          shrank = shrank || (pod.bound == 0 && pod.gone);
+        }
+      }
+      return waited && !shrank;
     });
   }
 
@@ -131,7 +148,7 @@ struct Facts::State {
         return entry.second.bound != 0 && entry.second.node == node.name;
       };
       counts.nodes += node.gone ? 1U : 0U;
-      if (node.gone && std::none_of(pods.begin(), pods.end(), on_it) && was_wanted(node.name)) {
+      if (node.gone && std::none_of(pods.begin(), pods.end(), on_it) && was_wanted(node)) {
         ++counts.died_unused;
         counts.details += node.name + " died unused\n";
       }

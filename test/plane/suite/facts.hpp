@@ -14,8 +14,8 @@
 namespace millwright::plane {
 
 struct PromiseCounts {
-  std::size_t planned = 0;       // bound pods that a claim was bought for
-  std::size_t elsewhere = 0;     // of these, bound to another node
+  std::size_t planned = 0;       // pods that claims were bought for
+  std::size_t elsewhere = 0;     // bound to other nodes though all their group needed was reserved
   std::size_t nodes = 0;         // that are gone
   std::size_t died_unused = 0;   // of these, without any pod ever, though their pods live elsewhere
   std::size_t bound_closed = 0;  // pods bound to a node that bore the disrupted taint

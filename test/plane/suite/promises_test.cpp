@@ -89,6 +89,7 @@ bool is_rolled_out(Plane& plane, int pods) {
 PromiseCounts play(Cluster& cluster, int seed, int pods) {
   auto& plane = cluster.plane();
   Facts facts(plane.kubeconfig());
+  const double elsewhere = cluster.controller().metric("millwright_pods_placed_elsewhere_total");
   base::Random random(static_cast<std::uint64_t>(seed));
   int strays = 0;
   for (int update = 0; update <= 2; ++update) {
@@ -106,7 +107,10 @@ PromiseCounts play(Cluster& cluster, int seed, int pods) {
   cluster.wait_no_nodes("default", seconds(240));
   cluster.wait("no pod is left", seconds(60),
                [&] { return plane.list(std::string(kPods)).empty(); });
-  return facts.count();
+  auto counts = facts.count();
+  counts.elsewhere = static_cast<std::size_t>(
+      cluster.controller().metric("millwright_pods_placed_elsewhere_total") - elsewhere);
+  return counts;
 }
 
 void add(PromiseCounts& sum, const PromiseCounts& more) {

@@ -19,6 +19,8 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+// Taints and readiness of a node take so long to pass, late watches included.
+constexpr auto kTimeToBind = seconds(15);
 constexpr std::uint64_t kBlocks = 8;
 constexpr std::uint64_t kSeedsPerBlock = 25;
 
@@ -137,48 +139,46 @@ struct Counts {
   std::size_t bound_after_fence = 0;
 };
 
-const sandbox::PodRecord* find_pod(sandbox::Recorder& recorder, const std::string& uid) {
-  const auto found = recorder.pods().find(uid);
-  return found == recorder.pods().end() ? nullptr : &found->second;
-}
-
 void tell(std::uint64_t seed, std::string_view what, const std::string& name) {
   std::printf("seed %llu: %.*s: %s\n", static_cast<unsigned long long>(seed),
               static_cast<int>(what.size()), what.data(), name.c_str());
 }
 
-void count_claims(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts) {
+std::vector<scheduling::Reservation> bought_for(const model::NodeClaim& claim) {
+  return cluster::decode_reservations(claim.meta.annotation(model::kReservationsAnnotation),
+                                      claim.meta.name)
+      .value_or(std::vector<scheduling::Reservation>{});
+}
+
+void count_claims(sandbox::Recorder& recorder, Counts& counts) {
   for (const auto& [uid, claim] : recorder.claims()) {
-    const auto& meta = claim.last->meta;
-    const auto holds = cluster::decode_holds(meta.annotation(model::kHoldsAnnotation), meta.name);
-    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
-      const auto* pod = find_pod(recorder, hold.pod_uid);
-      if (hold.kind != scheduling::HoldKind::Pod || pod == nullptr || !pod->bound) {
-        continue;  // deleted before it could be bound, or the room of an evicted pod
-      }
-      ++counts.planned;
-      if (pod->last->spec.node_name != claim.last->node_name) {
-        ++counts.elsewhere;
-        tell(seed, "not on the node bought for it", pod->last->meta.name + ", " + meta.name);
-      }
+    for (const auto& reservation : bought_for(*claim.last)) {
+      counts.planned += static_cast<std::size_t>(reservation.count);
     }
   }
 }
 
-// Somebody the node was bought for lived to be bound, wherever that was. (When a Deployment shrinks
-// before its node is there, nobody is left to run on it.)
-bool was_wanted(sandbox::Recorder& recorder, const model::Node& node) {
-  for (const auto& [uid, claim] : recorder.claims()) {
-    if (claim.last->node_name != node.meta.name) {
-      continue;
-    }
-    const auto holds = cluster::decode_holds(claim.last->meta.annotation(model::kHoldsAnnotation),
-                                             claim.last->meta.name);
-    for (const auto& hold : holds.value_or(std::vector<scheduling::Hold>{})) {
-      const auto* pod = find_pod(recorder, hold.pod_uid);
-      if (hold.kind == scheduling::HoldKind::Pod && pod != nullptr && pod->bound) {
-        return true;
+// Once the node was Ready, a pod of a group that it was bought for waited on, and ran elsewhere.
+// Not when pods of the group went away unbound: then fewer nodes are needed than were bought.
+bool was_wanted(sandbox::Recorder& recorder, const sandbox::NodeHistory& node) {
+  const auto own = std::find_if(
+      recorder.claims().begin(), recorder.claims().end(),
+      [&](const auto& item) { return item.second.last->node_name == node.last->meta.name; });
+  if (own == recorder.claims().end() || !node.ready) {
+    return false;
+  }
+  for (const auto& reservation : bought_for(*own->second.last)) {
+    bool waited = false;
+    bool shrank = false;
+    for (const auto& [uid, pod] : recorder.pods()) {
+      if (scheduling::group_of(*pod.last) == reservation.group) {
+        waited = waited || (pod.created < *node.ready && pod.bound &&
+                            *pod.bound > *node.ready + kTimeToBind && *pod.bound < *node.gone);
+        shrank = shrank || (!pod.bound && pod.gone && *pod.gone > own->second.created);
       }
+    }
+    if (waited && !shrank) {
+      return true;
     }
   }
   return false;
@@ -190,7 +190,7 @@ void count_nodes(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts
       continue;
     }
     ++counts.nodes_gone;
-    if (node.pods_ever == 0 && was_wanted(recorder, *node.last)) {
+    if (node.pods_ever == 0 && was_wanted(recorder, node)) {
       ++counts.died_unused;
       tell(seed, "died unused", node.last->meta.name);
     }
@@ -257,7 +257,12 @@ void run_seed(std::uint64_t seed, Counts& counts) {
       << "seed " << seed;
   load.end();
   cluster.loop.run_for(minutes(10));
-  count_claims(recorder, seed, counts);
+  count_claims(recorder, counts);
+  const auto elsewhere = cluster.cluster->engine().state().placed_elsewhere();
+  if (elsewhere > 0) {
+    tell(seed, "not where their room was", std::to_string(elsewhere) + " pods");
+  }
+  counts.elsewhere += elsewhere;
   count_nodes(recorder, seed, counts);
 }
 

@@ -339,7 +339,7 @@ spec:
 
 // A pod that loses the room kept for it to one that no scheduler placed, on a cluster where nothing
 // else happens.
-TEST_F(Launch, AHoldThatEndsWithoutItsPodMakesANewPlan) {
+TEST_F(Launch, RoomThatOthersTookMakesANewPlan) {
   start();
   apply_class();
   apply_pool();

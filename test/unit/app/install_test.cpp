@@ -102,6 +102,25 @@ TEST(Install, FilesInManifestsAreTheGeneratedOnes) {
   }
 }
 
+TEST(Install, NothingIsPermittedTwice) {
+  std::set<std::string> seen;
+  for (const auto& role : of_kind(documents_of({}), "ClusterRole")) {
+    for (const auto& rule : role.at("rules").as_array()) {
+      if (rule.as_object().contains("resourceNames")) {
+        continue;
+      }
+      for (const auto& resource : rule.at("resources").as_array()) {
+        for (const auto& verb : rule.at("verbs").as_array()) {
+          const std::string permission = json::serialize(rule.at("apiGroups")) +
+                                         std::string(resource.as_string()) + " " +
+                                         std::string(verb.as_string());
+          EXPECT_TRUE(seen.insert(permission).second) << permission;
+        }
+      }
+    }
+  }
+}
+
 TEST(Install, EveryModeIsDocumentsOfKnownKindsInTheChosenNamespace) {
   for (const auto mode :
        {InstallMode::Extender, InstallMode::SecondScheduler, InstallMode::Alone}) {

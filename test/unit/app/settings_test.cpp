@@ -49,6 +49,23 @@ TEST(Settings, DefaultsAreKarpenters) {
   EXPECT_FALSE(loaded.settings.controllers.spot_to_spot);
 }
 
+TEST(Settings, TimesOfDraftsAndReservationsMayBeChosen) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const auto by_default = load_settings({}, environment_of({})).settings.controllers;
+  EXPECT_EQ(by_default.draft_idle, milliseconds(60));
+  EXPECT_EQ(by_default.draft_max, seconds(1));
+  EXPECT_EQ(by_default.reserve_after_ready, seconds(30));
+  const auto loaded =
+      load_settings({{"draft-max", "3s"}},
+                    environment_of({{"DRAFT_IDLE", "200ms"}, {"RESERVE_AFTER_READY", "2m"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_EQ(loaded.settings.controllers.draft_idle, milliseconds(200));
+  EXPECT_EQ(loaded.settings.controllers.draft_max, seconds(3));
+  EXPECT_EQ(loaded.settings.controllers.reserve_after_ready, seconds(120));
+}
+
 TEST(Settings, TheFlagWinsOverTheEnvironment) {
   const auto loaded =
       load_settings({{"metrics-port", "1234"}},

@@ -43,9 +43,14 @@ inline std::string describe(const scheduling::Snapshot& snapshot) {
     out << "pending " << pod->meta.name << "@" << pod->meta.uid << "#" << pod->meta.resource_version
         << "\n";
   }
-  for (const auto& hold : snapshot.holds) {
-    out << "hold " << hold.pod_uid << " on " << hold.target << " until "
-        << base::format_rfc3339(hold.deadline) << "\n";
+  for (const auto& reservation : snapshot.reservations) {
+    out << "reserved " << reservation.count << " of " << reservation.group.text() << " on "
+        << reservation.target << " until " << base::format_rfc3339(reservation.until) << "\n";
+  }
+  for (const auto& demand : snapshot.demand) {
+    out << "demand of " << demand.group.text() << " waiting " << demand.waiting.size()
+        << " leaving " << demand.leaving.size() << " expected " << demand.expected << " later "
+        << demand.later << "\n";
   }
   const auto list = [&out](std::string_view kind, const auto& objects) {
     for (const auto& object : objects) {

@@ -6,109 +6,191 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <tuple>
+
 namespace millwright::cluster {
 namespace {
 
+using scheduling::GroupId;
+using scheduling::Reservation;
 using testing::at;
 using ::testing::ElementsAre;
-using testing::hold;
 using ::testing::IsEmpty;
+using testing::pass_of;
+using testing::PodBuilder;
 
-std::vector<std::string> uids_on(const Ledger& ledger, std::string_view target) {
+// Room for `count` pods of the one group of the ReplicaSet.
+Reservation room(const std::string& set, const std::string& target, std::int32_t count,
+                 std::int64_t until = 60) {
+  return testing::reservation_for(PodBuilder(set + "-1").requests(100).owned_by(set).value(),
+                                  target, until, count);
+}
+
+GroupId group(const std::string& set) {
+  return room(set, "", 1).group;
+}
+
+// "2 a", sorted.
+std::vector<std::string> on(const Ledger& ledger, std::string_view target) {
+  std::vector<std::string> lines;
   const LedgerViewPtr view = ledger.view();
-  const auto found = view->holds_by_target.find(target);
-  std::vector<std::string> uids;
-  if (found != view->holds_by_target.end()) {
-    for (const scheduling::Hold& item : found->second) {
-      uids.push_back(item.pod_uid);
+  const auto found = view->by_target.find(target);
+  if (found != view->by_target.end()) {
+    for (const Reservation& each : found->second) {
+      lines.push_back(std::to_string(each.count) + " " + std::string(each.group.owner_uid()) +
+                      (each.group.is_whole_owner() ? "/*" : ""));
     }
   }
-  return uids;
+  std::sort(lines.begin(), lines.end());
+  return lines;
 }
 
-TEST(Ledger, GivesAPodOneHoldAndTheNewestOneCounts) {
+Reservation of_buffer(const std::string& set, const std::string& target, std::int32_t count) {
+  Reservation buffer = room(set, target, count);
+  buffer.group = GroupId::of_owner(set);
+  buffer.of_buffer = true;
+  return buffer;
+}
+
+void bind(Ledger& ledger, const std::string& set, const std::string& node) {
+  const Ledger::Arrival arrival{.pod_uid = "uid-" + set, .group = group(set), .node = node};
+  ledger.settle({&arrival, 1});
+}
+
+TEST(Ledger, ReservingAddsUpAndTheNewerWordsCount) {
   Ledger ledger;
-  ledger.hold(hold("b", "claim-1", 500, 60));
-  ledger.hold(hold("a", "claim-1", 500, 60));
-  EXPECT_THAT(uids_on(ledger, "claim-1"), ElementsAre("uid-a", "uid-b"));
-  ledger.hold(hold("a", "claim-2", 500, 60));
-  EXPECT_THAT(uids_on(ledger, "claim-1"), ElementsAre("uid-b"));
-  EXPECT_THAT(uids_on(ledger, "claim-2"), ElementsAre("uid-a"));
-  ASSERT_NE(ledger.view()->hold_of("uid-a"), nullptr);
-  EXPECT_EQ(ledger.view()->hold_of("uid-a")->target, "claim-2");
-  EXPECT_EQ(ledger.view()->hold_of("uid-c"), nullptr);
+  ledger.reserve(room("a", "x", 2, 60));
+  Reservation more = room("a", "x", 3, 90);
+  more.priority = 7;
+  ledger.reserve_all({more, room("b", "x", 1), room("a", "y", 1), room("c", "x", 0)});
+  EXPECT_THAT(on(ledger, "x"), ElementsAre("1 b", "5 a"));
+  EXPECT_THAT(on(ledger, "y"), ElementsAre("1 a"));
+  const LedgerViewPtr view = ledger.view();
+  ASSERT_NE(view->find(group("a"), "x"), nullptr);
+  EXPECT_EQ(view->find(group("a"), "x")->until, at(90));
+  EXPECT_EQ(view->find(group("a"), "x")->priority, 7);
+  EXPECT_EQ(view->find(group("c"), "x"), nullptr);
+  EXPECT_THAT(view->targets_of(group("a")), ElementsAre("x", "y"));
+  EXPECT_THAT(view->targets_of(group("c")), IsEmpty());
+  EXPECT_EQ(view->reserved(group("a")), 6);
+  EXPECT_EQ(view->reserved(group("c")), 0);
 }
 
-// The claim was created although the answer said otherwise, or has not come yet.
-TEST(Ledger, LetsAClaimSpeakForHoldsMadeBeforeItHadAName) {
-  const std::string planned = "uid-a";
-  auto holds = std::vector{hold("a", planned, 1, 60), hold("b", planned, 1, 60)};
-  for (auto& each : holds) {
-    each.target_is = scheduling::HoldTarget::PlannedClaim;
+TEST(Ledger, SettingReplacesAndNothingEndsIt) {
+  Ledger ledger;
+  ledger.reserve(room("a", "x", 2));
+  ledger.set_reservation(room("a", "x", 5, 90));
+  EXPECT_EQ(*ledger.view()->find(group("a"), "x"), room("a", "x", 5, 90));
+  ledger.set_reservation(room("a", "x", 0));
+  EXPECT_FALSE(ledger.view()->by_target.contains("x"));
+  EXPECT_THAT(ledger.view()->targets_of(group("a")), IsEmpty());
+}
+
+TEST(Ledger, FreesNeverMoreThanThereIs) {
+  Ledger ledger;
+  ledger.reserve_all({room("a", "x", 3), room("a", "y", 3)});
+  ledger.lower(group("a"), "x", 1);
+  ledger.lower(group("a"), "x", 0);
+  ledger.lower(group("a"), "x", -4);
+  ledger.lower(group("b"), "x", 1);
+  ledger.lower(group("a"), "z", 1);
+  EXPECT_EQ(ledger.view()->reserved(group("a")), 5);
+  ledger.lower(group("a"), "x", 9);
+  EXPECT_THAT(on(ledger, "x"), IsEmpty());
+  EXPECT_THAT(on(ledger, "y"), ElementsAre("3 a"));
+  ledger.release_target("y");
+  EXPECT_THAT(ledger.view()->targets_of(group("a")), IsEmpty());
+}
+
+TEST(Ledger, ABoundPodUsesRoomOfItsGroupOnItsNodeOnly) {
+  struct Case {
+    const char* what;
+    std::vector<Reservation> reserved;
+    std::vector<std::string> x;
+    std::vector<std::string> y;
+  };
+  // A pod of "a" is bound to x.
+  const Case cases[] = {
+      {"one of two nodes", {room("a", "x", 2), room("a", "y", 2)}, {"1 a"}, {"2 a"}},
+      {"the last one", {room("a", "x", 1), room("a", "y", 1)}, {}, {"1 a"}},
+      {"reserved elsewhere", {room("a", "y", 2)}, {}, {"2 a"}},
+      {"another group's", {room("b", "x", 2)}, {"2 b"}, {}},
+      {"a buffer's", {of_buffer("a", "x", 2), of_buffer("a", "y", 2)}, {"1 a/*"}, {"2 a/*"}},
+      {"its group's before the buffer's",
+       {of_buffer("a", "x", 2), room("a", "x", 2)},
+       {"1 a", "2 a/*"},
+       {}},
+      {"another owner's buffer", {of_buffer("b", "x", 2)}, {"2 b/*"}, {}},
+  };
+  for (const Case& one : cases) {
+    Ledger ledger;
+    ledger.reserve_all(one.reserved);
+    bind(ledger, "a", "x");
+    EXPECT_EQ(on(ledger, "x"), one.x) << one.what;
+    EXPECT_EQ(on(ledger, "y"), one.y) << one.what;
   }
-  Ledger ledger;
-  ledger.hold_all(holds);
-  ledger.adopt_holds("NodeClaim/c", "c", {hold("a", "c", 1, 60)});
-  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
-  EXPECT_THAT(uids_on(ledger, planned), ElementsAre("uid-b"));
-  ledger.lapse(planned);
-  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
-  EXPECT_EQ(ledger.view()->hold_of("uid-b"), nullptr);
-  // It ended as a plan; a claim may still keep the room.
-  ledger.adopt_holds("NodeClaim/d", "d", {hold("b", "d", 1, 60)});
-  EXPECT_THAT(uids_on(ledger, "d"), ElementsAre("uid-b"));
-  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a"));
 }
 
-// The pod still runs when its successor's room is kept, and is gone before the successor comes.
-TEST(Ledger, APodsOwnHoldAndItsSuccessorsAreTwo) {
-  auto successors = hold("a", "y", 1, 60);
-  successors.kind = scheduling::HoldKind::Successor;
+TEST(Ledger, SettlingEndsAttemptsAndOnlyABindingUsesRoom) {
   Ledger ledger;
-  ledger.hold_all({hold("a", "x", 1, 60), successors});
-  ASSERT_NE(ledger.view()->hold_of("uid-a"), nullptr);
-  EXPECT_EQ(ledger.view()->hold_of("uid-a")->target, "x");
-  ledger.drop_pods(std::vector<std::string>{"uid-a"});
-  EXPECT_EQ(ledger.view()->hold_of("uid-a"), nullptr);
-  EXPECT_NE(ledger.view()->find(successors.id()), nullptr);
-  ledger.release(successors.id());
-  EXPECT_EQ(ledger.view()->find(successors.id()), nullptr);
+  ledger.reserve(room("a", "x", 2));
+  const auto pod = PodBuilder("p").requests(100).owned_by("a").value();
+  const std::vector<Ledger::Arrival> gone{{.pod_uid = "uid-p", .group = group("a"), .node = ""},
+                                          {.pod_uid = "uid-stranger", .group = {}, .node = ""}};
+  ledger.attempted(pass_of(pod, {"x"}, 0));
+  ledger.settle(gone);
+  EXPECT_THAT(ledger.in_doubt("x", at(0)), IsEmpty());
+  EXPECT_THAT(on(ledger, "x"), ElementsAre("2 a"));
 }
 
-TEST(Ledger, ReleasesByPodAndByTarget) {
+TEST(Ledger, ReservationsMoveFromTheClaimToItsNode) {
   Ledger ledger;
-  ledger.hold_all({hold("a", "x", 1, 60), hold("b", "x", 1, 60), hold("c", "y", 1, 60)});
-  ledger.release({.pod_uid = "uid-a"});
-  ledger.release({.pod_uid = "uid-unknown"});
-  EXPECT_THAT(uids_on(ledger, "x"), ElementsAre("uid-b"));
-  ledger.release_target("x");
-  EXPECT_THAT(uids_on(ledger, "x"), IsEmpty());
-  EXPECT_FALSE(ledger.view()->holds_by_target.contains("x"));
-  EXPECT_THAT(uids_on(ledger, "y"), ElementsAre("uid-c"));
-}
-
-TEST(Ledger, MovesHoldsAndDeadlinesFromTheClaimToItsNode) {
-  Ledger ledger;
-  ledger.hold_all({hold("b", "claim", 1, 60), hold("a", "node", 1, 90)});
+  ledger.reserve_all({room("a", "claim", 3), room("b", "node", 1), room("a", "node", 1, 90)});
+  // The claim's event came before the answer to its creation, and tells of the same pods.
+  ledger.adopt_reservations("claim", {room("a", "claim", 3), room("c", "claim", 1)});
+  EXPECT_THAT(on(ledger, "claim"), ElementsAre("3 a")) << "the mirror knows nothing newer";
   ledger.rename_target("claim", "node");
   ledger.rename_target("claim", "node");
   ledger.rename_target("node", "node");
-  EXPECT_THAT(uids_on(ledger, "node"), ElementsAre("uid-a", "uid-b"));
-  EXPECT_EQ(ledger.view()->hold_of("uid-b")->target, "node");
-  EXPECT_EQ(ledger.view()->hold_of("uid-b")->deadline, at(60));
+  EXPECT_THAT(on(ledger, "claim"), IsEmpty());
+  EXPECT_THAT(on(ledger, "node"), ElementsAre("1 b", "4 a")) << "a node's add up";
+  EXPECT_THAT(ledger.view()->targets_of(group("a")), ElementsAre("node"));
 }
 
 TEST(Ledger, ReturnsWhatExpiresAndKeepsTheRest) {
   Ledger ledger;
-  ledger.hold_all({hold("a", "x", 1, 10), hold("b", "x", 1, 20), hold("c", "y", 1, 10)});
+  ledger.reserve_all({room("a", "x", 2, 10), room("b", "x", 1, 20), room("c", "y", 1, 10)});
   EXPECT_THAT(ledger.expire(at(9)), IsEmpty());
-  EXPECT_THAT(ledger.expire(at(10)), ElementsAre(hold("a", "x", 1, 10), hold("c", "y", 1, 10)));
-  ledger.set_deadline("x", at(40));
+  EXPECT_THAT(ledger.expire(at(10)), ElementsAre(room("a", "x", 2, 10), room("c", "y", 1, 10)));
+  EXPECT_THAT(ledger.expire(at(10)), IsEmpty());
+  ledger.set_end("x", at(40));
   EXPECT_THAT(ledger.expire(at(39)), IsEmpty());
-  ledger.lapse("x");
-  const auto lapsed = ledger.expire(at(0));
-  ASSERT_EQ(lapsed.size(), 1U);
-  EXPECT_EQ(lapsed[0].pod_uid, "uid-b");
+  EXPECT_THAT(ledger.expire(at(40)), ElementsAre(room("b", "x", 1, 40)));
+}
+
+TEST(Ledger, ABuffersRoomHasNoEndInTheNodesStart) {
+  Ledger ledger;
+  ledger.reserve_all({of_buffer("a", "x", 1), room("b", "x", 1)});
+  ledger.set_end("x", at(10));
+  EXPECT_THAT(ledger.expire(at(10)), ElementsAre(room("b", "x", 1, 10)));
+  EXPECT_THAT(on(ledger, "x"), ElementsAre("1 a/*"));
+}
+
+TEST(Ledger, TheSummaryIsThatOfTheList) {
+  Reservation a = room("a", "x", 3, 20);
+  a.priority = 5;
+  Reservation b = room("b", "x", 1, 90);
+  b.priority = -2;
+  Ledger ledger;
+  ledger.reserve_all({a, b});
+  const auto summary = ledger.view()->by_target.find("x")->second.summary();
+  EXPECT_EQ(model::to_string(summary.requests), "{cpu: 400m, pods: 4}");
+  EXPECT_EQ(summary.lowest_priority, -2);
+  EXPECT_EQ(summary.earliest_end, at(20));
+  EXPECT_FALSE(summary.any_whole_owner);
+  ledger.reserve(of_buffer("c", "x", 1));
+  EXPECT_TRUE(ledger.view()->by_target.find("x")->second.summary().any_whole_owner);
 }
 
 TEST(Ledger, KeepsFencesUntilTheyAreLifted) {
@@ -124,53 +206,95 @@ TEST(Ledger, KeepsFencesUntilTheyAreLifted) {
 
 TEST(Ledger, AViewNeverChangesAndIsSharedWhileNothingHappens) {
   Ledger ledger;
-  ledger.hold(hold("a", "x", 1, 10));
+  ledger.reserve(room("a", "x", 1, 10));
   const LedgerViewPtr before = ledger.view();
   EXPECT_EQ(ledger.view(), before);
-  ledger.release({.pod_uid = "uid-nobody"});
-  ledger.set_deadline("x", at(10));
-  ledger.hold(hold("a", "x", 1, 10));
+  ledger.lower(group("b"), "x", 1);
+  ledger.set_end("x", at(10));
+  ledger.set_reservation(room("a", "x", 1, 10));
+  bind(ledger, "a", "y");
   EXPECT_EQ(ledger.view(), before);
-  ledger.hold(hold("b", "x", 1, 10));
+  ledger.reserve(room("b", "x", 1, 10));
   ledger.fence({"n", "Empty", at(0)});
-  EXPECT_EQ(before->holds_by_target.find("x")->second.size(), 1U);
+  EXPECT_EQ(before->by_target.find("x")->second.size(), 1U);
   EXPECT_TRUE(before->fences_by_node.empty());
   EXPECT_GT(ledger.view()->generation, before->generation);
 }
 
-TEST(Ledger, MirrorsTeachWhatIsNotKnownAndTheirNextTextReplacesIt) {
+TEST(Ledger, AMirrorTeachesWhatIsNotKnownOnce) {
   Ledger ledger;
-  ledger.adopt_holds("NodeClaim/c", "c", {hold("a", "c", 1, 60), hold("b", "c", 1, 60)});
-  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-a", "uid-b"));
-  ledger.adopt_holds("NodeClaim/c", "n", {hold("b", "c", 2, 60)});
-  EXPECT_THAT(uids_on(ledger, "c"), IsEmpty());
-  EXPECT_THAT(uids_on(ledger, "n"), ElementsAre("uid-b"));
-  // Another object's mirror takes the pod over; the first one no longer speaks for it.
-  ledger.adopt_holds("NodeClaim/d", "d", {hold("b", "d", 2, 60)});
-  ledger.adopt_holds("NodeClaim/c", "n", {});
-  EXPECT_THAT(uids_on(ledger, "d"), ElementsAre("uid-b"));
+  ledger.adopt_reservations("c", {room("a", "elsewhere", 2), room("b", "c", 1)});
+  EXPECT_THAT(on(ledger, "c"), ElementsAre("1 b", "2 a"));
+  EXPECT_EQ(ledger.view()->find(group("a"), "c")->target, "c");
+  ledger.lower(group("a"), "c", 1);
+  ledger.adopt_reservations("c", {room("b", "c", 4)});
+  EXPECT_THAT(on(ledger, "c"), ElementsAre("1 a", "1 b")) << "it tells of the claim's beginning";
+  ledger.rename_target("c", "n");
+  ledger.adopt_reservations("n", {});
+  EXPECT_THAT(on(ledger, "n"), ElementsAre("1 a", "1 b"));
+  ledger.forget_target("n");
+  ledger.adopt_reservations("n", {room("b", "n", 3)});
+  EXPECT_THAT(on(ledger, "n"), ElementsAre("3 b")) << "another one of the name";
 }
 
 TEST(Ledger, MirrorsDoNotOverruleWhatThisProcessDecided) {
-  Ledger ledger;
-  ledger.hold(hold("kept", "mine", 1, 60));
-  ledger.hold(hold("released", "mine", 1, 60));
-  ledger.hold(hold("expired", "mine", 1, 5));
-  ledger.release({.pod_uid = "uid-released"});
-  ASSERT_EQ(ledger.expire(at(5)).size(), 1U);
-  ledger.adopt_holds("NodeClaim/c", "c",
-                     {hold("kept", "c", 1, 60), hold("released", "c", 1, 60),
-                      hold("expired", "c", 1, 5), hold("new", "c", 1, 60)});
-  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-new"));
-  EXPECT_THAT(uids_on(ledger, "mine"), ElementsAre("uid-kept"));
-  ledger.adopt_holds("NodeClaim/c", "c", {});
-  EXPECT_THAT(uids_on(ledger, "mine"), ElementsAre("uid-kept"));
-  // A longer promise than the one that expired is a new promise.
-  ledger.adopt_holds("NodeClaim/c", "c", {hold("expired", "c", 1, 90)});
-  EXPECT_THAT(uids_on(ledger, "c"), ElementsAre("uid-expired"));
-  // And so is one made here again.
-  ledger.hold(hold("released", "mine", 1, 60));
-  EXPECT_THAT(uids_on(ledger, "mine"), ElementsAre("uid-kept", "uid-released"));
+  using Decide = void (*)(Ledger&);
+  const std::tuple<const char*, Decide, std::vector<std::string>> cases[] = {
+      {"reserved", [](Ledger& l) { l.reserve(room("a", "n", 2)); }, {"2 a"}},
+      {"set", [](Ledger& l) { l.set_reservation(room("a", "n", 2)); }, {"2 a"}},
+      {"ended by setting", [](Ledger& l) { l.set_reservation(room("a", "n", 0)); }, {}},
+      {"added to what a mirror told",
+       [](Ledger& l) {
+         l.adopt_reservations("n", {room("a", "n", 1)});
+         l.reserve(room("a", "n", 1));
+       },
+       {"2 a"}},
+      {"used by a pod",
+       [](Ledger& l) {
+         l.reserve(room("a", "n", 2));
+         bind(l, "a", "n");
+       },
+       {"1 a"}},
+      {"expired",
+       [](Ledger& l) {
+         l.reserve(room("a", "n", 2, 5));
+         l.expire(at(5));
+       },
+       {}},
+      {"released",
+       [](Ledger& l) {
+         l.reserve(room("a", "n", 2));
+         l.release_target("n");
+       },
+       {}},
+      {"reserved on the claim",
+       [](Ledger& l) {
+         l.reserve(room("a", "claim", 2));
+         l.rename_target("claim", "n");
+       },
+       {"2 a"}},
+      // All of it was surplus before the claim had its node.
+      {"reserved on the claim and freed",
+       [](Ledger& l) {
+         l.reserve(room("a", "claim", 2));
+         l.lower(group("a"), "claim", 2);
+         l.rename_target("claim", "n");
+       },
+       {}},
+  };
+  for (const auto& [what, decide, expected] : cases) {
+    Ledger ledger;
+    decide(ledger);
+    ledger.adopt_reservations("n", {room("a", "n", 9), room("b", "n", 9)});
+    EXPECT_EQ(on(ledger, "n"), expected) << what;
+    ledger.adopt_reservations("n", {});
+    EXPECT_EQ(on(ledger, "n"), expected) << what;
+    // Another object of the name.
+    ledger.forget_target("n");
+    EXPECT_THAT(on(ledger, "n"), IsEmpty()) << what;
+    ledger.adopt_reservations("n", {room("b", "n", 1)});
+    EXPECT_THAT(on(ledger, "n"), ElementsAre("1 b")) << what;
+  }
 }
 
 TEST(Ledger, MirroredFencesFollowTheirObjectAndLiftedOnesStayLifted) {
@@ -193,112 +317,62 @@ TEST(Ledger, MirroredFencesFollowTheirObjectAndLiftedOnesStayLifted) {
   EXPECT_EQ(ledger.view()->fences_by_node.size(), 1U);
 }
 
-TEST(Ledger, SettlingPodsEndsTheirHoldsAndAttempts) {
-  Ledger ledger;
-  ledger.hold_all({hold("a", "x", 1, 60), hold("b", "x", 1, 60)});
-  ledger.passed("uid-a", "x", at(0));
-  const std::vector<std::string> settled{"uid-a", "uid-stranger"};
-  const auto generations = ledger.drop_pods(settled);
-  EXPECT_LT(generations.before, generations.after);
-  EXPECT_EQ(ledger.view()->generation, generations.after);
-  EXPECT_THAT(uids_on(ledger, "x"), ElementsAre("uid-b"));
-  EXPECT_THAT(ledger.in_doubt("x", at(0)), IsEmpty());
-}
-
-TEST(Attempts, AreInDoubtUntilSettledRepeatedOrTooOld) {
-  Ledger ledger;
-  ledger.passed("p2", "n1", at(0));
-  ledger.passed("p1", "n1", at(0));
-  ledger.passed("p1", "n2", at(1));
-  EXPECT_THAT(ledger.in_doubt("n1", at(1)), ElementsAre("p1", "p2"));
-  EXPECT_THAT(ledger.in_doubt("n2", at(1)), ElementsAre("p1"));
-  EXPECT_THAT(ledger.in_doubt("n3", at(1)), IsEmpty());
-  const std::vector<std::string_view> only_n3{"n3"};
-  ledger.attempted("p1", {}, only_n3, at(2));
-  EXPECT_THAT(ledger.in_doubt("n1", at(2)), ElementsAre("p2"));
-  EXPECT_THAT(ledger.in_doubt("n3", at(2)), ElementsAre("p1"));
-  ledger.end_attempt("p2");
-  EXPECT_THAT(ledger.in_doubt("n1", at(2)), IsEmpty());
-  EXPECT_THAT(ledger.in_doubt("n3", at(2) + Ledger::kPassLifetime - base::Duration(1)),
-              ElementsAre("p1"));
-  EXPECT_THAT(ledger.in_doubt("n3", at(2) + Ledger::kPassLifetime), IsEmpty());
-}
-
-TEST(Attempts, AreForgottenByTheAgeOfTheLastOne) {
-  Ledger ledger;
-  ledger.passed("p", "n1", at(0));
-  ledger.passed("p", "n1", at(5));
-  ledger.passed("other", "n2", at(12));
-  EXPECT_THAT(ledger.in_doubt("n1", at(12)), ElementsAre("p"));
-}
-
-TEST(Attempts, ThatHaveNoOutcomeYetMayLandAnywhere) {
-  Ledger ledger;
-  ledger.attempt("p", at(0));
-  EXPECT_THAT(ledger.in_doubt("any", at(0)), ElementsAre("p"));
-  const std::vector<std::string_view> n1{"n1"};
-  ledger.attempted("p", testing::resources(100), n1, at(0));
-  EXPECT_THAT(ledger.in_doubt("any", at(0)), IsEmpty());
-  ASSERT_EQ(ledger.passes(at(0)).size(), 1U);
-  EXPECT_EQ(ledger.passes(at(0))[0]->requests, testing::resources(100));
-  ledger.attempt("p", at(1));
-  EXPECT_THAT(ledger.in_doubt("any", at(1)), ElementsAre("p"));
-  ledger.attempted("p", {}, std::vector<std::string_view>(), at(1));  // refused everywhere
-  EXPECT_THAT(ledger.in_doubt("n1", at(1)), IsEmpty());
-}
-
-TEST(Attempts, StayBoundedAndErrOnTheSideOfDoubt) {
-  Ledger ledger;
-  const std::vector<std::string_view> n1{"n1"};
-  for (std::size_t i = 0; i < 9 * Ledger::kDetailedPasses; ++i) {
-    ledger.attempted("p" + std::to_string(i), {}, n1, at(0));
-  }
-  EXPECT_LE(ledger.passes(at(0)).size(), 8 * Ledger::kDetailedPasses);
-  // Past the limit of detail the newest pod counts everywhere rather than nowhere.
-  const std::string newest = "p" + std::to_string(9 * Ledger::kDetailedPasses - 1);
-  EXPECT_THAT(ledger.in_doubt("n2", at(0)), ::testing::Contains(newest));
-  ledger.attempted("later", {}, n1, at(60));
-  EXPECT_EQ(ledger.passes(at(60)).size(), 1U);
-}
-
 TEST(Ledger, IndexesAgreeAfterAnySequenceOfCalls) {
   const bool held = rc::check([] {
     Ledger ledger;
     const auto steps =
         *rc::gen::arbitrary<std::vector<std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>>>();
-    for (const auto& [kind, pod, target] : steps) {
-      const std::string pod_name = std::to_string(pod % 6);
+    for (const auto& [kind, owner, target] : steps) {
+      const std::string set = std::to_string(owner % 6);
       const std::string name = "t" + std::to_string(target % 4);
-      switch (kind % 8) {
+      const Reservation some = room(set, name, owner % 3, target % 20);
+      switch (kind % 10) {
         case 0:
-          ledger.release({.pod_uid = "uid-" + pod_name});
+          ledger.lower(group(set), name, target % 3);
           break;
         case 1:
           ledger.release_target(name);
           break;
         case 2:
-          ledger.rename_target(name, "t" + std::to_string(pod % 4));
+          ledger.rename_target(name, "t" + std::to_string(owner % 4));
           break;
         case 3:
-          ledger.expire(at(pod % 20));
+          ledger.expire(at(owner % 20));
           break;
         case 4:
-          ledger.adopt_holds("NodeClaim/" + name, name, {hold(pod_name, name, 1, target % 20)});
+          ledger.adopt_reservations(name, {some, some});
+          break;
+        case 5:
+          ledger.set_reservation(some);
+          break;
+        case 6:
+          bind(ledger, set, name);
+          break;
+        case 7:
+          ledger.forget_target(name);
           break;
         default:
-          ledger.hold(hold(pod_name, name, 1, target % 20));
+          ledger.reserve(some);
       }
       const LedgerViewPtr view = ledger.view();
-      std::size_t holds = 0;
-      for (const auto& [key, list] : view->holds_by_target) {
+      std::size_t listed = 0;
+      for (const auto& [key, list] : view->by_target) {
         RC_ASSERT(!list.empty());
-        for (const scheduling::Hold& item : list) {
-          RC_ASSERT(item.target == key);
-          RC_ASSERT(view->hold_of(item.pod_uid) == &item);
-          ++holds;
+        for (const Reservation& each : list) {
+          RC_ASSERT(each.target == key);
+          RC_ASSERT(each.count > 0);
+          RC_ASSERT(view->find(each.group, key) == &each);
+          const auto& targets = view->targets_of(each.group);
+          RC_ASSERT(std::count(targets.begin(), targets.end(), key) == 1);
+          ++listed;
         }
       }
-      RC_ASSERT(holds == view->targets(scheduling::HoldKind::Pod).size());
+      std::size_t indexed = 0;
+      for (const auto& [text, targets] : view->targets_by_group) {
+        RC_ASSERT(!targets.empty() && std::is_sorted(targets.begin(), targets.end()));
+        indexed += targets.size();
+      }
+      RC_ASSERT(listed == indexed);
     }
   });
   EXPECT_TRUE(held);

@@ -5,97 +5,114 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <map>
+
 namespace millwright::cluster {
 namespace {
 
+using scheduling::Reservation;
 using testing::at;
 using ::testing::HasSubstr;
-using testing::hold;
+using testing::reservation;
 
-TEST(HoldsText, IsReadableAndSorted) {
-  scheduling::Hold first = hold("web-1", "n", 1500, 30, 7);
-  first.pod.namespace_ = "shop";
-  first.owner_uid = "uid-web";
-  EXPECT_EQ(encode_holds({hold("web-2", "n", 250, 0), first}),
-            R"([{"pod":"shop/web-1","uid":"uid-web-1","requests":{"cpu":"1500m","pods":"1"},)"
-            R"("priority":7,"deadline":"2026-01-01T00:00:30.000000Z","owner":"uid-web"},)"
-            R"({"pod":"default/web-2","uid":"uid-web-2","requests":{"cpu":"250m","pods":"1"},)"
-            R"("priority":0,"deadline":"2026-01-01T00:00:00.000000Z"}])");
-  EXPECT_EQ(encode_holds({}), "[]");
+TEST(ReservationsText, IsReadableAndSorted) {
+  Reservation first = reservation("web-1", "n", 1500, 30, 7);
+  first.group = scheduling::GroupId("uid-a/00ff");
+  first.sample.namespace_ = "shop";
+  first.count = 3;
+  Reservation second = reservation("web-2", "n", 250, 0);
+  second.group = scheduling::GroupId("uid-b/*");
+  EXPECT_EQ(encode_reservations({second, first}),
+            R"([{"group":"uid-a/00ff","count":3,"pod":"shop/web-1",)"
+            R"("requests":{"cpu":"1500m","pods":"1"},"priority":7,)"
+            R"("until":"2026-01-01T00:00:30.000000Z"},)"
+            R"({"group":"uid-b/*","count":1,"pod":"default/web-2",)"
+            R"("requests":{"cpu":"250m","pods":"1"},"priority":0,)"
+            R"("until":"2026-01-01T00:00:00.000000Z"}])");
+  EXPECT_EQ(encode_reservations({}), "[]");
   EXPECT_EQ(encode_fence({"n", "Empty", at(1)}),
             R"({"reason":"Empty","since":"2026-01-01T00:00:01.000000Z"})");
 }
 
-// Clusters that run an earlier version have these texts on their NodeClaims.
-TEST(HoldsText, TheKindOfAHoldIsAPrefixOfTheUid) {
-  using scheduling::HoldKind;
-  const std::pair<HoldKind, std::string> cases[] = {
-      {HoldKind::Pod, R"("uid":"uid-a")"},
-      {HoldKind::Successor, R"("uid":"successor-of/uid-a")"},
-      {HoldKind::Buffer, R"("uid":"successor-of/capacity-buffer/uid-a")"}};
-  std::vector<scheduling::Hold> all;
-  for (const auto& [kind, text] : cases) {
-    auto one = hold("a", "n", 1, 60);
-    one.kind = kind;
-    all.push_back(one);
-    const std::string written = encode_holds({one});
-    EXPECT_THAT(written, HasSubstr(text));
-    EXPECT_EQ(decode_holds(written, "n").value(), std::vector{one});
-  }
-  EXPECT_EQ(decode_holds(encode_holds(all), "n").value(), all) << "three holds for one pod's room";
+// A buffer's room has no end by itself; another replica must know it for what it is.
+TEST(ReservationsText, ABuffersRoomIsReadBackAsABuffers) {
+  Reservation buffer = reservation("web-1", "n", 100, 60);
+  buffer.group = scheduling::GroupId::of_owner("web");
+  buffer.of_buffer = true;
+  const auto decoded = decode_reservations(encode_reservations({buffer}), "n");
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(*decoded, std::vector{buffer});
 }
 
-TEST(HoldsText, IsReadBackAsItWasWritten) {
+TEST(ReservationsText, IsReadBackAsItWasWritten) {
   const bool held = rc::check([](std::vector<std::tuple<std::uint16_t, std::int32_t>> raw) {
-    std::vector<scheduling::Hold> holds;
+    std::vector<Reservation> reservations;
     for (const auto& [number, priority] : raw) {
-      holds.push_back(
-          hold(std::to_string(holds.size() + 100), "n", number, number % 600, priority));
-      holds.back().owner_uid = number % 2 == 0 ? "" : "owner";
-      holds.back().requests.emplace("example.com/gpu", model::Quantity::from_units(number));
+      reservations.push_back(reservation(std::to_string(reservations.size() + 100), "n", number,
+                                         number % 600, priority));
+      reservations.back().count = 1 + number % 7;
+      reservations.back().requests.emplace("example.com/gpu", model::Quantity::from_units(number));
     }
-    const auto decoded = decode_holds(encode_holds(holds), "n");
+    const auto decoded = decode_reservations(encode_reservations(reservations), "n");
     RC_ASSERT(decoded.has_value());
-    std::sort(holds.begin(), holds.end(),
-              [](const auto& a, const auto& b) { return a.id() < b.id(); });
-    RC_ASSERT(*decoded == holds);
+    std::sort(reservations.begin(), reservations.end(),
+              [](const auto& a, const auto& b) { return a.group < b.group; });
+    RC_ASSERT(*decoded == reservations);
   });
   EXPECT_TRUE(held);
   const Fence fence{"n", "Under \"quotes\"", at(12345)};
   EXPECT_EQ(decode_fence(encode_fence(fence), "n"), fence);
 }
 
-TEST(HoldsText, MalformedAnnotationsAreRefusedWithThePlace) {
-  const std::string good =
-      R"("pod":"a/b","uid":"u","requests":{},"priority":0,"deadline":"2026-01-01T00:00:00Z")";
-  EXPECT_TRUE(decode_holds("[{" + good + "}]", "n").has_value());
+TEST(ReservationsText, MalformedAnnotationsAreRefusedWithThePlace) {
+  const auto with = [](const std::string& field, const std::string& value) {
+    std::map<std::string, std::string> fields{
+        {"group", R"("u/1")"}, {"count", "1"},    {"pod", R"("a/b")"},
+        {"requests", "{}"},    {"priority", "0"}, {"until", R"("2026-01-01T00:00:00Z")"}};
+    fields[field] = value;
+    std::string text;
+    for (const auto& [name, each] : fields) {
+      if (!each.empty()) {
+        text += (text.empty() ? "{\"" : ",\"") + name + "\":" + each;
+      }
+    }
+    return text + "}";
+  };
+  const std::string good = with("count", "1");
+  EXPECT_TRUE(decode_reservations("[" + good + "]", "n").has_value());
+  EXPECT_TRUE(decode_reservations("[" + with("requests", "") + "]", "n").has_value());
+  EXPECT_TRUE(decode_reservations("[" + with("priority", "") + "]", "n").has_value());
   const std::pair<std::string, std::string> cases[] = {
-      {"", "holds of n is not JSON"},
+      {"", "reservations of n is not JSON"},
       {"[", "not JSON"},
       {"{}", "must be a JSON array"},
-      {"[1]", "holds of n[0] must be an object"},
-      {"[{" + good + "},{}]", "holds of n[1].pod"},
-      {R"([{"pod":"nameless","uid":"u","deadline":"2026-01-01T00:00:00Z"}])", ".pod must be"},
-      {R"([{"pod":"a/","uid":"u","deadline":"2026-01-01T00:00:00Z"}])", ".pod must be"},
-      {R"([{"pod":"a/b","uid":"","deadline":"2026-01-01T00:00:00Z"}])", ".uid must be"},
-      {"[{" + good + R"(,"owner":1}])", ".owner must be"},
-      {R"([{"pod":"a/b","uid":"u"}])", ".deadline must be"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"soon"}])", ".deadline must be an RFC 3339"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","requests":[]}])",
-       ".requests must be an object"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","requests":{"cpu":1}}])",
-       ".requests.cpu must be"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","requests":{"cpu":"x"}}])",
-       ".requests.cpu"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","priority":9999999999}])",
-       ".priority must be"},
-      {R"([{"pod":"a/b","uid":"u","deadline":"2026-01-01T00:00:00Z","priority":"1"}])",
-       ".priority must be"},
-      {"[{" + good + "},{" + good + "}]", "twice"},
+      {"[1]", "reservations of n[0] must be an object"},
+      {"[" + good + ",{}]", "reservations of n[1].group"},
+      {"[" + with("group", "7") + "]", ".group must be"},
+      {"[" + with("group", R"("u")") + "]", ".group must be"},
+      {"[" + with("group", R"("/1")") + "]", ".group must be"},
+      {"[" + with("group", R"("u/")") + "]", ".group must be"},
+      {"[" + with("count", "") + "]", ".count must be"},
+      {"[" + with("count", "0") + "]", ".count must be above 0"},
+      {"[" + with("count", "-1") + "]", ".count must be above 0"},
+      {"[" + with("count", "1.5") + "]", ".count must be"},
+      {"[" + with("count", "9999999999") + "]", ".count must be"},
+      {"[" + with("pod", R"("nameless")") + "]", ".pod must be"},
+      {"[" + with("pod", R"("a/")") + "]", ".pod must be"},
+      {"[" + with("pod", "") + "]", ".pod must be"},
+      {"[" + with("until", "") + "]", ".until must be"},
+      {"[" + with("until", R"("soon")") + "]", ".until must be an RFC 3339"},
+      {"[" + with("requests", "[]") + "]", ".requests must be an object"},
+      {"[" + with("requests", R"({"cpu":1})") + "]", ".requests.cpu must be"},
+      {"[" + with("requests", R"({"cpu":"x"})") + "]", ".requests.cpu"},
+      {"[" + with("priority", "9999999999") + "]", ".priority must be"},
+      {"[" + with("priority", R"("1")") + "]", ".priority must be"},
+      {"[" + good + "," + good + "]", "twice"},
       {"[[[[[[[[[[[[]]]]]]]]]]]]", "not JSON"},
   };
   for (const auto& [text, message] : cases) {
-    const auto decoded = decode_holds(text, "n");
+    const auto decoded = decode_reservations(text, "n");
     ASSERT_FALSE(decoded.has_value()) << text;
     EXPECT_EQ(decoded.error().kind, base::ErrorKind::Invalid);
     EXPECT_THAT(decoded.error().message, HasSubstr(message)) << text;
@@ -106,10 +123,10 @@ TEST(HoldsText, MalformedAnnotationsAreRefusedWithThePlace) {
   }
 }
 
-TEST(HoldsText, AnyBytesAreRefusedOrReadButNeverCrash) {
+TEST(ReservationsText, AnyBytesAreRefusedOrReadButNeverCrash) {
   const bool held = rc::check([](const std::string& text) {
-    const auto holds = decode_holds(text, "n");
-    RC_ASSERT(holds.has_value() || !holds.error().message.empty());
+    const auto decoded = decode_reservations(text, "n");
+    RC_ASSERT(decoded.has_value() || !decoded.error().message.empty());
     RC_ASSERT(!decode_fence(text, "n").has_value());
   });
   EXPECT_TRUE(held);

@@ -4,10 +4,13 @@
 #include "millwright/cluster/ledger.hpp"
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
+#include "millwright/scheduling/demand.hpp"
+#include "millwright/scheduling/solve.hpp"
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace millwright::testing {
 
@@ -58,14 +61,21 @@ class PodBuilder {
   PodBuilder& requests(std::int64_t milli_cpu, std::int64_t mebibytes = 0) {
     return set(pod_.spec.containers[0].requests, resources(milli_cpu, mebibytes));
   }
-  PodBuilder& owned_by_daemon_set() {
-    pod_.meta.owner_references.push_back(model::OwnerReference{.api_version = "apps/v1",
-                                                               .kind = "DaemonSet",
-                                                               .name = "agent",
-                                                               .uid = "uid-agent",
-                                                               .controller = true});
+  PodBuilder& deleting() {
+    pod_.meta.deletion_timestamp = at(0);
     return *this;
   }
+  PodBuilder& gated() {
+    pod_.spec.scheduling_gates.emplace_back("example.com/not-yet");
+    return *this;
+  }
+  PodBuilder& owned_by(const std::string& name, const std::string& kind = "ReplicaSet",
+                       const std::string& api_version = "apps/v1") {
+    pod_.meta.owner_references.push_back(model::OwnerReference{
+        .api_version = api_version, .kind = kind, .name = name, .uid = name, .controller = true});
+    return *this;
+  }
+  PodBuilder& owned_by_daemon_set() { return owned_by("agent", "DaemonSet"); }
   const model::Pod& value() const { return pod_; }
   std::shared_ptr<const model::Pod> build() const { return std::make_shared<model::Pod>(pod_); }
 
@@ -185,18 +195,39 @@ class ClaimBuilder {
   model::NodeClaim claim_;
 };
 
-inline scheduling::Hold hold(const std::string& pod, const std::string& target,
-                             std::int64_t milli_cpu, std::int64_t deadline_seconds,
-                             std::int32_t priority = 0) {
-  scheduling::Hold hold;
-  hold.pod_uid = "uid-" + pod;
-  hold.pod = model::ObjectKey{"default", pod};
-  hold.target = target;
-  hold.requests = resources(milli_cpu);
-  hold.requests.emplace(model::kPods, model::Quantity::from_units(1));
-  hold.priority = priority;
-  hold.deadline = at(deadline_seconds);
-  return hold;
+// Room for pods of the group of `pod`.
+inline scheduling::Reservation reservation_for(const model::Pod& pod, const std::string& target,
+                                               std::int64_t until_seconds, std::int32_t count = 1) {
+  return {.group = scheduling::group_of(pod),
+          .target = target,
+          .count = count,
+          .sample = model::key_of(pod.meta),
+          .requests = scheduling::effective_requests(pod),
+          .priority = pod.spec.priority,
+          .until = at(until_seconds)};
+}
+
+// Room for pods such as PodBuilder(pod).requests(milli_cpu): a group of one pod without controller.
+inline scheduling::Reservation reservation(const std::string& pod, const std::string& target,
+                                           std::int64_t milli_cpu, std::int64_t until_seconds,
+                                           std::int32_t priority = 0) {
+  return reservation_for(PodBuilder(pod).requests(milli_cpu).priority(priority).value(), target,
+                         until_seconds);
+}
+
+// What the extender notes of a pod that it let through to these nodes.
+inline cluster::Pass pass_of(const model::Pod& pod, const std::vector<std::string>& nodes,
+                             std::int64_t at_seconds,
+                             base::Duration lifetime = cluster::Ledger::kPassLifetime) {
+  cluster::Pass pass{.pod_uid = pod.meta.uid,
+                     .group = scheduling::group_of(pod),
+                     .at = at(at_seconds),
+                     .until = at(at_seconds) + lifetime,
+                     .requests = scheduling::effective_requests(pod)};
+  for (const std::string& node : nodes) {
+    pass.node_hashes.push_back(cluster::Ledger::node_hash(node));
+  }
+  return pass;
 }
 
 }  // namespace millwright::testing

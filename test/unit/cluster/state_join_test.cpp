@@ -16,7 +16,6 @@ using testing::at;
 using testing::ClaimBuilder;
 using testing::describe;
 using ::testing::ElementsAre;
-using testing::hold;
 using testing::NodeBuilder;
 using testing::PodBuilder;
 
@@ -64,13 +63,13 @@ std::vector<std::string> picture(State& state) {
 }
 
 TEST(StateJoin, EveryOrderOfANodesLifeGivesTheSamePicture) {
-  const std::string mirror = encode_holds({hold("held", "claim", 100, 600)});
+  const std::string mirror = encode_reservations({testing::reservation("held", "claim", 100, 600)});
   expect_order_does_not_matter({
       seen(ClaimBuilder("claim").version(1).build()),
       seen(ClaimBuilder("claim")
                .version(3)
                .provider("p1")
-               .annotation(model::kHoldsAnnotation, mirror)
+               .annotation(model::kReservationsAnnotation, mirror)
                .build()),
       seen(NodeBuilder("node").managed().version(2).build()),
       seen(NodeBuilder("node").managed().version(4).provider("p1").allocatable(4000).build()),

@@ -1,7 +1,8 @@
-// The state and the ledger together: what a snapshot shows of promises, which of them the state
-// ends or moves, and what it learns from mirror annotations.
+// The state and the ledger together: what a snapshot shows of reservations, which of them the state
+// ends or moves.
 #include "millwright/cluster/state.hpp"
 #include "unit/cluster/objects.hpp"
+#include "unit/cluster/state_kit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,173 +13,289 @@
 namespace millwright::cluster {
 namespace {
 
+using scheduling::Reservation;
 using testing::at;
 using testing::ClaimBuilder;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::hold;
 using ::testing::IsEmpty;
+using testing::kept;
 using testing::NodeBuilder;
+using testing::pass_of;
 using testing::PodBuilder;
-
-scheduling::NodeRecordPtr ledger_record_of(State& state, std::string_view name) {
-  for (const auto& record : state.snapshot()->nodes) {
-    if (record->name() == name) {
-      return record;
-    }
-  }
-  return nullptr;
-}
+using testing::room;
+using testing::web;
 
 TEST(StateAndLedger, ShowsTheLedgerAsItIsAndWhenAllListsHaveArrived) {
   Ledger ledger;
-  ledger.hold(hold("early", "n1", 10, 60));
   State state(ledger);
   EXPECT_FALSE(state.latest()->synced);
   state.upsert(NodeBuilder("n1").build());
+  state.upsert(web("web-1").build());
+  state.upsert(web("web-2").build());
+  ledger.reserve(room("n1", 1));
   state.set_synced(true);
   ledger.fence({"n1", "Empty", at(0)});
-  ledger.hold(hold("late", "n0", 10, 60));
+  ledger.reserve(room("n0", 1));
   const auto snapshot = state.snapshot();
   EXPECT_EQ(state.latest(), snapshot);
   EXPECT_TRUE(snapshot->synced);
   EXPECT_TRUE(snapshot->nodes[0]->fenced);
-  ASSERT_EQ(snapshot->holds.size(), 2U);
-  EXPECT_EQ(snapshot->holds.begin()->pod_uid, "uid-late");
+  EXPECT_THAT(kept(state), ElementsAre("web on n0: 1", "web on n1: 1"));
   ledger.unfence("n1");
   EXPECT_FALSE(state.snapshot()->nodes[0]->fenced);
 }
 
-TEST(StateAndLedger, TakesABoundPodsHoldAwayOnlyWithTheSnapshotThatShowsIt) {
+TEST(StateAndLedger, ABoundPodUsesItsRoomOnlyWithTheSnapshotThatShowsIt) {
   Ledger ledger;
   State state(ledger);
+  state.set_synced(true);
   state.upsert(NodeBuilder("n").build());
-  state.upsert(PodBuilder("p").build());
-  ledger.hold(hold("p", "n", 10, 60));
-  ledger.passed("uid-p", "n", at(0));
+  state.upsert(web("web-1").build());
+  state.upsert(web("web-2").build());
+  ledger.reserve(room("n", 2));
+  ledger.attempted(pass_of(web("web-1").value(), {"n"}, 0));
   state.snapshot();
-  state.upsert(PodBuilder("p").on("n").build());
-  EXPECT_NE(ledger.view()->hold_of("uid-p"), nullptr);
-  EXPECT_THAT(ledger.in_doubt("n", at(0)), ElementsAre("uid-p"));
+  state.upsert(web("web-1").on("n").build());
+  EXPECT_EQ(ledger.view()->reserved(room("n", 1).group), 2);
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), ElementsAre("uid-web-1"));
   const auto snapshot = state.snapshot();
-  EXPECT_THAT(snapshot->holds, IsEmpty());
-  EXPECT_EQ(ledger.view()->hold_of("uid-p"), nullptr);
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+  EXPECT_EQ(ledger.view()->reserved(room("n", 1).group), 1);
   EXPECT_THAT(ledger.in_doubt("n", at(0)), IsEmpty());
   EXPECT_EQ(state.snapshot(), snapshot);  // what it settled itself is no news
+  // The same pod again uses nothing more.
+  state.upsert(web("web-1").on("n").phase("Running").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
 }
 
-TEST(StateAndLedger, LetsGoOfHoldsForPodsThatAreGone) {
+TEST(StateAndLedger, ABindElsewhereFreesTheRoomThatIsLeastMissed) {
   Ledger ledger;
   State state(ledger);
-  state.upsert(PodBuilder("deleted").build());
-  state.upsert(PodBuilder("replaced").uid("first").created(1).build());
-  scheduling::Hold first = hold("replaced", "n", 10, 60);
-  first.pod_uid = "first";
-  ledger.hold_all({hold("deleted", "n", 10, 60), first});
-  state.remove<model::Pod>({"default", "deleted"}, {.uid = "uid-deleted"});
-  state.upsert(PodBuilder("replaced").uid("second").created(2).build());
-  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
-  EXPECT_TRUE(ledger.view()->targets(scheduling::HoldKind::Pod).empty());
+  state.set_synced(true);
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(ClaimBuilder("c").build());
+  state.upsert(web("web-1").build());
+  state.upsert(web("web-2").build());
+  ledger.reserve_all({room("c", 1), room("n", 1)});
+  EXPECT_THAT(kept(state), ElementsAre("web on c: 1", "web on n: 1"));
+  state.upsert(web("web-1").on("elsewhere").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
 }
 
-TEST(StateAndLedger, HoldsFollowTheirClaimToItsNodeAndLapseWithIt) {
+TEST(StateAndLedger, SurplusIsFreedWhereItIsLeastMissed) {
+  struct Case {
+    const char* what;
+    int demand;
+    std::vector<Reservation> reserved;
+    std::vector<std::string> expected;
+  };
+  const Reservation everywhere[] = {room("asked", 2), room("launched", 2), room("starting", 2),
+                                    room("up", 2), room("unknown", 2)};
+  const std::vector<Reservation> all(std::begin(everywhere), std::end(everywhere));
+  const Case cases[] = {
+      {"no surplus",
+       10,
+       all,
+       {"web on asked: 2", "web on launched: 2", "web on starting: 2", "web on unknown: 2",
+        "web on up: 2"}},
+      {"one of a claim that is not launched",
+       9,
+       all,
+       {"web on asked: 1", "web on launched: 2", "web on starting: 2", "web on unknown: 2",
+        "web on up: 2"}},
+      {"one of a claim that is being created",
+       7,
+       all,
+       {"web on launched: 2", "web on starting: 2", "web on unknown: 1", "web on up: 2"}},
+      {"then claims that are",
+       5,
+       all,
+       {"web on launched: 1", "web on starting: 2", "web on up: 2"}},
+      {"then nodes that are not up", 3, all, {"web on starting: 1", "web on up: 2"}},
+      {"then nodes", 1, all, {"web on up: 1"}},
+      {"all of it", 0, all, {}},
+      {"first where little is reserved", 3, {room("up", 3), room("up-2", 1)}, {"web on up: 3"}},
+      {"the first by name of equals", 1, {room("up", 1), room("up-2", 1)}, {"web on up-2: 1"}},
+  };
+  for (const Case& one : cases) {
+    Ledger ledger;
+    State state(ledger);
+    state.set_synced(true);
+    state.upsert(ClaimBuilder("asked").build());
+    state.upsert(ClaimBuilder("launched").condition(model::kLaunched).provider("p1").build());
+    state.upsert(ClaimBuilder("c-starting").condition(model::kLaunched).provider("p2").build());
+    state.upsert(NodeBuilder("starting")
+                     .label(model::kNodePoolLabel, "default")
+                     .label(model::kInstanceTypeLabel, "t")
+                     .provider("p2")
+                     .build());
+    state.upsert(ClaimBuilder("c-up").condition(model::kLaunched).provider("p3").build());
+    state.upsert(NodeBuilder("up").managed().provider("p3").build());
+    state.upsert(NodeBuilder("up-2").build());
+    for (int i = 0; i < one.demand; ++i) {
+      state.upsert(web("web-" + std::to_string(i)).build());
+    }
+    ledger.reserve_all(one.reserved);
+    EXPECT_EQ(kept(state), one.expected) << one.what;
+  }
+}
+
+TEST(StateAndLedger, NothingIsSurplusBeforeTheFirstListsAreComplete) {
   Ledger ledger;
   State state(ledger);
+  ledger.reserve(room("n", 2));
+  state.upsert(NodeBuilder("n").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 2"));
+  state.upsert(web("web-1").build());
+  state.set_synced(true);
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+}
+
+TEST(StateAndLedger, ABuffersRoomIsNoSurplus) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  Reservation buffer = room("n", 2);
+  buffer.group = scheduling::GroupId::of_owner("web");
+  buffer.of_buffer = true;
+  ledger.reserve(buffer);
+  state.upsert(NodeBuilder("n").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 2"));
+  // Nor does it stand for what pods need.
+  EXPECT_TRUE(scheduling::reserved_by_group(state.snapshot()->reservations).empty());
+}
+
+TEST(StateAndLedger, RoomIsFreedWhenItsPodsAreGone) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  state.upsert(web("deleted").uid("1").build());
+  state.upsert(web("replaced").uid("2").created(1).build());
+  ledger.reserve(room("n", 2));
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 2"));
+  // Another pod of the name has the same need.
+  state.upsert(web("replaced").uid("3").created(2).build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 2"));
+  state.remove<model::Pod>({"default", "deleted"}, {.uid = "1"});
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+  state.upsert(PodBuilder("replaced").uid("4").created(3).build());  // of no controller
+  EXPECT_THAT(kept(state), IsEmpty());
+}
+
+std::shared_ptr<const model::Workload> replica_set(std::int32_t pods) {
+  model::Workload set{.kind = "ReplicaSet", .meta = {}, .pods = pods, .at_once = true};
+  set.meta.name = "web";
+  set.meta.namespace_ = "default";
+  set.meta.uid = "web";
+  return std::make_shared<const model::Workload>(std::move(set));
+}
+
+TEST(StateAndLedger, RoomForAnEvictedPodWaitsForWhicheverPodComesInItsPlace) {
+  // How many pods it wants is known of the one kind, not of the other.
+  for (const std::string kind : {"ReplicaSet", "Rollout"}) {
+    SCOPED_TRACE(kind);
+    const auto of_web = [&](const std::string& name) {
+      return std::move(PodBuilder(name).requests(100).owned_by("web", kind));
+    };
+    Ledger ledger;
+    State state(ledger);
+    state.set_synced(true);
+    if (kind == "ReplicaSet") {
+      state.upsert(replica_set(1));
+    }
+    state.upsert(ClaimBuilder("c").provider("p").build());
+    state.upsert(NodeBuilder("old").managed().provider("p").build());
+    state.upsert(NodeBuilder("new").build());
+    state.upsert(of_web("web-1").on("old").build());
+    ledger.fence({"old", "Underutilized", at(0)});
+    ledger.reserve(room("new", 1));
+    EXPECT_THAT(kept(state), ElementsAre("web on new: 1"));
+    state.mark_for_deletion("c", true);
+    EXPECT_THAT(kept(state), ElementsAre("web on new: 1"));
+    state.upsert(of_web("web-1").on("old").deleting().build());
+    EXPECT_THAT(kept(state), ElementsAre("web on new: 1"));
+    state.upsert(of_web("web-x7k").build());
+    state.remove<model::Pod>({"default", "web-1"}, {.uid = "uid-web-1"});
+    EXPECT_THAT(kept(state), ElementsAre("web on new: 1"));
+    state.upsert(of_web("web-x7k").on("new").build());
+    EXPECT_THAT(kept(state), IsEmpty());
+  }
+}
+
+TEST(StateAndLedger, RoomForAnEvictedPodThatIsWantedNoMoreIsFreed) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  state.upsert(replica_set(1));
+  state.upsert(NodeBuilder("old").deleting().build());
+  state.upsert(web("web-1").on("old").build());
+  ledger.reserve(room("new", 1));
+  EXPECT_THAT(kept(state), ElementsAre("web on new: 1"));
+  state.upsert(replica_set(0));
+  state.upsert(web("web-1").on("old").deleting().build());
+  EXPECT_THAT(kept(state), IsEmpty());
+}
+
+TEST(StateAndLedger, ReservationsFollowTheClaimToItsNodeAndEndWithIt) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  state.upsert(web("web-1").build());
+  ledger.reserve(room("c", 1));
+  ASSERT_EQ(state.snapshot()->reservations.size(), 1U) << "a claim that is yet to come";
+  state.assume(ClaimBuilder("c").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on c: 1"));
   state.upsert(ClaimBuilder("c").provider("p").build());
-  ledger.hold(hold("p", "c", 10, 60));
+  EXPECT_THAT(kept(state), ElementsAre("web on c: 1"));
   state.upsert(NodeBuilder("n").provider("p").build());
-  ASSERT_EQ(state.snapshot()->holds.size(), 1U);
-  EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
   ledger.fence({"n", "Empty", at(0)});
   state.remove<model::Node>({"", "n"});
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
-  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
+  EXPECT_THAT(kept(state), IsEmpty());
 
-  ledger.hold(hold("p", "c", 10, 60));
+  ledger.reserve(room("c", 1));
+  EXPECT_THAT(kept(state), ElementsAre("web on c: 1"));
   state.remove<model::NodeClaim>({"", "c"});
-  EXPECT_EQ(ledger.expire(at(0)).size(), 1U);
+  EXPECT_THAT(kept(state), IsEmpty());
 }
 
-TEST(StateAndLedger, LearnsHoldsAndFencesFromTheObjectsThatMirrorThem) {
+// Of the pods that were to come to the node each is bound there, or has its room; never both.
+TEST(StateAndLedger, SightCountsABoundPodsRoomOnce) {
+  constexpr int kPods = 300;
   Ledger ledger;
   State state(ledger);
-  const std::string holds = encode_holds({hold("p", "c", 10, 60), hold("q", "c", 10, 60)});
-  const std::string fence = encode_fence({"n", "Empty", at(3)});
-  const auto claim = [&](int version) {
-    return ClaimBuilder("c").version(version).provider("p").annotation(model::kHoldsAnnotation,
-                                                                       holds);
-  };
-  state.upsert(claim(1).build());
-  EXPECT_EQ(state.snapshot()->holds.size(), 2U);
-  state.upsert(
-      NodeBuilder("n").version(2).provider("p").annotation(model::kFenceAnnotation, fence).build());
-  EXPECT_TRUE(ledger_record_of(state, "n")->fenced);
-  EXPECT_EQ(state.snapshot()->holds.begin()->target, "n");
-  // A pod that bound keeps nothing, even when the mirror is written again for another reason.
-  state.upsert(PodBuilder("p").on("n").build());
+  state.set_synced(true);
+  state.upsert(NodeBuilder("n").build());
+  for (int i = 0; i < kPods; ++i) {
+    state.upsert(web("web-" + std::to_string(i)).build());
+  }
+  ledger.reserve(room("n", kPods));
   state.snapshot();
-  state.upsert(claim(3).annotation("note", "changed").build());
-  EXPECT_EQ(state.snapshot()->holds.size(), 1U);
-  // The leader took its words back.
-  state.upsert(ClaimBuilder("c").version(4).provider("p").build());
-  state.upsert(NodeBuilder("n").version(5).provider("p").build());
-  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
-  EXPECT_FALSE(ledger_record_of(state, "n")->fenced);
-}
-
-TEST(StateAndLedger, AMirroredHoldForASuccessorWaitsBesideThePodThatStillRuns) {
-  Ledger ledger;
-  State state(ledger);
-  scheduling::Hold heir = hold("p", "new", 10, 60);
-  heir.kind = scheduling::HoldKind::Successor;
-  heir.pod_uid = "uid-p";
-  state.upsert(PodBuilder("p").on("old").build());
-  state.upsert(
-      NodeBuilder("new").annotation(model::kHoldsAnnotation, encode_holds({heir})).build());
-  state.remove<model::Pod>({"default", "p"}, {.uid = "uid-p"});
-  EXPECT_THAT(state.snapshot()->holds, ElementsAre(heir));
-}
-
-TEST(StateAndLedger, AMirrorCountsForTheClaimAgainWhenItsNodeGoes) {
-  Ledger ledger;
-  State state(ledger);
-  const auto claim = [](int version) {
-    return ClaimBuilder("c")
-        .version(version)
-        .provider("p")
-        .annotation(model::kHoldsAnnotation, encode_holds({hold("p", "c", 10, 60)}))
-        .build();
+  std::atomic<bool> done = false;
+  std::atomic<int> wrong = 0;
+  std::atomic<int> looks = 0;
+  const auto look = [&] {
+    const auto [snapshot, view] = state.sight();
+    const auto bound = static_cast<std::int32_t>(snapshot->nodes[0]->pods.size());
+    wrong += bound + view->reserved(room("n", 1).group) == kPods ? 0 : 1;
+    ++looks;
   };
-  state.upsert(claim(1));
-  state.upsert(NodeBuilder("n").provider("p").build());
-  state.remove<model::Node>({"", "n"});
-  state.upsert(claim(2));
-  EXPECT_THAT(state.snapshot()->holds, ElementsAre(hold("p", "c", 10, 60)));
-}
-
-TEST(StateAndLedger, ARepeatedMirrorDoesNotBringBackWhatEnded) {
-  Ledger ledger;
-  State state(ledger);
-  const std::string holds = encode_holds({hold("p", "n", 10, 60)});
-  state.upsert(NodeBuilder("n").version(1).annotation(model::kHoldsAnnotation, holds).build());
-  ledger.release({.pod_uid = "uid-p"});
-  state.upsert(NodeBuilder("n").version(2).annotation(model::kHoldsAnnotation, holds).build());
-  EXPECT_THAT(state.snapshot()->holds, IsEmpty());
-}
-
-TEST(StateAndLedger, SaysWhichMirrorCannotBeReadAndCarriesOn) {
-  Ledger ledger;
-  State state(ledger);
-  std::vector<std::string> problems;
-  state.on_problem([&](const std::string& message) { problems.push_back(message); });
-  state.upsert(NodeBuilder("n")
-                   .annotation(model::kHoldsAnnotation, "[{")
-                   .annotation(model::kFenceAnnotation, "yes")
-                   .build());
-  ASSERT_EQ(problems.size(), 2U);
-  EXPECT_THAT(problems[0], HasSubstr("Node/n: ignoring annotation millwright.io/holds"));
-  EXPECT_THAT(problems[1], HasSubstr("Node/n: ignoring annotation millwright.io/fence"));
-  EXPECT_EQ(state.snapshot()->nodes.size(), 1U);
+  std::thread reader([&] {
+    while (!done) {
+      look();
+    }
+  });
+  for (int i = 0; i < kPods; ++i) {
+    state.upsert(web("web-" + std::to_string(i)).on("n").build());
+    look();
+    state.snapshot();
+    look();
+  }
+  done = true;
+  reader.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_THAT(kept(state), IsEmpty());
 }
 
 TEST(StateAndLedger, OtherThreadsReadWholePicturesWhileTheLoopChangesThem) {
@@ -187,34 +304,39 @@ TEST(StateAndLedger, OtherThreadsReadWholePicturesWhileTheLoopChangesThem) {
   std::atomic<bool> done = false;
   std::vector<std::thread> readers;
   std::atomic<int> torn = 0;
+  const auto reader_pod = PodBuilder("reader").value();
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       std::uint64_t last = 0;
       while (!done) {
         const LedgerViewPtr view = ledger.view();
         const auto snapshot = state.latest();
-        // Each round holds for two pods at once and fences one node; never half of it.
-        torn += view->targets(scheduling::HoldKind::Pod).size() % 2 != 0 ? 1 : 0;
+        // Each round reserves for two groups at once; never half of it.
+        std::size_t reserved = 0;
+        for (const auto& [target, list] : view->by_target) {
+          reserved += list.size();
+        }
+        torn += reserved % 2 != 0 ? 1 : 0;
         torn += snapshot->generation < last ? 1 : 0;
         last = snapshot->generation;
         for (const auto& record : snapshot->nodes) {
           torn += record->pods.size() > 1 ? 1 : 0;
         }
-        ledger.passed("uid-reader", "n1", at(0));
+        ledger.attempted(pass_of(reader_pod, {"n1"}, 0));
         ledger.in_doubt("n1", at(0));
       }
     });
   }
   for (int round = 0; round < 200; ++round) {
     const std::string name = std::to_string(round % 10);
-    ledger.hold_all({hold("a" + name, "n" + name, 10, 60), hold("b" + name, "x", 10, 60)});
+    ledger.reserve_all({testing::reservation("a" + name, "n" + name, 10, 60),
+                        testing::reservation("b" + name, "n" + name, 10, 60)});
     state.upsert(NodeBuilder("n" + name).build());
     state.upsert(PodBuilder("p").uid(std::to_string(round)).on("n" + name).build());
     ledger.fence({"n" + name, "Empty", at(round)});
     state.snapshot();
     ledger.unfence("n" + name);
-    const std::vector<std::string> both{"uid-a" + name, "uid-b" + name};
-    ledger.drop_pods(both);
+    ledger.release_target("n" + name);
   }
   done = true;
   for (std::thread& reader : readers) {

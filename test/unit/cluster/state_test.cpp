@@ -3,6 +3,7 @@
 #include "millwright/scheduling/solve.hpp"
 #include "unit/cluster/describe.hpp"
 #include "unit/cluster/objects.hpp"
+#include "unit/cluster/state_kit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +12,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace millwright::cluster {
 namespace {
@@ -19,19 +23,10 @@ using testing::at;
 using testing::ClaimBuilder;
 using testing::describe;
 using ::testing::ElementsAre;
-using testing::hold;
 using ::testing::IsEmpty;
 using testing::NodeBuilder;
 using testing::PodBuilder;
-
-scheduling::NodeRecordPtr record_of(State& state, std::string_view name) {
-  for (const auto& record : state.snapshot()->nodes) {
-    if (record->name() == name) {
-      return record;
-    }
-  }
-  return nullptr;
-}
+using testing::record_of;
 
 TEST(State, CountsBoundPodsAndForgetsThemWhenTheyEnd) {
   Ledger ledger;
@@ -130,6 +125,68 @@ TEST(State, RepeatedAndOlderEventsChangeNothing) {
   state.remove<model::DaemonSet>({"default", "unknown"});
   EXPECT_EQ(state.snapshot(), before);
   EXPECT_EQ(changes, 2);
+}
+
+std::shared_ptr<const model::Workload> replica_set(const std::string& name, std::int32_t pods,
+                                                   const std::string& version) {
+  model::Workload set{.kind = "ReplicaSet", .meta = {}, .pods = pods, .at_once = true};
+  set.meta.name = name;
+  set.meta.namespace_ = "default";
+  set.meta.uid = "uid-" + name;
+  set.meta.resource_version = version;
+  return std::make_shared<const model::Workload>(std::move(set));
+}
+
+TEST(State, ReportsAWorkloadOnlyWhenItWantsOtherPods) {
+  Ledger ledger;
+  State state(ledger);
+  std::vector<std::string> changes;
+  state.on_change([&changes](Kind kind, const model::ObjectKey& key) {
+    EXPECT_EQ(kind, Kind::Workload);
+    changes.push_back(key.to_string());
+  });
+  state.upsert(replica_set("old", 0, "1"));
+  state.upsert(replica_set("a", 2, "2"));
+  state.upsert(replica_set("a", 2, "3"));  // its status changed
+  EXPECT_THAT(changes, ElementsAre("default/a"));
+  const auto before = state.snapshot();
+  state.upsert(replica_set("a", 2, "4"));
+  EXPECT_EQ(state.snapshot(), before);
+  state.upsert(replica_set("a", 3, "5"));
+  state.upsert(replica_set("b", 1, "6"));
+  state.remove<model::Workload>({"default", "b"}, {.uid = "uid-b", .kind = "StatefulSet"});
+  state.remove<model::Workload>({"default", "b"}, {.uid = "uid-b", .kind = "ReplicaSet"});
+  state.remove<model::Workload>({"default", "b"}, {.uid = "uid-b", .kind = "ReplicaSet"});
+  state.upsert(replica_set("a", 0, "7"));
+  EXPECT_THAT(changes,
+              ElementsAre("default/a", "default/a", "default/b", "default/b", "default/a"));
+}
+
+TEST(State, ReportsAQuotaOnlyWhenItAdmitsOtherPods) {
+  Ledger ledger;
+  State state(ledger);
+  int changes = 0;
+  state.on_change([&changes](Kind kind, const model::ObjectKey& key) {
+    EXPECT_EQ(kind, Kind::ResourceQuota);
+    EXPECT_EQ(key.to_string(), "default/q");
+    ++changes;
+  });
+  auto quota = std::make_shared<model::ResourceQuota>();
+  quota->meta.name = "q";
+  quota->meta.namespace_ = "default";
+  quota->hard = testing::resources(1000);
+  const auto put = [&] {
+    state.upsert(std::make_shared<const model::ResourceQuota>(*quota));
+    return changes;
+  };
+  EXPECT_EQ(put(), 1);
+  quota->meta.resource_version = "2";
+  EXPECT_EQ(put(), 1);
+  quota->used = testing::resources(100);
+  EXPECT_EQ(put(), 2);
+  state.remove<model::ResourceQuota>({"default", "q"});
+  state.remove<model::ResourceQuota>({"default", "q"});
+  EXPECT_EQ(changes, 3);
 }
 
 TEST(State, ReportsEachChangeWithItsKind) {

@@ -97,9 +97,18 @@ TEST(VirtualPods, AreNumberedMarkedAndWithoutVolumes) {
 
 class Room : public testing::Test {
  protected:
-  void set(std::int64_t count) {
-    room_.set({"ns", "room"},
-              {.uid = "uid", .pods = virtual_pods(buffer(), pod_template(), count)});
+  void set(std::int64_t count, std::string owner_uid = {}) {
+    room_.set({"ns", "room"}, {.uid = "uid",
+                               .pods = virtual_pods(buffer(), pod_template(), count),
+                               .owner_uid = std::move(owner_uid)});
+  }
+  scheduling::NodeRecord& add_node(const std::string& name) {
+    auto node = std::make_shared<model::Node>();
+    node->meta.name = name;
+    auto record = std::make_shared<scheduling::NodeRecord>();
+    record->node = node;
+    snapshot_.nodes.push_back(record);
+    return *record;
   }
   void add_claim(const std::string& name, bool launched) {
     auto claim = std::make_shared<model::NodeClaim>();
@@ -151,9 +160,49 @@ TEST_F(Room, ShrinksAndGoes) {
   set(3);
   set(1);
   EXPECT_THAT(to_plan(), ElementsAre("uid-0"));
-  EXPECT_THAT(room_.pod_uids(), ElementsAre("uid-0"));
+  EXPECT_THAT(room_.pod_uids({"ns", "room"}), ElementsAre("uid-0"));
+  EXPECT_THAT(room_.pod_uids({"ns", "other"}), IsEmpty());
   room_.forget({"ns", "room"});
-  EXPECT_THAT(room_.pod_uids(), IsEmpty());
+  EXPECT_THAT(room_.pod_uids({"ns", "room"}), IsEmpty());
+}
+
+TEST_F(Room, IsReservedByNodeForTheWorkloadThatItIsKeptFor) {
+  constexpr base::TimePoint kUntil{std::chrono::hours(1)};
+  set(4, "rs");
+  auto& first = add_node("a");
+  add_node("b");
+  for (const auto* uid : {"uid-0", "uid-2"}) {
+    room_.place(uid, "a");
+  }
+  room_.place("uid-1", "b");
+  room_.place("uid-3", "gone");
+  const auto reservations = room_.reservations(snapshot_, kUntil);
+  ASSERT_THAT(reservations, SizeIs(2));
+  EXPECT_EQ(reservations[0],
+            (scheduling::Reservation{.group = scheduling::GroupId::of_owner("rs"),
+                                     .target = "a",
+                                     .count = 2,
+                                     .sample = {"ns", "capacity-buffer-room-0"},
+                                     .requests = resources({{"cpu", 2}, {"pods", 1}}),
+                                     .until = kUntil,
+                                     .of_buffer = true}));
+  EXPECT_EQ(reservations[1].target, "b");
+  EXPECT_EQ(reservations[1].count, 1);
+  EXPECT_THAT(room_.placed_on(reservations[0], snapshot_), ElementsAre("uid-0", "uid-2"));
+  auto others = reservations[0];
+  others.group = scheduling::GroupId::of_owner("another");
+  EXPECT_THAT(room_.placed_on(others, snapshot_), IsEmpty());
+  first.marked_for_deletion = true;
+  EXPECT_THAT(room_.reservations(snapshot_, kUntil), SizeIs(1)) << "one of its nodes is going";
+  set(4);
+  EXPECT_THAT(room_.reservations(snapshot_, kUntil), IsEmpty()) << "anybody may take it";
+}
+
+TEST_F(Room, IsReservedOnceItsNodeIsUp) {
+  set(1, "rs");
+  add_claim("claim", true);
+  room_.place("uid-0", "claim");
+  EXPECT_THAT(room_.reservations(snapshot_, {}), IsEmpty());
 }
 
 TEST(OverlayCache, RemembersUntilSomethingChangesAndSaysWhatIsInvalid) {

@@ -56,7 +56,7 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
        Kept::FromDisruption, Cause::DoNotDisrupt},
       {"nominated", [](Cluster& c) { c.node("a").record->nominated_until = kNow + minutes(1); },
        Kept::FromDisruption, Cause::Nominated},
-      {"room kept", [](Cluster& c) { c.add_hold("waiting", "a", kNow + minutes(1)); },
+      {"room kept", [](Cluster& c) { c.reserve(*pod("waiting"), "a", kNow + minutes(1)); },
        Kept::FromDisruption, Cause::RoomKept},
       {"its pods' budget", [](Cluster& c) { c.add_budget("pdb", "p", 0); }, Kept::FromDisruption,
        Cause::PodsKeepIt},

@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace millwright::disruption {
@@ -40,6 +42,14 @@ inline std::shared_ptr<model::Pod> pod(std::string name, std::int64_t millicores
   result->spec.containers.push_back(std::move(container));
   result->status.phase = "Running";
   result->status.start_time = kLongAgo;
+  return result;
+}
+
+// One of a ReplicaSet's pods. Those that ask for as much are a group.
+inline std::shared_ptr<model::Pod> replica(const std::string& set, std::string name,
+                                           std::int64_t millicores = 1000) {
+  auto result = pod(std::move(name), millicores);
+  result->meta.owner_references = pod(set)->meta.owner_references;
   return result;
 }
 
@@ -89,6 +99,44 @@ inline std::shared_ptr<model::NodePool> node_pool(std::string name) {
   pool->template_.node_class_ref = {"karpenter.kwok.sh", "KWOKNodeClass", "default"};
   pool->conditions = {{.type = "Ready", .status = model::ConditionStatus::True}};
   return pool;
+}
+
+using ExpectedPods = std::vector<std::pair<scheduling::PodPtr, std::int32_t>>;
+
+// What cluster::State makes of pods that wait, that leave, and that are to come.
+inline scheduling::Demand demand_of(const scheduling::Snapshot& snapshot,
+                                    const ExpectedPods& expected = {}) {
+  std::map<scheduling::GroupId, scheduling::GroupDemand> groups;
+  const auto of = [&](const scheduling::PodPtr& sample) -> scheduling::GroupDemand& {
+    auto& demand = groups[scheduling::group_of(*sample)];
+    demand.group = scheduling::group_of(*sample);
+    demand.sample = sample;
+    return demand;
+  };
+  for (const auto& waiting : snapshot.pending_pods) {
+    of(waiting).waiting.push_back(waiting);
+  }
+  for (const auto& record : snapshot.nodes) {
+    for (const auto& each : record->pods) {
+      if ((!record->marked_for_deletion && !record->fenced) || !scheduling::has_successor(*each) ||
+          model::is_owned_by_daemonset(*each)) {
+        continue;
+      }
+      if (record->marked_for_deletion && !each->meta.is_deleting()) {
+        of(each).leaving.push_back(each);
+      } else {
+        ++of(each).later;
+      }
+    }
+  }
+  for (const auto& [sample, count] : expected) {
+    of(sample).expected += count;
+  }
+  scheduling::Demand demand;
+  for (auto& [group, each] : groups) {
+    demand.push_back(std::move(each));
+  }
+  return demand;
 }
 
 struct NodeOptions {
@@ -180,16 +228,21 @@ class Cluster {
                                    .reason = "Unschedulable"}};
     pending_.push_back(std::move(waiting));
   }
-  void add_hold(const std::string& pod_name, const std::string& target, base::TimePoint deadline,
-                std::int64_t millicores = 1000) {
-    holds_.push_back({.pod_uid = "uid-" + pod_name,
-                      .pod = {"default", pod_name},
-                      .target = target,
-                      .requests = {{"cpu", model::Quantity::from_milli(millicores)},
-                                   {"pods", model::Quantity::from_units(1)}},
-                      .deadline = deadline});
+  // Room on the target for so many pods like `sample`.
+  scheduling::Reservation& reserve(const model::Pod& sample, const std::string& target,
+                                   base::TimePoint until, std::int32_t count = 1) {
+    reservations_.push_back({.group = scheduling::group_of(sample),
+                             .target = target,
+                             .count = count,
+                             .sample = model::key_of(sample.meta),
+                             .requests = scheduling::effective_requests(sample),
+                             .until = until});
+    return reservations_.back();
   }
-  scheduling::Hold& last_hold() { return holds_.back(); }
+  // The pod's controller is about to create so many more.
+  void expect_more(std::shared_ptr<model::Pod> sample, std::int32_t count) {
+    expected_.emplace_back(std::move(sample), count);
+  }
   model::PodDisruptionBudget& add_budget(std::string name, std::string app, int allowed) {
     auto budget = std::make_shared<model::PodDisruptionBudget>();
     budget->meta.namespace_ = "default";
@@ -223,7 +276,8 @@ class Cluster {
     snapshot->node_pools.assign(pools_.begin(), pools_.end());
     snapshot->pending_pods.assign(pending_.begin(), pending_.end());
     snapshot->disruption_budgets.assign(budgets_.begin(), budgets_.end());
-    snapshot->holds = holds_;
+    snapshot->reservations = std::vector(reservations_.begin(), reservations_.end());
+    snapshot->demand = demand_of(*snapshot, expected_);
     return {.snapshot = std::move(snapshot),
             .catalog = catalog_,
             .busy_claims = busy,
@@ -252,7 +306,8 @@ class Cluster {
   std::list<Member> members_;
   std::vector<std::shared_ptr<model::Pod>> pending_;
   std::vector<std::shared_ptr<model::PodDisruptionBudget>> budgets_;
-  std::vector<scheduling::Hold> holds_;
+  std::list<scheduling::Reservation> reservations_;
+  ExpectedPods expected_;
 };
 
 inline std::vector<std::string> claims_of(const Decisions& decisions) {

@@ -121,12 +121,12 @@ TEST(Consolidation, DoesNotMovePodsOntoANodeWithinItsConsolidateAfter) {
   EXPECT_TRUE(only_command(cluster).replacements.empty());
 }
 
-TEST(Consolidation, LeavesRoomThatIsHeldForOthers) {
+TEST(Consolidation, LeavesRoomThatIsReservedForOthers) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "small"});
   add_keeper(cluster, "b", 2500);
   EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
-  cluster.add_hold("waiting", "b", kNow + hours(1));
+  cluster.reserve(*pod("waiting"), "b", kNow + hours(1));
   EXPECT_TRUE(cluster.decide().commands.empty());
 }
 
@@ -136,9 +136,7 @@ TEST(Consolidation, MovesPodsToTheReplacementThatIsThereForThem) {
   Cluster cluster;
   cluster.add_node("a", {pod("p", 1500)}, {.type = "large"});
   cluster.add_node("b", {}, {.type = "small"});
-  cluster.add_hold("p", "b", kNow + hours(1), 1500);
-  cluster.last_hold().kind = scheduling::HoldKind::Successor;
-  cluster.last_hold().pod_uid = "uid-p";
+  cluster.reserve(*pod("p", 1500), "b", kNow + hours(1));
   const auto command = only_command(cluster);
   EXPECT_THAT(command.claims, ElementsAre("a-claim"));
   EXPECT_TRUE(command.replacements.empty());
@@ -170,8 +168,10 @@ TEST(Consolidation, WaitsWhilePendingPodsNeedNewCapacity) {
   cluster.add_pending(pod("new"));
   EXPECT_TRUE(cluster.decide().commands.empty());
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("wait for new capacity"));
-  cluster.add_hold("new", "elsewhere", kNow + hours(1));
+  cluster.reserve(*pod("new"), "elsewhere", kNow + hours(1));
   EXPECT_THAT(only_command(cluster).replacements, SizeIs(1)) << "it has room elsewhere";
+  cluster.add_pending(replica("new", "one-more"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("wait for new capacity"));
 }
 
 TEST(Consolidation, NeverPaysMoreThanNowWhateverZoneTheLaunchGets) {

@@ -81,9 +81,9 @@ TEST(Emptiness, IsValidUntilAPodComesOrAPromiseIsMade) {
   EXPECT_FALSE(still_valid(command, with_pod.input()));
   with_pod.node("a").record->pods.clear();
 
-  auto with_hold = cluster;
-  with_hold.add_hold("p", "a", kNow + std::chrono::seconds(1));
-  EXPECT_FALSE(still_valid(command, with_hold.input()));
+  auto with_promise = cluster;
+  with_promise.reserve(*pod("p"), "a", kNow + std::chrono::seconds(1));
+  EXPECT_FALSE(still_valid(command, with_promise.input()));
 
   auto without_budget = cluster;
   without_budget.pool().budgets = {{.nodes = "0"}};

@@ -9,7 +9,7 @@ namespace {
 using std::chrono::minutes;
 using testing::HasSubstr;
 
-const base::TimePoint kNow(std::chrono::hours(480'000));
+const base::TimePoint kLooked(std::chrono::hours(480'000));
 
 model::Pod pod_of(const std::string& app) {
   model::Pod pod;
@@ -37,15 +37,15 @@ TEST(DoNotDisrupt, MayBeADurationSinceThePodStarted) {
                         {"false", std::nullopt, false},
                         {"", std::nullopt, false},
                         {"nonsense", std::nullopt, false},
-                        {"-5m", kNow, false},
+                        {"-5m", kLooked, false},
                         {"10m", std::nullopt, true},
-                        {"10m", kNow - minutes(9), true},
-                        {"10m", kNow - minutes(10), false}};
+                        {"10m", kLooked - minutes(9), true},
+                        {"10m", kLooked - minutes(10), false}};
   for (const auto& each : cases) {
     auto pod = pod_of("web");
     pod.meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = each.value;
     pod.status.start_time = each.started;
-    EXPECT_EQ(do_not_disrupt_until(pod, kNow).has_value(), each.active) << each.value;
+    EXPECT_EQ(do_not_disrupt_until(pod, kLooked).has_value(), each.active) << each.value;
   }
 }
 
@@ -62,7 +62,7 @@ TEST(PodObstacles, ABudgetThatNeverAllowsAnythingIsNotPlannedFor) {
     budget->min_available = each.min_available;
     budget->max_unavailable = each.max_unavailable;
     const std::vector<std::shared_ptr<const model::PodDisruptionBudget>> budgets{budget};
-    const PodObstacles obstacles(budgets, kNow);
+    const PodObstacles obstacles(budgets, kLooked);
     EXPECT_EQ(obstacles.is_currently_reschedulable(pod_of("web")), each.reschedulable)
         << each.min_available << " " << each.max_unavailable;
     EXPECT_TRUE(obstacles.is_currently_reschedulable(pod_of("other")));
@@ -72,14 +72,14 @@ TEST(PodObstacles, ABudgetThatNeverAllowsAnythingIsNotPlannedFor) {
 TEST(PodObstacles, APodThatMustNotBeDisruptedIsNotPlannedForUntilItMay) {
   auto pod = pod_of("web");
   pod.meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = "10m";
-  pod.status.start_time = kNow;
-  EXPECT_FALSE(PodObstacles({}, kNow + minutes(9)).is_currently_reschedulable(pod));
-  EXPECT_TRUE(PodObstacles({}, kNow + minutes(10)).is_currently_reschedulable(pod));
+  pod.status.start_time = kLooked;
+  EXPECT_FALSE(PodObstacles({}, kLooked + minutes(9)).is_currently_reschedulable(pod));
+  EXPECT_TRUE(PodObstacles({}, kLooked + minutes(10)).is_currently_reschedulable(pod));
 }
 
 TEST(PodObstacles, TheAnnotationIsNamedBeforeAUsedUpBudget) {
   const std::vector<std::shared_ptr<const model::PodDisruptionBudget>> budgets{budget_of("web")};
-  const PodObstacles obstacles(budgets, kNow);
+  const PodObstacles obstacles(budgets, kLooked);
   auto web = std::make_shared<model::Pod>(pod_of("web"));
   auto precious = std::make_shared<model::Pod>(pod_of("precious"));
   precious->meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = "true";

@@ -49,6 +49,11 @@ Cluster any_cluster() {
   for (int p = 0; p < pending; ++p) {
     cluster.add_pending(pod("pending" + std::to_string(p), *rc::gen::inRange(1, 40) * 100));
   }
+  if (*rc::gen::inRange(0, 3) == 0) {
+    cluster.reserve(*pod("stranger", *rc::gen::inRange(1, 15) * 100),
+                    "n" + std::to_string(*rc::gen::inRange(0, nodes)), kNow + std::chrono::hours(1),
+                    *rc::gen::inRange(1, 4));
+  }
   return cluster;
 }
 
@@ -86,6 +91,7 @@ RC_GTEST_PROP(Decisions, PlanAPlaceForEveryPodThatMustMove, ()) {
     const std::set<std::string> going(command.claims.begin(), command.claims.end());
     std::map<std::string, model::ResourceList> used;
     std::map<std::string, model::ResourceList> moved;  // by pod uid
+    std::set<std::string> takers;
     for (const auto& record : input.snapshot->nodes) {
       used[record->name()] = record->pod_requests;
       for (const auto& each : record->pods) {
@@ -107,6 +113,13 @@ RC_GTEST_PROP(Decisions, PlanAPlaceForEveryPodThatMustMove, ()) {
       RC_ASSERT(!going.contains(name + "-claim"));
       RC_ASSERT(!input.busy_claims.contains(name + "-claim"));
       model::add_to(used[name], moved[placement.pod_uid]);
+      takers.insert(name);
+    }
+    for (const auto& kept : input.snapshot->reservations) {
+      RC_ASSERT(!going.contains(kept.target + "-claim"));
+      if (takers.contains(kept.target)) {
+        model::add_to(used[kept.target], model::multiplied(kept.requests, kept.count));
+      }
     }
     for (const auto& record : input.snapshot->nodes) {
       RC_ASSERT(model::fits(used[record->name()], record->allocatable()));

@@ -10,10 +10,10 @@ namespace {
 using testing::at;
 using testing::ClaimBuilder;
 using ::testing::ElementsAre;
-using testing::hold;
 using ::testing::IsEmpty;
 using testing::names_request;
 using testing::NodeBuilder;
+using testing::pass_of;
 using testing::passing;
 using testing::PodBuilder;
 using testing::preempt_request;
@@ -35,38 +35,61 @@ model::Pod stray(std::int64_t milli_cpu = 500) {
   return PodBuilder("stray").requests(milli_cpu).value();
 }
 
-// Node "n" of 1000m, ready at 0, with 800m held for "planned" until 60.
-void held_node(World& world) {
+// Node "n" of 1000m, with 800m reserved for "planned" until 60.
+void reserved_node(World& world) {
   world.add_young_node("n", 1000, 0);
-  world.ledger.hold(hold("planned", "n", 800, 60, 10));
-}
-
-// Node "n" of 1000m with 200m held for "planned", and 700m kept for the pods of controller "web" by
-// a CapacityBuffer; five minutes later.
-void buffered_node(World& world) {
-  world.add_young_node("n", 1000, 0);
-  world.ledger.hold(hold("planned", "n", 200, 600));
-  auto kept = hold("kept", "n", 700, 600);
-  kept.kind = scheduling::HoldKind::Buffer;
-  kept.pod_uid = "uid-of-buffer-0";
-  kept.owner_uid = "web";
-  world.ledger.hold(std::move(kept));
-  world.now = at(300);
+  world.keep(PodBuilder("planned").requests(800).priority(10), "n", 60);
 }
 
 model::Pod pod_of_web(std::int64_t milli_cpu) {
-  auto pod = PodBuilder("web-1").requests(milli_cpu).value();
-  pod.meta.owner_references.push_back({.api_version = "apps/v1",
-                                       .kind = "ReplicaSet",
-                                       .name = "web",
-                                       .uid = "web",
-                                       .controller = true});
-  return pod;
+  return PodBuilder("web-1").requests(milli_cpu).owned_by("web").value();
+}
+
+// Node "n" of 1000m with 200m reserved for "planned" until 60, and 700m for any pods of the
+// controller "web" by a CapacityBuffer.
+void buffered_node(World& world) {
+  world.add_young_node("n", 1000, 0);
+  world.keep(PodBuilder("planned").requests(200), "n", 60);
+  auto buffer = testing::reservation_for(pod_of_web(700), "n", 600);
+  buffer.group = scheduling::GroupId::of_owner("web");
+  buffer.of_buffer = true;
+  world.ledger.reserve(std::move(buffer));
+}
+
+// The same when "planned" has not come in time.
+void buffered_node_later(World& world) {
+  buffered_node(world);
+  world.now = at(300);
+}
+
+// Node "n" of 1000m, with 500m reserved for "planned".
+void half_reserved_node(World& world) {
+  world.add_young_node("n", 1000, 0);
+  world.keep(PodBuilder("planned").requests(500), "n", 60);
+}
+
+// A pod of 300m that was let through to the node.
+cluster::Pass first_on(const std::string& node) {
+  return pass_of(PodBuilder("first").requests(300).value(), {node}, 0);
+}
+
+// 400m of node "n" for one of two pods of "set".
+std::vector<model::Pod> node_for_one_of_two(World& world) {
+  world.add_young_node("n", 1000, 0);
+  const auto pods = world.add_waiting("set", 2, 400);
+  world.ledger.reserve(testing::reservation_for(pods[0], "n", 60));
+  return pods;
+}
+
+// Room for the only pod in need of it is on another target.
+void room_elsewhere(World& world, const std::string& target, std::int64_t until = 60) {
+  world.add_young_node("n", 1000, 0);
+  world.keep(PodBuilder("stray").requests(500), target, until);
 }
 
 std::vector<Case> cases() {
   const auto daemon = PodBuilder("agent").requests(900).owned_by_daemon_set().value();
-  const auto planned = PodBuilder("planned").requests(800).value();
+  const auto planned = PodBuilder("planned").requests(800).priority(10).value();
   return {
       {"a node nobody knows", [](World&) {}, stray(), "elsewhere", kPasses},
       {"a node nobody knows, but fenced",
@@ -74,9 +97,9 @@ std::vector<Case> cases() {
          w.ledger.fence({"elsewhere", "Empty", at(0)});
        },
        stray(), "elsewhere", kBeingRemoved},
-      {"a node nobody knows, with holds under its name",
-       [](World& w) { w.ledger.hold(hold("planned", "elsewhere", 800, 60)); }, stray(), "elsewhere",
-       kPasses},
+      {"a node nobody knows, with reservations under its name",
+       [](World& w) { w.keep(PodBuilder("planned").requests(800), "elsewhere", 60); }, stray(),
+       "elsewhere", kPasses},
       {"a fenced node",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
@@ -97,43 +120,54 @@ std::vector<Case> cases() {
        stray(), "n", kBeingRemoved},
       {"a pod's own target that is fenced",
        [](World& w) {
-         held_node(w);
+         reserved_node(w);
          w.ledger.fence({"n", "Empty", at(0)});
        },
        planned, "n", kBeingRemoved},
-      {"room held for another pod", held_node, stray(300), "n", kHeldForOthers},
-      {"room beside what is held", held_node, stray(200), "n", kPasses},
-      {"room held for the pod itself", held_node, planned, "n", kPasses},
-      {"room held for another pod and a DaemonSet's pod", held_node, daemon, "n", kPasses},
-      {"holds on the claim's name count for its node",
+      {"room reserved for another pod", reserved_node, stray(300), "n", kReservedForOthers},
+      {"room beside what is reserved", reserved_node, stray(200), "n", kPasses},
+      {"room reserved for the pod itself", reserved_node, planned, "n", kPasses},
+      {"room reserved for another pod and a DaemonSet's pod", reserved_node, daemon, "n", kPasses},
+      {"reservations on the claim's name count for its node",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "claim-n", 800, 60));
+         w.keep(PodBuilder("planned").requests(800), "claim-n", 60);
        },
-       stray(300), "n", kHeldForOthers},
-      {"a hold past its deadline",
+       stray(300), "n", kReservedForOthers},
+      {"one moment before the reservation ends",
        [](World& w) {
-         held_node(w);
-         w.ledger.set_deadline("n", at(0));
+         reserved_node(w);
+         w.now = at(60) - base::Duration(1);
+       },
+       stray(300), "n", kReservedForOthers},
+      {"when the reservation ends",
+       [](World& w) {
+         reserved_node(w);
+         w.now = at(60);
        },
        stray(300), "n", kPasses},
-      {"29 seconds after the node could run pods",
+      {"room reserved until another end",
        [](World& w) {
-         held_node(w);
-         w.now = at(29);
-       },
-       stray(300), "n", kHeldForOthers},
-      {"30 seconds after the node could run pods",
-       [](World& w) {
-         held_node(w);
-         w.now = at(30);
+         reserved_node(w);
+         w.ledger.set_end("n", at(10));
+         w.now = at(10);
        },
        stray(300), "n", kPasses},
-      {"room of a buffer, long after the node could run pods", buffered_node, stray(301), "n",
-       kHeldForOthers},
-      {"room beside a buffer's, where other holds have ended", buffered_node, stray(300), "n",
-       kPasses},
-      {"room of a buffer for a pod of its owner", buffered_node, pod_of_web(1000), "n", kPasses},
+      {"room of a buffer and of a pod", buffered_node, stray(101), "n", kReservedForOthers},
+      {"room beside both", buffered_node, stray(100), "n", kPasses},
+      {"room of a buffer for a pod of its owner", buffered_node, pod_of_web(800), "n", kPasses},
+      {"room of a buffer for a pod of its owner, not what others have reserved", buffered_node,
+       pod_of_web(801), "n", kReservedForOthers},
+      {"room of a buffer when other reservations have ended", buffered_node_later, stray(301), "n",
+       kReservedForOthers},
+      {"room beside a buffer's when other reservations have ended", buffered_node_later, stray(300),
+       "n", kPasses},
+      {"room beside a buffer's that its owner's pod is on the way to",
+       [](World& w) {
+         buffered_node_later(w);
+         w.ledger.attempted(pass_of(pod_of_web(700), {"n"}, 300));
+       },
+       stray(300), "n", kPasses},
       {"a node that is Ready for long but not initialised yet",
        [](World& w) {
          w.state.upsert(NodeBuilder("n")
@@ -145,75 +179,72 @@ std::vector<Case> cases() {
                             .ready_since(0)
                             .build());
          w.state.upsert(ClaimBuilder("c").provider("p").build());
-         w.ledger.hold(hold("planned", "n", 800, 600));
+         w.keep(PodBuilder("planned").requests(800), "n", 600);
          w.now = at(300);
        },
-       stray(300), "n", kHeldForOthers},
-      {"a pod of higher priority", held_node,
+       stray(300), "n", kReservedForOthers},
+      {"a pod of higher priority", reserved_node,
        PodBuilder("urgent").requests(300).priority(11).value(), "n", kPasses},
-      {"a pod of equal priority", held_node, PodBuilder("equal").requests(300).priority(10).value(),
-       "n", kHeldForOthers},
+      {"a pod of equal priority", reserved_node,
+       PodBuilder("equal").requests(300).priority(10).value(), "n", kReservedForOthers},
       {"a pod of higher priority, when priority does not count",
        [](World& w) {
-         held_node(w);
-         w.policy.priority_overrides_holds = false;
+         reserved_node(w);
+         w.policy.priority_overrides_reservations = false;
        },
-       PodBuilder("urgent").requests(300).priority(11).value(), "n", kHeldForOthers},
-      {"a pod with room held on another node",
+       PodBuilder("urgent").requests(300).priority(11).value(), "n", kReservedForOthers},
+      {"a pod with room reserved on another node",
+       [](World& w) { room_elsewhere(w, "claim-in-flight"); }, stray(), "n", kReservedElsewhere},
+      {"a pod with room reserved on another node, when it may choose",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("stray", "claim-in-flight", 500, 60));
-       },
-       stray(), "n", kHeldElsewhere},
-      {"a pod with room held on another node, when it may choose",
-       [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("stray", "claim-in-flight", 500, 60));
-         w.policy.pods_keep_to_their_hold = false;
+         room_elsewhere(w, "claim-in-flight");
+         w.policy.pods_keep_to_their_room = false;
        },
        stray(), "n", kPasses},
+      {"a pod with room reserved on another node, and a node nobody knows",
+       [](World& w) { room_elsewhere(w, "claim-in-flight"); }, stray(), "elsewhere", kPasses},
       {"a pod whose room elsewhere has expired",
-       [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("stray", "claim-in-flight", 500, 0));
-       },
-       stray(), "n", kPasses},
+       [](World& w) { room_elsewhere(w, "claim-in-flight", 0); }, stray(), "n", kPasses},
       {"a pod whose room is on a node being removed",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
          w.add_young_node("m", 1000, 0);
-         w.ledger.hold(hold("stray", "m", 500, 60));
+         room_elsewhere(w, "m");
          w.ledger.fence({"m", "Empty", at(0)});
        },
        stray(), "n", kPasses},
       {"a pod whose room is on a claim being removed",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
          w.state.upsert(ClaimBuilder("flying").build());
          w.state.mark_for_deletion("flying", true);
-         w.ledger.hold(hold("stray", "flying", 500, 60));
+         room_elsewhere(w, "flying");
        },
        stray(), "n", kPasses},
-      {"a pod whose own node has been up long enough",
+      {"a pod whose group needs more than is reserved",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         w.add_young_node("m", 1000, 0);
-         w.ledger.hold(hold("stray", "m", 500, 600));
-         w.now = at(30);
+         const auto pods = w.add_waiting("set", 2, 500);
+         w.ledger.reserve(testing::reservation_for(pods[0], "claim-in-flight", 60));
        },
-       stray(), "n", kPasses},
-      {"held room that its pod has taken already",
+       PodBuilder("set-1").requests(500).owned_by("set").value(), "n", kPasses},
+      {"a pod whose group has all it needs on two targets",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         w.state.upsert(PodBuilder("planned").on("n").requests(800).build());
-         w.state.snapshot();
-         w.ledger.hold(hold("planned", "n", 800, 60));  // as read before it was released
+         const auto pods = w.add_waiting("set", 2, 500);
+         w.ledger.reserve(testing::reservation_for(pods[0], "claim-1", 60));
+         w.ledger.reserve(testing::reservation_for(pods[0], "claim-2", 60));
        },
-       stray(200), "n", kPasses},
+       PodBuilder("set-1").requests(500).owned_by("set").value(), "n", kReservedElsewhere},
+      {"a pod of another group of the same controller",
+       [](World& w) {
+         w.add_young_node("n", 1000, 0);
+         const auto pods = w.add_waiting("set", 1, 500);
+         w.ledger.reserve(testing::reservation_for(pods[0], "claim-in-flight", 60));
+       },
+       PodBuilder("large").requests(600).owned_by("set").value(), "n", kPasses},
       {"room for DaemonSet pods that are still to come",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "n", 500, 60));
+         w.keep(PodBuilder("planned").requests(500), "n", 60);
          model::DaemonSet agent;
          agent.meta.name = "agent";
          agent.pod_template.spec.containers.push_back(
@@ -223,11 +254,11 @@ std::vector<Case> cases() {
          agent.pod_template.spec.node_selector.emplace("zone", "other");
          w.state.upsert(std::make_shared<const model::DaemonSet>(agent));
        },
-       stray(300), "n", kHeldForOthers},
+       stray(300), "n", kReservedForOthers},
       {"room beside DaemonSet pods that are still to come",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "n", 500, 60));
+         w.keep(PodBuilder("planned").requests(500), "n", 60);
          model::DaemonSet agent;
          agent.meta.name = "agent";
          agent.pod_template.spec.containers.push_back(
@@ -237,63 +268,84 @@ std::vector<Case> cases() {
        stray(200), "n", kPasses},
       {"room that a pod let through before may take",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "n", 500, 60));
-         const std::vector<std::string_view> nodes{"n"};
-         w.ledger.attempted("uid-first", testing::resources(300), nodes, at(0));
+         half_reserved_node(w);
+         w.ledger.attempted(first_on("n"));
        },
-       stray(300), "n", kHeldForOthers},
-      {"room that a pod let through before may take on another node",
+       stray(300), "n", kReservedForOthers},
+      {"room that a pod let through before can take no more",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "n", 500, 60));
-         const std::vector<std::string_view> nodes{"m"};
-         w.ledger.attempted("uid-first", testing::resources(300), nodes, at(0));
+         half_reserved_node(w);
+         w.ledger.attempted(first_on("n"));
+         w.now = at(0) + cluster::Ledger::kPassLifetime;
        },
        stray(300), "n", kPasses},
-      {"the pod let through before is the one that holds the room",
+      {"room that a pod let through before may take on another node",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         w.ledger.hold(hold("planned", "n", 500, 60));
-         const std::vector<std::string_view> nodes{"n"};
-         w.ledger.attempted("uid-planned", testing::resources(500), nodes, at(0));
+         half_reserved_node(w);
+         w.ledger.attempted(first_on("m"));
+       },
+       stray(300), "n", kPasses},
+      {"the pod let through before is the one that has the room",
+       [](World& w) {
+         half_reserved_node(w);
+         w.ledger.attempted(pass_of(PodBuilder("planned").requests(500).value(), {"n"}, 0));
        },
        stray(500), "n", kPasses},
-      {"room held for the successor of an evicted pod of the same controller",
+      {"of two pods let through before one has the room",
        [](World& w) {
-         w.add_young_node("n", 1000, 0);
-         scheduling::Hold heir = hold("evicted", "n", 800, 60);
-         heir.kind = scheduling::HoldKind::Successor;
-         heir.pod_uid = "uid-evicted";
-         heir.owner_uid = "uid-set";
-         w.ledger.hold(heir);
+         for (const auto& pod : node_for_one_of_two(w)) {
+           w.ledger.attempted(pass_of(pod, {"n"}, 0));
+         }
        },
-       [] {
-         model::Pod pod = stray(800);
-         pod.meta.owner_references.push_back({.api_version = "apps/v1",
-                                              .kind = "ReplicaSet",
-                                              .name = "set",
-                                              .uid = "uid-set",
-                                              .controller = true});
-         return pod;
-       }(),
-       "n", kPasses},
-      {"a resource that nobody holds",
+       stray(201), "n", kReservedForOthers},
+      {"room beside two pods let through before, one of which has the room",
+       [](World& w) {
+         for (const auto& pod : node_for_one_of_two(w)) {
+           w.ledger.attempted(pass_of(pod, {"n"}, 0));
+         }
+       },
+       stray(200), "n", kPasses},
+      {"the last room of its group, which another pod is on the way to, beside others'",
+       [](World& w) {
+         const auto pods = node_for_one_of_two(w);
+         w.keep(PodBuilder("planned").requests(600), "n", 60);
+         w.ledger.attempted(pass_of(pods[0], {"n"}, 0));
+       },
+       PodBuilder("set-1").requests(400).owned_by("set").value(), "n", kReservedForOthers},
+      {"room reserved for an evicted pod, for the pod that comes in its place",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         scheduling::Hold memory_only = hold("planned", "n", 0, 60);
+         w.add_young_node("old", 1000, 0);
+         const auto evicted = PodBuilder("set-0").requests(800).owned_by("set").on("old");
+         w.state.upsert(evicted.build());
+         w.state.mark_for_deletion("claim-old", true);
+         w.ledger.reserve(testing::reservation_for(evicted.value(), "n", 60));
+       },
+       PodBuilder("set-1").requests(800).owned_by("set").value(), "n", kPasses},
+      {"a resource that nobody has reserved",
+       [](World& w) {
+         w.add_young_node("n", 1000, 0);
+         const auto needs_memory = PodBuilder("planned").requests(0, 512);
+         w.state.upsert(needs_memory.build());
+         auto memory_only = testing::reservation_for(needs_memory.value(), "n", 60);
          memory_only.requests = testing::resources(0, 512);
-         w.ledger.hold(memory_only);
+         w.ledger.reserve(memory_only);
        },
        stray(5000), "n", kPasses},
       {"the last pod slot",
        [](World& w) {
          w.add_young_node("n", 1000, 0);
-         scheduling::Hold slots = hold("planned", "n", 0, 60);
-         slots.requests = {{std::string(model::kPods), model::Quantity::from_units(110)}};
-         w.ledger.hold(slots);
+         const auto pods = w.add_waiting("set", 110, 0);
+         w.ledger.reserve(testing::reservation_for(pods[0], "n", 60, 110));
        },
-       stray(1), "n", kHeldForOthers},
+       stray(1), "n", kReservedForOthers},
+      {"the last pod slot but one",
+       [](World& w) {
+         w.add_young_node("n", 1000, 0);
+         const auto pods = w.add_waiting("set", 110, 0);
+         w.ledger.reserve(testing::reservation_for(pods[0], "n", 60, 109));
+       },
+       stray(1), "n", kPasses},
   };
 }
 
@@ -314,14 +366,14 @@ TEST(ExtenderPolicy, FilterAndPreemptRefuseTheSameForTheSameReason) {
       EXPECT_EQ(refusals(filtered)[one.node], one.expected) << one.name;
       EXPECT_EQ(preempted.body, R"({"NodeNameToMetaVictims":{}})") << one.name;
       ASSERT_THAT(world.refused, SizeIs(1)) << one.name;
-      EXPECT_TRUE(world.refused[0].everywhere);
+      EXPECT_EQ(world.refused[0].pod.uid, one.pod.meta.uid) << one.name;
     }
   }
 }
 
 TEST(ExtenderPolicy, PreemptCountsTheRoomThatVictimsFree) {
   World world;
-  held_node(world);
+  reserved_node(world);
   world.state.upsert(PodBuilder("low").on("n").requests(200).priority(-5).build());
   const model::Pod pod = stray(200);
   const auto ask = [&](const std::string& victims) {
@@ -333,7 +385,7 @@ TEST(ExtenderPolicy, PreemptCountsTheRoomThatVictimsFree) {
 
 TEST(ExtenderPolicy, NothingIsRefusedBeforeTheFirstListsAreComplete) {
   World world;
-  held_node(world);
+  reserved_node(world);
   world.ledger.fence({"n", "Empty", at(0)});
   world.state.set_synced(false);
   const auto extender = world.extender();
@@ -343,19 +395,59 @@ TEST(ExtenderPolicy, NothingIsRefusedBeforeTheFirstListsAreComplete) {
   EXPECT_THAT(world.ledger.in_doubt("n", world.now), ElementsAre("uid-stray"));
 }
 
-TEST(ExtenderPolicy, FilterReportsAttemptsAndRefusals) {
+TEST(ExtenderPolicy, FilterReportsAttemptsAndPodsRefusedEverywhere) {
   World world;
-  held_node(world);
+  reserved_node(world);
   world.add_young_node("free", 1000, 0);
   const auto extender = world.extender();
-  extender.filter(names_request(stray(), {"n", "free"}));
+  const model::Pod pod = stray();
+  extender.filter(names_request(pod, {"n", "free"}));
   EXPECT_THAT(world.ledger.in_doubt("free", world.now), ElementsAre("uid-stray"));
   EXPECT_THAT(world.ledger.in_doubt("n", world.now), IsEmpty());
-  ASSERT_THAT(world.refused, SizeIs(1));
-  EXPECT_FALSE(world.refused[0].everywhere);
-  extender.filter(names_request(stray(), {"n"}));
+  EXPECT_THAT(world.refused, IsEmpty());
+  extender.filter(names_request(pod, {}));
+  EXPECT_THAT(world.refused, IsEmpty()) << "nobody refused it";
+  extender.filter(names_request(pod, {"n"}));
   EXPECT_THAT(world.ledger.in_doubt("free", world.now), IsEmpty());
-  EXPECT_TRUE(world.refused.back().everywhere);
+  ASSERT_THAT(world.refused, SizeIs(1));
+  EXPECT_EQ(world.refused[0].pod.key, model::key_of(pod.meta));
+  EXPECT_EQ(world.refused[0].pod.group, scheduling::group_of(pod));
+  EXPECT_THAT(world.refused[0].not_offered, IsEmpty());
+}
+
+TEST(ExtenderPolicy, TellsOfNodesThatKeepRoomAndWereNotOffered) {
+  World world;
+  world.add_young_node("up", 1000, 0);
+  world.add_young_node("fenced", 1000, 0);
+  world.add_young_node("other", 1000, 0);
+  world.state.upsert(NodeBuilder("not-ready").managed().provider("p").allocatable(1000).build());
+  world.state.upsert(ClaimBuilder("c").provider("p").build());
+  const auto pods = world.add_waiting("set", 3, 100);
+  // It may have to move later, and keeps the fourth.
+  world.state.upsert(PodBuilder("set-3").requests(100).owned_by("set").on("fenced").build());
+  world.ledger.fence({"fenced", "Empty", at(0)});
+  for (const char* const target : {"up", "fenced", "not-ready", "in-flight"}) {
+    world.ledger.reserve(testing::reservation_for(pods[0], target, 60));
+  }
+  world.extender().filter(names_request(pods[1], {"other"}));
+  ASSERT_THAT(world.refused, SizeIs(1));
+  EXPECT_THAT(world.refused[0].not_offered, ElementsAre("up"));
+}
+
+TEST(ExtenderPolicy, APassEndsWhenItsBindingCan) {
+  World world;
+  world.add_young_node("n", 1000, 0);
+  model::Pod slow = PodBuilder("slow").requests(100).value();
+  slow.spec.volumes.push_back({.name = "data", .claim_name = "data"});
+  const auto extender = world.extender();
+  extender.filter(names_request(slow, {"n"}));
+  extender.filter(names_request(stray(), {"n"}));
+  const auto end = [](base::Duration after) { return at(0) + after; };
+  EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime) - base::Duration(1)),
+              ElementsAre("uid-slow", "uid-stray"));
+  EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime)),
+              ElementsAre("uid-slow"));
+  EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout)), IsEmpty());
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace {
 
 using testing::at;
 using testing::ClaimBuilder;
-using testing::hold;
 using testing::names_request;
 using testing::NodeBuilder;
 using testing::PodBuilder;
@@ -30,10 +29,11 @@ TEST(ExtenderScores, FullerNodesAttractMore) {
 
 TEST(ExtenderScores, NothingBeatsTheNodeThatKeepsRoomForThePod) {
   World world;
+  // Reserved on the claim, before it had its node.
+  world.keep(PodBuilder("p").requests(100), "claim-own", 60);
   world.add_young_node("own", 10000, 0);
   world.add_young_node("full", 1000, 0);
   world.state.upsert(PodBuilder("q").on("full").requests(900).build());
-  world.ledger.hold(hold("p", "claim-own", 100, 60));
   const auto got = scores(world.extender().prioritize(
       names_request(PodBuilder("p").requests(100).value(), {"full", "own"})));
   EXPECT_EQ(got, (std::map<std::string, int>{{"full", 9}, {"own", 10}}));
@@ -68,7 +68,7 @@ TEST(ExtenderScores, NodesThatGoOrMayGoAttractLittle) {
   world.add_young_node("empty", 300, 0);
   world.state.upsert(PodBuilder("agent").on("empty").requests(100).owned_by_daemon_set().build());
   world.add_young_node("awaited", 300, 0);
-  world.ledger.hold(hold("planned", "awaited", 100, 60));
+  world.keep(PodBuilder("planned").requests(100), "awaited", 60);
   const auto got = scores(world.extender().prioritize(names_request(
       PodBuilder("p").requests(100).value(),
       {"normal", "marked", "fenced", "drifted", "expiring", "fresh", "empty", "awaited"})));
@@ -80,29 +80,34 @@ TEST(ExtenderScores, NodesThatGoOrMayGoAttractLittle) {
                                              {"awaited", 6}}));
 }
 
-TEST(ExtenderScores, CountOnlyHoldsThatBindThisPod) {
+TEST(ExtenderScores, CountOnlyReservationsThatBindThisPod) {
   World world;
   const auto busy = [&](const std::string& name) {
     world.add_young_node(name, 1000, 0);
     world.state.upsert(PodBuilder("on-" + name).on(name).requests(300).build());
   };
-  busy("held");
-  world.ledger.hold(hold("a", "held", 400, 60, 5));
+  const auto keep = [&](const std::string& pod, const std::string& node, std::int64_t milli_cpu,
+                        std::int64_t until, std::int32_t priority) {
+    world.keep(PodBuilder(pod).requests(milli_cpu).priority(priority), node, until);
+  };
+  busy("kept");
+  keep("a", "kept", 400, 60, 5);
   busy("expired");
-  world.ledger.hold(hold("b", "expired", 400, 0, 5));
+  keep("b", "expired", 400, 0, 5);
   busy("split");
-  world.ledger.hold_all({hold("c", "split", 200, 60, 5), hold("d", "split", 200, 60, 0),
-                         hold("e", "split", 200, 0, 5)});
-  const std::vector<std::string> nodes{"held", "expired", "split"};
+  keep("c", "split", 200, 60, 5);
+  keep("d", "split", 200, 60, 0);
+  keep("e", "split", 200, 0, 5);
+  const std::vector<std::string> nodes{"kept", "expired", "split"};
   const auto ask = [&](std::int32_t priority) {
     return scores(world.extender().prioritize(
         names_request(PodBuilder("p").requests(100).priority(priority).value(), nodes)));
   };
-  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"held", 7}, {"expired", 4}, {"split", 7}}));
-  EXPECT_EQ(ask(3), (std::map<std::string, int>{{"held", 7}, {"expired", 4}, {"split", 5}}));
-  EXPECT_EQ(ask(9), (std::map<std::string, int>{{"held", 4}, {"expired", 4}, {"split", 4}}));
-  world.now = at(30);
-  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"held", 4}, {"expired", 4}, {"split", 4}}));
+  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"kept", 7}, {"expired", 4}, {"split", 7}}));
+  EXPECT_EQ(ask(3), (std::map<std::string, int>{{"kept", 7}, {"expired", 4}, {"split", 5}}));
+  EXPECT_EQ(ask(9), (std::map<std::string, int>{{"kept", 4}, {"expired", 4}, {"split", 4}}));
+  world.now = at(60);
+  EXPECT_EQ(ask(0), (std::map<std::string, int>{{"kept", 4}, {"expired", 4}, {"split", 4}}));
 }
 
 TEST(ExtenderScores, SayNothingBeforeTheFirstListsAreComplete) {

@@ -10,7 +10,6 @@ namespace {
 using testing::at;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::hold;
 using ::testing::IsEmpty;
 using testing::json_of;
 using testing::names_request;
@@ -30,12 +29,12 @@ TEST(ExtenderWire, FilterAnswersNamesWithNames) {
   World world;
   world.add_young_node("n1", 1000, 0);
   world.add_young_node("n2", 1000, 0);
-  world.ledger.hold(hold("planned", "n2", 800, 60));
+  world.keep(PodBuilder("planned").requests(800), "n2", 60);
   const auto reply = world.extender().filter(names_request(any_pod(), {"n1", "n2", "n3"}));
   EXPECT_EQ(reply.status, 200);
   EXPECT_EQ(reply.body,
             R"({"Nodes":null,"NodeNames":["n1","n3"],"FailedNodes":{},)"
-            R"("FailedAndUnresolvableNodes":{"n2":"millwright: room held for other pods"},)"
+            R"("FailedAndUnresolvableNodes":{"n2":"millwright: room is reserved for other pods"},)"
             R"("Error":""})");
 }
 
@@ -215,7 +214,7 @@ TEST(ExtenderWire, MalformedPreemptionsGet400AndAReason) {
 TEST(ExtenderWire, APodOfTheSnapshotIsNotDecodedAgain) {
   World world;
   world.add_young_node("n", 1000, 0);
-  world.ledger.hold(hold("planned", "n", 500, 60));
+  world.keep(PodBuilder("planned").requests(500), "n", 60);
   world.state.upsert(PodBuilder("known").requests(600).build());
   // The text says less than the snapshot does.
   const std::string thin = R"({"Pod":{"metadata":{"name":"known","namespace":"default","uid":")";

@@ -10,7 +10,9 @@
 
 #include <boost/json.hpp>
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millwright::testing {
@@ -20,11 +22,7 @@ struct World {
   cluster::Ledger ledger;
   cluster::State state{ledger};
   base::Metrics metrics;
-  struct Refused {
-    std::string uid;
-    bool everywhere = false;
-  };
-  std::vector<Refused> refused;
+  std::vector<extender::RefusedPod> refused;
   extender::Policy policy;
 
   World() { state.set_synced(true); }
@@ -41,17 +39,32 @@ struct World {
         ClaimBuilder("claim-" + name).provider("p-" + name).condition("Initialized").build());
   }
 
+  // Room for the pod, which waits.
+  void keep(const PodBuilder& pod, const std::string& target, std::int64_t until_seconds) {
+    state.upsert(pod.build());
+    ledger.reserve(reservation_for(pod.value(), target, until_seconds));
+  }
+  // Pods "<set>-0" and so on of one group, which wait.
+  std::vector<model::Pod> add_waiting(const std::string& set, int count, std::int64_t milli_cpu) {
+    std::vector<model::Pod> pods;
+    for (int i = 0; i < count; ++i) {
+      const PodBuilder pod =
+          std::move(PodBuilder(set + "-" + std::to_string(i)).requests(milli_cpu).owned_by(set));
+      state.upsert(pod.build());
+      pods.push_back(pod.value());
+    }
+    return pods;
+  }
+
   extender::Extender extender() {
     state.snapshot();
-    return extender::Extender({.snapshot = [this] { return state.latest(); },
-                               .ledger = &ledger,
-                               .now = [this] { return now; },
-                               .on_refused =
-                                   [this](const extender::PodFacts& pod, bool everywhere) {
-                                     refused.push_back({pod.uid, everywhere});
-                                   },
-                               .metrics = &metrics},
-                              policy);
+    return extender::Extender(
+        {.sight = [this] { return state.sight(); },
+         .ledger = &ledger,
+         .now = [this] { return now; },
+         .on_refused = [this](extender::RefusedPod pod) { refused.push_back(std::move(pod)); },
+         .metrics = &metrics},
+        policy);
   }
 };
 

@@ -47,7 +47,7 @@ class FakeExtender final : public ExtenderCaller {
     boost::json::object refused_names;
     for (const auto& name : request.at("NodeNames").as_array()) {
       if (refused.contains(std::string(name.as_string()))) {
-        refused_names[name.as_string()] = "millwright: room held for other pods";
+        refused_names[name.as_string()] = "millwright: room is reserved for other pods";
       } else {
         passed.push_back(name);
       }
@@ -111,7 +111,8 @@ TEST_F(SchedulerWithExtender, GivesTheExtendersReason) {
   fake->refused = {"n1", "n2"};
   apply(one_pod("web"));
   loop.run_for(seconds(1));
-  EXPECT_EQ(why_pending("web"), "0/2 nodes are available: 2 millwright: room held for other pods.");
+  EXPECT_EQ(why_pending("web"),
+            "0/2 nodes are available: 2 millwright: room is reserved for other pods.");
 }
 
 TEST_F(SchedulerWithExtender, AnAnnotationOfThePodWakesItAtOnce) {

@@ -145,6 +145,38 @@ TEST_F(Workloads, AJobRunsToItsEnd) {
   EXPECT_EQ(count("Succeeded"), 3U);
 }
 
+TEST_F(Workloads, AJobWithoutCompletionsEndsWithItsPods) {
+  launch("n1", "8");
+  apply(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"queue"},"spec":{
+      "parallelism":3,"template":{
+        "metadata":{"annotations":{"sandbox.millwright.io/run-for":"20s"}},
+        "spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}})");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(status(model::kJobResource, "queue", "active"), "3");
+  loop.run_for(minutes(2));
+  EXPECT_EQ(status(model::kJobResource, "queue", "succeeded"), "3");
+  EXPECT_NE(status(model::kJobResource, "queue", "completionTime"), "");
+}
+
+TEST_F(Workloads, ASuspendedJobHasNotStarted) {
+  launch("n1", "8");
+  apply(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"later"},"spec":{
+      "suspend":true,"template":{
+        "metadata":{"annotations":{"sandbox.millwright.io/run-for":"60s"}},
+        "spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}})");
+  loop.run_for(seconds(20));
+  EXPECT_EQ(status(model::kJobResource, "later", "active"), "0");
+  EXPECT_EQ(status(model::kJobResource, "later", "startTime"), "");
+  ASSERT_TRUE(
+      api()
+          .update(model::kJobResource, {"default", "later"},
+                  [](boost::json::value& json) { json.at("spec").as_object()["suspend"] = false; })
+          .has_value());
+  loop.run_for(seconds(20));
+  EXPECT_EQ(status(model::kJobResource, "later", "active"), "1");
+  EXPECT_NE(status(model::kJobResource, "later", "startTime"), "");
+}
+
 TEST_F(Workloads, AStatefulSetCountsItsPodsUpAndDown) {
   launch("n1", "8");
   apply(R"({"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{

@@ -2,7 +2,7 @@
 // thread only.
 //
 // Virtual pods take part in every plan and every consolidation simulation. No event is posted about
-// them. They have no holds, unless their buffer asks for it, so real pods may take their room; the
+// them. Their room is not reserved, unless their buffer asks for it, so real pods may take it; the
 // next plan then makes room for the buffer again.
 #pragma once
 
@@ -44,14 +44,14 @@ class BufferRoom {
   // Notes where a plan put the pod: a node's or claim's name, or empty when it found no place.
   void place(std::string_view pod_uid, std::string target);
 
-  // The hold that keeps the pod's room for the buffer's own workload, once its node is initialised.
-  // Its name in the ledger is hold_id(). Nothing when anybody may use the room.
-  std::optional<scheduling::Hold> hold_for(std::string_view pod_uid,
-                                           const scheduling::Snapshot& snapshot,
-                                           base::TimePoint deadline) const;
-  static scheduling::HoldId hold_id(std::string_view pod_uid);
+  // What is to be reserved, until `until`, for the workloads of buffers that keep their room for
+  // them: one reservation for each workload and initialised node.
+  std::vector<scheduling::Reservation> reservations(const scheduling::Snapshot& snapshot,
+                                                    base::TimePoint until) const;
+  // Uids of the pods that the reservation was made for.
+  std::vector<std::string> placed_on(const scheduling::Reservation& reservation,
+                                     const scheduling::Snapshot& snapshot) const;
   std::vector<std::string> pod_uids(const model::ObjectKey& buffer) const;
-  std::vector<std::string> pod_uids() const;
 
   // Pods that have a place, and the names of the nodes or claims where they are.
   std::vector<scheduling::PodPtr> placed_pods() const;

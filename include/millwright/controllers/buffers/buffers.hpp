@@ -12,9 +12,9 @@
 
 namespace millwright::controllers {
 
-// Called after a plan placed the virtual pod. Holds the place for the buffer's own workload if the
-// buffer asks for it (annotation millwright.io/keep-for-owner), and releases the earlier hold.
-void keep_buffer_room(Services& services, const std::string& pod_uid);
+// Called after a plan placed the virtual pods. Reserves their places for the workloads of buffers
+// that ask for it (annotation millwright.io/keep-for-owner), and ends what was reserved before.
+void keep_buffer_room(Services& services);
 
 class Buffers {
  public:
@@ -38,8 +38,6 @@ class Buffers {
   base::Task<base::Result<std::string>> owner_of_pods(model::Resource resource,
                                                       boost::json::value workload);
   base::Task<void> ask_for_plans(std::stop_token stop);
-  void renew_holds();
-  void release(const model::ObjectKey& buffer);
 
   Services& services_;
   std::function<void()> plan_;

@@ -30,6 +30,7 @@ class Disruption {
   base::Task<void> execute(disruption::Command command, std::stop_token stop);
   base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
   base::Task<bool> mark_candidates(disruption::Command command);
+  void reserve_destinations(const disruption::Command& command);
   base::Task<base::Result<std::vector<std::string>>> create_replacements(
       disruption::Command command);
   base::Task<bool> await_replacements(disruption::Command command,

@@ -136,8 +136,13 @@ Cells print_job(const Json& json, base::TimePoint now) {
     const auto end = base::parse_rfc3339(text(json, "status.completionTime")).value_or(now);
     duration = base::format_human_duration(end - *start);
   }
-  Cells cells{Json(status), Json(fmt::format("{}/{}", done, integer(json, "spec.completions"))),
-              Json(duration), age(json, now)};
+  const auto parallelism = integer(json, "spec.parallelism", 1);
+  std::string wanted = std::to_string(integer(json, "spec.completions", 1));
+  if (find(json, "spec.completions") == nullptr && parallelism > 1) {
+    wanted += fmt::format(" of {}", parallelism);
+  }
+  Cells cells{Json(status), Json(fmt::format("{}/{}", done, wanted)), Json(duration),
+              age(json, now)};
   add_template_cells(cells, json, true);
   return cells;
 }

@@ -159,8 +159,11 @@ void default_daemon_set(Json& json, const Store&) {
 
 // A Job selects its pods by its own uid, which nobody else can claim.
 void default_job(Json& json, const Store&) {
+  // With a parallelism alone the Job is a work queue: it ends with the first pod that succeeds.
+  if (find(json, "spec.parallelism") == nullptr) {
+    set_default(json, "spec.completions", 1);
+  }
   set_default(json, "spec.parallelism", 1);
-  set_default(json, "spec.completions", 1);
   set_default(json, "spec.backoffLimit", 6);
   set_default(json, "spec.completionMode", "NonIndexed");
   set_default(json, "spec.suspend", false);

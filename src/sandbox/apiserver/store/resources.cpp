@@ -30,6 +30,7 @@ const std::vector<BuiltIn>& built_ins() {
       {"persistentvolumeclaims", {"pvc"}, {}, true},
       {"persistentvolumes", {"pv"}, {}, true},
       {"podtemplates", {}, {}},
+      {"resourcequotas", {"quota"}, {}, true},
       {"deployments", {"deploy"}, {"all"}, true, true},
       {"replicasets", {"rs"}, {"all"}, true, true},
       {"statefulsets", {"sts"}, {"all"}, true, true},

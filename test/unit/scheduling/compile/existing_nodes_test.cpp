@@ -209,8 +209,8 @@ TEST(UnlaunchedClaims, AreNotBoughtTwiceForThePodsTheyWereMadeFor) {
           .add(unlaunched({"small"}, {"test-zone-1"}))
           .add(pod("p").cpu("1"))
           .with([](Problem& problem) {
-            problem.holds.push_back(
-                {.pod_uid = "p", .target = "claim-x", .requests = resources({{"cpu", "1"}})});
+            problem.kept.push_back(
+                {.target = "claim-x", .pod_uid = "p", .requests = resources({{"cpu", "1"}})});
           })
           .solve();
   EXPECT_EQ(place_of(plan, "p"), "claim-x");

@@ -157,9 +157,9 @@ void check_nodes(const Problem& problem, const PodsByTarget& placed) {
     }
     RC_ASSERT(!ports_clash(all));
     model::ResourceList total = total_of(all);
-    for (const auto& hold : problem.holds) {
-      if (hold.pod_uid == "somebody-else" && hold.target == record->name()) {
-        model::add_to(total, hold.requests);
+    for (const auto& kept : problem.kept) {
+      if (kept.pod_uid.empty() && kept.target == record->name()) {
+        model::add_to(total, kept.requests);
       }
     }
     model::add_to(total, daemons_on(problem, record->labels(), record->taints()));

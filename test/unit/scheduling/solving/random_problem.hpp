@@ -176,12 +176,12 @@ inline Problem random_problem() {
         "arm-daemon", pod("d").cpu("300m").tolerates_everything().selects(kArch, "arm64")));
   }
   if (once_in(4) && !problem.pods.empty() && !problem.nodes.empty()) {
-    problem.holds.push_back({.pod_uid = problem.pods.front()->meta.uid,
-                             .target = problem.nodes.front()->name(),
-                             .requests = resources({{"cpu", "1"}})});
-    problem.holds.push_back({.pod_uid = "somebody-else",
-                             .target = problem.nodes.back()->name(),
-                             .requests = resources({{"cpu", "1"}, {"pods", "1"}})});
+    problem.kept.push_back({.target = problem.nodes.front()->name(),
+                            .pod_uid = problem.pods.front()->meta.uid,
+                            .requests = resources({{"cpu", "1"}})});
+    problem.kept.push_back({.target = problem.nodes.back()->name(),
+                            .pod_uid = {},
+                            .requests = resources({{"cpu", "1"}, {"pods", "2"}})});
   }
   problem.options.preferences = once_in(2) ? PreferencePolicy::Respect : PreferencePolicy::Ignore;
   return problem;

@@ -235,7 +235,7 @@ TEST(UnlaunchedClaims, KeepAPodThatMayFollowOthersInEveryZoneTheyMayGetTo) {
             .add(node("b").label(kZone, "test-zone-2").runs(web("b")))
             .add(unlaunched(std::move(zones)))
             .add(pod("p").cpu("5").with(beside(term(kZone))))
-            .with([](Problem& p) { p.holds.push_back({.pod_uid = "p", .target = "claim-x"}); })
+            .with([](Problem& p) { p.kept.push_back({.target = "claim-x", .pod_uid = "p"}); })
             .solve(),
         "p");
   };
@@ -266,7 +266,7 @@ TEST(UnlaunchedClaims, MayBeWhereverAnAntiAffinityLooks) {
           .add(unlaunched({"test-zone-1", "test-zone-2"}))
           .add(web("w"))
           .add(pod("loner").with(apart(term(kZone))))
-          .with([](Problem& p) { p.holds.push_back({.pod_uid = "w", .target = "claim-x"}); })
+          .with([](Problem& p) { p.kept.push_back({.target = "claim-x", .pod_uid = "w"}); })
           .solve();
   EXPECT_EQ(place_of(plan, "w"), "claim-x");
   EXPECT_NE(refusal(plan, "loner"), nullptr);
@@ -280,8 +280,8 @@ TEST(Promises, LeanOnEachOther) {
                         .add(follower)
                         .add(web("leader"))
                         .with([](Problem& p) {
-                          p.holds.push_back({.pod_uid = "follower", .target = "n"});
-                          p.holds.push_back({.pod_uid = "leader", .target = "n"});
+                          p.kept.push_back({.target = "n", .pod_uid = "follower"});
+                          p.kept.push_back({.target = "n", .pod_uid = "leader"});
                         })
                         .solve();
   EXPECT_EQ(place_of(plan, "follower"), "n");

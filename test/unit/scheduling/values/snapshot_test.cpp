@@ -1,4 +1,4 @@
-// How a node is seen while it starts, and what instance types have to give.
+// How a node is seen while it starts, what is reserved, and what instance types have to give.
 #include "unit/scheduling/builders.hpp"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
 std::vector<std::string> taint_keys(const NodeRecord& record) {
   std::vector<std::string> keys;
@@ -135,6 +136,24 @@ TEST(InstanceType, ARunningNodeIsPricedByItsLabelsWhateverIsAvailableNow) {
   EXPECT_EQ(price_of(nullptr, labels("a", "spot")), std::nullopt);
   EXPECT_EQ(find_type(list, "t"), &list->front());
   EXPECT_EQ(find_type(list, "u"), nullptr);
+}
+
+TEST(SnapshotReservations, AreSortedAndCountedByGroup) {
+  const GroupId web("web/1");
+  const GroupId api("api/1");
+  const SnapshotReservations reservations({
+      {.group = web, .target = "b", .count = 2},
+      {.group = web, .target = "a", .count = 1},
+      {.group = api, .target = "b", .count = 4},
+      {.group = GroupId::of_owner("web"), .target = "b", .count = 8, .of_buffer = true},
+  });
+  std::vector<std::pair<std::string, std::string>> order;
+  for (const auto& each : reservations) {
+    order.emplace_back(each.target, each.group.text());
+  }
+  EXPECT_THAT(order, ElementsAre(Pair("a", "web/1"), Pair("b", "api/1"), Pair("b", "web/*"),
+                                 Pair("b", "web/1")));
+  EXPECT_THAT(reserved_by_group(reservations), ElementsAre(Pair(api, 4), Pair(web, 3)));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Pods that wait although there is room for them.
 
 #include "millwright/cluster/ledger.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/scheduling/solve.hpp"
 #include "sandbox/lifecycle/lifecycle_fixture.hpp"
 
 #include <boost/json.hpp>
@@ -13,26 +15,33 @@ using testing::SizeIs;
 
 class WaitingForRoom : public LifecycleFixture {
  protected:
-  static app::EmbeddedOptions holding_long() {
+  static app::EmbeddedOptions reserving_long() {
     app::EmbeddedOptions options;
-    options.controllers.hold_after_ready = hours(1);
-    options.policy.hold_after_ready = hours(1);
+    options.controllers.reserve_after_ready = hours(1);
     return options;
   }
-  static model::ResourceList cpu(std::int64_t milli) {
-    return {{std::string(model::kCpu), model::Quantity::from_milli(milli)}};
-  }
-  // Another replica's word for it that room on the claim is kept.
-  void keep_room(const std::string& claim, std::int64_t milli_cpu) {
-    const std::vector<scheduling::Hold> holds{{.pod_uid = "kept-for",
-                                               .pod = {"default", "kept-for"},
-                                               .target = claim,
-                                               .requests = cpu(milli_cpu),
-                                               .deadline = now() + hours(1)}};
-    change(model::kNodeClaimResource, claim, [&](json::value& object) {
-      object.at("metadata").as_object()["annotations"].as_object()[model::kHoldsAnnotation] =
-          cluster::encode_holds(holds);
-    });
+  // Room for a pod that another scheduler has not placed yet.
+  void keep_room(const std::string& node, const std::string& cpu) {
+    const auto made = api().create(
+        model::kPodResource,
+        {{"apiVersion", "v1"},
+         {"kind", "Pod"},
+         {"metadata", {{"name", "kept-for"}, {"namespace", "default"}}},
+         {"spec",
+          {{"schedulerName", "another"},
+           {"containers", json::array{{{"name", "main"},
+                                       {"image", "work"},
+                                       {"resources", {{"requests", {{"cpu", cpu}}}}}}}}}}});
+    ASSERT_TRUE(made) << made.error().message;
+    const auto pod = model::decode<model::Pod>(**made);
+    ASSERT_TRUE(pod);
+    run_for(seconds(1));
+    ledger().reserve({.group = scheduling::group_of(*pod),
+                      .target = node,
+                      .count = 1,
+                      .sample = model::key_of(pod->meta),
+                      .requests = scheduling::effective_requests(*pod),
+                      .until = now() + hours(1)});
   }
   // As kube-scheduler asks for a pod of its own that it then binds elsewhere, or not at all.
   void ask_for_stranger(const std::string& node, const std::string& cpu) {
@@ -50,13 +59,13 @@ class WaitingForRoom : public LifecycleFixture {
 };
 
 TEST_F(WaitingForRoom, APodRefusedForTheSakeOfOneThatWentElsewhereIsWoken) {
-  start(holding_long());
+  start(reserving_long());
   apply_class();
   apply_pool();
   deploy({.name = "web", .cpu = "3"});
   ASSERT_TRUE(wait_running("web", 1));
   ASSERT_THAT(claims(), SizeIs(1));
-  keep_room(claims().front()->meta.name, 100);
+  keep_room(nodes().front()->meta.name, "100m");
   run_for(seconds(1));
   ask_for_stranger(nodes().front()->meta.name, "500m");
 

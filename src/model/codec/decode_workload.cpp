@@ -1,0 +1,82 @@
+#include "millwright/model/workload.hpp"
+#include "model/codec/reader.hpp"
+
+#include <algorithm>
+
+namespace millwright::model {
+namespace {
+
+std::int64_t number_at(const detail::Reader& reader, std::string_view path, std::int64_t absent) {
+  std::int64_t number = absent;
+  reader.field(path, number);
+  return number;
+}
+
+bool is_set(const detail::Reader& reader, std::string_view path) {
+  bool found = false;
+  reader.at(path, [&found](const detail::Reader&) { found = true; });
+  return found;
+}
+
+bool job_is_over(const std::vector<Condition>& conditions) {
+  // The first two come a little before the others: no pod is created any more, but some still end.
+  return is_true(conditions, "SuccessCriteriaMet") || is_true(conditions, "FailureTarget") ||
+         is_true(conditions, "Complete") || is_true(conditions, "Failed");
+}
+
+std::int64_t pods_of_job(const detail::Reader& job, const std::vector<Condition>& conditions) {
+  bool suspended = false;
+  job.field("spec.suspend", suspended);
+  // Without a start time nobody has begun with the Job, and perhaps nobody will.
+  if (suspended || job_is_over(conditions) || !is_set(job, "status.startTime")) {
+    return 0;
+  }
+  const std::int64_t parallelism = number_at(job, "spec.parallelism", 1);
+  const std::int64_t succeeded = number_at(job, "status.succeeded", 0);
+  if (!is_set(job, "spec.completions")) {
+    // A work queue: once a pod has succeeded there is no work left, and nobody follows it.
+    return succeeded > 0 ? 0 : parallelism;
+  }
+  return std::min(parallelism, number_at(job, "spec.completions", 1) - succeeded);
+}
+
+void read_pods(const detail::Reader& reader, Workload& out) {
+  std::vector<Condition> conditions;
+  reader.field("status.conditions", conditions);
+  std::int64_t pods = 0;
+  if (out.kind == kJobResource.kind) {
+    pods = pods_of_job(reader, conditions);
+    // Pods that failed come back one by one, with a growing delay.
+    out.at_once = number_at(reader, "status.failed", 0) == 0;
+  } else {
+    pods = number_at(reader, "spec.replicas", 1);
+    if (out.kind == kStatefulSetResource.kind) {
+      std::string policy;
+      reader.field("spec.podManagementPolicy", policy);
+      out.at_once = policy == "Parallel";
+    } else {
+      out.at_once = !is_true(conditions, "ReplicaFailure");
+    }
+  }
+  out.pods = out.meta.is_deleting()
+                 ? 0
+                 : static_cast<std::int32_t>(std::clamp<std::int64_t>(pods, 0, kMostPods));
+}
+
+}  // namespace
+
+base::Result<Workload> decode_workload(std::string_view kind, const boost::json::value& json) {
+  std::string problem;
+  const detail::Reader reader(json, problem);
+  Workload out;
+  out.kind = kind;
+  detail::check_kind(reader, kind);
+  detail::read_slim(reader, out.meta);
+  read_pods(reader, out);
+  if (!problem.empty()) {
+    return tl::unexpected(detail::object_error(kind, json, problem));
+  }
+  return out;
+}
+
+}  // namespace millwright::model

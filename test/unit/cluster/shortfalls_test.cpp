@@ -1,0 +1,340 @@
+// How many pods are still to come: WorkloadTable, PodTable's owners and Shortfalls.
+#include "cluster/shortfalls.hpp"
+
+#include "cluster/quota_table.hpp"
+#include "unit/cluster/objects.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace millwright::cluster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::PodBuilder;
+
+struct WorkloadSpec {
+  std::string kind = "ReplicaSet";
+  std::string name = "web";
+  std::string uid = "web-1";
+  std::string version;
+  std::int32_t pods = 0;
+  bool at_once = true;
+};
+
+model::Workload workload(const WorkloadSpec& spec) {
+  model::Workload out{.kind = spec.kind, .meta = {}, .pods = spec.pods, .at_once = spec.at_once};
+  out.meta.name = spec.name;
+  out.meta.namespace_ = "default";
+  out.meta.uid = spec.uid;
+  out.meta.resource_version = spec.version;
+  return out;
+}
+
+// A table that knows the ReplicaSet default/web with uid web-1 at version 5, which wants 3 pods.
+WorkloadTable with_three_pods() {
+  WorkloadTable table;
+  EXPECT_THAT(table.put(workload({.version = "5", .pods = 3})), ElementsAre("web-1"));
+  return table;
+}
+
+TEST(WorkloadTable, TellsWhoseWantsChanged) {
+  struct Case {
+    std::string_view title;
+    WorkloadSpec put;
+    std::vector<std::string> changed;
+    std::int32_t pods;  // that web-1 wants afterwards
+  };
+  for (const auto& test : std::vector<Case>{
+           {"the same again", {.version = "6", .pods = 3}, {}, 3},
+           {"another number", {.version = "6", .pods = 4}, {"web-1"}, 4},
+           {"another way", {.version = "6", .pods = 3, .at_once = false}, {"web-1"}, 3},
+           {"none any more", {.version = "6", .pods = 0}, {"web-1"}, 0},
+           {"an older event", {.version = "4", .pods = 9}, {}, 3},
+           {"a version that says nothing", {.version = "x", .pods = 9}, {"web-1"}, 9},
+           {"a new object of the name",
+            {.uid = "web-2", .version = "7", .pods = 2},
+            {"web-1", "web-2"},
+            0},
+           {"a new object that wants none",
+            {.uid = "web-2", .version = "7", .pods = 0},
+            {"web-1"},
+            0},
+           {"another kind of the name",
+            {.kind = "Job", .uid = "job", .version = "7", .pods = 2},
+            {"job"},
+            3},
+           {"another that wants none", {.name = "old", .uid = "old", .version = "7"}, {}, 3},
+           {"an object without a uid", {.name = "x", .uid = "", .pods = 1}, {}, 3},
+       }) {
+    WorkloadTable table = with_three_pods();
+    EXPECT_EQ(table.put(workload(test.put)), test.changed) << test.title;
+    const auto* const wants = table.find("web-1");
+    EXPECT_EQ(wants == nullptr ? 0 : wants->pods, test.pods) << test.title;
+    if (wants != nullptr && !test.changed.empty() && test.changed[0] == "web-1") {
+      EXPECT_EQ(wants->at_once, test.put.at_once) << test.title;
+    }
+  }
+}
+
+TEST(WorkloadTable, ForgetsWhatIsGone) {
+  struct Case {
+    std::string_view kind;
+    model::ObjectKey key;
+    std::string_view uid;
+    bool gone;
+  };
+  for (const auto& [kind, key, uid, gone] : std::vector<Case>{
+           {"ReplicaSet", {"default", "web"}, "", true},
+           {"ReplicaSet", {"default", "web"}, "web-1", true},
+           {"ReplicaSet", {"default", "web"}, "web-0", false},
+           {"ReplicaSet", {"other", "web"}, "", false},
+           {"ReplicaSet", {"default", "api"}, "", false},
+           {"Job", {"default", "web"}, "", false},
+       }) {
+    WorkloadTable table = with_three_pods();
+    EXPECT_EQ(table.erase(kind, key, uid).size(), gone ? 1U : 0U) << key.to_string();
+    EXPECT_EQ(table.find("web-1") == nullptr, gone) << key.to_string();
+    EXPECT_EQ(table.put(workload({.version = "6", .pods = 3})).size(), gone ? 1U : 0U);
+  }
+}
+
+TEST(QuotaTable, KeepsTheQuotasOfEachNamespaceByName) {
+  const auto quota = [](const std::string& ns, const std::string& name, int version,
+                        std::int64_t pods) {
+    model::ResourceQuota out;
+    out.meta.namespace_ = ns;
+    out.meta.name = name;
+    out.meta.resource_version = std::to_string(version);
+    out.hard.emplace(model::kPods, model::Quantity::from_units(pods));
+    return std::make_shared<const model::ResourceQuota>(out);
+  };
+  QuotaTable table;
+  const auto text = [&table](std::string_view ns) {
+    std::string out;
+    for (const auto& item : table.in_namespace(ns)) {
+      out += item->meta.name + "=" + model::get(item->hard, model::kPods).to_string() + " ";
+    }
+    return out;
+  };
+  EXPECT_TRUE(table.put(quota("shop", "b", 1, 10)));
+  EXPECT_TRUE(table.put(quota("shop", "a", 2, 20)));
+  EXPECT_TRUE(table.put(quota("bank", "a", 3, 30)));
+  EXPECT_EQ(text("shop"), "a=20 b=10 ");
+  EXPECT_EQ(text("bank"), "a=30 ");
+  EXPECT_EQ(text("none"), "");
+  EXPECT_FALSE(table.put(quota("shop", "b", 4, 10)));
+  EXPECT_FALSE(table.put(quota("shop", "b", 3, 99)));  // older
+  EXPECT_TRUE(table.put(quota("shop", "b", 5, 11)));
+  EXPECT_EQ(text("shop"), "a=20 b=11 ");
+  EXPECT_TRUE(table.erase({"a", "shop"}));
+  EXPECT_FALSE(table.erase({"a", "shop"}));
+  EXPECT_FALSE(table.erase({"a", "none"}));
+  EXPECT_EQ(text("shop"), "b=11 ");
+}
+
+// The tables as State keeps them.
+class Owners {
+ public:
+  Owners& pod(const PodBuilder& pod) { return settle(pods_.put(pod.build()).owners); }
+  Owners& gone(const std::string& pod) { return settle(pods_.remove({"default", pod}, "").owners); }
+  Owners& wants(std::int32_t pods, bool at_once = true, const std::string& owner = "web-1") {
+    return settle(workloads_.put(
+        workload({.name = "of-" + owner, .uid = owner, .pods = pods, .at_once = at_once})));
+  }
+  Owners& workload_gone(const std::string& owner = "web-1") {
+    return settle(workloads_.erase("ReplicaSet", {"default", "of-" + owner}));
+  }
+
+  // "2 like web-b"; "-" when nothing is known of the owner's pods.
+  std::string owned(std::string_view owner = "web-1") const {
+    const OwnedPods* const owned = pods_.owned_by(owner);
+    return owned == nullptr ? "-"
+                            : std::to_string(owned->alive) + " like " + owned->sample->meta.name;
+  }
+  // "web-1: 2 like web-b", and "in turn" when they do not come at once.
+  std::vector<std::string> missing() const {
+    std::vector<std::string> out;
+    shortfalls_.for_each([&out](std::string_view owner, std::int32_t missing, bool at_once,
+                                const scheduling::PodPtr& sample) {
+      out.push_back(std::string(owner) + ": " + std::to_string(missing) + " like " +
+                    sample->meta.name + (at_once ? "" : " in turn"));
+    });
+    return out;
+  }
+  const OwnedPods* find(std::string_view owner) const { return pods_.owned_by(owner); }
+
+ private:
+  Owners& settle(const std::vector<std::string>& owners) {
+    for (const std::string& owner : owners) {
+      shortfalls_.settle(owner, workloads_, pods_);
+    }
+    return *this;
+  }
+
+  PodTable pods_;
+  WorkloadTable workloads_;
+  Shortfalls shortfalls_;
+};
+
+PodBuilder of_web(const std::string& name, std::int64_t created = 0) {
+  return PodBuilder(name).created(created).owned_by("web-1");
+}
+
+TEST(PodTable, CountsTheLivingPodsOfEachController) {
+  struct Case {
+    std::string_view title;
+    std::function<void(Owners&)> events;  // after pods a and b of web-1, b the younger
+    std::string_view owned;
+  };
+  for (const auto& [title, events, owned] : std::vector<Case>{
+           {"nothing else", [](Owners&) {}, "2 like b"},
+           {"an older pod", [](Owners& o) { o.pod(of_web("c", -5)); }, "3 like b"},
+           {"a younger pod", [](Owners& o) { o.pod(of_web("c", 5)); }, "3 like c"},
+           {"a bound pod", [](Owners& o) { o.pod(of_web("a").on("n")); }, "2 like b"},
+           {"a deleted pod", [](Owners& o) { o.gone("a"); }, "1 like b"},
+           {"the youngest is deleted", [](Owners& o) { o.gone("b"); }, "1 like b"},
+           {"a younger one than the deleted", [](Owners& o) { o.gone("b").pod(of_web("c", 2)); },
+            "2 like c"},
+           {"a deleting pod", [](Owners& o) { o.pod(of_web("a").deleting()).gone("a"); },
+            "1 like b"},
+           {"a pod that ended", [](Owners& o) { o.pod(of_web("b", 1).phase("Failed")).gone("b"); },
+            "1 like b"},
+           {"another controller", [](Owners& o) { o.pod(PodBuilder("c").owned_by("api-1")); },
+            "2 like b"},
+           {"a pod without one", [](Owners& o) { o.pod(PodBuilder("c")); }, "2 like b"},
+           {"a pod that leaves its controller",
+            [](Owners& o) { o.pod(PodBuilder("a").created(0)); }, "1 like b"},
+           {"a pod of the same name", [](Owners& o) { o.pod(of_web("a", 9).uid("new").on("n")); },
+            "2 like a"},
+           {"the last pod goes", [](Owners& o) { o.gone("a").gone("b"); }, "-"},
+           {"the last pod goes, and more are wanted",
+            [](Owners& o) { o.wants(1).gone("a").gone("b"); }, "0 like b"},
+           {"later none are wanted", [](Owners& o) { o.wants(1).gone("a").gone("b").wants(0); },
+            "-"},
+           {"later the workload is gone",
+            [](Owners& o) { o.wants(1).gone("a").gone("b").workload_gone(); }, "-"},
+           {"the workload goes first", [](Owners& o) { o.wants(1).workload_gone(); }, "2 like b"},
+       }) {
+    Owners owners;
+    owners.pod(of_web("a")).pod(of_web("b", 1));
+    events(owners);
+    EXPECT_EQ(owners.owned(), owned) << title;
+  }
+}
+
+TEST(PodTable, CountsNeitherDaemonsNorMirrorPods) {
+  Owners owners;
+  owners.pod(PodBuilder("a").owned_by_daemon_set()).pod(PodBuilder("b").owned_by(""));
+  EXPECT_EQ(owners.owned("uid-agent"), "-");
+  EXPECT_EQ(owners.owned(""), "-");
+  model::Pod mirror = PodBuilder("m").value();
+  mirror.meta.owner_references = {
+      {.api_version = "v1", .kind = "Node", .name = "n", .uid = "uid-n", .controller = true}};
+  PodTable table;
+  EXPECT_THAT(table.put(std::make_shared<const model::Pod>(mirror)).owners, IsEmpty());
+  EXPECT_EQ(table.owned_by("uid-n"), nullptr);
+}
+
+TEST(PodTable, ItsSampleIsTheNewestVersionOfThePod) {
+  Owners owners;
+  owners.pod(of_web("a").version(1)).pod(of_web("a").version(2).on("n"));
+  EXPECT_EQ(owners.find("web-1")->sample->spec.node_name, "n");
+  owners.wants(1).pod(of_web("a").version(3).on("n").phase("Succeeded"));
+  EXPECT_EQ(owners.find("web-1")->sample->spec.containers.size(), 1U);  // not only its identity
+}
+
+TEST(Shortfalls, AreTheOwnersThatWantMoreThanThereIs) {
+  struct Case {
+    std::string_view title;
+    std::function<void(Owners&)> events;  // after pods a and b of web-1, b the younger
+    std::vector<std::string> missing;
+  };
+  for (const auto& [title, events, missing] : std::vector<Case>{
+           {"nothing is known of the workload", [](Owners&) {}, {}},
+           {"enough", [](Owners& o) { o.wants(2); }, {}},
+           {"too many", [](Owners& o) { o.wants(1); }, {}},
+           {"too few", [](Owners& o) { o.wants(5); }, {"web-1: 3 like b"}},
+           {"one after another", [](Owners& o) { o.wants(5, false); }, {"web-1: 3 like b in turn"}},
+           {"it changes its mind",
+            [](Owners& o) { o.wants(5).wants(4, false).wants(3); },
+            {"web-1: 1 like b"}},
+           {"a pod comes", [](Owners& o) { o.wants(4).pod(of_web("c", 2)); }, {"web-1: 1 like c"}},
+           {"all pods come", [](Owners& o) { o.wants(4).pod(of_web("c")).pod(of_web("d")); }, {}},
+           {"a pod goes", [](Owners& o) { o.wants(2).gone("b"); }, {"web-1: 1 like b"}},
+           {"a pod is on its way out",
+            [](Owners& o) { o.wants(2).pod(of_web("a").deleting()); },
+            {"web-1: 1 like b"}},
+           {"all pods go", [](Owners& o) { o.wants(2).gone("a").gone("b"); }, {"web-1: 2 like b"}},
+           {"a successor comes", [](Owners& o) { o.wants(2).gone("a").pod(of_web("c")); }, {}},
+           {"none are wanted", [](Owners& o) { o.wants(5).wants(0); }, {}},
+           {"the workload goes", [](Owners& o) { o.wants(5).workload_gone(); }, {}},
+           {"a workload without a pod", [](Owners& o) { o.wants(5, true, "api-1"); }, {}},
+           {"its first pod comes",
+            [](Owners& o) {
+              o.wants(5, true, "api-1").wants(3).pod(PodBuilder("x").owned_by("api-1"));
+            },
+            {"api-1: 4 like x", "web-1: 1 like b"}},
+       }) {
+    Owners owners;
+    owners.pod(of_web("a")).pod(of_web("b", 1));
+    events(owners);
+    EXPECT_EQ(owners.missing(), missing) << title;
+  }
+}
+
+TEST(Shortfalls, AreAsWhenAllIsCountedAnew) {
+  rc::check([] {
+    Owners owners;
+    std::map<std::string, std::string> alive;  // pod to owner
+    std::map<std::string, std::int32_t> wanted;
+    std::map<std::string, bool> has_sample;
+    for (int step = 0; step < 60; ++step) {
+      const std::string owner = *rc::gen::element<std::string>("u", "v", "w");
+      const std::string pod = *rc::gen::element<std::string>("a", "b", "c", "d", "e");
+      switch (*rc::gen::inRange(0, 4)) {
+        case 0:
+          owners.pod(PodBuilder(pod).uid(std::to_string(step)).owned_by(owner));
+          alive[pod] = owner;
+          break;
+        case 1:
+          owners.gone(pod);
+          alive.erase(pod);
+          break;
+        case 2:
+          owners.pod(PodBuilder(pod).uid(std::to_string(step)).owned_by(owner).deleting());
+          alive.erase(pod);
+          break;
+        default:
+          wanted[owner] = *rc::gen::inRange(0, 4);
+          owners.wants(wanted[owner], true, owner);
+      }
+      std::vector<std::string> expected;
+      for (const std::string each : {"u", "v", "w"}) {
+        std::int32_t count = 0;
+        for (const auto& [name, of] : alive) {
+          count += of == each ? 1 : 0;
+        }
+        has_sample[each] = count > 0 || (has_sample[each] && wanted[each] > 0);
+        if (has_sample[each] && wanted[each] > count) {
+          expected.push_back(each + ": " + std::to_string(wanted[each] - count));
+        }
+      }
+      std::vector<std::string> missing = owners.missing();
+      for (std::string& text : missing) {
+        text.resize(text.find(" like "));
+      }
+      RC_ASSERT(missing == expected);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace millwright::cluster

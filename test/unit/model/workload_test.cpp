@@ -1,0 +1,132 @@
+#include "millwright/model/workload.hpp"
+
+#include "millwright/model/codec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace millwright::model {
+namespace {
+
+// "3 at once", "3 in turn"; or the error.
+std::string wants(std::string_view kind, std::string_view json) {
+  const auto workload = decode_workload(kind, parse_json(json).value());
+  if (!workload) {
+    return workload.error().message;
+  }
+  return std::to_string(workload->pods) + (workload->at_once ? " at once" : " in turn");
+}
+
+struct Case {
+  std::string_view json;
+  std::string_view wanted;
+};
+
+TEST(Workload, ReplicaSetsWantTheirReplicas) {
+  for (const auto& [json, wanted] : {
+           Case{R"({})", "1 at once"},
+           Case{R"({"spec": {"replicas": 3}})", "3 at once"},
+           Case{R"({"spec": {"replicas": 0}})", "0 at once"},
+           Case{R"({"spec": {"replicas": -4}})", "0 at once"},
+           Case{R"({"spec": {"replicas": 3000000000}})", "100000 at once"},
+           Case{R"({"spec": {"replicas": 3}, "metadata": {"deletionTimestamp":
+                "2026-01-02T03:04:05Z"}})",
+                "0 at once"},
+           Case{R"({"spec": {"replicas": 3}, "status": {"conditions":
+                [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]}})",
+                "3 in turn"},
+           Case{R"({"spec": {"replicas": 3}, "status": {"conditions":
+                [{"type": "ReplicaFailure", "status": "False"}]}})",
+                "3 at once"},
+           Case{R"({"spec": {"replicas": 3, "podManagementPolicy": "OrderedReady"}})", "3 at once"},
+       }) {
+    EXPECT_EQ(wants("ReplicaSet", json), wanted) << json;
+    EXPECT_EQ(wants("ReplicationController", json), wanted) << json;
+  }
+}
+
+TEST(Workload, StatefulSetsMakeOnePodAfterAnotherUnlessParallel) {
+  for (const auto& [json, wanted] : {
+           Case{R"({})", "1 in turn"},
+           Case{R"({"spec": {"replicas": 3}})", "3 in turn"},
+           Case{R"({"spec": {"replicas": 3, "podManagementPolicy": "OrderedReady"}})", "3 in turn"},
+           Case{R"({"spec": {"replicas": 3, "podManagementPolicy": "Parallel"}})", "3 at once"},
+       }) {
+    EXPECT_EQ(wants("StatefulSet", json), wanted) << json;
+  }
+}
+
+// A Job that has begun, with these fields of spec and status.
+std::string job(const std::string& spec, const std::string& status = "") {
+  return R"({"spec": {)" + spec + R"(}, "status": {"startTime": "2026-01-02T03:04:05Z")" +
+         (status.empty() ? "" : ", " + status) + "}}";
+}
+
+std::string ended(const std::string& condition, const std::string& status = "True") {
+  return R"("conditions": [{"type": ")" + condition + R"(", "status": ")" + status + R"("}])";
+}
+
+TEST(Workload, JobsWantWhatIsLeftToDo) {
+  const std::string ten = R"("parallelism": 4, "completions": 10)";
+  struct JobCase {
+    std::string json;
+    std::string_view wanted;
+  };
+  for (const auto& [json, wanted] : {
+           JobCase{job(R"("completions": 1)"), "1 at once"},
+           JobCase{job(ten), "4 at once"},
+           JobCase{job(ten, R"("active": 4, "succeeded": 5)"), "4 at once"},
+           JobCase{job(ten, R"("succeeded": 7)"), "3 at once"},
+           JobCase{job(ten, R"("succeeded": 12)"), "0 at once"},
+           JobCase{job(R"("parallelism": 0, "completions": 10)"), "0 at once"},
+           JobCase{job(R"("parallelism": 2000000, "completions": 3000000)"), "100000 at once"},
+           // failed pods come back with a growing delay
+           JobCase{job(ten, R"("failed": 0)"), "4 at once"},
+           JobCase{job(ten, R"("failed": 1)"), "4 in turn"},
+           // a work queue
+           JobCase{job(R"("parallelism": 4)"), "4 at once"},
+           JobCase{job(R"("parallelism": 4)", R"("succeeded": 1)"), "0 at once"},
+           JobCase{job(R"("parallelism": 4, "completions": null)"), "4 at once"},
+           // not begun, paused, over
+           JobCase{R"({"spec": {"parallelism": 4, "completions": 10}})", "0 at once"},
+           JobCase{R"({"spec": {"parallelism": 4}, "status": {"startTime": null}})", "0 at once"},
+           JobCase{job(ten + R"(, "suspend": true)"), "0 at once"},
+           JobCase{job(ten + R"(, "suspend": false)"), "4 at once"},
+           JobCase{job(ten, ended("Complete")), "0 at once"},
+           JobCase{job(ten, ended("Failed")), "0 at once"},
+           JobCase{job(ten, ended("SuccessCriteriaMet")), "0 at once"},
+           JobCase{job(ten, ended("FailureTarget")), "0 at once"},
+           JobCase{job(ten, ended("Failed", "False")), "4 at once"},
+           JobCase{job(ten, ended("Suspended", "True")), "4 at once"},
+       }) {
+    EXPECT_EQ(wants("Job", json), wanted) << json;
+  }
+}
+
+TEST(Workload, KeepsLittleOfTheMetadata) {
+  const auto workload = decode_workload("ReplicaSet", parse_json(R"({"metadata": {"name": "web",
+      "namespace": "shop", "uid": "u1", "resourceVersion": "7", "labels": {"a": "b"},
+      "annotations": {"c": "d"}, "ownerReferences": [{"kind": "Deployment", "name": "web"}]}})")
+                                                          .value())
+                            .value();
+  ObjectMeta meta;
+  meta.name = "web";
+  meta.namespace_ = "shop";
+  meta.uid = "u1";
+  meta.resource_version = "7";
+  EXPECT_EQ(workload.meta, meta);
+  EXPECT_EQ(workload.kind, "ReplicaSet");
+}
+
+TEST(Workload, RefusesWrongTypesAndOtherKinds) {
+  using testing::HasSubstr;
+  EXPECT_THAT(wants("ReplicaSet", R"({"spec": {"replicas": "3"}})"), HasSubstr("spec.replicas"));
+  EXPECT_THAT(wants("Job", R"({"spec": {"suspend": 1}})"), HasSubstr("spec.suspend"));
+  EXPECT_THAT(wants("Job", R"({"kind": "ReplicaSet"})"), HasSubstr("ReplicaSet"));
+}
+
+}  // namespace
+}  // namespace millwright::model
