@@ -187,11 +187,15 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
 
 // What is wrong with the reference itself; empty: nothing.
 std::string Buffers::reference_problem(const model::CapacityBuffer& buffer) {
-  if (buffer.pod_template.empty() && !buffer.scalable) {
+  if (!buffer.pod_template.empty()) {
+    return {};
+  }
+  const auto& scalable = buffer.scalable;
+  if (!scalable) {
     return "Neither spec.podTemplateRef nor spec.scalableRef is set; set one of them";
   }
-  if (buffer.pod_template.empty() && workload_resource(*buffer.scalable) == nullptr) {
-    return "spec.scalableRef names a " + buffer.scalable->kind +
+  if (workload_resource(*scalable) == nullptr) {
+    return "spec.scalableRef names a " + scalable->kind +
            "; only Deployment, StatefulSet and ReplicaSet of group apps have a pod template that "
            "can be read";
   }
@@ -204,9 +208,12 @@ base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
     co_return failed;
   }
   const bool by_template = !buffer->pod_template.empty();
-  const auto* resource =
-      by_template ? &model::kPodTemplateResource : workload_resource(*buffer->scalable);
-  const std::string name = by_template ? buffer->pod_template : buffer->scalable->name;
+  const model::Resource* resource = &model::kPodTemplateResource;
+  std::string name = buffer->pod_template;
+  if (const auto& scalable = buffer->scalable; !by_template && scalable) {
+    resource = workload_resource(*scalable);
+    name = scalable->name;
+  }
   model::ObjectKey key{.namespace_ = buffer->meta.namespace_, .name = name};
   auto reply = co_await services_.client.get(*resource, key);
   if (!reply && reply.error().kind == base::ErrorKind::NotFound) {
