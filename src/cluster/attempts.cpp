@@ -35,6 +35,11 @@ void Ledger::Attempts::end(std::string_view pod_uid) {
   }
 }
 
+PassPtr Ledger::Attempts::of(std::string_view pod_uid) const {
+  const auto known = by_pod_.find(pod_uid);
+  return known == by_pod_.end() ? nullptr : known->second;
+}
+
 std::vector<PassPtr> Ledger::Attempts::alive(base::TimePoint now) const {
   std::vector<PassPtr> passes;
   for (const auto& [uid, pass] : by_pod_) {

@@ -18,6 +18,7 @@ struct Ledger::Attempts {
   void begin(std::string_view pod_uid, base::TimePoint now);
   void put(Pass pass);
   void end(std::string_view pod_uid);
+  PassPtr of(std::string_view pod_uid) const;
   std::vector<PassPtr> alive(base::TimePoint now) const;
 
  private:

@@ -208,6 +208,11 @@ std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint
   return uids;
 }
 
+PassPtr Ledger::pass_of(std::string_view pod_uid) const {
+  const std::scoped_lock lock(attempts_mutex_);
+  return attempts_->of(pod_uid);
+}
+
 std::vector<PassPtr> Ledger::passes(base::TimePoint now) const {
   const std::scoped_lock lock(attempts_mutex_);
   return attempts_->alive(now);

@@ -265,7 +265,7 @@ scheduling::Demand State::Impl::gather_demand(const scheduling::Snapshot& snapsh
 }
 
 // Pods that were just bound to nodes where nothing is reserved for them, beyond those that their
-// groups needed more than was reserved.
+// groups needed more than was reserved, now or when the scheduler chose the node.
 std::uint64_t State::Impl::count_elsewhere(const scheduling::Snapshot& next) const {
   struct Bound {
     std::int32_t all = 0;
@@ -277,7 +277,9 @@ std::uint64_t State::Impl::count_elsewhere(const scheduling::Snapshot& next) con
     if (!arrival.node.empty() && !view->targets_of(arrival.group).empty()) {
       Bound& counts = bound[arrival.group];
       ++counts.all;
-      counts.elsewhere += view->find(arrival.group, arrival.node) == nullptr ? 1 : 0;
+      const PassPtr pass = ledger.pass_of(arrival.pod_uid);
+      const bool let_go = pass != nullptr && pass->beyond_reserved;
+      counts.elsewhere += view->find(arrival.group, arrival.node) == nullptr && !let_go ? 1 : 0;
     }
   }
   std::uint64_t total = 0;

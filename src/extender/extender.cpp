@@ -221,6 +221,7 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
                              .until = now + (pod.has_claims ? cluster::Ledger::kVolumeBindTimeout
                                                             : cluster::Ledger::kPassLifetime),
                              .requests = pod.requests,
+                             .beyond_reserved = judge.is_beyond_reserved(),
                              .node_hashes = std::move(passing_hashes)});
   outcome = snapshot.synced ? outcome : "unsynced";
   if (!refused.empty()) {

@@ -89,6 +89,7 @@ struct Pass {
   base::TimePoint until;  // no binding can come of it later
   model::ResourceList requests;
   bool everywhere = false;                 // not known yet, or no longer, on which nodes
+  bool beyond_reserved = false;            // its group needed more than was reserved for it then
   std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
   bool may_land_on(std::uint64_t node_hash) const;
 };
@@ -154,6 +155,8 @@ class Ledger {
   // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
   // its fence.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;
+  // The pod's attempt, if it was let through and has not ended; else nullptr.
+  PassPtr pass_of(std::string_view pod_uid) const;
   // Every attempt that may still end in a binding, sorted by pod uid.
   std::vector<PassPtr> passes(base::TimePoint now) const;
   // A hash collision makes a removal wait for a pod that cannot come; it never hides one.

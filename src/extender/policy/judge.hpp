@@ -37,6 +37,8 @@ class Judge {
   // group is reserved.
   bool keeps_to_its_room() const { return keeps_ || !chosen_.empty(); }
   bool has_targets() const { return !targets_.empty(); }
+  // The pod is one of those that its group needs more than is reserved for it.
+  bool is_beyond_reserved() const { return !keeps_to_its_room(); }
   // The node keeps room for the pod.
   bool is_own_target(std::string_view node_name) const;
   // Nodes that keep room for the pod and are up, but were not offered.

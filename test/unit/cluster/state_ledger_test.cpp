@@ -140,6 +140,41 @@ TEST(StateAndLedger, SurplusIsFreedWhereItIsLeastMissed) {
   }
 }
 
+// Two pods wait. What counts is a binding past room that was reserved for all of them.
+TEST(StateAndLedger, CountsPodsThatWerePlacedElsewhere) {
+  struct Case {
+    const char* what;
+    std::int32_t reserved;     // on "own"
+    const char* node;          // where "web-1" is bound
+    bool chosen_while_beyond;  // the scheduler chose it when more was needed than reserved
+    std::uint64_t elsewhere;
+  };
+  const Case cases[] = {
+      {"to its own node", 2, "own", false, 0},
+      {"past its own node", 2, "other", false, 1},
+      {"more is needed than is reserved", 1, "other", false, 0},
+      {"nothing is reserved", 0, "other", false, 0},
+      {"more was needed when it was chosen", 2, "other", true, 0},
+  };
+  for (const Case& one : cases) {
+    Ledger ledger;
+    State state(ledger);
+    state.set_synced(true);
+    state.upsert(NodeBuilder("own").build());
+    state.upsert(NodeBuilder("other").build());
+    state.upsert(web("web-1").build());
+    state.upsert(web("web-2").build());
+    ledger.reserve(room("own", one.reserved));
+    state.snapshot();
+    auto pass = pass_of(web("web-1").value(), {one.node}, 0);
+    pass.beyond_reserved = one.chosen_while_beyond;
+    ledger.attempted(pass);
+    state.upsert(web("web-1").version(2).on(one.node).build());
+    state.snapshot();
+    EXPECT_EQ(state.placed_elsewhere(), one.elsewhere) << one.what;
+  }
+}
+
 TEST(StateAndLedger, NothingIsSurplusBeforeTheFirstListsAreComplete) {
   Ledger ledger;
   State state(ledger);
