@@ -71,10 +71,11 @@ function(millwright_library module)
   millwright_unity(${target})
 endfunction()
 
-# millwright_test(<module> DEPENDS <targets...> [LABELS <labels...>])
+# millwright_test(<module> [OPTIMISED] DEPENDS <targets...> [LABELS <labels...>])
 # One GoogleTest binary per module from every .cpp of the calling folder. TEST_DATA_DIR is test/data.
+# Only what computes for minutes is OPTIMISED: the others take less time to run than that would take.
 function(millwright_test module)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED" "" "DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
@@ -86,6 +87,9 @@ function(millwright_test module)
     TEST_DATA_DIR="${CMAKE_SOURCE_DIR}/test/data" SOURCE_ROOT="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE
     ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main millwright_rapidcheck millwright_warnings)
+  if(NOT ARG_OPTIMISED)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+  endif()
   millwright_unity(${target})
   # Registered as one ctest case per binary: the binary's own summary names the failing test.
   add_test(NAME ${target} COMMAND ${target} --gtest_brief=1)
