@@ -1,5 +1,7 @@
 #include "controllers/termination/finalization.hpp"
 
+#include "controllers/termination/last_steps.hpp"
+
 #include <algorithm>
 
 namespace millwright::controllers {
@@ -64,15 +66,10 @@ void observe_termination(Services& services, const model::NodeClaim& claim) {
 }
 
 base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr claim) {
-  json::array finalizers;
-  for (const auto& finalizer : claim->meta.finalizers) {
-    if (finalizer != model::kTerminationFinalizer) {
-      finalizers.emplace_back(finalizer);
-    }
-  }
   json::value patch = {
       {"metadata",
-       {{"resourceVersion", claim->meta.resource_version}, {"finalizers", std::move(finalizers)}}}};
+       {{"resourceVersion", claim->meta.resource_version},
+        {"finalizers", without_termination_finalizer(claim->meta)}}}};
   MW_CO_CHECK(ignore_not_found(
       co_await services.client.patch(model::kNodeClaimResource, model::key_of(claim->meta),
                                      kube::PatchType::Merge, std::move(patch))));
@@ -102,19 +99,9 @@ base::Task<base::Result<Requeue>> finalize_claim(Services& services,
     }
     co_return Requeue{kNodePoll};  // node termination drains it; its end is an event
   }
-  cloud::Provider* provider =
-      services.providers.find(claim->node_class_ref.group, claim->node_class_ref.kind);
-  // Also without a providerID: a launch whose outcome was never recorded is found by the UID.
-  auto removed = co_await provider->remove(claim);
-  if (removed) {
-    MW_CO_CHECK(co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
-      set.set_true(model::kInstanceTerminating);
-    }));
+  MW_CO_TRY(gone, co_await end_instance(services, claim));
+  if (!gone) {
     co_return Requeue{kFinalPoll};
-  }
-  if (removed.error().kind != base::ErrorKind::NotFound) {
-    co_return base::with_context("terminating the instance of NodeClaim " + claim->meta.name,
-                                 std::move(removed).error());
   }
   co_return co_await drop_finalizer(services, claim);
 }

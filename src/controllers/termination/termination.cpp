@@ -2,6 +2,7 @@
 
 #include "controllers/nodeclaim/claim_conditions.hpp"
 #include "controllers/termination/evictions.hpp"
+#include "controllers/termination/last_steps.hpp"
 #include "controllers/termination/termination_reports.hpp"
 #include "controllers/termination/volume_detachment.hpp"
 #include "millwright/controllers/termination/drain.hpp"
@@ -49,13 +50,7 @@ base::Task<base::Result<>> close_node(Services& services, NodePtr node) {
 
 // Removes the finalizer, so that the API server lets the Node go.
 base::Task<base::Result<Requeue>> remove_finalizer(Services& services, NodePtr node) {
-  json::array finalizers;
-  for (const auto& finalizer : node->meta.finalizers) {
-    if (finalizer != model::kTerminationFinalizer) {
-      finalizers.emplace_back(finalizer);
-    }
-  }
-  json::object patch{{"metadata", {{"finalizers", std::move(finalizers)}}}};
+  json::object patch{{"metadata", {{"finalizers", without_termination_finalizer(node->meta)}}}};
   MW_CO_CHECK(ignore_not_found(co_await services.client.patch(
       model::kNodeResource, model::key_of(node->meta), kube::PatchType::Merge, std::move(patch))));
   services.ledger.release_target(node->meta.name);
@@ -74,23 +69,6 @@ ClaimReply mark_drained(Services& services, ClaimPtr claim) {
                            {{"nodepool", claim->meta.label(model::kNodePoolLabel)}});
   }
   co_return drained;
-}
-
-base::Task<base::Result<Requeue>> end_instance(Services& services, ClaimPtr claim, NodePtr node) {
-  cloud::Provider* provider =
-      services.providers.find(claim->node_class_ref.group, claim->node_class_ref.kind);
-  auto removed = co_await provider->remove(claim);
-  if (removed) {
-    MW_CO_CHECK(co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
-      set.set_true(model::kInstanceTerminating);
-    }));
-    co_return Requeue{kInstancePoll};
-  }
-  if (removed.error().kind != base::ErrorKind::NotFound) {
-    co_return base::with_context("terminating the instance of Node " + node->meta.name,
-                                 std::move(removed).error());
-  }
-  co_return co_await remove_finalizer(services, node);
 }
 
 }  // namespace
@@ -123,13 +101,7 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
     MW_CO_CHECK(co_await delete_claim(services, record->claim, "node_deleted"));
     co_return Requeue{kAwaitDeadline};  // the claim's deletion sets the deadline
   }
-  const auto& ref = record->claim->node_class_ref;
-  cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
-  if (provider == nullptr) {
-    co_return base::fail(base::ErrorKind::Invalid, "Node " + name +
-                                                       ": no cloud of this installation serves " +
-                                                       ref.kind + "; its instance cannot be ended");
-  }
+  MW_CO_TRY(provider, provider_of(services, *record->claim));
   const bool gone = co_await is_instance_gone(provider, record);
   if (gone) {
     co_return co_await remove_finalizer(services, record->node);
@@ -147,7 +119,11 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
     co_return volume_wait;
   }
   const auto latest = services.state.find_claim(drained.claim->meta.name);
-  co_return co_await end_instance(services, latest ? latest->claim : drained.claim, record->node);
+  MW_CO_TRY(ended, co_await end_instance(services, latest ? latest->claim : drained.claim));
+  if (!ended) {
+    co_return Requeue{kInstancePoll};
+  }
+  co_return co_await remove_finalizer(services, record->node);
 }
 
 base::Task<base::Result<Termination::Drained>> Termination::drain(

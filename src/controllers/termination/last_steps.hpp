@@ -1,0 +1,23 @@
+// The last two steps of a Node or a NodeClaim: its instance ends, then the finalizer goes.
+#pragma once
+
+#include "controllers/nodeclaim/claim_conditions.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::controllers {
+
+// The cloud that serves the claim's NodeClass, never nullptr. Fails when this installation has none:
+// then its instance cannot be ended.
+base::Result<cloud::Provider*> provider_of(const Services& services,
+                                           const model::NodeClaim& claim);
+
+// Asks the cloud to end the claim's instance and notes on the claim that it does. True once the
+// cloud has no such instance any more. Also without a providerID: the cloud finds by the claim's
+// UID a launch whose outcome was never recorded.
+base::Task<base::Result<bool>> end_instance(Services& services, ClaimPtr claim);
+
+// metadata.finalizers of the object without the termination finalizer.
+boost::json::array without_termination_finalizer(const model::ObjectMeta& meta);
+
+}  // namespace millwright::controllers
