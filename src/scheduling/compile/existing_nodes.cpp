@@ -229,11 +229,11 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
   if (problem.kept.empty()) {
     return;
   }
-  std::map<std::string_view, std::uint32_t> by_name;
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    by_name.emplace(nodes_[i].record->name(), i);
-    if (const auto& claim = nodes_[i].record->claim_name(); !claim.empty()) {
-      by_name.emplace(claim, i);
+  std::map<std::string_view, NodeId> by_name;
+  for (NodeId node; node < nodes_.end_id(); ++node) {
+    by_name.emplace(nodes_[node].record->name(), node);
+    if (const auto& claim = nodes_[node].record->claim_name(); !claim.empty()) {
+      by_name.emplace(claim, node);
     }
   }
   std::unordered_map<std::string_view, std::uint32_t> to_place;
@@ -247,7 +247,7 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
       continue;
     }
     if (const auto pod = to_place.find(kept.pod_uid); pod != to_place.end()) {
-      promises_.emplace_back(pod->second, NodeId(target->second));
+      promises_.emplace_back(pod->second, target->second);
       continue;
     }
     ExistingNode& node = nodes_[target->second];

@@ -50,7 +50,7 @@ class ExistingNodes {
                 std::span<const DaemonPod> daemons, NodeMemory memory = {});
 
   // In the order they are tried: initialised ones first, then by name.
-  const std::vector<ExistingNode>& nodes() const { return nodes_; }
+  const ById<NodeId, ExistingNode>& nodes() const { return nodes_; }
   // Pods of the problem that are promised a node, by index into PodClasses::pods, and the node.
   const std::vector<std::pair<std::uint32_t, NodeId>>& promises() const { return promises_; }
   std::vector<ExistingNode> release() && { return std::move(nodes_); }
@@ -65,7 +65,7 @@ class ExistingNodes {
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;
-  std::vector<ExistingNode> nodes_;
+  ById<NodeId, ExistingNode> nodes_;
   std::vector<std::pair<std::uint32_t, NodeId>> promises_;
 };
 

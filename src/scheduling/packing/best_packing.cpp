@@ -172,7 +172,7 @@ class BestPacking {
   // What strategies refer to; addresses stay as more are added.
   const std::vector<std::vector<std::uint32_t>> orders_;
   std::deque<std::vector<std::uint32_t>> refused_first_;  // orders too
-  std::deque<std::vector<std::pair<std::uint32_t, std::uint32_t>>> placed_;
+  std::deque<std::vector<std::pair<std::uint32_t, NodeId>>> placed_;
   ProgramMemory programs_;
   Result best_;
 };

@@ -109,7 +109,7 @@ class LatePlacing {
       const auto& nodes = problem_.surroundings->nodes;
       std::for_each(nodes.begin(), nodes.end(), add_label);
     }
-    for (NodeId node; node.index() < nodes_.nodes().size(); ++node) {
+    for (NodeId node; node < nodes_.nodes().end_id(); ++node) {
       const std::int32_t domain = topology_.domain_of(key, node);
       const DomainSet* possible = topology_.possible_domains(key, node);
       add_if([&](std::size_t each) {

@@ -18,8 +18,8 @@ NodesInUse::NodesInUse(const CompiledProblem& compiled, TopologyCounts& counts)
 
 void NodesInUse::reset_counts() {
   const auto& hosts = topology_.hosts();
-  for (std::size_t node = 0; node < hosts.size(); ++node) {
-    uses_[NodeId(node)].hosts = hosts[node];
+  for (NodeId node; node < hosts.end_id(); ++node) {
+    uses_[node].hosts = hosts[node];
   }
 }
 
@@ -45,11 +45,10 @@ bool NodesInUse::meets_rung(NodeId node, const Candidate& candidate) {
   if (by_node.empty()) {
     by_node.assign(uses_.size(), -1);
   }
-  if (by_node[node.index()] < 0) {
-    by_node[node.index()] =
-        nodes_.nodes()[node.index()].admits(candidate.constraint, candidate.rung) ? 1 : 0;
+  if (by_node[node] < 0) {
+    by_node[node] = nodes_.nodes()[node].admits(candidate.constraint, candidate.rung) ? 1 : 0;
   }
-  return by_node[node.index()] == 1;
+  return by_node[node] == 1;
 }
 
 bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
@@ -74,7 +73,7 @@ bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
   const auto [known, added] =
       counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group, false);
   if (added) {
-    known->second = nodes_.nodes()[node.index()].counts_for(filter);
+    known->second = nodes_.nodes()[node].counts_for(filter);
   }
   return known->second;
 }

@@ -57,7 +57,7 @@ class NodesInUse {
   TopologyCounts& counts_;
   ById<NodeId, NodeUse> uses_;
   // By constraint, rung, node: 1 it does, 0 it does not, negative: not known.
-  std::vector<std::vector<std::vector<std::int8_t>>> meets_rung_;
+  std::vector<std::vector<ById<NodeId, std::int8_t>>> meets_rung_;
   std::unordered_map<std::uint64_t, bool> counts_for_;  // by node and group
 };
 

@@ -104,8 +104,7 @@ void Packing::place_as_told() {
     const PodClass& pod_class = pods_.class_of(pod);
     const Constraint& constraint = pods_.constraints[pod_class.constraint];
     if (!placements_.has_place(pod)) {
-      placements_.place_on_node(pod, {pod_class, constraint, constraint.ladder.front()},
-                                NodeId(node));
+      placements_.place_on_node(pod, {pod_class, constraint, constraint.ladder.front()}, node);
     }
   }
 }

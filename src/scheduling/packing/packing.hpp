@@ -27,9 +27,8 @@ struct Strategy {
   // Among claims in the making the one with the fewest pods, as Karpenter does; else the oldest,
   // which leaves fewer claims half empty.
   bool fewest_pods_first = true;
-  // Pods that go to these nodes (by index into ExistingNodes::nodes()) before the others, as far as
-  // they may; see dearest_on_nodes().
-  std::span<const std::pair<std::uint32_t, std::uint32_t>> placed{};
+  // Pods that go to these nodes before the others, as far as they may; see dearest_on_nodes().
+  std::span<const std::pair<std::uint32_t, NodeId>> placed{};
 };
 
 // Its parts refer to each other: it stays where it is. Refers to the compiled problem and to what

@@ -37,7 +37,7 @@ class NodeFilling {
     }
   }
 
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> run(NodeValues by) {
+  std::vector<std::pair<std::uint32_t, NodeId>> run(NodeValues by) {
     find_movable();
     if (!take_lots()) {
       return {};
@@ -77,7 +77,7 @@ class NodeFilling {
       movable_[pod] = outcome.kind != Outcome::Kind::Refused && !promised[pod] &&
                       constraint.ladder.size() == 1 && !constraint.has_topology();
       if (!movable_[pod] && outcome.kind == Outcome::Kind::Node) {
-        subtract_from(room_[outcome.index], pod_class.requests);
+        subtract_from(room_[outcome.node()], pod_class.requests);
       }
     }
   }
@@ -119,10 +119,10 @@ class NodeFilling {
         generation.begin_with({cheapest->row, cheapest->price, std::move(pods)});
       }
     }
-    std::vector<std::vector<std::uint32_t>> on_node(room_.size());
+    ById<NodeId, std::vector<std::uint32_t>> on_node(room_.size());
     for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
       if (packing_.outcomes()[pod].kind == Outcome::Kind::Node) {
-        on_node[packing_.outcomes()[pod].index].push_back(pod);
+        on_node[packing_.outcomes()[pod].node()].push_back(pod);
       }
     }
     for (std::size_t machine = 0; machine < machines_.size(); ++machine) {
@@ -219,12 +219,12 @@ class NodeFilling {
     return result;
   }
 
-  bool admits(std::uint32_t node, const LotItem& item) const {
+  bool admits(NodeId node, const LotItem& item) const {
     return nodes_.nodes()[node].admits(item.candidate.constraint, item.candidate.rung);
   }
 
   void list_nodes() {
-    for (std::uint32_t node = 0; node < room_.size(); ++node) {
+    for (NodeId node; node < room_.end_id(); ++node) {
       SoldMachine machine{.room = &room_[node]};
       for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
         const Lot& pods = lots_.lots()[lot];
@@ -283,16 +283,16 @@ class NodeFilling {
   PodLots lots_;
   std::vector<bool> movable_;          // by pod
   std::vector<std::uint32_t> lot_of_;  // by pod
-  std::vector<Amounts> room_;          // by node
+  ById<NodeId, Amounts> room_;
   std::vector<SoldMachine> machines_;
-  std::vector<std::uint32_t> node_of_;  // by machine
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> result_;
+  std::vector<NodeId> node_of_;  // by machine
+  std::vector<std::pair<std::uint32_t, NodeId>> result_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
-    const CompiledProblem& compiled, Packing& packing, NodeValues by) {
+std::vector<std::pair<std::uint32_t, NodeId>> dearest_on_nodes(const CompiledProblem& compiled,
+                                                               Packing& packing, NodeValues by) {
   if (packing.drafts().claims().empty() || compiled.nodes.nodes().size() > kMaxNodes ||
       compiled.pods.pods.size() > kMaxFillingPods) {
     return {};

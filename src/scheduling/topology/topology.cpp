@@ -167,7 +167,7 @@ void Topology::place_nodes(const ExistingNodes& nodes) {
       } else {
         if (DomainSet possible = key.admitted(values);
             listed && possible.count() == values.values().size()) {
-          possible_.emplace(std::pair(index, NodeId(domains.size())), std::move(possible));
+          possible_.emplace(std::pair(index, domains.end_id()), std::move(possible));
         }
         domains.push_back(kUnknownDomain);
       }
@@ -182,8 +182,8 @@ const DomainSet* Topology::possible_domains(std::uint32_t key, NodeId node) cons
 
 void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
   std::unordered_map<std::string_view, HostTally*> tallies;
-  for (std::size_t i = 0; i < nodes.nodes().size(); ++i) {
-    tallies.emplace(nodes.nodes()[i].record->name(), &hosts_[i]);
+  for (NodeId node; node < nodes.nodes().end_id(); ++node) {
+    tallies.emplace(nodes.nodes()[node].record->name(), &hosts_[node]);
   }
   const auto tally_of = [&](const NodeRecord& node) {
     const auto found = tallies.find(node.name());

@@ -64,9 +64,7 @@ class Topology {
   const std::vector<TopologyKey>& keys() const { return keys_; }
   const Census& census(std::uint32_t group) const { return census_[group]; }
   // Of an existing node.
-  std::int32_t domain_of(std::uint32_t key, NodeId node) const {
-    return node_domains_[key][node.index()];
-  }
+  std::int32_t domain_of(std::uint32_t key, NodeId node) const { return node_domains_[key][node]; }
   // What a node whose domain is unknown may turn out to have; null when that is not known either.
   const DomainSet* possible_domains(std::uint32_t key, NodeId node) const;
   // Whether `admits` holds for the node's domain; for all that it may have while that is undecided.
@@ -84,7 +82,7 @@ class Topology {
     }
     return all;
   }
-  const std::vector<HostTally>& hosts() const { return hosts_; }  // by existing node
+  const ById<NodeId, HostTally>& hosts() const { return hosts_; }
 
  private:
   void find_domains(const Problem& problem, std::span<const PoolTemplate> pools);
@@ -96,9 +94,9 @@ class Topology {
   std::shared_ptr<TopologyGroups> groups_;
   std::vector<TopologyKey> keys_;
   std::vector<Census> census_;
-  std::vector<std::vector<std::int32_t>> node_domains_;             // by key, by existing node
+  std::vector<ById<NodeId, std::int32_t>> node_domains_;            // by key, by existing node
   std::map<std::pair<std::uint32_t, NodeId>, DomainSet> possible_;  // by key, existing node
-  std::vector<HostTally> hosts_;
+  ById<NodeId, HostTally> hosts_;
 };
 
 // Whether the filter counts a node with these labels.

@@ -27,9 +27,9 @@ void TopologyCounts::reset() {
                               [](std::int32_t count) { return count > 0; });
     const TopologyGroup& group = topology_.groups()[id];
     if (group.by_host && group.kind == TopologyKind::Affinity) {
-      for (std::size_t node = 0; node < topology_.hosts().size(); ++node) {
+      for (NodeId node; node < topology_.hosts().end_id(); ++node) {
         if (topology_.hosts()[node].selected(id) > 0) {
-          state.hosts.emplace_back(NodeId(node));
+          state.hosts.emplace_back(node);
         }
       }
     }

@@ -75,8 +75,7 @@ Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
     const std::string& uid = compiled.pods.pods[i].pod->meta.uid;
     const std::uint32_t step = packing.steps()[i];
     if (outcome.kind == Outcome::Kind::Node) {
-      plan.placements.push_back(
-          {uid, compiled.nodes.nodes()[outcome.node().index()].record->name(), step});
+      plan.placements.push_back({uid, compiled.nodes.nodes()[outcome.node()].record->name(), step});
     } else if (outcome.kind == Outcome::Kind::Refused) {
       plan.refusals.push_back(refusals.of(i));
     } else if (const WrittenClaim& claim = claims[outcome.claim()]; claim.index) {

@@ -116,8 +116,8 @@ std::string fault_in(SearchWorld& world, NodeValues by) {
   const auto requests_of = [&](std::uint32_t pod) -> const Amounts& {
     return compiled.pods.classes[compiled.pods.pods[pod].pod_class].requests;
   };
-  std::map<std::uint32_t, Amounts> room;
-  for (std::uint32_t node = 0; node < compiled.nodes.nodes().size(); ++node) {
+  std::map<NodeId, Amounts> room;
+  for (NodeId node; node < compiled.nodes.nodes().end_id(); ++node) {
     room[node] = compiled.nodes.nodes()[node].room;
   }
   const auto& outcomes = world.packing().outcomes();
@@ -125,7 +125,7 @@ std::string fault_in(SearchWorld& world, NodeValues by) {
     const bool stays = promised.contains(pod) || constraint_of(pod).ladder.size() != 1 ||
                        constraint_of(pod).has_topology();
     if (stays && outcomes[pod].kind == Outcome::Kind::Node) {
-      subtract_from(room[outcomes[pod].index], requests_of(pod));
+      subtract_from(room[outcomes[pod].node()], requests_of(pod));
     }
   }
   std::set<std::uint32_t> seen;
