@@ -112,7 +112,7 @@ bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& ca
 }
 
 std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidate& candidate,
-                                              std::uint32_t pod) {
+                                              PodId pod) {
   auto claim = draft(pool, candidate, LimitUse::Ignored);
   if (!claim || claim->reserved || claim->min_values_relaxed) {
     return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidat
   return claim;
 }
 
-void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, PodId pod) {
   add_to(claim.requests, candidate.pod_class.requests);
   claim.ports.add(candidate.constraint.ports);
   claim.pods.push_back(pod);
@@ -135,7 +135,7 @@ void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, std::u
   claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
 }
 
-bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, PodId pod) {
   const PoolTemplate& pool = pools_[claim.pool];
   // What is cheap to find out comes first.
   if ((candidate.constraint.has_topology() && !admits_host(claim, candidate)) ||

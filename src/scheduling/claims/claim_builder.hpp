@@ -46,11 +46,10 @@ class ClaimBuilder {
   std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, LimitUse limits);
   // A claim for the pod alone, whatever the limits. nullopt when there is none or it would take a
   // reservation or break minValues.
-  std::optional<ClaimDraft> start(std::uint32_t pool, const Candidate& candidate,
-                                  std::uint32_t pod);
-  void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  std::optional<ClaimDraft> start(std::uint32_t pool, const Candidate& candidate, PodId pod);
+  void add_pod(ClaimDraft& claim, const Candidate& candidate, PodId pod);
   // Adds the pod if it may share the claim's node and some instance type holds them all.
-  bool join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  bool join(ClaimDraft& claim, const Candidate& candidate, PodId pod);
   // Whether groups by hostname let the pod share the claim's node.
   bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
   // The shape after the candidate joins; ClaimShapes::kNone when it cannot.

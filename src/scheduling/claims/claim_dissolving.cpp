@@ -1,7 +1,6 @@
 #include "scheduling/claims/claim_dissolving.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -52,7 +51,7 @@ class Dissolving {
 
   struct Mover {
     ClaimId claim;  // that it leaves
-    std::uint32_t pod = 0;
+    PodId pod;
     Candidate candidate;
   };
 

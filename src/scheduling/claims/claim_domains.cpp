@@ -123,7 +123,7 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
 
 bool ClaimDomains::keep(const ClaimDraft& whole, ClaimDraft& part) {
   const PodClasses& pods = builder_.pods();
-  for (const std::uint32_t pod : part.pods) {
+  for (const PodId pod : part.pods) {
     for (const std::uint32_t key : pods.constraint_of(pod).keys) {
       const std::int32_t domain = of(whole.shape, key);
       if (domain < 0 || of(part.shape, key) == domain) {
@@ -138,9 +138,8 @@ bool ClaimDomains::keep(const ClaimDraft& whole, ClaimDraft& part) {
     }
   }
   // They also go on counting where they did, or not, as far as that was known.
-  return std::all_of(part.pods.begin(), part.pods.end(), [&](std::uint32_t pod) {
-    return counts_alike(whole, part, pods.constraint_of(pod));
-  });
+  return std::all_of(part.pods.begin(), part.pods.end(),
+                     [&](PodId pod) { return counts_alike(whole, part, pods.constraint_of(pod)); });
 }
 
 }  // namespace millwright::scheduling

@@ -22,7 +22,7 @@ struct ClaimDraft {
   RowSet charged;                         // those its pool's limits were charged for
   Amounts requests;                       // of its pods
   HostPorts ports;                        // of its pods
-  std::vector<std::uint32_t> pods;        // indices into PodClasses::pods, in order of arrival
+  std::vector<PodId> pods;                // in order of arrival
   std::vector<std::uint16_t> rungs;       // on which rung of its ladder each of them came
   std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
   double price_level = 0;                 // when it was opened; see PriceLevels

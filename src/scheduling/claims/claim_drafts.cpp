@@ -15,7 +15,7 @@ ClaimDrafts::ClaimDrafts(const CompiledProblem& compiled, TopologyCounts& counts
       domains_(compiled.topology, builder_, narrowings),
       claim_counts_(claims_, builder_, domains_, counts) {}
 
-bool ClaimDrafts::join(ClaimId claim, const Candidate& candidate, std::uint32_t pod) {
+bool ClaimDrafts::join(ClaimId claim, const Candidate& candidate, PodId pod) {
   if (!builder_.join(claims_[claim], candidate, pod)) {
     return false;
   }
@@ -25,7 +25,7 @@ bool ClaimDrafts::join(ClaimId claim, const Candidate& candidate, std::uint32_t 
   return true;
 }
 
-std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, std::uint32_t pod) {
+std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, PodId pod) {
   for (std::uint32_t pool = 0; pool < builder_.pools().size(); ++pool) {
     auto claim = builder_.draft(pool, candidate, LimitUse::Heeded);
     if (!claim) {

@@ -35,9 +35,9 @@ class ClaimDrafts {
   ClaimBuilder& builder() { return builder_; }
   ClaimDomains& domains() { return domains_; }
 
-  bool join(ClaimId claim, const Candidate& candidate, std::uint32_t pod);
+  bool join(ClaimId claim, const Candidate& candidate, PodId pod);
   // A new claim in the first pool that takes the pod.
-  std::optional<ClaimId> open(const Candidate& candidate, std::uint32_t pod);
+  std::optional<ClaimId> open(const Candidate& candidate, PodId pod);
   // See ClaimCounts.
   void choose_domains(std::uint32_t group, const Requirements& wanted) {
     claim_counts_.choose_domains(group, wanted);

@@ -236,10 +236,10 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
       by_name.emplace(claim, node);
     }
   }
-  std::unordered_map<std::string_view, std::uint32_t> to_place;
+  std::unordered_map<std::string_view, PodId> to_place;
   to_place.reserve(pods_.pods.size());
-  for (std::uint32_t i = 0; i < pods_.pods.size(); ++i) {
-    to_place.emplace(pods_.pods[i].pod->meta.uid, i);
+  for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
+    to_place.emplace(pods_.pods[pod].pod->meta.uid, pod);
   }
   for (const KeptRoom& kept : problem.kept) {
     const auto target = by_name.find(kept.target);

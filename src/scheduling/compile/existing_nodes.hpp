@@ -8,7 +8,6 @@
 #include "scheduling/compile/pool_template.hpp"
 #include "scheduling/values/ids.hpp"
 
-#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -51,8 +50,8 @@ class ExistingNodes {
 
   // In the order they are tried: initialised ones first, then by name.
   const ById<NodeId, ExistingNode>& nodes() const { return nodes_; }
-  // Pods of the problem that are promised a node, by index into PodClasses::pods, and the node.
-  const std::vector<std::pair<std::uint32_t, NodeId>>& promises() const { return promises_; }
+  // Pods of the problem that are promised a node, and the node.
+  const std::vector<std::pair<PodId, NodeId>>& promises() const { return promises_; }
   std::vector<ExistingNode> release() && { return std::move(nodes_); }
 
  private:
@@ -66,7 +65,7 @@ class ExistingNodes {
 
   const PodClasses& pods_;
   ById<NodeId, ExistingNode> nodes_;
-  std::vector<std::pair<std::uint32_t, NodeId>> promises_;
+  std::vector<std::pair<PodId, NodeId>> promises_;
 };
 
 // The first taint that keeps the pod away on this rung; nullptr when none does.

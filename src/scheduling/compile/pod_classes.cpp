@@ -267,9 +267,8 @@ class Classifier {
       return std::tie(left.uid, left.namespace_, left.name) <
              std::tie(right.uid, right.namespace_, right.name);
     });
-    for (std::size_t i = 0; i < keyed.size(); ++i) {
-      result_.pods[i] = keyed[i].pod;
-    }
+    std::transform(keyed.begin(), keyed.end(), result_.pods.begin(),
+                   [](const Keyed& each) { return each.pod; });
   }
 
   const Problem& problem_;

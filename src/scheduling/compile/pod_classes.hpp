@@ -10,6 +10,7 @@
 #include "scheduling/compile/relaxation.hpp"
 #include "scheduling/compile/topology_groups.hpp"
 #include "scheduling/compile/volumes.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -55,7 +56,7 @@ struct PodClasses {
   std::vector<Constraint> constraints;
   std::vector<PodClass> classes;
   // In the order they are placed: CPU descending, memory descending, oldest first, uid.
-  std::vector<PlannedPod> pods;
+  ById<PodId, PlannedPod> pods;
   std::uint32_t rung_count = 0;
   bool soft_taints = false;  // some NodePool or node has a PreferNoSchedule taint
   // What drivers would attach for a pod. The first entry is "nothing".
@@ -63,10 +64,8 @@ struct PodClasses {
   // Null when no pod has a say in where another may go.
   std::shared_ptr<TopologyGroups> topology;
 
-  const PodClass& class_of(std::uint32_t pod) const { return classes[pods[pod].pod_class]; }
-  const Constraint& constraint_of(std::uint32_t pod) const {
-    return constraints[class_of(pod).constraint];
-  }
+  const PodClass& class_of(PodId pod) const { return classes[pods[pod].pod_class]; }
+  const Constraint& constraint_of(PodId pod) const { return constraints[class_of(pod).constraint]; }
 };
 
 bool is_soft(const model::Taint& taint);  // PreferNoSchedule

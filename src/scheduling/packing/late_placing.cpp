@@ -20,9 +20,9 @@ class LatePlacing {
         packing_(packing) {}
 
   void run() {
-    std::vector<std::uint32_t> late;
+    std::vector<PodId> late;
     std::copy_if(packing_.waiting().begin(), packing_.waiting().end(), std::back_inserter(late),
-                 [this](std::uint32_t pod) { return waits_for_spread(pod); });
+                 [this](PodId pod) { return waits_for_spread(pod); });
     if (late.empty()) {
       return;
     }
@@ -48,11 +48,11 @@ class LatePlacing {
   }
 
  private:
-  void place_all(std::vector<std::uint32_t>& late) {
+  void place_all(std::vector<PodId>& late) {
     for (bool any = true; any;) {
       any = false;
       std::vector<bool> failed(pods_.classes.size(), false);
-      std::erase_if(late, [&](std::uint32_t pod) {
+      std::erase_if(late, [&](PodId pod) {
         const std::uint32_t pod_class = pods_.pods[pod].pod_class;
         if (failed[pod_class]) {
           return false;
@@ -65,7 +65,7 @@ class LatePlacing {
     }
   }
 
-  bool place(std::uint32_t pod) {
+  bool place(PodId pod) {
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
     for (std::size_t i = 0; i < ladder.size(); ++i) {
       packing_.counts().compare_only_with(compared_with(ladder[i]));
@@ -76,7 +76,7 @@ class LatePlacing {
     return false;
   }
 
-  bool waits_for_spread(std::uint32_t pod) const {
+  bool waits_for_spread(PodId pod) const {
     const Constraint& constraint = pods_.constraint_of(pod);
     return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
       return std::any_of(rung.keyed.begin(), rung.keyed.end(), [&](const Rung::Keyed& keyed) {

@@ -23,14 +23,14 @@ void NodesInUse::reset_counts() {
   }
 }
 
-bool NodesInUse::admits(NodeId node, const Candidate& candidate, std::uint32_t pod) {
+bool NodesInUse::admits(NodeId node, const Candidate& candidate, PodId pod) {
   return (!candidate.constraint.has_topology() || is_open(node, candidate)) &&
          meets_rung(node, candidate) &&
          uses_[node].ports.conflict(candidate.constraint.ports) == nullptr &&
          uses_[node].volumes.fit(volumes_of(pod));
 }
 
-void NodesInUse::add(NodeId node, const Candidate& candidate, std::uint32_t pod) {
+void NodesInUse::add(NodeId node, const Candidate& candidate, PodId pod) {
   NodeUse& use = uses_[node];
   use.volumes.add(volumes_of(pod));
   subtract_from(use.room, candidate.pod_class.requests);

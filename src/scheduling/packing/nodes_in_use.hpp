@@ -31,9 +31,9 @@ class NodesInUse {
     return fits(candidate.pod_class.requests, uses_[node].room);
   }
   // Whether the pod may go there, room apart.
-  bool admits(NodeId node, const Candidate& candidate, std::uint32_t pod);
+  bool admits(NodeId node, const Candidate& candidate, PodId pod);
   // The pod takes its room there and counts.
-  void add(NodeId node, const Candidate& candidate, std::uint32_t pod);
+  void add(NodeId node, const Candidate& candidate, PodId pod);
 
   // Back to where the census was: no pod of the problem counts on any node.
   void reset_counts();
@@ -41,7 +41,7 @@ class NodesInUse {
   void count(NodeId node, const Constraint& constraint);
 
  private:
-  const std::vector<AttachedVolume>& volumes_of(std::uint32_t pod) const {
+  const std::vector<AttachedVolume>& volumes_of(PodId pod) const {
     return pods_.volumes[pods_.pods[pod].volumes];
   }
   // Taints and node requirements, worked out once.

@@ -26,7 +26,7 @@ Packing::Packing(const CompiledProblem& compiled, Strategy strategy)
 void Packing::run() {
   keep_promises();
   place_as_told();
-  for (const std::uint32_t pod : strategy_.order) {
+  for (const PodId pod : strategy_.order) {
     if (!placements_.has_place(pod)) {
       waiting_.push_back(pod);
     }
@@ -47,7 +47,7 @@ void Packing::place_waiting() {
   // A pod that fits nowhere may fit a claim that is opened for a later one.
   while (!waiting_.empty()) {
     const std::size_t before = waiting_.size();
-    std::erase_if(waiting_, [this](std::uint32_t pod) { return place(pod); });
+    std::erase_if(waiting_, [this](PodId pod) { return place(pod); });
     if (waiting_.size() == before && !relieve_limits() && !forget_price_levels()) {
       return;
     }
@@ -89,7 +89,7 @@ void Packing::keep_promises() {
   }
 }
 
-bool Packing::keep_promise(std::uint32_t pod, NodeId node) {
+bool Packing::keep_promise(PodId pod, NodeId node) {
   const PodClass& pod_class = pods_.class_of(pod);
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
   return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
@@ -109,7 +109,7 @@ void Packing::place_as_told() {
   }
 }
 
-bool Packing::place(std::uint32_t pod) {
+bool Packing::place(PodId pod) {
   const std::uint32_t class_index = pods_.pods[pod].pod_class;
   const PodClass& pod_class = pods_.classes[class_index];
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
@@ -143,7 +143,7 @@ bool Packing::place(std::uint32_t pod) {
   return false;
 }
 
-bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Packing::seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](ClaimId claim) {
     if (!drafts_.claims()[claim].full) {
@@ -180,7 +180,7 @@ std::uint32_t Packing::rank(ClaimId claim) const {
 bool Packing::relieve_limits() {
   std::vector<bool> looked_at(pods_.classes.size(), false);
   std::vector<bool> wanted(pools_.size(), false);
-  for (const std::uint32_t pod : waiting_) {
+  for (const PodId pod : waiting_) {
     const std::uint32_t class_index = pods_.pods[pod].pod_class;
     if (looked_at[class_index]) {
       continue;
@@ -213,7 +213,7 @@ void Packing::recount() {
   }
   counts_.reset();
   nodes_.reset_counts();
-  for (std::uint32_t pod = 0; pod < outcomes().size(); ++pod) {
+  for (PodId pod; pod < outcomes().end_id(); ++pod) {
     if (outcomes()[pod].kind == Outcome::Kind::Node) {
       nodes_.count(outcomes()[pod].node(), pods_.constraint_of(pod));
     }

@@ -10,7 +10,7 @@ Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, Claim
       outcomes_(compiled.pods.pods.size()),
       steps_(compiled.pods.pods.size(), 0) {}
 
-bool Placements::place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node) {
+bool Placements::place_on_node(PodId pod, const Candidate& candidate, NodeId node) {
   if (!nodes_.has_room(node, candidate) || !nodes_.admits(node, candidate, pod)) {
     return false;
   }
@@ -19,7 +19,7 @@ bool Placements::place_on_node(std::uint32_t pod, const Candidate& candidate, No
   return true;
 }
 
-bool Placements::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::seek_node(PodId pod, const Candidate& candidate, Seeker& seeker) {
   const NodeId end = nodes_.end_id();
   for (; seeker.next_node < end; ++seeker.next_node) {
     if (place_on_node(pod, candidate, seeker.next_node)) {
@@ -29,7 +29,7 @@ bool Placements::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker
   return false;
 }
 
-bool Placements::join(std::uint32_t pod, const Candidate& candidate, ClaimId claim) {
+bool Placements::join(PodId pod, const Candidate& candidate, ClaimId claim) {
   if (!drafts_.join(claim, candidate, pod)) {
     return false;
   }
@@ -37,7 +37,7 @@ bool Placements::join(std::uint32_t pod, const Candidate& candidate, ClaimId cla
   return true;
 }
 
-bool Placements::open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::open_claim(PodId pod, const Candidate& candidate, Seeker& seeker) {
   if (seeker.cannot_open) {
     return false;
   }
@@ -52,13 +52,13 @@ bool Placements::open_claim(std::uint32_t pod, const Candidate& candidate, Seeke
 
 void Placements::note_claims() {
   for (ClaimId claim; claim < drafts_.claims().end_id(); ++claim) {
-    for (const std::uint32_t pod : drafts_.claims()[claim].pods) {
+    for (const PodId pod : drafts_.claims()[claim].pods) {
       outcomes_[pod] = Outcome::on(claim);
     }
   }
 }
 
-void Placements::record(std::uint32_t pod, Outcome outcome) {
+void Placements::record(PodId pod, Outcome outcome) {
   outcomes_[pod] = outcome;
   steps_[pod] = ++next_step_;
   if (outcome.kind == Outcome::Kind::Claim) {

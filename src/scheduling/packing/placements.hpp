@@ -47,35 +47,35 @@ class Placements {
   Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
              bool fewest_pods_first);
 
-  const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
-  // By PodClasses::pods: pods bound in this order break no topology rule on the way.
-  const std::vector<std::uint32_t>& steps() const { return steps_; }
-  bool has_place(std::uint32_t pod) const { return outcomes_[pod].kind != Outcome::Kind::Refused; }
+  const ById<PodId, Outcome>& outcomes() const { return outcomes_; }
+  // Pods bound in this order break no topology rule on the way.
+  const ById<PodId, std::uint32_t>& steps() const { return steps_; }
+  bool has_place(PodId pod) const { return outcomes_[pod].kind != Outcome::Kind::Refused; }
   NodesInUse& nodes() { return nodes_; }
   ClaimDrafts& drafts() { return drafts_; }
   ClaimLists& open_claims() { return open_claims_; }
 
   // Each is false, and nothing is changed, when the pod may not go there.
   //
-  bool place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node);
+  bool place_on_node(PodId pod, const Candidate& candidate, NodeId node);
   // On the first node that has not turned it away.
-  bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
-  bool join(std::uint32_t pod, const Candidate& candidate, ClaimId claim);
-  bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_node(PodId pod, const Candidate& candidate, Seeker& seeker);
+  bool join(PodId pod, const Candidate& candidate, ClaimId claim);
+  bool open_claim(PodId pod, const Candidate& candidate, Seeker& seeker);
 
   // The pod has joined the claim in drafts().
-  void joined(std::uint32_t pod, ClaimId claim) { record(pod, Outcome::on(claim)); }
+  void joined(PodId pod, ClaimId claim) { record(pod, Outcome::on(claim)); }
   // Pods have changed claims.
   void note_claims();
 
  private:
-  void record(std::uint32_t pod, Outcome outcome);
+  void record(PodId pod, Outcome outcome);
 
   NodesInUse& nodes_;
   ClaimDrafts& drafts_;
   ClaimLists open_claims_;
-  std::vector<Outcome> outcomes_;
-  std::vector<std::uint32_t> steps_;
+  ById<PodId, Outcome> outcomes_;
+  ById<PodId, std::uint32_t> steps_;
   std::uint32_t next_step_ = 0;
 };
 

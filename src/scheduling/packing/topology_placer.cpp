@@ -36,8 +36,7 @@ TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Candidate& candidate, S
   return attempt;
 }
 
-bool TopologyPlacer::place(std::uint32_t pod, std::span<const Rung> rungs,
-                           std::vector<Seeker>& seekers) {
+bool TopologyPlacer::place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers) {
   const PodClass& pod_class = pods_.class_of(pod);
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
   std::vector<Attempt> attempts;
@@ -71,7 +70,7 @@ bool TopologyPlacer::place(std::uint32_t pod, std::span<const Rung> rungs,
          open_cheapest(pod, attempts);
 }
 
-bool TopologyPlacer::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool TopologyPlacer::seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker) {
   using Verdict = OpenClaims::Verdict;
   const Narrowing* chosen = candidate.narrowed.chosen;
   ClaimLists& lists = placements_.open_claims();
@@ -90,7 +89,7 @@ bool TopologyPlacer::seek_claim(std::uint32_t pod, const Candidate& candidate, S
 }
 
 // The emptiest domains first, and the cheapest of those that are equally empty.
-bool TopologyPlacer::open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts) {
+bool TopologyPlacer::open_cheapest(PodId pod, std::vector<Attempt>& attempts) {
   struct Way {
     std::int64_t rank;
     double price;
@@ -130,7 +129,7 @@ bool TopologyPlacer::open_cheapest(std::uint32_t pod, std::vector<Attempt>& atte
 }
 
 // The pod must share a node with pods of the group: only nodes and claims that have some count.
-bool TopologyPlacer::join_company(std::uint32_t pod, Attempt& attempt) {
+bool TopologyPlacer::join_company(PodId pod, Attempt& attempt) {
   Candidate& candidate = attempt.candidate;
   const std::vector<HostRef> hosts = counts_.hosts(*attempt.company);
   const auto has_all_company = [&](const HostTally& tally) {
@@ -157,7 +156,7 @@ bool TopologyPlacer::join_company(std::uint32_t pod, Attempt& attempt) {
   return false;
 }
 
-bool TopologyPlacer::keep_promise(std::uint32_t pod, Candidate candidate, NodeId node) {
+bool TopologyPlacer::keep_promise(PodId pod, Candidate candidate, NodeId node) {
   const Rung& rung = candidate.rung;
   candidate.narrowed.closed = choices_.closed(candidate.constraint);
   return std::all_of(rung.keyed.begin(), rung.keyed.end(),

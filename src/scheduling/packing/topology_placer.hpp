@@ -30,9 +30,9 @@ class TopologyPlacer {
         choices_(choices) {}
 
   // On rungs of one step, which are equally good. `seekers`: of its class, by rung.
-  bool place(std::uint32_t pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
+  bool place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
   // Places a pod on the node that it was promised, if no rule about other pods forbids it.
-  bool keep_promise(std::uint32_t pod, Candidate candidate, NodeId node);
+  bool keep_promise(PodId pod, Candidate candidate, NodeId node);
   // Claims or limits have changed in the pods' favour.
   void forget_claims();
 
@@ -46,9 +46,9 @@ class TopologyPlacer {
   };
   Attempt attempt_on(const Candidate& candidate, Seeker& plain);
   Seeker& seeker_of(const Attempt& attempt);
-  bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
-  bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
-  bool join_company(std::uint32_t pod, Attempt& attempt);
+  bool seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker);
+  bool open_cheapest(PodId pod, std::vector<Attempt>& attempts);
+  bool join_company(PodId pod, Attempt& attempt);
 
   const PodClasses& pods_;
   const Topology& topology_;

@@ -37,7 +37,7 @@ class NodeFilling {
     }
   }
 
-  std::vector<std::pair<std::uint32_t, NodeId>> run(NodeValues by) {
+  std::vector<std::pair<PodId, NodeId>> run(NodeValues by) {
     find_movable();
     if (!take_lots()) {
       return {};
@@ -66,11 +66,11 @@ class NodeFilling {
  private:
   // Pods that may be moved. What the others need on nodes is taken from the room.
   void find_movable() {
-    std::vector<bool> promised(pods_.pods.size(), false);
+    ById<PodId, bool> promised(pods_.pods.size(), false);
     for (const auto& [pod, node] : nodes_.promises()) {
       promised[pod] = true;
     }
-    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+    for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
       const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
       const Constraint& constraint = pods_.constraints[pod_class.constraint];
       const Outcome outcome = packing_.outcomes()[pod];
@@ -85,7 +85,7 @@ class NodeFilling {
   bool take_lots() {
     // PodLots takes claims: here is one with all of them.
     ClaimDraft all{.pool = packing_.drafts().claims().front().pool};
-    for (std::uint32_t pod = 0; pod < movable_.size(); ++pod) {
+    for (PodId pod; pod < movable_.end_id(); ++pod) {
       if (movable_[pod]) {
         all.pods.push_back(pod);
         all.rungs.push_back(0);
@@ -102,7 +102,7 @@ class NodeFilling {
     lot_of_.assign(pods_.pods.size(), kNoLot);
     for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
       for (const std::uint32_t item : lots_.lots()[lot].items) {
-        for (const std::uint32_t pod : lots_.items()[item].pods) {
+        for (const PodId pod : lots_.items()[item].pods) {
           lot_of_[pod] = lot;
         }
       }
@@ -119,8 +119,8 @@ class NodeFilling {
         generation.begin_with({cheapest->row, cheapest->price, std::move(pods)});
       }
     }
-    ById<NodeId, std::vector<std::uint32_t>> on_node(room_.size());
-    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+    ById<NodeId, std::vector<PodId>> on_node(room_.size());
+    for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
       if (packing_.outcomes()[pod].kind == Outcome::Kind::Node) {
         on_node[packing_.outcomes()[pod].node()].push_back(pod);
       }
@@ -132,9 +132,9 @@ class NodeFilling {
     }
   }
 
-  FillPods in_lots(std::span<const std::uint32_t> pods) const {
+  FillPods in_lots(std::span<const PodId> pods) const {
     std::map<std::uint32_t, std::uint32_t> counts;
-    for (const std::uint32_t pod : pods) {
+    for (const PodId pod : pods) {
       if (lot_of_[pod] != kNoLot) {
         ++counts[lot_of_[pod]];
       }
@@ -202,10 +202,10 @@ class NodeFilling {
     for (const ClaimDraft& claim : drafts.claims()) {
       const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
       double worth = 0;
-      for (const std::uint32_t pod : claim.pods) {
+      for (const PodId pod : claim.pods) {
         worth += lot_of_[pod] == kNoLot ? 0 : lots_.lots()[lot_of_[pod]].least;
       }
-      for (const std::uint32_t pod : claim.pods) {
+      for (const PodId pod : claim.pods) {
         if (lot_of_[pod] != kNoLot && cheapest && worth > 0) {
           ratios[lot_of_[pod]] += cheapest->price / worth;
           pods[lot_of_[pod]] += 1;
@@ -281,18 +281,18 @@ class NodeFilling {
   Packing& packing_;
   std::span<const PoolTemplate> pools_;
   PodLots lots_;
-  std::vector<bool> movable_;          // by pod
-  std::vector<std::uint32_t> lot_of_;  // by pod
+  ById<PodId, bool> movable_;
+  ById<PodId, std::uint32_t> lot_of_;
   ById<NodeId, Amounts> room_;
   std::vector<SoldMachine> machines_;
   std::vector<NodeId> node_of_;  // by machine
-  std::vector<std::pair<std::uint32_t, NodeId>> result_;
+  std::vector<std::pair<PodId, NodeId>> result_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::uint32_t, NodeId>> dearest_on_nodes(const CompiledProblem& compiled,
-                                                               Packing& packing, NodeValues by) {
+std::vector<std::pair<PodId, NodeId>> dearest_on_nodes(const CompiledProblem& compiled,
+                                                       Packing& packing, NodeValues by) {
   if (packing.drafts().claims().empty() || compiled.nodes.nodes().size() > kMaxNodes ||
       compiled.pods.pods.size() > kMaxFillingPods) {
     return {};

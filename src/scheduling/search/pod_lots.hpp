@@ -17,8 +17,8 @@ namespace millwright::scheduling {
 // Pods of one class that came on one rung and stay in the same domains.
 struct LotItem {
   Candidate candidate;
-  std::uint32_t from = 0;           // the shape of a claim that they were on
-  std::vector<std::uint32_t> pods;  // the last one goes first
+  std::uint32_t from = 0;   // the shape of a claim that they were on
+  std::vector<PodId> pods;  // the last one goes first
   // Groups by hostname that limit how many of these pods share a node.
   std::vector<std::uint32_t> apart;
 };

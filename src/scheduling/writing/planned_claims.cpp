@@ -110,7 +110,7 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped&
   PlannedClaim planned = *prototype.claim;
   planned.requests = requests_of(claim);
   model::add_to(planned.requests, least_daemon_requests(pools_[claim.pool], prototype.kept));
-  for (const std::uint32_t pod : claim.pods) {
+  for (const PodId pod : claim.pods) {
     planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
   }
   return planned;
@@ -215,7 +215,7 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
 
 model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {
   std::vector<std::uint32_t> classes;
-  for (const std::uint32_t pod : claim.pods) {
+  for (const PodId pod : claim.pods) {
     classes.push_back(pods_.pods[pod].pod_class);
   }
   std::sort(classes.begin(), classes.end());

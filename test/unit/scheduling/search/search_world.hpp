@@ -101,7 +101,7 @@ class SearchWorld {
  private:
   Problem problem_;
   CompiledProblem compiled_;
-  std::vector<std::uint32_t> order_;
+  std::vector<PodId> order_;
   Packing packing_;
   PodLots lots_;
 };
