@@ -11,7 +11,7 @@ namespace millwright::scheduling {
 void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
   land_floating(index);
   const auto& groups = counts_.topology().groups();
-  for (const std::uint32_t id : constraint.counted) {
+  for (const TopologyGroupId id : constraint.counted) {
     ClaimDraft& claim = claims_[index];
     if (groups[id].by_host) {
       counts_.add_on_host(id, index, claim.tally.selected(id) == 1);
@@ -25,7 +25,7 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
       }
     }
   }
-  for (const std::uint32_t id : constraint.carried) {
+  for (const TopologyGroupId id : constraint.carried) {
     if (!groups[id].by_host) {
       if (const auto domain = domains_.of(claims_[index].shape, groups[id].key_index);
           domain >= 0) {
@@ -37,7 +37,7 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
 
 void ClaimCounts::land_floating(ClaimId index) {
   ClaimDraft& claim = claims_[index];
-  std::erase_if(claim.floating, [&](std::uint32_t id) {
+  std::erase_if(claim.floating, [&](TopologyGroupId id) {
     const std::int32_t domain = domains_.of(claim.shape, counts_.topology().groups()[id].key_index);
     if (domain >= 0) {
       counts_.add_selected(id, domain, domains_.counting(claim, id) == Counting::Surely);
@@ -46,7 +46,7 @@ void ClaimCounts::land_floating(ClaimId index) {
   });
 }
 
-void ClaimCounts::choose_domains(std::uint32_t group, const Requirements& wanted) {
+void ClaimCounts::choose_domains(TopologyGroupId group, const Requirements& wanted) {
   std::vector<ClaimId> claims = counts_.take_floating(group);
   std::sort(claims.begin(), claims.end());
   claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
@@ -65,7 +65,7 @@ void ClaimCounts::choose_domains(std::uint32_t group, const Requirements& wanted
 
 // The claim cannot be tied to one domain (minValues want several types), so its pods are taken to
 // be in any that it may turn out to be in. Where it has no such label, they are in none.
-void ClaimCounts::land_everywhere(ClaimId index, std::uint32_t group) {
+void ClaimCounts::land_everywhere(ClaimId index, TopologyGroupId group) {
   const TopologyGroup& counted = counts_.topology().groups()[group];
   ClaimDraft& claim = claims_[index];
   const Requirement* values = builder_.shapes()[claim.shape].requirements.find(counted.key);
@@ -90,7 +90,7 @@ void ClaimCounts::land_everywhere(ClaimId index, std::uint32_t group) {
 
 // Cheapest first, then where the fewest of the group's pods are; domains that the pod about to be
 // placed could use come before others.
-bool ClaimCounts::choose_domain(ClaimId index, std::uint32_t group, const Requirements& wanted) {
+bool ClaimCounts::choose_domain(ClaimId index, TopologyGroupId group, const Requirements& wanted) {
   const std::uint32_t key = counts_.topology().groups()[group].key_index;
   const TopologyKey& domains = counts_.topology().keys()[key];
   const Requirement admitted = wanted.get(domains.name());

@@ -36,13 +36,13 @@ std::int32_t ClaimDomains::look_up(std::uint32_t shape, const TopologyKey& key) 
   return found < 0 ? kUnknownDomain : found;
 }
 
-Counting ClaimDomains::counting(const ClaimDraft& claim, std::uint32_t group) {
+Counting ClaimDomains::counting(const ClaimDraft& claim, TopologyGroupId group) {
   const NodeFilter& filter = topology_.groups()[group].filter;
   if (filter.everything()) {
     return Counting::Surely;
   }
   const auto [known, added] =
-      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group, Counting::No);
+      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group.index(), Counting::No);
   if (added) {
     known->second = work_out(claim, filter);
   }
@@ -77,7 +77,7 @@ Counting ClaimDomains::work_out(const ClaimDraft& claim, const NodeFilter& filte
 
 bool ClaimDomains::counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                                 const Constraint& constraint) {
-  return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+  return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](TopologyGroupId id) {
     const Counting how = counting(before, id);
     return how == Counting::Perhaps || how == counting(after, id);
   });
@@ -115,7 +115,7 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
                        return domain >= 0 && domain == of(to.shape, key);
                      }) &&
          // Those already there may have been placed by how few there were.
-         std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+         std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](TopologyGroupId id) {
            return !groups[id].by_host || groups[id].kind != TopologyKind::Spread ||
                   to.tally.selected(id) < groups[id].max_skew;
          });

@@ -22,7 +22,7 @@ class ClaimDomains {
   std::int32_t of(std::uint32_t shape, std::uint32_t key);
 
   // Whether the group's node filter counts the claim's pods.
-  Counting counting(const ClaimDraft& claim, std::uint32_t group);
+  Counting counting(const ClaimDraft& claim, TopologyGroupId group);
   // Pods with the constraint count in the same groups on both.
   bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                     const Constraint& constraint);

@@ -12,18 +12,18 @@ Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& po
 }
 
 void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
-                  std::span<const TopologyGroup> groups) {
-  for (const std::uint32_t id : candidate.constraint.counted) {
+                  const ById<TopologyGroupId, TopologyGroup>& groups) {
+  for (const TopologyGroupId id : candidate.constraint.counted) {
     if (groups[id].by_host) {
       claim.tally.add_selected(id);
     }
   }
-  for (const std::uint32_t id : candidate.constraint.carried) {
+  for (const TopologyGroupId id : candidate.constraint.carried) {
     if (groups[id].by_host) {
       claim.tally.add_owner(id);
     }
   }
-  for (const std::uint32_t id : candidate.rung.on_host) {
+  for (const TopologyGroupId id : candidate.rung.on_host) {
     claim.keeps_together = claim.keeps_together || groups[id].kind == TopologyKind::Affinity;
   }
 }

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -30,8 +29,8 @@ struct ClaimDraft {
   bool full = false;  // not even the smallest pod of the problem would fit
 
   // Empty when the problem has no topology.
-  std::vector<Narrowed> narrowings;     // by pod: the domains chosen for it
-  std::vector<std::uint32_t> floating;  // groups that count its pods once a domain is chosen
+  std::vector<Narrowed> narrowings;       // by pod: the domains chosen for it
+  std::vector<TopologyGroupId> floating;  // groups that count its pods once a domain is chosen
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
@@ -40,7 +39,7 @@ struct ClaimDraft {
 Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);
 // Enters what the candidate, one of the claim's pods, is to groups by hostname.
 void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
-                  std::span<const TopologyGroup> groups);
+                  const ById<TopologyGroupId, TopologyGroup>& groups);
 
 // The row of a claim that costs least, and that price.
 struct CheapestRow {

@@ -39,7 +39,7 @@ class ClaimDrafts {
   // A new claim in the first pool that takes the pod.
   std::optional<ClaimId> open(const Candidate& candidate, PodId pod);
   // See ClaimCounts.
-  void choose_domains(std::uint32_t group, const Requirements& wanted) {
+  void choose_domains(TopologyGroupId group, const Requirements& wanted) {
     claim_counts_.choose_domains(group, wanted);
   }
   // Commits the claims of a limited pool to sizes no larger than their cheapest choice, which

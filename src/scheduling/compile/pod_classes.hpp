@@ -28,12 +28,12 @@ struct Constraint {
   std::string remedy;
 
   // What its pods are to topology groups.
-  std::vector<std::uint32_t> counted;    // groups whose counts they raise
-  std::vector<std::uint32_t> repelling;  // anti-affinity groups whose owners keep them away
-  std::vector<std::uint32_t> carried;    // anti-affinity groups that they own
-  std::vector<std::uint32_t> keys;       // topology keys that any of it concerns
+  std::vector<TopologyGroupId> counted;    // groups whose counts they raise
+  std::vector<TopologyGroupId> repelling;  // anti-affinity groups whose owners keep them away
+  std::vector<TopologyGroupId> carried;    // anti-affinity groups that they own
+  std::vector<std::uint32_t> keys;         // topology keys that any of it concerns
 
-  bool counts_for(std::uint32_t group) const;
+  bool counts_for(TopologyGroupId group) const;
   // Other pods matter to where these may go, or the other way round.
   bool has_topology() const { return !counted.empty() || !repelling.empty() || held; }
   bool held = false;  // some rung has groups

@@ -52,7 +52,7 @@ class TopologyInspector {
         continue;  // nodes without the label are apart from everything
       }
       const std::size_t before = found.size();
-      for (const std::uint32_t id : keyed.groups) {
+      for (const TopologyGroupId id : keyed.groups) {
         note(group_obstacle(id, reachable));
       }
       const auto left = open_domains(keyed, reachable);
@@ -63,7 +63,7 @@ class TopologyInspector {
       }
       open.add(Requirement::in(name(keyed.key), left));
     }
-    for (const std::uint32_t id : candidate_.constraint.repelling) {
+    for (const TopologyGroupId id : candidate_.constraint.repelling) {
       // What it must itself keep apart from was said above.
       const auto& own = candidate_.rung.groups;
       if (std::find(own.begin(), own.end(), id) == own.end()) {
@@ -73,7 +73,7 @@ class TopologyInspector {
     if (found.empty()) {
       note(not_together(open));
     }
-    for (const std::uint32_t id : candidate_.rung.on_host) {
+    for (const TopologyGroupId id : candidate_.rung.on_host) {
       note(missing_company(id));
     }
     // Groups are numbered in the order of the input, which must not show.
@@ -145,7 +145,7 @@ class TopologyInspector {
   }
 
   // Why the group leaves none of the reachable domains.
-  std::optional<TopologyObstacle> group_obstacle(std::uint32_t id,
+  std::optional<TopologyObstacle> group_obstacle(TopologyGroupId id,
                                                  const std::vector<std::int32_t>& reachable) const {
     const TopologyGroup& group = topology_.groups()[id];
     const bool self = candidate_.constraint.counts_for(id);
@@ -170,7 +170,7 @@ class TopologyInspector {
     return std::nullopt;
   }
 
-  TopologyObstacle spread_obstacle(std::uint32_t id, const std::vector<std::int32_t>& reachable,
+  TopologyObstacle spread_obstacle(TopologyGroupId id, const std::vector<std::int32_t>& reachable,
                                    bool self) const {
     const TopologyGroup& group = topology_.groups()[id];
     TopologyObstacle result;
@@ -196,7 +196,7 @@ class TopologyInspector {
     return result;
   }
 
-  TopologyObstacle affinity_obstacle(std::uint32_t id) const {
+  TopologyObstacle affinity_obstacle(TopologyGroupId id) const {
     const TopologyGroup& group = topology_.groups()[id];
     const std::string text =
         "it must share " + group.key + " with pods that match " + selector_text(group);
@@ -216,7 +216,7 @@ class TopologyInspector {
   }
 
   // Takes what it closes out of `open`.
-  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id, Requirements& open) const {
+  std::optional<TopologyObstacle> closed_by_others(TopologyGroupId id, Requirements& open) const {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.by_host) {
       return std::nullopt;  // a new node is free of others
@@ -241,7 +241,7 @@ class TopologyInspector {
         "allow more values of " + group.key + ", or change their anti-affinity"};
   }
 
-  std::optional<TopologyObstacle> missing_company(std::uint32_t id) const {
+  std::optional<TopologyObstacle> missing_company(TopologyGroupId id) const {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(candidate_, id)) {
       return std::nullopt;

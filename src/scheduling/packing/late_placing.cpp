@@ -80,7 +80,7 @@ class LatePlacing {
     const Constraint& constraint = pods_.constraint_of(pod);
     return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
       return std::any_of(rung.keyed.begin(), rung.keyed.end(), [&](const Rung::Keyed& keyed) {
-        return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t group) {
+        return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId group) {
           return topology_.groups()[group].kind == TopologyKind::Spread;
         });
       });

@@ -65,13 +65,13 @@ bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
   return admits_host(uses_[node].hosts, candidate.constraint, candidate.rung, counts_);
 }
 
-bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
+bool NodesInUse::counts_for(NodeId node, TopologyGroupId group) {
   const NodeFilter& filter = topology_.groups()[group].filter;
   if (filter.everything()) {
     return true;
   }
   const auto [known, added] =
-      counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group, false);
+      counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group.index(), false);
   if (added) {
     known->second = nodes_.nodes()[node].counts_for(filter);
   }
@@ -81,7 +81,7 @@ bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
 void NodesInUse::count(NodeId node, const Constraint& constraint) {
   const auto& groups = topology_.groups();
   HostTally& hosts = uses_[node].hosts;
-  for (const std::uint32_t id : constraint.counted) {
+  for (const TopologyGroupId id : constraint.counted) {
     if (groups[id].by_host) {
       hosts.add_selected(id);
       counts_.add_on_host(id, node, hosts.selected(id) == 1);
@@ -98,7 +98,7 @@ void NodesInUse::count(NodeId node, const Constraint& constraint) {
       }
     }
   }
-  for (const std::uint32_t id : constraint.carried) {
+  for (const TopologyGroupId id : constraint.carried) {
     if (groups[id].by_host) {
       hosts.add_owner(id);
     } else if (const auto domain = topology_.domain_of(groups[id].key_index, node); domain >= 0) {

@@ -49,7 +49,7 @@ class NodesInUse {
   // As far as topology is concerned.
   bool is_open(NodeId node, const Candidate& candidate) const;
   // Whether the group's node filter counts pods on the node.
-  bool counts_for(NodeId node, std::uint32_t group);
+  bool counts_for(NodeId node, TopologyGroupId group);
 
   const PodClasses& pods_;
   const ExistingNodes& nodes_;

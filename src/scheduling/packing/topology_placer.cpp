@@ -20,7 +20,7 @@ TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Candidate& candidate, S
   }
   const Rung& rung = candidate.rung;
   for (const auto& keyed : rung.keyed) {
-    for (const std::uint32_t group : keyed.groups) {
+    for (const TopologyGroupId group : keyed.groups) {
       drafts_.choose_domains(group, rung.requirements);
     }
   }
@@ -134,7 +134,7 @@ bool TopologyPlacer::join_company(PodId pod, Attempt& attempt) {
   const std::vector<HostRef> hosts = counts_.hosts(*attempt.company);
   const auto has_all_company = [&](const HostTally& tally) {
     return std::all_of(
-        candidate.rung.on_host.begin(), candidate.rung.on_host.end(), [&](std::uint32_t id) {
+        candidate.rung.on_host.begin(), candidate.rung.on_host.end(), [&](TopologyGroupId id) {
           return topology_.groups()[id].kind != TopologyKind::Affinity || tally.selected(id) > 0;
         });
   };
@@ -167,7 +167,7 @@ bool TopologyPlacer::keep_promise(PodId pod, Candidate candidate, NodeId node) {
                        });
                      }) &&
          std::all_of(rung.on_host.begin(), rung.on_host.end(),
-                     [&](std::uint32_t group) {
+                     [&](TopologyGroupId group) {
                        return topology_.groups()[group].kind != TopologyKind::Affinity ||
                               placements_.nodes()[node].hosts.selected(group) > 0 ||
                               choices_.is_first(candidate, group);

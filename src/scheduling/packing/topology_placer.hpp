@@ -42,7 +42,7 @@ class TopologyPlacer {
     Candidate candidate;
     Seeker* plain = nullptr;  // of the rung, where no domain is chosen
     std::vector<TopologyChoice> choices;
-    std::optional<std::uint32_t> company;  // the group by hostname that it must join
+    std::optional<TopologyGroupId> company;  // the group by hostname that it must join
   };
   Attempt attempt_on(const Candidate& candidate, Seeker& plain);
   Seeker& seeker_of(const Attempt& attempt);

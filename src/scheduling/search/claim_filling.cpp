@@ -101,7 +101,7 @@ bool ClaimFilling::counts_as_before(const LotItem& item, const Bin& bin) const {
 
 bool ClaimFilling::hosts_admit(const Bin& bin, const Candidate& candidate) const {
   return std::all_of(candidate.constraint.counted.begin(), candidate.constraint.counted.end(),
-                     [&](std::uint32_t id) {
+                     [&](TopologyGroupId id) {
                        return std::find(bin.spreading.begin(), bin.spreading.end(), id) ==
                                   bin.spreading.end() ||
                               bin.claim.tally.selected(id) < search_.topology.groups()[id].max_skew;
@@ -110,7 +110,7 @@ bool ClaimFilling::hosts_admit(const Bin& bin, const Candidate& candidate) const
 }
 
 void ClaimFilling::note_spreading(Bin& bin, const Candidate& candidate) const {
-  for (const std::uint32_t id : candidate.rung.on_host) {
+  for (const TopologyGroupId id : candidate.rung.on_host) {
     if (search_.topology.groups()[id].kind == TopologyKind::Spread) {
       bin.spreading.push_back(id);
     }

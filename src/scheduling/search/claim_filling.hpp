@@ -17,8 +17,8 @@ struct Bin {
   ClaimDraft claim;
   CheapestRow machine;
   Amounts left;
-  std::vector<std::uint32_t> spreading{};  // groups by hostname that some pod spreads over
-  std::vector<std::uint32_t> lots{};       // of the pods, one entry for each pod added
+  std::vector<TopologyGroupId> spreading{};  // groups by hostname that some pod spreads over
+  std::vector<std::uint32_t> lots{};         // of the pods, one entry for each pod added
 };
 
 class ClaimFilling {

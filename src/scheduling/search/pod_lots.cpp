@@ -40,7 +40,7 @@ bool PodLots::take(const ClaimDraft& claim) {
 }
 
 void PodLots::note_exclusive(LotItem& item) const {
-  for (const std::uint32_t id : item.candidate.rung.on_host) {
+  for (const TopologyGroupId id : item.candidate.rung.on_host) {
     if (topology_.groups()[id].kind != TopologyKind::Affinity &&
         item.candidate.constraint.counts_for(id)) {
       item.apart.push_back(id);
@@ -53,7 +53,7 @@ void PodLots::remove_last(Lot& lot, LotItem& item) {
   --lot.left;
   --left_;
   value_left_ -= lot.value;
-  for (const std::uint32_t group : item.apart) {
+  for (const TopologyGroupId group : item.apart) {
     --apart_[group];
   }
 }
@@ -73,13 +73,13 @@ PodLots PodLots::part(std::size_t index, std::size_t parts) const {
   return result;
 }
 
-std::int32_t PodLots::most_per_node(std::uint32_t id) const {
+std::int32_t PodLots::most_per_node(TopologyGroupId id) const {
   const TopologyGroup& group = topology_.groups()[id];
   return group.kind == TopologyKind::Spread ? std::max(group.max_skew, 1) : 1;
 }
 
 bool PodLots::is_kept_off(const Lot& lot, const HostTally& tally) const {
-  return std::any_of(lot.apart.begin(), lot.apart.end(), [&](std::uint32_t group) {
+  return std::any_of(lot.apart.begin(), lot.apart.end(), [&](TopologyGroupId group) {
     return tally.selected(group) >= most_per_node(group);
   });
 }
@@ -121,11 +121,11 @@ void PodLots::sort(std::span<const PoolTemplate> pools) {
     if (lot.items.empty()) {
       lot.apart = item.apart;
     } else {
-      std::erase_if(lot.apart, [&](std::uint32_t group) {
+      std::erase_if(lot.apart, [&](TopologyGroupId group) {
         return std::find(item.apart.begin(), item.apart.end(), group) == item.apart.end();
       });
     }
-    for (const std::uint32_t group : item.apart) {
+    for (const TopologyGroupId group : item.apart) {
       apart_[group] += item.pods.size();
     }
     lot.requests = &requests;

@@ -20,7 +20,7 @@ struct LotItem {
   std::uint32_t from = 0;   // the shape of a claim that they were on
   std::vector<PodId> pods;  // the last one goes first
   // Groups by hostname that limit how many of these pods share a node.
-  std::vector<std::uint32_t> apart;
+  std::vector<TopologyGroupId> apart;
 };
 
 struct Lot {
@@ -31,7 +31,7 @@ struct Lot {
   bool exclusive = false;   // some of its pods may not share a node with each other
   std::size_t left = 0;     // pods that are not packed yet
   std::vector<std::uint32_t> items;
-  std::vector<std::uint32_t> apart;  // groups that are in LotItem::apart of all its items
+  std::vector<TopologyGroupId> apart;  // groups that are in LotItem::apart of all its items
 };
 
 class PodLots {
@@ -71,7 +71,7 @@ class PodLots {
  private:
   void note_exclusive(LotItem& item) const;
   // How many of the pods that the group keeps apart may share a node.
-  std::int32_t most_per_node(std::uint32_t group) const;
+  std::int32_t most_per_node(TopologyGroupId group) const;
 
   const PodClasses& pods_;
   const Topology& topology_;
@@ -80,7 +80,7 @@ class PodLots {
   std::vector<Lot> lots_;
   std::size_t left_ = 0;
   double value_left_ = 0;
-  std::map<std::uint32_t, std::size_t> apart_;  // by group that keeps pods apart: those left
+  std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left
   std::uint32_t pool_ = 0;
   // Items by class, rung, domains and shape of the claim that the pods come from.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>

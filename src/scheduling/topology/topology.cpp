@@ -99,7 +99,7 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
     }
     keys_.emplace_back(key, std::move(domains));
   }
-  for (std::size_t group = 0; group < groups().size(); ++group) {
+  for (TopologyGroupId group; group < groups().end_id(); ++group) {
     if (!groups()[group].by_host) {
       const std::size_t count = keys_[groups()[group].key_index].size();
       census_[group] = {DomainSet(count), std::vector<std::int32_t>(count, 0),
@@ -110,7 +110,7 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
 
 void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplate> pools) {
   std::map<std::pair<std::uint32_t, const PoolTemplate*>, std::set<std::string>> provided;
-  for (std::size_t id = 0; id < groups().size(); ++id) {
+  for (TopologyGroupId id; id < groups().end_id(); ++id) {
     const TopologyGroup& group = groups()[id];
     if (group.kind != TopologyKind::Spread || group.by_host) {
       continue;
@@ -210,7 +210,7 @@ void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
 }
 
 void Topology::count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally) {
-  for (const std::uint32_t id : groups_->selecting(pod)) {
+  for (const TopologyGroupId id : groups_->selecting(pod)) {
     const TopologyGroup& group = groups()[id];
     // A pod on its way out keeps others away until it is gone; nobody can count on it.
     if (!group.constrains || !counts_node(group.filter, node) ||

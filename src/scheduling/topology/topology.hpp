@@ -60,9 +60,9 @@ class Topology {
 
   // No pod to be placed is held to anything or kept out of anywhere.
   bool empty() const { return groups_ == nullptr; }
-  const std::vector<TopologyGroup>& groups() const { return groups_->groups(); }
+  const ById<TopologyGroupId, TopologyGroup>& groups() const { return groups_->groups(); }
   const std::vector<TopologyKey>& keys() const { return keys_; }
-  const Census& census(std::uint32_t group) const { return census_[group]; }
+  const Census& census(TopologyGroupId group) const { return census_[group]; }
   // Of an existing node.
   std::int32_t domain_of(std::uint32_t key, NodeId node) const { return node_domains_[key][node]; }
   // What a node whose domain is unknown may turn out to have; null when that is not known either.
@@ -93,7 +93,7 @@ class Topology {
 
   std::shared_ptr<TopologyGroups> groups_;
   std::vector<TopologyKey> keys_;
-  std::vector<Census> census_;
+  ById<TopologyGroupId, Census> census_;
   std::vector<ById<NodeId, std::int32_t>> node_domains_;            // by key, by existing node
   std::map<std::pair<std::uint32_t, NodeId>, DomainSet> possible_;  // by key, existing node
   ById<NodeId, HostTally> hosts_;

@@ -13,7 +13,7 @@ constexpr std::size_t kMaxChoices = 4096;
 
 const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   const bool owned = std::any_of(constraint.repelling.begin(), constraint.repelling.end(),
-                                 [&](std::uint32_t id) { return counts_.has_owners(id); });
+                                 [&](TopologyGroupId id) { return counts_.has_owners(id); });
   if (!owned) {
     return closed_to_all_.empty() ? nullptr : &narrowings_.of(closed_to_all_);
   }
@@ -34,13 +34,13 @@ const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   return parts.empty() ? nullptr : &narrowings_.of(parts);
 }
 
-bool TopologyChoices::is_first(const Candidate& candidate, std::uint32_t group) const {
+bool TopologyChoices::is_first(const Candidate& candidate, TopologyGroupId group) const {
   if (!candidate.constraint.counts_for(group)) {
     return false;
   }
   const auto& groups = topology_.groups();
   return std::all_of(candidate.rung.groups.begin(), candidate.rung.groups.end(),
-                     [&](std::uint32_t other) {
+                     [&](TopologyGroupId other) {
                        return groups[other].kind != TopologyKind::Affinity ||
                               groups[other].selection_id != groups[group].selection_id ||
                               counts_.total(other) == 0;
@@ -49,7 +49,7 @@ bool TopologyChoices::is_first(const Candidate& candidate, std::uint32_t group) 
 
 bool TopologyChoices::allows(const Candidate& candidate, const Rung::Keyed& keyed,
                              std::int32_t domain) const {
-  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t id) {
+  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId id) {
     const bool first =
         topology_.groups()[id].kind == TopologyKind::Affinity && is_first(candidate, id);
     return counts_.allows(id, domain, candidate.constraint.counts_for(id), first);
@@ -57,7 +57,7 @@ bool TopologyChoices::allows(const Candidate& candidate, const Rung::Keyed& keye
 }
 
 bool TopologyChoices::only_distance(const Rung::Keyed& keyed) const {
-  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t id) {
+  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId id) {
     return topology_.groups()[id].kind == TopologyKind::AntiAffinity;
   });
 }
@@ -69,9 +69,9 @@ bool TopologyChoices::find_options(const Candidate& candidate, std::size_t which
   const Narrowing* closed = candidate.narrowed.closed;
   auto& options = options_[which];
   options.clear();
-  std::optional<std::uint32_t> spread;
+  std::optional<TopologyGroupId> spread;
   bool only_company = true;
-  for (const std::uint32_t id : keyed.groups) {
+  for (const TopologyGroupId id : keyed.groups) {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.kind == TopologyKind::Spread && !spread) {
       spread = id;

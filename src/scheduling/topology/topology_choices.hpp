@@ -31,7 +31,7 @@ class TopologyChoices {
   // In order of preference; empty when some group leaves it no domain. Valid until the next call.
   const std::vector<TopologyChoice>& find(const Candidate& candidate);
   // The pod must be beside pods of the group, none of which is anywhere yet, and is one itself.
-  bool is_first(const Candidate& candidate, std::uint32_t group) const;
+  bool is_first(const Candidate& candidate, TopologyGroupId group) const;
   // Whether one domain is open to the pod under one key.
   bool allows(const Candidate& candidate, const Rung::Keyed& keyed, std::int32_t domain) const;
 

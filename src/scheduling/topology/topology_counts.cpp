@@ -16,7 +16,7 @@ void TopologyCounts::reset() {
   if (topology_.empty()) {
     return;
   }
-  for (std::uint32_t id = 0; id < topology_.groups().size(); ++id) {
+  for (TopologyGroupId id; id < topology_.groups().end_id(); ++id) {
     const Census& census = topology_.census(id);
     State& state = states_.emplace_back();
     state.selected = census.selected;
@@ -36,7 +36,7 @@ void TopologyCounts::reset() {
   }
 }
 
-void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain, bool sure) {
+void TopologyCounts::add_selected(TopologyGroupId group, std::int32_t domain, bool sure) {
   State& state = states_[group];
   ++state.selected[static_cast<std::size_t>(domain)];
   if (auto& count = state.sure[static_cast<std::size_t>(domain)]; sure) {
@@ -49,13 +49,13 @@ void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain, bool
   ++version_;
 }
 
-void TopologyCounts::add_owner(std::uint32_t group, std::int32_t domain) {
+void TopologyCounts::add_owner(TopologyGroupId group, std::int32_t domain) {
   ++states_[group].owners[static_cast<std::size_t>(domain)];
   states_[group].owned = true;
   ++version_;
 }
 
-void TopologyCounts::add_on_host(std::uint32_t group, HostRef host, bool first) {
+void TopologyCounts::add_on_host(TopologyGroupId group, HostRef host, bool first) {
   ++states_[group].total;
   ++version_;
   if (first && topology_.groups()[group].kind == TopologyKind::Affinity) {
@@ -63,7 +63,7 @@ void TopologyCounts::add_on_host(std::uint32_t group, HostRef host, bool first) 
   }
 }
 
-void TopologyCounts::add_floating(std::uint32_t group, ClaimId claim) {
+void TopologyCounts::add_floating(TopologyGroupId group, ClaimId claim) {
   auto& floating = states_[group].floating;
   if (floating.empty() || floating.back() != claim) {
     floating.push_back(claim);
@@ -71,11 +71,11 @@ void TopologyCounts::add_floating(std::uint32_t group, ClaimId claim) {
   ++version_;
 }
 
-void TopologyCounts::put_back_floating(std::uint32_t group, ClaimId claim) {
+void TopologyCounts::put_back_floating(TopologyGroupId group, ClaimId claim) {
   states_[group].floating.push_back(claim);
 }
 
-std::vector<ClaimId> TopologyCounts::take_floating(std::uint32_t group) {
+std::vector<ClaimId> TopologyCounts::take_floating(TopologyGroupId group) {
   return std::exchange(states_[group].floating, {});
 }
 
@@ -87,7 +87,7 @@ void TopologyCounts::compare_only_with(std::vector<DomainSet> domains) {
   ++version_;
 }
 
-std::int32_t TopologyCounts::least(std::uint32_t group) const {
+std::int32_t TopologyCounts::least(TopologyGroupId group) const {
   const State& state = states_[group];
   if (state.least >= 0) {
     return state.least;
@@ -108,7 +108,8 @@ std::int32_t TopologyCounts::least(std::uint32_t group) const {
   return least;
 }
 
-bool TopologyCounts::allows(std::uint32_t group, std::int32_t domain, bool self, bool first) const {
+bool TopologyCounts::allows(TopologyGroupId group, std::int32_t domain, bool self,
+                            bool first) const {
   const TopologyGroup& held = topology_.groups()[group];
   const std::int32_t count = selected(group, domain);
   switch (held.kind) {
@@ -122,10 +123,10 @@ bool TopologyCounts::allows(std::uint32_t group, std::int32_t domain, bool self,
   return false;
 }
 
-bool TopologyCounts::closed(std::span<const std::uint32_t> repelling, std::uint32_t key,
+bool TopologyCounts::closed(std::span<const TopologyGroupId> repelling, std::uint32_t key,
                             DomainSet& out) const {
   bool any = false;
-  for (const std::uint32_t group : repelling) {
+  for (const TopologyGroupId group : repelling) {
     const TopologyGroup& repels = topology_.groups()[group];
     if (repels.by_host || repels.key_index != key || !states_[group].owned) {
       continue;
@@ -143,7 +144,7 @@ bool TopologyCounts::closed(std::span<const std::uint32_t> repelling, std::uint3
 
 bool admits_host(const HostTally& tally, const Constraint& constraint, const Rung& rung,
                  const TopologyCounts& counts) {
-  for (const std::uint32_t id : rung.on_host) {
+  for (const TopologyGroupId id : rung.on_host) {
     const TopologyGroup& group = counts.topology().groups()[id];
     const std::int32_t here = tally.selected(id);
     // Any number of nodes can be made, so the least count of a spread is zero.
@@ -154,7 +155,7 @@ bool admits_host(const HostTally& tally, const Constraint& constraint, const Run
     }
   }
   return std::all_of(constraint.repelling.begin(), constraint.repelling.end(),
-                     [&](std::uint32_t id) { return tally.owners(id) == 0; });
+                     [&](TopologyGroupId id) { return tally.owners(id) == 0; });
 }
 
 }  // namespace millwright::scheduling
