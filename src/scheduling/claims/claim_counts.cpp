@@ -16,7 +16,7 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
     if (groups[id].by_host) {
       counts_.add_on_host(id, index, claim.tally.selected(id) == 1);
     } else if (const Counting how = domains_.counting(claim, id); how != Counting::No) {
-      const std::int32_t domain = domains_.of(claim.shape, groups[id].key_index);
+      const std::int32_t domain = domains_.of(claim.shape, groups[id].key_id);
       if (domain >= 0) {
         counts_.add_selected(id, domain, how == Counting::Surely);
       } else if (domain == kUnknownDomain) {
@@ -27,8 +27,7 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
   }
   for (const TopologyGroupId id : constraint.carried) {
     if (!groups[id].by_host) {
-      if (const auto domain = domains_.of(claims_[index].shape, groups[id].key_index);
-          domain >= 0) {
+      if (const auto domain = domains_.of(claims_[index].shape, groups[id].key_id); domain >= 0) {
         counts_.add_owner(id, domain);
       }
     }
@@ -38,7 +37,7 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
 void ClaimCounts::land_floating(ClaimId index) {
   ClaimDraft& claim = claims_[index];
   std::erase_if(claim.floating, [&](TopologyGroupId id) {
-    const std::int32_t domain = domains_.of(claim.shape, counts_.topology().groups()[id].key_index);
+    const std::int32_t domain = domains_.of(claim.shape, counts_.topology().groups()[id].key_id);
     if (domain >= 0) {
       counts_.add_selected(id, domain, domains_.counting(claim, id) == Counting::Surely);
     }
@@ -73,7 +72,7 @@ void ClaimCounts::land_everywhere(ClaimId index, TopologyGroupId group) {
     counts_.put_back_floating(group, index);
     return;
   }
-  const TopologyKey& key = counts_.topology().keys()[counted.key_index];
+  const TopologyKey& key = counts_.topology().keys()[counted.key_id];
   const auto pods = std::count(claim.floating.begin(), claim.floating.end(), group);
   std::erase(claim.floating, group);
   if (counted.kind == TopologyKind::Affinity) {
@@ -91,7 +90,7 @@ void ClaimCounts::land_everywhere(ClaimId index, TopologyGroupId group) {
 // Cheapest first, then where the fewest of the group's pods are; domains that the pod about to be
 // placed could use come before others.
 bool ClaimCounts::choose_domain(ClaimId index, TopologyGroupId group, const Requirements& wanted) {
-  const std::uint32_t key = counts_.topology().groups()[group].key_index;
+  const KeyId key = counts_.topology().groups()[group].key_id;
   const TopologyKey& domains = counts_.topology().keys()[key];
   const Requirement admitted = wanted.get(domains.name());
   using Rank = std::tuple<bool, double, std::int32_t, std::int32_t>;

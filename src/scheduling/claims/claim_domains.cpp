@@ -9,7 +9,7 @@ constexpr std::int32_t kNotLookedUp = -3;
 
 }  // namespace
 
-std::int32_t ClaimDomains::of(std::uint32_t shape, std::uint32_t key) {
+std::int32_t ClaimDomains::of(std::uint32_t shape, KeyId key) {
   if (domains_.size() <= shape) {
     domains_.resize(shape + 1);
   }
@@ -85,7 +85,7 @@ bool ClaimDomains::counts_alike(const ClaimDraft& before, const ClaimDraft& afte
 
 bool ClaimDomains::freeze(const ClaimDraft& claim, Candidate& candidate) {
   const auto& keys = candidate.constraint.keys;
-  const auto open = [&](std::uint32_t key) { return of(claim.shape, key) < 0; };
+  const auto open = [&](KeyId key) { return of(claim.shape, key) < 0; };
   if (std::any_of(keys.begin(), keys.end(), open)) {
     return false;
   }
@@ -95,7 +95,7 @@ bool ClaimDomains::freeze(const ClaimDraft& claim, Candidate& candidate) {
     return true;
   }
   std::vector<Narrowing::Part> parts;
-  for (const std::uint32_t key : keys) {
+  for (const KeyId key : keys) {
     parts.push_back({key, DomainSet(topology_.keys()[key].size()), false});
     parts.back().domains.insert(static_cast<std::size_t>(of(claim.shape, key)));
   }
@@ -110,7 +110,7 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
   const auto& groups = topology_.groups();
   return counts_alike(from, to, constraint) &&
          std::all_of(constraint.keys.begin(), constraint.keys.end(),
-                     [&](std::uint32_t key) {
+                     [&](KeyId key) {
                        const std::int32_t domain = of(from.shape, key);
                        return domain >= 0 && domain == of(to.shape, key);
                      }) &&
@@ -124,7 +124,7 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
 bool ClaimDomains::keep(const ClaimDraft& whole, ClaimDraft& part) {
   const PodClasses& pods = builder_.pods();
   for (const PodId pod : part.pods) {
-    for (const std::uint32_t key : pods.constraint_of(pod).keys) {
+    for (const KeyId key : pods.constraint_of(pod).keys) {
       const std::int32_t domain = of(whole.shape, key);
       if (domain < 0 || of(part.shape, key) == domain) {
         continue;

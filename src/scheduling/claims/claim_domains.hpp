@@ -19,7 +19,7 @@ class ClaimDomains {
       : topology_(topology), builder_(builder), narrowings_(narrowings) {}
 
   // The domain of every claim of the shape; kUnknownDomain while it is open.
-  std::int32_t of(std::uint32_t shape, std::uint32_t key);
+  std::int32_t of(std::uint32_t shape, KeyId key);
 
   // Whether the group's node filter counts the claim's pods.
   Counting counting(const ClaimDraft& claim, TopologyGroupId group);
@@ -27,7 +27,7 @@ class ClaimDomains {
   bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                     const Constraint& constraint);
 
-  const Narrowing& narrowing(std::uint32_t key, std::int32_t domain) {
+  const Narrowing& narrowing(KeyId key, std::int32_t domain) {
     return narrowings_.one(key, domain);
   }
   // Narrows the candidate to the domains of the claim that it is on. False when one of those is
@@ -46,7 +46,7 @@ class ClaimDomains {
   const Topology& topology_;
   ClaimBuilder& builder_;
   Narrowings& narrowings_;
-  std::vector<std::vector<std::int32_t>> domains_;        // by shape and key
+  std::vector<ById<KeyId, std::int32_t>> domains_;        // by shape and key
   std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 

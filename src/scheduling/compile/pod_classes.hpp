@@ -31,7 +31,7 @@ struct Constraint {
   std::vector<TopologyGroupId> counted;    // groups whose counts they raise
   std::vector<TopologyGroupId> repelling;  // anti-affinity groups whose owners keep them away
   std::vector<TopologyGroupId> carried;    // anti-affinity groups that they own
-  std::vector<std::uint32_t> keys;         // topology keys that any of it concerns
+  std::vector<KeyId> keys;                 // topology keys that any of it concerns
 
   bool counts_for(TopologyGroupId group) const;
   // Other pods matter to where these may go, or the other way round.

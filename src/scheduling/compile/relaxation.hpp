@@ -24,7 +24,7 @@ struct Rung {
 
   // The groups by their key, and those whose domains are the nodes.
   struct Keyed {
-    std::uint32_t key = 0;
+    KeyId key;
     std::vector<TopologyGroupId> groups;
   };
   std::vector<Keyed> keyed;

@@ -330,7 +330,7 @@ TopologyGroupId TopologyGroups::intern(TopologyGroup group) {
           .first->second;
   if (!group.by_host) {
     const auto key = std::find(keys_.begin(), keys_.end(), group.key);
-    group.key_index = static_cast<std::uint32_t>(key - keys_.begin());
+    group.key_id = KeyId(static_cast<std::size_t>(key - keys_.begin()));
     if (key == keys_.end()) {
       keys_.push_back(group.key);
     }

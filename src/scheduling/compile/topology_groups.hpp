@@ -47,8 +47,8 @@ enum class TopologyKind : std::uint8_t { Spread, Affinity, AntiAffinity };
 struct TopologyGroup {
   TopologyKind kind = TopologyKind::Spread;
   std::string key;
-  bool by_host = false;         // the key is kubernetes.io/hostname: every node is a domain
-  std::uint32_t key_index = 0;  // into TopologyGroups::keys(), unless by_host
+  bool by_host = false;  // the key is kubernetes.io/hostname: every node is a domain
+  KeyId key_id;          // unless by_host
   PodSelection selection;
   std::uint32_t selection_id = 0;  // equal for equal selections
   std::int32_t max_skew = 1;
@@ -88,7 +88,7 @@ class TopologyGroups {
   const std::vector<TopologyGroupId>& selecting(const model::Pod& pod);
 
   const ById<TopologyGroupId, TopologyGroup>& groups() const { return groups_; }
-  const std::vector<std::string>& keys() const { return keys_; }
+  const ById<KeyId, std::string>& keys() const { return keys_; }
   const std::vector<Carrier>& carriers() const { return carriers_; }
 
  private:
@@ -104,7 +104,7 @@ class TopologyGroups {
   const Snapshot* surroundings_ = nullptr;
   PreferencePolicy preferences_;
   ById<TopologyGroupId, TopologyGroup> groups_;
-  std::vector<std::string> keys_;
+  ById<KeyId, std::string> keys_;
   std::vector<Carrier> carriers_;
   std::map<std::string, TopologyGroupId> by_signature_;
   std::map<std::string, std::uint32_t> selections_;

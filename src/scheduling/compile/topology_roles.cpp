@@ -134,7 +134,7 @@ void sort_groups_by_key(Constraint& constraint,
   const auto note_keys = [&](const std::vector<TopologyGroupId>& ids) {
     for (const TopologyGroupId id : ids) {
       if (!groups[id].by_host) {
-        constraint.keys.push_back(groups[id].key_index);
+        constraint.keys.push_back(groups[id].key_id);
       }
     }
   };
@@ -149,9 +149,9 @@ void sort_groups_by_key(Constraint& constraint,
         continue;
       }
       auto keyed = std::find_if(rung.keyed.begin(), rung.keyed.end(),
-                                [&](const auto& item) { return item.key == groups[id].key_index; });
+                                [&](const auto& item) { return item.key == groups[id].key_id; });
       if (keyed == rung.keyed.end()) {
-        keyed = rung.keyed.insert(keyed, {groups[id].key_index, {}});
+        keyed = rung.keyed.insert(keyed, {groups[id].key_id, {}});
       }
       keyed->groups.push_back(id);
     }

@@ -84,9 +84,9 @@ class TopologyInspector {
   }
 
  private:
-  const std::string& name(std::uint32_t key) const { return topology_.keys()[key].name(); }
+  const std::string& name(KeyId key) const { return topology_.keys()[key].name(); }
 
-  std::vector<std::int32_t> reachable_domains(std::uint32_t key) const {
+  std::vector<std::int32_t> reachable_domains(KeyId key) const {
     std::vector<std::int32_t> result;
     const auto& domains = topology_.keys()[key].domains();
     for (std::size_t i = 0; i < domains.size(); ++i) {
@@ -99,7 +99,7 @@ class TopologyInspector {
     return result;
   }
 
-  const std::string& domain_name(std::uint32_t key, std::int32_t domain) const {
+  const std::string& domain_name(KeyId key, std::int32_t domain) const {
     return topology_.keys()[key].domains()[static_cast<std::size_t>(domain)];
   }
 
@@ -132,7 +132,7 @@ class TopologyInspector {
     return open;
   }
 
-  std::string list(std::uint32_t key, const std::vector<std::int32_t>& domains) const {
+  std::string list(KeyId key, const std::vector<std::int32_t>& domains) const {
     std::string text;
     for (std::size_t i = 0; i < domains.size() && i < kShownDomains; ++i) {
       text.append(i == 0 ? "" : ", ")
@@ -163,7 +163,7 @@ class TopologyInspector {
       case TopologyKind::AntiAffinity:
         return TopologyObstacle{"it must be kept apart by " + group.key + " from pods that match " +
                                     selector_text(group) + ", and every domain it can go to (" +
-                                    list(group.key_index, reachable) + ") has one",
+                                    list(group.key_id, reachable) + ") has one",
                                 "allow more values of " + group.key +
                                     ", or use preferredDuringSchedulingIgnoredDuringExecution"};
     }
@@ -187,7 +187,7 @@ class TopologyInspector {
       const std::int32_t count = counts_.selected(id, domain);
       needed = std::min(needed, count + (self ? 1 : 0) - counts_.least(id));
       where.append(where.empty() ? "" : ", ")
-          .append(list(group.key_index, {domain}) + " with " + std::to_string(count));
+          .append(list(group.key_id, {domain}) + " with " + std::to_string(count));
     }
     result.reason += ": the least of all domains is " + std::to_string(counts_.least(id)) +
                      ", and it can only go to " + where;
@@ -206,13 +206,13 @@ class TopologyInspector {
               "preferredDuringSchedulingIgnoredDuringExecution"};
     }
     std::vector<std::int32_t> company;
-    for (std::size_t i = 0; i < topology_.keys()[group.key_index].size(); ++i) {
+    for (std::size_t i = 0; i < topology_.keys()[group.key_id].size(); ++i) {
       if (counts_.selected(id, static_cast<std::int32_t>(i)) > 0) {
         company.push_back(static_cast<std::int32_t>(i));
       }
     }
-    return {text + ", which are only in " + list(group.key_index, company) + ", where it cannot go",
-            "let it go to " + list(group.key_index, company)};
+    return {text + ", which are only in " + list(group.key_id, company) + ", where it cannot go",
+            "let it go to " + list(group.key_id, company)};
   }
 
   // Takes what it closes out of `open`.
@@ -221,11 +221,11 @@ class TopologyInspector {
     if (group.by_host) {
       return std::nullopt;  // a new node is free of others
     }
-    const auto reachable = reachable_domains(group.key_index);
+    const auto reachable = reachable_domains(group.key_id);
     std::vector<std::string> left;
     for (const std::int32_t domain : reachable) {
       if (!counts_.is_closed(id, domain)) {
-        left.push_back(domain_name(group.key_index, domain));
+        left.push_back(domain_name(group.key_id, domain));
       }
     }
     if (left.size() < reachable.size()) {
@@ -237,7 +237,7 @@ class TopologyInspector {
     return TopologyObstacle{
         "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
             " are in every domain of " + group.key + " that it can go to (" +
-            list(group.key_index, reachable) + ")",
+            list(group.key_id, reachable) + ")",
         "allow more values of " + group.key + ", or change their anti-affinity"};
   }
 

@@ -27,7 +27,7 @@ class LatePlacing {
       return;
     }
     std::vector<Narrowing::Part> uninhabited;
-    for (std::uint32_t key = 0; key < topology_.keys().size(); ++key) {
+    for (KeyId key; key < topology_.keys().end_id(); ++key) {
       const DomainSet all = DomainSet::all(topology_.keys()[key].size());
       DomainSet some = inhabited(key);
       if (DomainSet rest = all; !some.empty() && !(rest -= some).empty()) {
@@ -88,7 +88,7 @@ class LatePlacing {
   }
 
   // Domains that a node has or a claim may come to have.
-  DomainSet inhabited(std::uint32_t key) {
+  DomainSet inhabited(KeyId key) {
     const TopologyKey& known = topology_.keys()[key];
     DomainSet result(known.size());
     const auto add_if = [&](auto admits) {
@@ -130,8 +130,8 @@ class LatePlacing {
   }
 
   // Domains that have nodes, and those that the pod may go to on the rung.
-  std::vector<DomainSet> compared_with(const Rung& rung) const {
-    std::vector<DomainSet> result = inhabited_;
+  ById<KeyId, DomainSet> compared_with(const Rung& rung) const {
+    ById<KeyId, DomainSet> result = inhabited_;
     for (const Rung::Keyed& keyed : rung.keyed) {
       const TopologyKey& key = topology_.keys()[keyed.key];
       const Requirement wanted = rung.requirements.get(key.name());
@@ -149,7 +149,7 @@ class LatePlacing {
   const ExistingNodes& nodes_;
   const Topology& topology_;
   Packing& packing_;
-  std::vector<DomainSet> inhabited_;  // by key; all domains where none has a node
+  ById<KeyId, DomainSet> inhabited_;  // all domains where none has a node
 };
 
 }  // namespace

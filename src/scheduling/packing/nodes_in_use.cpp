@@ -87,7 +87,7 @@ void NodesInUse::count(NodeId node, const Constraint& constraint) {
       counts_.add_on_host(id, node, hosts.selected(id) == 1);
       continue;
     }
-    const std::uint32_t key = groups[id].key_index;
+    const KeyId key = groups[id].key_id;
     const std::int32_t domain = topology_.domain_of(key, node);
     if (domain >= 0 && counts_for(node, id)) {
       counts_.add_selected(id, domain, true);
@@ -101,7 +101,7 @@ void NodesInUse::count(NodeId node, const Constraint& constraint) {
   for (const TopologyGroupId id : constraint.carried) {
     if (groups[id].by_host) {
       hosts.add_owner(id);
-    } else if (const auto domain = topology_.domain_of(groups[id].key_index, node); domain >= 0) {
+    } else if (const auto domain = topology_.domain_of(groups[id].key_id, node); domain >= 0) {
       counts_.add_owner(id, domain);
     }
   }

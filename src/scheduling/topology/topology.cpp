@@ -101,7 +101,7 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
   }
   for (TopologyGroupId group; group < groups().end_id(); ++group) {
     if (!groups()[group].by_host) {
-      const std::size_t count = keys_[groups()[group].key_index].size();
+      const std::size_t count = keys_[groups()[group].key_id].size();
       census_[group] = {DomainSet(count), std::vector<std::int32_t>(count, 0),
                         std::vector<std::int32_t>(count, 0)};
     }
@@ -109,19 +109,19 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
 }
 
 void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplate> pools) {
-  std::map<std::pair<std::uint32_t, const PoolTemplate*>, std::set<std::string>> provided;
+  std::map<std::pair<KeyId, const PoolTemplate*>, std::set<std::string>> provided;
   for (TopologyGroupId id; id < groups().end_id(); ++id) {
     const TopologyGroup& group = groups()[id];
     if (group.kind != TopologyKind::Spread || group.by_host) {
       continue;
     }
-    const TopologyKey& key = keys_[group.key_index];
+    const TopologyKey& key = keys_[group.key_id];
     DomainSet& eligible = census_[id].eligible;
     for (const PoolTemplate& pool : pools) {
       if (!group.filter.tolerates(pool.taints)) {
         continue;
       }
-      const auto [found, added] = provided.try_emplace({group.key_index, &pool});
+      const auto [found, added] = provided.try_emplace({group.key_id, &pool});
       if (added) {
         found->second = domains_of(pool, key.name());
       }
@@ -148,8 +148,8 @@ void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplat
 
 void Topology::place_nodes(const ExistingNodes& nodes) {
   hosts_.resize(nodes.nodes().size());
-  for (std::uint32_t index = 0; index < keys_.size(); ++index) {
-    const TopologyKey& key = keys_[index];
+  for (KeyId id; id < keys_.end_id(); ++id) {
+    const TopologyKey& key = keys_[id];
     auto& domains = node_domains_.emplace_back();
     for (const ExistingNode& node : nodes.nodes()) {
       const auto* label = label_of(*node.record, key.name());
@@ -167,7 +167,7 @@ void Topology::place_nodes(const ExistingNodes& nodes) {
       } else {
         if (DomainSet possible = key.admitted(values);
             listed && possible.count() == values.values().size()) {
-          possible_.emplace(std::pair(index, domains.end_id()), std::move(possible));
+          possible_.emplace(std::pair(id, domains.end_id()), std::move(possible));
         }
         domains.push_back(kUnknownDomain);
       }
@@ -175,7 +175,7 @@ void Topology::place_nodes(const ExistingNodes& nodes) {
   }
 }
 
-const DomainSet* Topology::possible_domains(std::uint32_t key, NodeId node) const {
+const DomainSet* Topology::possible_domains(KeyId key, NodeId node) const {
   const auto found = possible_.find({key, node});
   return found == possible_.end() ? nullptr : &found->second;
 }
@@ -203,8 +203,7 @@ void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
     if (HostTally* tally = group.by_host ? tally_of(*carrier.node) : nullptr) {
       tally->add_owner(carrier.group);
     } else if (const auto* label = label_of(*carrier.node, group.key); label && !group.by_host) {
-      ++census_[carrier.group]
-            .owners[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+      ++census_[carrier.group].owners[static_cast<std::size_t>(keys_[group.key_id].find(*label))];
     }
   }
 }
@@ -225,7 +224,7 @@ void Topology::count_pod(const model::Pod& pod, const NodeRecord& node, HostTall
       }
     } else if (label != nullptr) {
       ++census_[id].total;
-      ++census_[id].selected[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+      ++census_[id].selected[static_cast<std::size_t>(keys_[group.key_id].find(*label))];
     }
   }
 }

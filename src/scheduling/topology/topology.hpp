@@ -61,15 +61,15 @@ class Topology {
   // No pod to be placed is held to anything or kept out of anywhere.
   bool empty() const { return groups_ == nullptr; }
   const ById<TopologyGroupId, TopologyGroup>& groups() const { return groups_->groups(); }
-  const std::vector<TopologyKey>& keys() const { return keys_; }
+  const ById<KeyId, TopologyKey>& keys() const { return keys_; }
   const Census& census(TopologyGroupId group) const { return census_[group]; }
   // Of an existing node.
-  std::int32_t domain_of(std::uint32_t key, NodeId node) const { return node_domains_[key][node]; }
+  std::int32_t domain_of(KeyId key, NodeId node) const { return node_domains_[key][node]; }
   // What a node whose domain is unknown may turn out to have; null when that is not known either.
-  const DomainSet* possible_domains(std::uint32_t key, NodeId node) const;
+  const DomainSet* possible_domains(KeyId key, NodeId node) const;
   // Whether `admits` holds for the node's domain; for all that it may have while that is undecided.
   template <class Admits>
-  bool whatever_domain(std::uint32_t key, NodeId node, Admits admits) const {
+  bool whatever_domain(KeyId key, NodeId node, Admits admits) const {
     const std::int32_t domain = domain_of(key, node);
     if (domain != kUnknownDomain) {
       return admits(domain);
@@ -92,10 +92,10 @@ class Topology {
   void count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally);
 
   std::shared_ptr<TopologyGroups> groups_;
-  std::vector<TopologyKey> keys_;
+  ById<KeyId, TopologyKey> keys_;
   ById<TopologyGroupId, Census> census_;
-  std::vector<ById<NodeId, std::int32_t>> node_domains_;            // by key, by existing node
-  std::map<std::pair<std::uint32_t, NodeId>, DomainSet> possible_;  // by key, existing node
+  ById<KeyId, ById<NodeId, std::int32_t>> node_domains_;
+  std::map<std::pair<KeyId, NodeId>, DomainSet> possible_;
   ById<NodeId, HostTally> hosts_;
 };
 

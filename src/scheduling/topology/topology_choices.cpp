@@ -18,7 +18,7 @@ const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
     return closed_to_all_.empty() ? nullptr : &narrowings_.of(closed_to_all_);
   }
   std::vector<Narrowing::Part> parts = closed_to_all_;
-  for (const std::uint32_t key : constraint.keys) {
+  for (const KeyId key : constraint.keys) {
     Narrowing::Part part{key, DomainSet(topology_.keys()[key].size()), true};
     if (!counts_.closed(constraint.repelling, key, part.domains)) {
       continue;

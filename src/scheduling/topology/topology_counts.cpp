@@ -79,7 +79,7 @@ std::vector<ClaimId> TopologyCounts::take_floating(TopologyGroupId group) {
   return std::exchange(states_[group].floating, {});
 }
 
-void TopologyCounts::compare_only_with(std::vector<DomainSet> domains) {
+void TopologyCounts::compare_only_with(ById<KeyId, DomainSet> domains) {
   compared_ = std::move(domains);
   for (State& state : states_) {
     state.least = -1;
@@ -96,7 +96,7 @@ std::int32_t TopologyCounts::least(TopologyGroupId group) const {
   std::int32_t domains = 0;
   const TopologyGroup& spread = topology_.groups()[group];
   topology_.census(group).eligible.for_each([&](std::size_t domain) {
-    if (compared_.empty() || compared_[spread.key_index].contains(domain)) {
+    if (compared_.empty() || compared_[spread.key_id].contains(domain)) {
       least = std::min(least, state.sure[domain]);
       ++domains;
     }
@@ -123,12 +123,12 @@ bool TopologyCounts::allows(TopologyGroupId group, std::int32_t domain, bool sel
   return false;
 }
 
-bool TopologyCounts::closed(std::span<const TopologyGroupId> repelling, std::uint32_t key,
+bool TopologyCounts::closed(std::span<const TopologyGroupId> repelling, KeyId key,
                             DomainSet& out) const {
   bool any = false;
   for (const TopologyGroupId group : repelling) {
     const TopologyGroup& repels = topology_.groups()[group];
-    if (repels.by_host || repels.key_index != key || !states_[group].owned) {
+    if (repels.by_host || repels.key_id != key || !states_[group].owned) {
       continue;
     }
     const auto& owners = states_[group].owners;

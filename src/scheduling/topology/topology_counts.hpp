@@ -43,14 +43,14 @@ class TopologyCounts {
   const std::vector<HostRef>& hosts(TopologyGroupId group) const { return states_[group].hosts; }
 
   // From now on spread constraints compare with these domains alone, by key.
-  void compare_only_with(std::vector<DomainSet> domains);
+  void compare_only_with(ById<KeyId, DomainSet> domains);
   // The least count that a spread constraint compares with; 0 with too few domains.
   std::int32_t least(TopologyGroupId group) const;
   // Whether one more pod may go to the domain, as far as the group that it is held to is
   // concerned. `self`: the group selects the pod. `first`: nobody to be beside is there yet.
   bool allows(TopologyGroupId group, std::int32_t domain, bool self, bool first) const;
   // Domains in which owners of one of these groups keep the pod out.
-  bool closed(std::span<const TopologyGroupId> repelling, std::uint32_t key, DomainSet& out) const;
+  bool closed(std::span<const TopologyGroupId> repelling, KeyId key, DomainSet& out) const;
   // The same for one domain.
   bool is_closed(TopologyGroupId group, std::int32_t domain) const {
     return states_[group].owners[static_cast<std::size_t>(domain)] > 0;
@@ -72,7 +72,7 @@ class TopologyCounts {
   };
   const Topology& topology_;
   ById<TopologyGroupId, State> states_;
-  std::vector<DomainSet> compared_;  // by key; empty: all
+  ById<KeyId, DomainSet> compared_;  // empty: all
   std::uint64_t version_ = 0;
 };
 

@@ -36,7 +36,7 @@ using PodId = Id<struct PodTag>;                      // PodClasses::pods
 using ClaimId = Id<struct ClaimTag>;                  // ClaimDrafts::claims()
 using NodeId = Id<struct NodeTag>;                    // ExistingNodes::nodes()
 using TopologyGroupId = Id<struct TopologyGroupTag>;  // TopologyGroups::groups()
-using KeyId = Id<struct KeyTag>;                      // TopologyGroups::keys()
+using KeyId = Id<struct KeyTag>;                      // TopologyGroups::keys(), Topology::keys()
 using ShapeId = Id<struct ShapeTag>;                  // ClaimShapes
 
 // A vector with one element per id.
