@@ -63,8 +63,8 @@ std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidat
       blocking_taint(owner.taints, candidate.constraint, candidate.rung) != nullptr) {
     return std::nullopt;
   }
-  const std::uint32_t shape = joined_shape(shapes_.empty_claim(pool), candidate);
-  if (shape == ClaimShapes::kNone) {
+  const ShapeId shape = joined_shape(shapes_.empty_claim(pool), candidate);
+  if (shape == ShapeId::none()) {
     return std::nullopt;
   }
   ClaimDraft claim{.pool = pool, .shape = shape};
@@ -147,8 +147,8 @@ bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, PodId pod
   if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }
-  const std::uint32_t shape = joined_shape(claim.shape, candidate);
-  if (shape == ClaimShapes::kNone ||
+  const ShapeId shape = joined_shape(claim.shape, candidate);
+  if (shape == ShapeId::none() ||
       (keep_price_levels_ && is_dearer_than_its_own(claim, candidate))) {
     return false;
   }
@@ -183,10 +183,10 @@ bool ClaimBuilder::admits_host(const ClaimDraft& claim, const Candidate& candida
   return scheduling::admits_host(claim.tally, candidate.constraint, candidate.rung, counts_);
 }
 
-std::uint32_t ClaimBuilder::joined_shape(std::uint32_t shape, const Candidate& candidate) {
+ShapeId ClaimBuilder::joined_shape(ShapeId shape, const Candidate& candidate) {
   shape = shapes_.joined(shape, candidate.rung);
   for (const Narrowing* more : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
-    if (more != nullptr && shape != ClaimShapes::kNone) {
+    if (more != nullptr && shape != ShapeId::none()) {
       shape = shapes_.joined(shape, more->id, more->requirements);
     }
   }
@@ -207,8 +207,8 @@ bool ClaimBuilder::narrow_rows(const ClaimDraft& claim, const ClaimShape& next,
 
 std::optional<ClaimBuilder::Narrower> ClaimBuilder::narrower(const ClaimDraft& claim,
                                                              const Narrowing& narrowing) {
-  const std::uint32_t shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
-  if (shape == ClaimShapes::kNone) {
+  const ShapeId shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
+  if (shape == ShapeId::none()) {
     return std::nullopt;
   }
   const ClaimShape& next = shapes_[shape];

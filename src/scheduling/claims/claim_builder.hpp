@@ -52,14 +52,14 @@ class ClaimBuilder {
   bool join(ClaimDraft& claim, const Candidate& candidate, PodId pod);
   // Whether groups by hostname let the pod share the claim's node.
   bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
-  // The shape after the candidate joins; ClaimShapes::kNone when it cannot.
-  std::uint32_t joined_shape(std::uint32_t shape, const Candidate& candidate);
+  // The shape after the candidate joins; ShapeId::none() when it cannot.
+  ShapeId joined_shape(ShapeId shape, const Candidate& candidate);
   // What the cheapest new claim for the candidate would cost; infinity when there is none.
   double price_of_new(const Candidate& candidate);
 
   // The shape and rows of a claim once requirements are added that hold for all its pods.
   struct Narrower {
-    std::uint32_t shape = 0;
+    ShapeId shape;
     RowSet rows;
   };
   // nullopt when that leaves nothing to buy.

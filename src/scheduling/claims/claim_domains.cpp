@@ -9,9 +9,9 @@ constexpr std::int32_t kNotLookedUp = -3;
 
 }  // namespace
 
-std::int32_t ClaimDomains::of(std::uint32_t shape, KeyId key) {
-  if (domains_.size() <= shape) {
-    domains_.resize(shape + 1);
+std::int32_t ClaimDomains::of(ShapeId shape, KeyId key) {
+  if (domains_.end_id() <= shape) {
+    domains_.resize(shape.index() + 1);
   }
   auto& by_key = domains_[shape];
   by_key.resize(topology_.keys().size(), kNotLookedUp);
@@ -21,7 +21,7 @@ std::int32_t ClaimDomains::of(std::uint32_t shape, KeyId key) {
   return by_key[key];
 }
 
-std::int32_t ClaimDomains::look_up(std::uint32_t shape, const TopologyKey& key) const {
+std::int32_t ClaimDomains::look_up(ShapeId shape, const TopologyKey& key) const {
   const Requirement* values = builder_.shapes()[shape].requirements.find(key.name());
   if (values == nullptr) {
     return kUnknownDomain;
@@ -41,8 +41,8 @@ Counting ClaimDomains::counting(const ClaimDraft& claim, TopologyGroupId group) 
   if (filter.everything()) {
     return Counting::Surely;
   }
-  const auto [known, added] =
-      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group.index(), Counting::No);
+  const auto [known, added] = counting_.try_emplace(
+      (std::uint64_t{claim.shape.index()} << 32) | group.index(), Counting::No);
   if (added) {
     known->second = work_out(claim, filter);
   }

@@ -19,7 +19,7 @@ class ClaimDomains {
       : topology_(topology), builder_(builder), narrowings_(narrowings) {}
 
   // The domain of every claim of the shape; kUnknownDomain while it is open.
-  std::int32_t of(std::uint32_t shape, KeyId key);
+  std::int32_t of(ShapeId shape, KeyId key);
 
   // Whether the group's node filter counts the claim's pods.
   Counting counting(const ClaimDraft& claim, TopologyGroupId group);
@@ -40,13 +40,13 @@ class ClaimDomains {
   bool keep(const ClaimDraft& whole, ClaimDraft& part);
 
  private:
-  std::int32_t look_up(std::uint32_t shape, const TopologyKey& key) const;
+  std::int32_t look_up(ShapeId shape, const TopologyKey& key) const;
   Counting work_out(const ClaimDraft& claim, const NodeFilter& filter) const;
 
   const Topology& topology_;
   ClaimBuilder& builder_;
   Narrowings& narrowings_;
-  std::vector<ById<KeyId, std::int32_t>> domains_;        // by shape and key
+  ById<ShapeId, ById<KeyId, std::int32_t>> domains_;
   std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 

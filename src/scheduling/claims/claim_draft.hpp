@@ -16,7 +16,7 @@ namespace millwright::scheduling {
 
 struct ClaimDraft {
   std::uint32_t pool = 0;
-  std::uint32_t shape = 0;
+  ShapeId shape;
   RowSet rows;                            // instance types that can hold it
   RowSet charged;                         // those its pool's limits were charged for
   Amounts requests;                       // of its pods

@@ -44,25 +44,25 @@ Bin ClaimFilling::resume(ClaimDraft claim, CheapestRow cheapest) const {
   return bin;
 }
 
-std::uint32_t ClaimFilling::joined_shape(std::uint32_t shape, const PodLots& lots,
-                                         std::uint32_t index, CheapestRow machine) const {
+ShapeId ClaimFilling::joined_shape(ShapeId shape, const PodLots& lots, std::uint32_t index,
+                                   CheapestRow machine) const {
   const Lot& lot = lots.lots()[index];
-  if (lot.shape == ClaimShapes::kNone) {
-    return ClaimShapes::kNone;
+  if (lot.shape == ShapeId::none()) {
+    return ShapeId::none();
   }
   const LotItem& example = lots.items()[lot.items.front()];
-  const std::uint32_t next = search_.drafts.builder().joined_shape(shape, example.candidate);
-  if (next == ClaimShapes::kNone) {
+  const ShapeId next = search_.drafts.builder().joined_shape(shape, example.candidate);
+  if (next == ShapeId::none()) {
     return next;
   }
   const ClaimShape& joined = search_.drafts.shapes()[next];
   const bool same_machine = joined.offered.contains(machine.row) &&
                             joined.price[machine.row] <= machine.price * kSamePrice;
-  return same_machine ? next : ClaimShapes::kNone;
+  return same_machine ? next : ShapeId::none();
 }
 
 bool ClaimFilling::add(PodLots& lots, std::uint32_t index, Bin& bin) const {
-  if (joined_shape(bin.claim.shape, lots, index, bin.machine) == ClaimShapes::kNone) {
+  if (joined_shape(bin.claim.shape, lots, index, bin.machine) == ShapeId::none()) {
     return false;
   }
   Lot& lot = lots.lots()[index];
@@ -92,9 +92,8 @@ bool ClaimFilling::counts_as_before(const LotItem& item, const Bin& bin) const {
   if (constraint.counted.empty()) {
     return true;
   }
-  const std::uint32_t shape =
-      search_.drafts.builder().joined_shape(bin.claim.shape, item.candidate);
-  return shape != ClaimShapes::kNone &&
+  const ShapeId shape = search_.drafts.builder().joined_shape(bin.claim.shape, item.candidate);
+  return shape != ShapeId::none() &&
          search_.drafts.domains().counts_alike({.pool = search_.pool, .shape = item.from},
                                                {.pool = search_.pool, .shape = shape}, constraint);
 }

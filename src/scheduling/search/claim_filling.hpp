@@ -32,10 +32,10 @@ class ClaimFilling {
   Bin resume(ClaimDraft claim, CheapestRow cheapest) const;
   // Adds a pod of the lot. Returns false when none may join; the bin is then as it was.
   bool add(PodLots& lots, std::uint32_t lot, Bin& bin) const;
-  // The shape of a claim after a pod of the lot joins. ClaimShapes::kNone when that is not allowed
+  // The shape of a claim after a pod of the lot joins. ShapeId::none() when that is not allowed
   // or the machine would cost more then.
-  std::uint32_t joined_shape(std::uint32_t shape, const PodLots& lots, std::uint32_t lot,
-                             CheapestRow machine) const;
+  ShapeId joined_shape(ShapeId shape, const PodLots& lots, std::uint32_t lot,
+                       CheapestRow machine) const;
 
  private:
   bool counts_as_before(const LotItem& item, const Bin& bin) const;

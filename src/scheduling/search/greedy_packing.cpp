@@ -50,8 +50,8 @@ bool GreedyPacking::pack(PodLots& lots, std::vector<ClaimDraft>& result) {
 }
 
 bool GreedyPacking::pack_one(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result) {
-  const std::uint32_t shape = lots.lots()[lot].shape;
-  if (shape == ClaimShapes::kNone) {
+  const ShapeId shape = lots.lots()[lot].shape;
+  if (shape == ShapeId::none()) {
     return false;
   }
   const auto machine = machines_.choose(lots, lot);
@@ -65,7 +65,7 @@ bool GreedyPacking::pack_one(PodLots& lots, std::uint32_t lot, std::vector<Claim
   return true;
 }
 
-void GreedyPacking::fill(PodLots& lots, Bin& bin, std::uint32_t like) {
+void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
   scan_.begin(lots, attractions_.of(lots, like), lots.prices(like));
   const auto close_those_kept_off = [&] {
     scan_.close_if(

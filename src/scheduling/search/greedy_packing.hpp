@@ -49,7 +49,7 @@ class GreedyPacking {
 
  private:
   // `like`: a shape; with the pods that suit a claim of it.
-  void fill(PodLots& lots, Bin& bin, std::uint32_t like);
+  void fill(PodLots& lots, Bin& bin, ShapeId like);
   void note_price(const PodLots& lots, const Bin& bin);
 
   PoolSearch search_;

@@ -18,7 +18,7 @@ constexpr double kAsGood = 1.01;
 
 }  // namespace
 
-const MachineChoice::Market& MachineChoice::market(const PodLots& lots, std::uint32_t shape) {
+const MachineChoice::Market& MachineChoice::market(const PodLots& lots, ShapeId shape) {
   const auto [found, added] = markets_.try_emplace(shape);
   Market& result = found->second;
   if (!added) {
@@ -134,13 +134,13 @@ double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, std
   const Lot& seed = lots.lots()[first];
   scan_.begin(lots, attractions_.of(lots, seed.shape), lots.prices(seed.shape));
   scan_.take(first);
-  std::uint32_t shape = seed.shape;
+  ShapeId shape = seed.shape;
   Amounts left = search_.pool_template().room.room(machine.row);
   subtract_from(left, *seed.requests);
   double value = seed.value;
   while (const auto found = scan_.best(left)) {
-    const std::uint32_t next = filling_.joined_shape(shape, lots, *found, machine);
-    if (next == ClaimShapes::kNone) {
+    const ShapeId next = filling_.joined_shape(shape, lots, *found, machine);
+    if (next == ShapeId::none()) {
       scan_.close(*found);
       continue;
     }

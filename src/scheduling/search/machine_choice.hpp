@@ -45,7 +45,7 @@ class MachineChoice {
     std::size_t times = 0;
   };
 
-  const Market& market(const PodLots& lots, std::uint32_t shape);
+  const Market& market(const PodLots& lots, ShapeId shape);
   std::vector<CheapestRow> worth_trying(const PodLots& lots, const Lot& lot);
   // The best of each price range, the most efficient first.
   std::vector<CheapestRow> best_of_each_range(const Market& market, const Lot& lot) const;
@@ -59,7 +59,7 @@ class MachineChoice {
   const ClaimFilling& filling_;
   Attractions& attractions_;
   LotScan& scan_;
-  std::map<std::uint32_t, Market> markets_;  // by shape
+  std::map<ShapeId, Market> markets_;
   Choice last_;
   bool sharing_ = false;  // keeping pods apart takes more claims than would be made for the price
 };

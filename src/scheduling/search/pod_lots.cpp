@@ -28,7 +28,7 @@ bool PodLots::take(const ClaimDraft& claim) {
     const auto [found, added] =
         known_.try_emplace({static_cast<std::uint32_t>(&candidate.pod_class - pods_.classes.data()),
                             claim.rungs[i], domains == nullptr ? 0 : domains->id,
-                            candidate.constraint.counted.empty() ? 0 : claim.shape + 1},
+                            candidate.constraint.counted.empty() ? ShapeId::none() : claim.shape},
                            static_cast<std::uint32_t>(items_.size()));
     if (added) {
       items_.push_back({candidate, claim.shape, {}, {}});
@@ -110,11 +110,11 @@ void PodLots::revalue(std::span<const double> paid) {
 
 void PodLots::sort(std::span<const PoolTemplate> pools) {
   demand_.assign(pods_.columns.size(), 0);
-  std::map<std::tuple<Amounts, std::uint32_t, bool>, Lot> by_kind;
+  std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {
     const LotItem& item = items_[i];
     const Amounts& requests = item.candidate.pod_class.requests;
-    const std::uint32_t shape =
+    const ShapeId shape =
         drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.candidate);
     Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
     lot.exclusive = !item.apart.empty();
@@ -139,7 +139,7 @@ void PodLots::sort(std::span<const PoolTemplate> pools) {
   const PoolTemplate& pool = pools[pool_];
   for (auto& [kind, lot] : by_kind) {
     auto [prices, added] = prices_.try_emplace(lot.shape);
-    if (added && lot.shape != ClaimShapes::kNone) {
+    if (added && lot.shape != ShapeId::none()) {
       const ClaimShape& shape = drafts_.shapes()[lot.shape];
       std::vector<Machine> machines;
       (shape.offered & pool.room.usable()).for_each([&](std::size_t row) {

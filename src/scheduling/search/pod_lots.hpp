@@ -17,7 +17,7 @@ namespace millwright::scheduling {
 // Pods of one class that came on one rung and stay in the same domains.
 struct LotItem {
   Candidate candidate;
-  std::uint32_t from = 0;   // the shape of a claim that they were on
+  ShapeId from;             // the shape of a claim that they were on
   std::vector<PodId> pods;  // the last one goes first
   // Groups by hostname that limit how many of these pods share a node.
   std::vector<TopologyGroupId> apart;
@@ -25,11 +25,11 @@ struct LotItem {
 
 struct Lot {
   const Amounts* requests = nullptr;
-  std::uint32_t shape = 0;  // of a new claim for one of its pods
-  double least = 0;         // what the room of one pod costs at the resource prices
-  double value = 0;         // what one pod is taken to be worth, see PodLots::revalue()
-  bool exclusive = false;   // some of its pods may not share a node with each other
-  std::size_t left = 0;     // pods that are not packed yet
+  ShapeId shape;           // of a new claim for one of its pods
+  double least = 0;        // what the room of one pod costs at the resource prices
+  double value = 0;        // what one pod is taken to be worth, see PodLots::revalue()
+  bool exclusive = false;  // some of its pods may not share a node with each other
+  std::size_t left = 0;    // pods that are not packed yet
   std::vector<std::uint32_t> items;
   std::vector<TopologyGroupId> apart;  // groups that are in LotItem::apart of all its items
 };
@@ -64,7 +64,7 @@ class PodLots {
   // Whether no pod of the lot may join a node with this tally.
   bool is_kept_off(const Lot& lot, const HostTally& tally) const;
   // What a unit of each resource is worth to new claims of the shape, which is that of a lot.
-  const std::vector<double>& prices(std::uint32_t shape) const { return prices_.at(shape); }
+  const std::vector<double>& prices(ShapeId shape) const { return prices_.at(shape); }
   // What all pods ask for together, packed or not.
   const Amounts& demand() const { return demand_; }
 
@@ -83,9 +83,8 @@ class PodLots {
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left
   std::uint32_t pool_ = 0;
   // Items by class, rung, domains and shape of the claim that the pods come from.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
-      known_;
-  std::map<std::uint32_t, std::vector<double>> prices_;  // by shape
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ShapeId>, std::uint32_t> known_;
+  std::map<ShapeId, std::vector<double>> prices_;
   Amounts demand_;
 };
 

@@ -93,7 +93,7 @@ void add_custom_labels(const Requirements& requirements, model::StringMap& label
 }
 
 std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
-  std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
+  std::vector<std::uint64_t> key = {claim.shape.index(), claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
   for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
     key.push_back(claim.rows.word(i));
