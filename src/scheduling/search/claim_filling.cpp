@@ -12,8 +12,7 @@ constexpr std::size_t kMaxTriedItems = 32;
 
 }  // namespace
 
-std::optional<Bin> ClaimFilling::begin(PodLots& lots, std::uint32_t index,
-                                       CheapestRow machine) const {
+std::optional<Bin> ClaimFilling::begin(PodLots& lots, LotId index, CheapestRow machine) const {
   Lot& lot = lots.lots()[index];
   const auto item = std::find_if(lot.items.begin(), lot.items.end(),
                                  [&](std::uint32_t i) { return !lots.items()[i].pods.empty(); });
@@ -44,7 +43,7 @@ Bin ClaimFilling::resume(ClaimDraft claim, CheapestRow cheapest) const {
   return bin;
 }
 
-ShapeId ClaimFilling::joined_shape(ShapeId shape, const PodLots& lots, std::uint32_t index,
+ShapeId ClaimFilling::joined_shape(ShapeId shape, const PodLots& lots, LotId index,
                                    CheapestRow machine) const {
   const Lot& lot = lots.lots()[index];
   if (lot.shape == ShapeId::none()) {
@@ -61,7 +60,7 @@ ShapeId ClaimFilling::joined_shape(ShapeId shape, const PodLots& lots, std::uint
   return same_machine ? next : ShapeId::none();
 }
 
-bool ClaimFilling::add(PodLots& lots, std::uint32_t index, Bin& bin) const {
+bool ClaimFilling::add(PodLots& lots, LotId index, Bin& bin) const {
   if (joined_shape(bin.claim.shape, lots, index, bin.machine) == ShapeId::none()) {
     return false;
   }

@@ -6,7 +6,6 @@
 #include "scheduling/search/pool_search.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,7 +17,7 @@ struct Bin {
   CheapestRow machine;
   Amounts left;
   std::vector<TopologyGroupId> spreading{};  // groups by hostname that some pod spreads over
-  std::vector<std::uint32_t> lots{};         // of the pods, one entry for each pod added
+  std::vector<LotId> lots{};                 // of the pods, one entry for each pod added
 };
 
 class ClaimFilling {
@@ -27,15 +26,14 @@ class ClaimFilling {
 
   // A claim with one pod of the lot. None when it would take a reservation, or when the pod would
   // be counted elsewhere than before.
-  std::optional<Bin> begin(PodLots& lots, std::uint32_t lot, CheapestRow machine) const;
+  std::optional<Bin> begin(PodLots& lots, LotId lot, CheapestRow machine) const;
   // Goes on with a claim that has pods, on its cheapest machine.
   Bin resume(ClaimDraft claim, CheapestRow cheapest) const;
   // Adds a pod of the lot. Returns false when none may join; the bin is then as it was.
-  bool add(PodLots& lots, std::uint32_t lot, Bin& bin) const;
+  bool add(PodLots& lots, LotId lot, Bin& bin) const;
   // The shape of a claim after a pod of the lot joins. ShapeId::none() when that is not allowed
   // or the machine would cost more then.
-  ShapeId joined_shape(ShapeId shape, const PodLots& lots, std::uint32_t lot,
-                       CheapestRow machine) const;
+  ShapeId joined_shape(ShapeId shape, const PodLots& lots, LotId lot, CheapestRow machine) const;
 
  private:
   bool counts_as_before(const LotItem& item, const Bin& bin) const;

@@ -104,7 +104,7 @@ std::vector<CheapestRow> MachineChoice::up_to(double fair, const Market& market,
   return result;
 }
 
-std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, std::uint32_t lot) {
+std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot) {
   if (last_.lot == lot && last_.machine && last_.times < kMaxTimes &&
       last_.ratio <= last_.expected * kAsGood) {
     ++last_.times;
@@ -130,7 +130,7 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, std::uint3
   return last_.machine;
 }
 
-double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, std::uint32_t first) {
+double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first) {
   const Lot& seed = lots.lots()[first];
   scan_.begin(lots, attractions_.of(lots, seed.shape), lots.prices(seed.shape));
   scan_.take(first);

@@ -7,7 +7,6 @@
 #include "scheduling/search/lot_scan.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,7 +21,7 @@ class MachineChoice {
 
   // None when no machine has room for one of the lot's pods. The choice serves for more claims that
   // begin with the same lot, as long as they turn out as expected.
-  std::optional<CheapestRow> choose(const PodLots& lots, std::uint32_t lot);
+  std::optional<CheapestRow> choose(const PodLots& lots, LotId lot);
   // What the claim for the last choice came to: its price over the value of its pods.
   void note_result(double ratio) { last_.ratio = ratio; }
   void forget_last() { last_ = {}; }
@@ -38,7 +37,7 @@ class MachineChoice {
     std::vector<Buy> by_price;
   };
   struct Choice {
-    std::uint32_t lot = 0;
+    LotId lot;
     std::optional<CheapestRow> machine;
     double expected = 0;  // price over value of the pods
     double ratio = 0;     // as it came out the last time
@@ -53,7 +52,7 @@ class MachineChoice {
   std::vector<CheapestRow> up_to(double fair, const Market& market, const Lot& lot) const;
   bool has_room(const Buy& buy, const Lot& lot) const;
   // What the pods are worth that the machine would hold, one of the lot among them.
-  double fill_in_mind(const PodLots& lots, CheapestRow machine, std::uint32_t first);
+  double fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first);
 
   PoolSearch search_;
   const ClaimFilling& filling_;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -21,7 +20,6 @@ constexpr std::size_t kMaxFillingPods = 20'000;
 // Lots and nodes in one linear program: solving it takes the square of that.
 constexpr std::size_t kMaxRows = 320;
 constexpr std::size_t kFillingWork = 4'000'000;
-constexpr std::uint32_t kNoLot = std::numeric_limits<std::uint32_t>::max();
 
 class NodeFilling {
  public:
@@ -99,8 +97,8 @@ class NodeFilling {
   }
 
   void lots_of_pods() {
-    lot_of_.assign(pods_.pods.size(), kNoLot);
-    for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+    lot_of_.assign(pods_.pods.size(), LotId::none());
+    for (LotId lot; lot < lots_.lots().end_id(); ++lot) {
       for (const std::uint32_t item : lots_.lots()[lot].items) {
         for (const PodId pod : lots_.items()[item].pods) {
           lot_of_[pod] = lot;
@@ -133,9 +131,9 @@ class NodeFilling {
   }
 
   FillPods in_lots(std::span<const PodId> pods) const {
-    std::map<std::uint32_t, std::uint32_t> counts;
+    std::map<LotId, std::uint32_t> counts;
     for (const PodId pod : pods) {
-      if (lot_of_[pod] != kNoLot) {
+      if (lot_of_[pod] != LotId::none()) {
         ++counts[lot_of_[pod]];
       }
     }
@@ -177,8 +175,8 @@ class NodeFilling {
   }
 
   // Fills what room is left with the pods that are worth most.
-  void fill_up(const std::vector<double>& values) {
-    std::vector<std::size_t> most;
+  void fill_up(const ById<LotId, double>& values) {
+    ById<LotId, std::size_t> most;
     for (const Lot& lot : lots_.lots()) {
       most.push_back(lot.left);
     }
@@ -194,26 +192,26 @@ class NodeFilling {
     }
   }
 
-  // By lot: what one pod pays on the claims that the lot's pods are on.
-  std::vector<double> what_they_pay() const {
-    std::vector<double> ratios(lots_.lots().size(), 0);
-    std::vector<double> pods(lots_.lots().size(), 0);
+  // What one pod pays on the claims that the lot's pods are on.
+  ById<LotId, double> what_they_pay() const {
+    ById<LotId, double> ratios(lots_.lots().size(), 0);
+    ById<LotId, double> pods(lots_.lots().size(), 0);
     const ClaimDrafts& drafts = packing_.drafts();
     for (const ClaimDraft& claim : drafts.claims()) {
       const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
       double worth = 0;
       for (const PodId pod : claim.pods) {
-        worth += lot_of_[pod] == kNoLot ? 0 : lots_.lots()[lot_of_[pod]].least;
+        worth += lot_of_[pod] == LotId::none() ? 0 : lots_.lots()[lot_of_[pod]].least;
       }
       for (const PodId pod : claim.pods) {
-        if (lot_of_[pod] != kNoLot && cheapest && worth > 0) {
+        if (lot_of_[pod] != LotId::none() && cheapest && worth > 0) {
           ratios[lot_of_[pod]] += cheapest->price / worth;
           pods[lot_of_[pod]] += 1;
         }
       }
     }
-    std::vector<double> result;
-    for (std::size_t lot = 0; lot < pods.size(); ++lot) {
+    ById<LotId, double> result;
+    for (LotId lot; lot < pods.end_id(); ++lot) {
       result.push_back(lots_.lots()[lot].least * (pods[lot] > 0 ? ratios[lot] / pods[lot] : 1));
     }
     return result;
@@ -226,7 +224,7 @@ class NodeFilling {
   void list_nodes() {
     for (NodeId node; node < room_.end_id(); ++node) {
       SoldMachine machine{.room = &room_[node]};
-      for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+      for (LotId lot; lot < lots_.lots().end_id(); ++lot) {
         const Lot& pods = lots_.lots()[lot];
         if (fits(*pods.requests, room_[node]) &&
             std::any_of(pods.items.begin(), pods.items.end(),
@@ -282,7 +280,7 @@ class NodeFilling {
   std::span<const PoolTemplate> pools_;
   PodLots lots_;
   ById<PodId, bool> movable_;
-  ById<PodId, std::uint32_t> lot_of_;
+  ById<PodId, LotId> lot_of_;
   ById<NodeId, Amounts> room_;
   std::vector<SoldMachine> machines_;
   std::vector<NodeId> node_of_;  // by machine

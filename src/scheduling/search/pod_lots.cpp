@@ -60,8 +60,8 @@ void PodLots::remove_last(Lot& lot, LotItem& item) {
 
 PodLots PodLots::part(std::size_t index, std::size_t parts) const {
   PodLots result = *this;
-  for (std::size_t lot = 0; lot < result.lots_.size(); ++lot) {
-    if (lot % parts == index) {
+  for (LotId lot; lot < result.lots_.end_id(); ++lot) {
+    if (lot.index() % parts == index) {
       continue;
     }
     for (const std::uint32_t item : result.lots_[lot].items) {
@@ -93,14 +93,14 @@ std::size_t PodLots::claims_needed() const {
   return most;
 }
 
-void PodLots::revalue(std::span<const double> paid) {
+void PodLots::revalue(const ById<LotId, double>& paid) {
   double before = 0;
   double after = 0;
-  for (std::size_t i = 0; i < lots_.size(); ++i) {
-    Lot& lot = lots_[i];
+  for (LotId id; id < lots_.end_id(); ++id) {
+    Lot& lot = lots_[id];
     const auto count = static_cast<double>(lot.left);
     before += lot.value * count;
-    lot.value *= std::sqrt(paid[i] > 0 ? paid[i] / count : 1);
+    lot.value *= std::sqrt(paid[id] > 0 ? paid[id] / count : 1);
     after += lot.value * count;
   }
   for (Lot& lot : lots_) {

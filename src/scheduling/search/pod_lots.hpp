@@ -46,11 +46,11 @@ class PodLots {
   void sort(std::span<const PoolTemplate> pools);
 
   // Raises the value of pods that paid more than they are worth, so that they are placed with
-  // greater care the next time. `paid`: by lot, price over value, added up over its pods.
-  void revalue(std::span<const double> paid);
+  // greater care the next time. `paid`: price over value, added up over its pods.
+  void revalue(const ById<LotId, double>& paid);
 
-  std::vector<Lot>& lots() { return lots_; }
-  const std::vector<Lot>& lots() const { return lots_; }
+  ById<LotId, Lot>& lots() { return lots_; }
+  const ById<LotId, Lot>& lots() const { return lots_; }
   std::vector<LotItem>& items() { return items_; }
   const std::vector<LotItem>& items() const { return items_; }
   std::size_t pods_left() const { return left_; }
@@ -77,7 +77,7 @@ class PodLots {
   const Topology& topology_;
   ClaimDrafts& drafts_;
   std::vector<LotItem> items_;
-  std::vector<Lot> lots_;
+  ById<LotId, Lot> lots_;
   std::size_t left_ = 0;
   double value_left_ = 0;
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left

@@ -61,7 +61,7 @@ std::vector<SoldMachine> machines_for(const PodLots& lots, const PoolTemplate& p
   for (auto& [admitted, machines] : by_shapes) {
     drop_dominated(machines);
     for (SoldMachine& machine : machines) {
-      for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
+      for (LotId lot; lot < lots.lots().end_id(); ++lot) {
         if (std::binary_search(admitted.begin(), admitted.end(), lots.lots()[lot].shape) &&
             fits(*lots.lots()[lot].requests, *machine.room)) {
           machine.users.push_back(lot);

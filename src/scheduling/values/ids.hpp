@@ -38,6 +38,7 @@ using NodeId = Id<struct NodeTag>;                    // ExistingNodes::nodes()
 using TopologyGroupId = Id<struct TopologyGroupTag>;  // TopologyGroups::groups()
 using KeyId = Id<struct KeyTag>;                      // TopologyGroups::keys(), Topology::keys()
 using ShapeId = Id<struct ShapeTag>;                  // ClaimShapes
+using LotId = Id<struct LotTag>;                      // PodLots::lots()
 
 // A vector with one element per id.
 template <class Key, class T>
