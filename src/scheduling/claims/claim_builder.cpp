@@ -55,7 +55,7 @@ ClaimBuilder::ClaimBuilder(const CompiledProblem& compiled, const TopologyCounts
   }
 }
 
-std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidate& candidate,
+std::optional<ClaimDraft> ClaimBuilder::draft(PoolId pool, const Candidate& candidate,
                                               LimitUse limits) {
   const bool heed_limits = limits == LimitUse::Heeded;
   const PoolTemplate& owner = pools_[pool];
@@ -111,8 +111,7 @@ bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& ca
   return true;
 }
 
-std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidate& candidate,
-                                              PodId pod) {
+std::optional<ClaimDraft> ClaimBuilder::start(PoolId pool, const Candidate& candidate, PodId pod) {
   auto claim = draft(pool, candidate, LimitUse::Ignored);
   if (!claim || claim->reserved || claim->min_values_relaxed) {
     return std::nullopt;
@@ -239,7 +238,7 @@ bool ClaimBuilder::has_choice(const ClaimDraft& claim, const ClaimShape& shape, 
          satisfies_min_values(shape.requirements, *pool.table, all);
 }
 
-void ClaimBuilder::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+void ClaimBuilder::drop_rows_with_daemon_port_conflicts(RowSet& rows, PoolId pool,
                                                         const HostPorts& ports) const {
   if (ports.empty()) {
     return;
@@ -262,7 +261,7 @@ bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Candida
   auto& by_rung = own_price_levels_[key];
   by_rung.resize(candidate.constraint.ladder.size(), -1);
   double& own = by_rung[candidate.rung_index()];
-  for (std::uint32_t pool = 0; own < 0 && pool < pools_.size(); ++pool) {
+  for (PoolId pool; own < 0 && pool < pools_.end_id(); ++pool) {
     if (const auto alone = draft(pool, candidate, LimitUse::Ignored)) {
       own = alone->reserved ? kNotSold : price_level(*alone);
     }
@@ -272,7 +271,7 @@ bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Candida
 }
 
 double ClaimBuilder::price_of_new(const Candidate& candidate) {
-  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+  for (PoolId pool; pool < pools_.end_id(); ++pool) {
     if (const auto claim = draft(pool, candidate, LimitUse::Heeded)) {
       const auto cheapest = cheapest_row(pools_[pool], shapes_[claim->shape], *claim);
       return cheapest ? cheapest->price : kNotSold;

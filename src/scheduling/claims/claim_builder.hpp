@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -28,12 +27,12 @@ class ClaimBuilder {
                bool keep_price_levels);
 
   const PodClasses& pods() const { return pods_; }
-  std::span<const PoolTemplate> pools() const { return pools_; }
+  const ById<PoolId, PoolTemplate>& pools() const { return pools_; }
   const ClaimShapes& shapes() const { return shapes_; }
   ClaimShapes& shapes() { return shapes_; }
   // What may still be bought.
-  const Limits& limits(std::uint32_t pool) const { return limits_[pool]; }
-  Limits& limits(std::uint32_t pool) { return limits_[pool]; }
+  const Limits& limits(PoolId pool) const { return limits_[pool]; }
+  Limits& limits(PoolId pool) { return limits_[pool]; }
   Reservations& reservations() { return reservations_; }
   bool keeps_price_levels() const { return keep_price_levels_; }
   void forget_price_levels() { keep_price_levels_ = false; }
@@ -43,10 +42,10 @@ class ClaimBuilder {
 
   // A claim of the pool that can hold the pod, which is still to be added; nullopt when the pool
   // has none.
-  std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, LimitUse limits);
+  std::optional<ClaimDraft> draft(PoolId pool, const Candidate& candidate, LimitUse limits);
   // A claim for the pod alone, whatever the limits. nullopt when there is none or it would take a
   // reservation or break minValues.
-  std::optional<ClaimDraft> start(std::uint32_t pool, const Candidate& candidate, PodId pod);
+  std::optional<ClaimDraft> start(PoolId pool, const Candidate& candidate, PodId pod);
   void add_pod(ClaimDraft& claim, const Candidate& candidate, PodId pod);
   // Adds the pod if it may share the claim's node and some instance type holds them all.
   bool join(ClaimDraft& claim, const Candidate& candidate, PodId pod);
@@ -78,7 +77,7 @@ class ClaimBuilder {
                   const Amounts& requests) const;
   // Rows that are left when the claim takes the shape; false when it would lose its reservation.
   bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
-  void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+  void drop_rows_with_daemon_port_conflicts(RowSet& rows, PoolId pool,
                                             const HostPorts& ports) const;
   // The claim's pods would pay more for their room.
   bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
@@ -89,11 +88,11 @@ class ClaimBuilder {
 
   const Problem& problem_;
   const PodClasses& pods_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   const TopologyCounts& counts_;
   ClaimShapes shapes_;
   Reservations reservations_;
-  std::vector<Limits> limits_;  // by pool
+  ById<PoolId, Limits> limits_;
   PriceLevels price_levels_;
   bool keep_price_levels_;
   std::vector<std::vector<double>> own_price_levels_;  // by class and rung; negative: not known

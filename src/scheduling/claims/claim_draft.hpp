@@ -15,7 +15,7 @@
 namespace millwright::scheduling {
 
 struct ClaimDraft {
-  std::uint32_t pool = 0;
+  PoolId pool;
   ShapeId shape;
   RowSet rows;                            // instance types that can hold it
   RowSet charged;                         // those its pool's limits were charged for

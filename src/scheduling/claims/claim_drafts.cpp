@@ -26,7 +26,7 @@ bool ClaimDrafts::join(ClaimId claim, const Candidate& candidate, PodId pod) {
 }
 
 std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, PodId pod) {
-  for (std::uint32_t pool = 0; pool < builder_.pools().size(); ++pool) {
+  for (PoolId pool; pool < builder_.pools().end_id(); ++pool) {
     auto claim = builder_.draft(pool, candidate, LimitUse::Heeded);
     if (!claim) {
       continue;
@@ -52,7 +52,7 @@ std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, PodId pod) 
   return std::nullopt;
 }
 
-bool ClaimDrafts::tighten(std::uint32_t pool) {
+bool ClaimDrafts::tighten(PoolId pool) {
   bool freed = false;
   Limits& limits = builder_.limits(pool);
   for (ClaimDraft& claim : claims_) {
@@ -142,7 +142,7 @@ bool ClaimDrafts::charge_all(Limits& limits, std::vector<ClaimDraft>& claims, bo
   return true;
 }
 
-bool ClaimDrafts::adopt(std::uint32_t pool, std::vector<ClaimDraft> claims) {
+bool ClaimDrafts::adopt(PoolId pool, std::vector<ClaimDraft> claims) {
   if (Limits& limits = builder_.limits(pool); limits.limited()) {
     Limits before = limits;
     for (const ClaimDraft& claim : claims_) {

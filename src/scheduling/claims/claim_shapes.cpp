@@ -14,8 +14,8 @@ constexpr double kNoPrice = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
-  for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
+ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools) : pools_(pools) {
+  for (PoolId pool; pool < pools.end_id(); ++pool) {
     empty_.push_back(of(pool, pools[pool].requirements));
   }
 }
@@ -36,8 +36,8 @@ ShapeId ClaimShapes::joined(ShapeId shape, std::uint32_t id, const Requirements&
   return result;
 }
 
-ShapeId ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
-  std::string signature = std::to_string(pool) + "\n";
+ShapeId ClaimShapes::of(PoolId pool, Requirements requirements) {
+  std::string signature = std::to_string(pool.index()) + "\n";
   append_signature(signature, requirements);
   const auto [found, added] = by_signature_.try_emplace(std::move(signature), shapes_.end_id());
   if (!added) {

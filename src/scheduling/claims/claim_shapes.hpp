@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,7 +16,7 @@
 namespace millwright::scheduling {
 
 struct ClaimShape {
-  std::uint32_t pool = 0;
+  PoolId pool;
   Requirements requirements;
   RowSet admitted;                      // rows of the pool that meet the requirements
   RowSet offered;                       // those with an available offering, reserved ones apart
@@ -30,11 +29,11 @@ struct ClaimShape {
 
 class ClaimShapes {
  public:
-  explicit ClaimShapes(std::span<const PoolTemplate> pools);
+  explicit ClaimShapes(const ById<PoolId, PoolTemplate>& pools);
 
   const ClaimShape& operator[](ShapeId shape) const { return shapes_[shape]; }
   // The shape of a claim of the pool without pods.
-  ShapeId empty_claim(std::uint32_t pool) const { return empty_[pool]; }
+  ShapeId empty_claim(PoolId pool) const { return empty_[pool]; }
   // After requirements are added; ShapeId::none() when they cannot be. The id stands for the
   // requirements: a rung's or a narrowing's.
   ShapeId joined(ShapeId shape, std::uint32_t id, const Requirements& requirements);
@@ -42,16 +41,16 @@ class ClaimShapes {
     return joined(shape, rung.id, rung.requirements);
   }
   // The shape of these requirements.
-  ShapeId of(std::uint32_t pool, Requirements requirements);
+  ShapeId of(PoolId pool, Requirements requirements);
   // Rows on offer that none other beats in what every resource costs. As much of one of them as a
   // claim fills costs less than as much of any other row.
   const std::vector<std::uint32_t>& bargains(ShapeId shape);
 
  private:
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   ById<ShapeId, ClaimShape> shapes_;
   ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;
-  std::vector<ShapeId> empty_;
+  ById<PoolId, ShapeId> empty_;
   std::map<std::string, ShapeId> by_signature_;
   std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id
 };

@@ -159,7 +159,7 @@ class PoolInspector {
 
   // The limits that would have to be raised for the type that needs the least.
   void look_at_limits() {
-    const Limits& limits = in_.packing.drafts().builder().limits(in_.pool_index);
+    const Limits& limits = in_.packing.drafts().builder().limits(in_.pool_id);
     std::optional<std::vector<Limits::Shortage>> least;
     double least_excess = std::numeric_limits<double>::infinity();
     rows_.for_each([&](std::size_t row) {

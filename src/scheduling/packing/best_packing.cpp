@@ -25,7 +25,7 @@ struct Quality {
   friend auto operator<=>(const Quality&, const Quality&) = default;
 };
 
-Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pools) {
+Quality quality_of(const Packing& packing, const ById<PoolId, PoolTemplate>& pools) {
   Quality quality{.claims = packing.drafts().claims().size()};
   for (const Outcome& outcome : packing.outcomes()) {
     quality.refused += outcome.kind == Outcome::Kind::Refused ? 1 : 0;

@@ -179,7 +179,7 @@ std::uint32_t Packing::rank(ClaimId claim) const {
 
 bool Packing::relieve_limits() {
   std::vector<bool> looked_at(pods_.classes.size(), false);
-  std::vector<bool> wanted(pools_.size(), false);
+  ById<PoolId, bool> wanted(pools_.size(), false);
   for (const PodId pod : waiting_) {
     const std::uint32_t class_index = pods_.pods[pod].pod_class;
     if (looked_at[class_index]) {
@@ -188,7 +188,7 @@ bool Packing::relieve_limits() {
     looked_at[class_index] = true;
     const PodClass& pod_class = pods_.classes[class_index];
     const Constraint& constraint = pods_.constraints[pod_class.constraint];
-    for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    for (PoolId pool; pool < pools_.end_id(); ++pool) {
       for (const Rung& rung : constraint.ladder) {
         if (!wanted[pool] && drafts_.builder().limits(pool).limited() &&
             drafts_.builder().draft(pool, {pod_class, constraint, rung}, LimitUse::Ignored)) {
@@ -198,7 +198,7 @@ bool Packing::relieve_limits() {
     }
   }
   bool freed = false;
-  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+  for (PoolId pool; pool < pools_.end_id(); ++pool) {
     freed = (wanted[pool] && drafts_.tighten(pool)) || freed;
   }
   if (freed) {

@@ -81,7 +81,7 @@ class Packing {
   void recount();
 
   const PodClasses& pods_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   const std::vector<std::pair<PodId, NodeId>>& promises_;
   Strategy strategy_;
   TopologyCounts counts_;

@@ -277,7 +277,7 @@ class NodeFilling {
   const PodClasses& pods_;
   const ExistingNodes& nodes_;
   Packing& packing_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   PodLots lots_;
   ById<PodId, bool> movable_;
   ById<PodId, LotId> lot_of_;

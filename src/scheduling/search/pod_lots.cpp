@@ -108,7 +108,7 @@ void PodLots::revalue(const ById<LotId, double>& paid) {
   }
 }
 
-void PodLots::sort(std::span<const PoolTemplate> pools) {
+void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
   demand_.assign(pods_.columns.size(), 0);
   std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <vector>
 
@@ -43,7 +42,7 @@ class PodLots {
   // then.
   bool take(const ClaimDraft& claim);
   // Makes the lots, the dearest first. Called once, after all claims are taken.
-  void sort(std::span<const PoolTemplate> pools);
+  void sort(const ById<PoolId, PoolTemplate>& pools);
 
   // Raises the value of pods that paid more than they are worth, so that they are placed with
   // greater care the next time. `paid`: price over value, added up over its pods.
@@ -81,7 +80,7 @@ class PodLots {
   std::size_t left_ = 0;
   double value_left_ = 0;
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left
-  std::uint32_t pool_ = 0;
+  PoolId pool_;
   // Items by class, rung, domains and shape of the claim that the pods come from.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ShapeId>, std::uint32_t> known_;
   std::map<ShapeId, std::vector<double>> prices_;

@@ -39,6 +39,7 @@ using TopologyGroupId = Id<struct TopologyGroupTag>;  // TopologyGroups::groups(
 using KeyId = Id<struct KeyTag>;                      // TopologyGroups::keys(), Topology::keys()
 using ShapeId = Id<struct ShapeTag>;                  // ClaimShapes
 using LotId = Id<struct LotTag>;                      // PodLots::lots()
+using PoolId = Id<struct PoolTag>;                    // CompiledProblem::pools
 
 // A vector with one element per id.
 template <class Key, class T>

@@ -167,7 +167,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   return planned;
 }
 
-const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(std::uint32_t pool) {
+const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(PoolId pool) {
   const TypeTable& table = *pools_[pool].table;
   std::vector<std::uint32_t>& rows = rows_by_name_[&table];
   if (rows.empty()) {
