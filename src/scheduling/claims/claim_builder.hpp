@@ -8,7 +8,7 @@
 #include "scheduling/claims/price_levels.hpp"
 #include "scheduling/claims/reservations.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/topology_counts.hpp"
 
 #include <cstdint>
@@ -42,19 +42,19 @@ class ClaimBuilder {
 
   // A claim of the pool that can hold the pod, which is still to be added; nullopt when the pool
   // has none.
-  std::optional<ClaimDraft> draft(PoolId pool, const Candidate& candidate, LimitUse limits);
+  std::optional<ClaimDraft> draft(PoolId pool, const Applicant& applicant, LimitUse limits);
   // A claim for the pod alone, whatever the limits. nullopt when there is none or it would take a
   // reservation or break minValues.
-  std::optional<ClaimDraft> start(PoolId pool, const Candidate& candidate, PodId pod);
-  void add_pod(ClaimDraft& claim, const Candidate& candidate, PodId pod);
+  std::optional<ClaimDraft> start(PoolId pool, const Applicant& applicant, PodId pod);
+  void add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod);
   // Adds the pod if it may share the claim's node and some instance type holds them all.
-  bool join(ClaimDraft& claim, const Candidate& candidate, PodId pod);
+  bool join(ClaimDraft& claim, const Applicant& applicant, PodId pod);
   // Whether groups by hostname let the pod share the claim's node.
-  bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
-  // The shape after the candidate joins; ShapeId::none() when it cannot.
-  ShapeId joined_shape(ShapeId shape, const Candidate& candidate);
-  // What the cheapest new claim for the candidate would cost; infinity when there is none.
-  double price_of_new(const Candidate& candidate);
+  bool admits_host(const ClaimDraft& claim, const Applicant& applicant) const;
+  // The shape after the applicant joins; ShapeId::none() when it cannot.
+  ShapeId joined_shape(ShapeId shape, const Applicant& applicant);
+  // What the cheapest new claim for the applicant would cost; infinity when there is none.
+  double price_of_new(const Applicant& applicant);
 
   // The shape and rows of a claim once requirements are added that hold for all its pods.
   struct Narrower {
@@ -70,7 +70,7 @@ class ClaimBuilder {
 
  private:
   // Gives the claim those of the rows that hold the pod; false when they leave too little choice.
-  bool take_rows(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
+  bool take_rows(ClaimDraft& claim, RowSet rows, const Applicant& applicant);
   // On a reservation all types count that might have been bought instead, as in Karpenter: it is
   // certain whatever there is to choose from.
   bool has_choice(const ClaimDraft& claim, const ClaimShape& shape, const RowSet& rows,
@@ -83,7 +83,7 @@ class ClaimBuilder {
   bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
                           const RowSet& rows) const;
   // The pod would pay more for its room than on a claim of its own.
-  bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
+  bool is_dearer_than_its_own(const ClaimDraft& claim, const Applicant& applicant);
   std::vector<std::uint32_t> reserved_by_price(const ClaimShape& shape) const;
 
   const Problem& problem_;

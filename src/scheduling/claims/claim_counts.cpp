@@ -127,7 +127,7 @@ void ClaimCounts::recount() {
     const ClaimDraft copy = claim;
     claim.narrowings.clear();
     for (std::size_t i = 0; i < copy.pods.size(); ++i) {
-      const Candidate member = member_of(copy, i, builder_.pods());
+      const Applicant member = member_of(copy, i, builder_.pods());
       claims_[index].narrowings.push_back(member.narrowed);
       add_to_tally(claims_[index], member, counts_.topology().groups());
       count(index, member.constraint);

@@ -83,15 +83,15 @@ bool ClaimDomains::counts_alike(const ClaimDraft& before, const ClaimDraft& afte
   });
 }
 
-bool ClaimDomains::freeze(const ClaimDraft& claim, Candidate& candidate) {
-  const auto& keys = candidate.constraint.keys;
+bool ClaimDomains::freeze(const ClaimDraft& claim, Applicant& applicant) {
+  const auto& keys = applicant.constraint.keys;
   const auto open = [&](KeyId key) { return of(claim.shape, key) < 0; };
   if (std::any_of(keys.begin(), keys.end(), open)) {
     return false;
   }
-  candidate.narrowed = {};
+  applicant.narrowed = {};
   if (keys.size() == 1) {
-    candidate.narrowed.chosen = &narrowings_.one(keys[0], of(claim.shape, keys[0]));
+    applicant.narrowed.chosen = &narrowings_.one(keys[0], of(claim.shape, keys[0]));
     return true;
   }
   std::vector<Narrowing::Part> parts;
@@ -100,7 +100,7 @@ bool ClaimDomains::freeze(const ClaimDraft& claim, Candidate& candidate) {
     parts.back().domains.insert(static_cast<std::size_t>(of(claim.shape, key)));
   }
   if (!parts.empty()) {
-    candidate.narrowed.chosen = &narrowings_.of(parts);
+    applicant.narrowed.chosen = &narrowings_.of(parts);
   }
   return true;
 }

@@ -30,9 +30,9 @@ class ClaimDomains {
   const Narrowing& narrowing(KeyId key, std::int32_t domain) {
     return narrowings_.one(key, domain);
   }
-  // Narrows the candidate to the domains of the claim that it is on. False when one of those is
+  // Narrows the applicant to the domains of the claim that it is on. False when one of those is
   // still open.
-  bool freeze(const ClaimDraft& claim, Candidate& candidate);
+  bool freeze(const ClaimDraft& claim, Applicant& applicant);
   // Moving the pod there changes no count that anybody was placed by.
   bool may_move(const ClaimDraft& from, const ClaimDraft& to, const Constraint& constraint);
   // Ties `part`, some pods of `whole`, to the domains where those were counted. False when it

@@ -4,7 +4,7 @@
 
 #include "scheduling/claims/claim_shapes.hpp"
 #include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/host_tally.hpp"
 
 #include <cstddef>
@@ -36,9 +36,9 @@ struct ClaimDraft {
 };
 
 // The claim's i-th pod as it came.
-Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);
-// Enters what the candidate, one of the claim's pods, is to groups by hostname.
-void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
+Applicant member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);
+// Enters what the applicant, one of the claim's pods, is to groups by hostname.
+void add_to_tally(ClaimDraft& claim, const Applicant& applicant,
                   const ById<TopologyGroupId, TopologyGroup>& groups);
 
 // The row of a claim that costs least, and that price.

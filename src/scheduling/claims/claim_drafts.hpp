@@ -34,9 +34,9 @@ class ClaimDrafts {
   ClaimBuilder& builder() { return builder_; }
   ClaimDomains& domains() { return domains_; }
 
-  bool join(ClaimId claim, const Candidate& candidate, PodId pod);
+  bool join(ClaimId claim, const Applicant& applicant, PodId pod);
   // A new claim in the first pool that takes the pod.
-  std::optional<ClaimId> open(const Candidate& candidate, PodId pod);
+  std::optional<ClaimId> open(const Applicant& applicant, PodId pod);
   // See ClaimCounts.
   void choose_domains(TopologyGroupId group, const Requirements& wanted) {
     claim_counts_.choose_domains(group, wanted);

@@ -120,11 +120,11 @@ class PoolInspector {
   }
 
   void look_at_topology() {
-    const Candidate candidate{in_.pod_class, constraint_, rung_};
+    const Applicant applicant{in_.pod_class, constraint_, rung_};
     const auto reaches = [this](const Requirements& domains) {
       return rows_.intersects(terms_.on_sale_in(domains));
     };
-    auto topology = topology_obstacles(in_.packing, candidate, reaches);
+    auto topology = topology_obstacles(in_.packing, applicant, reaches);
     for (auto& obstacle : topology.obstacles) {
       add(Stage::Topology, std::move(obstacle.reason), std::move(obstacle.remedy));
     }

@@ -31,11 +31,11 @@ std::string selector_text(const TopologyGroup& group) {
 
 class TopologyInspector {
  public:
-  TopologyInspector(const Packing& packing, const Candidate& candidate, const Reaches& reaches)
+  TopologyInspector(const Packing& packing, const Applicant& applicant, const Reaches& reaches)
       : packing_(packing),
         counts_(packing.counts()),
         topology_(packing.counts().topology()),
-        candidate_(candidate),
+        applicant_(applicant),
         reaches_(reaches) {}
 
   TopologyFindings find() const {
@@ -46,7 +46,7 @@ class TopologyInspector {
         found.push_back(*std::move(obstacle));
       }
     };
-    for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
+    for (const Rung::Keyed& keyed : applicant_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
       if (reachable.empty() && packing_.choices().only_distance(keyed)) {
         continue;  // nodes without the label are apart from everything
@@ -63,9 +63,9 @@ class TopologyInspector {
       }
       open.add(Requirement::in(name(keyed.key), left));
     }
-    for (const TopologyGroupId id : candidate_.constraint.repelling) {
+    for (const TopologyGroupId id : applicant_.constraint.repelling) {
       // What it must itself keep apart from was said above.
-      const auto& own = candidate_.rung.groups;
+      const auto& own = applicant_.rung.groups;
       if (std::find(own.begin(), own.end(), id) == own.end()) {
         note(closed_by_others(id, open));
       }
@@ -73,7 +73,7 @@ class TopologyInspector {
     if (found.empty()) {
       note(not_together(open));
     }
-    for (const TopologyGroupId id : candidate_.rung.on_host) {
+    for (const TopologyGroupId id : applicant_.rung.on_host) {
       note(missing_company(id));
     }
     // Groups are numbered in the order of the input, which must not show.
@@ -125,7 +125,7 @@ class TopologyInspector {
                                         const std::vector<std::int32_t>& reachable) const {
     std::vector<std::string> open;
     for (const std::int32_t domain : reachable) {
-      if (packing_.choices().allows(candidate_, keyed, domain)) {
+      if (packing_.choices().allows(applicant_, keyed, domain)) {
         open.push_back(domain_name(keyed.key, domain));
       }
     }
@@ -148,9 +148,9 @@ class TopologyInspector {
   std::optional<TopologyObstacle> group_obstacle(TopologyGroupId id,
                                                  const std::vector<std::int32_t>& reachable) const {
     const TopologyGroup& group = topology_.groups()[id];
-    const bool self = candidate_.constraint.counts_for(id);
+    const bool self = applicant_.constraint.counts_for(id);
     const bool first =
-        group.kind == TopologyKind::Affinity && packing_.choices().is_first(candidate_, id);
+        group.kind == TopologyKind::Affinity && packing_.choices().is_first(applicant_, id);
     if (std::any_of(reachable.begin(), reachable.end(),
                     [&](std::int32_t domain) { return counts_.allows(id, domain, self, first); })) {
       return std::nullopt;
@@ -243,7 +243,7 @@ class TopologyInspector {
 
   std::optional<TopologyObstacle> missing_company(TopologyGroupId id) const {
     const TopologyGroup& group = topology_.groups()[id];
-    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(candidate_, id)) {
+    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(applicant_, id)) {
       return std::nullopt;
     }
     const std::string text = "it must share a node with pods that match " + selector_text(group);
@@ -258,18 +258,18 @@ class TopologyInspector {
   const Packing& packing_;
   const TopologyCounts& counts_;
   const Topology& topology_;
-  const Candidate& candidate_;
+  const Applicant& applicant_;
   const Reaches& reaches_;
 };
 
 }  // namespace
 
-TopologyFindings topology_obstacles(const Packing& packing, const Candidate& candidate,
+TopologyFindings topology_obstacles(const Packing& packing, const Applicant& applicant,
                                     const Reaches& reaches) {
-  if (!candidate.constraint.has_topology()) {
+  if (!applicant.constraint.has_topology()) {
     return {};
   }
-  return TopologyInspector(packing, candidate, reaches).find();
+  return TopologyInspector(packing, applicant, reaches).find();
 }
 
 }  // namespace millwright::scheduling

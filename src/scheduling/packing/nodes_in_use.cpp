@@ -23,36 +23,36 @@ void NodesInUse::reset_counts() {
   }
 }
 
-bool NodesInUse::admits(NodeId node, const Candidate& candidate, PodId pod) {
-  return (!candidate.constraint.has_topology() || is_open(node, candidate)) &&
-         meets_rung(node, candidate) &&
-         uses_[node].ports.conflict(candidate.constraint.ports) == nullptr &&
+bool NodesInUse::admits(NodeId node, const Applicant& applicant, PodId pod) {
+  return (!applicant.constraint.has_topology() || is_open(node, applicant)) &&
+         meets_rung(node, applicant) &&
+         uses_[node].ports.conflict(applicant.constraint.ports) == nullptr &&
          uses_[node].volumes.fit(volumes_of(pod));
 }
 
-void NodesInUse::add(NodeId node, const Candidate& candidate, PodId pod) {
+void NodesInUse::add(NodeId node, const Applicant& applicant, PodId pod) {
   NodeUse& use = uses_[node];
   use.volumes.add(volumes_of(pod));
-  subtract_from(use.room, candidate.pod_class.requests);
-  use.ports.add(candidate.constraint.ports);
-  if (candidate.constraint.has_topology()) {
-    count(node, candidate.constraint);
+  subtract_from(use.room, applicant.pod_class.requests);
+  use.ports.add(applicant.constraint.ports);
+  if (applicant.constraint.has_topology()) {
+    count(node, applicant.constraint);
   }
 }
 
-bool NodesInUse::meets_rung(NodeId node, const Candidate& candidate) {
-  auto& by_node = meets_rung_[candidate.pod_class.constraint][candidate.rung_index()];
+bool NodesInUse::meets_rung(NodeId node, const Applicant& applicant) {
+  auto& by_node = meets_rung_[applicant.pod_class.constraint][applicant.rung_index()];
   if (by_node.empty()) {
     by_node.assign(uses_.size(), -1);
   }
   if (by_node[node] < 0) {
-    by_node[node] = nodes_.nodes()[node].admits(candidate.constraint, candidate.rung) ? 1 : 0;
+    by_node[node] = nodes_.nodes()[node].admits(applicant.constraint, applicant.rung) ? 1 : 0;
   }
   return by_node[node] == 1;
 }
 
-bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
-  for (const Narrowing* narrowing : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
+bool NodesInUse::is_open(NodeId node, const Applicant& applicant) const {
+  for (const Narrowing* narrowing : {applicant.narrowed.chosen, applicant.narrowed.closed}) {
     if (narrowing != nullptr &&
         !std::all_of(narrowing->parts.begin(), narrowing->parts.end(), [&](const auto& part) {
           return topology_.whatever_domain(part.key, node, [&](std::int32_t domain) {
@@ -62,7 +62,7 @@ bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
       return false;
     }
   }
-  return admits_host(uses_[node].hosts, candidate.constraint, candidate.rung, counts_);
+  return admits_host(uses_[node].hosts, applicant.constraint, applicant.rung, counts_);
 }
 
 bool NodesInUse::counts_for(NodeId node, TopologyGroupId group) {

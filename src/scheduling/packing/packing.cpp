@@ -93,9 +93,9 @@ bool Packing::keep_promise(PodId pod, NodeId node) {
   const PodClass& pod_class = pods_.class_of(pod);
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
   return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
-    const Candidate candidate{pod_class, constraint, rung};
-    return constraint.has_topology() ? topology_placer_.keep_promise(pod, candidate, node)
-                                     : placements_.place_on_node(pod, candidate, node);
+    const Applicant applicant{pod_class, constraint, rung};
+    return constraint.has_topology() ? topology_placer_.keep_promise(pod, applicant, node)
+                                     : placements_.place_on_node(pod, applicant, node);
   });
 }
 
@@ -132,10 +132,10 @@ bool Packing::place(PodId pod) {
       }
       continue;
     }
-    const Candidate candidate{pod_class, constraint, ladder[i]};
-    if (placements_.seek_node(pod, candidate, seekers[i]) ||
-        seek_claim(pod, candidate, seekers[i]) ||
-        placements_.open_claim(pod, candidate, seekers[i])) {
+    const Applicant applicant{pod_class, constraint, ladder[i]};
+    if (placements_.seek_node(pod, applicant, seekers[i]) ||
+        seek_claim(pod, applicant, seekers[i]) ||
+        placements_.open_claim(pod, applicant, seekers[i])) {
       return true;
     }
   }
@@ -143,7 +143,7 @@ bool Packing::place(PodId pod) {
   return false;
 }
 
-bool Packing::seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker) {
+bool Packing::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](ClaimId claim) {
     if (!drafts_.claims()[claim].full) {
@@ -163,7 +163,7 @@ bool Packing::seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker) 
       push(claim);
       continue;
     }
-    if (placements_.join(pod, candidate, claim)) {
+    if (placements_.join(pod, applicant, claim)) {
       push(claim);
       return true;
     }

@@ -72,7 +72,7 @@ class Packing {
   void place_as_told();
   void place_waiting();
   bool place(PodId pod);
-  bool seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
   std::uint32_t rank(ClaimId claim) const;
   // Another round may succeed where limits were charged for more than will be bought.
   bool relieve_limits();

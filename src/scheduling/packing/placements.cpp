@@ -10,38 +10,38 @@ Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, Claim
       outcomes_(compiled.pods.pods.size()),
       steps_(compiled.pods.pods.size(), 0) {}
 
-bool Placements::place_on_node(PodId pod, const Candidate& candidate, NodeId node) {
-  if (!nodes_.has_room(node, candidate) || !nodes_.admits(node, candidate, pod)) {
+bool Placements::place_on_node(PodId pod, const Applicant& applicant, NodeId node) {
+  if (!nodes_.has_room(node, applicant) || !nodes_.admits(node, applicant, pod)) {
     return false;
   }
-  nodes_.add(node, candidate, pod);
+  nodes_.add(node, applicant, pod);
   record(pod, Outcome::on(node));
   return true;
 }
 
-bool Placements::seek_node(PodId pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::seek_node(PodId pod, const Applicant& applicant, Seeker& seeker) {
   const NodeId end = nodes_.end_id();
   for (; seeker.next_node < end; ++seeker.next_node) {
-    if (place_on_node(pod, candidate, seeker.next_node)) {
+    if (place_on_node(pod, applicant, seeker.next_node)) {
       return true;
     }
   }
   return false;
 }
 
-bool Placements::join(PodId pod, const Candidate& candidate, ClaimId claim) {
-  if (!drafts_.join(claim, candidate, pod)) {
+bool Placements::join(PodId pod, const Applicant& applicant, ClaimId claim) {
+  if (!drafts_.join(claim, applicant, pod)) {
     return false;
   }
   joined(pod, claim);
   return true;
 }
 
-bool Placements::open_claim(PodId pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::open_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   if (seeker.cannot_open) {
     return false;
   }
-  const auto claim = drafts_.open(candidate, pod);
+  const auto claim = drafts_.open(applicant, pod);
   if (!claim) {
     seeker.cannot_open = true;
     return false;

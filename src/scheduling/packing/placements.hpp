@@ -7,7 +7,7 @@
 #include "scheduling/packing/claim_lists.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/values/ids.hpp"
 
 #include <cstdint>
@@ -57,11 +57,11 @@ class Placements {
 
   // Each is false, and nothing is changed, when the pod may not go there.
   //
-  bool place_on_node(PodId pod, const Candidate& candidate, NodeId node);
+  bool place_on_node(PodId pod, const Applicant& applicant, NodeId node);
   // On the first node that has not turned it away.
-  bool seek_node(PodId pod, const Candidate& candidate, Seeker& seeker);
-  bool join(PodId pod, const Candidate& candidate, ClaimId claim);
-  bool open_claim(PodId pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_node(PodId pod, const Applicant& applicant, Seeker& seeker);
+  bool join(PodId pod, const Applicant& applicant, ClaimId claim);
+  bool open_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
 
   // The pod has joined the claim in drafts().
   void joined(PodId pod, ClaimId claim) { record(pod, Outcome::on(claim)); }

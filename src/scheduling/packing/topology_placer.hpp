@@ -32,21 +32,21 @@ class TopologyPlacer {
   // On rungs of one step, which are equally good. `seekers`: of its class, by rung.
   bool place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
   // Places a pod on the node that it was promised, if no rule about other pods forbids it.
-  bool keep_promise(PodId pod, Candidate candidate, NodeId node);
+  bool keep_promise(PodId pod, Applicant applicant, NodeId node);
   // Claims or limits have changed in the pods' favour.
   void forget_claims();
 
  private:
   // One rung with the domains that it may go to, the best first.
   struct Attempt {
-    Candidate candidate;
+    Applicant applicant;
     Seeker* plain = nullptr;  // of the rung, where no domain is chosen
     std::vector<TopologyChoice> choices;
     std::optional<TopologyGroupId> company;  // the group by hostname that it must join
   };
-  Attempt attempt_on(const Candidate& candidate, Seeker& plain);
+  Attempt attempt_on(const Applicant& applicant, Seeker& plain);
   Seeker& seeker_of(const Attempt& attempt);
-  bool seek_claim(PodId pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
   bool open_cheapest(PodId pod, std::vector<Attempt>& attempts);
   bool join_company(PodId pod, Attempt& attempt);
 

@@ -37,8 +37,8 @@ class ClaimFilling {
 
  private:
   bool counts_as_before(const LotItem& item, const Bin& bin) const;
-  bool hosts_admit(const Bin& bin, const Candidate& candidate) const;
-  void note_spreading(Bin& bin, const Candidate& candidate) const;
+  bool hosts_admit(const Bin& bin, const Applicant& applicant) const;
+  void note_spreading(Bin& bin, const Applicant& applicant) const;
 
   PoolSearch search_;
 };

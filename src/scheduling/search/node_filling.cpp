@@ -218,7 +218,7 @@ class NodeFilling {
   }
 
   bool admits(NodeId node, const LotItem& item) const {
-    return nodes_.nodes()[node].admits(item.candidate.constraint, item.candidate.rung);
+    return nodes_.nodes()[node].admits(item.applicant.constraint, item.applicant.rung);
   }
 
   void list_nodes() {

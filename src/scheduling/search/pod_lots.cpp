@@ -11,27 +11,27 @@ bool PodLots::take(const ClaimDraft& claim) {
   if (claim.reserved || claim.keeps_together || claim.min_values_relaxed) {
     return false;
   }
-  std::vector<Candidate> moving;
+  std::vector<Applicant> moving;
   moving.reserve(claim.pods.size());
   for (std::size_t i = 0; i < claim.pods.size(); ++i) {
-    Candidate candidate = member_of(claim, i, pods_);
-    if (candidate.constraint.has_topology() && !drafts_.domains().freeze(claim, candidate)) {
+    Applicant applicant = member_of(claim, i, pods_);
+    if (applicant.constraint.has_topology() && !drafts_.domains().freeze(claim, applicant)) {
       return false;
     }
-    moving.push_back(candidate);
+    moving.push_back(applicant);
   }
   pool_ = claim.pool;
   left_ += moving.size();
   for (std::size_t i = moving.size(); i-- > 0;) {
-    const Candidate& candidate = moving[i];
-    const Narrowing* domains = candidate.narrowed.chosen;
+    const Applicant& applicant = moving[i];
+    const Narrowing* domains = applicant.narrowed.chosen;
     const auto [found, added] =
-        known_.try_emplace({static_cast<std::uint32_t>(&candidate.pod_class - pods_.classes.data()),
+        known_.try_emplace({static_cast<std::uint32_t>(&applicant.pod_class - pods_.classes.data()),
                             claim.rungs[i], domains == nullptr ? 0 : domains->id,
-                            candidate.constraint.counted.empty() ? ShapeId::none() : claim.shape},
+                            applicant.constraint.counted.empty() ? ShapeId::none() : claim.shape},
                            static_cast<std::uint32_t>(items_.size()));
     if (added) {
-      items_.push_back({candidate, claim.shape, {}, {}});
+      items_.push_back({applicant, claim.shape, {}, {}});
       note_exclusive(items_.back());
     }
     items_[found->second].pods.push_back(claim.pods[i]);
@@ -40,9 +40,9 @@ bool PodLots::take(const ClaimDraft& claim) {
 }
 
 void PodLots::note_exclusive(LotItem& item) const {
-  for (const TopologyGroupId id : item.candidate.rung.on_host) {
+  for (const TopologyGroupId id : item.applicant.rung.on_host) {
     if (topology_.groups()[id].kind != TopologyKind::Affinity &&
-        item.candidate.constraint.counts_for(id)) {
+        item.applicant.constraint.counts_for(id)) {
       item.apart.push_back(id);
     }
   }
@@ -113,9 +113,9 @@ void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
   std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {
     const LotItem& item = items_[i];
-    const Amounts& requests = item.candidate.pod_class.requests;
+    const Amounts& requests = item.applicant.pod_class.requests;
     const ShapeId shape =
-        drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.candidate);
+        drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.applicant);
     Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
     lot.exclusive = !item.apart.empty();
     if (lot.items.empty()) {

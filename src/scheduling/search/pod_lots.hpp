@@ -15,7 +15,7 @@ namespace millwright::scheduling {
 
 // Pods of one class that came on one rung and stay in the same domains.
 struct LotItem {
-  Candidate candidate;
+  Applicant applicant;
   ShapeId from;             // the shape of a claim that they were on
   std::vector<PodId> pods;  // the last one goes first
   // Groups by hostname that limit how many of these pods share a node.
