@@ -27,8 +27,8 @@ struct Quality {
 
 Quality quality_of(const Packing& packing, const ById<PoolId, PoolTemplate>& pools) {
   Quality quality{.claims = packing.drafts().claims().size()};
-  for (const Outcome& outcome : packing.outcomes()) {
-    quality.refused += outcome.kind == Outcome::Kind::Refused ? 1 : 0;
+  for (const PodPlace& place : packing.places()) {
+    quality.refused += place.kind == PodPlace::Kind::None ? 1 : 0;
   }
   for (const ClaimDraft& claim : packing.drafts().claims()) {
     const auto cheapest =
@@ -42,8 +42,7 @@ Quality quality_of(const Packing& packing, const ById<PoolId, PoolTemplate>& poo
 std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClasses& pods) {
   std::vector<std::size_t> refused(pods.classes.size(), 0);
   for (PodId pod; pod < pods.pods.end_id(); ++pod) {
-    refused[pods.pods[pod].pod_class] +=
-        packing.outcomes()[pod].kind == Outcome::Kind::Refused ? 1 : 0;
+    refused[pods.pods[pod].pod_class] += packing.places()[pod].kind == PodPlace::Kind::None ? 1 : 0;
   }
   return refused;
 }
@@ -116,10 +115,9 @@ class BestPacking {
       Way way = best_.way;
       auto& order =
           refused_first_.emplace_back(way.strategy.order.begin(), way.strategy.order.end());
-      const auto& outcomes = best_.packing->outcomes();
-      std::stable_partition(order.begin(), order.end(), [&](PodId pod) {
-        return outcomes[pod].kind == Outcome::Kind::Refused;
-      });
+      const auto& places = best_.packing->places();
+      std::stable_partition(order.begin(), order.end(),
+                            [&](PodId pod) { return places[pod].kind == PodPlace::Kind::None; });
       way.strategy.order = order;
       attempt(way);
     }

@@ -213,9 +213,9 @@ void Packing::recount() {
   }
   counts_.reset();
   nodes_.reset_counts();
-  for (PodId pod; pod < outcomes().end_id(); ++pod) {
-    if (outcomes()[pod].kind == Outcome::Kind::Node) {
-      nodes_.count(outcomes()[pod].node(), pods_.constraint_of(pod));
+  for (PodId pod; pod < places().end_id(); ++pod) {
+    if (places()[pod].kind == PodPlace::Kind::Node) {
+      nodes_.count(places()[pod].node(), pods_.constraint_of(pod));
     }
   }
   drafts_.recount();

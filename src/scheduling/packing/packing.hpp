@@ -40,11 +40,11 @@ class Packing {
   Packing& operator=(const Packing&) = delete;
 
   void run();
-  // Claims were changed in drafts(). Outcomes follow, and pods that had to wait are tried again:
+  // Claims were changed in drafts(). Places follow, and pods that had to wait are tried again:
   // limits may have room for them now.
   void claims_changed();
 
-  const ById<PodId, Outcome>& outcomes() const { return placements_.outcomes(); }
+  const ById<PodId, PodPlace>& places() const { return placements_.places(); }
   const ById<PodId, std::uint32_t>& steps() const { return placements_.steps(); }
   const ClaimDrafts& drafts() const { return drafts_; }
   ClaimDrafts& drafts() { return drafts_; }

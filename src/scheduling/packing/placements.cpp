@@ -7,7 +7,7 @@ Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, Claim
     : nodes_(nodes),
       drafts_(drafts),
       open_claims_(drafts, fewest_pods_first),
-      outcomes_(compiled.pods.pods.size()),
+      places_(compiled.pods.pods.size()),
       steps_(compiled.pods.pods.size(), 0) {}
 
 bool Placements::place_on_node(PodId pod, const Applicant& applicant, NodeId node) {
@@ -15,7 +15,7 @@ bool Placements::place_on_node(PodId pod, const Applicant& applicant, NodeId nod
     return false;
   }
   nodes_.add(node, applicant, pod);
-  record(pod, Outcome::on(node));
+  record(pod, PodPlace::on(node));
   return true;
 }
 
@@ -53,16 +53,16 @@ bool Placements::open_claim(PodId pod, const Applicant& applicant, Seeker& seeke
 void Placements::note_claims() {
   for (ClaimId claim; claim < drafts_.claims().end_id(); ++claim) {
     for (const PodId pod : drafts_.claims()[claim].pods) {
-      outcomes_[pod] = Outcome::on(claim);
+      places_[pod] = PodPlace::on(claim);
     }
   }
 }
 
-void Placements::record(PodId pod, Outcome outcome) {
-  outcomes_[pod] = outcome;
+void Placements::record(PodId pod, PodPlace place) {
+  places_[pod] = place;
   steps_[pod] = ++next_step_;
-  if (outcome.kind == Outcome::Kind::Claim) {
-    open_claims_.note_pod(outcome.claim());
+  if (place.kind == PodPlace::Kind::Claim) {
+    open_claims_.note_pod(place.claim());
   }
 }
 

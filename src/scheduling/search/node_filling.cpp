@@ -71,11 +71,11 @@ class NodeFilling {
     for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
       const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
       const Constraint& constraint = pods_.constraints[pod_class.constraint];
-      const Outcome outcome = packing_.outcomes()[pod];
-      movable_[pod] = outcome.kind != Outcome::Kind::Refused && !promised[pod] &&
+      const PodPlace place = packing_.places()[pod];
+      movable_[pod] = place.kind != PodPlace::Kind::None && !promised[pod] &&
                       constraint.ladder.size() == 1 && !constraint.has_topology();
-      if (!movable_[pod] && outcome.kind == Outcome::Kind::Node) {
-        subtract_from(room_[outcome.node()], pod_class.requests);
+      if (!movable_[pod] && place.kind == PodPlace::Kind::Node) {
+        subtract_from(room_[place.node()], pod_class.requests);
       }
     }
   }
@@ -119,8 +119,8 @@ class NodeFilling {
     }
     ById<NodeId, std::vector<PodId>> on_node(room_.size());
     for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
-      if (packing_.outcomes()[pod].kind == Outcome::Kind::Node) {
-        on_node[packing_.outcomes()[pod].node()].push_back(pod);
+      if (packing_.places()[pod].kind == PodPlace::Kind::Node) {
+        on_node[packing_.places()[pod].node()].push_back(pod);
       }
     }
     for (std::size_t machine = 0; machine < machines_.size(); ++machine) {

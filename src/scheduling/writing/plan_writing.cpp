@@ -71,14 +71,14 @@ Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
   const ById<ClaimId, WrittenClaim> claims = write_claims(compiled, packing.drafts(), plan);
   Refusals refusals(compiled, packing);
   for (PodId pod; pod < compiled.pods.pods.end_id(); ++pod) {
-    const Outcome outcome = packing.outcomes()[pod];
+    const PodPlace place = packing.places()[pod];
     const std::string& uid = compiled.pods.pods[pod].pod->meta.uid;
     const std::uint32_t step = packing.steps()[pod];
-    if (outcome.kind == Outcome::Kind::Node) {
-      plan.placements.push_back({uid, compiled.nodes.nodes()[outcome.node()].record->name(), step});
-    } else if (outcome.kind == Outcome::Kind::Refused) {
+    if (place.kind == PodPlace::Kind::Node) {
+      plan.placements.push_back({uid, compiled.nodes.nodes()[place.node()].record->name(), step});
+    } else if (place.kind == PodPlace::Kind::None) {
       plan.refusals.push_back(refusals.of(pod));
-    } else if (const WrittenClaim& claim = claims[outcome.claim()]; claim.index) {
+    } else if (const WrittenClaim& claim = claims[place.claim()]; claim.index) {
       plan.placements.push_back({uid, *claim.index, step});
     } else {
       plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy});

@@ -119,12 +119,12 @@ std::string fault_in(SearchWorld& world, NodeValues by) {
   for (NodeId node; node < compiled.nodes.nodes().end_id(); ++node) {
     room[node] = compiled.nodes.nodes()[node].room;
   }
-  const auto& outcomes = world.packing().outcomes();
-  for (PodId pod; pod < outcomes.end_id(); ++pod) {
+  const auto& places = world.packing().places();
+  for (PodId pod; pod < places.end_id(); ++pod) {
     const bool stays = promised.contains(pod) || constraint_of(pod).ladder.size() != 1 ||
                        constraint_of(pod).has_topology();
-    if (stays && outcomes[pod].kind == Outcome::Kind::Node) {
-      subtract_from(room[outcomes[pod].node()], requests_of(pod));
+    if (stays && places[pod].kind == PodPlace::Kind::Node) {
+      subtract_from(room[places[pod].node()], requests_of(pod));
     }
   }
   std::set<PodId> seen;
@@ -133,7 +133,7 @@ std::string fault_in(SearchWorld& world, NodeValues by) {
     if (!seen.insert(pod).second) {
       return name + " is placed twice";
     }
-    if (promised.contains(pod) || outcomes[pod].kind == Outcome::Kind::Refused) {
+    if (promised.contains(pod) || places[pod].kind == PodPlace::Kind::None) {
       return name + " is not to be placed";
     }
     if (!compiled.nodes.nodes()[node].admits(constraint_of(pod),
