@@ -139,8 +139,8 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                   [](const Constraint& constraint) { return !constraint.ports.empty(); })) {
     take_ports();
   }
-  if (pods.volumes.size() > 1 && problem.surroundings) {
-    take_volumes(*problem.surroundings);
+  if (pods.volumes.size() > 1 && problem.cluster) {
+    take_volumes(*problem.cluster);
   }
   apply_kept_room(problem);
 }
@@ -204,10 +204,10 @@ void ExistingNodes::take_ports() {
   }
 }
 
-void ExistingNodes::take_volumes(const Snapshot& surroundings) {
-  const Volumes volumes(&surroundings);
+void ExistingNodes::take_volumes(const Snapshot& cluster) {
+  const Volumes volumes(&cluster);
   std::map<std::string_view, const model::CSINode*> by_name;
-  for (const auto& csi_node : surroundings.csi_nodes) {
+  for (const auto& csi_node : cluster.csi_nodes) {
     by_name.emplace(csi_node->meta.name, csi_node.get());
   }
   for (ExistingNode& node : nodes_) {

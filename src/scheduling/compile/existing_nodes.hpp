@@ -60,7 +60,7 @@ class ExistingNodes {
   ExistingNode compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
                        std::span<const DaemonPod> daemons) const;
   void take_ports();
-  void take_volumes(const Snapshot& surroundings);
+  void take_volumes(const Snapshot& cluster);
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;

@@ -48,10 +48,7 @@ struct Circumstances {
 class Classifier {
  public:
   Classifier(const Problem& problem, const std::vector<DaemonPod>& daemons)
-      : problem_(problem),
-        daemons_(daemons),
-        roles_(problem),
-        volumes_(problem.surroundings.get()) {
+      : problem_(problem), daemons_(daemons), roles_(problem), volumes_(problem.cluster.get()) {
     result_.soft_taints = has_soft_taints(problem);
   }
 

@@ -166,8 +166,8 @@ bool has_topology(const model::PodSpec& spec) {
 }
 
 const std::vector<NodeRecordPtr>& counted_nodes(const Problem& problem) {
-  return problem.surroundings && !problem.surroundings->nodes.empty() ? problem.surroundings->nodes
-                                                                      : problem.nodes;
+  return problem.cluster && !problem.cluster->nodes.empty() ? problem.cluster->nodes
+                                                            : problem.nodes;
 }
 
 std::set<std::string_view> moving_pods(const Problem& problem) {
@@ -195,7 +195,7 @@ bool same_identity(const model::ObjectMeta& a, const model::ObjectMeta& b) {
 }
 
 TopologyGroups::TopologyGroups(const Problem& problem)
-    : surroundings_(problem.surroundings.get()), preferences_(problem.options.preferences) {
+    : cluster_(problem.cluster.get()), preferences_(problem.options.preferences) {
   const auto moving = moving_pods(problem);
   for (const auto& node : scheduling::counted_nodes(problem)) {
     add_carriers(*node, moving);
@@ -302,8 +302,8 @@ PodSelection::Part TopologyGroups::part(const model::PodAffinityTerm& term,
     return result;
   }
   result.every_namespace = term.namespace_selector->empty();
-  if (surroundings_ != nullptr && is_valid(*term.namespace_selector)) {
-    for (const auto& ns : surroundings_->namespaces) {
+  if (cluster_ != nullptr && is_valid(*term.namespace_selector)) {
+    for (const auto& ns : cluster_->namespaces) {
       if (term.namespace_selector->matches(ns->meta.labels)) {
         result.namespaces.insert(ns->meta.name);
       }

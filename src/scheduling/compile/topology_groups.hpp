@@ -101,7 +101,7 @@ class TopologyGroups {
   PodSelection::Part part(const model::PodAffinityTerm& term, const model::Pod& pod) const;
   void index_selections();
 
-  const Snapshot* surroundings_ = nullptr;
+  const Snapshot* cluster_ = nullptr;
   PreferencePolicy preferences_;
   ById<TopologyGroupId, TopologyGroup> groups_;
   ById<KeyId, std::string> keys_;

@@ -105,8 +105,8 @@ class LatePlacing {
       }
     };
     std::for_each(problem_.counted_nodes.begin(), problem_.counted_nodes.end(), add_label);
-    if (problem_.surroundings) {
-      const auto& nodes = problem_.surroundings->nodes;
+    if (problem_.cluster) {
+      const auto& nodes = problem_.cluster->nodes;
       std::for_each(nodes.begin(), nodes.end(), add_label);
     }
     for (NodeId node; node < nodes_.nodes().end_id(); ++node) {
