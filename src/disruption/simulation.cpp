@@ -113,7 +113,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.
   problem.options.min_values = scheduling::MinValuesPolicy::Strict;
-  problem.surroundings = input.snapshot;
+  problem.cluster = input.snapshot;
   return problem;
 }
 

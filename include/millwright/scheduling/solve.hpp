@@ -59,8 +59,8 @@ struct Problem {
   std::vector<KeptRoom> kept;  // earlier promises
   std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
   SolveOptions options;
-  // Volumes, namespaces and bound pods for topology, pod affinity and volume semantics.
-  SnapshotPtr surroundings;
+  // All of it: volumes, namespaces and bound pods matter for topology and for what volumes need.
+  SnapshotPtr cluster;
 };
 
 // One NodeClaim to create. `instance_types` are the options, cheapest first.

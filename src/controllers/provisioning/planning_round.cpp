@@ -214,7 +214,7 @@ std::shared_ptr<PlanningRound> make_planning_round(Services& services,
   maker.add_pools();
   round->problem.daemon_sets = snapshot.daemon_sets;
   round->problem.options = services.options.solve;
-  round->problem.surroundings = round->snapshot;
+  round->problem.cluster = round->snapshot;
   return round;
 }
 

@@ -13,8 +13,8 @@ constexpr double kPriceTolerance = 1.02;
 constexpr double kNotSold = std::numeric_limits<double>::infinity();
 
 // The pod wants nothing that the claim's pods do not want already.
-bool same_resources(const ClaimDraft& claim, const Candidate& candidate) {
-  const Amounts& more = candidate.pod_class.requests;
+bool same_resources(const ClaimDraft& claim, const Applicant& applicant) {
+  const Amounts& more = applicant.pod_class.requests;
   for (std::size_t c = 0; c < more.size(); ++c) {
     if (more[c] > 0 && claim.requests[c] == 0) {
       return false;
@@ -55,16 +55,16 @@ ClaimBuilder::ClaimBuilder(const CompiledProblem& compiled, const TopologyCounts
   }
 }
 
-std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidate& candidate,
+std::optional<ClaimDraft> ClaimBuilder::draft(PoolId pool, const Applicant& applicant,
                                               LimitUse limits) {
   const bool heed_limits = limits == LimitUse::Heeded;
   const PoolTemplate& owner = pools_[pool];
   if (!owner.problem.empty() || (heed_limits && limits_[pool].nodes_exhausted()) ||
-      blocking_taint(owner.taints, candidate.constraint, candidate.rung) != nullptr) {
+      blocking_taint(owner.taints, applicant.constraint, applicant.rung) != nullptr) {
     return std::nullopt;
   }
-  const std::uint32_t shape = joined_shape(shapes_.empty_claim(pool), candidate);
-  if (shape == ClaimShapes::kNone) {
+  const ShapeId shape = joined_shape(shapes_.empty_claim(pool), applicant);
+  if (shape == ShapeId::none()) {
     return std::nullopt;
   }
   ClaimDraft claim{.pool = pool, .shape = shape};
@@ -74,31 +74,31 @@ std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidat
     if (heed_limits && limits_[pool].limited()) {
       limits_[pool].keep_within(rows);
     }
-    drop_rows_with_daemon_port_conflicts(rows, pool, candidate.constraint.ports);
+    drop_rows_with_daemon_port_conflicts(rows, pool, applicant.constraint.ports);
     return rows;
   };
   // What is reserved is paid for already, so it comes first.
   for (const std::uint32_t kind : reserved_by_price(shapes_[shape])) {
     claim.reserved = kind;
     if (take_rows(claim, narrowed(shapes_[shape].admitted & owner.table->kinds()[kind].rows),
-                  candidate)) {
+                  applicant)) {
       return claim;
     }
   }
   claim.reserved.reset();
-  if (take_rows(claim, narrowed(shapes_[shape].offered), candidate)) {
+  if (take_rows(claim, narrowed(shapes_[shape].offered), applicant)) {
     return claim;
   }
   return std::nullopt;
 }
 
-bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& candidate) {
+bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Applicant& applicant) {
   const PoolTemplate& pool = pools_[claim.pool];
-  if (!pool.room.keep_fitting(rows, candidate.pod_class.requests)) {
+  if (!pool.room.keep_fitting(rows, applicant.pod_class.requests)) {
     return false;
   }
   const ClaimShape& shape = shapes_[claim.shape];
-  if (!has_choice(claim, shape, rows, candidate.pod_class.requests)) {
+  if (!has_choice(claim, shape, rows, applicant.pod_class.requests)) {
     if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
       return false;
     }
@@ -111,53 +111,52 @@ bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& ca
   return true;
 }
 
-std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidate& candidate,
-                                              std::uint32_t pod) {
-  auto claim = draft(pool, candidate, LimitUse::Ignored);
+std::optional<ClaimDraft> ClaimBuilder::start(PoolId pool, const Applicant& applicant, PodId pod) {
+  auto claim = draft(pool, applicant, LimitUse::Ignored);
   if (!claim || claim->reserved || claim->min_values_relaxed) {
     return std::nullopt;
   }
-  add_pod(*claim, candidate, pod);
+  add_pod(*claim, applicant, pod);
   return claim;
 }
 
-void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
-  add_to(claim.requests, candidate.pod_class.requests);
-  claim.ports.add(candidate.constraint.ports);
+void ClaimBuilder::add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod) {
+  add_to(claim.requests, applicant.pod_class.requests);
+  claim.ports.add(applicant.constraint.ports);
   claim.pods.push_back(pod);
-  claim.rungs.push_back(static_cast<std::uint16_t>(candidate.rung_index()));
+  claim.rungs.push_back(static_cast<std::uint16_t>(applicant.rung_index()));
   if (!counts_.topology().empty()) {
-    claim.narrowings.push_back(candidate.narrowed);
-    add_to_tally(claim, candidate, counts_.topology().groups());
+    claim.narrowings.push_back(applicant.narrowed);
+    add_to_tally(claim, applicant, counts_.topology().groups());
   }
   scratch_ = claim.requests;
   add_to(scratch_, smallest_);
   claim.full = !pools_[claim.pool].room.any_fits(claim.rows, scratch_);
 }
 
-bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
+bool ClaimBuilder::join(ClaimDraft& claim, const Applicant& applicant, PodId pod) {
   const PoolTemplate& pool = pools_[claim.pool];
   // What is cheap to find out comes first.
-  if ((candidate.constraint.has_topology() && !admits_host(claim, candidate)) ||
-      blocking_taint(pool.taints, candidate.constraint, candidate.rung) != nullptr) {
+  if ((applicant.constraint.has_topology() && !admits_host(claim, applicant)) ||
+      blocking_taint(pool.taints, applicant.constraint, applicant.rung) != nullptr) {
     return false;
   }
   scratch_ = claim.requests;
-  add_to(scratch_, candidate.pod_class.requests);
+  add_to(scratch_, applicant.pod_class.requests);
   if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }
-  const std::uint32_t shape = joined_shape(claim.shape, candidate);
-  if (shape == ClaimShapes::kNone ||
-      (keep_price_levels_ && is_dearer_than_its_own(claim, candidate))) {
+  const ShapeId shape = joined_shape(claim.shape, applicant);
+  if (shape == ShapeId::none() ||
+      (keep_price_levels_ && is_dearer_than_its_own(claim, applicant))) {
     return false;
   }
   const bool levels =
-      keep_price_levels_ && (shape != claim.shape || !same_resources(claim, candidate));
-  const HostPorts& ports = candidate.constraint.ports;
+      keep_price_levels_ && (shape != claim.shape || !same_resources(claim, applicant));
+  const HostPorts& ports = applicant.constraint.ports;
   if (shape == claim.shape && ports.empty() && !shapes_[shape].has_min_values && !levels) {
     pool.room.keep_fitting(claim.rows, scratch_);
-    add_pod(claim, candidate, pod);
+    add_pod(claim, applicant, pod);
     return true;
   }
   if (!ports.empty() && claim.ports.conflict(ports) != nullptr) {
@@ -175,18 +174,18 @@ bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, std::uint
   }
   claim.rows = std::move(rows);
   claim.shape = shape;
-  add_pod(claim, candidate, pod);
+  add_pod(claim, applicant, pod);
   return true;
 }
 
-bool ClaimBuilder::admits_host(const ClaimDraft& claim, const Candidate& candidate) const {
-  return scheduling::admits_host(claim.tally, candidate.constraint, candidate.rung, counts_);
+bool ClaimBuilder::admits_host(const ClaimDraft& claim, const Applicant& applicant) const {
+  return scheduling::admits_host(claim.tally, applicant.constraint, applicant.rung, counts_);
 }
 
-std::uint32_t ClaimBuilder::joined_shape(std::uint32_t shape, const Candidate& candidate) {
-  shape = shapes_.joined(shape, candidate.rung);
-  for (const Narrowing* more : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
-    if (more != nullptr && shape != ClaimShapes::kNone) {
+ShapeId ClaimBuilder::joined_shape(ShapeId shape, const Applicant& applicant) {
+  shape = shapes_.joined(shape, applicant.rung);
+  for (const Narrowing* more : {applicant.narrowed.chosen, applicant.narrowed.closed}) {
+    if (more != nullptr && shape != ShapeId::none()) {
       shape = shapes_.joined(shape, more->id, more->requirements);
     }
   }
@@ -207,8 +206,8 @@ bool ClaimBuilder::narrow_rows(const ClaimDraft& claim, const ClaimShape& next,
 
 std::optional<ClaimBuilder::Narrower> ClaimBuilder::narrower(const ClaimDraft& claim,
                                                              const Narrowing& narrowing) {
-  const std::uint32_t shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
-  if (shape == ClaimShapes::kNone) {
+  const ShapeId shape = shapes_.joined(claim.shape, narrowing.id, narrowing.requirements);
+  if (shape == ShapeId::none()) {
     return std::nullopt;
   }
   const ClaimShape& next = shapes_[shape];
@@ -239,7 +238,7 @@ bool ClaimBuilder::has_choice(const ClaimDraft& claim, const ClaimShape& shape, 
          satisfies_min_values(shape.requirements, *pool.table, all);
 }
 
-void ClaimBuilder::drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+void ClaimBuilder::drop_rows_with_daemon_port_conflicts(RowSet& rows, PoolId pool,
                                                         const HostPorts& ports) const {
   if (ports.empty()) {
     return;
@@ -257,13 +256,13 @@ bool ClaimBuilder::would_raise_prices(const ClaimDraft& claim, const ClaimShape&
   return price_levels_.of(claim.pool, next, after) > kPriceTolerance * claim.price_level;
 }
 
-bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate) {
-  const auto key = static_cast<std::size_t>(&candidate.pod_class - pods_.classes.data());
+bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Applicant& applicant) {
+  const auto key = static_cast<std::size_t>(&applicant.pod_class - pods_.classes.data());
   auto& by_rung = own_price_levels_[key];
-  by_rung.resize(candidate.constraint.ladder.size(), -1);
-  double& own = by_rung[candidate.rung_index()];
-  for (std::uint32_t pool = 0; own < 0 && pool < pools_.size(); ++pool) {
-    if (const auto alone = draft(pool, candidate, LimitUse::Ignored)) {
+  by_rung.resize(applicant.constraint.ladder.size(), -1);
+  double& own = by_rung[applicant.rung_index()];
+  for (PoolId pool; own < 0 && pool < pools_.end_id(); ++pool) {
+    if (const auto alone = draft(pool, applicant, LimitUse::Ignored)) {
       own = alone->reserved ? kNotSold : price_level(*alone);
     }
   }
@@ -271,9 +270,9 @@ bool ClaimBuilder::is_dearer_than_its_own(const ClaimDraft& claim, const Candida
   return claim.price_level > kPriceTolerance * own;
 }
 
-double ClaimBuilder::price_of_new(const Candidate& candidate) {
-  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
-    if (const auto claim = draft(pool, candidate, LimitUse::Heeded)) {
+double ClaimBuilder::price_of_new(const Applicant& applicant) {
+  for (PoolId pool; pool < pools_.end_id(); ++pool) {
+    if (const auto claim = draft(pool, applicant, LimitUse::Heeded)) {
       const auto cheapest = cheapest_row(pools_[pool], shapes_[claim->shape], *claim);
       return cheapest ? cheapest->price : kNotSold;
     }

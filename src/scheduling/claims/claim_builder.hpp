@@ -8,12 +8,11 @@
 #include "scheduling/claims/price_levels.hpp"
 #include "scheduling/claims/reservations.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/topology_counts.hpp"
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -28,12 +27,12 @@ class ClaimBuilder {
                bool keep_price_levels);
 
   const PodClasses& pods() const { return pods_; }
-  std::span<const PoolTemplate> pools() const { return pools_; }
+  const ById<PoolId, PoolTemplate>& pools() const { return pools_; }
   const ClaimShapes& shapes() const { return shapes_; }
   ClaimShapes& shapes() { return shapes_; }
   // What may still be bought.
-  const Limits& limits(std::uint32_t pool) const { return limits_[pool]; }
-  Limits& limits(std::uint32_t pool) { return limits_[pool]; }
+  const Limits& limits(PoolId pool) const { return limits_[pool]; }
+  Limits& limits(PoolId pool) { return limits_[pool]; }
   Reservations& reservations() { return reservations_; }
   bool keeps_price_levels() const { return keep_price_levels_; }
   void forget_price_levels() { keep_price_levels_ = false; }
@@ -43,24 +42,23 @@ class ClaimBuilder {
 
   // A claim of the pool that can hold the pod, which is still to be added; nullopt when the pool
   // has none.
-  std::optional<ClaimDraft> draft(std::uint32_t pool, const Candidate& candidate, LimitUse limits);
+  std::optional<ClaimDraft> draft(PoolId pool, const Applicant& applicant, LimitUse limits);
   // A claim for the pod alone, whatever the limits. nullopt when there is none or it would take a
   // reservation or break minValues.
-  std::optional<ClaimDraft> start(std::uint32_t pool, const Candidate& candidate,
-                                  std::uint32_t pod);
-  void add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  std::optional<ClaimDraft> start(PoolId pool, const Applicant& applicant, PodId pod);
+  void add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod);
   // Adds the pod if it may share the claim's node and some instance type holds them all.
-  bool join(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod);
+  bool join(ClaimDraft& claim, const Applicant& applicant, PodId pod);
   // Whether groups by hostname let the pod share the claim's node.
-  bool admits_host(const ClaimDraft& claim, const Candidate& candidate) const;
-  // The shape after the candidate joins; ClaimShapes::kNone when it cannot.
-  std::uint32_t joined_shape(std::uint32_t shape, const Candidate& candidate);
-  // What the cheapest new claim for the candidate would cost; infinity when there is none.
-  double price_of_new(const Candidate& candidate);
+  bool admits_host(const ClaimDraft& claim, const Applicant& applicant) const;
+  // The shape after the applicant joins; ShapeId::none() when it cannot.
+  ShapeId joined_shape(ShapeId shape, const Applicant& applicant);
+  // What the cheapest new claim for the applicant would cost; infinity when there is none.
+  double price_of_new(const Applicant& applicant);
 
   // The shape and rows of a claim once requirements are added that hold for all its pods.
   struct Narrower {
-    std::uint32_t shape = 0;
+    ShapeId shape;
     RowSet rows;
   };
   // nullopt when that leaves nothing to buy.
@@ -72,29 +70,29 @@ class ClaimBuilder {
 
  private:
   // Gives the claim those of the rows that hold the pod; false when they leave too little choice.
-  bool take_rows(ClaimDraft& claim, RowSet rows, const Candidate& candidate);
+  bool take_rows(ClaimDraft& claim, RowSet rows, const Applicant& applicant);
   // On a reservation all types count that might have been bought instead, as in Karpenter: it is
   // certain whatever there is to choose from.
   bool has_choice(const ClaimDraft& claim, const ClaimShape& shape, const RowSet& rows,
                   const Amounts& requests) const;
   // Rows that are left when the claim takes the shape; false when it would lose its reservation.
   bool narrow_rows(const ClaimDraft& claim, const ClaimShape& next, RowSet& rows) const;
-  void drop_rows_with_daemon_port_conflicts(RowSet& rows, std::uint32_t pool,
+  void drop_rows_with_daemon_port_conflicts(RowSet& rows, PoolId pool,
                                             const HostPorts& ports) const;
   // The claim's pods would pay more for their room.
   bool would_raise_prices(const ClaimDraft& claim, const ClaimShape& next,
                           const RowSet& rows) const;
   // The pod would pay more for its room than on a claim of its own.
-  bool is_dearer_than_its_own(const ClaimDraft& claim, const Candidate& candidate);
+  bool is_dearer_than_its_own(const ClaimDraft& claim, const Applicant& applicant);
   std::vector<std::uint32_t> reserved_by_price(const ClaimShape& shape) const;
 
   const Problem& problem_;
   const PodClasses& pods_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   const TopologyCounts& counts_;
   ClaimShapes shapes_;
   Reservations reservations_;
-  std::vector<Limits> limits_;  // by pool
+  ById<PoolId, Limits> limits_;
   PriceLevels price_levels_;
   bool keep_price_levels_;
   std::vector<std::vector<double>> own_price_levels_;  // by class and rung; negative: not known

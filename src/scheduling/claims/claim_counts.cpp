@@ -11,12 +11,12 @@ namespace millwright::scheduling {
 void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
   land_floating(index);
   const auto& groups = counts_.topology().groups();
-  for (const std::uint32_t id : constraint.counted) {
+  for (const TopologyGroupId id : constraint.counted) {
     ClaimDraft& claim = claims_[index];
     if (groups[id].by_host) {
       counts_.add_on_host(id, index, claim.tally.selected(id) == 1);
     } else if (const Counting how = domains_.counting(claim, id); how != Counting::No) {
-      const std::int32_t domain = domains_.of(claim.shape, groups[id].key_index);
+      const std::int32_t domain = domains_.of(claim.shape, groups[id].key_id);
       if (domain >= 0) {
         counts_.add_selected(id, domain, how == Counting::Surely);
       } else if (domain == kUnknownDomain) {
@@ -25,10 +25,9 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
       }
     }
   }
-  for (const std::uint32_t id : constraint.carried) {
+  for (const TopologyGroupId id : constraint.carried) {
     if (!groups[id].by_host) {
-      if (const auto domain = domains_.of(claims_[index].shape, groups[id].key_index);
-          domain >= 0) {
+      if (const auto domain = domains_.of(claims_[index].shape, groups[id].key_id); domain >= 0) {
         counts_.add_owner(id, domain);
       }
     }
@@ -37,8 +36,8 @@ void ClaimCounts::count(ClaimId index, const Constraint& constraint) {
 
 void ClaimCounts::land_floating(ClaimId index) {
   ClaimDraft& claim = claims_[index];
-  std::erase_if(claim.floating, [&](std::uint32_t id) {
-    const std::int32_t domain = domains_.of(claim.shape, counts_.topology().groups()[id].key_index);
+  std::erase_if(claim.floating, [&](TopologyGroupId id) {
+    const std::int32_t domain = domains_.of(claim.shape, counts_.topology().groups()[id].key_id);
     if (domain >= 0) {
       counts_.add_selected(id, domain, domains_.counting(claim, id) == Counting::Surely);
     }
@@ -46,7 +45,7 @@ void ClaimCounts::land_floating(ClaimId index) {
   });
 }
 
-void ClaimCounts::choose_domains(std::uint32_t group, const Requirements& wanted) {
+void ClaimCounts::choose_domains(TopologyGroupId group, const Requirements& wanted) {
   std::vector<ClaimId> claims = counts_.take_floating(group);
   std::sort(claims.begin(), claims.end());
   claims.erase(std::unique(claims.begin(), claims.end()), claims.end());
@@ -65,7 +64,7 @@ void ClaimCounts::choose_domains(std::uint32_t group, const Requirements& wanted
 
 // The claim cannot be tied to one domain (minValues want several types), so its pods are taken to
 // be in any that it may turn out to be in. Where it has no such label, they are in none.
-void ClaimCounts::land_everywhere(ClaimId index, std::uint32_t group) {
+void ClaimCounts::land_everywhere(ClaimId index, TopologyGroupId group) {
   const TopologyGroup& counted = counts_.topology().groups()[group];
   ClaimDraft& claim = claims_[index];
   const Requirement* values = builder_.shapes()[claim.shape].requirements.find(counted.key);
@@ -73,7 +72,7 @@ void ClaimCounts::land_everywhere(ClaimId index, std::uint32_t group) {
     counts_.put_back_floating(group, index);
     return;
   }
-  const TopologyKey& key = counts_.topology().keys()[counted.key_index];
+  const TopologyKey& key = counts_.topology().keys()[counted.key_id];
   const auto pods = std::count(claim.floating.begin(), claim.floating.end(), group);
   std::erase(claim.floating, group);
   if (counted.kind == TopologyKind::Affinity) {
@@ -90,8 +89,8 @@ void ClaimCounts::land_everywhere(ClaimId index, std::uint32_t group) {
 
 // Cheapest first, then where the fewest of the group's pods are; domains that the pod about to be
 // placed could use come before others.
-bool ClaimCounts::choose_domain(ClaimId index, std::uint32_t group, const Requirements& wanted) {
-  const std::uint32_t key = counts_.topology().groups()[group].key_index;
+bool ClaimCounts::choose_domain(ClaimId index, TopologyGroupId group, const Requirements& wanted) {
+  const KeyId key = counts_.topology().groups()[group].key_id;
   const TopologyKey& domains = counts_.topology().keys()[key];
   const Requirement admitted = wanted.get(domains.name());
   using Rank = std::tuple<bool, double, std::int32_t, std::int32_t>;
@@ -128,7 +127,7 @@ void ClaimCounts::recount() {
     const ClaimDraft copy = claim;
     claim.narrowings.clear();
     for (std::size_t i = 0; i < copy.pods.size(); ++i) {
-      const Candidate member = member_of(copy, i, builder_.pods());
+      const Applicant member = member_of(copy, i, builder_.pods());
       claims_[index].narrowings.push_back(member.narrowed);
       add_to_tally(claims_[index], member, counts_.topology().groups());
       count(index, member.constraint);

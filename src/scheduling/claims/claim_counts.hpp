@@ -8,7 +8,6 @@
 #include "scheduling/topology/topology_counts.hpp"
 #include "scheduling/values/ids.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -23,15 +22,15 @@ class ClaimCounts {
   void count(ClaimId claim, const Constraint& constraint);
   // Chooses a domain for each claim on which pods of the group float, if possible one that `wanted`
   // admits.
-  void choose_domains(std::uint32_t group, const Requirements& wanted);
+  void choose_domains(TopologyGroupId group, const Requirements& wanted);
   // Counts all pods of all claims, after the counts were reset.
   void recount();
 
  private:
   // Counts floating pods whose domain has been decided.
   void land_floating(ClaimId claim);
-  void land_everywhere(ClaimId claim, std::uint32_t group);
-  bool choose_domain(ClaimId claim, std::uint32_t group, const Requirements& wanted);
+  void land_everywhere(ClaimId claim, TopologyGroupId group);
+  bool choose_domain(ClaimId claim, TopologyGroupId group, const Requirements& wanted);
 
   ById<ClaimId, ClaimDraft>& claims_;
   ClaimBuilder& builder_;

@@ -1,7 +1,6 @@
 #include "scheduling/claims/claim_dissolving.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -52,8 +51,8 @@ class Dissolving {
 
   struct Mover {
     ClaimId claim;  // that it leaves
-    std::uint32_t pod = 0;
-    Candidate candidate;
+    PodId pod;
+    Applicant applicant;
   };
 
   // All of its pods, or none.
@@ -91,15 +90,15 @@ class Dissolving {
                                    const Mover& mover) {
     const PoolTemplate& pool = builder_.pools()[now.pool];
     requests_ = now.requests;
-    add_to(requests_, mover.candidate.pod_class.requests);
+    add_to(requests_, mover.applicant.pod_class.requests);
     if (!fits(requests_, pool.room.room(bought.row)) ||
-        (mover.candidate.constraint.has_topology() &&
+        (mover.applicant.constraint.has_topology() &&
          !drafts_.domains().may_move(drafts_.claims()[mover.claim], now,
-                                     mover.candidate.constraint))) {
+                                     mover.applicant.constraint))) {
       return std::nullopt;
     }
     ClaimDraft host = now;
-    if (!builder_.join(host, mover.candidate, mover.pod) || !host.rows.contains(bought.row) ||
+    if (!builder_.join(host, mover.applicant, mover.pod) || !host.rows.contains(bought.row) ||
         row_price(pool, builder_.shapes()[host.shape], host, bought.row) > bought.price) {
       return std::nullopt;
     }

@@ -9,9 +9,9 @@ constexpr std::int32_t kNotLookedUp = -3;
 
 }  // namespace
 
-std::int32_t ClaimDomains::of(std::uint32_t shape, std::uint32_t key) {
-  if (domains_.size() <= shape) {
-    domains_.resize(shape + 1);
+std::int32_t ClaimDomains::of(ShapeId shape, KeyId key) {
+  if (domains_.end_id() <= shape) {
+    domains_.resize(shape.index() + 1);
   }
   auto& by_key = domains_[shape];
   by_key.resize(topology_.keys().size(), kNotLookedUp);
@@ -21,7 +21,7 @@ std::int32_t ClaimDomains::of(std::uint32_t shape, std::uint32_t key) {
   return by_key[key];
 }
 
-std::int32_t ClaimDomains::look_up(std::uint32_t shape, const TopologyKey& key) const {
+std::int32_t ClaimDomains::look_up(ShapeId shape, const TopologyKey& key) const {
   const Requirement* values = builder_.shapes()[shape].requirements.find(key.name());
   if (values == nullptr) {
     return kUnknownDomain;
@@ -36,13 +36,13 @@ std::int32_t ClaimDomains::look_up(std::uint32_t shape, const TopologyKey& key) 
   return found < 0 ? kUnknownDomain : found;
 }
 
-Counting ClaimDomains::counting(const ClaimDraft& claim, std::uint32_t group) {
+Counting ClaimDomains::counting(const ClaimDraft& claim, TopologyGroupId group) {
   const NodeFilter& filter = topology_.groups()[group].filter;
   if (filter.everything()) {
     return Counting::Surely;
   }
-  const auto [known, added] =
-      counting_.try_emplace((std::uint64_t{claim.shape} << 32) | group, Counting::No);
+  const auto [known, added] = counting_.try_emplace(
+      (std::uint64_t{claim.shape.index()} << 32) | group.index(), Counting::No);
   if (added) {
     known->second = work_out(claim, filter);
   }
@@ -77,30 +77,30 @@ Counting ClaimDomains::work_out(const ClaimDraft& claim, const NodeFilter& filte
 
 bool ClaimDomains::counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                                 const Constraint& constraint) {
-  return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+  return std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](TopologyGroupId id) {
     const Counting how = counting(before, id);
     return how == Counting::Perhaps || how == counting(after, id);
   });
 }
 
-bool ClaimDomains::freeze(const ClaimDraft& claim, Candidate& candidate) {
-  const auto& keys = candidate.constraint.keys;
-  const auto open = [&](std::uint32_t key) { return of(claim.shape, key) < 0; };
+bool ClaimDomains::freeze(const ClaimDraft& claim, Applicant& applicant) {
+  const auto& keys = applicant.constraint.keys;
+  const auto open = [&](KeyId key) { return of(claim.shape, key) < 0; };
   if (std::any_of(keys.begin(), keys.end(), open)) {
     return false;
   }
-  candidate.narrowed = {};
+  applicant.narrowed = {};
   if (keys.size() == 1) {
-    candidate.narrowed.chosen = &narrowings_.one(keys[0], of(claim.shape, keys[0]));
+    applicant.narrowed.chosen = &narrowings_.one(keys[0], of(claim.shape, keys[0]));
     return true;
   }
   std::vector<Narrowing::Part> parts;
-  for (const std::uint32_t key : keys) {
+  for (const KeyId key : keys) {
     parts.push_back({key, DomainSet(topology_.keys()[key].size()), false});
     parts.back().domains.insert(static_cast<std::size_t>(of(claim.shape, key)));
   }
   if (!parts.empty()) {
-    candidate.narrowed.chosen = &narrowings_.of(parts);
+    applicant.narrowed.chosen = &narrowings_.of(parts);
   }
   return true;
 }
@@ -110,12 +110,12 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
   const auto& groups = topology_.groups();
   return counts_alike(from, to, constraint) &&
          std::all_of(constraint.keys.begin(), constraint.keys.end(),
-                     [&](std::uint32_t key) {
+                     [&](KeyId key) {
                        const std::int32_t domain = of(from.shape, key);
                        return domain >= 0 && domain == of(to.shape, key);
                      }) &&
          // Those already there may have been placed by how few there were.
-         std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](std::uint32_t id) {
+         std::all_of(constraint.counted.begin(), constraint.counted.end(), [&](TopologyGroupId id) {
            return !groups[id].by_host || groups[id].kind != TopologyKind::Spread ||
                   to.tally.selected(id) < groups[id].max_skew;
          });
@@ -123,8 +123,8 @@ bool ClaimDomains::may_move(const ClaimDraft& from, const ClaimDraft& to,
 
 bool ClaimDomains::keep(const ClaimDraft& whole, ClaimDraft& part) {
   const PodClasses& pods = builder_.pods();
-  for (const std::uint32_t pod : part.pods) {
-    for (const std::uint32_t key : pods.constraint_of(pod).keys) {
+  for (const PodId pod : part.pods) {
+    for (const KeyId key : pods.constraint_of(pod).keys) {
       const std::int32_t domain = of(whole.shape, key);
       if (domain < 0 || of(part.shape, key) == domain) {
         continue;
@@ -138,9 +138,8 @@ bool ClaimDomains::keep(const ClaimDraft& whole, ClaimDraft& part) {
     }
   }
   // They also go on counting where they did, or not, as far as that was known.
-  return std::all_of(part.pods.begin(), part.pods.end(), [&](std::uint32_t pod) {
-    return counts_alike(whole, part, pods.constraint_of(pod));
-  });
+  return std::all_of(part.pods.begin(), part.pods.end(),
+                     [&](PodId pod) { return counts_alike(whole, part, pods.constraint_of(pod)); });
 }
 
 }  // namespace millwright::scheduling

@@ -19,20 +19,20 @@ class ClaimDomains {
       : topology_(topology), builder_(builder), narrowings_(narrowings) {}
 
   // The domain of every claim of the shape; kUnknownDomain while it is open.
-  std::int32_t of(std::uint32_t shape, std::uint32_t key);
+  std::int32_t of(ShapeId shape, KeyId key);
 
   // Whether the group's node filter counts the claim's pods.
-  Counting counting(const ClaimDraft& claim, std::uint32_t group);
+  Counting counting(const ClaimDraft& claim, TopologyGroupId group);
   // Pods with the constraint count in the same groups on both.
   bool counts_alike(const ClaimDraft& before, const ClaimDraft& after,
                     const Constraint& constraint);
 
-  const Narrowing& narrowing(std::uint32_t key, std::int32_t domain) {
+  const Narrowing& narrowing(KeyId key, std::int32_t domain) {
     return narrowings_.one(key, domain);
   }
-  // Narrows the candidate to the domains of the claim that it is on. False when one of those is
+  // Narrows the applicant to the domains of the claim that it is on. False when one of those is
   // still open.
-  bool freeze(const ClaimDraft& claim, Candidate& candidate);
+  bool freeze(const ClaimDraft& claim, Applicant& applicant);
   // Moving the pod there changes no count that anybody was placed by.
   bool may_move(const ClaimDraft& from, const ClaimDraft& to, const Constraint& constraint);
   // Ties `part`, some pods of `whole`, to the domains where those were counted. False when it
@@ -40,13 +40,13 @@ class ClaimDomains {
   bool keep(const ClaimDraft& whole, ClaimDraft& part);
 
  private:
-  std::int32_t look_up(std::uint32_t shape, const TopologyKey& key) const;
+  std::int32_t look_up(ShapeId shape, const TopologyKey& key) const;
   Counting work_out(const ClaimDraft& claim, const NodeFilter& filter) const;
 
   const Topology& topology_;
   ClaimBuilder& builder_;
   Narrowings& narrowings_;
-  std::vector<std::vector<std::int32_t>> domains_;        // by shape and key
+  ById<ShapeId, ById<KeyId, std::int32_t>> domains_;
   std::unordered_map<std::uint64_t, Counting> counting_;  // by shape and group
 };
 

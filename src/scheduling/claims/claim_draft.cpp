@@ -4,26 +4,26 @@
 
 namespace millwright::scheduling {
 
-Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods) {
+Applicant member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods) {
   const PodClass& pod_class = pods.class_of(claim.pods[i]);
   const Constraint& constraint = pods.constraints[pod_class.constraint];
   return {pod_class, constraint, constraint.ladder[claim.rungs[i]],
           claim.narrowings.empty() ? Narrowed{} : claim.narrowings[i]};
 }
 
-void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
-                  std::span<const TopologyGroup> groups) {
-  for (const std::uint32_t id : candidate.constraint.counted) {
+void add_to_tally(ClaimDraft& claim, const Applicant& applicant,
+                  const ById<TopologyGroupId, TopologyGroup>& groups) {
+  for (const TopologyGroupId id : applicant.constraint.counted) {
     if (groups[id].by_host) {
       claim.tally.add_selected(id);
     }
   }
-  for (const std::uint32_t id : candidate.constraint.carried) {
+  for (const TopologyGroupId id : applicant.constraint.carried) {
     if (groups[id].by_host) {
       claim.tally.add_owner(id);
     }
   }
-  for (const std::uint32_t id : candidate.rung.on_host) {
+  for (const TopologyGroupId id : applicant.rung.on_host) {
     claim.keeps_together = claim.keeps_together || groups[id].kind == TopologyKind::Affinity;
   }
 }

@@ -4,25 +4,24 @@
 
 #include "scheduling/claims/claim_shapes.hpp"
 #include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/host_tally.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
 
 struct ClaimDraft {
-  std::uint32_t pool = 0;
-  std::uint32_t shape = 0;
+  PoolId pool;
+  ShapeId shape;
   RowSet rows;                            // instance types that can hold it
   RowSet charged;                         // those its pool's limits were charged for
   Amounts requests;                       // of its pods
   HostPorts ports;                        // of its pods
-  std::vector<std::uint32_t> pods;        // indices into PodClasses::pods, in order of arrival
+  std::vector<PodId> pods;                // in order of arrival
   std::vector<std::uint16_t> rungs;       // on which rung of its ladder each of them came
   std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
   double price_level = 0;                 // when it was opened; see PriceLevels
@@ -30,17 +29,17 @@ struct ClaimDraft {
   bool full = false;  // not even the smallest pod of the problem would fit
 
   // Empty when the problem has no topology.
-  std::vector<Narrowed> narrowings;     // by pod: the domains chosen for it
-  std::vector<std::uint32_t> floating;  // groups that count its pods once a domain is chosen
+  std::vector<Narrowed> narrowings;       // by pod: the domains chosen for it
+  std::vector<TopologyGroupId> floating;  // groups that count its pods once a domain is chosen
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
 
 // The claim's i-th pod as it came.
-Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);
-// Enters what the candidate, one of the claim's pods, is to groups by hostname.
-void add_to_tally(ClaimDraft& claim, const Candidate& candidate,
-                  std::span<const TopologyGroup> groups);
+Applicant member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);
+// Enters what the applicant, one of the claim's pods, is to groups by hostname.
+void add_to_tally(ClaimDraft& claim, const Applicant& applicant,
+                  const ById<TopologyGroupId, TopologyGroup>& groups);
 
 // The row of a claim that costs least, and that price.
 struct CheapestRow {

@@ -15,19 +15,19 @@ ClaimDrafts::ClaimDrafts(const CompiledProblem& compiled, TopologyCounts& counts
       domains_(compiled.topology, builder_, narrowings),
       claim_counts_(claims_, builder_, domains_, counts) {}
 
-bool ClaimDrafts::join(ClaimId claim, const Candidate& candidate, std::uint32_t pod) {
-  if (!builder_.join(claims_[claim], candidate, pod)) {
+bool ClaimDrafts::join(ClaimId claim, const Applicant& applicant, PodId pod) {
+  if (!builder_.join(claims_[claim], applicant, pod)) {
     return false;
   }
   if (!counts_.topology().empty()) {
-    claim_counts_.count(claim, candidate.constraint);
+    claim_counts_.count(claim, applicant.constraint);
   }
   return true;
 }
 
-std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, std::uint32_t pod) {
-  for (std::uint32_t pool = 0; pool < builder_.pools().size(); ++pool) {
-    auto claim = builder_.draft(pool, candidate, LimitUse::Heeded);
+std::optional<ClaimId> ClaimDrafts::open(const Applicant& applicant, PodId pod) {
+  for (PoolId pool; pool < builder_.pools().end_id(); ++pool) {
+    auto claim = builder_.draft(pool, applicant, LimitUse::Heeded);
     if (!claim) {
       continue;
     }
@@ -37,7 +37,7 @@ std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, std::uint32
     if (builder_.keeps_price_levels()) {
       claim->price_level = builder_.price_level(*claim);
     }
-    builder_.add_pod(*claim, candidate, pod);
+    builder_.add_pod(*claim, applicant, pod);
     if (Limits& limits = builder_.limits(pool); limits.limited()) {
       limits.charge(claim->rows);
       claim->charged = claim->rows;
@@ -45,14 +45,14 @@ std::optional<ClaimId> ClaimDrafts::open(const Candidate& candidate, std::uint32
     const ClaimId id = claims_.end_id();
     claims_.push_back(*std::move(claim));
     if (!counts_.topology().empty()) {
-      claim_counts_.count(id, candidate.constraint);
+      claim_counts_.count(id, applicant.constraint);
     }
     return id;
   }
   return std::nullopt;
 }
 
-bool ClaimDrafts::tighten(std::uint32_t pool) {
+bool ClaimDrafts::tighten(PoolId pool) {
   bool freed = false;
   Limits& limits = builder_.limits(pool);
   for (ClaimDraft& claim : claims_) {
@@ -142,7 +142,7 @@ bool ClaimDrafts::charge_all(Limits& limits, std::vector<ClaimDraft>& claims, bo
   return true;
 }
 
-bool ClaimDrafts::adopt(std::uint32_t pool, std::vector<ClaimDraft> claims) {
+bool ClaimDrafts::adopt(PoolId pool, std::vector<ClaimDraft> claims) {
   if (Limits& limits = builder_.limits(pool); limits.limited()) {
     Limits before = limits;
     for (const ClaimDraft& claim : claims_) {

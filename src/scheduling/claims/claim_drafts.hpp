@@ -13,7 +13,6 @@
 #include "scheduling/topology/topology_counts.hpp"
 #include "scheduling/values/ids.hpp"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -35,16 +34,16 @@ class ClaimDrafts {
   ClaimBuilder& builder() { return builder_; }
   ClaimDomains& domains() { return domains_; }
 
-  bool join(ClaimId claim, const Candidate& candidate, std::uint32_t pod);
+  bool join(ClaimId claim, const Applicant& applicant, PodId pod);
   // A new claim in the first pool that takes the pod.
-  std::optional<ClaimId> open(const Candidate& candidate, std::uint32_t pod);
+  std::optional<ClaimId> open(const Applicant& applicant, PodId pod);
   // See ClaimCounts.
-  void choose_domains(std::uint32_t group, const Requirements& wanted) {
+  void choose_domains(TopologyGroupId group, const Requirements& wanted) {
     claim_counts_.choose_domains(group, wanted);
   }
   // Commits the claims of a limited pool to sizes no larger than their cheapest choice, which
   // frees what they were charged beyond it. False when nothing was freed.
-  bool tighten(std::uint32_t pool);
+  bool tighten(PoolId pool);
 
   // The following change claims that are counted already, and leave the counts as they are;
   // recount() when all is done.
@@ -59,7 +58,7 @@ class ClaimDrafts {
   void remove_empty();
   // Puts these in place of all claims of the pool. False, and nothing is changed, when its limits
   // do not allow it.
-  bool adopt(std::uint32_t pool, std::vector<ClaimDraft> claims);
+  bool adopt(PoolId pool, std::vector<ClaimDraft> claims);
   void recount() { claim_counts_.recount(); }
 
  private:

@@ -14,19 +14,18 @@ constexpr double kNoPrice = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-ClaimShapes::ClaimShapes(std::span<const PoolTemplate> pools) : pools_(pools) {
-  for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
+ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools) : pools_(pools) {
+  for (PoolId pool; pool < pools.end_id(); ++pool) {
     empty_.push_back(of(pool, pools[pool].requirements));
   }
 }
 
-std::uint32_t ClaimShapes::joined(std::uint32_t shape, std::uint32_t id,
-                                  const Requirements& requirements) {
-  const std::uint64_t key = (std::uint64_t{shape} << 32) | id;
+ShapeId ClaimShapes::joined(ShapeId shape, std::uint32_t id, const Requirements& requirements) {
+  const std::uint64_t key = (std::uint64_t{shape.index()} << 32) | id;
   if (const auto known = joined_.find(key); known != joined_.end()) {
     return known->second;
   }
-  std::uint32_t result = kNone;
+  ShapeId result = ShapeId::none();
   const ClaimShape& before = shapes_[shape];
   if (before.requirements.compatible(requirements, AllowUndefined::WellKnown)) {
     Requirements merged = before.requirements;
@@ -37,11 +36,10 @@ std::uint32_t ClaimShapes::joined(std::uint32_t shape, std::uint32_t id,
   return result;
 }
 
-std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
-  std::string signature = std::to_string(pool) + "\n";
+ShapeId ClaimShapes::of(PoolId pool, Requirements requirements) {
+  std::string signature = std::to_string(pool.index()) + "\n";
   append_signature(signature, requirements);
-  const auto [found, added] =
-      by_signature_.try_emplace(std::move(signature), static_cast<std::uint32_t>(shapes_.size()));
+  const auto [found, added] = by_signature_.try_emplace(std::move(signature), shapes_.end_id());
   if (!added) {
     return found->second;
   }
@@ -78,7 +76,7 @@ std::uint32_t ClaimShapes::of(std::uint32_t pool, Requirements requirements) {
   return found->second;
 }
 
-const std::vector<std::uint32_t>& ClaimShapes::bargains(std::uint32_t index) {
+const std::vector<std::uint32_t>& ClaimShapes::bargains(ShapeId index) {
   bargains_.resize(shapes_.size());
   auto& result = bargains_[index];
   if (result) {

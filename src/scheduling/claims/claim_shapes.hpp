@@ -4,12 +4,11 @@
 #pragma once
 
 #include "scheduling/compile/pool_template.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,7 +16,7 @@
 namespace millwright::scheduling {
 
 struct ClaimShape {
-  std::uint32_t pool = 0;
+  PoolId pool;
   Requirements requirements;
   RowSet admitted;                      // rows of the pool that meet the requirements
   RowSet offered;                       // those with an available offering, reserved ones apart
@@ -30,32 +29,30 @@ struct ClaimShape {
 
 class ClaimShapes {
  public:
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  explicit ClaimShapes(const ById<PoolId, PoolTemplate>& pools);
 
-  explicit ClaimShapes(std::span<const PoolTemplate> pools);
-
-  const ClaimShape& operator[](std::uint32_t shape) const { return shapes_[shape]; }
+  const ClaimShape& operator[](ShapeId shape) const { return shapes_[shape]; }
   // The shape of a claim of the pool without pods.
-  std::uint32_t empty_claim(std::uint32_t pool) const { return empty_[pool]; }
-  // After requirements are added; kNone when they cannot be. The id stands for the requirements:
-  // a rung's or a narrowing's.
-  std::uint32_t joined(std::uint32_t shape, std::uint32_t id, const Requirements& requirements);
-  std::uint32_t joined(std::uint32_t shape, const Rung& rung) {
+  ShapeId empty_claim(PoolId pool) const { return empty_[pool]; }
+  // After requirements are added; ShapeId::none() when they cannot be. The id stands for the
+  // requirements: a rung's or a narrowing's.
+  ShapeId joined(ShapeId shape, std::uint32_t id, const Requirements& requirements);
+  ShapeId joined(ShapeId shape, const Rung& rung) {
     return joined(shape, rung.id, rung.requirements);
   }
   // The shape of these requirements.
-  std::uint32_t of(std::uint32_t pool, Requirements requirements);
+  ShapeId of(PoolId pool, Requirements requirements);
   // Rows on offer that none other beats in what every resource costs. As much of one of them as a
   // claim fills costs less than as much of any other row.
-  const std::vector<std::uint32_t>& bargains(std::uint32_t shape);
+  const std::vector<std::uint32_t>& bargains(ShapeId shape);
 
  private:
-  std::span<const PoolTemplate> pools_;
-  std::vector<ClaimShape> shapes_;
-  std::vector<std::optional<std::vector<std::uint32_t>>> bargains_;  // by shape
-  std::vector<std::uint32_t> empty_;
-  std::map<std::string, std::uint32_t> by_signature_;
-  std::unordered_map<std::uint64_t, std::uint32_t> joined_;  // by shape and id
+  const ById<PoolId, PoolTemplate>& pools_;
+  ById<ShapeId, ClaimShape> shapes_;
+  ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;
+  ById<PoolId, ShapeId> empty_;
+  std::map<std::string, ShapeId> by_signature_;
+  std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id
 };
 
 }  // namespace millwright::scheduling

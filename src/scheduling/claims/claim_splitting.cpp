@@ -137,7 +137,7 @@ std::optional<ClaimDraft> part_of(const ClaimDraft& claim, const std::vector<boo
     if (chosen[i] != which) {
       continue;
     }
-    const Candidate member = member_of(claim, i, builder.pods());
+    const Applicant member = member_of(claim, i, builder.pods());
     if (result) {
       if (!builder.join(*result, member, claim.pods[i])) {
         return std::nullopt;

@@ -5,7 +5,7 @@
 
 namespace millwright::scheduling {
 
-PriceLevels::PriceLevels(const PodClasses& pods, std::span<const PoolTemplate> pools)
+PriceLevels::PriceLevels(const PodClasses& pods, const ById<PoolId, PoolTemplate>& pools)
     : pools_(pools) {
   std::vector<std::pair<std::size_t, double>> average;  // column, amount per pod
   for (const auto name : {model::kCpu, model::kMemory}) {
@@ -31,7 +31,7 @@ PriceLevels::PriceLevels(const PodClasses& pods, std::span<const PoolTemplate> p
   }
 }
 
-double PriceLevels::of(std::uint32_t pool, const ClaimShape& shape, const ClaimDraft& claim) const {
+double PriceLevels::of(PoolId pool, const ClaimShape& shape, const ClaimDraft& claim) const {
   double least = std::numeric_limits<double>::infinity();
   claim.rows.for_each([&](std::size_t row) {
     least = std::min(least, row_price(pools_[pool], shape, claim, row) / capacity_[pool][row]);

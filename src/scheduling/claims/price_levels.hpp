@@ -5,22 +5,20 @@
 #include "scheduling/claims/claim_draft.hpp"
 #include "scheduling/compile/pod_classes.hpp"
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
 
 class PriceLevels {
  public:
-  PriceLevels(const PodClasses& pods, std::span<const PoolTemplate> pools);
+  PriceLevels(const PodClasses& pods, const ById<PoolId, PoolTemplate>& pools);
 
   // The least over the claim's rows, at the prices of the shape (or of its reservation).
-  double of(std::uint32_t pool, const ClaimShape& shape, const ClaimDraft& claim) const;
+  double of(PoolId pool, const ClaimShape& shape, const ClaimDraft& claim) const;
 
  private:
-  std::span<const PoolTemplate> pools_;
-  std::vector<std::vector<double>> capacity_;  // by pool and row, in average pods
+  const ById<PoolId, PoolTemplate>& pools_;
+  ById<PoolId, std::vector<double>> capacity_;  // by pool and row, in average pods
 };
 
 }  // namespace millwright::scheduling

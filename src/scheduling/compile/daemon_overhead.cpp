@@ -40,12 +40,12 @@ LivePods newest_daemon_pods(const Problem& problem) {
     }
   };
   if (!live.empty()) {
-    const bool everywhere = problem.surroundings && !problem.surroundings->nodes.empty();
-    scan(everywhere ? problem.surroundings->nodes : problem.nodes);
+    const bool everywhere = problem.cluster && !problem.cluster->nodes.empty();
+    scan(everywhere ? problem.cluster->nodes : problem.nodes);
   }
   // One that found no room yet says as much: the API server has filled it in.
-  if (!live.empty() && problem.surroundings) {
-    for (const auto& pod : problem.surroundings->pending_pods) {
+  if (!live.empty() && problem.cluster) {
+    for (const auto& pod : problem.cluster->pending_pods) {
       keep_newest(live, *pod);
     }
   }

@@ -28,11 +28,11 @@ const DefaultSpread* defaults_for(const std::vector<DefaultSpread>& all, const m
 // with.
 class PeerSelectors {
  public:
-  explicit PeerSelectors(const Snapshot* surroundings) {
-    if (surroundings == nullptr) {
+  explicit PeerSelectors(const Snapshot* cluster) {
+    if (cluster == nullptr) {
       return;
     }
-    for (const auto& item : surroundings->pod_selectors) {
+    for (const auto& item : cluster->pod_selectors) {
       if (!item->selector) {
         continue;
       }
@@ -111,7 +111,7 @@ Problem with_default_spread(Problem problem) {
   if (all_defaults.empty()) {
     return problem;
   }
-  PeerSelectors peers(problem.surroundings.get());
+  PeerSelectors peers(problem.cluster.get());
   for (PodPtr& pod : problem.pods) {
     const auto* defaults = defaults_for(all_defaults, *pod);
     if (defaults == nullptr || !pod->spec.topology_spread.empty()) {

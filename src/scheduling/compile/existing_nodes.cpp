@@ -139,8 +139,8 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                   [](const Constraint& constraint) { return !constraint.ports.empty(); })) {
     take_ports();
   }
-  if (pods.volumes.size() > 1 && problem.surroundings) {
-    take_volumes(*problem.surroundings);
+  if (pods.volumes.size() > 1 && problem.cluster) {
+    take_volumes(*problem.cluster);
   }
   apply_kept_room(problem);
 }
@@ -204,10 +204,10 @@ void ExistingNodes::take_ports() {
   }
 }
 
-void ExistingNodes::take_volumes(const Snapshot& surroundings) {
-  const Volumes volumes(&surroundings);
+void ExistingNodes::take_volumes(const Snapshot& cluster) {
+  const Volumes volumes(&cluster);
   std::map<std::string_view, const model::CSINode*> by_name;
-  for (const auto& csi_node : surroundings.csi_nodes) {
+  for (const auto& csi_node : cluster.csi_nodes) {
     by_name.emplace(csi_node->meta.name, csi_node.get());
   }
   for (ExistingNode& node : nodes_) {
@@ -229,17 +229,17 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
   if (problem.kept.empty()) {
     return;
   }
-  std::map<std::string_view, std::uint32_t> by_name;
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    by_name.emplace(nodes_[i].record->name(), i);
-    if (const auto& claim = nodes_[i].record->claim_name(); !claim.empty()) {
-      by_name.emplace(claim, i);
+  std::map<std::string_view, NodeId> by_name;
+  for (NodeId node; node < nodes_.end_id(); ++node) {
+    by_name.emplace(nodes_[node].record->name(), node);
+    if (const auto& claim = nodes_[node].record->claim_name(); !claim.empty()) {
+      by_name.emplace(claim, node);
     }
   }
-  std::unordered_map<std::string_view, std::uint32_t> to_place;
+  std::unordered_map<std::string_view, PodId> to_place;
   to_place.reserve(pods_.pods.size());
-  for (std::uint32_t i = 0; i < pods_.pods.size(); ++i) {
-    to_place.emplace(pods_.pods[i].pod->meta.uid, i);
+  for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
+    to_place.emplace(pods_.pods[pod].pod->meta.uid, pod);
   }
   for (const KeptRoom& kept : problem.kept) {
     const auto target = by_name.find(kept.target);
@@ -247,7 +247,7 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
       continue;
     }
     if (const auto pod = to_place.find(kept.pod_uid); pod != to_place.end()) {
-      promises_.emplace_back(pod->second, NodeId(target->second));
+      promises_.emplace_back(pod->second, target->second);
       continue;
     }
     ExistingNode& node = nodes_[target->second];

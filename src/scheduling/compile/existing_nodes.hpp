@@ -8,7 +8,6 @@
 #include "scheduling/compile/pool_template.hpp"
 #include "scheduling/values/ids.hpp"
 
-#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -50,9 +49,9 @@ class ExistingNodes {
                 std::span<const DaemonPod> daemons, NodeMemory memory = {});
 
   // In the order they are tried: initialised ones first, then by name.
-  const std::vector<ExistingNode>& nodes() const { return nodes_; }
-  // Pods of the problem that are promised a node, by index into PodClasses::pods, and the node.
-  const std::vector<std::pair<std::uint32_t, NodeId>>& promises() const { return promises_; }
+  const ById<NodeId, ExistingNode>& nodes() const { return nodes_; }
+  // Pods of the problem that are promised a node, and the node.
+  const std::vector<std::pair<PodId, NodeId>>& promises() const { return promises_; }
   std::vector<ExistingNode> release() && { return std::move(nodes_); }
 
  private:
@@ -61,12 +60,12 @@ class ExistingNodes {
   ExistingNode compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
                        std::span<const DaemonPod> daemons) const;
   void take_ports();
-  void take_volumes(const Snapshot& surroundings);
+  void take_volumes(const Snapshot& cluster);
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;
-  std::vector<ExistingNode> nodes_;
-  std::vector<std::pair<std::uint32_t, NodeId>> promises_;
+  ById<NodeId, ExistingNode> nodes_;
+  std::vector<std::pair<PodId, NodeId>> promises_;
 };
 
 // The first taint that keeps the pod away on this rung; nullptr when none does.

@@ -48,10 +48,7 @@ struct Circumstances {
 class Classifier {
  public:
   Classifier(const Problem& problem, const std::vector<DaemonPod>& daemons)
-      : problem_(problem),
-        daemons_(daemons),
-        roles_(problem),
-        volumes_(problem.surroundings.get()) {
+      : problem_(problem), daemons_(daemons), roles_(problem), volumes_(problem.cluster.get()) {
     result_.soft_taints = has_soft_taints(problem);
   }
 
@@ -267,9 +264,8 @@ class Classifier {
       return std::tie(left.uid, left.namespace_, left.name) <
              std::tie(right.uid, right.namespace_, right.name);
     });
-    for (std::size_t i = 0; i < keyed.size(); ++i) {
-      result_.pods[i] = keyed[i].pod;
-    }
+    std::transform(keyed.begin(), keyed.end(), result_.pods.begin(),
+                   [](const Keyed& each) { return each.pod; });
   }
 
   const Problem& problem_;

@@ -10,6 +10,7 @@
 #include "scheduling/compile/relaxation.hpp"
 #include "scheduling/compile/topology_groups.hpp"
 #include "scheduling/compile/volumes.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -27,12 +28,12 @@ struct Constraint {
   std::string remedy;
 
   // What its pods are to topology groups.
-  std::vector<std::uint32_t> counted;    // groups whose counts they raise
-  std::vector<std::uint32_t> repelling;  // anti-affinity groups whose owners keep them away
-  std::vector<std::uint32_t> carried;    // anti-affinity groups that they own
-  std::vector<std::uint32_t> keys;       // topology keys that any of it concerns
+  std::vector<TopologyGroupId> counted;    // groups whose counts they raise
+  std::vector<TopologyGroupId> repelling;  // anti-affinity groups whose owners keep them away
+  std::vector<TopologyGroupId> carried;    // anti-affinity groups that they own
+  std::vector<KeyId> keys;                 // topology keys that any of it concerns
 
-  bool counts_for(std::uint32_t group) const;
+  bool counts_for(TopologyGroupId group) const;
   // Other pods matter to where these may go, or the other way round.
   bool has_topology() const { return !counted.empty() || !repelling.empty() || held; }
   bool held = false;  // some rung has groups
@@ -55,7 +56,7 @@ struct PodClasses {
   std::vector<Constraint> constraints;
   std::vector<PodClass> classes;
   // In the order they are placed: CPU descending, memory descending, oldest first, uid.
-  std::vector<PlannedPod> pods;
+  ById<PodId, PlannedPod> pods;
   std::uint32_t rung_count = 0;
   bool soft_taints = false;  // some NodePool or node has a PreferNoSchedule taint
   // What drivers would attach for a pod. The first entry is "nothing".
@@ -63,10 +64,8 @@ struct PodClasses {
   // Null when no pod has a say in where another may go.
   std::shared_ptr<TopologyGroups> topology;
 
-  const PodClass& class_of(std::uint32_t pod) const { return classes[pods[pod].pod_class]; }
-  const Constraint& constraint_of(std::uint32_t pod) const {
-    return constraints[class_of(pod).constraint];
-  }
+  const PodClass& class_of(PodId pod) const { return classes[pods[pod].pod_class]; }
+  const Constraint& constraint_of(PodId pod) const { return constraints[class_of(pod).constraint]; }
 };
 
 bool is_soft(const model::Taint& taint);  // PreferNoSchedule

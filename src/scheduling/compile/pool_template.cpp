@@ -109,8 +109,8 @@ bool is_simulated_key(std::string_view key) {
          key == model::kHostnameLabel;
 }
 
-std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
-                                         std::span<const DaemonPod> daemons, PoolMemory memory) {
+ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
+                                          std::span<const DaemonPod> daemons, PoolMemory memory) {
   std::vector<const PoolOption*> options;
   for (const PoolOption& option : problem.pools) {
     if (option.pool && may_grow(option)) {
@@ -130,7 +130,7 @@ std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& 
   for (const PoolTemplate& old : memory.pools) {
     tables.emplace(old.table->types().get(), old.table);
   }
-  std::vector<PoolTemplate> result;
+  ById<PoolId, PoolTemplate> result;
   for (const PoolOption* option : options) {
     const auto known =
         std::find_if(memory.pools.begin(), memory.pools.end(), [&](const PoolTemplate& old) {

@@ -7,6 +7,7 @@
 #include "scheduling/compile/node_room_table.hpp"
 #include "scheduling/compile/pod_classes.hpp"
 #include "scheduling/compile/type_table.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <memory>
 #include <span>
@@ -47,8 +48,8 @@ struct PoolMemory {
 
 // Those that may grow, by weight descending, then name descending (Karpenter's order). Pools that
 // are deleting, not Ready or of fixed size are left out. Takes what it can from `memory`.
-std::vector<PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
-                                         std::span<const DaemonPod> daemons,
-                                         PoolMemory memory = {});
+ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns& columns,
+                                          std::span<const DaemonPod> daemons,
+                                          PoolMemory memory = {});
 
 }  // namespace millwright::scheduling

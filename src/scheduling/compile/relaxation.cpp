@@ -123,9 +123,9 @@ class Ladder {
     return result;
   }
 
-  std::vector<std::uint32_t> groups_of(const Wishes& wishes) const {
+  std::vector<TopologyGroupId> groups_of(const Wishes& wishes) const {
     const PodTopology& topology = input_.topology;
-    std::vector<std::uint32_t> groups = topology.required;
+    std::vector<TopologyGroupId> groups = topology.required;
     const auto add_from = [&](const auto& items, std::size_t first, auto id_of) {
       for (std::size_t i = first; i < items.size(); ++i) {
         groups.push_back(id_of(items[i]));
@@ -134,7 +134,8 @@ class Ladder {
     const auto weighted = [](const PodTopology::Weighted& item) { return item.group; };
     add_from(topology.preferred_affinity, wishes.dropped_affinity, weighted);
     add_from(topology.preferred_anti_affinity, wishes.dropped_anti_affinity, weighted);
-    add_from(topology.optional_spread, wishes.dropped_spread, [](std::uint32_t id) { return id; });
+    add_from(topology.optional_spread, wishes.dropped_spread,
+             [](TopologyGroupId id) { return id; });
     std::sort(groups.begin(), groups.end());
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
     return groups;

@@ -20,15 +20,15 @@ struct Rung {
   bool tolerates_preferences = false;  // PreferNoSchedule taints no longer keep the pod away
   // Rungs of one step differ in what volumes need and are equally good.
   std::uint32_t step = 0;
-  std::vector<std::uint32_t> groups;  // topology groups it is held to
+  std::vector<TopologyGroupId> groups;  // topology groups it is held to
 
   // The groups by their key, and those whose domains are the nodes.
   struct Keyed {
-    std::uint32_t key = 0;
-    std::vector<std::uint32_t> groups;
+    KeyId key;
+    std::vector<TopologyGroupId> groups;
   };
   std::vector<Keyed> keyed;
-  std::vector<std::uint32_t> on_host;
+  std::vector<TopologyGroupId> on_host;
 };
 
 struct LadderInput {

@@ -166,8 +166,8 @@ bool has_topology(const model::PodSpec& spec) {
 }
 
 const std::vector<NodeRecordPtr>& counted_nodes(const Problem& problem) {
-  return problem.surroundings && !problem.surroundings->nodes.empty() ? problem.surroundings->nodes
-                                                                      : problem.nodes;
+  return problem.cluster && !problem.cluster->nodes.empty() ? problem.cluster->nodes
+                                                            : problem.nodes;
 }
 
 std::set<std::string_view> moving_pods(const Problem& problem) {
@@ -195,7 +195,7 @@ bool same_identity(const model::ObjectMeta& a, const model::ObjectMeta& b) {
 }
 
 TopologyGroups::TopologyGroups(const Problem& problem)
-    : surroundings_(problem.surroundings.get()), preferences_(problem.options.preferences) {
+    : cluster_(problem.cluster.get()), preferences_(problem.options.preferences) {
   const auto moving = moving_pods(problem);
   for (const auto& node : scheduling::counted_nodes(problem)) {
     add_carriers(*node, moving);
@@ -210,7 +210,7 @@ void TopologyGroups::add_carriers(const NodeRecord& node,
       continue;
     }
     for (const auto& each : terms) {
-      const std::uint32_t group = intern(term(TopologyKind::AntiAffinity, each, *pod));
+      const TopologyGroupId group = intern(term(TopologyKind::AntiAffinity, each, *pod));
       groups_[group].repels = true;
       carriers_.push_back({&node, group});
     }
@@ -220,7 +220,7 @@ void TopologyGroups::add_carriers(const NodeRecord& node,
 PodTopology TopologyGroups::hold(const model::Pod& pod) {
   PodTopology result;
   const auto held = [&](TopologyGroup group) {
-    const std::uint32_t id = intern(std::move(group));
+    const TopologyGroupId id = intern(std::move(group));
     groups_[id].constrains = true;
     return id;
   };
@@ -240,7 +240,7 @@ PodTopology TopologyGroups::hold(const model::Pod& pod) {
     result.required.push_back(held(std::move(group)));
   }
   for (const auto& each : affinity.required_pod_anti_affinity) {
-    const std::uint32_t id = held(term(TopologyKind::AntiAffinity, each, pod));
+    const TopologyGroupId id = held(term(TopologyKind::AntiAffinity, each, pod));
     groups_[id].repels = true;
     result.required.push_back(id);
     result.required_anti.push_back(id);
@@ -302,8 +302,8 @@ PodSelection::Part TopologyGroups::part(const model::PodAffinityTerm& term,
     return result;
   }
   result.every_namespace = term.namespace_selector->empty();
-  if (surroundings_ != nullptr && is_valid(*term.namespace_selector)) {
-    for (const auto& ns : surroundings_->namespaces) {
+  if (cluster_ != nullptr && is_valid(*term.namespace_selector)) {
+    for (const auto& ns : cluster_->namespaces) {
       if (term.namespace_selector->matches(ns->meta.labels)) {
         result.namespaces.insert(ns->meta.name);
       }
@@ -312,7 +312,7 @@ PodSelection::Part TopologyGroups::part(const model::PodAffinityTerm& term,
   return result;
 }
 
-std::uint32_t TopologyGroups::intern(TopologyGroup group) {
+TopologyGroupId TopologyGroups::intern(TopologyGroup group) {
   for (auto& part : group.selection.parts) {
     if (part.selector && !is_valid(*part.selector)) {
       part.selector.reset();
@@ -320,8 +320,7 @@ std::uint32_t TopologyGroups::intern(TopologyGroup group) {
   }
   group.key = model::normalized_label_key(group.key);
   group.by_host = group.key == model::kHostnameLabel;
-  const auto [found, added] =
-      by_signature_.try_emplace(signature_of(group), static_cast<std::uint32_t>(groups_.size()));
+  const auto [found, added] = by_signature_.try_emplace(signature_of(group), groups_.end_id());
   if (!added) {
     return found->second;
   }
@@ -331,7 +330,7 @@ std::uint32_t TopologyGroups::intern(TopologyGroup group) {
           .first->second;
   if (!group.by_host) {
     const auto key = std::find(keys_.begin(), keys_.end(), group.key);
-    group.key_index = static_cast<std::uint32_t>(key - keys_.begin());
+    group.key_id = KeyId(static_cast<std::size_t>(key - keys_.begin()));
     if (key == keys_.end()) {
       keys_.push_back(group.key);
     }
@@ -341,7 +340,7 @@ std::uint32_t TopologyGroups::intern(TopologyGroup group) {
 }
 
 void TopologyGroups::index_selections() {
-  for (std::uint32_t id = 0; id < groups_.size(); ++id) {
+  for (TopologyGroupId id; id < groups_.end_id(); ++id) {
     const auto& selector = groups_[id].selection.parts.front().selector;
     if (!selector) {
       continue;
@@ -356,7 +355,7 @@ void TopologyGroups::index_selections() {
   indexed_ = true;
 }
 
-const std::vector<std::uint32_t>& TopologyGroups::selecting(const model::Pod& pod) {
+const std::vector<TopologyGroupId>& TopologyGroups::selecting(const model::Pod& pod) {
   if (!indexed_) {
     index_selections();
   }
@@ -366,9 +365,9 @@ const std::vector<std::uint32_t>& TopologyGroups::selecting(const model::Pod& po
       return groups;
     }
   }
-  std::vector<std::uint32_t> result;
-  const auto look_at = [&](const std::vector<std::uint32_t>& candidates) {
-    for (const std::uint32_t id : candidates) {
+  std::vector<TopologyGroupId> result;
+  const auto look_at = [&](const std::vector<TopologyGroupId>& candidates) {
+    for (const TopologyGroupId id : candidates) {
       if (groups_[id].selection.selects(pod)) {
         result.push_back(id);
       }

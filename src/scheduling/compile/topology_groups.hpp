@@ -4,6 +4,7 @@
 #pragma once
 
 #include "millwright/scheduling/solve.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <cstdint>
 #include <map>
@@ -46,8 +47,8 @@ enum class TopologyKind : std::uint8_t { Spread, Affinity, AntiAffinity };
 struct TopologyGroup {
   TopologyKind kind = TopologyKind::Spread;
   std::string key;
-  bool by_host = false;         // the key is kubernetes.io/hostname: every node is a domain
-  std::uint32_t key_index = 0;  // into TopologyGroups::keys(), unless by_host
+  bool by_host = false;  // the key is kubernetes.io/hostname: every node is a domain
+  KeyId key_id;          // unless by_host
   PodSelection selection;
   std::uint32_t selection_id = 0;  // equal for equal selections
   std::int32_t max_skew = 1;
@@ -61,13 +62,13 @@ struct TopologyGroup {
 struct PodTopology {
   struct Weighted {
     std::int32_t weight = 0;
-    std::uint32_t group = 0;
+    TopologyGroupId group;
   };
-  std::vector<std::uint32_t> required;       // of every kind
-  std::vector<std::uint32_t> required_anti;  // those of them that keep others out too
-  std::vector<Weighted> preferred_affinity;  // heaviest first
+  std::vector<TopologyGroupId> required;       // of every kind
+  std::vector<TopologyGroupId> required_anti;  // those of them that keep others out too
+  std::vector<Weighted> preferred_affinity;    // heaviest first
   std::vector<Weighted> preferred_anti_affinity;
-  std::vector<std::uint32_t> optional_spread;  // ScheduleAnyway, in the order they are dropped
+  std::vector<TopologyGroupId> optional_spread;  // ScheduleAnyway, in the order they are dropped
 };
 
 class TopologyGroups {
@@ -75,7 +76,7 @@ class TopologyGroups {
   // A pod's required anti-affinity term, and the node it runs on.
   struct Carrier {
     const NodeRecord* node = nullptr;
-    std::uint32_t group = 0;
+    TopologyGroupId group;
   };
 
   // Takes in the anti-affinity of pods that run, those that are to be placed anew excepted.
@@ -84,15 +85,15 @@ class TopologyGroups {
   // Makes the groups that the pod is held to, if they are not there yet.
   PodTopology hold(const model::Pod& pod);
   // The groups that select the pod, ascending. To be asked once all pods are held.
-  const std::vector<std::uint32_t>& selecting(const model::Pod& pod);
+  const std::vector<TopologyGroupId>& selecting(const model::Pod& pod);
 
-  const std::vector<TopologyGroup>& groups() const { return groups_; }
-  const std::vector<std::string>& keys() const { return keys_; }
+  const ById<TopologyGroupId, TopologyGroup>& groups() const { return groups_; }
+  const ById<KeyId, std::string>& keys() const { return keys_; }
   const std::vector<Carrier>& carriers() const { return carriers_; }
 
  private:
   void add_carriers(const NodeRecord& node, const std::set<std::string_view>& moving);
-  std::uint32_t intern(TopologyGroup group);
+  TopologyGroupId intern(TopologyGroup group);
   TopologyGroup spread(const model::TopologySpreadConstraint& constraint,
                        const model::Pod& pod) const;
   TopologyGroup term(TopologyKind kind, const model::PodAffinityTerm& term,
@@ -100,19 +101,19 @@ class TopologyGroups {
   PodSelection::Part part(const model::PodAffinityTerm& term, const model::Pod& pod) const;
   void index_selections();
 
-  const Snapshot* surroundings_ = nullptr;
+  const Snapshot* cluster_ = nullptr;
   PreferencePolicy preferences_;
-  std::vector<TopologyGroup> groups_;
-  std::vector<std::string> keys_;
+  ById<TopologyGroupId, TopologyGroup> groups_;
+  ById<KeyId, std::string> keys_;
   std::vector<Carrier> carriers_;
-  std::map<std::string, std::uint32_t> by_signature_;
+  std::map<std::string, TopologyGroupId> by_signature_;
   std::map<std::string, std::uint32_t> selections_;
   // Groups by a label that their selector wants, and those without such a label.
-  std::unordered_map<std::string, std::vector<std::uint32_t>> by_label_;
-  std::vector<std::uint32_t> by_no_label_;
+  std::unordered_map<std::string, std::vector<TopologyGroupId>> by_label_;
+  std::vector<TopologyGroupId> by_no_label_;
   bool indexed_ = false;
   std::unordered_map<std::uint64_t,
-                     std::vector<std::pair<const model::Pod*, std::vector<std::uint32_t>>>>
+                     std::vector<std::pair<const model::Pod*, std::vector<TopologyGroupId>>>>
       selecting_;
 };
 

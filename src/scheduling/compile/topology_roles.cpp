@@ -91,8 +91,9 @@ void TopologyRoles::assign(std::span<const model::Pod* const> pods,
     held_by_pod.push_back(&found->second);
   }
   std::unordered_map<std::uint64_t, std::uint32_t> by_spec_and_identity;
-  std::map<std::tuple<const PodTopology*, std::vector<std::uint32_t>, std::vector<std::uint32_t>>,
-           std::uint32_t>
+  std::map<
+      std::tuple<const PodTopology*, std::vector<TopologyGroupId>, std::vector<TopologyGroupId>>,
+      std::uint32_t>
       by_content;
   for (std::size_t i = 0; i < pods.size(); ++i) {
     const std::uint64_t key = (std::uint64_t{specs[i]} << 32) | identity[i];
@@ -113,7 +114,7 @@ void TopologyRoles::assign(std::span<const model::Pod* const> pods,
 
 TopologyRole TopologyRoles::make(const model::Pod& pod, const PodTopology& held) {
   TopologyRole role{.held = held};
-  for (const std::uint32_t group : groups_->selecting(pod)) {
+  for (const TopologyGroupId group : groups_->selecting(pod)) {
     if (groups_->groups()[group].constrains) {
       role.counted.push_back(group);
     }
@@ -124,15 +125,16 @@ TopologyRole TopologyRoles::make(const model::Pod& pod, const PodTopology& held)
   return role;
 }
 
-bool Constraint::counts_for(std::uint32_t group) const {
+bool Constraint::counts_for(TopologyGroupId group) const {
   return std::binary_search(counted.begin(), counted.end(), group);
 }
 
-void sort_groups_by_key(Constraint& constraint, std::span<const TopologyGroup> groups) {
-  const auto note_keys = [&](const std::vector<std::uint32_t>& ids) {
-    for (const std::uint32_t id : ids) {
+void sort_groups_by_key(Constraint& constraint,
+                        const ById<TopologyGroupId, TopologyGroup>& groups) {
+  const auto note_keys = [&](const std::vector<TopologyGroupId>& ids) {
+    for (const TopologyGroupId id : ids) {
       if (!groups[id].by_host) {
-        constraint.keys.push_back(groups[id].key_index);
+        constraint.keys.push_back(groups[id].key_id);
       }
     }
   };
@@ -141,15 +143,15 @@ void sort_groups_by_key(Constraint& constraint, std::span<const TopologyGroup> g
   for (Rung& rung : constraint.ladder) {
     constraint.held = constraint.held || !rung.groups.empty();
     note_keys(rung.groups);
-    for (const std::uint32_t id : rung.groups) {
+    for (const TopologyGroupId id : rung.groups) {
       if (groups[id].by_host) {
         rung.on_host.push_back(id);
         continue;
       }
       auto keyed = std::find_if(rung.keyed.begin(), rung.keyed.end(),
-                                [&](const auto& item) { return item.key == groups[id].key_index; });
+                                [&](const auto& item) { return item.key == groups[id].key_id; });
       if (keyed == rung.keyed.end()) {
-        keyed = rung.keyed.insert(keyed, {groups[id].key_index, {}});
+        keyed = rung.keyed.insert(keyed, {groups[id].key_id, {}});
       }
       keyed->groups.push_back(id);
     }

@@ -14,8 +14,8 @@ namespace millwright::scheduling {
 
 struct TopologyRole {
   PodTopology held;
-  std::vector<std::uint32_t> counted;
-  std::vector<std::uint32_t> repelling;
+  std::vector<TopologyGroupId> counted;
+  std::vector<TopologyGroupId> repelling;
 };
 
 class TopologyRoles {
@@ -39,6 +39,6 @@ class TopologyRoles {
 };
 
 // Fills in what rungs and the constraint itself keep by key.
-void sort_groups_by_key(Constraint& constraint, std::span<const TopologyGroup> groups);
+void sort_groups_by_key(Constraint& constraint, const ById<TopologyGroupId, TopologyGroup>& groups);
 
 }  // namespace millwright::scheduling

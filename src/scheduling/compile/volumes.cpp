@@ -84,17 +84,17 @@ bool has_claims(const model::PodSpec& spec) {
   });
 }
 
-Volumes::Volumes(const Snapshot* surroundings) : known_(surroundings != nullptr) {
+Volumes::Volumes(const Snapshot* cluster) : known_(cluster != nullptr) {
   if (!known_) {
     return;
   }
-  for (const auto& claim : surroundings->volume_claims) {
+  for (const auto& claim : cluster->volume_claims) {
     claims_.emplace(model::key_of(claim->meta), claim.get());
   }
-  for (const auto& volume : surroundings->volumes) {
+  for (const auto& volume : cluster->volumes) {
     volumes_.emplace(volume->meta.name, volume.get());
   }
-  for (const auto& storage_class : surroundings->storage_classes) {
+  for (const auto& storage_class : cluster->storage_classes) {
     classes_.emplace(storage_class->meta.name, storage_class.get());
   }
 }

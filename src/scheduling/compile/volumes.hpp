@@ -42,8 +42,8 @@ class VolumeSlots {
 
 class Volumes {
  public:
-  // `surroundings` may be null: then pods with claims are refused.
-  explicit Volumes(const Snapshot* surroundings);
+  // `cluster` may be null: then pods with claims are refused.
+  explicit Volumes(const Snapshot* cluster);
   VolumeNeeds needs(const model::Pod& pod) const;
   // Sorted. Volumes whose driver is not known (no claim, no class, not CSI) are left out.
   std::vector<AttachedVolume> attached(const model::Pod& pod) const;

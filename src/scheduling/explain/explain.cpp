@@ -41,7 +41,7 @@ std::string joined(const std::vector<Obstacle>& list, std::string_view between, 
 }  // namespace
 
 Explanation explain(const Problem& problem, const PodClasses& pods, const PodClass& pod_class,
-                    std::span<const PoolTemplate> pools, Packing& packing) {
+                    const ById<PoolId, PoolTemplate>& pools, Packing& packing) {
   const Constraint& constraint = pods.constraints[pod_class.constraint];
   if (!constraint.refusal.empty()) {
     return {constraint.refusal, constraint.remedy};
@@ -52,10 +52,10 @@ Explanation explain(const Problem& problem, const PodClasses& pods, const PodCla
   }
   Explanation result;
   std::vector<Obstacle> least;
-  for (std::uint32_t pool = 0; pool < pools.size(); ++pool) {
+  for (PoolId pool; pool < pools.end_id(); ++pool) {
     auto found = closest({problem, pods, pod_class, pools[pool], pool, packing}, constraint.ladder);
-    if (pool < kShownPools) {
-      result.reason.append(pool == 0 ? "" : "; ")
+    if (pool < PoolId(kShownPools)) {
+      result.reason.append(result.reason.empty() ? "" : "; ")
           .append("NodePool " + pools[pool].name() + ": " +
                   joined(found, " and ", &Obstacle::reason));
     }

@@ -6,7 +6,6 @@
 #include "scheduling/compile/pool_template.hpp"
 #include "scheduling/packing/packing.hpp"
 
-#include <span>
 #include <string>
 
 namespace millwright::scheduling {
@@ -18,6 +17,6 @@ struct Explanation {
 
 // `packing` in the state that the plan ended in.
 Explanation explain(const Problem& problem, const PodClasses& pods, const PodClass& pod_class,
-                    std::span<const PoolTemplate> pools, Packing& packing);
+                    const ById<PoolId, PoolTemplate>& pools, Packing& packing);
 
 }  // namespace millwright::scheduling

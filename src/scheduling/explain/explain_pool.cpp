@@ -120,11 +120,11 @@ class PoolInspector {
   }
 
   void look_at_topology() {
-    const Candidate candidate{in_.pod_class, constraint_, rung_};
+    const Applicant applicant{in_.pod_class, constraint_, rung_};
     const auto reaches = [this](const Requirements& domains) {
       return rows_.intersects(terms_.on_sale_in(domains));
     };
-    auto topology = topology_obstacles(in_.packing, candidate, reaches);
+    auto topology = topology_obstacles(in_.packing, applicant, reaches);
     for (auto& obstacle : topology.obstacles) {
       add(Stage::Topology, std::move(obstacle.reason), std::move(obstacle.remedy));
     }
@@ -159,7 +159,7 @@ class PoolInspector {
 
   // The limits that would have to be raised for the type that needs the least.
   void look_at_limits() {
-    const Limits& limits = in_.packing.drafts().builder().limits(in_.pool_index);
+    const Limits& limits = in_.packing.drafts().builder().limits(in_.pool_id);
     std::optional<std::vector<Limits::Shortage>> least;
     double least_excess = std::numeric_limits<double>::infinity();
     rows_.for_each([&](std::size_t row) {

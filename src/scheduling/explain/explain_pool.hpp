@@ -39,7 +39,7 @@ struct Inspected {
   const PodClasses& pods;
   const PodClass& pod_class;
   const PoolTemplate& pool;
-  std::uint32_t pool_index = 0;
+  PoolId pool_id;
   Packing& packing;  // in the state that the plan ended in
 };
 

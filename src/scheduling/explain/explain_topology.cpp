@@ -31,11 +31,11 @@ std::string selector_text(const TopologyGroup& group) {
 
 class TopologyInspector {
  public:
-  TopologyInspector(const Packing& packing, const Candidate& candidate, const Reaches& reaches)
+  TopologyInspector(const Packing& packing, const Applicant& applicant, const Reaches& reaches)
       : packing_(packing),
         counts_(packing.counts()),
         topology_(packing.counts().topology()),
-        candidate_(candidate),
+        applicant_(applicant),
         reaches_(reaches) {}
 
   TopologyFindings find() const {
@@ -46,13 +46,13 @@ class TopologyInspector {
         found.push_back(*std::move(obstacle));
       }
     };
-    for (const Rung::Keyed& keyed : candidate_.rung.keyed) {
+    for (const Rung::Keyed& keyed : applicant_.rung.keyed) {
       const auto reachable = reachable_domains(keyed.key);
       if (reachable.empty() && packing_.choices().only_distance(keyed)) {
         continue;  // nodes without the label are apart from everything
       }
       const std::size_t before = found.size();
-      for (const std::uint32_t id : keyed.groups) {
+      for (const TopologyGroupId id : keyed.groups) {
         note(group_obstacle(id, reachable));
       }
       const auto left = open_domains(keyed, reachable);
@@ -63,9 +63,9 @@ class TopologyInspector {
       }
       open.add(Requirement::in(name(keyed.key), left));
     }
-    for (const std::uint32_t id : candidate_.constraint.repelling) {
+    for (const TopologyGroupId id : applicant_.constraint.repelling) {
       // What it must itself keep apart from was said above.
-      const auto& own = candidate_.rung.groups;
+      const auto& own = applicant_.rung.groups;
       if (std::find(own.begin(), own.end(), id) == own.end()) {
         note(closed_by_others(id, open));
       }
@@ -73,7 +73,7 @@ class TopologyInspector {
     if (found.empty()) {
       note(not_together(open));
     }
-    for (const std::uint32_t id : candidate_.rung.on_host) {
+    for (const TopologyGroupId id : applicant_.rung.on_host) {
       note(missing_company(id));
     }
     // Groups are numbered in the order of the input, which must not show.
@@ -84,9 +84,9 @@ class TopologyInspector {
   }
 
  private:
-  const std::string& name(std::uint32_t key) const { return topology_.keys()[key].name(); }
+  const std::string& name(KeyId key) const { return topology_.keys()[key].name(); }
 
-  std::vector<std::int32_t> reachable_domains(std::uint32_t key) const {
+  std::vector<std::int32_t> reachable_domains(KeyId key) const {
     std::vector<std::int32_t> result;
     const auto& domains = topology_.keys()[key].domains();
     for (std::size_t i = 0; i < domains.size(); ++i) {
@@ -99,7 +99,7 @@ class TopologyInspector {
     return result;
   }
 
-  const std::string& domain_name(std::uint32_t key, std::int32_t domain) const {
+  const std::string& domain_name(KeyId key, std::int32_t domain) const {
     return topology_.keys()[key].domains()[static_cast<std::size_t>(domain)];
   }
 
@@ -125,14 +125,14 @@ class TopologyInspector {
                                         const std::vector<std::int32_t>& reachable) const {
     std::vector<std::string> open;
     for (const std::int32_t domain : reachable) {
-      if (packing_.choices().allows(candidate_, keyed, domain)) {
+      if (packing_.choices().allows(applicant_, keyed, domain)) {
         open.push_back(domain_name(keyed.key, domain));
       }
     }
     return open;
   }
 
-  std::string list(std::uint32_t key, const std::vector<std::int32_t>& domains) const {
+  std::string list(KeyId key, const std::vector<std::int32_t>& domains) const {
     std::string text;
     for (std::size_t i = 0; i < domains.size() && i < kShownDomains; ++i) {
       text.append(i == 0 ? "" : ", ")
@@ -145,12 +145,12 @@ class TopologyInspector {
   }
 
   // Why the group leaves none of the reachable domains.
-  std::optional<TopologyObstacle> group_obstacle(std::uint32_t id,
+  std::optional<TopologyObstacle> group_obstacle(TopologyGroupId id,
                                                  const std::vector<std::int32_t>& reachable) const {
     const TopologyGroup& group = topology_.groups()[id];
-    const bool self = candidate_.constraint.counts_for(id);
+    const bool self = applicant_.constraint.counts_for(id);
     const bool first =
-        group.kind == TopologyKind::Affinity && packing_.choices().is_first(candidate_, id);
+        group.kind == TopologyKind::Affinity && packing_.choices().is_first(applicant_, id);
     if (std::any_of(reachable.begin(), reachable.end(),
                     [&](std::int32_t domain) { return counts_.allows(id, domain, self, first); })) {
       return std::nullopt;
@@ -163,14 +163,14 @@ class TopologyInspector {
       case TopologyKind::AntiAffinity:
         return TopologyObstacle{"it must be kept apart by " + group.key + " from pods that match " +
                                     selector_text(group) + ", and every domain it can go to (" +
-                                    list(group.key_index, reachable) + ") has one",
+                                    list(group.key_id, reachable) + ") has one",
                                 "allow more values of " + group.key +
                                     ", or use preferredDuringSchedulingIgnoredDuringExecution"};
     }
     return std::nullopt;
   }
 
-  TopologyObstacle spread_obstacle(std::uint32_t id, const std::vector<std::int32_t>& reachable,
+  TopologyObstacle spread_obstacle(TopologyGroupId id, const std::vector<std::int32_t>& reachable,
                                    bool self) const {
     const TopologyGroup& group = topology_.groups()[id];
     TopologyObstacle result;
@@ -187,7 +187,7 @@ class TopologyInspector {
       const std::int32_t count = counts_.selected(id, domain);
       needed = std::min(needed, count + (self ? 1 : 0) - counts_.least(id));
       where.append(where.empty() ? "" : ", ")
-          .append(list(group.key_index, {domain}) + " with " + std::to_string(count));
+          .append(list(group.key_id, {domain}) + " with " + std::to_string(count));
     }
     result.reason += ": the least of all domains is " + std::to_string(counts_.least(id)) +
                      ", and it can only go to " + where;
@@ -196,7 +196,7 @@ class TopologyInspector {
     return result;
   }
 
-  TopologyObstacle affinity_obstacle(std::uint32_t id) const {
+  TopologyObstacle affinity_obstacle(TopologyGroupId id) const {
     const TopologyGroup& group = topology_.groups()[id];
     const std::string text =
         "it must share " + group.key + " with pods that match " + selector_text(group);
@@ -206,26 +206,26 @@ class TopologyInspector {
               "preferredDuringSchedulingIgnoredDuringExecution"};
     }
     std::vector<std::int32_t> company;
-    for (std::size_t i = 0; i < topology_.keys()[group.key_index].size(); ++i) {
+    for (std::size_t i = 0; i < topology_.keys()[group.key_id].size(); ++i) {
       if (counts_.selected(id, static_cast<std::int32_t>(i)) > 0) {
         company.push_back(static_cast<std::int32_t>(i));
       }
     }
-    return {text + ", which are only in " + list(group.key_index, company) + ", where it cannot go",
-            "let it go to " + list(group.key_index, company)};
+    return {text + ", which are only in " + list(group.key_id, company) + ", where it cannot go",
+            "let it go to " + list(group.key_id, company)};
   }
 
   // Takes what it closes out of `open`.
-  std::optional<TopologyObstacle> closed_by_others(std::uint32_t id, Requirements& open) const {
+  std::optional<TopologyObstacle> closed_by_others(TopologyGroupId id, Requirements& open) const {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.by_host) {
       return std::nullopt;  // a new node is free of others
     }
-    const auto reachable = reachable_domains(group.key_index);
+    const auto reachable = reachable_domains(group.key_id);
     std::vector<std::string> left;
     for (const std::int32_t domain : reachable) {
       if (!counts_.is_closed(id, domain)) {
-        left.push_back(domain_name(group.key_index, domain));
+        left.push_back(domain_name(group.key_id, domain));
       }
     }
     if (left.size() < reachable.size()) {
@@ -237,13 +237,13 @@ class TopologyInspector {
     return TopologyObstacle{
         "pods whose anti-affinity keeps out pods that match " + selector_text(group) +
             " are in every domain of " + group.key + " that it can go to (" +
-            list(group.key_index, reachable) + ")",
+            list(group.key_id, reachable) + ")",
         "allow more values of " + group.key + ", or change their anti-affinity"};
   }
 
-  std::optional<TopologyObstacle> missing_company(std::uint32_t id) const {
+  std::optional<TopologyObstacle> missing_company(TopologyGroupId id) const {
     const TopologyGroup& group = topology_.groups()[id];
-    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(candidate_, id)) {
+    if (group.kind != TopologyKind::Affinity || packing_.choices().is_first(applicant_, id)) {
       return std::nullopt;
     }
     const std::string text = "it must share a node with pods that match " + selector_text(group);
@@ -258,18 +258,18 @@ class TopologyInspector {
   const Packing& packing_;
   const TopologyCounts& counts_;
   const Topology& topology_;
-  const Candidate& candidate_;
+  const Applicant& applicant_;
   const Reaches& reaches_;
 };
 
 }  // namespace
 
-TopologyFindings topology_obstacles(const Packing& packing, const Candidate& candidate,
+TopologyFindings topology_obstacles(const Packing& packing, const Applicant& applicant,
                                     const Reaches& reaches) {
-  if (!candidate.constraint.has_topology()) {
+  if (!applicant.constraint.has_topology()) {
     return {};
   }
-  return TopologyInspector(packing, candidate, reaches).find();
+  return TopologyInspector(packing, applicant, reaches).find();
 }
 
 }  // namespace millwright::scheduling

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scheduling/packing/packing.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 
 #include <functional>
 #include <string>
@@ -26,7 +26,7 @@ struct TopologyFindings {
 
 // Everything of that kind, for a new claim; no obstacles when topology is not what keeps the pod
 // out.
-TopologyFindings topology_obstacles(const Packing& packing, const Candidate& candidate,
+TopologyFindings topology_obstacles(const Packing& packing, const Applicant& applicant,
                                     const Reaches& reaches);
 
 }  // namespace millwright::scheduling

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -26,10 +25,10 @@ struct Quality {
   friend auto operator<=>(const Quality&, const Quality&) = default;
 };
 
-Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pools) {
+Quality quality_of(const Packing& packing, const ById<PoolId, PoolTemplate>& pools) {
   Quality quality{.claims = packing.drafts().claims().size()};
-  for (const Outcome& outcome : packing.outcomes()) {
-    quality.refused += outcome.kind == Outcome::Kind::Refused ? 1 : 0;
+  for (const PodPlace& place : packing.places()) {
+    quality.refused += place.kind == PodPlace::Kind::None ? 1 : 0;
   }
   for (const ClaimDraft& claim : packing.drafts().claims()) {
     const auto cheapest =
@@ -42,8 +41,8 @@ Quality quality_of(const Packing& packing, const std::vector<PoolTemplate>& pool
 // How many of each class; which of its pods they are makes no difference.
 std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClasses& pods) {
   std::vector<std::size_t> refused(pods.classes.size(), 0);
-  for (std::size_t i = 0; i < pods.pods.size(); ++i) {
-    refused[pods.pods[i].pod_class] += packing.outcomes()[i].kind == Outcome::Kind::Refused ? 1 : 0;
+  for (PodId pod; pod < pods.pods.end_id(); ++pod) {
+    refused[pods.pods[pod].pod_class] += packing.places()[pod].kind == PodPlace::Kind::None ? 1 : 0;
   }
   return refused;
 }
@@ -116,10 +115,9 @@ class BestPacking {
       Way way = best_.way;
       auto& order =
           refused_first_.emplace_back(way.strategy.order.begin(), way.strategy.order.end());
-      const auto& outcomes = best_.packing->outcomes();
-      std::stable_partition(order.begin(), order.end(), [&](std::uint32_t pod) {
-        return outcomes[pod].kind == Outcome::Kind::Refused;
-      });
+      const auto& places = best_.packing->places();
+      std::stable_partition(order.begin(), order.end(),
+                            [&](PodId pod) { return places[pod].kind == PodPlace::Kind::None; });
       way.strategy.order = order;
       attempt(way);
     }
@@ -170,9 +168,9 @@ class BestPacking {
 
   const CompiledProblem& compiled_;
   // What strategies refer to; addresses stay as more are added.
-  const std::vector<std::vector<std::uint32_t>> orders_;
-  std::deque<std::vector<std::uint32_t>> refused_first_;  // orders too
-  std::deque<std::vector<std::pair<std::uint32_t, std::uint32_t>>> placed_;
+  const std::vector<std::vector<PodId>> orders_;
+  std::deque<std::vector<PodId>> refused_first_;  // orders too
+  std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
   ProgramMemory programs_;
   Result best_;
 };

@@ -30,7 +30,7 @@ struct CompiledProblem {
   const Problem& problem;
   std::vector<DaemonPod> daemons;
   PodClasses pods;
-  std::vector<PoolTemplate> pools;
+  ById<PoolId, PoolTemplate> pools;
   ExistingNodes nodes;
   Topology topology;
 };

@@ -4,13 +4,11 @@
 #include "scheduling/claims/claim_splitting.hpp"
 #include "scheduling/search/repacking.hpp"
 
-#include <cstdint>
-
 namespace millwright::scheduling {
 
 bool repack(const CompiledProblem& compiled, Packing& packing, ProgramMemory& programs) {
   bool repacked = false;
-  for (std::uint32_t pool = 0; pool < compiled.pools.size(); ++pool) {
+  for (PoolId pool; pool < compiled.pools.end_id(); ++pool) {
     const PoolSearch search{compiled.pods, compiled.pools, compiled.topology, packing.drafts(),
                             pool};
     repacked = Repacking(search, programs).run() || repacked;

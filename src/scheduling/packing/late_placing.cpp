@@ -20,14 +20,14 @@ class LatePlacing {
         packing_(packing) {}
 
   void run() {
-    std::vector<std::uint32_t> late;
+    std::vector<PodId> late;
     std::copy_if(packing_.waiting().begin(), packing_.waiting().end(), std::back_inserter(late),
-                 [this](std::uint32_t pod) { return waits_for_spread(pod); });
+                 [this](PodId pod) { return waits_for_spread(pod); });
     if (late.empty()) {
       return;
     }
     std::vector<Narrowing::Part> uninhabited;
-    for (std::uint32_t key = 0; key < topology_.keys().size(); ++key) {
+    for (KeyId key; key < topology_.keys().end_id(); ++key) {
       const DomainSet all = DomainSet::all(topology_.keys()[key].size());
       DomainSet some = inhabited(key);
       if (DomainSet rest = all; !some.empty() && !(rest -= some).empty()) {
@@ -48,11 +48,11 @@ class LatePlacing {
   }
 
  private:
-  void place_all(std::vector<std::uint32_t>& late) {
+  void place_all(std::vector<PodId>& late) {
     for (bool any = true; any;) {
       any = false;
       std::vector<bool> failed(pods_.classes.size(), false);
-      std::erase_if(late, [&](std::uint32_t pod) {
+      std::erase_if(late, [&](PodId pod) {
         const std::uint32_t pod_class = pods_.pods[pod].pod_class;
         if (failed[pod_class]) {
           return false;
@@ -65,7 +65,7 @@ class LatePlacing {
     }
   }
 
-  bool place(std::uint32_t pod) {
+  bool place(PodId pod) {
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
     for (std::size_t i = 0; i < ladder.size(); ++i) {
       packing_.counts().compare_only_with(compared_with(ladder[i]));
@@ -76,11 +76,11 @@ class LatePlacing {
     return false;
   }
 
-  bool waits_for_spread(std::uint32_t pod) const {
+  bool waits_for_spread(PodId pod) const {
     const Constraint& constraint = pods_.constraint_of(pod);
     return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
       return std::any_of(rung.keyed.begin(), rung.keyed.end(), [&](const Rung::Keyed& keyed) {
-        return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t group) {
+        return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId group) {
           return topology_.groups()[group].kind == TopologyKind::Spread;
         });
       });
@@ -88,7 +88,7 @@ class LatePlacing {
   }
 
   // Domains that a node has or a claim may come to have.
-  DomainSet inhabited(std::uint32_t key) {
+  DomainSet inhabited(KeyId key) {
     const TopologyKey& known = topology_.keys()[key];
     DomainSet result(known.size());
     const auto add_if = [&](auto admits) {
@@ -105,11 +105,11 @@ class LatePlacing {
       }
     };
     std::for_each(problem_.counted_nodes.begin(), problem_.counted_nodes.end(), add_label);
-    if (problem_.surroundings) {
-      const auto& nodes = problem_.surroundings->nodes;
+    if (problem_.cluster) {
+      const auto& nodes = problem_.cluster->nodes;
       std::for_each(nodes.begin(), nodes.end(), add_label);
     }
-    for (NodeId node; node.index() < nodes_.nodes().size(); ++node) {
+    for (NodeId node; node < nodes_.nodes().end_id(); ++node) {
       const std::int32_t domain = topology_.domain_of(key, node);
       const DomainSet* possible = topology_.possible_domains(key, node);
       add_if([&](std::size_t each) {
@@ -130,8 +130,8 @@ class LatePlacing {
   }
 
   // Domains that have nodes, and those that the pod may go to on the rung.
-  std::vector<DomainSet> compared_with(const Rung& rung) const {
-    std::vector<DomainSet> result = inhabited_;
+  ById<KeyId, DomainSet> compared_with(const Rung& rung) const {
+    ById<KeyId, DomainSet> result = inhabited_;
     for (const Rung::Keyed& keyed : rung.keyed) {
       const TopologyKey& key = topology_.keys()[keyed.key];
       const Requirement wanted = rung.requirements.get(key.name());
@@ -149,7 +149,7 @@ class LatePlacing {
   const ExistingNodes& nodes_;
   const Topology& topology_;
   Packing& packing_;
-  std::vector<DomainSet> inhabited_;  // by key; all domains where none has a node
+  ById<KeyId, DomainSet> inhabited_;  // all domains where none has a node
 };
 
 }  // namespace

@@ -18,42 +18,41 @@ NodesInUse::NodesInUse(const CompiledProblem& compiled, TopologyCounts& counts)
 
 void NodesInUse::reset_counts() {
   const auto& hosts = topology_.hosts();
-  for (std::size_t node = 0; node < hosts.size(); ++node) {
-    uses_[NodeId(node)].hosts = hosts[node];
+  for (NodeId node; node < hosts.end_id(); ++node) {
+    uses_[node].hosts = hosts[node];
   }
 }
 
-bool NodesInUse::admits(NodeId node, const Candidate& candidate, std::uint32_t pod) {
-  return (!candidate.constraint.has_topology() || is_open(node, candidate)) &&
-         meets_rung(node, candidate) &&
-         uses_[node].ports.conflict(candidate.constraint.ports) == nullptr &&
+bool NodesInUse::admits(NodeId node, const Applicant& applicant, PodId pod) {
+  return (!applicant.constraint.has_topology() || is_open(node, applicant)) &&
+         meets_rung(node, applicant) &&
+         uses_[node].ports.conflict(applicant.constraint.ports) == nullptr &&
          uses_[node].volumes.fit(volumes_of(pod));
 }
 
-void NodesInUse::add(NodeId node, const Candidate& candidate, std::uint32_t pod) {
+void NodesInUse::add(NodeId node, const Applicant& applicant, PodId pod) {
   NodeUse& use = uses_[node];
   use.volumes.add(volumes_of(pod));
-  subtract_from(use.room, candidate.pod_class.requests);
-  use.ports.add(candidate.constraint.ports);
-  if (candidate.constraint.has_topology()) {
-    count(node, candidate.constraint);
+  subtract_from(use.room, applicant.pod_class.requests);
+  use.ports.add(applicant.constraint.ports);
+  if (applicant.constraint.has_topology()) {
+    count(node, applicant.constraint);
   }
 }
 
-bool NodesInUse::meets_rung(NodeId node, const Candidate& candidate) {
-  auto& by_node = meets_rung_[candidate.pod_class.constraint][candidate.rung_index()];
+bool NodesInUse::meets_rung(NodeId node, const Applicant& applicant) {
+  auto& by_node = meets_rung_[applicant.pod_class.constraint][applicant.rung_index()];
   if (by_node.empty()) {
     by_node.assign(uses_.size(), -1);
   }
-  if (by_node[node.index()] < 0) {
-    by_node[node.index()] =
-        nodes_.nodes()[node.index()].admits(candidate.constraint, candidate.rung) ? 1 : 0;
+  if (by_node[node] < 0) {
+    by_node[node] = nodes_.nodes()[node].admits(applicant.constraint, applicant.rung) ? 1 : 0;
   }
-  return by_node[node.index()] == 1;
+  return by_node[node] == 1;
 }
 
-bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
-  for (const Narrowing* narrowing : {candidate.narrowed.chosen, candidate.narrowed.closed}) {
+bool NodesInUse::is_open(NodeId node, const Applicant& applicant) const {
+  for (const Narrowing* narrowing : {applicant.narrowed.chosen, applicant.narrowed.closed}) {
     if (narrowing != nullptr &&
         !std::all_of(narrowing->parts.begin(), narrowing->parts.end(), [&](const auto& part) {
           return topology_.whatever_domain(part.key, node, [&](std::int32_t domain) {
@@ -63,18 +62,18 @@ bool NodesInUse::is_open(NodeId node, const Candidate& candidate) const {
       return false;
     }
   }
-  return admits_host(uses_[node].hosts, candidate.constraint, candidate.rung, counts_);
+  return admits_host(uses_[node].hosts, applicant.constraint, applicant.rung, counts_);
 }
 
-bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
+bool NodesInUse::counts_for(NodeId node, TopologyGroupId group) {
   const NodeFilter& filter = topology_.groups()[group].filter;
   if (filter.everything()) {
     return true;
   }
   const auto [known, added] =
-      counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group, false);
+      counts_for_.try_emplace((std::uint64_t{node.index()} << 32) | group.index(), false);
   if (added) {
-    known->second = nodes_.nodes()[node.index()].counts_for(filter);
+    known->second = nodes_.nodes()[node].counts_for(filter);
   }
   return known->second;
 }
@@ -82,13 +81,13 @@ bool NodesInUse::counts_for(NodeId node, std::uint32_t group) {
 void NodesInUse::count(NodeId node, const Constraint& constraint) {
   const auto& groups = topology_.groups();
   HostTally& hosts = uses_[node].hosts;
-  for (const std::uint32_t id : constraint.counted) {
+  for (const TopologyGroupId id : constraint.counted) {
     if (groups[id].by_host) {
       hosts.add_selected(id);
       counts_.add_on_host(id, node, hosts.selected(id) == 1);
       continue;
     }
-    const std::uint32_t key = groups[id].key_index;
+    const KeyId key = groups[id].key_id;
     const std::int32_t domain = topology_.domain_of(key, node);
     if (domain >= 0 && counts_for(node, id)) {
       counts_.add_selected(id, domain, true);
@@ -99,10 +98,10 @@ void NodesInUse::count(NodeId node, const Constraint& constraint) {
       }
     }
   }
-  for (const std::uint32_t id : constraint.carried) {
+  for (const TopologyGroupId id : constraint.carried) {
     if (groups[id].by_host) {
       hosts.add_owner(id);
-    } else if (const auto domain = topology_.domain_of(groups[id].key_index, node); domain >= 0) {
+    } else if (const auto domain = topology_.domain_of(groups[id].key_id, node); domain >= 0) {
       counts_.add_owner(id, domain);
     }
   }

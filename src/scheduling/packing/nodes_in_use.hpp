@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scheduling/packing/compiled_problem.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/host_tally.hpp"
 #include "scheduling/topology/topology_counts.hpp"
 #include "scheduling/values/ids.hpp"
@@ -27,13 +27,13 @@ class NodesInUse {
   // After the last.
   NodeId end_id() const { return uses_.end_id(); }
   const NodeUse& operator[](NodeId node) const { return uses_[node]; }
-  bool has_room(NodeId node, const Candidate& candidate) const {
-    return fits(candidate.pod_class.requests, uses_[node].room);
+  bool has_room(NodeId node, const Applicant& applicant) const {
+    return fits(applicant.pod_class.requests, uses_[node].room);
   }
   // Whether the pod may go there, room apart.
-  bool admits(NodeId node, const Candidate& candidate, std::uint32_t pod);
+  bool admits(NodeId node, const Applicant& applicant, PodId pod);
   // The pod takes its room there and counts.
-  void add(NodeId node, const Candidate& candidate, std::uint32_t pod);
+  void add(NodeId node, const Applicant& applicant, PodId pod);
 
   // Back to where the census was: no pod of the problem counts on any node.
   void reset_counts();
@@ -41,15 +41,15 @@ class NodesInUse {
   void count(NodeId node, const Constraint& constraint);
 
  private:
-  const std::vector<AttachedVolume>& volumes_of(std::uint32_t pod) const {
+  const std::vector<AttachedVolume>& volumes_of(PodId pod) const {
     return pods_.volumes[pods_.pods[pod].volumes];
   }
   // Taints and node requirements, worked out once.
-  bool meets_rung(NodeId node, const Candidate& candidate);
+  bool meets_rung(NodeId node, const Applicant& applicant);
   // As far as topology is concerned.
-  bool is_open(NodeId node, const Candidate& candidate) const;
+  bool is_open(NodeId node, const Applicant& applicant) const;
   // Whether the group's node filter counts pods on the node.
-  bool counts_for(NodeId node, std::uint32_t group);
+  bool counts_for(NodeId node, TopologyGroupId group);
 
   const PodClasses& pods_;
   const ExistingNodes& nodes_;
@@ -57,7 +57,7 @@ class NodesInUse {
   TopologyCounts& counts_;
   ById<NodeId, NodeUse> uses_;
   // By constraint, rung, node: 1 it does, 0 it does not, negative: not known.
-  std::vector<std::vector<std::vector<std::int8_t>>> meets_rung_;
+  std::vector<std::vector<ById<NodeId, std::int8_t>>> meets_rung_;
   std::unordered_map<std::uint64_t, bool> counts_for_;  // by node and group
 };
 

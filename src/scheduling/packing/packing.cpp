@@ -26,7 +26,7 @@ Packing::Packing(const CompiledProblem& compiled, Strategy strategy)
 void Packing::run() {
   keep_promises();
   place_as_told();
-  for (const std::uint32_t pod : strategy_.order) {
+  for (const PodId pod : strategy_.order) {
     if (!placements_.has_place(pod)) {
       waiting_.push_back(pod);
     }
@@ -47,7 +47,7 @@ void Packing::place_waiting() {
   // A pod that fits nowhere may fit a claim that is opened for a later one.
   while (!waiting_.empty()) {
     const std::size_t before = waiting_.size();
-    std::erase_if(waiting_, [this](std::uint32_t pod) { return place(pod); });
+    std::erase_if(waiting_, [this](PodId pod) { return place(pod); });
     if (waiting_.size() == before && !relieve_limits() && !forget_price_levels()) {
       return;
     }
@@ -89,13 +89,13 @@ void Packing::keep_promises() {
   }
 }
 
-bool Packing::keep_promise(std::uint32_t pod, NodeId node) {
+bool Packing::keep_promise(PodId pod, NodeId node) {
   const PodClass& pod_class = pods_.class_of(pod);
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
   return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
-    const Candidate candidate{pod_class, constraint, rung};
-    return constraint.has_topology() ? topology_placer_.keep_promise(pod, candidate, node)
-                                     : placements_.place_on_node(pod, candidate, node);
+    const Applicant applicant{pod_class, constraint, rung};
+    return constraint.has_topology() ? topology_placer_.keep_promise(pod, applicant, node)
+                                     : placements_.place_on_node(pod, applicant, node);
   });
 }
 
@@ -104,13 +104,12 @@ void Packing::place_as_told() {
     const PodClass& pod_class = pods_.class_of(pod);
     const Constraint& constraint = pods_.constraints[pod_class.constraint];
     if (!placements_.has_place(pod)) {
-      placements_.place_on_node(pod, {pod_class, constraint, constraint.ladder.front()},
-                                NodeId(node));
+      placements_.place_on_node(pod, {pod_class, constraint, constraint.ladder.front()}, node);
     }
   }
 }
 
-bool Packing::place(std::uint32_t pod) {
+bool Packing::place(PodId pod) {
   const std::uint32_t class_index = pods_.pods[pod].pod_class;
   const PodClass& pod_class = pods_.classes[class_index];
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
@@ -133,10 +132,10 @@ bool Packing::place(std::uint32_t pod) {
       }
       continue;
     }
-    const Candidate candidate{pod_class, constraint, ladder[i]};
-    if (placements_.seek_node(pod, candidate, seekers[i]) ||
-        seek_claim(pod, candidate, seekers[i]) ||
-        placements_.open_claim(pod, candidate, seekers[i])) {
+    const Applicant applicant{pod_class, constraint, ladder[i]};
+    if (placements_.seek_node(pod, applicant, seekers[i]) ||
+        seek_claim(pod, applicant, seekers[i]) ||
+        placements_.open_claim(pod, applicant, seekers[i])) {
       return true;
     }
   }
@@ -144,7 +143,7 @@ bool Packing::place(std::uint32_t pod) {
   return false;
 }
 
-bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Packing::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](ClaimId claim) {
     if (!drafts_.claims()[claim].full) {
@@ -164,7 +163,7 @@ bool Packing::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& 
       push(claim);
       continue;
     }
-    if (placements_.join(pod, candidate, claim)) {
+    if (placements_.join(pod, applicant, claim)) {
       push(claim);
       return true;
     }
@@ -180,8 +179,8 @@ std::uint32_t Packing::rank(ClaimId claim) const {
 
 bool Packing::relieve_limits() {
   std::vector<bool> looked_at(pods_.classes.size(), false);
-  std::vector<bool> wanted(pools_.size(), false);
-  for (const std::uint32_t pod : waiting_) {
+  ById<PoolId, bool> wanted(pools_.size(), false);
+  for (const PodId pod : waiting_) {
     const std::uint32_t class_index = pods_.pods[pod].pod_class;
     if (looked_at[class_index]) {
       continue;
@@ -189,7 +188,7 @@ bool Packing::relieve_limits() {
     looked_at[class_index] = true;
     const PodClass& pod_class = pods_.classes[class_index];
     const Constraint& constraint = pods_.constraints[pod_class.constraint];
-    for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+    for (PoolId pool; pool < pools_.end_id(); ++pool) {
       for (const Rung& rung : constraint.ladder) {
         if (!wanted[pool] && drafts_.builder().limits(pool).limited() &&
             drafts_.builder().draft(pool, {pod_class, constraint, rung}, LimitUse::Ignored)) {
@@ -199,7 +198,7 @@ bool Packing::relieve_limits() {
     }
   }
   bool freed = false;
-  for (std::uint32_t pool = 0; pool < pools_.size(); ++pool) {
+  for (PoolId pool; pool < pools_.end_id(); ++pool) {
     freed = (wanted[pool] && drafts_.tighten(pool)) || freed;
   }
   if (freed) {
@@ -214,9 +213,9 @@ void Packing::recount() {
   }
   counts_.reset();
   nodes_.reset_counts();
-  for (std::uint32_t pod = 0; pod < outcomes().size(); ++pod) {
-    if (outcomes()[pod].kind == Outcome::Kind::Node) {
-      nodes_.count(outcomes()[pod].node(), pods_.constraint_of(pod));
+  for (PodId pod; pod < places().end_id(); ++pod) {
+    if (places()[pod].kind == PodPlace::Kind::Node) {
+      nodes_.count(places()[pod].node(), pods_.constraint_of(pod));
     }
   }
   drafts_.recount();

@@ -20,16 +20,15 @@
 namespace millwright::scheduling {
 
 struct Strategy {
-  // Names every pod once, by index into PodClasses::pods.
-  std::span<const std::uint32_t> order;
+  // Names every pod once.
+  std::span<const PodId> order;
   // See ClaimBuilder.
   bool keep_price_levels = false;
   // Among claims in the making the one with the fewest pods, as Karpenter does; else the oldest,
   // which leaves fewer claims half empty.
   bool fewest_pods_first = true;
-  // Pods that go to these nodes (by index into ExistingNodes::nodes()) before the others, as far as
-  // they may; see dearest_on_nodes().
-  std::span<const std::pair<std::uint32_t, std::uint32_t>> placed{};
+  // Pods that go to these nodes before the others, as far as they may; see dearest_on_nodes().
+  std::span<const std::pair<PodId, NodeId>> placed{};
 };
 
 // Its parts refer to each other: it stays where it is. Refers to the compiled problem and to what
@@ -41,12 +40,12 @@ class Packing {
   Packing& operator=(const Packing&) = delete;
 
   void run();
-  // Claims were changed in drafts(). Outcomes follow, and pods that had to wait are tried again:
+  // Claims were changed in drafts(). Places follow, and pods that had to wait are tried again:
   // limits may have room for them now.
   void claims_changed();
 
-  const std::vector<Outcome>& outcomes() const { return placements_.outcomes(); }
-  const std::vector<std::uint32_t>& steps() const { return placements_.steps(); }
+  const ById<PodId, PodPlace>& places() const { return placements_.places(); }
+  const ById<PodId, std::uint32_t>& steps() const { return placements_.steps(); }
   const ClaimDrafts& drafts() const { return drafts_; }
   ClaimDrafts& drafts() { return drafts_; }
   const TopologyCounts& counts() const { return counts_; }
@@ -55,25 +54,25 @@ class Packing {
   TopologyChoices& choices() { return choices_; }
 
   // Pods that have no place.
-  const std::vector<std::uint32_t>& waiting() const { return waiting_; }
+  const std::vector<PodId>& waiting() const { return waiting_; }
   // Tries a pod that waits on some rungs of its ladder, as one that other pods matter to.
-  bool place_on(std::uint32_t pod, std::span<const Rung> rungs) {
+  bool place_on(PodId pod, std::span<const Rung> rungs) {
     return topology_placer_.place(pod, rungs, seekers_[pods_.pods[pod].pod_class]);
   }
   // Pods were placed with place_on().
   void forget_placed() {
-    std::erase_if(waiting_, [this](std::uint32_t pod) { return placements_.has_place(pod); });
+    std::erase_if(waiting_, [this](PodId pod) { return placements_.has_place(pod); });
   }
   // Claims or limits have changed in the pods' favour: what was learned about them is forgotten.
   void look_again();
 
  private:
   void keep_promises();
-  bool keep_promise(std::uint32_t pod, NodeId node);
+  bool keep_promise(PodId pod, NodeId node);
   void place_as_told();
   void place_waiting();
-  bool place(std::uint32_t pod);
-  bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool place(PodId pod);
+  bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
   std::uint32_t rank(ClaimId claim) const;
   // Another round may succeed where limits were charged for more than will be bought.
   bool relieve_limits();
@@ -82,8 +81,8 @@ class Packing {
   void recount();
 
   const PodClasses& pods_;
-  std::span<const PoolTemplate> pools_;
-  const std::vector<std::pair<std::uint32_t, NodeId>>& promises_;
+  const ById<PoolId, PoolTemplate>& pools_;
+  const std::vector<std::pair<PodId, NodeId>>& promises_;
   Strategy strategy_;
   TopologyCounts counts_;
   Narrowings narrowings_;
@@ -92,7 +91,7 @@ class Packing {
   NodesInUse nodes_;
   Placements placements_;
   TopologyPlacer topology_placer_;
-  std::vector<std::uint32_t> waiting_;        // pods that have no place
+  std::vector<PodId> waiting_;                // pods that have no place
   std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
   std::vector<std::uint64_t> gave_up_;        // by class: how things stood, plus one
 };

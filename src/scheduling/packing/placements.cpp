@@ -7,41 +7,41 @@ Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, Claim
     : nodes_(nodes),
       drafts_(drafts),
       open_claims_(drafts, fewest_pods_first),
-      outcomes_(compiled.pods.pods.size()),
+      places_(compiled.pods.pods.size()),
       steps_(compiled.pods.pods.size(), 0) {}
 
-bool Placements::place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node) {
-  if (!nodes_.has_room(node, candidate) || !nodes_.admits(node, candidate, pod)) {
+bool Placements::place_on_node(PodId pod, const Applicant& applicant, NodeId node) {
+  if (!nodes_.has_room(node, applicant) || !nodes_.admits(node, applicant, pod)) {
     return false;
   }
-  nodes_.add(node, candidate, pod);
-  record(pod, Outcome::on(node));
+  nodes_.add(node, applicant, pod);
+  record(pod, PodPlace::on(node));
   return true;
 }
 
-bool Placements::seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::seek_node(PodId pod, const Applicant& applicant, Seeker& seeker) {
   const NodeId end = nodes_.end_id();
   for (; seeker.next_node < end; ++seeker.next_node) {
-    if (place_on_node(pod, candidate, seeker.next_node)) {
+    if (place_on_node(pod, applicant, seeker.next_node)) {
       return true;
     }
   }
   return false;
 }
 
-bool Placements::join(std::uint32_t pod, const Candidate& candidate, ClaimId claim) {
-  if (!drafts_.join(claim, candidate, pod)) {
+bool Placements::join(PodId pod, const Applicant& applicant, ClaimId claim) {
+  if (!drafts_.join(claim, applicant, pod)) {
     return false;
   }
   joined(pod, claim);
   return true;
 }
 
-bool Placements::open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool Placements::open_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   if (seeker.cannot_open) {
     return false;
   }
-  const auto claim = drafts_.open(candidate, pod);
+  const auto claim = drafts_.open(applicant, pod);
   if (!claim) {
     seeker.cannot_open = true;
     return false;
@@ -52,17 +52,17 @@ bool Placements::open_claim(std::uint32_t pod, const Candidate& candidate, Seeke
 
 void Placements::note_claims() {
   for (ClaimId claim; claim < drafts_.claims().end_id(); ++claim) {
-    for (const std::uint32_t pod : drafts_.claims()[claim].pods) {
-      outcomes_[pod] = Outcome::on(claim);
+    for (const PodId pod : drafts_.claims()[claim].pods) {
+      places_[pod] = PodPlace::on(claim);
     }
   }
 }
 
-void Placements::record(std::uint32_t pod, Outcome outcome) {
-  outcomes_[pod] = outcome;
+void Placements::record(PodId pod, PodPlace place) {
+  places_[pod] = place;
   steps_[pod] = ++next_step_;
-  if (outcome.kind == Outcome::Kind::Claim) {
-    open_claims_.note_pod(outcome.claim());
+  if (place.kind == PodPlace::Kind::Claim) {
+    open_claims_.note_pod(place.claim());
   }
 }
 

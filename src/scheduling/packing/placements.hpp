@@ -7,7 +7,7 @@
 #include "scheduling/packing/claim_lists.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/values/ids.hpp"
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace millwright::scheduling {
 
-struct Outcome {
-  enum class Kind : std::uint8_t { Refused, Node, Claim };
-  Kind kind = Kind::Refused;
+struct PodPlace {
+  enum class Kind : std::uint8_t { None, Node, Claim };  // None: it is refused, or waits
+  Kind kind = Kind::None;
   std::uint32_t index = 0;  // of the node or claim
 
-  static Outcome on(NodeId node) { return {Kind::Node, node.index()}; }
-  static Outcome on(ClaimId claim) { return {Kind::Claim, claim.index()}; }
+  static PodPlace on(NodeId node) { return {Kind::Node, node.index()}; }
+  static PodPlace on(ClaimId claim) { return {Kind::Claim, claim.index()}; }
   NodeId node() const { return NodeId(index); }
   ClaimId claim() const { return ClaimId(index); }
 };
@@ -47,35 +47,35 @@ class Placements {
   Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
              bool fewest_pods_first);
 
-  const std::vector<Outcome>& outcomes() const { return outcomes_; }  // by PodClasses::pods
-  // By PodClasses::pods: pods bound in this order break no topology rule on the way.
-  const std::vector<std::uint32_t>& steps() const { return steps_; }
-  bool has_place(std::uint32_t pod) const { return outcomes_[pod].kind != Outcome::Kind::Refused; }
+  const ById<PodId, PodPlace>& places() const { return places_; }
+  // Pods bound in this order break no topology rule on the way.
+  const ById<PodId, std::uint32_t>& steps() const { return steps_; }
+  bool has_place(PodId pod) const { return places_[pod].kind != PodPlace::Kind::None; }
   NodesInUse& nodes() { return nodes_; }
   ClaimDrafts& drafts() { return drafts_; }
   ClaimLists& open_claims() { return open_claims_; }
 
   // Each is false, and nothing is changed, when the pod may not go there.
   //
-  bool place_on_node(std::uint32_t pod, const Candidate& candidate, NodeId node);
+  bool place_on_node(PodId pod, const Applicant& applicant, NodeId node);
   // On the first node that has not turned it away.
-  bool seek_node(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
-  bool join(std::uint32_t pod, const Candidate& candidate, ClaimId claim);
-  bool open_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
+  bool seek_node(PodId pod, const Applicant& applicant, Seeker& seeker);
+  bool join(PodId pod, const Applicant& applicant, ClaimId claim);
+  bool open_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
 
   // The pod has joined the claim in drafts().
-  void joined(std::uint32_t pod, ClaimId claim) { record(pod, Outcome::on(claim)); }
+  void joined(PodId pod, ClaimId claim) { record(pod, PodPlace::on(claim)); }
   // Pods have changed claims.
   void note_claims();
 
  private:
-  void record(std::uint32_t pod, Outcome outcome);
+  void record(PodId pod, PodPlace place);
 
   NodesInUse& nodes_;
   ClaimDrafts& drafts_;
   ClaimLists open_claims_;
-  std::vector<Outcome> outcomes_;
-  std::vector<std::uint32_t> steps_;
+  ById<PodId, PodPlace> places_;
+  ById<PodId, std::uint32_t> steps_;
   std::uint32_t next_step_ = 0;
 };
 

@@ -72,10 +72,9 @@ std::vector<double> targets(const Proportions& proportions, std::span<const Pool
 
 // Takes from either end of the pods sorted by proportion, whichever brings the sum closer to the
 // target.
-std::vector<std::uint32_t> steered(const std::vector<std::uint32_t>& special,
-                                   const std::vector<std::uint32_t>& by_share,
-                                   const std::vector<Shape>& shapes, double target) {
-  std::vector<std::uint32_t> order = special;
+std::vector<PodId> steered(const std::vector<PodId>& special, const std::vector<PodId>& by_share,
+                           const ById<PodId, Shape>& shapes, double target) {
+  std::vector<PodId> order = special;
   order.reserve(special.size() + by_share.size());
   double cpu = 0;
   double memory = 0;
@@ -83,7 +82,7 @@ std::vector<std::uint32_t> steered(const std::vector<std::uint32_t>& special,
   std::size_t high = by_share.size();
   while (low < high) {
     const bool wants_memory = memory < target * (cpu + memory);
-    const std::uint32_t next = wants_memory ? by_share[--high] : by_share[low++];
+    const PodId next = wants_memory ? by_share[--high] : by_share[low++];
     cpu += shapes[next].cpu;
     memory += shapes[next].memory;
     order.push_back(next);
@@ -93,11 +92,11 @@ std::vector<std::uint32_t> steered(const std::vector<std::uint32_t>& special,
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> pod_orders(const PodClasses& pods,
-                                                   std::span<const PoolTemplate> pools) {
-  std::vector<std::vector<std::uint32_t>> orders(1);
+std::vector<std::vector<PodId>> pod_orders(const PodClasses& pods,
+                                           std::span<const PoolTemplate> pools) {
+  std::vector<std::vector<PodId>> orders(1);
   orders[0].resize(pods.pods.size());
-  std::iota(orders[0].begin(), orders[0].end(), 0U);
+  std::iota(orders[0].begin(), orders[0].end(), PodId());
   const Proportions proportions(pods);
   if (pods.classes.size() < 2 || !proportions.meaningful()) {
     return orders;
@@ -106,16 +105,15 @@ std::vector<std::vector<std::uint32_t>> pod_orders(const PodClasses& pods,
   for (const PodClass& pod_class : pods.classes) {
     by_class.push_back(proportions.of(pod_class.requests));
   }
-  std::vector<Shape> shapes;
-  std::vector<std::uint32_t> special;
-  std::vector<std::uint32_t> by_share;
-  for (const std::uint32_t pod : orders[0]) {
+  ById<PodId, Shape> shapes;
+  std::vector<PodId> special;
+  std::vector<PodId> by_share;
+  for (const PodId pod : orders[0]) {
     shapes.push_back(by_class[pods.pods[pod].pod_class]);
     (shapes.back().special ? special : by_share).push_back(pod);
   }
-  std::stable_sort(by_share.begin(), by_share.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return shapes[a].share() < shapes[b].share();
-  });
+  std::stable_sort(by_share.begin(), by_share.end(),
+                   [&](PodId a, PodId b) { return shapes[a].share() < shapes[b].share(); });
   for (const double target : targets(proportions, pools)) {
     orders.push_back(steered(special, by_share, shapes, target));
   }

@@ -7,15 +7,14 @@
 #include "scheduling/compile/pod_classes.hpp"
 #include "scheduling/compile/pool_template.hpp"
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace millwright::scheduling {
 
-// Each order names every pod once, by index into PodClasses::pods. Karpenter's comes first; it is
-// the only one when the pods are all alike.
-std::vector<std::vector<std::uint32_t>> pod_orders(const PodClasses& pods,
-                                                   std::span<const PoolTemplate> pools);
+// Each order names every pod once. Karpenter's comes first; it is the only one when the pods are
+// all alike.
+std::vector<std::vector<PodId>> pod_orders(const PodClasses& pods,
+                                           std::span<const PoolTemplate> pools);
 
 }  // namespace millwright::scheduling

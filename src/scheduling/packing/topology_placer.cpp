@@ -12,23 +12,23 @@ void TopologyPlacer::forget_claims() {
   }
 }
 
-TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Candidate& candidate, Seeker& plain) {
-  Attempt attempt{.candidate = candidate, .plain = &plain};
-  if (!candidate.constraint.has_topology()) {
+TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Applicant& applicant, Seeker& plain) {
+  Attempt attempt{.applicant = applicant, .plain = &plain};
+  if (!applicant.constraint.has_topology()) {
     attempt.choices.emplace_back();
     return attempt;
   }
-  const Rung& rung = candidate.rung;
+  const Rung& rung = applicant.rung;
   for (const auto& keyed : rung.keyed) {
-    for (const std::uint32_t group : keyed.groups) {
+    for (const TopologyGroupId group : keyed.groups) {
       drafts_.choose_domains(group, rung.requirements);
     }
   }
-  attempt.candidate.narrowed.closed = choices_.closed(candidate.constraint);
-  attempt.choices = choices_.find(attempt.candidate);
+  attempt.applicant.narrowed.closed = choices_.closed(applicant.constraint);
+  attempt.choices = choices_.find(attempt.applicant);
   const auto company = std::find_if(rung.on_host.begin(), rung.on_host.end(), [&](auto group) {
     return topology_.groups()[group].kind == TopologyKind::Affinity &&
-           !choices_.is_first(candidate, group);
+           !choices_.is_first(applicant, group);
   });
   if (company != rung.on_host.end()) {
     attempt.company = *company;
@@ -36,15 +36,14 @@ TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Candidate& candidate, S
   return attempt;
 }
 
-bool TopologyPlacer::place(std::uint32_t pod, std::span<const Rung> rungs,
-                           std::vector<Seeker>& seekers) {
+bool TopologyPlacer::place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers) {
   const PodClass& pod_class = pods_.class_of(pod);
   const Constraint& constraint = pods_.constraints[pod_class.constraint];
   std::vector<Attempt> attempts;
   attempts.reserve(rungs.size());
   for (const Rung& rung : rungs) {
-    const Candidate candidate{pod_class, constraint, rung};
-    Attempt attempt = attempt_on(candidate, seekers[candidate.rung_index()]);
+    const Applicant applicant{pod_class, constraint, rung};
+    Attempt attempt = attempt_on(applicant, seekers[applicant.rung_index()]);
     if (!attempt.company) {
       attempts.push_back(std::move(attempt));
     } else if (join_company(pod, attempt)) {
@@ -54,29 +53,29 @@ bool TopologyPlacer::place(std::uint32_t pod, std::span<const Rung> rungs,
   const auto try_all = [&](auto seek) {
     for (Attempt& attempt : attempts) {
       for (const TopologyChoice& choice : attempt.choices) {
-        attempt.candidate.narrowed.chosen = choice.chosen;
-        if (seek(attempt.candidate, seeker_of(attempt))) {
+        attempt.applicant.narrowed.chosen = choice.chosen;
+        if (seek(attempt.applicant, seeker_of(attempt))) {
           return true;
         }
       }
     }
     return false;
   };
-  return try_all([&](const Candidate& candidate, Seeker& seeker) {
-           return placements_.seek_node(pod, candidate, seeker);
+  return try_all([&](const Applicant& applicant, Seeker& seeker) {
+           return placements_.seek_node(pod, applicant, seeker);
          }) ||
-         try_all([&](const Candidate& candidate, Seeker& seeker) {
-           return seek_claim(pod, candidate, seeker);
+         try_all([&](const Applicant& applicant, Seeker& seeker) {
+           return seek_claim(pod, applicant, seeker);
          }) ||
          open_cheapest(pod, attempts);
 }
 
-bool TopologyPlacer::seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker) {
+bool TopologyPlacer::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   using Verdict = OpenClaims::Verdict;
-  const Narrowing* chosen = candidate.narrowed.chosen;
+  const Narrowing* chosen = applicant.narrowed.chosen;
   ClaimLists& lists = placements_.open_claims();
   const auto found = lists.in(chosen).first(seeker.turned_away, [&](ClaimId claim) {
-    if (drafts_.join(claim, candidate, pod)) {
+    if (drafts_.join(claim, applicant, pod)) {
       return Verdict::Take;
     }
     seeker.turned_away.insert(claim);
@@ -90,7 +89,7 @@ bool TopologyPlacer::seek_claim(std::uint32_t pod, const Candidate& candidate, S
 }
 
 // The emptiest domains first, and the cheapest of those that are equally empty.
-bool TopologyPlacer::open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts) {
+bool TopologyPlacer::open_cheapest(PodId pod, std::vector<Attempt>& attempts) {
   struct Way {
     std::int64_t rank;
     double price;
@@ -110,18 +109,18 @@ bool TopologyPlacer::open_cheapest(std::uint32_t pod, std::vector<Attempt>& atte
                                    [&](const Way& other) { return other.rank != first->rank; });
     if (last - first > 1) {
       for (auto way = first; way != last; ++way) {
-        way->attempt->candidate.narrowed.chosen = way->chosen;
+        way->attempt->applicant.narrowed.chosen = way->chosen;
         Seeker& seeker = seeker_of(*way->attempt);
         if (seeker.price < 0) {
-          seeker.price = drafts_.builder().price_of_new(way->attempt->candidate);
+          seeker.price = drafts_.builder().price_of_new(way->attempt->applicant);
         }
         way->price = seeker.price;
       }
       std::stable_sort(first, last, [](const Way& a, const Way& b) { return a.price < b.price; });
     }
     for (; first != last; ++first) {
-      first->attempt->candidate.narrowed.chosen = first->chosen;
-      if (placements_.open_claim(pod, first->attempt->candidate, seeker_of(*first->attempt))) {
+      first->attempt->applicant.narrowed.chosen = first->chosen;
+      if (placements_.open_claim(pod, first->attempt->applicant, seeker_of(*first->attempt))) {
         return true;
       }
     }
@@ -130,12 +129,12 @@ bool TopologyPlacer::open_cheapest(std::uint32_t pod, std::vector<Attempt>& atte
 }
 
 // The pod must share a node with pods of the group: only nodes and claims that have some count.
-bool TopologyPlacer::join_company(std::uint32_t pod, Attempt& attempt) {
-  Candidate& candidate = attempt.candidate;
+bool TopologyPlacer::join_company(PodId pod, Attempt& attempt) {
+  Applicant& applicant = attempt.applicant;
   const std::vector<HostRef> hosts = counts_.hosts(*attempt.company);
   const auto has_all_company = [&](const HostTally& tally) {
     return std::all_of(
-        candidate.rung.on_host.begin(), candidate.rung.on_host.end(), [&](std::uint32_t id) {
+        applicant.rung.on_host.begin(), applicant.rung.on_host.end(), [&](TopologyGroupId id) {
           return topology_.groups()[id].kind != TopologyKind::Affinity || tally.selected(id) > 0;
         });
   };
@@ -147,9 +146,9 @@ bool TopologyPlacer::join_company(std::uint32_t pod, Attempt& attempt) {
       continue;
     }
     for (const TopologyChoice& choice : attempt.choices) {
-      candidate.narrowed.chosen = choice.chosen;
-      if (claim ? !drafts_.claims()[*claim].full && placements_.join(pod, candidate, *claim)
-                : placements_.place_on_node(pod, candidate, *node)) {
+      applicant.narrowed.chosen = choice.chosen;
+      if (claim ? !drafts_.claims()[*claim].full && placements_.join(pod, applicant, *claim)
+                : placements_.place_on_node(pod, applicant, *node)) {
         return true;
       }
     }
@@ -157,34 +156,34 @@ bool TopologyPlacer::join_company(std::uint32_t pod, Attempt& attempt) {
   return false;
 }
 
-bool TopologyPlacer::keep_promise(std::uint32_t pod, Candidate candidate, NodeId node) {
-  const Rung& rung = candidate.rung;
-  candidate.narrowed.closed = choices_.closed(candidate.constraint);
+bool TopologyPlacer::keep_promise(PodId pod, Applicant applicant, NodeId node) {
+  const Rung& rung = applicant.rung;
+  applicant.narrowed.closed = choices_.closed(applicant.constraint);
   return std::all_of(rung.keyed.begin(), rung.keyed.end(),
                      [&](const Rung::Keyed& keyed) {
                        return topology_.whatever_domain(keyed.key, node, [&](std::int32_t domain) {
-                         return domain >= 0 ? choices_.allows(candidate, keyed, domain)
+                         return domain >= 0 ? choices_.allows(applicant, keyed, domain)
                                             : choices_.only_distance(keyed);
                        });
                      }) &&
          std::all_of(rung.on_host.begin(), rung.on_host.end(),
-                     [&](std::uint32_t group) {
+                     [&](TopologyGroupId group) {
                        return topology_.groups()[group].kind != TopologyKind::Affinity ||
                               placements_.nodes()[node].hosts.selected(group) > 0 ||
-                              choices_.is_first(candidate, group);
+                              choices_.is_first(applicant, group);
                      }) &&
-         placements_.place_on_node(pod, candidate, node);
+         placements_.place_on_node(pod, applicant, node);
 }
 
 Seeker& TopologyPlacer::seeker_of(const Attempt& attempt) {
-  const Candidate& candidate = attempt.candidate;
-  if (candidate.narrowed.chosen == nullptr) {
+  const Applicant& applicant = attempt.applicant;
+  if (applicant.narrowed.chosen == nullptr) {
     return *attempt.plain;
   }
-  const auto pod_class = static_cast<std::uint64_t>(&candidate.pod_class - pods_.classes.data());
-  const auto rung = static_cast<std::uint64_t>(candidate.rung_index());
+  const auto pod_class = static_cast<std::uint64_t>(&applicant.pod_class - pods_.classes.data());
+  const auto rung = static_cast<std::uint64_t>(applicant.rung_index());
   // 24 bits of class, 12 of rung, 28 of domains: more than any problem has.
-  return seekers_[pod_class << 40 | rung << 28 | candidate.narrowed.chosen->id];
+  return seekers_[pod_class << 40 | rung << 28 | applicant.narrowed.chosen->id];
 }
 
 }  // namespace millwright::scheduling

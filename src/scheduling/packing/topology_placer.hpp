@@ -30,25 +30,25 @@ class TopologyPlacer {
         choices_(choices) {}
 
   // On rungs of one step, which are equally good. `seekers`: of its class, by rung.
-  bool place(std::uint32_t pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
+  bool place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
   // Places a pod on the node that it was promised, if no rule about other pods forbids it.
-  bool keep_promise(std::uint32_t pod, Candidate candidate, NodeId node);
+  bool keep_promise(PodId pod, Applicant applicant, NodeId node);
   // Claims or limits have changed in the pods' favour.
   void forget_claims();
 
  private:
   // One rung with the domains that it may go to, the best first.
   struct Attempt {
-    Candidate candidate;
+    Applicant applicant;
     Seeker* plain = nullptr;  // of the rung, where no domain is chosen
     std::vector<TopologyChoice> choices;
-    std::optional<std::uint32_t> company;  // the group by hostname that it must join
+    std::optional<TopologyGroupId> company;  // the group by hostname that it must join
   };
-  Attempt attempt_on(const Candidate& candidate, Seeker& plain);
+  Attempt attempt_on(const Applicant& applicant, Seeker& plain);
   Seeker& seeker_of(const Attempt& attempt);
-  bool seek_claim(std::uint32_t pod, const Candidate& candidate, Seeker& seeker);
-  bool open_cheapest(std::uint32_t pod, std::vector<Attempt>& attempts);
-  bool join_company(std::uint32_t pod, Attempt& attempt);
+  bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
+  bool open_cheapest(PodId pod, std::vector<Attempt>& attempts);
+  bool join_company(PodId pod, Attempt& attempt);
 
   const PodClasses& pods_;
   const Topology& topology_;

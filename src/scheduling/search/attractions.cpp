@@ -13,7 +13,7 @@ constexpr double kAtHome = 0.9;
 
 }  // namespace
 
-const std::vector<double>& Attractions::of(const PodLots& lots, std::uint32_t shape) {
+const std::vector<double>& Attractions::of(const PodLots& lots, ShapeId shape) {
   const auto [found, added] = by_shape_.try_emplace(shape);
   if (!added) {
     return found->second;

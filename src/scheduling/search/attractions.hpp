@@ -4,7 +4,6 @@
 
 #include "scheduling/search/pod_lots.hpp"
 
-#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -16,11 +15,11 @@ class Attractions {
   explicit Attractions(double floor = 1) : floor_(floor) {}
 
   // For claims of the shape, by lot and column. Stays where it is.
-  const std::vector<double>& of(const PodLots& lots, std::uint32_t shape);
+  const std::vector<double>& of(const PodLots& lots, ShapeId shape);
 
  private:
   double floor_;
-  std::map<std::uint32_t, std::vector<double>> by_shape_;
+  std::map<ShapeId, std::vector<double>> by_shape_;
 };
 
 }  // namespace millwright::scheduling

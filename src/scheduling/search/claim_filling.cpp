@@ -12,15 +12,14 @@ constexpr std::size_t kMaxTriedItems = 32;
 
 }  // namespace
 
-std::optional<Bin> ClaimFilling::begin(PodLots& lots, std::uint32_t index,
-                                       CheapestRow machine) const {
+std::optional<Bin> ClaimFilling::begin(PodLots& lots, LotId index, CheapestRow machine) const {
   Lot& lot = lots.lots()[index];
   const auto item = std::find_if(lot.items.begin(), lot.items.end(),
                                  [&](std::uint32_t i) { return !lots.items()[i].pods.empty(); });
   LotItem& first = lots.items()[*item];
-  auto claim = search_.drafts.builder().start(search_.pool, first.candidate, first.pods.back());
+  auto claim = search_.drafts.builder().start(search_.pool, first.applicant, first.pods.back());
   if (!claim || !search_.drafts.domains().counts_alike({.pool = search_.pool, .shape = first.from},
-                                                       *claim, first.candidate.constraint)) {
+                                                       *claim, first.applicant.constraint)) {
     return std::nullopt;
   }
   Bin bin{.claim = *std::move(claim),
@@ -28,7 +27,7 @@ std::optional<Bin> ClaimFilling::begin(PodLots& lots, std::uint32_t index,
           .left = search_.pool_template().room.room(machine.row),
           .lots = {index}};
   subtract_from(bin.left, *lot.requests);
-  note_spreading(bin, first.candidate);
+  note_spreading(bin, first.applicant);
   lots.remove_last(lot, first);
   return bin;
 }
@@ -44,41 +43,41 @@ Bin ClaimFilling::resume(ClaimDraft claim, CheapestRow cheapest) const {
   return bin;
 }
 
-std::uint32_t ClaimFilling::joined_shape(std::uint32_t shape, const PodLots& lots,
-                                         std::uint32_t index, CheapestRow machine) const {
+ShapeId ClaimFilling::joined_shape(ShapeId shape, const PodLots& lots, LotId index,
+                                   CheapestRow machine) const {
   const Lot& lot = lots.lots()[index];
-  if (lot.shape == ClaimShapes::kNone) {
-    return ClaimShapes::kNone;
+  if (lot.shape == ShapeId::none()) {
+    return ShapeId::none();
   }
   const LotItem& example = lots.items()[lot.items.front()];
-  const std::uint32_t next = search_.drafts.builder().joined_shape(shape, example.candidate);
-  if (next == ClaimShapes::kNone) {
+  const ShapeId next = search_.drafts.builder().joined_shape(shape, example.applicant);
+  if (next == ShapeId::none()) {
     return next;
   }
   const ClaimShape& joined = search_.drafts.shapes()[next];
   const bool same_machine = joined.offered.contains(machine.row) &&
                             joined.price[machine.row] <= machine.price * kSamePrice;
-  return same_machine ? next : ClaimShapes::kNone;
+  return same_machine ? next : ShapeId::none();
 }
 
-bool ClaimFilling::add(PodLots& lots, std::uint32_t index, Bin& bin) const {
-  if (joined_shape(bin.claim.shape, lots, index, bin.machine) == ClaimShapes::kNone) {
+bool ClaimFilling::add(PodLots& lots, LotId index, Bin& bin) const {
+  if (joined_shape(bin.claim.shape, lots, index, bin.machine) == ShapeId::none()) {
     return false;
   }
   Lot& lot = lots.lots()[index];
   std::size_t tries = 0;
   for (const std::uint32_t i : lot.items) {
     LotItem& item = lots.items()[i];
-    if (item.pods.empty() || !hosts_admit(bin, item.candidate)) {
+    if (item.pods.empty() || !hosts_admit(bin, item.applicant)) {
       continue;
     }
     if (++tries > kMaxTriedItems) {
       return false;
     }
     if (counts_as_before(item, bin) &&
-        search_.drafts.builder().join(bin.claim, item.candidate, item.pods.back())) {
+        search_.drafts.builder().join(bin.claim, item.applicant, item.pods.back())) {
       subtract_from(bin.left, *lot.requests);
-      note_spreading(bin, item.candidate);
+      note_spreading(bin, item.applicant);
       lots.remove_last(lot, item);
       bin.lots.push_back(index);
       return true;
@@ -88,29 +87,28 @@ bool ClaimFilling::add(PodLots& lots, std::uint32_t index, Bin& bin) const {
 }
 
 bool ClaimFilling::counts_as_before(const LotItem& item, const Bin& bin) const {
-  const Constraint& constraint = item.candidate.constraint;
+  const Constraint& constraint = item.applicant.constraint;
   if (constraint.counted.empty()) {
     return true;
   }
-  const std::uint32_t shape =
-      search_.drafts.builder().joined_shape(bin.claim.shape, item.candidate);
-  return shape != ClaimShapes::kNone &&
+  const ShapeId shape = search_.drafts.builder().joined_shape(bin.claim.shape, item.applicant);
+  return shape != ShapeId::none() &&
          search_.drafts.domains().counts_alike({.pool = search_.pool, .shape = item.from},
                                                {.pool = search_.pool, .shape = shape}, constraint);
 }
 
-bool ClaimFilling::hosts_admit(const Bin& bin, const Candidate& candidate) const {
-  return std::all_of(candidate.constraint.counted.begin(), candidate.constraint.counted.end(),
-                     [&](std::uint32_t id) {
+bool ClaimFilling::hosts_admit(const Bin& bin, const Applicant& applicant) const {
+  return std::all_of(applicant.constraint.counted.begin(), applicant.constraint.counted.end(),
+                     [&](TopologyGroupId id) {
                        return std::find(bin.spreading.begin(), bin.spreading.end(), id) ==
                                   bin.spreading.end() ||
                               bin.claim.tally.selected(id) < search_.topology.groups()[id].max_skew;
                      }) &&
-         search_.drafts.builder().admits_host(bin.claim, candidate);
+         search_.drafts.builder().admits_host(bin.claim, applicant);
 }
 
-void ClaimFilling::note_spreading(Bin& bin, const Candidate& candidate) const {
-  for (const std::uint32_t id : candidate.rung.on_host) {
+void ClaimFilling::note_spreading(Bin& bin, const Applicant& applicant) const {
+  for (const TopologyGroupId id : applicant.rung.on_host) {
     if (search_.topology.groups()[id].kind == TopologyKind::Spread) {
       bin.spreading.push_back(id);
     }

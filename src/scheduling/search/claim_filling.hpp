@@ -6,7 +6,6 @@
 #include "scheduling/search/pool_search.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,8 +16,8 @@ struct Bin {
   ClaimDraft claim;
   CheapestRow machine;
   Amounts left;
-  std::vector<std::uint32_t> spreading{};  // groups by hostname that some pod spreads over
-  std::vector<std::uint32_t> lots{};       // of the pods, one entry for each pod added
+  std::vector<TopologyGroupId> spreading{};  // groups by hostname that some pod spreads over
+  std::vector<LotId> lots{};                 // of the pods, one entry for each pod added
 };
 
 class ClaimFilling {
@@ -27,20 +26,19 @@ class ClaimFilling {
 
   // A claim with one pod of the lot. None when it would take a reservation, or when the pod would
   // be counted elsewhere than before.
-  std::optional<Bin> begin(PodLots& lots, std::uint32_t lot, CheapestRow machine) const;
+  std::optional<Bin> begin(PodLots& lots, LotId lot, CheapestRow machine) const;
   // Goes on with a claim that has pods, on its cheapest machine.
   Bin resume(ClaimDraft claim, CheapestRow cheapest) const;
   // Adds a pod of the lot. Returns false when none may join; the bin is then as it was.
-  bool add(PodLots& lots, std::uint32_t lot, Bin& bin) const;
-  // The shape of a claim after a pod of the lot joins. ClaimShapes::kNone when that is not allowed
+  bool add(PodLots& lots, LotId lot, Bin& bin) const;
+  // The shape of a claim after a pod of the lot joins. ShapeId::none() when that is not allowed
   // or the machine would cost more then.
-  std::uint32_t joined_shape(std::uint32_t shape, const PodLots& lots, std::uint32_t lot,
-                             CheapestRow machine) const;
+  ShapeId joined_shape(ShapeId shape, const PodLots& lots, LotId lot, CheapestRow machine) const;
 
  private:
   bool counts_as_before(const LotItem& item, const Bin& bin) const;
-  bool hosts_admit(const Bin& bin, const Candidate& candidate) const;
-  void note_spreading(Bin& bin, const Candidate& candidate) const;
+  bool hosts_admit(const Bin& bin, const Applicant& applicant) const;
+  void note_spreading(Bin& bin, const Applicant& applicant) const;
 
   PoolSearch search_;
 };

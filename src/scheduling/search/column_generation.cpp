@@ -31,25 +31,25 @@ bool ColumnGeneration::list_lots() {
   row_of_.assign(lots.size(), 0);
   dual_prices_.assign(lots.size(), 0);
   most_.assign(lots.size(), 0);
-  for (std::uint32_t i = 0; i < lots.size(); ++i) {
-    const Lot& lot = lots[i];
+  for (LotId id; id < lots.end_id(); ++id) {
+    const Lot& lot = lots[id];
     // Pods of one item keep each other off.
     const auto items = std::count_if(lot.items.begin(), lot.items.end(), [&](std::uint32_t item) {
       return !lots_.items()[item].pods.empty();
     });
-    most_[i] = lot.exclusive ? static_cast<std::size_t>(items) : lot.left;
+    most_[id] = lot.exclusive ? static_cast<std::size_t>(items) : lot.left;
     if (lot.left == 0) {
       continue;
     }
-    const SoldMachine* cheapest = cheapest_for(i);
+    const SoldMachine* cheapest = cheapest_for(id);
     if (cheapest == nullptr) {
       return false;
     }
-    row_of_[i] = static_cast<std::uint32_t>(rows_.size());
-    rows_.push_back(i);
+    row_of_[id] = static_cast<std::uint32_t>(rows_.size());
+    rows_.push_back(id);
     demand_.push_back(static_cast<double>(lot.left));
     alone_.push_back(cheapest->price);
-    fills_.push_back({cheapest->row, cheapest->price, {{i, 1}}});
+    fills_.push_back({cheapest->row, cheapest->price, {{id, 1}}});
   }
   return true;
 }
@@ -58,7 +58,7 @@ void ColumnGeneration::list_nodes() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     // Any price is right. What the room is worth keeps all columns of one order of magnitude.
     double price = kLeastNodePrice;
-    for (const std::uint32_t lot : nodes_[i].users) {
+    for (const LotId lot : nodes_[i].users) {
       price = std::max(price, worth(*nodes_[i].room, lots_.prices(lots_.lots()[lot].shape)));
     }
     demand_.push_back(1);
@@ -67,7 +67,7 @@ void ColumnGeneration::list_nodes() {
   }
 }
 
-const SoldMachine* ColumnGeneration::cheapest_for(std::uint32_t lot) const {
+const SoldMachine* ColumnGeneration::cheapest_for(LotId lot) const {
   const SoldMachine* cheapest = nullptr;
   for (const SoldMachine& machine : machines_) {
     if ((cheapest == nullptr || machine.price < cheapest->price) &&

@@ -56,15 +56,15 @@ class ColumnGeneration {
   const std::vector<double>& amounts() const { return amounts_; }
   // The price of the optimum; that of nodes is part of it.
   double price() const { return price_; }
-  // What a pod is worth at the optimum, by lot.
-  const std::vector<double>& dual_prices() const { return dual_prices_; }
+  // What a pod is worth at the optimum.
+  const ById<LotId, double>& dual_prices() const { return dual_prices_; }
   // The fills whose reduced cost is small: worth beginning with next time.
   std::set<Fill> worth_keeping() const;
 
  private:
   bool list_lots();
   void list_nodes();
-  const SoldMachine* cheapest_for(std::uint32_t lot) const;
+  const SoldMachine* cheapest_for(LotId lot) const;
   // The fill without pods that are gone, on the cheapest machine that holds the rest.
   std::optional<Fill> cut(const Fill& fill) const;
   void add(Simplex& master, Fill fill);
@@ -77,16 +77,16 @@ class ColumnGeneration {
   const PodLots& lots_;
   std::span<const SoldMachine> machines_;
   std::span<const SoldMachine> nodes_;
-  std::vector<std::size_t> most_;      // by lot: how many of its pods one machine may have
-  std::vector<std::uint32_t> row_of_;  // by lot
-  std::vector<std::uint32_t> rows_;    // lots by row of the master problem; nodes come after those
+  ById<LotId, std::size_t> most_;      // how many of its pods one machine may have
+  ById<LotId, std::uint32_t> row_of_;  // in the master problem
+  std::vector<LotId> rows_;            // by row of the master problem; nodes come after those
   std::vector<double> demand_;         // by row
   std::vector<double> alone_;  // by row: price of a machine for one pod, or of an empty node
   std::vector<Fill> start_;
   std::size_t next_ = 0;  // machine to be priced
   std::vector<Fill> fills_;
   std::vector<double> amounts_;
-  std::vector<double> dual_prices_;
+  ById<LotId, double> dual_prices_;
   double price_ = 0;
   bool feasible_ = false;
 };

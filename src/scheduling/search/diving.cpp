@@ -85,7 +85,7 @@ bool Diving::dive(PodLots& lots, double most, std::vector<ClaimDraft>& result) {
     patience = lots.value_left() < kOtherPods * looked ? kLessPatience : 0;
     most = std::numeric_limits<double>::infinity();
   }
-  for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
+  for (LotId lot; lot < lots.lots().end_id(); ++lot) {
     while (lots.lots()[lot].left > 0) {
       if (!greedy_.pack_one(lots, lot, result)) {
         return false;

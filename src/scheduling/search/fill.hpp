@@ -2,6 +2,8 @@
 // linear program that chooses what to buy (a "pattern" in the literature on cutting stock).
 #pragma once
 
+#include "scheduling/values/ids.hpp"
+
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@
 namespace millwright::scheduling {
 
 // Lot and how many of its pods; sorted by lot.
-using FillPods = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using FillPods = std::vector<std::pair<LotId, std::uint32_t>>;
 
 struct Fill {
   std::size_t row = 0;  // of the NodePool's type table: the machine to buy

@@ -57,7 +57,7 @@ double FillPricing::at_most(std::size_t from, double room) const {
   return value;
 }
 
-bool FillPricing::list_items(const SoldMachine& machine, const std::vector<double>& values,
+bool FillPricing::list_items(const SoldMachine& machine, const ById<LotId, double>& values,
                              double least, std::size_t& weight) {
   items_.clear();
   const std::size_t columns = machine.room->size();
@@ -65,7 +65,7 @@ bool FillPricing::list_items(const SoldMachine& machine, const std::vector<doubl
   for (std::size_t c = 0; c < columns; ++c) {
     wanted[c].second = c;
   }
-  for (const std::uint32_t lot : machine.users) {
+  for (const LotId lot : machine.users) {
     if (values[lot] <= 0 || most_[lot] == 0) {
       continue;
     }
@@ -83,7 +83,7 @@ bool FillPricing::list_items(const SoldMachine& machine, const std::vector<doubl
                      [&](const Item& item) { return item.value > least * item.size; });
 }
 
-FillPods FillPricing::find(std::size_t index, const std::vector<double>& values, double least,
+FillPods FillPricing::find(std::size_t index, const ById<LotId, double>& values, double least,
                            std::size_t& work) {
   const SoldMachine& machine = machines_[index];
   std::size_t& weight = weights_[index];

@@ -16,26 +16,26 @@ namespace millwright::scheduling {
 
 class FillPricing {
  public:
-  // `most`: by lot, how many of its pods one machine may have. Keeps references to all three.
+  // `most`: how many of a lot's pods one machine may have. Keeps references to all three.
   FillPricing(const PodLots& lots, std::span<const SoldMachine> machines,
-              const std::vector<std::size_t>& most)
+              const ById<LotId, std::size_t>& most)
       : lots_(lots), machines_(machines), most_(most), weights_(machines.size(), 0) {}
 
   // The most valuable fill of the machine that a short search finds; empty when none is worth more
-  // than `least`. `values`: of a pod, by lot. Subtracts what it does from `work`.
-  FillPods find(std::size_t machine, const std::vector<double>& values, double least,
+  // than `least`. `values`: of a pod. Subtracts what it does from `work`.
+  FillPods find(std::size_t machine, const ById<LotId, double>& values, double least,
                 std::size_t& work);
 
  private:
   struct Item {
-    std::uint32_t lot = 0;
+    LotId lot;
     double value = 0;
     double size = 0;        // the part of the machine that a pod takes, see weigh()
     double density = 0;     // value by size
     std::size_t limit = 0;  // pods that the machine may have
   };
   // Returns false when it is plain that no fill is worth more than `least`.
-  bool list_items(const SoldMachine& machine, const std::vector<double>& values, double least,
+  bool list_items(const SoldMachine& machine, const ById<LotId, double>& values, double least,
                   std::size_t& weight);
   // Sets the sizes and densities of the items: resources are weighed against each other.
   void weigh(const SoldMachine& machine, std::size_t weight);
@@ -55,7 +55,7 @@ class FillPricing {
 
   const PodLots& lots_;
   std::span<const SoldMachine> machines_;
-  const std::vector<std::size_t>& most_;
+  const ById<LotId, std::size_t>& most_;
   std::vector<std::size_t> weights_;  // by machine: those that gave the lowest bound the last time
   std::pair<std::size_t, std::size_t> scarce_;  // the two resources that are asked for most
   std::vector<Item> items_;                     // most valuable for their size first

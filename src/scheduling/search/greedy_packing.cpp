@@ -38,7 +38,7 @@ void GreedyPacking::fill_kept(PodLots& lots, std::vector<ClaimDraft>& claims) {
 
 bool GreedyPacking::pack(PodLots& lots, std::vector<ClaimDraft>& result) {
   for (const bool exclusive : {true, false}) {
-    for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
+    for (LotId lot; lot < lots.lots().end_id(); ++lot) {
       while (lots.lots()[lot].exclusive == exclusive && lots.lots()[lot].left > 0) {
         if (scan_.work() > kMaxGreedyWork || !pack_one(lots, lot, result)) {
           return false;
@@ -49,9 +49,9 @@ bool GreedyPacking::pack(PodLots& lots, std::vector<ClaimDraft>& result) {
   return true;
 }
 
-bool GreedyPacking::pack_one(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result) {
-  const std::uint32_t shape = lots.lots()[lot].shape;
-  if (shape == ClaimShapes::kNone) {
+bool GreedyPacking::pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& result) {
+  const ShapeId shape = lots.lots()[lot].shape;
+  if (shape == ShapeId::none()) {
     return false;
   }
   const auto machine = machines_.choose(lots, lot);
@@ -65,11 +65,10 @@ bool GreedyPacking::pack_one(PodLots& lots, std::uint32_t lot, std::vector<Claim
   return true;
 }
 
-void GreedyPacking::fill(PodLots& lots, Bin& bin, std::uint32_t like) {
+void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
   scan_.begin(lots, attractions_.of(lots, like), lots.prices(like));
   const auto close_those_kept_off = [&] {
-    scan_.close_if(
-        [&](std::uint32_t lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
+    scan_.close_if([&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
   };
   close_those_kept_off();
   while (const auto lot = scan_.best(bin.left)) {
@@ -86,8 +85,8 @@ void GreedyPacking::fill(PodLots& lots, Bin& bin, std::uint32_t like) {
 
 void GreedyPacking::note_price(const PodLots& lots, const Bin& bin) {
   double value = 0;
-  std::map<std::uint32_t, std::uint32_t> pods;
-  for (const std::uint32_t lot : bin.lots) {
+  std::map<LotId, std::uint32_t> pods;
+  for (const LotId lot : bin.lots) {
     value += lots.lots()[lot].value;
     ++pods[lot];
   }
@@ -95,7 +94,7 @@ void GreedyPacking::note_price(const PodLots& lots, const Bin& bin) {
   const double price = cheapest ? cheapest->price : bin.machine.price;
   const double ratio = price / std::max(value, 1e-300);
   machines_.note_result(ratio);
-  for (const std::uint32_t lot : bin.lots) {
+  for (const LotId lot : bin.lots) {
     paid_[lot] += ratio;
   }
   if (cheapest) {

@@ -14,7 +14,6 @@
 #include "scheduling/search/machine_choice.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -37,19 +36,19 @@ class GreedyPacking {
   // Packs all pods that are left. False when some pod has no machine, or after too much work.
   bool pack(PodLots& lots, std::vector<ClaimDraft>& result);
   // Packs one claim that begins with a pod of the lot. False when no machine takes it.
-  bool pack_one(PodLots& lots, std::uint32_t lot, std::vector<ClaimDraft>& result);
+  bool pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& result);
 
   const ClaimFilling& filling() const { return filling_; }
   // The claims that were packed, as fills.
   const std::set<Fill>& fills() const { return fills_; }
-  // By lot: price over value of the claims of this pass, added up over the lot's pods.
-  const std::vector<double>& paid() const { return paid_; }
+  // Price over value of the claims of this pass, added up over the lot's pods.
+  const ById<LotId, double>& paid() const { return paid_; }
   // Lots looked at, in all passes.
   std::size_t work() const { return scan_.work(); }
 
  private:
   // `like`: a shape; with the pods that suit a claim of it.
-  void fill(PodLots& lots, Bin& bin, std::uint32_t like);
+  void fill(PodLots& lots, Bin& bin, ShapeId like);
   void note_price(const PodLots& lots, const Bin& bin);
 
   PoolSearch search_;
@@ -58,7 +57,7 @@ class GreedyPacking {
   LotScan scan_;  // of the claim that is being filled
   MachineChoice machines_{search_, filling_, attractions_, scan_};
   std::set<Fill> fills_;
-  std::vector<double> paid_;
+  ById<LotId, double> paid_;
 };
 
 }  // namespace millwright::scheduling

@@ -26,7 +26,7 @@ void LotScan::reset(const PodLots& lots) {
     least_.push_back(lot.least);
   }
   active_.resize(all.size());
-  std::iota(active_.begin(), active_.end(), 0U);
+  std::iota(active_.begin(), active_.end(), LotId());
   available_.resize(all.size());
 }
 
@@ -37,14 +37,14 @@ void LotScan::begin(const PodLots& lots, std::span<const double> attraction,
   first_ = 0;
   handicap_.clear();
   const auto& all = lots.lots();
-  std::erase_if(active_, [&](std::uint32_t lot) { return all[lot].left == 0; });
-  for (const std::uint32_t lot : active_) {
+  std::erase_if(active_, [&](LotId lot) { return all[lot].left == 0; });
+  for (const LotId lot : active_) {
     available_[lot] = all[lot].left;
   }
 }
 
-bool LotScan::may_join(std::uint32_t lot, const Amounts& left) const {
-  const std::int64_t* requests = &requests_[lot * left.size()];
+bool LotScan::may_join(LotId lot, const Amounts& left) const {
+  const std::int64_t* requests = &requests_[begin_of(lot, left.size())];
   bool fits = available_[lot] > 0;
   for (std::size_t c = 0; fits && c < left.size(); ++c) {
     fits = left[c] >= 0 && requests[c] <= left[c];
@@ -52,11 +52,11 @@ bool LotScan::may_join(std::uint32_t lot, const Amounts& left) const {
   return fits;
 }
 
-std::optional<std::uint32_t> LotScan::best(const Amounts& left) {
+std::optional<LotId> LotScan::best(const Amounts& left) {
   const double room = worth(left, prices_) * kRounding;
   const auto small_enough =
       std::partition_point(active_.begin() + static_cast<std::ptrdiff_t>(first_), active_.end(),
-                           [&](std::uint32_t lot) { return least_[lot] > room; });
+                           [&](LotId lot) { return least_[lot] > room; });
   first_ = static_cast<std::size_t>(small_enough - active_.begin());
   const std::size_t count = active_.size() - first_;
   const std::size_t stride = handicap_.empty() ? count / kMaxScannedLots + 1 : 1;
@@ -78,15 +78,15 @@ std::optional<std::uint32_t> LotScan::best(const Amounts& left) {
 }
 
 // A lot's score is large where its pods are large in what there is much of.
-std::optional<std::uint32_t> LotScan::best_of_some(const Amounts& left, std::size_t stride) {
+std::optional<LotId> LotScan::best_of_some(const Amounts& left, std::size_t stride) {
   const std::size_t columns = left.size();
-  std::optional<std::uint32_t> best;
+  std::optional<LotId> best;
   double most = -1;
   for (std::size_t i = first_; i < active_.size(); i += stride) {
-    const std::uint32_t lot = active_[i];
+    const LotId lot = active_[i];
     double score = 0;
     for (std::size_t c = 0; c < columns; ++c) {
-      score += attraction_[lot * columns + c] * static_cast<double>(left[c]);
+      score += attraction_[begin_of(lot, columns) + c] * static_cast<double>(left[c]);
     }
     if (score > most && may_join(lot, left)) {
       best = lot;
@@ -103,14 +103,14 @@ void LotScan::line_up(std::size_t columns) {
   scores_.resize(count);
   handicap_.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const double* attraction = &attraction_[active_[line_begin_ + i] * columns];
+    const double* attraction = &attraction_[begin_of(active_[line_begin_ + i], columns)];
     for (std::size_t c = 0; c < columns; ++c) {
       line_[c * count + i] = attraction[c];
     }
   }
 }
 
-std::optional<std::uint32_t> LotScan::best_in_line(const Amounts& left) {
+std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
   const std::size_t count = handicap_.size();
   const std::size_t begin = first_ - line_begin_;
   double* scores = scores_.data();
@@ -123,11 +123,11 @@ std::optional<std::uint32_t> LotScan::best_in_line(const Amounts& left) {
       scores[i] += attraction[i] * much;
     }
   }
-  std::optional<std::uint32_t> best;
+  std::optional<LotId> best;
   double most = -1;
   for (std::size_t i = begin; i < count; ++i) {
     if (scores[i] > most) {
-      const std::uint32_t lot = active_[line_begin_ + i];
+      const LotId lot = active_[line_begin_ + i];
       if (may_join(lot, left)) {
         best = lot;
         most = scores[i];

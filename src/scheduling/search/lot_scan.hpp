@@ -23,15 +23,15 @@ class LotScan {
              std::span<const double> prices);
   // The best of the lots that have pods and are not closed; none when no lot fits. `left` must not
   // be more than the last time.
-  std::optional<std::uint32_t> best(const Amounts& left);
+  std::optional<LotId> best(const Amounts& left);
   // Notes that a pod of the lot has joined the claim.
-  void take(std::uint32_t lot) { --available_[lot]; }
+  void take(LotId lot) { --available_[lot]; }
   // Leaves the lot out until the next claim.
-  void close(std::uint32_t lot) { available_[lot] = 0; }
+  void close(LotId lot) { available_[lot] = 0; }
   // Closes the lots for which the condition holds.
   template <class Condition>
   void close_if(Condition condition) {
-    for (const std::uint32_t lot : active_) {
+    for (const LotId lot : active_) {
       if (available_[lot] > 0 && condition(lot)) {
         available_[lot] = 0;
       }
@@ -41,15 +41,17 @@ class LotScan {
   std::size_t work() const { return work_; }
 
  private:
-  bool may_join(std::uint32_t lot, const Amounts& left) const;
-  std::optional<std::uint32_t> best_of_some(const Amounts& left, std::size_t stride);
+  bool may_join(LotId lot, const Amounts& left) const;
+  // Where the lot's columns begin in what is kept by lot and column.
+  static std::size_t begin_of(LotId lot, std::size_t columns) { return lot.index() * columns; }
+  std::optional<LotId> best_of_some(const Amounts& left, std::size_t stride);
   void line_up(std::size_t columns);
-  std::optional<std::uint32_t> best_in_line(const Amounts& left);
+  std::optional<LotId> best_in_line(const Amounts& left);
 
   std::vector<std::int64_t> requests_;  // by lot and column
-  std::vector<double> least_;           // by lot, see Lot
-  std::vector<std::uint32_t> active_;  // lots that had pods when the claim was begun, dearest first
-  std::vector<std::size_t> available_;  // by lot: pods that may join
+  ById<LotId, double> least_;           // see Lot
+  std::vector<LotId> active_;           // had pods when the claim was begun; dearest first
+  ById<LotId, std::size_t> available_;  // pods that may join
   std::span<const double> attraction_;
   std::span<const double> prices_;
   std::size_t first_ = 0;  // active lots before this one are too large

@@ -18,7 +18,7 @@ constexpr double kAsGood = 1.01;
 
 }  // namespace
 
-const MachineChoice::Market& MachineChoice::market(const PodLots& lots, std::uint32_t shape) {
+const MachineChoice::Market& MachineChoice::market(const PodLots& lots, ShapeId shape) {
   const auto [found, added] = markets_.try_emplace(shape);
   Market& result = found->second;
   if (!added) {
@@ -104,7 +104,7 @@ std::vector<CheapestRow> MachineChoice::up_to(double fair, const Market& market,
   return result;
 }
 
-std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, std::uint32_t lot) {
+std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot) {
   if (last_.lot == lot && last_.machine && last_.times < kMaxTimes &&
       last_.ratio <= last_.expected * kAsGood) {
     ++last_.times;
@@ -130,17 +130,17 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, std::uint3
   return last_.machine;
 }
 
-double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, std::uint32_t first) {
+double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first) {
   const Lot& seed = lots.lots()[first];
   scan_.begin(lots, attractions_.of(lots, seed.shape), lots.prices(seed.shape));
   scan_.take(first);
-  std::uint32_t shape = seed.shape;
+  ShapeId shape = seed.shape;
   Amounts left = search_.pool_template().room.room(machine.row);
   subtract_from(left, *seed.requests);
   double value = seed.value;
   while (const auto found = scan_.best(left)) {
-    const std::uint32_t next = filling_.joined_shape(shape, lots, *found, machine);
-    if (next == ClaimShapes::kNone) {
+    const ShapeId next = filling_.joined_shape(shape, lots, *found, machine);
+    if (next == ShapeId::none()) {
       scan_.close(*found);
       continue;
     }

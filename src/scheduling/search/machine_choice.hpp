@@ -7,7 +7,6 @@
 #include "scheduling/search/lot_scan.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -22,7 +21,7 @@ class MachineChoice {
 
   // None when no machine has room for one of the lot's pods. The choice serves for more claims that
   // begin with the same lot, as long as they turn out as expected.
-  std::optional<CheapestRow> choose(const PodLots& lots, std::uint32_t lot);
+  std::optional<CheapestRow> choose(const PodLots& lots, LotId lot);
   // What the claim for the last choice came to: its price over the value of its pods.
   void note_result(double ratio) { last_.ratio = ratio; }
   void forget_last() { last_ = {}; }
@@ -38,14 +37,14 @@ class MachineChoice {
     std::vector<Buy> by_price;
   };
   struct Choice {
-    std::uint32_t lot = 0;
+    LotId lot;
     std::optional<CheapestRow> machine;
     double expected = 0;  // price over value of the pods
     double ratio = 0;     // as it came out the last time
     std::size_t times = 0;
   };
 
-  const Market& market(const PodLots& lots, std::uint32_t shape);
+  const Market& market(const PodLots& lots, ShapeId shape);
   std::vector<CheapestRow> worth_trying(const PodLots& lots, const Lot& lot);
   // The best of each price range, the most efficient first.
   std::vector<CheapestRow> best_of_each_range(const Market& market, const Lot& lot) const;
@@ -53,13 +52,13 @@ class MachineChoice {
   std::vector<CheapestRow> up_to(double fair, const Market& market, const Lot& lot) const;
   bool has_room(const Buy& buy, const Lot& lot) const;
   // What the pods are worth that the machine would hold, one of the lot among them.
-  double fill_in_mind(const PodLots& lots, CheapestRow machine, std::uint32_t first);
+  double fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first);
 
   PoolSearch search_;
   const ClaimFilling& filling_;
   Attractions& attractions_;
   LotScan& scan_;
-  std::map<std::uint32_t, Market> markets_;  // by shape
+  std::map<ShapeId, Market> markets_;
   Choice last_;
   bool sharing_ = false;  // keeping pods apart takes more claims than would be made for the price
 };

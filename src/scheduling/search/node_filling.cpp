@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -21,7 +20,6 @@ constexpr std::size_t kMaxFillingPods = 20'000;
 // Lots and nodes in one linear program: solving it takes the square of that.
 constexpr std::size_t kMaxRows = 320;
 constexpr std::size_t kFillingWork = 4'000'000;
-constexpr std::uint32_t kNoLot = std::numeric_limits<std::uint32_t>::max();
 
 class NodeFilling {
  public:
@@ -37,7 +35,7 @@ class NodeFilling {
     }
   }
 
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> run(NodeValues by) {
+  std::vector<std::pair<PodId, NodeId>> run(NodeValues by) {
     find_movable();
     if (!take_lots()) {
       return {};
@@ -66,18 +64,18 @@ class NodeFilling {
  private:
   // Pods that may be moved. What the others need on nodes is taken from the room.
   void find_movable() {
-    std::vector<bool> promised(pods_.pods.size(), false);
+    ById<PodId, bool> promised(pods_.pods.size(), false);
     for (const auto& [pod, node] : nodes_.promises()) {
       promised[pod] = true;
     }
-    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
+    for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
       const PodClass& pod_class = pods_.classes[pods_.pods[pod].pod_class];
       const Constraint& constraint = pods_.constraints[pod_class.constraint];
-      const Outcome outcome = packing_.outcomes()[pod];
-      movable_[pod] = outcome.kind != Outcome::Kind::Refused && !promised[pod] &&
+      const PodPlace place = packing_.places()[pod];
+      movable_[pod] = place.kind != PodPlace::Kind::None && !promised[pod] &&
                       constraint.ladder.size() == 1 && !constraint.has_topology();
-      if (!movable_[pod] && outcome.kind == Outcome::Kind::Node) {
-        subtract_from(room_[outcome.index], pod_class.requests);
+      if (!movable_[pod] && place.kind == PodPlace::Kind::Node) {
+        subtract_from(room_[place.node()], pod_class.requests);
       }
     }
   }
@@ -85,7 +83,7 @@ class NodeFilling {
   bool take_lots() {
     // PodLots takes claims: here is one with all of them.
     ClaimDraft all{.pool = packing_.drafts().claims().front().pool};
-    for (std::uint32_t pod = 0; pod < movable_.size(); ++pod) {
+    for (PodId pod; pod < movable_.end_id(); ++pod) {
       if (movable_[pod]) {
         all.pods.push_back(pod);
         all.rungs.push_back(0);
@@ -99,10 +97,10 @@ class NodeFilling {
   }
 
   void lots_of_pods() {
-    lot_of_.assign(pods_.pods.size(), kNoLot);
-    for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+    lot_of_.assign(pods_.pods.size(), LotId::none());
+    for (LotId lot; lot < lots_.lots().end_id(); ++lot) {
       for (const std::uint32_t item : lots_.lots()[lot].items) {
-        for (const std::uint32_t pod : lots_.items()[item].pods) {
+        for (const PodId pod : lots_.items()[item].pods) {
           lot_of_[pod] = lot;
         }
       }
@@ -119,10 +117,10 @@ class NodeFilling {
         generation.begin_with({cheapest->row, cheapest->price, std::move(pods)});
       }
     }
-    std::vector<std::vector<std::uint32_t>> on_node(room_.size());
-    for (std::uint32_t pod = 0; pod < pods_.pods.size(); ++pod) {
-      if (packing_.outcomes()[pod].kind == Outcome::Kind::Node) {
-        on_node[packing_.outcomes()[pod].index].push_back(pod);
+    ById<NodeId, std::vector<PodId>> on_node(room_.size());
+    for (PodId pod; pod < pods_.pods.end_id(); ++pod) {
+      if (packing_.places()[pod].kind == PodPlace::Kind::Node) {
+        on_node[packing_.places()[pod].node()].push_back(pod);
       }
     }
     for (std::size_t machine = 0; machine < machines_.size(); ++machine) {
@@ -132,10 +130,10 @@ class NodeFilling {
     }
   }
 
-  FillPods in_lots(std::span<const std::uint32_t> pods) const {
-    std::map<std::uint32_t, std::uint32_t> counts;
-    for (const std::uint32_t pod : pods) {
-      if (lot_of_[pod] != kNoLot) {
+  FillPods in_lots(std::span<const PodId> pods) const {
+    std::map<LotId, std::uint32_t> counts;
+    for (const PodId pod : pods) {
+      if (lot_of_[pod] != LotId::none()) {
         ++counts[lot_of_[pod]];
       }
     }
@@ -177,8 +175,8 @@ class NodeFilling {
   }
 
   // Fills what room is left with the pods that are worth most.
-  void fill_up(const std::vector<double>& values) {
-    std::vector<std::size_t> most;
+  void fill_up(const ById<LotId, double>& values) {
+    ById<LotId, std::size_t> most;
     for (const Lot& lot : lots_.lots()) {
       most.push_back(lot.left);
     }
@@ -194,39 +192,39 @@ class NodeFilling {
     }
   }
 
-  // By lot: what one pod pays on the claims that the lot's pods are on.
-  std::vector<double> what_they_pay() const {
-    std::vector<double> ratios(lots_.lots().size(), 0);
-    std::vector<double> pods(lots_.lots().size(), 0);
+  // What one pod pays on the claims that the lot's pods are on.
+  ById<LotId, double> what_they_pay() const {
+    ById<LotId, double> ratios(lots_.lots().size(), 0);
+    ById<LotId, double> pods(lots_.lots().size(), 0);
     const ClaimDrafts& drafts = packing_.drafts();
     for (const ClaimDraft& claim : drafts.claims()) {
       const auto cheapest = cheapest_row(pools_[claim.pool], drafts.shapes()[claim.shape], claim);
       double worth = 0;
-      for (const std::uint32_t pod : claim.pods) {
-        worth += lot_of_[pod] == kNoLot ? 0 : lots_.lots()[lot_of_[pod]].least;
+      for (const PodId pod : claim.pods) {
+        worth += lot_of_[pod] == LotId::none() ? 0 : lots_.lots()[lot_of_[pod]].least;
       }
-      for (const std::uint32_t pod : claim.pods) {
-        if (lot_of_[pod] != kNoLot && cheapest && worth > 0) {
+      for (const PodId pod : claim.pods) {
+        if (lot_of_[pod] != LotId::none() && cheapest && worth > 0) {
           ratios[lot_of_[pod]] += cheapest->price / worth;
           pods[lot_of_[pod]] += 1;
         }
       }
     }
-    std::vector<double> result;
-    for (std::size_t lot = 0; lot < pods.size(); ++lot) {
+    ById<LotId, double> result;
+    for (LotId lot; lot < pods.end_id(); ++lot) {
       result.push_back(lots_.lots()[lot].least * (pods[lot] > 0 ? ratios[lot] / pods[lot] : 1));
     }
     return result;
   }
 
-  bool admits(std::uint32_t node, const LotItem& item) const {
-    return nodes_.nodes()[node].admits(item.candidate.constraint, item.candidate.rung);
+  bool admits(NodeId node, const LotItem& item) const {
+    return nodes_.nodes()[node].admits(item.applicant.constraint, item.applicant.rung);
   }
 
   void list_nodes() {
-    for (std::uint32_t node = 0; node < room_.size(); ++node) {
+    for (NodeId node; node < room_.end_id(); ++node) {
       SoldMachine machine{.room = &room_[node]};
-      for (std::uint32_t lot = 0; lot < lots_.lots().size(); ++lot) {
+      for (LotId lot; lot < lots_.lots().end_id(); ++lot) {
         const Lot& pods = lots_.lots()[lot];
         if (fits(*pods.requests, room_[node]) &&
             std::any_of(pods.items.begin(), pods.items.end(),
@@ -279,20 +277,20 @@ class NodeFilling {
   const PodClasses& pods_;
   const ExistingNodes& nodes_;
   Packing& packing_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   PodLots lots_;
-  std::vector<bool> movable_;          // by pod
-  std::vector<std::uint32_t> lot_of_;  // by pod
-  std::vector<Amounts> room_;          // by node
+  ById<PodId, bool> movable_;
+  ById<PodId, LotId> lot_of_;
+  ById<NodeId, Amounts> room_;
   std::vector<SoldMachine> machines_;
-  std::vector<std::uint32_t> node_of_;  // by machine
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> result_;
+  std::vector<NodeId> node_of_;  // by machine
+  std::vector<std::pair<PodId, NodeId>> result_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
-    const CompiledProblem& compiled, Packing& packing, NodeValues by) {
+std::vector<std::pair<PodId, NodeId>> dearest_on_nodes(const CompiledProblem& compiled,
+                                                       Packing& packing, NodeValues by) {
   if (packing.drafts().claims().empty() || compiled.nodes.nodes().size() > kMaxNodes ||
       compiled.pods.pods.size() > kMaxFillingPods) {
     return {};

@@ -22,11 +22,10 @@ enum class NodeValues : std::uint8_t {
   ByProgram,
 };
 
-// Pods and the nodes to put them on, as indices into PodClasses::pods and ExistingNodes::nodes(),
-// for Strategy::placed. Pods with rules about other pods, with promised room or with preferences
-// stay where the packing has them. Empty when nothing can be saved, or when there is too much to
-// look at.
-std::vector<std::pair<std::uint32_t, std::uint32_t>> dearest_on_nodes(
-    const CompiledProblem& compiled, Packing& packing, NodeValues by);
+// Pods and the nodes to put them on, for Strategy::placed. Pods with rules about other pods, with
+// promised room or with preferences stay where the packing has them. Empty when nothing can be
+// saved, or when there is too much to look at.
+std::vector<std::pair<PodId, NodeId>> dearest_on_nodes(const CompiledProblem& compiled,
+                                                       Packing& packing, NodeValues by);
 
 }  // namespace millwright::scheduling

@@ -11,27 +11,27 @@ bool PodLots::take(const ClaimDraft& claim) {
   if (claim.reserved || claim.keeps_together || claim.min_values_relaxed) {
     return false;
   }
-  std::vector<Candidate> moving;
+  std::vector<Applicant> moving;
   moving.reserve(claim.pods.size());
   for (std::size_t i = 0; i < claim.pods.size(); ++i) {
-    Candidate candidate = member_of(claim, i, pods_);
-    if (candidate.constraint.has_topology() && !drafts_.domains().freeze(claim, candidate)) {
+    Applicant applicant = member_of(claim, i, pods_);
+    if (applicant.constraint.has_topology() && !drafts_.domains().freeze(claim, applicant)) {
       return false;
     }
-    moving.push_back(candidate);
+    moving.push_back(applicant);
   }
   pool_ = claim.pool;
   left_ += moving.size();
   for (std::size_t i = moving.size(); i-- > 0;) {
-    const Candidate& candidate = moving[i];
-    const Narrowing* domains = candidate.narrowed.chosen;
+    const Applicant& applicant = moving[i];
+    const Narrowing* domains = applicant.narrowed.chosen;
     const auto [found, added] =
-        known_.try_emplace({static_cast<std::uint32_t>(&candidate.pod_class - pods_.classes.data()),
+        known_.try_emplace({static_cast<std::uint32_t>(&applicant.pod_class - pods_.classes.data()),
                             claim.rungs[i], domains == nullptr ? 0 : domains->id,
-                            candidate.constraint.counted.empty() ? 0 : claim.shape + 1},
+                            applicant.constraint.counted.empty() ? ShapeId::none() : claim.shape},
                            static_cast<std::uint32_t>(items_.size()));
     if (added) {
-      items_.push_back({candidate, claim.shape, {}, {}});
+      items_.push_back({applicant, claim.shape, {}, {}});
       note_exclusive(items_.back());
     }
     items_[found->second].pods.push_back(claim.pods[i]);
@@ -40,9 +40,9 @@ bool PodLots::take(const ClaimDraft& claim) {
 }
 
 void PodLots::note_exclusive(LotItem& item) const {
-  for (const std::uint32_t id : item.candidate.rung.on_host) {
+  for (const TopologyGroupId id : item.applicant.rung.on_host) {
     if (topology_.groups()[id].kind != TopologyKind::Affinity &&
-        item.candidate.constraint.counts_for(id)) {
+        item.applicant.constraint.counts_for(id)) {
       item.apart.push_back(id);
     }
   }
@@ -53,15 +53,15 @@ void PodLots::remove_last(Lot& lot, LotItem& item) {
   --lot.left;
   --left_;
   value_left_ -= lot.value;
-  for (const std::uint32_t group : item.apart) {
+  for (const TopologyGroupId group : item.apart) {
     --apart_[group];
   }
 }
 
 PodLots PodLots::part(std::size_t index, std::size_t parts) const {
   PodLots result = *this;
-  for (std::size_t lot = 0; lot < result.lots_.size(); ++lot) {
-    if (lot % parts == index) {
+  for (LotId lot; lot < result.lots_.end_id(); ++lot) {
+    if (lot.index() % parts == index) {
       continue;
     }
     for (const std::uint32_t item : result.lots_[lot].items) {
@@ -73,13 +73,13 @@ PodLots PodLots::part(std::size_t index, std::size_t parts) const {
   return result;
 }
 
-std::int32_t PodLots::most_per_node(std::uint32_t id) const {
+std::int32_t PodLots::most_per_node(TopologyGroupId id) const {
   const TopologyGroup& group = topology_.groups()[id];
   return group.kind == TopologyKind::Spread ? std::max(group.max_skew, 1) : 1;
 }
 
 bool PodLots::is_kept_off(const Lot& lot, const HostTally& tally) const {
-  return std::any_of(lot.apart.begin(), lot.apart.end(), [&](std::uint32_t group) {
+  return std::any_of(lot.apart.begin(), lot.apart.end(), [&](TopologyGroupId group) {
     return tally.selected(group) >= most_per_node(group);
   });
 }
@@ -93,14 +93,14 @@ std::size_t PodLots::claims_needed() const {
   return most;
 }
 
-void PodLots::revalue(std::span<const double> paid) {
+void PodLots::revalue(const ById<LotId, double>& paid) {
   double before = 0;
   double after = 0;
-  for (std::size_t i = 0; i < lots_.size(); ++i) {
-    Lot& lot = lots_[i];
+  for (LotId id; id < lots_.end_id(); ++id) {
+    Lot& lot = lots_[id];
     const auto count = static_cast<double>(lot.left);
     before += lot.value * count;
-    lot.value *= std::sqrt(paid[i] > 0 ? paid[i] / count : 1);
+    lot.value *= std::sqrt(paid[id] > 0 ? paid[id] / count : 1);
     after += lot.value * count;
   }
   for (Lot& lot : lots_) {
@@ -108,24 +108,24 @@ void PodLots::revalue(std::span<const double> paid) {
   }
 }
 
-void PodLots::sort(std::span<const PoolTemplate> pools) {
+void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
   demand_.assign(pods_.columns.size(), 0);
-  std::map<std::tuple<Amounts, std::uint32_t, bool>, Lot> by_kind;
+  std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {
     const LotItem& item = items_[i];
-    const Amounts& requests = item.candidate.pod_class.requests;
-    const std::uint32_t shape =
-        drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.candidate);
+    const Amounts& requests = item.applicant.pod_class.requests;
+    const ShapeId shape =
+        drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.applicant);
     Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
     lot.exclusive = !item.apart.empty();
     if (lot.items.empty()) {
       lot.apart = item.apart;
     } else {
-      std::erase_if(lot.apart, [&](std::uint32_t group) {
+      std::erase_if(lot.apart, [&](TopologyGroupId group) {
         return std::find(item.apart.begin(), item.apart.end(), group) == item.apart.end();
       });
     }
-    for (const std::uint32_t group : item.apart) {
+    for (const TopologyGroupId group : item.apart) {
       apart_[group] += item.pods.size();
     }
     lot.requests = &requests;
@@ -139,7 +139,7 @@ void PodLots::sort(std::span<const PoolTemplate> pools) {
   const PoolTemplate& pool = pools[pool_];
   for (auto& [kind, lot] : by_kind) {
     auto [prices, added] = prices_.try_emplace(lot.shape);
-    if (added && lot.shape != ClaimShapes::kNone) {
+    if (added && lot.shape != ShapeId::none()) {
       const ClaimShape& shape = drafts_.shapes()[lot.shape];
       std::vector<Machine> machines;
       (shape.offered & pool.room.usable()).for_each([&](std::size_t row) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <vector>
 
@@ -16,22 +15,22 @@ namespace millwright::scheduling {
 
 // Pods of one class that came on one rung and stay in the same domains.
 struct LotItem {
-  Candidate candidate;
-  std::uint32_t from = 0;           // the shape of a claim that they were on
-  std::vector<std::uint32_t> pods;  // the last one goes first
+  Applicant applicant;
+  ShapeId from;             // the shape of a claim that they were on
+  std::vector<PodId> pods;  // the last one goes first
   // Groups by hostname that limit how many of these pods share a node.
-  std::vector<std::uint32_t> apart;
+  std::vector<TopologyGroupId> apart;
 };
 
 struct Lot {
   const Amounts* requests = nullptr;
-  std::uint32_t shape = 0;  // of a new claim for one of its pods
-  double least = 0;         // what the room of one pod costs at the resource prices
-  double value = 0;         // what one pod is taken to be worth, see PodLots::revalue()
-  bool exclusive = false;   // some of its pods may not share a node with each other
-  std::size_t left = 0;     // pods that are not packed yet
+  ShapeId shape;           // of a new claim for one of its pods
+  double least = 0;        // what the room of one pod costs at the resource prices
+  double value = 0;        // what one pod is taken to be worth, see PodLots::revalue()
+  bool exclusive = false;  // some of its pods may not share a node with each other
+  std::size_t left = 0;    // pods that are not packed yet
   std::vector<std::uint32_t> items;
-  std::vector<std::uint32_t> apart;  // groups that are in LotItem::apart of all its items
+  std::vector<TopologyGroupId> apart;  // groups that are in LotItem::apart of all its items
 };
 
 class PodLots {
@@ -43,14 +42,14 @@ class PodLots {
   // then.
   bool take(const ClaimDraft& claim);
   // Makes the lots, the dearest first. Called once, after all claims are taken.
-  void sort(std::span<const PoolTemplate> pools);
+  void sort(const ById<PoolId, PoolTemplate>& pools);
 
   // Raises the value of pods that paid more than they are worth, so that they are placed with
-  // greater care the next time. `paid`: by lot, price over value, added up over its pods.
-  void revalue(std::span<const double> paid);
+  // greater care the next time. `paid`: price over value, added up over its pods.
+  void revalue(const ById<LotId, double>& paid);
 
-  std::vector<Lot>& lots() { return lots_; }
-  const std::vector<Lot>& lots() const { return lots_; }
+  ById<LotId, Lot>& lots() { return lots_; }
+  const ById<LotId, Lot>& lots() const { return lots_; }
   std::vector<LotItem>& items() { return items_; }
   const std::vector<LotItem>& items() const { return items_; }
   std::size_t pods_left() const { return left_; }
@@ -64,28 +63,27 @@ class PodLots {
   // Whether no pod of the lot may join a node with this tally.
   bool is_kept_off(const Lot& lot, const HostTally& tally) const;
   // What a unit of each resource is worth to new claims of the shape, which is that of a lot.
-  const std::vector<double>& prices(std::uint32_t shape) const { return prices_.at(shape); }
+  const std::vector<double>& prices(ShapeId shape) const { return prices_.at(shape); }
   // What all pods ask for together, packed or not.
   const Amounts& demand() const { return demand_; }
 
  private:
   void note_exclusive(LotItem& item) const;
   // How many of the pods that the group keeps apart may share a node.
-  std::int32_t most_per_node(std::uint32_t group) const;
+  std::int32_t most_per_node(TopologyGroupId group) const;
 
   const PodClasses& pods_;
   const Topology& topology_;
   ClaimDrafts& drafts_;
   std::vector<LotItem> items_;
-  std::vector<Lot> lots_;
+  ById<LotId, Lot> lots_;
   std::size_t left_ = 0;
   double value_left_ = 0;
-  std::map<std::uint32_t, std::size_t> apart_;  // by group that keeps pods apart: those left
-  std::uint32_t pool_ = 0;
+  std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left
+  PoolId pool_;
   // Items by class, rung, domains and shape of the claim that the pods come from.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t>
-      known_;
-  std::map<std::uint32_t, std::vector<double>> prices_;  // by shape
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ShapeId>, std::uint32_t> known_;
+  std::map<ShapeId, std::vector<double>> prices_;
   Amounts demand_;
 };
 

@@ -3,19 +3,17 @@
 
 #include "scheduling/claims/claim_drafts.hpp"
 
-#include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace millwright::scheduling {
 
 struct PoolSearch {
   const PodClasses& pods;
-  std::span<const PoolTemplate> pools;
+  const ById<PoolId, PoolTemplate>& pools;
   const Topology& topology;
   ClaimDrafts& drafts;
-  std::uint32_t pool = 0;
+  PoolId pool;
 
   const PoolTemplate& pool_template() const { return pools[pool]; }
   std::optional<CheapestRow> cheapest(const ClaimDraft& claim) const {

@@ -4,10 +4,10 @@
 #pragma once
 
 #include "scheduling/compile/amounts.hpp"
+#include "scheduling/values/ids.hpp"
 
 #include <compare>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ struct KnownLot {
 };
 
 struct KnownLots {
-  std::uint32_t pool = 0;
+  PoolId pool;
   double kept_price = 0;  // of the claims that stay as they are
   std::size_t kept = 0;   // how many those are
   std::vector<KnownLot> lots;

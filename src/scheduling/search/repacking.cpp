@@ -99,7 +99,7 @@ bool Repacking::worth_a_dive() const {
   const auto& all = lots_.lots();
   if (all.size() > kMaxDiveLots || 2 * lots_.claims_needed() >= contest_.claims ||
       std::any_of(all.begin(), all.end(),
-                  [](const Lot& lot) { return lot.shape == ClaimShapes::kNone; })) {
+                  [](const Lot& lot) { return lot.shape == ShapeId::none(); })) {
     return false;
   }
   const double hoped_for = price_by_the_fraction(lots_) * (1 + kWorthADive);

@@ -27,31 +27,31 @@ void drop_dominated(std::vector<SoldMachine>& machines) {
 
 std::vector<SoldMachine> machines_for(const PodLots& lots, const PoolTemplate& pool,
                                       const ClaimShapes& shapes) {
-  std::set<std::uint32_t> wanted;
+  std::set<ShapeId> wanted;
   for (const Lot& lot : lots.lots()) {
-    if (lot.shape != ClaimShapes::kNone) {
+    if (lot.shape != ShapeId::none()) {
       wanted.insert(lot.shape);
     }
   }
   // By the shapes that admit them: offerings in another zone are one machine to those who do not
   // mind.
-  std::map<std::vector<std::uint32_t>, std::vector<SoldMachine>> by_shapes;
+  std::map<std::vector<ShapeId>, std::vector<SoldMachine>> by_shapes;
   const auto& kinds = pool.table->kinds();
   for (std::uint32_t kind = 0; kind < kinds.size(); ++kind) {
     if (kinds[kind].reserved) {
       continue;
     }
-    std::vector<std::uint32_t> buyers;
-    for (const std::uint32_t shape : wanted) {
+    std::vector<ShapeId> buyers;
+    for (const ShapeId shape : wanted) {
       const auto& open = shapes[shape].kinds;
       if (std::find(open.begin(), open.end(), kind) != open.end()) {
         buyers.push_back(shape);
       }
     }
     (kinds[kind].rows & pool.room.usable()).for_each([&](std::size_t row) {
-      std::vector<std::uint32_t> admitted;
+      std::vector<ShapeId> admitted;
       std::copy_if(buyers.begin(), buyers.end(), std::back_inserter(admitted),
-                   [&](std::uint32_t shape) { return shapes[shape].admitted.contains(row); });
+                   [&](ShapeId shape) { return shapes[shape].admitted.contains(row); });
       if (!admitted.empty()) {
         by_shapes[admitted].push_back({row, kinds[kind].price[row], &pool.room.room(row), {}});
       }
@@ -61,7 +61,7 @@ std::vector<SoldMachine> machines_for(const PodLots& lots, const PoolTemplate& p
   for (auto& [admitted, machines] : by_shapes) {
     drop_dominated(machines);
     for (SoldMachine& machine : machines) {
-      for (std::uint32_t lot = 0; lot < lots.lots().size(); ++lot) {
+      for (LotId lot; lot < lots.lots().end_id(); ++lot) {
         if (std::binary_search(admitted.begin(), admitted.end(), lots.lots()[lot].shape) &&
             fits(*lots.lots()[lot].requests, *machine.room)) {
           machine.users.push_back(lot);

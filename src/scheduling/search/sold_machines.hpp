@@ -5,7 +5,6 @@
 #include "scheduling/search/pod_lots.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -15,7 +14,7 @@ struct SoldMachine {
   std::size_t row = 0;
   double price = 0;
   const Amounts* room = nullptr;
-  std::vector<std::uint32_t> users;  // lots that it admits and has room for, sorted
+  std::vector<LotId> users;  // lots that it admits and has room for, sorted
 };
 
 // The machines of the pool that the lots can use. Leaves out a machine when another one admits the

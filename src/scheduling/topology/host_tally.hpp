@@ -2,6 +2,8 @@
 // nodes have pods of few groups, so a short list beats a row per group.
 #pragma once
 
+#include "scheduling/values/ids.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -10,24 +12,24 @@ namespace millwright::scheduling {
 class HostTally {
  public:
   struct Count {
-    std::uint32_t group = 0;
+    TopologyGroupId group;
     std::int32_t selected = 0;  // pods that the group selects
     std::int32_t owners = 0;    // pods that require this anti-affinity
   };
 
-  std::int32_t selected(std::uint32_t group) const {
+  std::int32_t selected(TopologyGroupId group) const {
     const Count* found = find(group);
     return found == nullptr ? 0 : found->selected;
   }
-  std::int32_t owners(std::uint32_t group) const {
+  std::int32_t owners(TopologyGroupId group) const {
     const Count* found = find(group);
     return found == nullptr ? 0 : found->owners;
   }
-  void add_selected(std::uint32_t group) { ++at(group).selected; }
-  void add_owner(std::uint32_t group) { ++at(group).owners; }
+  void add_selected(TopologyGroupId group) { ++at(group).selected; }
+  void add_owner(TopologyGroupId group) { ++at(group).owners; }
 
  private:
-  const Count* find(std::uint32_t group) const {
+  const Count* find(TopologyGroupId group) const {
     for (const Count& count : counts_) {
       if (count.group == group) {
         return &count;
@@ -35,7 +37,7 @@ class HostTally {
     }
     return nullptr;
   }
-  Count& at(std::uint32_t group) {
+  Count& at(TopologyGroupId group) {
     for (Count& count : counts_) {
       if (count.group == group) {
         return count;

@@ -6,7 +6,7 @@
 
 namespace millwright::scheduling {
 
-bool Narrowing::admits(std::uint32_t key, std::int32_t domain) const {
+bool Narrowing::admits(KeyId key, std::int32_t domain) const {
   return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     if (part.key != key) {
       return true;
@@ -22,7 +22,7 @@ bool Narrowing::admits(std::uint32_t key, std::int32_t domain) const {
 const Narrowing& Narrowings::of(std::span<const Narrowing::Part> parts) {
   std::vector<std::uint64_t> signature;
   for (const auto& part : parts) {
-    signature.push_back((std::uint64_t{part.key} << 1) | (part.excluded ? 1 : 0));
+    signature.push_back((std::uint64_t{part.key.index()} << 1) | (part.excluded ? 1 : 0));
     for (std::size_t i = 0; i < part.domains.word_count(); ++i) {
       signature.push_back(part.domains.word(i));
     }
@@ -49,7 +49,7 @@ const Narrowing& Narrowings::of(std::span<const Narrowing::Part> parts) {
   return made;
 }
 
-const Narrowing& Narrowings::one(std::uint32_t key, std::int32_t domain) {
+const Narrowing& Narrowings::one(KeyId key, std::int32_t domain) {
   single_.resize(topology_.keys().size());
   auto& by_domain = single_[key];
   by_domain.resize(topology_.keys()[key].size(), nullptr);

@@ -15,7 +15,7 @@ namespace millwright::scheduling {
 
 struct Narrowing {
   struct Part {
-    std::uint32_t key = 0;
+    KeyId key;
     DomainSet domains;
     bool excluded = false;  // any but these; with all domains: none, the label is absent
   };
@@ -23,7 +23,7 @@ struct Narrowing {
   std::vector<Part> parts;
   Requirements requirements;
 
-  bool admits(std::uint32_t key, std::int32_t domain) const;
+  bool admits(KeyId key, std::int32_t domain) const;
 };
 
 class Narrowings {
@@ -34,14 +34,14 @@ class Narrowings {
 
   // The same parts give the same object, whose address does not change.
   const Narrowing& of(std::span<const Narrowing::Part> parts);
-  const Narrowing& one(std::uint32_t key, std::int32_t domain);
+  const Narrowing& one(KeyId key, std::int32_t domain);
 
  private:
   const Topology& topology_;
   std::uint32_t next_id_;
   std::deque<Narrowing> all_;
   std::map<std::vector<std::uint64_t>, const Narrowing*> known_;
-  std::vector<std::vector<const Narrowing*>> single_;  // by key, by domain
+  ById<KeyId, std::vector<const Narrowing*>> single_;  // by key, by domain
 };
 
 }  // namespace millwright::scheduling

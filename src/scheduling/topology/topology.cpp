@@ -99,9 +99,9 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
     }
     keys_.emplace_back(key, std::move(domains));
   }
-  for (std::size_t group = 0; group < groups().size(); ++group) {
+  for (TopologyGroupId group; group < groups().end_id(); ++group) {
     if (!groups()[group].by_host) {
-      const std::size_t count = keys_[groups()[group].key_index].size();
+      const std::size_t count = keys_[groups()[group].key_id].size();
       census_[group] = {DomainSet(count), std::vector<std::int32_t>(count, 0),
                         std::vector<std::int32_t>(count, 0)};
     }
@@ -109,19 +109,19 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
 }
 
 void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplate> pools) {
-  std::map<std::pair<std::uint32_t, const PoolTemplate*>, std::set<std::string>> provided;
-  for (std::size_t id = 0; id < groups().size(); ++id) {
+  std::map<std::pair<KeyId, const PoolTemplate*>, std::set<std::string>> provided;
+  for (TopologyGroupId id; id < groups().end_id(); ++id) {
     const TopologyGroup& group = groups()[id];
     if (group.kind != TopologyKind::Spread || group.by_host) {
       continue;
     }
-    const TopologyKey& key = keys_[group.key_index];
+    const TopologyKey& key = keys_[group.key_id];
     DomainSet& eligible = census_[id].eligible;
     for (const PoolTemplate& pool : pools) {
       if (!group.filter.tolerates(pool.taints)) {
         continue;
       }
-      const auto [found, added] = provided.try_emplace({group.key_index, &pool});
+      const auto [found, added] = provided.try_emplace({group.key_id, &pool});
       if (added) {
         found->second = domains_of(pool, key.name());
       }
@@ -148,8 +148,8 @@ void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplat
 
 void Topology::place_nodes(const ExistingNodes& nodes) {
   hosts_.resize(nodes.nodes().size());
-  for (std::uint32_t index = 0; index < keys_.size(); ++index) {
-    const TopologyKey& key = keys_[index];
+  for (KeyId id; id < keys_.end_id(); ++id) {
+    const TopologyKey& key = keys_[id];
     auto& domains = node_domains_.emplace_back();
     for (const ExistingNode& node : nodes.nodes()) {
       const auto* label = label_of(*node.record, key.name());
@@ -167,7 +167,7 @@ void Topology::place_nodes(const ExistingNodes& nodes) {
       } else {
         if (DomainSet possible = key.admitted(values);
             listed && possible.count() == values.values().size()) {
-          possible_.emplace(std::pair(index, NodeId(domains.size())), std::move(possible));
+          possible_.emplace(std::pair(id, domains.end_id()), std::move(possible));
         }
         domains.push_back(kUnknownDomain);
       }
@@ -175,15 +175,15 @@ void Topology::place_nodes(const ExistingNodes& nodes) {
   }
 }
 
-const DomainSet* Topology::possible_domains(std::uint32_t key, NodeId node) const {
+const DomainSet* Topology::possible_domains(KeyId key, NodeId node) const {
   const auto found = possible_.find({key, node});
   return found == possible_.end() ? nullptr : &found->second;
 }
 
 void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
   std::unordered_map<std::string_view, HostTally*> tallies;
-  for (std::size_t i = 0; i < nodes.nodes().size(); ++i) {
-    tallies.emplace(nodes.nodes()[i].record->name(), &hosts_[i]);
+  for (NodeId node; node < nodes.nodes().end_id(); ++node) {
+    tallies.emplace(nodes.nodes()[node].record->name(), &hosts_[node]);
   }
   const auto tally_of = [&](const NodeRecord& node) {
     const auto found = tallies.find(node.name());
@@ -203,14 +203,13 @@ void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
     if (HostTally* tally = group.by_host ? tally_of(*carrier.node) : nullptr) {
       tally->add_owner(carrier.group);
     } else if (const auto* label = label_of(*carrier.node, group.key); label && !group.by_host) {
-      ++census_[carrier.group]
-            .owners[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+      ++census_[carrier.group].owners[static_cast<std::size_t>(keys_[group.key_id].find(*label))];
     }
   }
 }
 
 void Topology::count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally) {
-  for (const std::uint32_t id : groups_->selecting(pod)) {
+  for (const TopologyGroupId id : groups_->selecting(pod)) {
     const TopologyGroup& group = groups()[id];
     // A pod on its way out keeps others away until it is gone; nobody can count on it.
     if (!group.constrains || !counts_node(group.filter, node) ||
@@ -225,7 +224,7 @@ void Topology::count_pod(const model::Pod& pod, const NodeRecord& node, HostTall
       }
     } else if (label != nullptr) {
       ++census_[id].total;
-      ++census_[id].selected[static_cast<std::size_t>(keys_[group.key_index].find(*label))];
+      ++census_[id].selected[static_cast<std::size_t>(keys_[group.key_id].find(*label))];
     }
   }
 }

@@ -60,18 +60,16 @@ class Topology {
 
   // No pod to be placed is held to anything or kept out of anywhere.
   bool empty() const { return groups_ == nullptr; }
-  const std::vector<TopologyGroup>& groups() const { return groups_->groups(); }
-  const std::vector<TopologyKey>& keys() const { return keys_; }
-  const Census& census(std::uint32_t group) const { return census_[group]; }
+  const ById<TopologyGroupId, TopologyGroup>& groups() const { return groups_->groups(); }
+  const ById<KeyId, TopologyKey>& keys() const { return keys_; }
+  const Census& census(TopologyGroupId group) const { return census_[group]; }
   // Of an existing node.
-  std::int32_t domain_of(std::uint32_t key, NodeId node) const {
-    return node_domains_[key][node.index()];
-  }
+  std::int32_t domain_of(KeyId key, NodeId node) const { return node_domains_[key][node]; }
   // What a node whose domain is unknown may turn out to have; null when that is not known either.
-  const DomainSet* possible_domains(std::uint32_t key, NodeId node) const;
+  const DomainSet* possible_domains(KeyId key, NodeId node) const;
   // Whether `admits` holds for the node's domain; for all that it may have while that is undecided.
   template <class Admits>
-  bool whatever_domain(std::uint32_t key, NodeId node, Admits admits) const {
+  bool whatever_domain(KeyId key, NodeId node, Admits admits) const {
     const std::int32_t domain = domain_of(key, node);
     if (domain != kUnknownDomain) {
       return admits(domain);
@@ -84,7 +82,7 @@ class Topology {
     }
     return all;
   }
-  const std::vector<HostTally>& hosts() const { return hosts_; }  // by existing node
+  const ById<NodeId, HostTally>& hosts() const { return hosts_; }
 
  private:
   void find_domains(const Problem& problem, std::span<const PoolTemplate> pools);
@@ -94,11 +92,11 @@ class Topology {
   void count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally);
 
   std::shared_ptr<TopologyGroups> groups_;
-  std::vector<TopologyKey> keys_;
-  std::vector<Census> census_;
-  std::vector<std::vector<std::int32_t>> node_domains_;             // by key, by existing node
-  std::map<std::pair<std::uint32_t, NodeId>, DomainSet> possible_;  // by key, existing node
-  std::vector<HostTally> hosts_;
+  ById<KeyId, TopologyKey> keys_;
+  ById<TopologyGroupId, Census> census_;
+  ById<KeyId, ById<NodeId, std::int32_t>> node_domains_;
+  std::map<std::pair<KeyId, NodeId>, DomainSet> possible_;
+  ById<NodeId, HostTally> hosts_;
 };
 
 // Whether the filter counts a node with these labels.

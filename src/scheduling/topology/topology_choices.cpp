@@ -13,12 +13,12 @@ constexpr std::size_t kMaxChoices = 4096;
 
 const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   const bool owned = std::any_of(constraint.repelling.begin(), constraint.repelling.end(),
-                                 [&](std::uint32_t id) { return counts_.has_owners(id); });
+                                 [&](TopologyGroupId id) { return counts_.has_owners(id); });
   if (!owned) {
     return closed_to_all_.empty() ? nullptr : &narrowings_.of(closed_to_all_);
   }
   std::vector<Narrowing::Part> parts = closed_to_all_;
-  for (const std::uint32_t key : constraint.keys) {
+  for (const KeyId key : constraint.keys) {
     Narrowing::Part part{key, DomainSet(topology_.keys()[key].size()), true};
     if (!counts_.closed(constraint.repelling, key, part.domains)) {
       continue;
@@ -34,55 +34,55 @@ const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   return parts.empty() ? nullptr : &narrowings_.of(parts);
 }
 
-bool TopologyChoices::is_first(const Candidate& candidate, std::uint32_t group) const {
-  if (!candidate.constraint.counts_for(group)) {
+bool TopologyChoices::is_first(const Applicant& applicant, TopologyGroupId group) const {
+  if (!applicant.constraint.counts_for(group)) {
     return false;
   }
   const auto& groups = topology_.groups();
-  return std::all_of(candidate.rung.groups.begin(), candidate.rung.groups.end(),
-                     [&](std::uint32_t other) {
+  return std::all_of(applicant.rung.groups.begin(), applicant.rung.groups.end(),
+                     [&](TopologyGroupId other) {
                        return groups[other].kind != TopologyKind::Affinity ||
                               groups[other].selection_id != groups[group].selection_id ||
                               counts_.total(other) == 0;
                      });
 }
 
-bool TopologyChoices::allows(const Candidate& candidate, const Rung::Keyed& keyed,
+bool TopologyChoices::allows(const Applicant& applicant, const Rung::Keyed& keyed,
                              std::int32_t domain) const {
-  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t id) {
+  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId id) {
     const bool first =
-        topology_.groups()[id].kind == TopologyKind::Affinity && is_first(candidate, id);
-    return counts_.allows(id, domain, candidate.constraint.counts_for(id), first);
+        topology_.groups()[id].kind == TopologyKind::Affinity && is_first(applicant, id);
+    return counts_.allows(id, domain, applicant.constraint.counts_for(id), first);
   });
 }
 
 bool TopologyChoices::only_distance(const Rung::Keyed& keyed) const {
-  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](std::uint32_t id) {
+  return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId id) {
     return topology_.groups()[id].kind == TopologyKind::AntiAffinity;
   });
 }
 
-bool TopologyChoices::find_options(const Candidate& candidate, std::size_t which) {
-  const Rung::Keyed& keyed = candidate.rung.keyed[which];
+bool TopologyChoices::find_options(const Applicant& applicant, std::size_t which) {
+  const Rung::Keyed& keyed = applicant.rung.keyed[which];
   const TopologyKey& key = topology_.keys()[keyed.key];
-  const Requirement* wanted = candidate.rung.requirements.find(key.name());
-  const Narrowing* closed = candidate.narrowed.closed;
+  const Requirement* wanted = applicant.rung.requirements.find(key.name());
+  const Narrowing* closed = applicant.narrowed.closed;
   auto& options = options_[which];
   options.clear();
-  std::optional<std::uint32_t> spread;
+  std::optional<TopologyGroupId> spread;
   bool only_company = true;
-  for (const std::uint32_t id : keyed.groups) {
+  for (const TopologyGroupId id : keyed.groups) {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.kind == TopologyKind::Spread && !spread) {
       spread = id;
     }
-    only_company = only_company && group.kind == TopologyKind::Affinity && !is_first(candidate, id);
+    only_company = only_company && group.kind == TopologyKind::Affinity && !is_first(applicant, id);
   }
   for (std::size_t i = 0; i < key.size(); ++i) {
     const auto domain = static_cast<std::int32_t>(i);
     if ((wanted == nullptr || wanted->has(key.domains()[i])) &&
         (closed == nullptr || closed->admits(keyed.key, domain)) &&
-        allows(candidate, keyed, domain)) {
+        allows(applicant, keyed, domain)) {
       options.push_back({spread ? counts_.selected(*spread, domain) : 0, domain});
     }
   }
@@ -118,9 +118,9 @@ Narrowing::Part TopologyChoices::part_of(const Rung::Keyed& keyed, std::size_t w
   return part;
 }
 
-const std::vector<TopologyChoice>& TopologyChoices::find(const Candidate& candidate) {
+const std::vector<TopologyChoice>& TopologyChoices::find(const Applicant& applicant) {
   choices_.clear();
-  const auto& keyed = candidate.rung.keyed;
+  const auto& keyed = applicant.rung.keyed;
   options_.resize(std::max(options_.size(), keyed.size()));
   sets_.resize(std::max(sets_.size(), keyed.size()));
   if (keyed.empty()) {
@@ -128,12 +128,12 @@ const std::vector<TopologyChoice>& TopologyChoices::find(const Candidate& candid
     return choices_;
   }
   for (std::size_t i = 0; i < keyed.size(); ++i) {
-    if (!find_options(candidate, i)) {
+    if (!find_options(applicant, i)) {
       return choices_;
     }
   }
   if (keyed.size() > 1 || options_[0].front().domain == kUnknownDomain) {
-    combine(candidate);
+    combine(applicant);
     return choices_;
   }
   for (const Option& option : options_[0]) {
@@ -146,8 +146,8 @@ const std::vector<TopologyChoice>& TopologyChoices::find(const Candidate& candid
   return choices_;
 }
 
-void TopologyChoices::combine(const Candidate& candidate) {
-  const auto& keyed = candidate.rung.keyed;
+void TopologyChoices::combine(const Applicant& applicant) {
+  const auto& keyed = applicant.rung.keyed;
   std::vector<std::size_t> at(keyed.size(), 0);
   std::vector<Narrowing::Part> parts(keyed.size());
   for (std::size_t which = 0; choices_.size() < kMaxChoices;) {

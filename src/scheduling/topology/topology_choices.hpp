@@ -2,7 +2,7 @@
 // zone b". Karpenter's TopologyGroup.Get for every group of the pod at once.
 #pragma once
 
-#include "scheduling/topology/candidate.hpp"
+#include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/narrowings.hpp"
 #include "scheduling/topology/topology_counts.hpp"
 
@@ -29,11 +29,11 @@ class TopologyChoices {
   // there are none.
   const Narrowing* closed(const Constraint& constraint);
   // In order of preference; empty when some group leaves it no domain. Valid until the next call.
-  const std::vector<TopologyChoice>& find(const Candidate& candidate);
+  const std::vector<TopologyChoice>& find(const Applicant& applicant);
   // The pod must be beside pods of the group, none of which is anywhere yet, and is one itself.
-  bool is_first(const Candidate& candidate, std::uint32_t group) const;
+  bool is_first(const Applicant& applicant, TopologyGroupId group) const;
   // Whether one domain is open to the pod under one key.
-  bool allows(const Candidate& candidate, const Rung::Keyed& keyed, std::int32_t domain) const;
+  bool allows(const Applicant& applicant, const Rung::Keyed& keyed, std::int32_t domain) const;
 
   // Anti-affinity alone, which nodes without the label always meet.
   bool only_distance(const Rung::Keyed& keyed) const;
@@ -44,8 +44,8 @@ class TopologyChoices {
     std::int32_t domain = kNoDomain;  // kUnknownDomain: any of `sets_`
   };
   // False when there is none.
-  bool find_options(const Candidate& candidate, std::size_t which);
-  void combine(const Candidate& candidate);
+  bool find_options(const Applicant& applicant, std::size_t which);
+  void combine(const Applicant& applicant);
   Narrowing::Part part_of(const Rung::Keyed& keyed, std::size_t which, const Option& option) const;
 
   const Topology& topology_;

@@ -16,7 +16,7 @@ void TopologyCounts::reset() {
   if (topology_.empty()) {
     return;
   }
-  for (std::uint32_t id = 0; id < topology_.groups().size(); ++id) {
+  for (TopologyGroupId id; id < topology_.groups().end_id(); ++id) {
     const Census& census = topology_.census(id);
     State& state = states_.emplace_back();
     state.selected = census.selected;
@@ -27,16 +27,16 @@ void TopologyCounts::reset() {
                               [](std::int32_t count) { return count > 0; });
     const TopologyGroup& group = topology_.groups()[id];
     if (group.by_host && group.kind == TopologyKind::Affinity) {
-      for (std::size_t node = 0; node < topology_.hosts().size(); ++node) {
+      for (NodeId node; node < topology_.hosts().end_id(); ++node) {
         if (topology_.hosts()[node].selected(id) > 0) {
-          state.hosts.emplace_back(NodeId(node));
+          state.hosts.emplace_back(node);
         }
       }
     }
   }
 }
 
-void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain, bool sure) {
+void TopologyCounts::add_selected(TopologyGroupId group, std::int32_t domain, bool sure) {
   State& state = states_[group];
   ++state.selected[static_cast<std::size_t>(domain)];
   if (auto& count = state.sure[static_cast<std::size_t>(domain)]; sure) {
@@ -49,13 +49,13 @@ void TopologyCounts::add_selected(std::uint32_t group, std::int32_t domain, bool
   ++version_;
 }
 
-void TopologyCounts::add_owner(std::uint32_t group, std::int32_t domain) {
+void TopologyCounts::add_owner(TopologyGroupId group, std::int32_t domain) {
   ++states_[group].owners[static_cast<std::size_t>(domain)];
   states_[group].owned = true;
   ++version_;
 }
 
-void TopologyCounts::add_on_host(std::uint32_t group, HostRef host, bool first) {
+void TopologyCounts::add_on_host(TopologyGroupId group, HostRef host, bool first) {
   ++states_[group].total;
   ++version_;
   if (first && topology_.groups()[group].kind == TopologyKind::Affinity) {
@@ -63,7 +63,7 @@ void TopologyCounts::add_on_host(std::uint32_t group, HostRef host, bool first) 
   }
 }
 
-void TopologyCounts::add_floating(std::uint32_t group, ClaimId claim) {
+void TopologyCounts::add_floating(TopologyGroupId group, ClaimId claim) {
   auto& floating = states_[group].floating;
   if (floating.empty() || floating.back() != claim) {
     floating.push_back(claim);
@@ -71,15 +71,15 @@ void TopologyCounts::add_floating(std::uint32_t group, ClaimId claim) {
   ++version_;
 }
 
-void TopologyCounts::put_back_floating(std::uint32_t group, ClaimId claim) {
+void TopologyCounts::put_back_floating(TopologyGroupId group, ClaimId claim) {
   states_[group].floating.push_back(claim);
 }
 
-std::vector<ClaimId> TopologyCounts::take_floating(std::uint32_t group) {
+std::vector<ClaimId> TopologyCounts::take_floating(TopologyGroupId group) {
   return std::exchange(states_[group].floating, {});
 }
 
-void TopologyCounts::compare_only_with(std::vector<DomainSet> domains) {
+void TopologyCounts::compare_only_with(ById<KeyId, DomainSet> domains) {
   compared_ = std::move(domains);
   for (State& state : states_) {
     state.least = -1;
@@ -87,7 +87,7 @@ void TopologyCounts::compare_only_with(std::vector<DomainSet> domains) {
   ++version_;
 }
 
-std::int32_t TopologyCounts::least(std::uint32_t group) const {
+std::int32_t TopologyCounts::least(TopologyGroupId group) const {
   const State& state = states_[group];
   if (state.least >= 0) {
     return state.least;
@@ -96,7 +96,7 @@ std::int32_t TopologyCounts::least(std::uint32_t group) const {
   std::int32_t domains = 0;
   const TopologyGroup& spread = topology_.groups()[group];
   topology_.census(group).eligible.for_each([&](std::size_t domain) {
-    if (compared_.empty() || compared_[spread.key_index].contains(domain)) {
+    if (compared_.empty() || compared_[spread.key_id].contains(domain)) {
       least = std::min(least, state.sure[domain]);
       ++domains;
     }
@@ -108,7 +108,8 @@ std::int32_t TopologyCounts::least(std::uint32_t group) const {
   return least;
 }
 
-bool TopologyCounts::allows(std::uint32_t group, std::int32_t domain, bool self, bool first) const {
+bool TopologyCounts::allows(TopologyGroupId group, std::int32_t domain, bool self,
+                            bool first) const {
   const TopologyGroup& held = topology_.groups()[group];
   const std::int32_t count = selected(group, domain);
   switch (held.kind) {
@@ -122,12 +123,12 @@ bool TopologyCounts::allows(std::uint32_t group, std::int32_t domain, bool self,
   return false;
 }
 
-bool TopologyCounts::closed(std::span<const std::uint32_t> repelling, std::uint32_t key,
+bool TopologyCounts::closed(std::span<const TopologyGroupId> repelling, KeyId key,
                             DomainSet& out) const {
   bool any = false;
-  for (const std::uint32_t group : repelling) {
+  for (const TopologyGroupId group : repelling) {
     const TopologyGroup& repels = topology_.groups()[group];
-    if (repels.by_host || repels.key_index != key || !states_[group].owned) {
+    if (repels.by_host || repels.key_id != key || !states_[group].owned) {
       continue;
     }
     const auto& owners = states_[group].owners;
@@ -143,7 +144,7 @@ bool TopologyCounts::closed(std::span<const std::uint32_t> repelling, std::uint3
 
 bool admits_host(const HostTally& tally, const Constraint& constraint, const Rung& rung,
                  const TopologyCounts& counts) {
-  for (const std::uint32_t id : rung.on_host) {
+  for (const TopologyGroupId id : rung.on_host) {
     const TopologyGroup& group = counts.topology().groups()[id];
     const std::int32_t here = tally.selected(id);
     // Any number of nodes can be made, so the least count of a spread is zero.
@@ -154,7 +155,7 @@ bool admits_host(const HostTally& tally, const Constraint& constraint, const Run
     }
   }
   return std::all_of(constraint.repelling.begin(), constraint.repelling.end(),
-                     [&](std::uint32_t id) { return tally.owners(id) == 0; });
+                     [&](TopologyGroupId id) { return tally.owners(id) == 0; });
 }
 
 }  // namespace millwright::scheduling

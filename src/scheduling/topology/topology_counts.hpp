@@ -22,40 +22,40 @@ class TopologyCounts {
   void reset();
 
   const Topology& topology() const { return topology_; }
-  std::int32_t selected(std::uint32_t group, std::int32_t domain) const {
+  std::int32_t selected(TopologyGroupId group, std::int32_t domain) const {
     return states_[group].selected[static_cast<std::size_t>(domain)];
   }
-  std::int64_t total(std::uint32_t group) const { return states_[group].total; }
+  std::int64_t total(TopologyGroupId group) const { return states_[group].total; }
   // `sure`: the group's node filter counts the node whatever becomes of it. A pod that may or may
   // not count is taken to, except where the least count is asked for.
-  void add_selected(std::uint32_t group, std::int32_t domain, bool sure);
-  void add_owner(std::uint32_t group, std::int32_t domain);
+  void add_selected(TopologyGroupId group, std::int32_t domain, bool sure);
+  void add_owner(TopologyGroupId group, std::int32_t domain);
   // On a node or claim; the first one there makes it known to those who want its company.
-  void add_on_host(std::uint32_t group, HostRef host, bool first);
+  void add_on_host(TopologyGroupId group, HostRef host, bool first);
   // Selected, but in which domain is not decided. Not part of the total before it is.
-  void add_floating(std::uint32_t group, ClaimId claim);
+  void add_floating(TopologyGroupId group, ClaimId claim);
   // Selected pods whose domain cannot be known. They count towards the total alone.
-  void add_somewhere(std::uint32_t group, std::int64_t pods) { states_[group].total += pods; }
+  void add_somewhere(TopologyGroupId group, std::int64_t pods) { states_[group].total += pods; }
   // Claims with floating pods; to be put back if they stay so.
-  std::vector<ClaimId> take_floating(std::uint32_t group);
-  void put_back_floating(std::uint32_t group, ClaimId claim);
+  std::vector<ClaimId> take_floating(TopologyGroupId group);
+  void put_back_floating(TopologyGroupId group, ClaimId claim);
   // Hosts with pods of an affinity group by hostname, in the order they got them.
-  const std::vector<HostRef>& hosts(std::uint32_t group) const { return states_[group].hosts; }
+  const std::vector<HostRef>& hosts(TopologyGroupId group) const { return states_[group].hosts; }
 
   // From now on spread constraints compare with these domains alone, by key.
-  void compare_only_with(std::vector<DomainSet> domains);
+  void compare_only_with(ById<KeyId, DomainSet> domains);
   // The least count that a spread constraint compares with; 0 with too few domains.
-  std::int32_t least(std::uint32_t group) const;
+  std::int32_t least(TopologyGroupId group) const;
   // Whether one more pod may go to the domain, as far as the group that it is held to is
   // concerned. `self`: the group selects the pod. `first`: nobody to be beside is there yet.
-  bool allows(std::uint32_t group, std::int32_t domain, bool self, bool first) const;
+  bool allows(TopologyGroupId group, std::int32_t domain, bool self, bool first) const;
   // Domains in which owners of one of these groups keep the pod out.
-  bool closed(std::span<const std::uint32_t> repelling, std::uint32_t key, DomainSet& out) const;
+  bool closed(std::span<const TopologyGroupId> repelling, KeyId key, DomainSet& out) const;
   // The same for one domain.
-  bool is_closed(std::uint32_t group, std::int32_t domain) const {
+  bool is_closed(TopologyGroupId group, std::int32_t domain) const {
     return states_[group].owners[static_cast<std::size_t>(domain)] > 0;
   }
-  bool has_owners(std::uint32_t group) const { return states_[group].owned; }
+  bool has_owners(TopologyGroupId group) const { return states_[group].owned; }
   // Grows with every addition.
   std::uint64_t version() const { return version_; }
 
@@ -71,8 +71,8 @@ class TopologyCounts {
     mutable std::int32_t least = -1;  // negative: to be worked out
   };
   const Topology& topology_;
-  std::vector<State> states_;
-  std::vector<DomainSet> compared_;  // by key; empty: all
+  ById<TopologyGroupId, State> states_;
+  ById<KeyId, DomainSet> compared_;  // empty: all
   std::uint64_t version_ = 0;
 };
 

@@ -32,11 +32,14 @@ class Id {
   std::uint32_t index_ = 0;
 };
 
-using PodId = Id<struct PodTag>;      // PodClasses::pods
-using ClaimId = Id<struct ClaimTag>;  // ClaimDrafts::claims()
-using NodeId = Id<struct NodeTag>;    // ExistingNodes::nodes()
-using KeyId = Id<struct KeyTag>;      // TopologyGroups::keys()
-using ShapeId = Id<struct ShapeTag>;  // ClaimShapes
+using PodId = Id<struct PodTag>;                      // PodClasses::pods
+using ClaimId = Id<struct ClaimTag>;                  // ClaimDrafts::claims()
+using NodeId = Id<struct NodeTag>;                    // ExistingNodes::nodes()
+using TopologyGroupId = Id<struct TopologyGroupTag>;  // TopologyGroups::groups()
+using KeyId = Id<struct KeyTag>;                      // TopologyGroups::keys(), Topology::keys()
+using ShapeId = Id<struct ShapeTag>;                  // ClaimShapes
+using LotId = Id<struct LotTag>;                      // PodLots::lots()
+using PoolId = Id<struct PoolTag>;                    // CompiledProblem::pools
 
 // A vector with one element per id.
 template <class Key, class T>

@@ -26,7 +26,7 @@ class Refusals {
   Refusals(const CompiledProblem& compiled, Packing& packing)
       : compiled_(compiled), packing_(packing) {}
 
-  Refusal of(std::uint32_t pod) {
+  Refusal of(PodId pod) {
     const PlannedPod& planned = compiled_.pods.pods[pod];
     auto [found, added] = by_class_.try_emplace(planned.pod_class);
     if (added) {
@@ -70,16 +70,15 @@ Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
   Plan plan;
   const ById<ClaimId, WrittenClaim> claims = write_claims(compiled, packing.drafts(), plan);
   Refusals refusals(compiled, packing);
-  for (std::uint32_t i = 0; i < compiled.pods.pods.size(); ++i) {
-    const Outcome outcome = packing.outcomes()[i];
-    const std::string& uid = compiled.pods.pods[i].pod->meta.uid;
-    const std::uint32_t step = packing.steps()[i];
-    if (outcome.kind == Outcome::Kind::Node) {
-      plan.placements.push_back(
-          {uid, compiled.nodes.nodes()[outcome.node().index()].record->name(), step});
-    } else if (outcome.kind == Outcome::Kind::Refused) {
-      plan.refusals.push_back(refusals.of(i));
-    } else if (const WrittenClaim& claim = claims[outcome.claim()]; claim.index) {
+  for (PodId pod; pod < compiled.pods.pods.end_id(); ++pod) {
+    const PodPlace place = packing.places()[pod];
+    const std::string& uid = compiled.pods.pods[pod].pod->meta.uid;
+    const std::uint32_t step = packing.steps()[pod];
+    if (place.kind == PodPlace::Kind::Node) {
+      plan.placements.push_back({uid, compiled.nodes.nodes()[place.node()].record->name(), step});
+    } else if (place.kind == PodPlace::Kind::None) {
+      plan.refusals.push_back(refusals.of(pod));
+    } else if (const WrittenClaim& claim = claims[place.claim()]; claim.index) {
       plan.placements.push_back({uid, *claim.index, step});
     } else {
       plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy});

@@ -93,7 +93,7 @@ void add_custom_labels(const Requirements& requirements, model::StringMap& label
 }
 
 std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
-  std::vector<std::uint64_t> key = {claim.shape, claim.reserved ? *claim.reserved + 1 : 0,
+  std::vector<std::uint64_t> key = {claim.shape.index(), claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
   for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
     key.push_back(claim.rows.word(i));
@@ -110,7 +110,7 @@ std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped&
   PlannedClaim planned = *prototype.claim;
   planned.requests = requests_of(claim);
   model::add_to(planned.requests, least_daemon_requests(pools_[claim.pool], prototype.kept));
-  for (const std::uint32_t pod : claim.pods) {
+  for (const PodId pod : claim.pods) {
     planned.pod_uids.push_back(pods_.pods[pod].pod->meta.uid);
   }
   return planned;
@@ -167,7 +167,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   return planned;
 }
 
-const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(std::uint32_t pool) {
+const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(PoolId pool) {
   const TypeTable& table = *pools_[pool].table;
   std::vector<std::uint32_t>& rows = rows_by_name_[&table];
   if (rows.empty()) {
@@ -215,7 +215,7 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
 
 model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {
   std::vector<std::uint32_t> classes;
-  for (const std::uint32_t pod : claim.pods) {
+  for (const PodId pod : claim.pods) {
     classes.push_back(pods_.pods[pod].pod_class);
   }
   std::sort(classes.begin(), classes.end());

@@ -24,8 +24,8 @@ struct Dropped {
 
 class ClaimWriter {
  public:
-  ClaimWriter(const Problem& problem, const PodClasses& pods, std::span<const PoolTemplate> pools,
-              const ClaimShapes& shapes)
+  ClaimWriter(const Problem& problem, const PodClasses& pods,
+              const ById<PoolId, PoolTemplate>& pools, const ClaimShapes& shapes)
       : problem_(problem), pods_(pods), pools_(pools), shapes_(shapes) {}
 
   // nullopt, with the reason, when the claim would break minValues once its instance types are
@@ -41,13 +41,13 @@ class ClaimWriter {
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
   void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
-  const std::vector<std::uint32_t>& rows_by_name(std::uint32_t pool);
+  const std::vector<std::uint32_t>& rows_by_name(PoolId pool);
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
 
   const Problem& problem_;
   const PodClasses& pods_;
-  std::span<const PoolTemplate> pools_;
+  const ById<PoolId, PoolTemplate>& pools_;
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
   std::map<const TypeTable*, std::vector<std::uint32_t>>

@@ -135,7 +135,7 @@ class Reader {
       scenario_.problem.pools.push_back({one, catalog.at(one->meta.name)});
     }
     scenario_.problem.daemon_sets = snapshot_->daemon_sets;
-    scenario_.problem.surroundings = snapshot_;
+    scenario_.problem.cluster = snapshot_;
     return std::move(scenario_);
   }
 

@@ -130,7 +130,7 @@ class Writer {
     }
   }
 
-  void surroundings(const scheduling::Snapshot& snapshot) {
+  void cluster(const scheduling::Snapshot& snapshot) {
     for (const auto& item : snapshot.namespaces) {
       add(object("v1", "Namespace", item->meta));
     }
@@ -227,8 +227,8 @@ std::string write_scenario(const scheduling::Problem& problem, std::string_view 
   for (const auto& option : problem.pools) {
     writer.add(model::encode(*option.pool));
   }
-  if (problem.surroundings) {
-    writer.surroundings(*problem.surroundings);
+  if (problem.cluster) {
+    writer.cluster(*problem.cluster);
   }
   for (const auto& set : problem.daemon_sets) {
     writer.daemon_set(*set);

@@ -19,8 +19,8 @@ std::string claim_name(std::size_t index) {
 std::vector<Machine> machines(const Problem& problem, const Plan& plan) {
   std::vector<Machine> result;
   std::vector<scheduling::NodeRecordPtr> nodes = problem.nodes;
-  if (problem.surroundings) {
-    nodes = problem.surroundings->nodes;
+  if (problem.cluster) {
+    nodes = problem.cluster->nodes;
   }
   for (const auto& record : nodes) {
     const bool usable =
@@ -47,7 +47,7 @@ std::vector<Machine> machines(const Problem& problem, const Plan& plan) {
 }  // namespace
 
 std::vector<std::string> order_steps(const Problem& problem, Plan& plan) {
-  const KubeFilters filters(problem.surroundings.get());
+  const KubeFilters filters(problem.cluster.get());
   std::map<std::string, const model::Pod*> pods;
   for (const auto& pod : problem.pods) {
     pods.emplace(pod->meta.uid, pod.get());

@@ -24,7 +24,7 @@ class Checker {
       : problem_(problem),
         plan_(plan),
         options_(options),
-        filters_(problem.surroundings.get()),
+        filters_(problem.cluster.get()),
         random_(options.seed) {
     for (const auto& pod : problem.pods) {
       pods_[pod->meta.uid] = pod.get();
@@ -328,8 +328,8 @@ class Checker {
       usable.insert(record->name());
       result.push_back(machine_of(problem_, *record, true));
     }
-    if (problem_.surroundings) {
-      for (const auto& record : problem_.surroundings->nodes) {
+    if (problem_.cluster) {
+      for (const auto& record : problem_.cluster->nodes) {
         if (!usable.contains(record->name())) {
           result.push_back(machine_of(problem_, *record, false));
         }

@@ -71,20 +71,20 @@ std::vector<Port> host_ports(const model::Pod& pod) {
 
 }  // namespace
 
-KubeFilters::KubeFilters(const scheduling::Snapshot* surroundings) {
-  if (surroundings == nullptr) {
+KubeFilters::KubeFilters(const scheduling::Snapshot* cluster) {
+  if (cluster == nullptr) {
     return;
   }
-  for (const auto& item : surroundings->namespaces) {
+  for (const auto& item : cluster->namespaces) {
     namespaces_[item->meta.name] = item->meta.labels;
   }
-  for (const auto& item : surroundings->volume_claims) {
+  for (const auto& item : cluster->volume_claims) {
     claims_[item->meta.namespace_ + "/" + item->meta.name] = item.get();
   }
-  for (const auto& item : surroundings->volumes) {
+  for (const auto& item : cluster->volumes) {
     volumes_[item->meta.name] = item.get();
   }
-  for (const auto& item : surroundings->storage_classes) {
+  for (const auto& item : cluster->storage_classes) {
     classes_[item->meta.name] = item.get();
   }
 }

@@ -22,7 +22,7 @@ struct Machine {
 
 class KubeFilters {
  public:
-  explicit KubeFilters(const scheduling::Snapshot* surroundings);
+  explicit KubeFilters(const scheduling::Snapshot* cluster);
 
   // Filters that look at one machine alone; the first reason, empty when it passes.
   std::string alone(const model::Pod& pod, const Machine& machine) const;

@@ -111,8 +111,8 @@ Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRec
       model::subtract_from(machine.allocatable, {{name, quantity}});
     }
   }
-  if (problem.surroundings) {
-    for (const auto& csi : problem.surroundings->csi_nodes) {
+  if (problem.cluster) {
+    for (const auto& csi : problem.cluster->csi_nodes) {
       for (const auto& driver : csi->drivers) {
         if (csi->meta.name == record.name() && driver.allocatable_count) {
           machine.volume_limits[driver.name] = *driver.allocatable_count;

@@ -55,7 +55,7 @@ class World {
         once_in(3) ? PreferencePolicy::Ignore : PreferencePolicy::Respect;
     problem_.options.min_values =
         once_in(2) ? MinValuesPolicy::Strict : MinValuesPolicy::BestEffort;
-    problem_.surroundings = snapshot_;
+    problem_.cluster = snapshot_;
     return std::move(problem_);
   }
 

@@ -118,7 +118,7 @@ TEST(Daemons, TakeRequestsFromALivePodThatIsPending) {
                         .add(pool("default"), three_sizes())
                         .add(daemon_set("d", pod("d")))
                         .add(pod("p").cpu("1"))
-                        .with([&](Problem& problem) { problem.surroundings = around; })
+                        .with([&](Problem& problem) { problem.cluster = around; })
                         .solve();
   EXPECT_EQ(cpu_of(plan), "1750m");
 }

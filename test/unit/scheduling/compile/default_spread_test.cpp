@@ -51,7 +51,7 @@ struct World {
           p.options.default_spread = defaults;
           auto snapshot = std::make_shared<Snapshot>();
           snapshot->pod_selectors = selectors;
-          p.surroundings = snapshot;
+          p.cluster = snapshot;
         })
         .problem();
   }

@@ -61,7 +61,7 @@ class VolumesTest : public ::testing::Test {
     for (const auto& one : who) {
       problem.add(one);
     }
-    return problem.with([&](Problem& p) { p.surroundings = world_; }).solve();
+    return problem.with([&](Problem& p) { p.cluster = world_; }).solve();
   }
   std::vector<std::string> zones_of(const PodBuilder& who) {
     const Plan result = plan({who});
@@ -184,7 +184,7 @@ class VolumeLimitsTest : public VolumesTest {
     for (const auto& one : who) {
       problem.add(one);
     }
-    return problem.with([&](Problem& p) { p.surroundings = world_; }).solve().claims.size();
+    return problem.with([&](Problem& p) { p.cluster = world_; }).solve().claims.size();
   }
 };
 
@@ -239,7 +239,7 @@ TEST_F(VolumesTest, AnExistingNodeOfAnyAlternativeComesBeforeANewOne) {
                           .add(pool("default"), three_sizes())
                           .add(node("n").label(model::kZoneLabel, "test-zone-2"))
                           .add(pod("p").claim_volume("a"))
-                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .with([&](Problem& p) { p.cluster = world_; })
                           .solve();
   EXPECT_EQ(place_of(result, "p"), "n");
 }
@@ -253,7 +253,7 @@ TEST_F(VolumesTest, TheCheapestAlternativeIsBought) {
   const Plan result = ProblemBuilder()
                           .add(pool("default"), sold)
                           .add(pod("p").claim_volume("a"))
-                          .with([&](Problem& p) { p.surroundings = world_; })
+                          .with([&](Problem& p) { p.cluster = world_; })
                           .solve();
   ASSERT_THAT(result.claims, SizeIs(1));
   EXPECT_THAT(values_of(result.claims[0], model::kZoneLabel), ElementsAre("test-zone-2"));

@@ -92,10 +92,10 @@ inline ProblemEdit both(ProblemEdit first, ProblemEdit second) {
 }
 inline ProblemEdit world_becomes(std::function<void(Snapshot&)> edit) {
   return [edit](Problem& problem) {
-    auto copy = problem.surroundings ? std::make_shared<Snapshot>(*problem.surroundings)
-                                     : std::make_shared<Snapshot>();
+    auto copy = problem.cluster ? std::make_shared<Snapshot>(*problem.cluster)
+                                : std::make_shared<Snapshot>();
     edit(*copy);
-    problem.surroundings = copy;
+    problem.cluster = copy;
   };
 }
 

@@ -25,8 +25,8 @@ PodBuilder apart_from_its_like(PodBuilder builder, const std::string& app) {
   });
 }
 
-std::vector<std::size_t> pods_of(const std::vector<Lot>& lots) {
-  std::vector<std::size_t> pods;
+ById<LotId, std::size_t> pods_of(const ById<LotId, Lot>& lots) {
+  ById<LotId, std::size_t> pods;
   for (const Lot& lot : lots) {
     pods.push_back(lot.left);
   }
@@ -40,11 +40,11 @@ const SoldMachine& machine_of(const std::vector<SoldMachine>& machines, const Fi
 }
 
 // The least price of everything by the fraction: over all fills of all machines.
-double least_price(const std::vector<Lot>& lots, const std::vector<SoldMachine>& machines,
-                   const std::vector<std::size_t>& most) {
-  std::vector<double> alone(lots.size(), INFINITY);
+double least_price(const ById<LotId, Lot>& lots, const std::vector<SoldMachine>& machines,
+                   const ById<LotId, std::size_t>& most) {
+  ById<LotId, double> alone(lots.size(), INFINITY);
   for (const SoldMachine& machine : machines) {
-    for (const std::uint32_t lot : machine.users) {
+    for (const LotId lot : machine.users) {
       alone[lot] = std::min(alone[lot], machine.price);
     }
   }
@@ -57,7 +57,7 @@ double least_price(const std::vector<Lot>& lots, const std::vector<SoldMachine>&
       if (!pods.empty()) {
         Column& column = program.columns.emplace_back(Column{machine.price, {}});
         for (const auto& [lot, count] : pods) {
-          column.entries.push_back({lot, static_cast<double>(count)});
+          column.entries.push_back({lot.index(), static_cast<double>(count)});
         }
       }
     });
@@ -85,10 +85,10 @@ ProblemBuilder random_world() {
   return problem;
 }
 
-void assert_fills_are_sound(const ColumnGeneration& generation, const std::vector<Lot>& lots,
+void assert_fills_are_sound(const ColumnGeneration& generation, const ById<LotId, Lot>& lots,
                             const std::vector<SoldMachine>& machines,
-                            const std::vector<std::size_t>& most) {
-  std::vector<double> bought(lots.size(), 0);
+                            const ById<LotId, std::size_t>& most) {
+  ById<LotId, double> bought(lots.size(), 0);
   for (std::size_t i = 0; i < generation.fills().size(); ++i) {
     const Fill& fill = generation.fills()[i];
     const SoldMachine& machine = machine_of(machines, fill);
@@ -98,7 +98,7 @@ void assert_fills_are_sound(const ColumnGeneration& generation, const std::vecto
       bought[lot] += generation.amounts()[i] * count;
     }
   }
-  for (std::size_t lot = 0; lot < lots.size(); ++lot) {
+  for (LotId lot; lot < lots.end_id(); ++lot) {
     RC_ASSERT(bought[lot] >= static_cast<double>(lots[lot].left) - 1e-6);
   }
 }
@@ -106,7 +106,7 @@ void assert_fills_are_sound(const ColumnGeneration& generation, const std::vecto
 RC_GTEST_PROP(ColumnGenerationProperty, ComesToWhatAllFillsTogetherWouldComeTo, ()) {
   SearchWorld world(random_world());
   const auto machines = world.machines();
-  std::vector<std::size_t> most;
+  ById<LotId, std::size_t> most;
   for (const Lot& lot : world.all()) {
     most.push_back(lot.exclusive ? 1 : lot.left);
   }
@@ -171,12 +171,12 @@ TEST(ColumnGeneration, AFillFromBeforeIsCutDownToThePodsThatAreLeft) {
     const auto large = std::find_if(machines.begin(), machines.end(),
                                     [](const SoldMachine& machine) { return machine.price == 1; });
     ColumnGeneration generation(world.lots(), machines);
-    generation.begin_with_known({{large->row, large->price, {{0, c.pods}}}});
+    generation.begin_with_known({{large->row, large->price, {{LotId(0), c.pods}}}});
     std::size_t work = kUnlimitedWork;
     ASSERT_TRUE(generation.run(0, work));
     const auto is_cut = [&](const Fill& fill) {
       return fill.price == c.price &&
-             fill.pods == FillPods{{0, static_cast<std::uint32_t>(c.left)}};
+             fill.pods == FillPods{{LotId(0), static_cast<std::uint32_t>(c.left)}};
     };
     EXPECT_TRUE(std::any_of(generation.fills().begin(), generation.fills().end(), is_cut));
     EXPECT_NEAR(generation.price(), c.price, 1e-9);
@@ -240,7 +240,7 @@ TEST(ColumnGeneration, ANodeIsFilledOnceHoweverGoodItsRoomIs) {
   std::size_t work = kUnlimitedWork;
   ASSERT_TRUE(generation.run(kPatience, work));
   EXPECT_NEAR(amounts_on_nodes(generation, 1).front(), 1, 1e-6);
-  for (std::size_t lot = 0; lot < world.all().size(); ++lot) {
+  for (LotId lot; lot < world.all().end_id(); ++lot) {
     EXPECT_NEAR(generation.dual_prices()[lot], world.all()[lot].least, 1e-6);
   }
 }

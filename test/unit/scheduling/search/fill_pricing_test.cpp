@@ -22,9 +22,9 @@ constexpr std::size_t kPlentyToPrice = 1'000'000;
 const MachineOf kHugeBin{1000, 1000, 1000, 1};
 
 // The machine with the lots as its users.
-SoldMachine machine_for(const std::vector<Lot>& lots, const Amounts& room) {
+SoldMachine machine_for(const ById<LotId, Lot>& lots, const Amounts& room) {
   SoldMachine machine{.room = &room};
-  for (std::uint32_t lot = 0; lot < lots.size(); ++lot) {
+  for (LotId lot; lot < lots.end_id(); ++lot) {
     if (fits(*lots[lot].requests, room)) {
       machine.users.push_back(lot);
     }
@@ -73,21 +73,22 @@ TEST(FillPricing, FindsTheMostValuablePods) {
     std::vector<LotOf> one_each = c.lots;
     std::for_each(one_each.begin(), one_each.end(), [](LotOf& lot) { lot.pods = 1; });
     SearchWorld world(world_of({kHugeBin}, one_each));
-    const auto index_of = [&](const LotOf& lot) {
+    const auto id_of = [&](const LotOf& lot) {
       const Amounts requests = world.room({lot.cpu, lot.memory, 1, 0});
       const auto found = std::find_if(world.all().begin(), world.all().end(),
                                       [&](const Lot& l) { return *l.requests == requests; });
-      return static_cast<std::uint32_t>(found - world.all().begin());
+      return LotId(static_cast<std::size_t>(found - world.all().begin()));
     };
-    std::vector<double> values(world.all().size());
-    std::vector<std::size_t> most(world.all().size());
+    ById<LotId, double> values(world.all().size());
+    ById<LotId, std::size_t> most(world.all().size());
     for (std::size_t i = 0; i < c.lots.size(); ++i) {
-      values.at(index_of(c.lots[i])) = c.values[i];
-      most.at(index_of(c.lots[i])) = static_cast<std::size_t>(c.lots[i].pods);
+      ASSERT_LT(id_of(c.lots[i]), world.all().end_id());
+      values[id_of(c.lots[i])] = c.values[i];
+      most[id_of(c.lots[i])] = static_cast<std::size_t>(c.lots[i].pods);
     }
     FillPods expected;
     for (const LotOf& lot : c.best) {
-      expected.emplace_back(index_of(lot), static_cast<std::uint32_t>(lot.pods));
+      expected.emplace_back(id_of(lot), static_cast<std::uint32_t>(lot.pods));
     }
     std::sort(expected.begin(), expected.end());
     const Amounts room = world.room(c.machine);
@@ -116,8 +117,8 @@ RC_GTEST_PROP(FillPricingProperty, OnSmallMachinesNoFillIsBetter, ()) {
   const std::size_t lots = world.all().size();
   const Amounts room =
       world.room({*rc::gen::inRange(1, 16), *rc::gen::inRange(1, 16), *rc::gen::inRange(1, 10), 1});
-  std::vector<double> values;
-  std::vector<std::size_t> most;
+  ById<LotId, double> values;
+  ById<LotId, std::size_t> most;
   for (std::size_t lot = 0; lot < lots; ++lot) {
     values.push_back(*rc::gen::inRange(0, 100) / 10.0);
     most.push_back(*rc::gen::inRange<std::size_t>(0, 6));
@@ -136,7 +137,7 @@ RC_GTEST_PROP(FillPricingProperty, OnSmallMachinesNoFillIsBetter, ()) {
     RC_ASSERT(work <= before);
     RC_ASSERT(fits(requests_of(found, world.all(), room.size()), room));
     RC_ASSERT(std::is_sorted(found.begin(), found.end()));
-    std::set<std::uint32_t> seen;
+    std::set<LotId> seen;
     for (const auto& [lot, count] : found) {
       RC_ASSERT(count > 0U);
       RC_ASSERT(count <= most[lot]);
@@ -153,8 +154,8 @@ RC_GTEST_PROP(FillPricingProperty, LargeMachinesAreNeverFilledBeyondTheirRoom, (
   const std::size_t lots = world.all().size();
   const Amounts room = world.room(
       {*rc::gen::inRange(1, 200), *rc::gen::inRange(1, 200), *rc::gen::inRange(1, 200), 1});
-  std::vector<double> values;
-  std::vector<std::size_t> most;
+  ById<LotId, double> values;
+  ById<LotId, std::size_t> most;
   for (std::size_t lot = 0; lot < lots; ++lot) {
     values.push_back(*rc::gen::inRange(0, 1000) / 100.0);
     most.push_back(*rc::gen::inRange<std::size_t>(0, 400));

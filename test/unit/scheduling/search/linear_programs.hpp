@@ -48,19 +48,22 @@ inline double worth_of(const Column& column, const Simplex& simplex) {
 }
 
 // The master problem of a generation over lots that all have pods, with its columns as they came.
-inline LinearProgram recorded(const ColumnGeneration& generation, const std::vector<Lot>& lots,
+inline LinearProgram recorded(const ColumnGeneration& generation, const ById<LotId, Lot>& lots,
                               std::size_t nodes) {
   LinearProgram program;
   program.rows.exact = nodes;
-  for (std::size_t row = 0; row < lots.size() + nodes; ++row) {
-    program.rows.demand.push_back(row < lots.size() ? static_cast<double>(lots[row].left) : 1);
+  for (const Lot& lot : lots) {
+    program.rows.demand.push_back(static_cast<double>(lot.left));
+  }
+  program.rows.demand.resize(lots.size() + nodes, 1);
+  for (std::size_t row = 0; row < program.rows.demand.size(); ++row) {
     program.rows.unit_costs.push_back(generation.fills()[row].price);
   }
   for (std::size_t i = program.rows.demand.size(); i < generation.fills().size(); ++i) {
     const Fill& fill = generation.fills()[i];
     Column column{fill.price, {}};
     for (const auto& [lot, count] : fill.pods) {
-      column.entries.push_back({lot, static_cast<double>(count)});
+      column.entries.push_back({lot.index(), static_cast<double>(count)});
     }
     if (fill.node) {
       column.entries.push_back({static_cast<std::uint32_t>(lots.size() + *fill.node), 1});

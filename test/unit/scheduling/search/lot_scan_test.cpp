@@ -18,19 +18,19 @@ const MachineOf kHuge{4000, 4000, 4000, 1};
 // The same, without any memory of what it has seen.
 class PlainScan {
  public:
-  PlainScan(const std::vector<Lot>& lots, const std::vector<double>& attraction)
+  PlainScan(const ById<LotId, Lot>& lots, const std::vector<double>& attraction)
       : lots_(lots), attraction_(attraction) {
     for (const Lot& lot : lots) {
       available_.push_back(lot.left);
     }
   }
-  std::optional<std::uint32_t> best(const Amounts& left) const {
-    std::optional<std::uint32_t> best;
+  std::optional<LotId> best(const Amounts& left) const {
+    std::optional<LotId> best;
     double most = -1;
-    for (std::uint32_t lot = 0; lot < lots_.size(); ++lot) {
+    for (LotId lot; lot < lots_.end_id(); ++lot) {
       double score = 0;
       for (std::size_t c = 0; c < left.size(); ++c) {
-        score += attraction_[lot * left.size() + c] * static_cast<double>(left[c]);
+        score += attraction_[lot.index() * left.size() + c] * static_cast<double>(left[c]);
       }
       if (score > most && available_[lot] > 0 && fits(*lots_[lot].requests, left)) {
         best = lot;
@@ -39,14 +39,14 @@ class PlainScan {
     }
     return best;
   }
-  void take(std::uint32_t lot) { --available_[lot]; }
-  void close(std::uint32_t lot) { available_[lot] = 0; }
-  bool open(std::uint32_t lot) const { return available_[lot] > 0; }
+  void take(LotId lot) { --available_[lot]; }
+  void close(LotId lot) { available_[lot] = 0; }
+  bool open(LotId lot) const { return available_[lot] > 0; }
 
  private:
-  const std::vector<Lot>& lots_;
-  const std::vector<double>& attraction_;
-  std::vector<std::size_t> available_;
+  const ById<LotId, Lot>& lots_;
+  const std::vector<double>& attraction_;  // by lot and column
+  ById<LotId, std::size_t> available_;
 };
 
 std::vector<LotOf> random_lots() {
@@ -58,7 +58,7 @@ std::vector<LotOf> random_lots() {
   return lots;
 }
 
-std::vector<double> random_attraction(const std::vector<Lot>& lots, std::size_t columns) {
+std::vector<double> random_attraction(const ById<LotId, Lot>& lots, std::size_t columns) {
   std::vector<double> attraction;
   for (std::size_t i = 0; i < lots.size() * columns; ++i) {
     attraction.push_back(*rc::gen::inRange(0, 50));
@@ -71,7 +71,7 @@ void fill_with_both(LotScan& scan, SearchWorld& world, Amounts left, bool for_go
   const std::vector<double> attraction = random_attraction(world.all(), left.size());
   scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
   PlainScan plain(world.all(), attraction);
-  std::vector<std::uint32_t> taken;
+  std::vector<LotId> taken;
   while (true) {
     const auto found = scan.best(left);
     RC_ASSERT(found == plain.best(left));
@@ -89,17 +89,19 @@ void fill_with_both(LotScan& scan, SearchWorld& world, Amounts left, bool for_go
     subtract_from(left, *world.all()[*found].requests);
     taken.push_back(*found);
     if (what == 1) {
-      const std::uint32_t rest = *found % 3;
-      scan.close_if([&](std::uint32_t lot) {
+      const auto is_like_it = [&](LotId lot) { return lot.index() % 3 == found->index() % 3; };
+      scan.close_if([&](LotId lot) {
         RC_ASSERT(plain.open(lot));
-        return lot % 3 == rest;
+        return is_like_it(lot);
       });
-      for (std::uint32_t lot = rest; lot < world.all().size(); lot += 3) {
-        plain.close(lot);
+      for (LotId lot; lot < world.all().end_id(); ++lot) {
+        if (is_like_it(lot)) {
+          plain.close(lot);
+        }
       }
     }
   }
-  for (const std::uint32_t index : taken) {
+  for (const LotId index : taken) {
     Lot& lot = world.lots().lots()[index];
     if (for_good) {
       world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
@@ -137,9 +139,9 @@ TEST(LotScan, OfLotsThatSuitAlikeTheDearestComesFirst) {
   scan.reset(world.lots());
   const std::vector<double> attraction(9, 0);
   scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
-  EXPECT_EQ(scan.best(world.room({8, 8, 8, 1})), 0U);
-  EXPECT_EQ(scan.best(world.room({3, 3, 8, 1})), 1U);
-  EXPECT_EQ(scan.best(world.room({1, 1, 8, 1})), 2U);
+  EXPECT_EQ(scan.best(world.room({8, 8, 8, 1})), LotId(0));
+  EXPECT_EQ(scan.best(world.room({3, 3, 8, 1})), LotId(1));
+  EXPECT_EQ(scan.best(world.room({1, 1, 8, 1})), LotId(2));
   EXPECT_EQ(scan.best(world.room({0, 0, 8, 1})), std::nullopt);
 }
 
@@ -154,7 +156,7 @@ std::vector<LotOf> many_lots() {
   return lots;
 }
 
-std::vector<double> larger_first(const std::vector<Lot>& lots) {
+std::vector<double> larger_first(const ById<LotId, Lot>& lots) {
   std::vector<double> attraction;
   for (const Lot& lot : lots) {
     attraction.insert(attraction.end(), lot.requests->begin(), lot.requests->end());
@@ -192,12 +194,12 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
 TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
   SearchWorld world(world_of({kHuge}, many_lots()));
   const std::vector<double> attraction = larger_first(world.all());
-  for (std::uint32_t lot = 0; lot < world.all().size(); ++lot) {
+  for (LotId lot; lot < world.all().end_id(); ++lot) {
     const Amounts& requests = *world.all()[lot].requests;
     LotScan scan;
     scan.reset(world.lots());
     scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
-    scan.close_if([&](std::uint32_t other) { return other != lot; });
+    scan.close_if([&](LotId other) { return other != lot; });
     // Room for all, by worth.
     Amounts left = world.room({200, 200, 40, 1});
     EXPECT_EQ(scan.best(left), lot) << requests[0] << " " << requests[1];

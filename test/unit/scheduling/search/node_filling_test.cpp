@@ -105,36 +105,35 @@ TEST(NodeFilling, PodsThatAreAllAlikeHaveNoOrder) {
 std::string fault_in(SearchWorld& world, NodeValues by) {
   const CompiledProblem& compiled = world.compiled();
   const auto placed = dearest_on_nodes(compiled, world.packing(), by);
-  std::set<std::uint32_t> promised;
+  std::set<PodId> promised;
   for (const auto& [pod, node] : compiled.nodes.promises()) {
     promised.insert(pod);
   }
-  const auto constraint_of = [&](std::uint32_t pod) -> const Constraint& {
-    return compiled.pods
-        .constraints[compiled.pods.classes[compiled.pods.pods[pod].pod_class].constraint];
+  const auto constraint_of = [&](PodId pod) -> const Constraint& {
+    return compiled.pods.constraint_of(pod);
   };
-  const auto requests_of = [&](std::uint32_t pod) -> const Amounts& {
-    return compiled.pods.classes[compiled.pods.pods[pod].pod_class].requests;
+  const auto requests_of = [&](PodId pod) -> const Amounts& {
+    return compiled.pods.class_of(pod).requests;
   };
-  std::map<std::uint32_t, Amounts> room;
-  for (std::uint32_t node = 0; node < compiled.nodes.nodes().size(); ++node) {
+  std::map<NodeId, Amounts> room;
+  for (NodeId node; node < compiled.nodes.nodes().end_id(); ++node) {
     room[node] = compiled.nodes.nodes()[node].room;
   }
-  const auto& outcomes = world.packing().outcomes();
-  for (std::uint32_t pod = 0; pod < outcomes.size(); ++pod) {
+  const auto& places = world.packing().places();
+  for (PodId pod; pod < places.end_id(); ++pod) {
     const bool stays = promised.contains(pod) || constraint_of(pod).ladder.size() != 1 ||
                        constraint_of(pod).has_topology();
-    if (stays && outcomes[pod].kind == Outcome::Kind::Node) {
-      subtract_from(room[outcomes[pod].index], requests_of(pod));
+    if (stays && places[pod].kind == PodPlace::Kind::Node) {
+      subtract_from(room[places[pod].node()], requests_of(pod));
     }
   }
-  std::set<std::uint32_t> seen;
+  std::set<PodId> seen;
   for (const auto& [pod, node] : placed) {
     const std::string name = compiled.pods.pods[pod].pod->meta.name;
     if (!seen.insert(pod).second) {
       return name + " is placed twice";
     }
-    if (promised.contains(pod) || outcomes[pod].kind == Outcome::Kind::Refused) {
+    if (promised.contains(pod) || places[pod].kind == PodPlace::Kind::None) {
       return name + " is not to be placed";
     }
     if (!compiled.nodes.nodes()[node].admits(constraint_of(pod),

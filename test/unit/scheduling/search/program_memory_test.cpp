@@ -18,7 +18,7 @@ struct Price {
   friend bool operator==(const Price&, const Price&) = default;
 };
 
-Price pack(const CompiledProblem& compiled, const std::vector<std::uint32_t>& order,
+Price pack(const CompiledProblem& compiled, const std::vector<PodId>& order,
            ProgramMemory& programs) {
   Packing packing(compiled, {.order = order});
   packing.run();

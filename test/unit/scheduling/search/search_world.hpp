@@ -87,7 +87,7 @@ class SearchWorld {
   const CompiledProblem& compiled() const { return compiled_; }
   Packing& packing() { return packing_; }
   PodLots& lots() { return lots_; }
-  const std::vector<Lot>& all() const { return lots_.lots(); }
+  const ById<LotId, Lot>& all() const { return lots_.lots(); }
   Amounts room(const MachineOf& machine) const {
     return compiled_.pods.columns.amounts(
         resources({{"cpu", std::to_string(machine.cpu)},
@@ -101,7 +101,7 @@ class SearchWorld {
  private:
   Problem problem_;
   CompiledProblem compiled_;
-  std::vector<std::uint32_t> order_;
+  std::vector<PodId> order_;
   Packing packing_;
   PodLots lots_;
 };
@@ -113,7 +113,7 @@ inline std::vector<SoldMachine> nodes_of(const SearchWorld& world,
   for (const Amounts& room : rooms) {
     SoldMachine& node = nodes.emplace_back();
     node.room = &room;
-    for (std::uint32_t lot = 0; lot < world.all().size(); ++lot) {
+    for (LotId lot; lot < world.all().end_id(); ++lot) {
       if (fits(*world.all()[lot].requests, room)) {
         node.users.push_back(lot);
       }
@@ -123,7 +123,7 @@ inline std::vector<SoldMachine> nodes_of(const SearchWorld& world,
 }
 
 // What the pods of the fill ask for.
-inline Amounts requests_of(const FillPods& pods, const std::vector<Lot>& lots, std::size_t width) {
+inline Amounts requests_of(const FillPods& pods, const ById<LotId, Lot>& lots, std::size_t width) {
   Amounts total(width, 0);
   for (const auto& [lot, count] : pods) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -133,7 +133,7 @@ inline Amounts requests_of(const FillPods& pods, const std::vector<Lot>& lots, s
   return total;
 }
 
-inline double value_of(const FillPods& pods, const std::vector<double>& values) {
+inline double value_of(const FillPods& pods, const ById<LotId, double>& values) {
   double total = 0;
   for (const auto& [lot, count] : pods) {
     total += values[lot] * count;
@@ -143,23 +143,24 @@ inline double value_of(const FillPods& pods, const std::vector<double>& values) 
 
 // Every fill of the room with no more than `most` of each lot, one without pods among them.
 template <class Visit>
-void for_each_fill(const std::vector<Lot>& lots, const std::vector<std::size_t>& most,
+void for_each_fill(const ById<LotId, Lot>& lots, const ById<LotId, std::size_t>& most,
                    const Amounts& room, const Visit& visit) {
   FillPods pods;
-  const auto from = [&](const auto& self, std::size_t lot, Amounts left) -> void {
-    if (lot == lots.size()) {
+  const auto from = [&](const auto& self, LotId lot, Amounts left) -> void {
+    if (lot == lots.end_id()) {
       visit(pods);
       return;
     }
-    self(self, lot + 1, left);
+    LotId next = lot;
+    self(self, ++next, left);
     for (std::uint32_t count = 1; count <= most[lot] && fits(*lots[lot].requests, left); ++count) {
       subtract_from(left, *lots[lot].requests);
-      pods.emplace_back(static_cast<std::uint32_t>(lot), count);
-      self(self, lot + 1, left);
+      pods.emplace_back(lot, count);
+      self(self, next, left);
       pods.pop_back();
     }
   };
-  from(from, 0, room);
+  from(from, LotId(), room);
 }
 
 }  // namespace millwright::scheduling::testing

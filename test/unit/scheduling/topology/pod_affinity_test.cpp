@@ -115,7 +115,7 @@ TEST(PodAffinity, LooksInTheNamespacesItNames) {
     return with_pool()
         .add(node("n").runs(in_other))
         .add(pod("p").with(beside(where)))
-        .with([&](Problem& p) { p.surroundings = snapshot; })
+        .with([&](Problem& p) { p.cluster = snapshot; })
         .solve()
         .refusals.size();
   };

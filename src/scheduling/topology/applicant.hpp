@@ -15,7 +15,7 @@ struct Narrowed {
 };
 
 // Equal for all pods of one class on one rung, except for the domains chosen for them.
-struct Candidate {
+struct Applicant {
   const PodClass& pod_class;
   const Constraint& constraint;
   const Rung& rung;
