@@ -248,7 +248,7 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
   // before is seen by it.
   sources.ledger->attempt(pod.uid, now);
   Verdicts verdicts = judge_all(pod, request, now);
-  const auto lifetime = pod.has_claims ? cluster::Ledger::kVolumeBindTimeout
+  const auto lifetime = pod.awaits_volumes ? cluster::Ledger::kVolumeBindTimeout
                                            : cluster::Ledger::kPassLifetime;
   sources.ledger->attempted({.pod_uid = pod.uid,
                              .group = pod.group,

@@ -51,7 +51,7 @@ struct PodFacts {
   model::ResourceList requests;  // effective, "pods" included
   bool is_daemon = false;
   scheduling::GroupId group;
-  bool has_claims = false;  // its binding may wait for volumes
+  bool awaits_volumes = false;  // its binding may wait for a volume claim that is not bound yet
 };
 
 // A pod that `filter` refused on every node that it was asked about.
