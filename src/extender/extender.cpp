@@ -4,6 +4,7 @@
 #include "extender/policy/policy_snapshot.hpp"
 #include "extender/policy/preemption.hpp"
 #include "extender/policy/score.hpp"
+#include "extender/policy/sparing.hpp"
 #include "extender/wire/json_fields.hpp"
 #include "extender/wire/request.hpp"
 
@@ -78,11 +79,12 @@ std::string filter_result(const Request& request, const std::vector<const Candid
 
 struct Extender::Impl {
   Impl(Sources the_sources, Policy the_policy)
-      : sources(std::move(the_sources)), policy(the_policy) {}
+      : sources(std::move(the_sources)), policy(the_policy), problems(sources.on_problem) {}
 
   Sources sources;
   Policy policy;
   mutable DaemonRoom daemons;
+  mutable ProblemReport problems;
   mutable std::mutex newest_mutex;
   mutable std::shared_ptr<const PolicySnapshot> newest;
 
@@ -196,6 +198,12 @@ struct Extender::Impl {
       }
     }
   }
+
+  std::shared_ptr<const PolicySnapshot> leave_out_refused(PreemptionRequest& request,
+                                                          const PodFacts& pod,
+                                                          base::TimePoint now) const;
+  bool spares_victims(const PodFacts& pod, const scheduling::Snapshot& snapshot,
+                      base::TimePoint now) const;
 
   base::Result<Reply> filter(std::string_view body, std::string_view& outcome) const;
   base::Result<Reply> prioritize(std::string_view body, std::string_view& outcome) const;
@@ -313,17 +321,25 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
   return Reply{200, reply += ']'};
 }
 
-base::Result<Reply> Extender::Impl::preempt(std::string_view body,
-                                            std::string_view& outcome) const {
-  RequestMemory memory;
-  MW_TRY(json, parse_request(body, memory));
-  MW_TRY(request, read_preemption(json));
-  MW_TRY(pod, read_pod(*request.pod, *sources.sight().snapshot));
-  const base::TimePoint now = sources.now();
+bool Extender::Impl::spares_victims(const PodFacts& pod, const scheduling::Snapshot& snapshot,
+                                    base::TimePoint now) const {
+  const auto until = spares_until(pod);
+  if (!until) {
+    problems.tell(until.error().message);
+    return false;
+  }
+  return *until && now < **until && sources.can_be_bought && any_pool_may_grow(pod, snapshot) &&
+         sources.can_be_bought(pod);
+}
+
+// What it was decided from.
+std::shared_ptr<const PolicySnapshot> Extender::Impl::leave_out_refused(
+    PreemptionRequest& request, const PodFacts& pod, base::TimePoint now) const {
   const Look moment = look_with_traffic(now);
   const PolicySnapshot& seen = *moment.seen;
-  const bool synced = seen.snapshot().synced;
-  outcome = synced ? outcome : "unsynced";
+  if (!seen.snapshot().synced) {
+    return moment.seen;
+  }
   const Scene scene{.seen = seen,
                     .policy = policy,
                     .now = now,
@@ -333,10 +349,32 @@ base::Result<Reply> Extender::Impl::preempt(std::string_view body,
   std::erase_if(request.nodes, [&](const PreemptionNode& node) {
     const std::uint64_t hash = cluster::Ledger::node_hash(node.name);
     const auto* const record = record_of(seen.nodes->find_node(hash, node.name));
-    return synced && judge.refusal({.name = node.name, .hash = hash, .record = record},
-                                   freed_by(node, record))
-                         .has_value();
+    return judge
+        .refusal({.name = node.name, .hash = hash, .record = record}, freed_by(node, record))
+        .has_value();
   });
+  return moment.seen;
+}
+
+base::Result<Reply> Extender::Impl::preempt(std::string_view body,
+                                            std::string_view& outcome) const {
+  RequestMemory memory;
+  MW_TRY(json, parse_request(body, memory));
+  MW_TRY(request, read_preemption(json));
+  MW_TRY(pod, read_pod(*request.pod, *sources.sight().snapshot));
+  const base::TimePoint now = sources.now();
+  const auto seen = leave_out_refused(request, pod, now);
+  const scheduling::Snapshot& snapshot = seen->snapshot();
+  if (!snapshot.synced) {
+    outcome = "unsynced";
+  } else if (!request.nodes.empty() && spares_victims(pod, snapshot, now)) {
+    // kube-scheduler evicts nobody when no node is named.
+    request.nodes.clear();
+    outcome = "spared";
+    if (sources.on_spared) {
+      sources.on_spared(pod);
+    }
+  }
   return Reply{200, preemption_result(request.nodes)};
 }
 

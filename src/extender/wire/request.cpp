@@ -145,6 +145,22 @@ bool awaits_volumes(const model::Pod& pod, const scheduling::Snapshot& snapshot)
   });
 }
 
+PodFacts::Annotation provision_first(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
+  constexpr std::string_view kKey = model::kProvisionInsteadOfPreemptAnnotation;
+  if (const std::string& own = pod.meta.annotation(kKey); !own.empty()) {
+    return {own, "Pod " + model::key_of(pod.meta).to_string()};
+  }
+  const auto& classes = snapshot.priority_classes;
+  const std::string& name = pod.spec.priority_class_name;
+  const auto at = std::partition_point(classes.begin(), classes.end(), [&name](const auto& each) {
+    return each->meta.name < name;
+  });
+  if (at == classes.end() || (*at)->meta.name != name) {
+    return {};
+  }
+  return {(*at)->meta.annotation(kKey), "PriorityClass " + name};
+}
+
 PodFacts facts_of(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
   return PodFacts{.uid = pod.meta.uid,
                   .key = model::key_of(pod.meta),
@@ -152,7 +168,10 @@ PodFacts facts_of(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
                   .requests = scheduling::effective_requests(pod),
                   .is_daemon = model::is_owned_by_daemonset(pod),
                   .group = scheduling::group_of(pod),
-                  .awaits_volumes = awaits_volumes(pod, snapshot)};
+                  .awaits_volumes = awaits_volumes(pod, snapshot),
+                  .created = pod.meta.creation_timestamp,
+                  .is_nominated = !pod.status.nominated_node_name.empty(),
+                  .provision_first = provision_first(pod, snapshot)};
 }
 
 const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,

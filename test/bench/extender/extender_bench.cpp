@@ -112,6 +112,9 @@ struct Cluster {
                                .ledger = &ledger,
                                .now = [] { return at(5); },
                                .on_refused = {},
+                               .can_be_bought = {},
+                               .on_spared = {},
+                               .on_problem = {},
                                .metrics = nullptr},
                               extender::Policy{});
   }
