@@ -1,11 +1,12 @@
-// Scheduling attempts that were let through and may still end in a binding. Guarded by the
-// ledger's mutex for attempts; bounded in memory (Ledger::kDetailedPasses).
+// Scheduling attempts in flight, indexed so that one answer looks at no more of them than matter to
+// it. Guarded by the ledger's mutex for attempts; bounded in memory (Ledger::kDetailedPasses).
 #pragma once
 
+#include "millwright/base/hash_index.hpp"
 #include "millwright/cluster/ledger.hpp"
 
-#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,19 +14,45 @@
 
 namespace millwright::cluster {
 
-struct Ledger::Attempts {
+class Attempts {
  public:
   void begin(std::string_view pod_uid, base::TimePoint now);
   void put(Pass pass);
   void end(std::string_view pod_uid);
-  PassPtr of(std::string_view pod_uid) const;
-  std::vector<PassPtr> alive(base::TimePoint now) const;
-
- private:
+  // The pod is bound or gone, and the snapshot will say so.
+  void settle(std::string_view pod_uid);
+  // kube-scheduler reports that it did not place the pod.
+  void fail(std::string_view pod_uid);
   void forget_old(base::TimePoint now);
 
+  PassPtr of(std::string_view pod_uid) const;
+  std::vector<PassPtr> alive(base::TimePoint now) const;
+  std::vector<std::string> in_doubt(std::uint64_t node_hash, base::TimePoint now) const;
+
+  struct OfGroup {
+    std::vector<PassPtr> passes;
+    Crowd crowd;
+  };
+  std::uint64_t settled() const { return settled_; }
+  const std::map<std::string, OfGroup, std::less<>>& by_group() const { return by_group_; }
+  const std::map<model::ResourceList, Crowd>& by_requests() const { return by_requests_; }
+  std::uint32_t number_of(std::uint64_t node_hash) const { return numbers_.find(node_hash); }
+
+ private:
+  void add_to_index(const PassPtr& pass);
+  void remove_from_index(const PassPtr& pass);
+  const std::vector<std::uint32_t>& numbers_of(const Pass& pass);
+  void number_anew();
+
   std::map<std::string, PassPtr, std::less<>> by_pod_;
-  std::deque<std::pair<base::TimePoint, std::string>> order_;  // oldest first
+  std::set<std::pair<base::TimePoint, std::string>> by_end_;  // each pass's end and pod
+  std::map<std::string, OfGroup, std::less<>> by_group_;
+  std::map<model::ResourceList, Crowd> by_requests_;
+  base::HashIndex numbers_;  // of nodes
+  std::size_t most_numbers_ = 1024;
+  std::vector<std::uint32_t> scratch_;
+  std::uint64_t settled_ = 0;
+  base::TimePoint newest_;  // that anybody told of
 };
 
 }  // namespace millwright::cluster

@@ -70,10 +70,6 @@ std::int32_t LedgerView::reserved(const scheduling::GroupId& group) const {
                          });
 }
 
-bool Pass::may_land_on(std::uint64_t node_hash) const {
-  return everywhere || std::binary_search(node_hashes.begin(), node_hashes.end(), node_hash);
-}
-
 Ledger::Ledger() : book_(std::make_unique<Book>()), attempts_(std::make_unique<Attempts>()) {}
 Ledger::~Ledger() = default;
 
@@ -115,6 +111,10 @@ void Ledger::set_end(std::string_view target, base::TimePoint end) {
 }
 
 std::vector<scheduling::Reservation> Ledger::expire(base::TimePoint now) {
+  {
+    const std::scoped_lock lock(attempts_mutex_);
+    attempts_->forget_old(now);
+  }
   const std::scoped_lock lock(book_mutex_);
   std::vector<scheduling::Reservation> expired;
   for (const auto& [target, list] : book_->view.by_target) {
@@ -158,7 +158,7 @@ void Ledger::settle(std::span<const Arrival> arrivals) {
   {
     const std::scoped_lock lock(attempts_mutex_);
     for (const Arrival& arrival : arrivals) {
-      attempts_->end(arrival.pod_uid);
+      attempts_->settle(arrival.pod_uid);
     }
   }
   const std::scoped_lock lock(book_mutex_);
@@ -187,7 +187,9 @@ void Ledger::attempted(Pass pass) {
     end_attempt(pass.pod_uid);
     return;
   }
-  std::sort(pass.node_hashes.begin(), pass.node_hashes.end());
+  auto& nodes = pass.node_hashes;
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   const std::scoped_lock lock(attempts_mutex_);
   attempts_->put(std::move(pass));
 }
@@ -197,15 +199,14 @@ void Ledger::end_attempt(std::string_view pod_uid) {
   attempts_->end(pod_uid);
 }
 
+void Ledger::attempt_failed(std::string_view pod_uid) {
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->fail(pod_uid);
+}
+
 std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint now) const {
-  const std::uint64_t hash = node_hash(node);
-  std::vector<std::string> uids;
-  for (const PassPtr& pass : passes(now)) {
-    if (pass->may_land_on(hash)) {
-      uids.push_back(pass->pod_uid);
-    }
-  }
-  return uids;
+  const std::scoped_lock lock(attempts_mutex_);
+  return attempts_->in_doubt(node_hash(node), now);
 }
 
 PassPtr Ledger::pass_of(std::string_view pod_uid) const {
@@ -216,6 +217,17 @@ PassPtr Ledger::pass_of(std::string_view pod_uid) const {
 std::vector<PassPtr> Ledger::passes(base::TimePoint now) const {
   const std::scoped_lock lock(attempts_mutex_);
   return attempts_->alive(now);
+}
+
+std::uint64_t Ledger::settled() const {
+  const std::scoped_lock lock(attempts_mutex_);
+  return attempts_->settled();
+}
+
+Traffic Ledger::traffic(base::TimePoint now) const {
+  std::unique_lock lock(attempts_mutex_);
+  attempts_->forget_old(now);
+  return {*attempts_, std::move(lock)};
 }
 
 std::uint64_t Ledger::node_hash(std::string_view node) {

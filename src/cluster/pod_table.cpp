@@ -84,6 +84,17 @@ const std::string* counting_owner_of(const model::Pod& pod) {
   return controller == nullptr || controller->uid.empty() ? nullptr : &controller->uid;
 }
 
+// kube-scheduler writes no report twice.
+bool is_reported_anew(const model::Pod* before, const model::Pod& now) {
+  const auto report_of = [](const model::Pod& pod) {
+    return model::find_condition(pod.status.conditions, "PodScheduled");
+  };
+  const model::Condition* const report = report_of(now);
+  const model::Condition* const known = before == nullptr ? nullptr : report_of(*before);
+  return report != nullptr && report->status == model::ConditionStatus::False &&
+         (known == nullptr || *known != *report);
+}
+
 // The pod itself changed, or is younger.
 bool is_better_sample(const model::Pod& pod, const scheduling::PodPtr& sample) {
   return sample == nullptr || sample->meta.uid == pod.meta.uid ||
@@ -157,6 +168,9 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
   change.accepted = true;
   if (is_waiting(*pod)) {
     pending_.put(pod);
+    if (is_reported_anew(slot.get(), *pod)) {
+      change.unplaced = pod->meta.uid;
+    }
   } else if (was_waiting) {
     change.done_waiting.push_back(pod);
   }

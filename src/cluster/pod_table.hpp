@@ -33,6 +33,7 @@ class PodTable {
     std::vector<std::string> nodes;                // whose pods changed
     std::vector<scheduling::PodPtr> done_waiting;  // now bound, terminal or gone
     std::vector<std::string> owners;               // uids of controllers whose OwnedPods changed
+    std::string unplaced;  // uid of the pod, if kube-scheduler reports anew that it has no place
   };
 
   Change put(scheduling::PodPtr pod);

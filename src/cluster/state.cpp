@@ -132,6 +132,9 @@ struct State::Impl {
                           .group = bound ? scheduling::group_of(*pod) : scheduling::GroupId(),
                           .node = bound ? pod->spec.node_name : std::string()});
     }
+    if (!change.unplaced.empty()) {
+      ledger.attempt_failed(change.unplaced);
+    }
     settle(change.owners);
     report(Kind::Pod, key);
   }

@@ -4,6 +4,7 @@
 #include "extender/policy/policy_snapshot.hpp"
 #include "extender/policy/preemption.hpp"
 #include "extender/policy/score.hpp"
+#include "extender/policy/sparing.hpp"
 #include "extender/wire/json_fields.hpp"
 #include "extender/wire/request.hpp"
 
@@ -18,6 +19,9 @@ namespace {
 // Seconds; the budget is 300 microseconds for 500 nodes and 2 milliseconds for 5,000.
 const std::vector<double> kBuckets{0.00005, 0.0001, 0.0002, 0.0003, 0.0005, 0.001,
                                    0.002,   0.005,  0.01,   0.05,   0.1,    1};
+
+// Beyond so many looks the last one is used, whatever happened meanwhile.
+constexpr int kMostLooks = 16;
 
 struct Verdict {
   const Candidate* candidate;
@@ -75,11 +79,12 @@ std::string filter_result(const Request& request, const std::vector<const Candid
 
 struct Extender::Impl {
   Impl(Sources the_sources, Policy the_policy)
-      : sources(std::move(the_sources)), policy(the_policy) {}
+      : sources(std::move(the_sources)), policy(the_policy), problems(sources.on_problem) {}
 
   Sources sources;
   Policy policy;
   mutable DaemonRoom daemons;
+  mutable ProblemReport problems;
   mutable std::mutex newest_mutex;
   mutable std::shared_ptr<const PolicySnapshot> newest;
 
@@ -111,19 +116,42 @@ struct Extender::Impl {
     return node == nullptr ? nullptr : node->record.get();
   }
 
-  std::vector<cluster::PassPtr> passes_of_others(std::string_view uid, base::TimePoint now) const {
-    auto passes = sources.ledger->passes(now);
-    std::erase_if(passes, [uid](const auto& pass) { return pass->pod_uid == uid; });
-    return passes;
+  // The pods in flight and what they are judged with. Hold it for one answer only.
+  struct Look {
+    std::shared_ptr<const PolicySnapshot> seen;
+    cluster::Traffic traffic;
+  };
+  // Both at one instant. A binding that the loop sees in between asks for another look; there are
+  // far fewer of those than looks fit between two of them.
+  Look look_with_traffic(base::TimePoint now) const {
+    for (int look_number = 0;; ++look_number) {
+      const std::uint64_t settled = sources.ledger->settled();
+      auto seen = look();
+      auto traffic = sources.ledger->traffic(now);
+      if (traffic.settled() == settled || look_number == kMostLooks) {
+        return {std::move(seen), std::move(traffic)};
+      }
+    }
   }
 
-  static std::vector<std::string_view> names_of(const Request& request) {
-    std::vector<std::string_view> names;
-    names.reserve(request.candidates.size());
-    std::transform(request.candidates.begin(), request.candidates.end(), std::back_inserter(names),
-                   [](const Candidate& candidate) { return candidate.name; });
-    return names;
+  static std::vector<std::uint64_t> hashes_of(const Request& request) {
+    std::vector<std::uint64_t> hashes;
+    hashes.reserve(request.candidates.size());
+    std::transform(
+        request.candidates.begin(), request.candidates.end(), std::back_inserter(hashes),
+        [](const Candidate& candidate) { return cluster::Ledger::node_hash(candidate.name); });
+    return hashes;
   }
+
+  struct Verdicts {
+    std::vector<const Candidate*> passing;
+    std::vector<std::uint64_t> passing_hashes;
+    std::vector<Verdict> refused;
+    bool synced = false;
+    bool beyond_reserved = false;
+    std::vector<std::string> not_offered;  // when no node passes
+  };
+  Verdicts judge_all(const PodFacts& pod, const Request& request, base::TimePoint now) const;
 
   // Runs one verb: whatever goes wrong inside becomes a status, never a crash.
   template <class Verb>
@@ -171,10 +199,54 @@ struct Extender::Impl {
     }
   }
 
+  std::shared_ptr<const PolicySnapshot> leave_out_refused(PreemptionRequest& request,
+                                                          const PodFacts& pod,
+                                                          base::TimePoint now) const;
+  bool spares_victims(const PodFacts& pod, const scheduling::Snapshot& snapshot,
+                      base::TimePoint now) const;
+
   base::Result<Reply> filter(std::string_view body, std::string_view& outcome) const;
   base::Result<Reply> prioritize(std::string_view body, std::string_view& outcome) const;
   base::Result<Reply> preempt(std::string_view body, std::string_view& outcome) const;
 };
+
+Extender::Impl::Verdicts Extender::Impl::judge_all(const PodFacts& pod, const Request& request,
+                                                   base::TimePoint now) const {
+  const Look moment = look_with_traffic(now);
+  const PolicySnapshot& seen = *moment.seen;
+  Verdicts verdicts{.synced = seen.snapshot().synced};
+  verdicts.passing.reserve(request.candidates.size());
+  verdicts.passing_hashes.reserve(request.candidates.size());
+  const Scene scene{.seen = seen,
+                    .policy = policy,
+                    .now = now,
+                    .daemons = &daemons,
+                    .traffic = &moment.traffic};
+  Judge judge(pod, scene);
+  const auto hashes = hashes_of(request);
+  if (judge.has_targets() && verdicts.synced) {
+    judge.choose_among(hashes);
+  }
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const Candidate& candidate = request.candidates[i];
+    std::optional<std::string_view> reason;
+    if (verdicts.synced && (judge.keeps_to_its_room() || seen.is_watched(hashes[i]))) {
+      const auto* const record = record_of(seen.nodes->find_node(hashes[i], candidate.name));
+      reason = judge.refusal({.name = candidate.name, .hash = hashes[i], .record = record});
+    }
+    if (reason) {
+      verdicts.refused.push_back({&candidate, *reason});
+    } else {
+      verdicts.passing.push_back(&candidate);
+      verdicts.passing_hashes.push_back(hashes[i]);
+    }
+  }
+  verdicts.beyond_reserved = judge.is_beyond_reserved();
+  if (verdicts.passing.empty()) {
+    verdicts.not_offered = judge.ready_targets_not_offered();
+  }
+  return verdicts;
+}
 
 base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_view& outcome) const {
   MW_TRY(request, read_request(body));
@@ -183,54 +255,24 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
   // Before the ledger is looked at: a fence made from here on sees the attempt, and one made
   // before is seen by it.
   sources.ledger->attempt(pod.uid, now);
-  auto passes = passes_of_others(pod.uid, now);
-  const auto seen = look();
-  const scheduling::Snapshot& snapshot = seen->snapshot();
-
-  std::vector<const Candidate*> passing;
-  std::vector<std::uint64_t> passing_hashes;
-  std::vector<Verdict> refused;
-  passing.reserve(request.candidates.size());
-  passing_hashes.reserve(request.candidates.size());
-  const Scene scene{.seen = *seen,
-                    .policy = policy,
-                    .now = now,
-                    .daemons = &daemons,
-                    .passes = std::move(passes)};
-  Judge judge(pod, scene);
-  const bool has_room = judge.has_targets() && snapshot.synced;
-  const auto offered = has_room ? names_of(request) : std::vector<std::string_view>();
-  judge.choose_among(offered);
-  for (const Candidate& candidate : request.candidates) {
-    const std::uint64_t hash = cluster::Ledger::node_hash(candidate.name);
-    std::optional<std::string_view> reason;
-    if (snapshot.synced && (judge.keeps_to_its_room() || seen->is_watched(hash))) {
-      reason =
-          judge.refusal(record_of(seen->nodes->find_node(hash, candidate.name)), candidate.name);
-    }
-    if (reason) {
-      refused.push_back({&candidate, *reason});
-    } else {
-      passing.push_back(&candidate);
-      passing_hashes.push_back(hash);
-    }
-  }
+  Verdicts verdicts = judge_all(pod, request, now);
+  const auto lifetime = pod.awaits_volumes ? cluster::Ledger::kVolumeBindTimeout
+                                           : cluster::Ledger::kPassLifetime;
   sources.ledger->attempted({.pod_uid = pod.uid,
                              .group = pod.group,
                              .at = now,
-                             .until = now + (pod.has_claims ? cluster::Ledger::kVolumeBindTimeout
-                                                            : cluster::Ledger::kPassLifetime),
+                             .until = now + lifetime,
                              .requests = pod.requests,
-                             .beyond_reserved = judge.is_beyond_reserved(),
-                             .node_hashes = std::move(passing_hashes)});
-  outcome = snapshot.synced ? outcome : "unsynced";
-  if (!refused.empty()) {
-    count_refusals(refused);
-    if (passing.empty() && sources.on_refused) {
-      sources.on_refused({.pod = pod, .not_offered = judge.ready_targets_beside(offered)});
+                             .beyond_reserved = verdicts.beyond_reserved,
+                             .node_hashes = std::move(verdicts.passing_hashes)});
+  outcome = verdicts.synced ? outcome : "unsynced";
+  if (!verdicts.refused.empty()) {
+    count_refusals(verdicts.refused);
+    if (verdicts.passing.empty() && sources.on_refused) {
+      sources.on_refused({.pod = pod, .not_offered = std::move(verdicts.not_offered)});
     }
   }
-  return Reply{200, filter_result(request, passing, refused)};
+  return Reply{200, filter_result(request, verdicts.passing, verdicts.refused)};
 }
 
 base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
@@ -253,13 +295,15 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
     if (!seen->is_watched(hash)) {
       return packing_score(*node, pod, nothing, scene.now);
     }
-    if (judge.is_own_target(candidate.name)) {
+    const AskedNode asked{
+        .name = candidate.name, .hash = hash, .record = node->record.get()};
+    if (judge.is_own_target(asked)) {
       return kMaxScore;
     }
     if (seen->ledger->fences_by_node.contains(candidate.name)) {
       return 0;
     }
-    const auto& others = judge.reserved_for_others(*node->record, scratch);
+    const auto& others = judge.reserved_for_others(asked, scratch);
     return packing_score(*node, pod, others, scene.now);
   };
   std::string reply = "[";
@@ -277,6 +321,41 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
   return Reply{200, reply += ']'};
 }
 
+bool Extender::Impl::spares_victims(const PodFacts& pod, const scheduling::Snapshot& snapshot,
+                                    base::TimePoint now) const {
+  const auto until = spares_until(pod);
+  if (!until) {
+    problems.tell(until.error().message);
+    return false;
+  }
+  return *until && now < **until && sources.can_be_bought && any_pool_may_grow(pod, snapshot) &&
+         sources.can_be_bought(pod);
+}
+
+// What it was decided from.
+std::shared_ptr<const PolicySnapshot> Extender::Impl::leave_out_refused(
+    PreemptionRequest& request, const PodFacts& pod, base::TimePoint now) const {
+  const Look moment = look_with_traffic(now);
+  const PolicySnapshot& seen = *moment.seen;
+  if (!seen.snapshot().synced) {
+    return moment.seen;
+  }
+  const Scene scene{.seen = seen,
+                    .policy = policy,
+                    .now = now,
+                    .daemons = &daemons,
+                    .traffic = &moment.traffic};
+  Judge judge(pod, scene);
+  std::erase_if(request.nodes, [&](const PreemptionNode& node) {
+    const std::uint64_t hash = cluster::Ledger::node_hash(node.name);
+    const auto* const record = record_of(seen.nodes->find_node(hash, node.name));
+    return judge
+        .refusal({.name = node.name, .hash = hash, .record = record}, freed_by(node, record))
+        .has_value();
+  });
+  return moment.seen;
+}
+
 base::Result<Reply> Extender::Impl::preempt(std::string_view body,
                                             std::string_view& outcome) const {
   RequestMemory memory;
@@ -284,21 +363,18 @@ base::Result<Reply> Extender::Impl::preempt(std::string_view body,
   MW_TRY(request, read_preemption(json));
   MW_TRY(pod, read_pod(*request.pod, *sources.sight().snapshot));
   const base::TimePoint now = sources.now();
-  auto passes = passes_of_others(pod.uid, now);
-  const auto seen = look();
+  const auto seen = leave_out_refused(request, pod, now);
   const scheduling::Snapshot& snapshot = seen->snapshot();
-  outcome = snapshot.synced ? outcome : "unsynced";
-  const Scene scene{.seen = *seen,
-                    .policy = policy,
-                    .now = now,
-                    .daemons = &daemons,
-                    .passes = std::move(passes)};
-  Judge judge(pod, scene);
-  std::erase_if(request.nodes, [&](const PreemptionNode& node) {
-    const std::uint64_t hash = cluster::Ledger::node_hash(node.name);
-    const auto* const record = record_of(seen->nodes->find_node(hash, node.name));
-    return snapshot.synced && judge.refusal(record, node.name, freed_by(node, record)).has_value();
-  });
+  if (!snapshot.synced) {
+    outcome = "unsynced";
+  } else if (!request.nodes.empty() && spares_victims(pod, snapshot, now)) {
+    // kube-scheduler evicts nobody when no node is named.
+    request.nodes.clear();
+    outcome = "spared";
+    if (sources.on_spared) {
+      sources.on_spared(pod);
+    }
+  }
   return Reply{200, preemption_result(request.nodes)};
 }
 

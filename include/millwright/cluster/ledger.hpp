@@ -5,6 +5,7 @@
 #pragma once
 
 #include "millwright/cluster/shared_map.hpp"
+#include "millwright/cluster/traffic.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <array>
@@ -81,20 +82,6 @@ struct LedgerView {
 };
 using LedgerViewPtr = std::shared_ptr<const LedgerView>;
 
-// One scheduling attempt that the extender let through and that may still end in a binding.
-struct Pass {
-  std::string pod_uid;
-  scheduling::GroupId group;
-  base::TimePoint at;
-  base::TimePoint until;  // no binding can come of it later
-  model::ResourceList requests;
-  bool everywhere = false;                 // not known yet, or no longer, on which nodes
-  bool beyond_reserved = false;            // its group needed more than was reserved for it then
-  std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
-  bool may_land_on(std::uint64_t node_hash) const;
-};
-using PassPtr = std::shared_ptr<const Pass>;
-
 class Ledger {
  public:
   Ledger();
@@ -115,7 +102,8 @@ class Ledger {
   void rename_target(std::string_view claim, std::string_view node);
   // New end for every reservation on the target (Ready + grace).
   void set_end(std::string_view target, base::TimePoint end);
-  // Drops what is past its end; returns it, so that its demand can be planned anew.
+  // Drops what is past its end, attempts too; returns the reservations, so that their demand can be
+  // planned anew.
   std::vector<scheduling::Reservation> expire(base::TimePoint now);
 
   void fence(Fence fence);
@@ -152,6 +140,9 @@ class Ledger {
   void attempted(Pass pass);
   // The pod is bound, gone, or was refused everywhere: its attempt has ended.
   void end_attempt(std::string_view pod_uid);
+  // kube-scheduler reports that it did not place the pod. That ends an attempt that has lasted for
+  // kPassLifetime; reports come late, and one that comes sooner may be about an earlier attempt.
+  void attempt_failed(std::string_view pod_uid);
   // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
   // its fence.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;
@@ -159,6 +150,12 @@ class Ledger {
   PassPtr pass_of(std::string_view pod_uid) const;
   // Every attempt that may still end in a binding, sorted by pod uid.
   std::vector<PassPtr> passes(base::TimePoint now) const;
+  // How many attempts settle() has ended so far. If it is the same before a sight is taken and in
+  // the traffic taken after it, then every pod is bound in the one or in flight in the other, and
+  // none in both.
+  std::uint64_t settled() const;
+  // The same passes, to be asked about nodes and groups. Waits for settle() and the like.
+  Traffic traffic(base::TimePoint now) const;
   // A hash collision makes a removal wait for a pod that cannot come; it never hides one.
   static std::uint64_t node_hash(std::string_view node);
 
@@ -174,7 +171,6 @@ class Ledger {
 
  private:
   struct Book;
-  struct Attempts;
   mutable std::mutex book_mutex_;
   std::unique_ptr<Book> book_;
   mutable LedgerViewPtr published_;

@@ -14,6 +14,8 @@
 // terminal
 //   or gone ends its attempts in flight; the ledger and the snapshot that shows the pod change
 //   together, so that at no moment its room is missing from both or counted twice;
+// - a pod that kube-scheduler reports not placed ends its attempt, if that has lasted for a while
+//   (Ledger::attempt_failed);
 // - what is reserved for a group never exceeds what the group needs: surplus is freed at once,
 // where
 //   it is least missed;

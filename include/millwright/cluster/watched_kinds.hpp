@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   CSINode,
   VolumeAttachment,
   Namespace,
+  PriorityClass,
   Workload,
   ResourceQuota,
   PodSelector,
@@ -154,6 +155,12 @@ inline constexpr std::tuple kWatchedKinds{
         .resources = only(model::kNamespaceResource),
         .purpose = kPlans,
         .items = &scheduling::Snapshot::namespaces,
+    },
+    WatchedKind<model::PriorityClass>{
+        .kind = Kind::PriorityClass,
+        .resources = only(model::kPriorityClassResource),
+        .purpose = "Priority classes: for which pods a node is bought rather than others evicted.",
+        .items = &scheduling::Snapshot::priority_classes,
     },
     // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets.
     WatchedKind<model::Workload>{

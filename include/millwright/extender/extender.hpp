@@ -51,7 +51,16 @@ struct PodFacts {
   model::ResourceList requests;  // effective, "pods" included
   bool is_daemon = false;
   scheduling::GroupId group;
-  bool has_claims = false;  // its binding may wait for volumes
+  bool awaits_volumes = false;  // its binding may wait for a volume claim that is not bound yet
+  std::optional<base::TimePoint> created;
+  bool is_nominated = false;  // a node is being emptied for it
+  // model::kProvisionInsteadOfPreemptAnnotation of the pod, else of its PriorityClass, and the
+  // object that has it; empty: neither has it.
+  struct Annotation {
+    std::string value;
+    std::string object;
+  };
+  Annotation provision_first;
 };
 
 // A pod that `filter` refused on every node that it was asked about.
@@ -74,6 +83,9 @@ struct RefusedPod {
 // - A node that is not in the snapshot is refused only when it is fenced, or when the pod has a
 // node
 //   to go to.
+//
+// `preempt` also spares victims for a while, for pods that ask for that by annotation, as long as
+// their demand can be bought. Nothing is evicted for them then; afterwards it is as always.
 class Extender {
  public:
   struct Sources {
@@ -83,6 +95,14 @@ class Extender {
     // Called on an I/O thread. Provisioning plans for such pods without waiting for kube-scheduler
     // to report them.
     std::function<void(RefusedPod refused)> on_refused;
+    // Whether nothing is known that forbids buying room for the pod. Thread-safe. Without it no
+    // victims are spared.
+    std::function<bool(const PodFacts& pod)> can_be_bought;
+    // Called on an I/O thread for each answer that spares victims: room has to be bought now.
+    std::function<void(const PodFacts& pod)> on_spared;
+    // Called on an I/O thread with one sentence for people, once for each annotation that cannot be
+    // read; it is ignored.
+    std::function<void(const std::string& problem)> on_problem;
     base::Metrics* metrics = nullptr;
   };
   Extender(Sources sources, Policy policy);
@@ -95,7 +115,8 @@ class Extender {
   // 10 for a node that keeps room for the pod. Other nodes score by how full the pod would make
   // them, and less when they are being removed or may soon be. Nodes that score 0 are left out.
   Reply prioritize(std::string_view body) const;
-  // Leaves out the nodes that filter would refuse once the victims are gone.
+  // Leaves out the nodes that filter would refuse once the victims are gone; all of them while
+  // victims are spared.
   Reply preempt(std::string_view body) const;
 
  private:

@@ -39,6 +39,8 @@ base::Result<DaemonSet> decode<DaemonSet>(const boost::json::value& json);
 template <>
 base::Result<Namespace> decode<Namespace>(const boost::json::value& json);
 template <>
+base::Result<PriorityClass> decode<PriorityClass>(const boost::json::value& json);
+template <>
 base::Result<ResourceQuota> decode<ResourceQuota>(const boost::json::value& json);
 template <>
 base::Result<NodePool> decode<NodePool>(const boost::json::value& json);

@@ -90,6 +90,12 @@ struct DaemonSet {
   friend bool operator==(const DaemonSet&, const DaemonSet&) = default;
 };
 
+// Only its annotations are read: pods carry their priority.
+struct PriorityClass {
+  ObjectMeta meta;
+  friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
+};
+
 struct Namespace {
   ObjectMeta meta;
   friend bool operator==(const Namespace&, const Namespace&) = default;

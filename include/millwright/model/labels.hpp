@@ -51,6 +51,10 @@ inline constexpr std::string_view kReservationsAnnotation = "millwright.io/reser
 inline constexpr std::string_view kFenceAnnotation = "millwright.io/fence";
 // Changing it on a pod makes kube-scheduler try that pod again at once.
 inline constexpr std::string_view kKickAnnotation = "millwright.io/kick";
+// On a pod or its PriorityClass, a duration: for so long a node is bought rather than that pods of
+// lower priority are evicted for it.
+inline constexpr std::string_view kProvisionInsteadOfPreemptAnnotation =
+    "millwright.io/provision-instead-of-preempt";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

@@ -95,6 +95,7 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
   std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
   std::vector<std::shared_ptr<const model::Namespace>> namespaces;
+  std::vector<std::shared_ptr<const model::PriorityClass>> priority_classes;
   // Of Services and pods' controllers; known only where default spread constraints are.
   std::vector<std::shared_ptr<const model::PodSelector>> pod_selectors;
   SnapshotReservations reservations;

@@ -43,6 +43,12 @@ struct Engine::Impl {
                   .now = [&loop = parts.loop] { return loop.now(); },
                   .on_refused =
                       [this](extender::RefusedPod refused) { pod_refused(std::move(refused)); },
+                  .can_be_bought =
+                      [this](const extender::PodFacts& pod) {
+                        return !controller_set.provisioner.refuses(pod.group);
+                      },
+                  .on_spared = [this](const extender::PodFacts& pod) { victims_spared(pod.uid); },
+                  .on_problem = [this](const std::string& problem) { tell_problem(problem); },
                   .metrics = &parts.metrics},
                  parts.policy),
         admission([this] { return admission_view.get(); }) {
@@ -93,6 +99,20 @@ struct Engine::Impl {
       const auto& pod = refused.pod;
       controller_set.reservations.refused(pod.uid, pod.key, pod.group, refused.not_offered);
       controller_set.provisioner.refused(pod.uid);
+    });
+  }
+
+  // Any thread.
+  void victims_spared(std::string pod_uid) {
+    on_loop([this, pod_uid = std::move(pod_uid)] {
+      controller_set.provisioner.refused(pod_uid);
+    });
+  }
+
+  // Any thread.
+  void tell_problem(std::string problem) {
+    on_loop([this, problem = std::move(problem)] {
+      services.log.warn("ignoring an annotation", {{"problem", problem}});
     });
   }
 

@@ -79,6 +79,16 @@ void Provisioner::refused(std::string pod_uid) {
   }
 }
 
+bool Provisioner::refuses(const scheduling::GroupId& group) const {
+  const std::scoped_lock lock(refused_groups_mutex_);
+  return refused_groups_.contains(group.text());
+}
+
+void Provisioner::set_refused_groups(std::set<std::string, std::less<>> groups) {
+  const std::scoped_lock lock(refused_groups_mutex_);
+  refused_groups_ = std::move(groups);
+}
+
 std::function<bool(const model::Pod&)> Provisioner::signalled() const {
   return [this](const model::Pod& pod) {
     return scheduling::is_provisionable(pod) ||
@@ -234,8 +244,12 @@ void Provisioner::place_pods(const PlanningRound& round) {
 
 void Provisioner::report_refusals(const PlanningRound& round) {
   std::erase_if(refusals_, [&](const auto& item) { return !round.pods.contains(item.first); });
+  std::set<std::string, std::less<>> groups;
   std::size_t unschedulable = 0;
   for (const auto& refusal : round.plan.refusals) {
+    if (round.signalled.contains(refusal.pod_uid)) {
+      groups.insert(scheduling::group_of(*round.pods.at(refusal.pod_uid)).text());
+    }
     if (round.signalled.contains(refusal.pod_uid) && !round.expected.contains(refusal.pod_uid)) {
       ++unschedulable;
       report_refusal(services_, *round.pods.at(refusal.pod_uid), refusal, refusals_);
@@ -244,6 +258,7 @@ void Provisioner::report_refusals(const PlanningRound& round) {
   services_.metrics.set("karpenter_scheduler_unschedulable_pods_count",
                         "Pods that the last plan could not place.", {{"controller", "provisioner"}},
                         static_cast<double>(unschedulable));
+  set_refused_groups(std::move(groups));
 }
 
 // False when the plan has to be made again: a claim could not be created, or is not needed as it
@@ -344,6 +359,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   };
   if (round->problem.pods.empty()) {
     last_.reset();
+    set_refused_groups({});
     drafts_->update({}, services_.loop.now());
     co_return again(true);
   }

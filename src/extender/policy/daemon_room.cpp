@@ -54,9 +54,8 @@ bool runs_on(const model::DaemonSet& daemon_set, const scheduling::NodeRecord& r
   return false;
 }
 
-model::ResourceList DaemonRoom::expected(const scheduling::NodeRecord& record,
-                                         const scheduling::Snapshot& snapshot) {
-  const std::scoped_lock lock(mutex_);
+const model::ResourceList& DaemonRoom::expected(const scheduling::NodeRecord& record,
+                                                const scheduling::Snapshot& snapshot) {
   if (daemon_sets_ != snapshot.daemon_sets || known_.size() > kRemembered) {
     known_.clear();
     daemon_sets_ = snapshot.daemon_sets;
@@ -75,12 +74,18 @@ model::ResourceList DaemonRoom::expected(const scheduling::NodeRecord& record,
 
 model::ResourceList DaemonRoom::missing(const scheduling::NodeRecord& record,
                                         const scheduling::Snapshot& snapshot) {
+  model::ResourceList missing;
   if (snapshot.daemon_sets.empty()) {
-    return {};
+    return missing;
   }
-  model::ResourceList missing = expected(record, snapshot);
-  model::subtract_from(missing, record.daemon_requests);
-  std::erase_if(missing, [](const auto& entry) { return entry.second.milli() <= 0; });
+  const std::scoped_lock lock(mutex_);
+  // Nothing on nodes that have run for a while: nothing is copied for them.
+  for (const auto& [resource, amount] : expected(record, snapshot)) {
+    const model::Quantity left = amount - model::get(record.daemon_requests, resource);
+    if (left.milli() > 0) {
+      missing.emplace(resource, left);
+    }
+  }
   return missing;
 }
 

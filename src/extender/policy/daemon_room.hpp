@@ -28,8 +28,9 @@ class DaemonRoom {
   };
   static constexpr std::size_t kRemembered = 8192;
 
-  model::ResourceList expected(const scheduling::NodeRecord& record,
-                               const scheduling::Snapshot& snapshot);
+  // With the mutex held.
+  const model::ResourceList& expected(const scheduling::NodeRecord& record,
+                                      const scheduling::Snapshot& snapshot);
 
   std::mutex mutex_;
   std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets_;

@@ -3,71 +3,28 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <unordered_set>
 
 namespace millwright::extender {
 namespace {
 
 using cluster::ReservationList;
 
-const ReservationList* reserved_on(const cluster::LedgerView& ledger, std::string_view target) {
-  const auto found = ledger.by_target.find(target);
-  return found == ledger.by_target.end() ? nullptr : &found->second;
-}
-
-bool runs_there(const scheduling::NodeRecord& node, std::string_view pod_uid) {
-  const auto at = std::partition_point(
-      node.pods.begin(), node.pods.end(),
-      [pod_uid](const scheduling::PodPtr& pod) { return pod->meta.uid < pod_uid; });
-  return at != node.pods.end() && (*at)->meta.uid == pod_uid;
-}
-
-// What a node has left for pods, resource by resource.
-class Room {
- public:
-  Room(const scheduling::NodeRecord& node, const model::ResourceList& freed)
-      : node_(node), freed_(freed) {
-    if (!node.initialized()) {
-      starting_ = node.allocatable();
-    }
-  }
-  void take(const model::ResourceList& more) { model::add_to(taken_, more); }
-
-  model::Quantity free(std::string_view resource) const {
-    const model::ResourceList& all = starting_ ? *starting_ : node_.node->allocatable;
-    return model::get(all, resource) - model::get(node_.pod_requests, resource) +
-           model::get(freed_, resource) - model::get(taken_, resource);
-  }
-  // kube-scheduler has found room for the request; only what is kept for others can make it
-  // too little.
-  bool lacks(const model::ResourceList& requests, const model::ResourceList& others) const {
-    return std::any_of(requests.begin(), requests.end(), [&](const auto& request) {
-      const model::Quantity kept = model::get(others, request.first);
-      return request.second.milli() > 0 && kept.milli() > 0 &&
-             free(request.first) - kept < request.second;
-    });
-  }
-
- private:
-  const scheduling::NodeRecord& node_;
-  const model::ResourceList& freed_;
-  std::optional<model::ResourceList> starting_;
-  model::ResourceList taken_;
-};
-
 // The lists of reservations that concern the node: under its name and, should the ledger not have
 // followed yet, under its claim's.
 template <class Visit>
-void visit_reservations(const cluster::LedgerView& ledger, const scheduling::NodeRecord& node,
-                        Visit visit) {
-  if (const ReservationList* const list = reserved_on(ledger, node.name())) {
+void visit_reservations(const PolicySnapshot& seen, const AskedNode& node, Visit visit) {
+  if (const ReservationList* const list = seen.reserved_on(node.hash, node.name)) {
     visit(*list);
   }
-  if (node.node != nullptr && node.claim != nullptr && node.claim_name() != node.name()) {
-    if (const ReservationList* const list = reserved_on(ledger, node.claim_name())) {
-      visit(*list);
-    }
+  if (!seen.any_unknown_target() || node.record == nullptr || node.record->node == nullptr ||
+      node.record->claim == nullptr || node.record->claim_name() == node.name) {
+    return;
+  }
+  const std::string& claim = node.record->claim_name();
+  if (const auto* const list = seen.reserved_on(cluster::Ledger::node_hash(claim), claim)) {
+    visit(*list);
   }
 }
 
@@ -75,9 +32,16 @@ void visit_reservations(const cluster::LedgerView& ledger, const scheduling::Nod
 
 Judge::Judge(const PodFacts& pod, const Scene& scene)
     : pod_(pod), scene_(scene), ledger_(*scene.seen.ledger) {
-  if (!pod_.is_daemon) {
-    find_targets();
-    keeps_ = !targets_.empty() && scene_.policy.pods_keep_to_their_room && whole_need_is_reserved();
+  if (pod_.is_daemon) {
+    return;
+  }
+  find_targets();
+  find_traffic();
+  keeps_ = !targets_.empty() && scene_.policy.pods_keep_to_their_room && whole_need_is_reserved();
+  for (const auto& [resource, amount] : pod_.requests) {
+    if (amount.milli() > 0) {
+      asked_.push_back({.resource = resource, .amount = amount, .left = {}, .kept = {}});
+    }
   }
 }
 
@@ -98,6 +62,17 @@ void Judge::find_targets() {
   }
   std::sort(targets_.begin(), targets_.end(),
             [](const Target& a, const Target& b) { return a.name < b.name; });
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    targets_[i].hash = cluster::Ledger::node_hash(targets_[i].name);
+    own_.put(targets_[i].hash, static_cast<std::uint32_t>(i));
+  }
+}
+
+void Judge::find_traffic() {
+  if (scene_.traffic != nullptr) {
+    own_pass_ = scene_.traffic->of_pod(pod_.uid);
+    group_crowd_ = scene_.traffic->crowd_of(pod_.group);
+  }
 }
 
 // Not while more of the group's pods may go elsewhere than are on their way there.
@@ -107,99 +82,97 @@ bool Judge::whole_need_is_reserved() const {
       std::accumulate(targets_.begin(), targets_.end(), 0,
                       [](std::int32_t sum, const Target& target) { return sum + target.count; });
   const std::int32_t beyond = (demand == nullptr ? 0 : demand->needed()) - reserved;
-  if (beyond <= 0) {
-    return true;
+  return beyond <= 0 || as_many_go_elsewhere(*demand, beyond);
+}
+
+bool Judge::as_many_go_elsewhere(const scheduling::GroupDemand& demand, std::int32_t beyond) const {
+  if (scene_.traffic == nullptr) {
+    return false;
   }
-  const auto elsewhere =
-      std::count_if(scene_.passes.begin(), scene_.passes.end(), [&](const cluster::PassPtr& pass) {
-        const bool waits =
-            std::any_of(demand->waiting.begin(), demand->waiting.end(),
-                        [&](const auto& pod) { return pod->meta.uid == pass->pod_uid; });
-        const auto is_own = [this](std::uint64_t hash) {
-          return std::any_of(targets_.begin(), targets_.end(), [hash](const Target& target) {
-            return cluster::Ledger::node_hash(target.name) == hash;
-          });
-        };
-        return pass->group == pod_.group && waits &&
-               !std::all_of(pass->node_hashes.begin(), pass->node_hashes.end(), is_own);
-      });
-  return elsewhere >= beyond;
+  std::unordered_set<std::string_view> elsewhere;
+  for (const cluster::PassPtr& pass : scene_.traffic->of_group(pod_.group)) {
+    const bool to_its_own =
+        std::all_of(pass->node_hashes.begin(), pass->node_hashes.end(),
+                    [this](std::uint64_t hash) { return own_.contains(hash); });
+    if (!to_its_own && pass->pod_uid != pod_.uid) {
+      elsewhere.insert(pass->pod_uid);
+    }
+  }
+  if (elsewhere.size() < static_cast<std::size_t>(beyond)) {
+    return false;
+  }
+  return std::count_if(demand.waiting.begin(), demand.waiting.end(), [&](const auto& pod) {
+           return elsewhere.contains(pod->meta.uid);
+         }) >= beyond;
 }
 
-const Judge::Target* Judge::find_target(std::string_view node_name) const {
-  const auto found =
-      std::partition_point(targets_.begin(), targets_.end(),
-                           [node_name](const Target& target) { return target.name < node_name; });
-  return found != targets_.end() && found->name == node_name ? &*found : nullptr;
-}
-
-bool Judge::is_own_target(std::string_view node_name) const {
-  return find_target(node_name) != nullptr;
+const Judge::Target* Judge::find_target(const AskedNode& node) const {
+  const std::uint32_t number = own_.find(node.hash);
+  return number != base::HashIndex::kNone && targets_[number].name == node.name ? &targets_[number]
+                                                                                : nullptr;
 }
 
 // Pods of the group that are on their way to the target.
 std::int32_t Judge::coming_to(const Target& target) const {
-  const std::uint64_t hash = cluster::Ledger::node_hash(target.name);
-  return static_cast<std::int32_t>(
-      std::count_if(scene_.passes.begin(), scene_.passes.end(), [&](const cluster::PassPtr& pass) {
-        return pass->group == pod_.group && !pass->everywhere && pass->may_land_on(hash) &&
-               !(target.node != nullptr && runs_there(*target.node, pass->pod_uid));
-      }));
+  if (group_crowd_ == nullptr) {
+    return 0;
+  }
+  const bool itself = own_pass_ != nullptr && own_pass_->group == pod_.group &&
+                      !own_pass_->everywhere && own_pass_->may_land_on(target.hash);
+  return group_crowd_->naming(scene_.traffic->number_of(target.hash)) - (itself ? 1 : 0);
 }
 
 // The one with most room left for the group.
-void Judge::choose_among(const std::vector<std::string_view>& offered) {
+void Judge::choose_among(std::span<const std::uint64_t> offered) {
+  for (const std::uint64_t hash : offered) {
+    if (const auto number = own_.find(hash); number != base::HashIndex::kNone) {
+      targets_[number].offered = true;
+    }
+  }
   if (!scene_.policy.pods_keep_to_their_room) {
     return;
   }
   std::int32_t most = 0;
   for (const Target& target : targets_) {
-    if (std::find(offered.begin(), offered.end(), target.name) == offered.end()) {
-      continue;
-    }
-    const std::int32_t left = target.count - coming_to(target);
+    const std::int32_t left = target.offered ? target.count - coming_to(target) : 0;
     if (left > most) {
       most = left;
-      chosen_ = target.name;
+      chosen_ = &target;
     }
   }
 }
 
-std::vector<std::string> Judge::ready_targets_beside(
-    const std::vector<std::string_view>& offered) const {
+std::vector<std::string> Judge::ready_targets_not_offered() const {
   std::vector<std::string> names;
   for (const Target& target : targets_) {
-    if (target.node != nullptr && target.node->node != nullptr && target.node->initialized() &&
-        model::is_true(target.node->node->conditions, model::kReady) &&
-        std::find(offered.begin(), offered.end(), target.name) == offered.end()) {
+    if (!target.offered && target.node != nullptr && target.node->node != nullptr &&
+        target.node->initialized() &&
+        model::is_true(target.node->node->conditions, model::kReady)) {
       names.push_back(target.name);
     }
   }
   return names;
 }
 
-std::optional<std::string_view> Judge::refusal(const scheduling::NodeRecord* node,
-                                               std::string_view node_name,
+std::optional<std::string_view> Judge::refusal(const AskedNode& node,
                                                const model::ResourceList& freed) {
   if (pod_.is_daemon) {
     return std::nullopt;
   }
-  if (ledger_.fences_by_node.contains(node_name) ||
-      (node != nullptr && node->marked_for_deletion)) {
+  if (ledger_.fences_by_node.contains(node.name) ||
+      (node.record != nullptr && node.record->marked_for_deletion)) {
     return kBeingRemoved;
   }
-  if (!chosen_.empty() && chosen_ == node_name) {
-    return std::nullopt;
-  }
-  const Target* const own = find_target(node_name);
-  if (own != nullptr && chosen_.empty() && own->count > coming_to(*own)) {
+  const Target* const own = find_target(node);
+  if (own != nullptr &&
+      (own == chosen_ || (chosen_ == nullptr && own->count > coming_to(*own)))) {
     return std::nullopt;
   }
   // A node that is not known may be one of the pod's own that is known as a claim only.
-  if ((node != nullptr || !awaits_node_) && keeps_to_its_room()) {
+  if ((node.record != nullptr || !awaits_node_) && keeps_to_its_room()) {
     return kReservedElsewhere;
   }
-  if (node != nullptr && lacks_room(*node, freed)) {
+  if (node.record != nullptr && lacks_room(node, freed)) {
     return kReservedForOthers;
   }
   return std::nullopt;
@@ -222,11 +195,11 @@ bool Judge::all_count(const ReservationList& reservations) const {
          reservations.find(pod_.group) == nullptr;
 }
 
-const model::ResourceList& Judge::reserved_for_others(const scheduling::NodeRecord& node,
+const model::ResourceList& Judge::reserved_for_others(const AskedNode& node,
                                                       model::ResourceList& scratch) const {
   const model::ResourceList* shared = nullptr;
   scratch.clear();
-  visit_reservations(ledger_, node, [&](const ReservationList& reservations) {
+  visit_reservations(scene_.seen, node, [&](const ReservationList& reservations) {
     if (shared == nullptr && scratch.empty() && all_count(reservations)) {
       shared = &reservations.summary().requests;
       return;
@@ -244,71 +217,136 @@ const model::ResourceList& Judge::reserved_for_others(const scheduling::NodeReco
   return shared == nullptr ? scratch : *shared;
 }
 
-bool Judge::lacks_room(const scheduling::NodeRecord& node, const model::ResourceList& freed) {
+// kube-scheduler has found room for the request; only what is kept for others can make it too
+// little. From the cheapest question to the dearest; most nodes are done after the first.
+bool Judge::lacks_room(const AskedNode& node, const model::ResourceList& freed) {
   model::ResourceList scratch;
   const model::ResourceList& others = reserved_for_others(node, scratch);
   if (others.empty()) {
     return false;
   }
-  Room room(node, freed);
+  const scheduling::NodeRecord& record = *node.record;
+  std::optional<model::ResourceList> starting;
+  if (!record.initialized()) {
+    starting = record.allocatable();
+  }
+  const model::ResourceList& all = starting ? *starting : record.node->allocatable;
+  model::ResourceList daemons;
   if (scene_.daemons != nullptr) {
-    room.take(scene_.daemons->missing(node, scene_.seen.snapshot()));
+    daemons = scene_.daemons->missing(record, scene_.seen.snapshot());
   }
-  // From the cheapest question to the dearest; most nodes are done after the first.
-  if (room.lacks(pod_.requests, others)) {
-    return true;
-  }
-  if (scene_.passes.empty()) {
-    return false;
-  }
-  if (!all_passes_) {
-    all_passes_.emplace();
-    for (const cluster::PassPtr& pass : scene_.passes) {
-      model::add_to(*all_passes_, pass->requests);
+  bool any_kept = false;
+  for (Asked& asked : asked_) {
+    asked.kept = model::get(others, asked.resource);
+    if (asked.kept.milli() <= 0) {
+      continue;
+    }
+    any_kept = true;
+    asked.left = model::get(all, asked.resource) -
+                 model::get(record.pod_requests, asked.resource) +
+                 model::get(freed, asked.resource) - model::get(daemons, asked.resource) -
+                 asked.amount;
+    if (asked.left < asked.kept) {
+      return true;
     }
   }
-  Room crowded = room;
-  crowded.take(*all_passes_);
-  if (!crowded.lacks(pod_.requests, others)) {
-    return false;
-  }
-  room.take(in_flight(node));
-  return room.lacks(pod_.requests, others);
+  return any_kept && scene_.traffic != nullptr && is_crowded(node);
 }
 
-// What the pod of the attempt would use on the node: room of its group, else of its controller's.
-const scheduling::Reservation* Judge::used_by(const cluster::Pass& pass,
-                                              const scheduling::NodeRecord& node) const {
-  const auto whole_owner = scheduling::GroupId::of_owner(pass.group.owner_uid());
-  for (const std::string& target : {node.name(), node.claim_name()}) {
-    for (const auto* group : {&pass.group, &whole_owner}) {
-      if (const auto* const found = ledger_.find(*group, target)) {
-        return found;
+// Whether pods that were let through, beside what is reserved on the node for their groups, may
+// take the room from under the pod.
+bool Judge::is_crowded(const AskedNode& node) {
+  add_in_flight(node);
+  bool all_fit = true;
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    if (asked_[i].kept.milli() <= 0) {
+      continue;
+    }
+    if (asked_[i].left < in_flight_[i]) {
+      return true;  // whatever room they use
+    }
+    all_fit = all_fit && in_flight_[i] <= asked_[i].left - asked_[i].kept;
+  }
+  if (all_fit) {
+    return false;
+  }
+  subtract_what_uses_its_own(node);
+  for (std::size_t i = 0; i < asked_.size(); ++i) {
+    if (asked_[i].kept.milli() > 0 && asked_[i].left - asked_[i].kept < in_flight_[i]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What all pods that may land on the node request.
+void Judge::add_in_flight(const AskedNode& node) {
+  const auto amounts_of = [this](const model::ResourceList& requests) {
+    std::vector<model::Quantity> amounts;
+    for (const Asked& asked : asked_) {
+      amounts.push_back(model::get(requests, asked.resource));
+    }
+    return amounts;
+  };
+  if (flocks_.empty()) {
+    for (const auto& [requests, crowd] : scene_.traffic->crowds()) {
+      flocks_.push_back({&crowd, amounts_of(requests)});
+    }
+  }
+  in_flight_.assign(asked_.size(), {});
+  const std::uint32_t number = scene_.traffic->number_of(node.hash);
+  for (const Flock& flock : flocks_) {
+    if (const std::int32_t pods = flock.crowd->on(number); pods > 0) {
+      for (std::size_t i = 0; i < asked_.size(); ++i) {
+        model::Quantity requests = flock.requests[i];
+        in_flight_[i] += requests *= pods;
       }
     }
   }
-  return nullptr;
-}
-
-// What pods that were let through may still take from the node, beside what is reserved there for
-// their groups. Those that are here already are counted by their binding.
-model::ResourceList Judge::in_flight(const scheduling::NodeRecord& node) const {
-  model::ResourceList total;
-  std::map<std::string_view, std::int32_t> by_group;
-  const std::uint64_t hash = cluster::Ledger::node_hash(node.name());
-  for (const cluster::PassPtr& pass : scene_.passes) {
-    if (!pass->may_land_on(hash) || runs_there(node, pass->pod_uid)) {
-      continue;
-    }
-    const std::int32_t before = by_group[pass->group.text()]++;
-    const scheduling::Reservation* const reservation = used_by(*pass, node);
-    const bool uses_it =
-        reservation != nullptr && counts(*reservation) && before < reservation->count;
-    if (!uses_it) {
-      model::add_to(total, pass->requests);
+  if (own_pass_ != nullptr && own_pass_->may_land_on(node.hash)) {
+    const auto own = amounts_of(own_pass_->requests);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      in_flight_[i] -= own[i];
     }
   }
-  return total;
+}
+
+// A pod uses what is reserved for its group, else what is reserved for its controller.
+void Judge::subtract_what_uses_its_own(const AskedNode& node) {
+  const std::uint32_t number = scene_.traffic->number_of(node.hash);
+  std::vector<scheduling::GroupId> known;
+  const auto use = [&](const scheduling::GroupId& group,
+                       const scheduling::Reservation& reservation) {
+    if (std::find(known.begin(), known.end(), group) != known.end()) {
+      return;
+    }
+    known.push_back(group);
+    const cluster::Crowd* const crowd = scene_.traffic->crowd_of(group);
+    if (crowd == nullptr || !counts(reservation)) {
+      return;
+    }
+    const std::int32_t pods = std::min(crowd->on(number), reservation.count);
+    const model::ResourceList& requests = scene_.traffic->of_group(group).front()->requests;
+    for (std::size_t i = 0; i < asked_.size(); ++i) {
+      model::Quantity used = model::get(requests, asked_[i].resource);
+      in_flight_[i] -= used *= pods;
+    }
+  };
+  visit_reservations(scene_.seen, node, [&](const ReservationList& reservations) {
+    for (const scheduling::Reservation& reservation : reservations) {
+      if (!reservation.group.is_whole_owner()) {
+        use(reservation.group, reservation);
+      }
+    }
+    for (const scheduling::Reservation& reservation : reservations) {
+      if (reservation.group.is_whole_owner()) {
+        for (const auto& group :
+             scene_.traffic->groups_of_owner(reservation.group.owner_uid())) {
+          use(group, reservation);
+        }
+      }
+    }
+  });
 }
 
 }  // namespace millwright::extender

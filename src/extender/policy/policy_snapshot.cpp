@@ -1,55 +1,40 @@
 #include "extender/policy/policy_snapshot.hpp"
 
-#include <bit>
-
 namespace millwright::extender {
 namespace {
 
-// Zero marks a free slot.
-std::uint64_t stored(std::uint64_t hash) {
-  return hash == 0 ? 1 : hash;
-}
+constexpr std::uint32_t kClosed = base::HashIndex::kNone - 1;  // and nothing is reserved there
 
 }  // namespace
-
-WatchList::WatchList(const std::vector<std::uint64_t>& hashes) {
-  if (hashes.empty()) {
-    return;
-  }
-  slots_.resize(std::bit_ceil(2 * hashes.size()));
-  for (const std::uint64_t hash : hashes) {
-    std::size_t slot = hash & (slots_.size() - 1);
-    while (slots_[slot] != 0) {
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    slots_[slot] = stored(hash);
-  }
-}
-
-bool WatchList::contains(std::uint64_t hash) const {
-  if (slots_.empty()) {
-    return false;
-  }
-  std::size_t slot = hash & (slots_.size() - 1);
-  while (slots_[slot] != 0 && slots_[slot] != stored(hash)) {
-    slot = (slot + 1) & (slots_.size() - 1);
-  }
-  return slots_[slot] != 0;
-}
 
 PolicySnapshot::PolicySnapshot(std::shared_ptr<const NodeIndex> the_nodes,
                                cluster::LedgerViewPtr the_ledger)
     : nodes(std::move(the_nodes)), ledger(std::move(the_ledger)) {
-  std::vector<std::uint64_t> hashes = nodes->marked();
-  for (const auto& [node, fence] : ledger->fences_by_node) {
-    hashes.push_back(cluster::Ledger::node_hash(node));
-  }
+  reserved_.reserve(ledger->by_target.size());
   for (const auto& [target, reservations] : ledger->by_target) {
-    hashes.push_back(cluster::Ledger::node_hash(target));
-    // A name that the snapshot does not have may be that of a claim whose node it does have.
-    all_watched_ = all_watched_ || nodes->find_target(target) == nullptr;
+    watched_.put(cluster::Ledger::node_hash(target), static_cast<std::uint32_t>(reserved_.size()));
+    reserved_.push_back({target, &reservations});
+    any_unknown_target_ = any_unknown_target_ || nodes->find_target(target) == nullptr;
   }
-  watched_ = WatchList(hashes);
+  for (const std::uint64_t hash : nodes->marked()) {
+    watched_.put(hash, kClosed);
+  }
+  for (const auto& [node, fence] : ledger->fences_by_node) {
+    watched_.put(cluster::Ledger::node_hash(node), kClosed);
+  }
+}
+
+const cluster::ReservationList* PolicySnapshot::reserved_on(std::uint64_t hash,
+                                                            std::string_view target) const {
+  const std::uint32_t number = watched_.find(hash);
+  if (number >= reserved_.size()) {
+    return nullptr;
+  }
+  if (reserved_[number].target == target) {
+    return reserved_[number].list;
+  }
+  const auto found = ledger->by_target.find(target);
+  return found == ledger->by_target.end() ? nullptr : &found->second;
 }
 
 }  // namespace millwright::extender

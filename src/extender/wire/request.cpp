@@ -5,6 +5,7 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace millwright::extender {
 namespace {
@@ -122,17 +123,55 @@ class RequestReader {
   bool has_nodes_ = false;
 };
 
-PodFacts facts_of(const model::Pod& pod) {
+// A claim that is not known is not bound either.
+bool is_bound(const scheduling::Snapshot& snapshot, std::string_view name_space,
+              std::string_view name) {
+  const auto& claims = snapshot.volume_claims;
+  const auto key = std::tie(name, name_space);
+  const auto at = std::partition_point(claims.begin(), claims.end(), [&key](const auto& claim) {
+    return std::tuple<std::string_view, std::string_view>(claim->meta.name,
+                                                          claim->meta.namespace_) < key;
+  });
+  return at != claims.end() && (*at)->meta.name == name && (*at)->meta.namespace_ == name_space &&
+         (*at)->phase == "Bound" && !(*at)->volume_name.empty();
+}
+
+bool awaits_volumes(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
   const auto& volumes = pod.spec.volumes;
+  return std::any_of(volumes.begin(), volumes.end(), [&](const model::PodVolume& volume) {
+    const std::string name =
+        volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name;
+    return !name.empty() && !is_bound(snapshot, pod.meta.namespace_, name);
+  });
+}
+
+PodFacts::Annotation provision_first(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
+  constexpr std::string_view kKey = model::kProvisionInsteadOfPreemptAnnotation;
+  if (const std::string& own = pod.meta.annotation(kKey); !own.empty()) {
+    return {own, "Pod " + model::key_of(pod.meta).to_string()};
+  }
+  const auto& classes = snapshot.priority_classes;
+  const std::string& name = pod.spec.priority_class_name;
+  const auto at = std::partition_point(classes.begin(), classes.end(), [&name](const auto& each) {
+    return each->meta.name < name;
+  });
+  if (at == classes.end() || (*at)->meta.name != name) {
+    return {};
+  }
+  return {(*at)->meta.annotation(kKey), "PriorityClass " + name};
+}
+
+PodFacts facts_of(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
   return PodFacts{.uid = pod.meta.uid,
                   .key = model::key_of(pod.meta),
                   .priority = pod.spec.priority,
                   .requests = scheduling::effective_requests(pod),
                   .is_daemon = model::is_owned_by_daemonset(pod),
                   .group = scheduling::group_of(pod),
-                  .has_claims = std::any_of(volumes.begin(), volumes.end(), [](const auto& volume) {
-                    return volume.ephemeral || !volume.claim_name.empty();
-                  })};
+                  .awaits_volumes = awaits_volumes(pod, snapshot),
+                  .created = pod.meta.creation_timestamp,
+                  .is_nominated = !pod.status.nominated_node_name.empty(),
+                  .provision_first = provision_first(pod, snapshot)};
 }
 
 const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,
@@ -162,13 +201,13 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
     return base::fail(ErrorKind::Invalid, "Pod has no metadata.name or no metadata.uid");
   }
   if (const model::Pod* const known = find_pending(snapshot, key, uid)) {
-    return facts_of(*known);
+    return facts_of(*known, snapshot);
   }
   auto decoded = model::decode<model::Pod>(pod);
   if (!decoded) {
     return base::with_context("Pod", decoded.error());
   }
-  return facts_of(*decoded);
+  return facts_of(*decoded, snapshot);
 }
 
 base::Result<PodFacts> read_pod(std::string_view pod, const scheduling::Snapshot& snapshot) {

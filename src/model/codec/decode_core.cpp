@@ -93,6 +93,10 @@ void read(const Reader& reader, Namespace& out) {
   reader.field("metadata", out.meta);
 }
 
+void read(const Reader& reader, PriorityClass& out) {
+  reader.field("metadata", out.meta);
+}
+
 void read(const Reader& reader, ResourceQuota& out) {
   read_slim(reader, out.meta);
   reader.field("status.hard", out.hard);
@@ -146,6 +150,10 @@ base::Result<DaemonSet> decode<DaemonSet>(const boost::json::value& json) {
 template <>
 base::Result<Namespace> decode<Namespace>(const boost::json::value& json) {
   return detail::decode_object<Namespace>("Namespace", json);
+}
+template <>
+base::Result<PriorityClass> decode<PriorityClass>(const boost::json::value& json) {
+  return detail::decode_object<PriorityClass>("PriorityClass", json);
 }
 template <>
 base::Result<ResourceQuota> decode<ResourceQuota>(const boost::json::value& json) {

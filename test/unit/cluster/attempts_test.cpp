@@ -75,6 +75,84 @@ TEST(Attempts, ThatHaveNoOutcomeYetMayLandAnywhere) {
   EXPECT_THAT(ledger.in_doubt("n1", at(1)), IsEmpty());
 }
 
+// A report of an earlier attempt may arrive after the next one has begun.
+TEST(Attempts, AReportEndsOnlyWhatHasLastedForAWhile) {
+  Ledger ledger;
+  const auto slow = PodBuilder("slow").value();
+  ledger.attempted(pass_of(slow, {"n"}, 0, Ledger::kVolumeBindTimeout));
+  ledger.attempt_failed("uid-slow");
+  EXPECT_THAT(ledger.in_doubt("n", at(1)), ElementsAre("uid-slow"));
+  ledger.expire(at(10) - base::Duration(1));
+  ledger.attempt_failed("uid-slow");
+  EXPECT_THAT(ledger.in_doubt("n", at(10)), ElementsAre("uid-slow"));
+  ledger.expire(at(10));
+  ledger.attempt_failed("uid-slow");
+  EXPECT_THAT(ledger.in_doubt("n", at(10)), IsEmpty());
+  ledger.attempt_failed("uid-slow");
+}
+
+TEST(Attempts, AreCountedByGroupAndByRequestsOnEachNode) {
+  Ledger ledger;
+  const auto pod = [](const std::string& name, const std::string& set, std::int64_t milli_cpu) {
+    return PodBuilder(name).requests(milli_cpu).owned_by(set).value();
+  };
+  const auto a1 = pod("a1", "a", 100);
+  ledger.attempted(pass_of(a1, {"n1", "n2", "n1"}, 0));
+  ledger.attempted(pass_of(pod("a2", "a", 100), {"n2"}, 0));
+  ledger.attempted(pass_of(pod("b1", "b", 100), {"n2", "n3"}, 0, Ledger::kVolumeBindTimeout));
+  ledger.attempt("uid-new", at(0));
+  const auto counts = [&](base::TimePoint now) {
+    const Traffic traffic = ledger.traffic(now);
+    std::vector<std::int32_t> found;
+    const Crowd* const of_group = traffic.crowd_of(scheduling::group_of(a1));
+    const auto alike = traffic.crowds().find(scheduling::effective_requests(a1));
+    for (const char* const node : {"n1", "n2", "n3", "n4"}) {
+      const std::uint32_t number = traffic.number_of(Ledger::node_hash(node));
+      found.push_back(of_group == nullptr ? 0 : of_group->on(number));
+      found.push_back(alike == traffic.crowds().end() ? 0 : alike->second.on(number));
+    }
+    return found;
+  };
+  EXPECT_THAT(counts(at(0)), ElementsAre(1, 1, 2, 3, 0, 1, 0, 0));
+  {
+    const Traffic traffic = ledger.traffic(at(0));
+    EXPECT_EQ(traffic.of_group(scheduling::group_of(a1)).size(), 2U);
+    EXPECT_THAT(traffic.groups_of_owner(scheduling::group_of(a1).owner_uid()),
+                ElementsAre(scheduling::group_of(a1)));
+    EXPECT_EQ(traffic.of_pod("uid-a1")->pod_uid, "uid-a1");
+    EXPECT_EQ(traffic.of_pod("uid-nobody"), nullptr);
+  }
+  ledger.end_attempt("uid-a1");
+  EXPECT_THAT(counts(at(0)), ElementsAre(0, 0, 1, 2, 0, 1, 0, 0));
+  EXPECT_THAT(counts(at(0) + Ledger::kPassLifetime), ElementsAre(0, 0, 0, 1, 0, 1, 0, 0));
+}
+
+TEST(Attempts, ThoseThatAreSettledAreCounted) {
+  Ledger ledger;
+  ledger.attempted(pass_of(PodBuilder("p").value(), {"n"}, 0));
+  const Ledger::Arrival arrivals[] = {{.pod_uid = "uid-p", .group = {}, .node = "n"},
+                                      {.pod_uid = "uid-other", .group = {}, .node = "n"}};
+  EXPECT_EQ(ledger.settled(), 0U);
+  ledger.settle(arrivals);
+  EXPECT_EQ(ledger.settled(), 1U);
+  EXPECT_EQ(ledger.traffic(at(0)).settled(), 1U);
+}
+
+// Names of nodes that are gone do not pile up, and those in use keep their counts.
+TEST(Attempts, NodesThatComeAndGoAreNumberedAnew) {
+  Ledger ledger;
+  const auto lasting = PodBuilder("lasting").value();
+  ledger.attempted(pass_of(lasting, {"n"}, 0, Ledger::kVolumeBindTimeout));
+  for (int i = 0; i < 5'000; ++i) {
+    const std::string gone = "gone-" + std::to_string(i);
+    ledger.attempted(pass_of(PodBuilder("quick").value(), {gone}, 1));
+    const Traffic traffic = ledger.traffic(at(1));
+    const std::uint32_t number = traffic.number_of(Ledger::node_hash("n"));
+    ASSERT_EQ(traffic.crowd_of(scheduling::group_of(lasting))->on(number), 1) << i;
+    ASSERT_LT(traffic.number_of(Ledger::node_hash(gone)), 2'048U);
+  }
+}
+
 TEST(Attempts, StayBoundedAndErrOnTheSideOfDoubt) {
   Ledger ledger;
   const auto name = [](std::size_t i) { return "p" + std::to_string(100'000 + i); };

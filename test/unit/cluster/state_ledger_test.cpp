@@ -45,6 +45,37 @@ TEST(StateAndLedger, ShowsTheLedgerAsItIsAndWhenAllListsHaveArrived) {
   EXPECT_FALSE(state.snapshot()->nodes[0]->fenced);
 }
 
+// It waits for a volume; what kube-scheduler reports within ten seconds may be about an earlier
+// attempt.
+TEST(StateAndLedger, AReportThatThePodHasNoPlaceEndsItsAttempt) {
+  Ledger ledger;
+  State state(ledger);
+  const auto report = [&](const std::string& reason) {
+    model::Pod pod = web("web-1").value();
+    pod.status.conditions.push_back({.type = "PodScheduled",
+                                     .status = model::ConditionStatus::False,
+                                     .reason = reason});
+    state.upsert(std::make_shared<const model::Pod>(pod));
+  };
+  const auto let_through = [&](std::int64_t seconds) {
+    ledger.attempted(
+        pass_of(web("web-1").value(), {"n"}, seconds, Ledger::kVolumeBindTimeout));
+  };
+  state.upsert(web("web-1").build());
+  let_through(0);
+  report("Unschedulable");
+  EXPECT_THAT(ledger.in_doubt("n", at(9)), ElementsAre("uid-web-1"));
+  ledger.expire(at(20));
+  report("Unschedulable");  // the same again
+  EXPECT_THAT(ledger.in_doubt("n", at(20)), ElementsAre("uid-web-1"));
+  report("SchedulerError");
+  EXPECT_THAT(ledger.in_doubt("n", at(20)), IsEmpty());
+  let_through(30);
+  ledger.expire(at(50));
+  state.upsert(PodBuilder(web("web-1")).phase("Running").build());  // no report at all
+  EXPECT_THAT(ledger.in_doubt("n", at(50)), ElementsAre("uid-web-1"));
+}
+
 TEST(StateAndLedger, ABoundPodUsesItsRoomOnlyWithTheSnapshotThatShowsIt) {
   Ledger ledger;
   State state(ledger);

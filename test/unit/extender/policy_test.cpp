@@ -383,6 +383,39 @@ TEST(ExtenderPolicy, PreemptCountsTheRoomThatVictimsFree) {
   EXPECT_THAT(ask(R"({"UID":"uid-low"})").body, ::testing::HasSubstr("uid-low"));
 }
 
+// What it left when it was let through last is not another pod's.
+TEST(ExtenderPolicy, APodIsNotInItsOwnWay) {
+  World world;
+  half_reserved_node(world);
+  const model::Pod pod = stray(500);
+  world.ledger.attempted(pass_of(pod, {"n"}, 0));
+  const auto extender = world.extender();
+  EXPECT_THAT(extender.preempt(preempt_request(pod, R"({"n":{"Pods":[]}})")).body,
+              ::testing::HasSubstr("\"n\""));
+  EXPECT_THAT(passing(extender.filter(names_request(pod, {"n"}))), ElementsAre("n"));
+}
+
+// The room that they use must be counted once, whoever they are.
+TEST(ExtenderPolicy, PodsOfManyGroupsOnTheirWayTakeWhatIsFreeBesideReservations) {
+  for (const bool one_more : {false, true}) {
+    World world;
+    world.add_young_node("n", 1000, 0);
+    world.keep(PodBuilder("planned").requests(300), "n", 60);
+    const auto pods = world.add_waiting("set", 2, 100);
+    world.ledger.reserve(testing::reservation_for(pods[0], "n", 60));
+    for (const model::Pod& pod : pods) {
+      world.ledger.attempted(pass_of(pod, {"n", "m"}, 0));  // one of them uses what is reserved
+    }
+    for (int i = 0; i < (one_more ? 5 : 4); ++i) {
+      world.ledger.attempted(
+          pass_of(PodBuilder("job-" + std::to_string(i)).requests(50).value(), {"m", "n"}, 0));
+    }
+    // 1000 less 300, 100 and 100, and 50 for each job.
+    EXPECT_EQ(passing(world.extender().filter(names_request(stray(300), {"n"}))).size(),
+              one_more ? 0U : 1U);
+  }
+}
+
 TEST(ExtenderPolicy, NothingIsRefusedBeforeTheFirstListsAreComplete) {
   World world;
   reserved_node(world);
@@ -437,16 +470,42 @@ TEST(ExtenderPolicy, TellsOfNodesThatKeepRoomAndWereNotOffered) {
 TEST(ExtenderPolicy, APassEndsWhenItsBindingCan) {
   World world;
   world.add_young_node("n", 1000, 0);
-  model::Pod slow = PodBuilder("slow").requests(100).value();
-  slow.spec.volumes.push_back({.name = "data", .claim_name = "data"});
+  const auto claim = [&](const std::string& name, const std::string& phase) {
+    model::PersistentVolumeClaim object;
+    object.meta.name = name;
+    object.meta.namespace_ = "default";
+    object.phase = phase;
+    object.volume_name = phase == "Bound" ? "volume" : "";
+    world.state.upsert(std::make_shared<const model::PersistentVolumeClaim>(object));
+  };
+  claim("bound", "Bound");
+  claim("waiting", "Pending");
+  claim("quick-scratch", "Bound");
+  const auto with_volumes = [](const std::string& name, std::vector<model::PodVolume> volumes) {
+    model::Pod pod = PodBuilder(name).requests(100).value();
+    pod.spec.volumes = std::move(volumes);
+    return pod;
+  };
   const auto extender = world.extender();
-  extender.filter(names_request(slow, {"n"}));
   extender.filter(names_request(stray(), {"n"}));
+  for (const model::Pod& pod :
+       {with_volumes("quick", {{.name = "a", .claim_name = "bound"},
+                               {.name = "scratch", .ephemeral = true},
+                               {.name = "no-claim"}}),
+        with_volumes("slow", {{.name = "a", .claim_name = "bound"},
+                              {.name = "b", .claim_name = "waiting"}}),
+        with_volumes("slow-scratch", {{.name = "scratch", .ephemeral = true}}),
+        with_volumes("slow-unknown", {{.name = "a", .claim_name = "unknown"}})}) {
+    extender.filter(names_request(pod, {"n"}));
+  }
+  const std::vector<std::string> slow{"uid-slow", "uid-slow-scratch", "uid-slow-unknown"};
   const auto end = [](base::Duration after) { return at(0) + after; };
   EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime) - base::Duration(1)),
-              ElementsAre("uid-slow", "uid-stray"));
-  EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime)),
-              ElementsAre("uid-slow"));
+              SizeIs(5));
+  EXPECT_EQ(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime)), slow);
+  EXPECT_EQ(world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout) -
+                                           base::Duration(1)),
+            slow);
   EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout)), IsEmpty());
 }
 

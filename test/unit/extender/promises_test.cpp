@@ -146,6 +146,9 @@ TEST(ExtenderPromises, AFenceInTheMiddleOfAnAttemptIsSeenOrSeesIt) {
                              .ledger = &world.ledger,
                              .now = [] { return at(0); },
                              .on_refused = {},
+                             .can_be_bought = {},
+                             .on_spared = {},
+                             .on_problem = {},
                              .metrics = nullptr},
                             Policy{});
     const auto reply = extender.filter(names_request(PodBuilder("p").value(), {"n"}));
@@ -178,6 +181,9 @@ TEST(ExtenderPromises, ABindingInTheMiddleOfAnAttemptIsNeverMissed) {
                              .ledger = &world.ledger,
                              .now = [] { return at(0); },
                              .on_refused = {},
+                             .can_be_bought = {},
+                             .on_spared = {},
+                             .on_problem = {},
                              .metrics = nullptr},
                             Policy{});
     const auto reply =
@@ -194,6 +200,9 @@ TEST(ExtenderPromises, AnswersOnManyThreadsWhileTheLoopChangesEverything) {
                            .ledger = &world.ledger,
                            .now = [&] { return at(0); },
                            .on_refused = {},
+                           .can_be_bought = {},
+                           .on_spared = {},
+                           .on_problem = {},
                            .metrics = &world.metrics},
                           Policy{});
   std::vector<std::string> names;

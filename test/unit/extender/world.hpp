@@ -23,6 +23,9 @@ struct World {
   cluster::State state{ledger};
   base::Metrics metrics;
   std::vector<extender::RefusedPod> refused;
+  bool can_be_bought = true;
+  std::vector<std::string> spared;  // uids of pods
+  std::vector<std::string> problems;
   extender::Policy policy;
 
   World() { state.set_synced(true); }
@@ -63,6 +66,9 @@ struct World {
          .ledger = &ledger,
          .now = [this] { return now; },
          .on_refused = [this](extender::RefusedPod pod) { refused.push_back(std::move(pod)); },
+         .can_be_bought = [this](const extender::PodFacts&) { return can_be_bought; },
+         .on_spared = [this](const extender::PodFacts& pod) { spared.push_back(pod.uid); },
+         .on_problem = [this](const std::string& problem) { problems.push_back(problem); },
          .metrics = &metrics},
         policy);
   }

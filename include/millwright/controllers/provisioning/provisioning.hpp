@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -32,8 +33,11 @@ class Provisioner {
   ~Provisioner();
   // Something that a plan depends on changed.
   void notify();
-  // The extender refused this pod on every node it was asked about.
+  // The extender refused this pod on every node it was asked about, or let no victims be evicted
+  // for it.
   void refused(std::string pod_uid);
+  // Whether the newest plan had no place for one of the group's pods. Any thread.
+  bool refuses(const scheduling::GroupId& group) const;
   base::Task<void> run(std::stop_token stop);
 
   // Makes one plan from the current snapshot and carries it out; run() repeats this. Says after
@@ -49,6 +53,7 @@ class Provisioner {
   void forget_settled(const scheduling::Snapshot& snapshot);
   void place_pods(const PlanningRound& round);
   void report_refusals(const PlanningRound& round);
+  void set_refused_groups(std::set<std::string, std::less<>> groups);
   void place_buffers(const PlanningRound& round);
   void place_on_existing(const scheduling::NodeRecord& record, const scheduling::PodPtr& pod);
   void nominate(const model::Pod& pod, const std::string& target);
@@ -66,6 +71,8 @@ class Provisioner {
   std::shared_ptr<scheduling::PlanMemory> memory_;            // used by one plan at a time
   std::set<std::string, std::less<>> refused_pods_;           // by the extender
   std::map<std::string, std::string, std::less<>> refusals_;  // by the planner: reason by pod uid
+  mutable std::mutex refused_groups_mutex_;
+  std::set<std::string, std::less<>> refused_groups_;  // by the planner
   std::unique_ptr<Pace> nominations_;                         // of events
   std::unique_ptr<DraftTimer> drafts_;
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
