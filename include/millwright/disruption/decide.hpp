@@ -49,7 +49,7 @@ struct Command {
   std::vector<scheduling::PlannedClaim> replacements;
   // Where the pods of `claims` are expected, virtual ones included.
   std::vector<scheduling::Placement> placements;
-  double savings = 0;                             // per hour
+  double savings = 0;  // per hour
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
 };

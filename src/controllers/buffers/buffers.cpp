@@ -164,9 +164,8 @@ base::Task<void> Buffers::ask_for_plans(std::stop_token stop) {
 }
 
 void keep_buffer_room(Services& services) {
-  set_buffer_room(services, [](const scheduling::Reservation& wanted, std::int32_t) {
-    return wanted.count;
-  });
+  set_buffer_room(services,
+                  [](const scheduling::Reservation& wanted, std::int32_t) { return wanted.count; });
 }
 
 void keep_buffer_room_on(Services& services, const std::set<std::string, std::less<>>& targets) {
@@ -314,8 +313,7 @@ base::Task<base::Result<std::string>> Buffers::owner_of_pods(model::Resource res
 // What admission gives to pods of the template: the value of their PriorityClass, or of the one
 // that is the default for all.
 base::Task<base::Result<std::int32_t>> Buffers::priority_of_pods(model::PodSpec spec) {
-  MW_CO_TRY(classes,
-            co_await services_.client.list(model::kPriorityClassResource));
+  MW_CO_TRY(classes, co_await services_.client.list(model::kPriorityClassResource));
   for (const auto& item : classes.items) {
     const auto* is_default = model::find_path(item, "globalDefault");
     const bool concerns =

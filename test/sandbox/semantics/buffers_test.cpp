@@ -82,9 +82,8 @@ class Buffers : public Semantics {
     });
   }
   void scale(const std::string& deployment, int replicas) {
-    edit(model::kDeploymentResource, deployment, [replicas](json::value& object) {
-      object.at("spec").as_object()["replicas"] = replicas;
-    });
+    edit(model::kDeploymentResource, deployment,
+         [replicas](json::value& object) { object.at("spec").as_object()["replicas"] = replicas; });
   }
   // A node with room for two pods of Deployment web, and nothing else.
   std::string make_buffered_node(const std::string& pool_extra = {}) {

@@ -104,7 +104,7 @@ TEST(Buffers, ANodeThatHoldsNothingElseIsNotEmpty) {
   cluster.add_node("a", {}, {.type = "small"});
   cluster.add_room("room", "a");
   EXPECT_THAT(cluster.decide().commands, IsEmpty());
-  EXPECT_THAT(cluster.why_not("a"), HasSubstr("no cheaper instance type"));
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("No cheaper instance type"));
   cluster.pool().consolidation_policy = "WhenEmpty";
   EXPECT_THAT(cluster.decide().commands, IsEmpty());
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("keeps room for a CapacityBuffer"));
