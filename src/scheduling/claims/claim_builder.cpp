@@ -94,11 +94,11 @@ std::optional<ClaimDraft> ClaimBuilder::draft(std::uint32_t pool, const Candidat
 
 bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Candidate& candidate) {
   const PoolTemplate& pool = pools_[claim.pool];
-  if (!pool.room.keep_fitting(rows, candidate.pod_class.requests)) {
+  if (!pool.room.keep_fitting(rows, candidate.pod_class.first())) {
     return false;
   }
   const ClaimShape& shape = shapes_[claim.shape];
-  if (!has_choice(claim, shape, rows, candidate.pod_class.requests)) {
+  if (!has_choice(claim, shape, rows, candidate.pod_class.first())) {
     if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
       return false;
     }
@@ -122,7 +122,13 @@ std::optional<ClaimDraft> ClaimBuilder::start(std::uint32_t pool, const Candidat
 }
 
 void ClaimBuilder::add_pod(ClaimDraft& claim, const Candidate& candidate, std::uint32_t pod) {
-  add_to(claim.requests, candidate.pod_class.requests);
+  add_requests(claim.requests, claim, candidate);
+  for (const SharedVolume& volume : candidate.constraint.shared) {
+    const auto at = std::lower_bound(claim.shared.begin(), claim.shared.end(), volume.id);
+    if (at == claim.shared.end() || *at != volume.id) {
+      claim.shared.insert(at, volume.id);
+    }
+  }
   claim.ports.add(candidate.constraint.ports);
   claim.pods.push_back(pod);
   claim.rungs.push_back(static_cast<std::uint16_t>(candidate.rung_index()));
@@ -143,7 +149,7 @@ bool ClaimBuilder::join(ClaimDraft& claim, const Candidate& candidate, std::uint
     return false;
   }
   scratch_ = claim.requests;
-  add_to(scratch_, candidate.pod_class.requests);
+  add_requests(scratch_, claim, candidate);
   if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }

@@ -91,7 +91,7 @@ class Dissolving {
                                    const Mover& mover) {
     const PoolTemplate& pool = builder_.pools()[now.pool];
     requests_ = now.requests;
-    add_to(requests_, mover.candidate.pod_class.requests);
+    add_requests(requests_, now, mover.candidate);
     if (!fits(requests_, pool.room.room(bought.row)) ||
         (mover.candidate.constraint.has_topology() &&
          !drafts_.domains().may_move(drafts_.claims()[mover.claim], now,

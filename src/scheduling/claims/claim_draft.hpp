@@ -22,6 +22,7 @@ struct ClaimDraft {
   RowSet charged;                         // those its pool's limits were charged for
   Amounts requests;                       // of its pods
   HostPorts ports;                        // of its pods
+  std::vector<std::uint32_t> shared;      // volumes that pods share, by number; sorted
   std::vector<std::uint32_t> pods;        // indices into PodClasses::pods, in order of arrival
   std::vector<std::uint16_t> rungs;       // on which rung of its ladder each of them came
   std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
@@ -35,6 +36,10 @@ struct ClaimDraft {
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
+
+// What the claim's pods and the candidate ask for together. A volume that the candidate shares with
+// one of them counts once.
+void add_requests(Amounts& total, const ClaimDraft& claim, const Candidate& candidate);
 
 // The claim's i-th pod as it came.
 Candidate member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);

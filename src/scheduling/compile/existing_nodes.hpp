@@ -61,7 +61,8 @@ class ExistingNodes {
   ExistingNode compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
                        std::span<const DaemonPod> daemons) const;
   void take_ports();
-  void take_volumes(const Snapshot& surroundings);
+  void take_volumes(const Snapshot& surroundings, std::span<const PoolTemplate> pools);
+  void expect_limits(ExistingNode& node, const PoolTemplate& pool) const;
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;
