@@ -218,9 +218,8 @@ void ExistingNodes::take_volumes(const Snapshot& surroundings,
     if (const auto found = by_name.find(node.record->name()); found != by_name.end()) {
       node.volumes.set_limits(*found->second);
     }
-    if (const PoolTemplate* pool = template_of(*node.record, pools);
-        pool != nullptr && !node.record->initialized()) {
-      expect_limits(node, *pool);
+    if (!node.record->initialized()) {
+      expect_limits(node, pools);
     }
     for (const auto& pod : node.record->pods) {
       if (has_claims(pod->spec)) {
@@ -231,7 +230,12 @@ void ExistingNodes::take_volumes(const Snapshot& surroundings,
 }
 
 // The drivers of a node that is starting have said nothing yet; it will be as others of its type.
-void ExistingNodes::expect_limits(ExistingNode& node, const PoolTemplate& pool) const {
+void ExistingNodes::expect_limits(ExistingNode& node, std::span<const PoolTemplate> pools) const {
+  const PoolTemplate* found = template_of(*node.record, pools);
+  if (found == nullptr) {
+    return;
+  }
+  const PoolTemplate& pool = *found;
   RowSet rows(pool.table->size());
   if (node.unlaunched) {
     rows = launch_options(*node.record->claim, *pool.table);

@@ -62,7 +62,7 @@ class ExistingNodes {
                        std::span<const DaemonPod> daemons) const;
   void take_ports();
   void take_volumes(const Snapshot& surroundings, std::span<const PoolTemplate> pools);
-  void expect_limits(ExistingNode& node, const PoolTemplate& pool) const;
+  void expect_limits(ExistingNode& node, std::span<const PoolTemplate> pools) const;
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;

@@ -18,8 +18,8 @@
 namespace millwright::scheduling {
 
 inline constexpr std::int64_t kOneVolume = 1000;  // amounts are thousandths
-// More than any node attaches. Small enough to be added up and to be weighed against limits.
-inline constexpr std::int64_t kAnyVolumes = 100'000 * kOneVolume;
+// More than the pods of any node have. Small enough to be weighed against limits in linear programs.
+inline constexpr std::int64_t kAnyVolumes = 10'000 * kOneVolume;
 
 struct VolumeColumn {
   std::size_t column = 0;
