@@ -7,6 +7,7 @@
 #include "cluster/pod_table.hpp"
 #include "cluster/shortfalls.hpp"
 #include "cluster/tables.hpp"
+#include "cluster/volume_limit_table.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ struct State::Impl {
   SortedTable<scheduling::NodeRecord, record_key> records;
   Tables<AllWatchedKinds> tables;
   Shortfalls shortfalls;
+  VolumeLimitTable volume_limits;
 
   bool synced = false;
   bool changed = false;
@@ -70,6 +72,12 @@ struct State::Impl {
       report(Kind::NodeClass, model::key_of(node_class->meta));
     }
   }
+  void put(const std::shared_ptr<const model::CSINode>& node) {
+    if (accept(tables.of<model::CSINode>(), name_and_namespace(*node), node)) {
+      volume_limits.put(*node);
+      report(Kind::CSINode, model::key_of(node->meta));
+    }
+  }
   void put(const std::shared_ptr<const model::PodSelector>& selector) {
     if (tables.of<model::PodSelector>().put(selector)) {
       report(Kind::PodSelector, model::key_of(selector->meta));
@@ -100,6 +108,9 @@ struct State::Impl {
       return erase_node(key.name);
     } else if constexpr (std::is_same_v<T, model::NodeClaim>) {
       return erase_claim(key.name);
+    } else if constexpr (std::is_same_v<T, model::CSINode>) {
+      volume_limits.erase_csi_node(key.name);
+      return tables.of<T>().erase({key.name, key.namespace_});
     } else if constexpr (std::is_same_v<T, model::NodeClass>) {
       return tables.of<T>().erase({key.name, gone.kind});
     } else if constexpr (std::is_same_v<T, model::PodSelector>) {
@@ -168,6 +179,7 @@ struct State::Impl {
     ledger.forget_target(name);
     ledger.unfence(name);
     mirrors.forget("Node", name);
+    volume_limits.erase_node(name);
     return true;
   }
   bool erase_claim(const std::string& name) {
@@ -314,6 +326,7 @@ void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
     follow_join(*claim);
   }
   mirrors.read(*node);
+  volume_limits.put(*node);
   report(Kind::Node, model::key_of(node->meta));
 }
 
@@ -371,6 +384,7 @@ scheduling::SnapshotPtr State::snapshot() {
       *next.*watched.items = impl.tables.of<T>().items();
     }
   });
+  next->volume_limits = impl.volume_limits.limits();
   next->demand = impl.gather_demand(*next);
   impl.changed = false;
   impl.recent[impl.generation % impl.recent.size()] = next;

@@ -1,5 +1,7 @@
 #include "disruption/simulation.hpp"
 
+#include "millwright/scheduling/attachments.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -53,8 +55,10 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
 }
 
 // What is reserved stays so; spare reservations are for the candidates' own pods.
-std::vector<scheduling::KeptRoom> kept_room(const Destinations& destinations, Candidates candidates,
+std::vector<scheduling::KeptRoom> kept_room(const Survey& survey, Candidates candidates,
                                             const std::vector<scheduling::NodeRecordPtr>& nodes) {
+  const Destinations& destinations = survey.destinations();
+  scheduling::Attachments attachments(*survey.input().snapshot);
   std::set<std::string_view> targets;
   for (const auto& record : nodes) {
     targets.insert(record->name());
@@ -91,7 +95,8 @@ std::vector<scheduling::KeptRoom> kept_room(const Destinations& destinations, Ca
     if (others > 0) {
       kept.push_back({.target = reservation.target,
                       .pod_uid = {},
-                      .requests = model::multiplied(reservation.requests, others)});
+                      .requests = model::multiplied(reservation.requests, others),
+                      .volumes = attachments.of_group(reservation.group, others)});
     }
   }
   return kept;
@@ -135,7 +140,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
                       survey.destinations().other_pods().end());
   add_rooms_of_buffers(survey, candidates, reason, problem);
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
-  auto kept = kept_room(survey.destinations(), candidates, problem.nodes);
+  auto kept = kept_room(survey, candidates, problem.nodes);
   problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;

@@ -16,7 +16,10 @@
 #include "millwright/sandbox/callers.hpp"
 #include "millwright/sandbox/recorder.hpp"
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace millwright::cloud {
 class InstanceListener;
@@ -49,6 +52,8 @@ struct KubeletOptions {
   base::Duration forgotten_after = std::chrono::seconds(5);
   // Pods of Jobs succeed this long after they started, unless kRunForAnnotation says otherwise.
   base::Duration job_run_time = std::chrono::seconds(10);
+  // By CSI driver, how many volumes every node can attach: what its CSINode says once it is Ready.
+  std::map<std::string, std::int32_t> volume_limits;
 };
 
 // On a pod: a Go duration after which its containers end with success.

@@ -5,6 +5,9 @@
 #include "millwright/model/resources.hpp"
 #include "millwright/scheduling/requirements.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,12 +29,17 @@ struct Offering {
   std::string_view capacity_type() const;
 };
 
+// Volumes by CSI driver.
+using VolumeCounts = std::map<std::string, std::int32_t, std::less<>>;
+
 struct InstanceType {
   std::string name;
   Requirements requirements;  // defines every well-known label
   std::vector<Offering> offerings;
   model::ResourceList capacity;
   model::ResourceList overhead;  // kube-reserved + system-reserved + eviction threshold
+  // How many volumes a node can attach, as the cloud tells. A driver without an entry has no limit.
+  VolumeCounts volume_limits{};
 
   // capacity - overhead, less hugepages from memory, never below zero.
   model::ResourceList allocatable() const;

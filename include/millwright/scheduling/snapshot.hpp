@@ -78,6 +78,9 @@ class SnapshotReservations {
   std::size_t size_ = 0;
 };
 
+// Attach limits by instance type.
+using VolumeLimits = std::map<std::string, VolumeCounts, std::less<>>;
+
 struct Snapshot {
   std::uint64_t generation = 0;  // grows with every change
   bool synced = false;           // every informer delivered its first list
@@ -94,6 +97,9 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::StorageClass>> storage_classes;
   std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
   std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
+  // What CSINodes said of nodes of each instance type: the least where they differ, and the last
+  // word when there are none any more. It counts more than what the cloud tells. nullptr: nothing.
+  std::shared_ptr<const VolumeLimits> volume_limits;
   std::vector<std::shared_ptr<const model::Namespace>> namespaces;
   std::vector<std::shared_ptr<const model::PriorityClass>> priority_classes;
   // Of Services and pods' controllers; known only where default spread constraints are.

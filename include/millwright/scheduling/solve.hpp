@@ -4,7 +4,7 @@
 // Decided: resources (DaemonSets included), taints, host ports, node affinity, topology spread (the
 // defaults of a scheduler configuration too), pod affinity and anti-affinity with the relaxation
 // ladder of their preferred forms, NodePool weights and limits, minValues, reservations, volume
-// zones and attach limits.
+// zones and attach limits, of machines to buy too.
 // Refused with a reason, for want of a decision: resource claims (DRA).
 #pragma once
 
@@ -46,6 +46,7 @@ struct KeptRoom {
   // not given away.
   std::string pod_uid;
   model::ResourceList requests;
+  VolumeCounts volumes{};  // that those others will attach
   friend bool operator==(const KeptRoom&, const KeptRoom&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include "controllers/provisioning/open_demand.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/scheduling/attachments.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -41,7 +42,8 @@ class RoundMaker {
         round_(round),
         snapshot_(*round.snapshot),
         problem_(round.problem),
-        open_(services, *round.snapshot) {}
+        open_(services, *round.snapshot),
+        attachments_(*round.snapshot) {}
 
   void add_nodes() {
     std::set<std::string_view> targets;
@@ -131,7 +133,8 @@ class RoundMaker {
     if (others > 0) {
       problem_.kept.push_back({.target = reservation.target,
                                .pod_uid = {},
-                               .requests = model::multiplied(reservation.requests, others)});
+                               .requests = model::multiplied(reservation.requests, others),
+                               .volumes = attachments_.of_group(reservation.group, others)});
     }
   }
 
@@ -148,6 +151,7 @@ class RoundMaker {
   const scheduling::Snapshot& snapshot_;
   scheduling::Problem& problem_;
   OpenDemand open_;
+  scheduling::Attachments attachments_;
 };
 
 bool is_same_pod(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
@@ -174,6 +178,7 @@ bool is_same_problem(const PlanningRound& a, const PlanningRound& b) {
          a.snapshot->volumes == b.snapshot->volumes &&
          a.snapshot->storage_classes == b.snapshot->storage_classes &&
          a.snapshot->csi_nodes == b.snapshot->csi_nodes &&
+         a.snapshot->volume_limits == b.snapshot->volume_limits &&
          a.snapshot->namespaces == b.snapshot->namespaces &&
          a.snapshot->pod_selectors == b.snapshot->pod_selectors;
 }

@@ -1,5 +1,7 @@
 #include "millwright/controllers/provisioning/reservations.hpp"
 
+#include "millwright/scheduling/attachments.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
@@ -132,6 +134,45 @@ void Reservations::void_what_lacks_room(const scheduling::Snapshot& snapshot) {
   }
 }
 
+// A node's CSI drivers may attach fewer volumes than was planned with: nobody knew before they
+// said.
+void Reservations::void_what_cannot_attach(const scheduling::Snapshot& snapshot) {
+  scheduling::Attachments attachments(snapshot);
+  const auto view = services_.ledger.view();
+  std::int32_t freed = 0;
+  for (const auto& [target, list] : view->by_target) {
+    auto reservations = list.items();
+    const auto record = find_node(snapshot, target);
+    const bool attaches =
+        std::any_of(reservations.begin(), reservations.end(), [&](const auto& reservation) {
+          return !attachments.of_group(reservation.group, reservation.count).empty();
+        });
+    if (!record || !attaches) {
+      continue;
+    }
+    auto room = attachments.free_on(*record);
+    std::stable_sort(reservations.begin(), reservations.end(),
+                     [](const auto& a, const auto& b) { return a.priority > b.priority; });
+    for (const auto& reservation : reservations) {
+      std::int32_t kept = reservation.count;
+      auto volumes = attachments.of_group(reservation.group, kept, record.get());
+      while (kept > 0 && !scheduling::fits(volumes, room)) {
+        volumes = attachments.of_group(reservation.group, --kept, record.get());
+      }
+      for (const auto& [driver, count] : volumes) {
+        if (const auto left = room.find(driver); left != room.end()) {
+          left->second -= count;
+        }
+      }
+      services_.ledger.lower(reservation.group, target, reservation.count - kept);
+      freed += reservation.count - kept;
+    }
+  }
+  if (freed > 0) {
+    tell_void(freed, "the node cannot attach so many volumes");
+  }
+}
+
 // What is reserved for pods that have not left their old node yet has all the time that takes.
 void Reservations::end_expired(const scheduling::Snapshot& snapshot) {
   const base::TimePoint now = services_.loop.now();
@@ -221,6 +262,7 @@ base::Task<void> Reservations::run(std::stop_token stop) {
     }
     end_expired(*services_.state.snapshot());
     void_what_lacks_room(*services_.state.snapshot());
+    void_what_cannot_attach(*services_.state.snapshot());
     const auto snapshot = services_.state.snapshot();
     forget_settled(*snapshot);
     const std::uint64_t elsewhere = services_.state.placed_elsewhere();

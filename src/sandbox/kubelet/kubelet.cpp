@@ -25,10 +25,14 @@ void add_condition(boost::json::array& conditions, std::string_view type, std::s
                                            {"message", message}});
 }
 
+boost::json::object node_owner(const model::Node& node) {
+  return {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node.meta.name}, {"uid", node.meta.uid}};
+}
+
 }  // namespace
 
 Kubelet::Kubelet(ClusterContext& context, KubeletOptions options)
-    : context_(context), options_(options) {}
+    : context_(context), options_(std::move(options)) {}
 
 Kubelet::~Kubelet() {
   stop();
@@ -188,6 +192,7 @@ void Kubelet::register_node(const std::string& provider_id) {
 
 void Kubelet::report_ready(const std::string& provider_id) {
   auto& machine = machines_.at(provider_id);
+  register_drivers(machine.node);
   const auto now = context_.registry.now_text();
   const bool present =
       edit(context_, model::kNodeResource, {{}, machine.node}, Part::Status, [&](Json& json) {
@@ -200,6 +205,24 @@ void Kubelet::report_ready(const std::string& provider_id) {
                           fmt::format("Node {} status is now: NodeReady", machine.node));
   }
   heartbeat(provider_id);
+}
+
+void Kubelet::register_drivers(const std::string& node) {
+  const auto found = context_.index.nodes().find(node);
+  if (options_.volume_limits.empty() || found == context_.index.nodes().end()) {
+    return;
+  }
+  boost::json::array drivers;
+  for (const auto& [name, count] : options_.volume_limits) {
+    drivers.push_back(boost::json::object{
+        {"name", name}, {"nodeID", node}, {"allocatable", boost::json::object{{"count", count}}}});
+  }
+  add(context_, model::kCSINodeResource,
+      boost::json::object{
+          {"metadata", boost::json::object{{"name", node},
+                                           {"ownerReferences",
+                                            boost::json::array{node_owner(*found->second)}}}},
+          {"spec", boost::json::object{{"drivers", std::move(drivers)}}}});
 }
 
 void Kubelet::heartbeat(const std::string& provider_id) {
@@ -223,14 +246,10 @@ void Kubelet::write_lease(const std::string& node, bool create) {
   }
   add(context_, model::kLeaseResource,
       boost::json::object{
-          {"metadata",
-           boost::json::object{{"name", node},
-                               {"namespace", kLeaseNamespace},
-                               {"ownerReferences", boost::json::array{boost::json::object{
-                                                       {"apiVersion", "v1"},
-                                                       {"kind", "Node"},
-                                                       {"name", node},
-                                                       {"uid", found->second->meta.uid}}}}}},
+          {"metadata", boost::json::object{{"name", node},
+                                           {"namespace", kLeaseNamespace},
+                                           {"ownerReferences",
+                                            boost::json::array{node_owner(*found->second)}}}},
           {"spec",
            boost::json::object{
                {"holderIdentity", node}, {"leaseDurationSeconds", 40}, {"renewTime", now}}}});

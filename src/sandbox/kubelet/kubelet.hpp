@@ -48,6 +48,7 @@ class Kubelet final : public cloud::InstanceListener {
   void lose_contact(const std::string& node);
   Json node_object(const Machine& machine) const;
   void write_lease(const std::string& node, bool create);
+  void register_drivers(const std::string& node);
   const Machine* machine_of(std::string_view node) const;
 
   // Pods, by uid: one pending step each.

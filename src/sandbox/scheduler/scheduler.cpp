@@ -2,6 +2,7 @@
 
 #include "sandbox/scheduler/filters.hpp"
 #include "sandbox/scheduler/scores.hpp"
+#include "sandbox/scheduler/volume_limits.hpp"
 #include "sandbox/workloads/events.hpp"
 #include "sandbox/workloads/pods.hpp"
 
@@ -130,10 +131,14 @@ NodeInfo Scheduler::with_nominated(const NodeInfo& node, const model::Pod& pod) 
 Scheduler::Filtered Scheduler::filter_in_tree(const model::Pod& pod) const {
   Filtered filtered;
   const auto nodes = cache_.nodes();
+  const VolumeLimits volume_limits(context_.store(), pod);
   std::vector<const NodeInfo*> candidates;
   for (const auto* node : nodes) {
     const bool has_nominated = !cache_.nominated_on(node->node->meta.name).empty();
-    const auto reasons = node_reasons(pod, has_nominated ? with_nominated(*node, pod) : *node);
+    auto reasons = node_reasons(pod, has_nominated ? with_nominated(*node, pod) : *node);
+    if (reasons.empty() && !volume_limits.admit(*node)) {
+      reasons.emplace_back("node(s) exceed max volume count");
+    }
     for (const auto& reason : reasons) {
       ++filtered.reasons[reason];
     }

@@ -94,11 +94,11 @@ std::optional<ClaimDraft> ClaimBuilder::draft(PoolId pool, const Applicant& appl
 
 bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Applicant& applicant) {
   const PoolTemplate& pool = pools_[claim.pool];
-  if (!pool.room.keep_fitting(rows, applicant.pod_class.requests)) {
+  if (!pool.room.keep_fitting(rows, applicant.pod_class.first())) {
     return false;
   }
   const ClaimShape& shape = shapes_[claim.shape];
-  if (!has_choice(claim, shape, rows, applicant.pod_class.requests)) {
+  if (!has_choice(claim, shape, rows, applicant.pod_class.first())) {
     if (problem_.options.min_values == MinValuesPolicy::Strict || claim.reserved) {
       return false;
     }
@@ -121,7 +121,13 @@ std::optional<ClaimDraft> ClaimBuilder::start(PoolId pool, const Applicant& appl
 }
 
 void ClaimBuilder::add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod) {
-  add_to(claim.requests, applicant.pod_class.requests);
+  add_requests(claim.requests, claim, applicant);
+  for (const SharedVolume& volume : applicant.constraint.shared) {
+    const auto at = std::lower_bound(claim.shared.begin(), claim.shared.end(), volume.id);
+    if (at == claim.shared.end() || *at != volume.id) {
+      claim.shared.insert(at, volume.id);
+    }
+  }
   claim.ports.add(applicant.constraint.ports);
   claim.pods.push_back(pod);
   claim.rungs.push_back(static_cast<std::uint16_t>(applicant.rung_index()));
@@ -142,7 +148,7 @@ bool ClaimBuilder::join(ClaimDraft& claim, const Applicant& applicant, PodId pod
     return false;
   }
   scratch_ = claim.requests;
-  add_to(scratch_, applicant.pod_class.requests);
+  add_requests(scratch_, claim, applicant);
   if (!pool.room.any_fits(claim.rows, scratch_)) {
     return false;
   }

@@ -90,7 +90,7 @@ class Dissolving {
                                    const Mover& mover) {
     const PoolTemplate& pool = builder_.pools()[now.pool];
     requests_ = now.requests;
-    add_to(requests_, mover.applicant.pod_class.requests);
+    add_requests(requests_, now, mover.applicant);
     if (!fits(requests_, pool.room.room(bought.row)) ||
         (mover.applicant.constraint.has_topology() &&
          !drafts_.domains().may_move(drafts_.claims()[mover.claim], now,

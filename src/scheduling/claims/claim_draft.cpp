@@ -4,6 +4,15 @@
 
 namespace millwright::scheduling {
 
+void add_requests(Amounts& total, const ClaimDraft& claim, const Applicant& applicant) {
+  add_to(total, applicant.pod_class.requests);
+  for (const SharedVolume& volume : applicant.constraint.shared) {
+    if (!std::binary_search(claim.shared.begin(), claim.shared.end(), volume.id)) {
+      total[volume.column] += kOneVolume;
+    }
+  }
+}
+
 Applicant member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods) {
   const PodClass& pod_class = pods.class_of(claim.pods[i]);
   const Constraint& constraint = pods.constraints[pod_class.constraint];

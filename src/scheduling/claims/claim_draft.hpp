@@ -21,6 +21,7 @@ struct ClaimDraft {
   RowSet charged;                         // those its pool's limits were charged for
   Amounts requests;                       // of its pods
   HostPorts ports;                        // of its pods
+  std::vector<std::uint32_t> shared;      // volumes that pods share, by number; sorted
   std::vector<PodId> pods;                // in order of arrival
   std::vector<std::uint16_t> rungs;       // on which rung of its ladder each of them came
   std::optional<std::uint32_t> reserved;  // the offering kind it has a reservation in
@@ -34,6 +35,10 @@ struct ClaimDraft {
   HostTally tally;
   bool keeps_together = false;  // some pod must share a node with another
 };
+
+// What the claim's pods and the applicant ask for together. A volume that the applicant shares with
+// one of them counts once.
+void add_requests(Amounts& total, const ClaimDraft& claim, const Applicant& applicant);
 
 // The claim's i-th pod as it came.
 Applicant member_of(const ClaimDraft& claim, std::size_t i, const PodClasses& pods);

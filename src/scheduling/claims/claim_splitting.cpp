@@ -158,7 +158,8 @@ std::optional<ClaimDraft> part_of(const ClaimDraft& claim, const std::vector<boo
 bool split(ClaimDrafts& drafts, ClaimId index) {
   ClaimBuilder& builder = drafts.builder();
   const ClaimDraft& claim = drafts.claims()[index];
-  if (claim.reserved || claim.keeps_together || claim.pods.size() < 2) {
+  // What parts of it ask for is added up by pod, so shared volumes would be missing.
+  if (claim.reserved || claim.keeps_together || !claim.shared.empty() || claim.pods.size() < 2) {
     return false;
   }
   const PoolTemplate& pool = builder.pools()[claim.pool];

@@ -140,7 +140,7 @@ ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
     take_ports();
   }
   if (pods.volumes.size() > 1 && problem.cluster) {
-    take_volumes(*problem.cluster);
+    take_volumes(*problem.cluster, pools);
   }
   apply_kept_room(problem);
 }
@@ -152,6 +152,9 @@ ExistingNode ExistingNodes::compile(NodeRecordPtr record, std::span<const PoolTe
   node.unlaunched = is_unlaunched(*record);
   node.record = std::move(record);
   set_room(node, pools, daemons);
+  for (const VolumeColumn& volumes : pods_.volume_columns) {
+    node.room[volumes.column] = kAnyVolumes;
+  }
   return node;
 }
 
@@ -204,23 +207,52 @@ void ExistingNodes::take_ports() {
   }
 }
 
-void ExistingNodes::take_volumes(const Snapshot& cluster) {
+void ExistingNodes::take_volumes(const Snapshot& cluster,
+                                 std::span<const PoolTemplate> pools) {
   const Volumes volumes(&cluster);
   std::map<std::string_view, const model::CSINode*> by_name;
   for (const auto& csi_node : cluster.csi_nodes) {
     by_name.emplace(csi_node->meta.name, csi_node.get());
   }
   for (ExistingNode& node : nodes_) {
-    // Without a CSINode nothing is known about limits yet.
-    const auto found = by_name.find(node.record->name());
-    if (found == by_name.end()) {
-      continue;
+    if (const auto found = by_name.find(node.record->name()); found != by_name.end()) {
+      node.volumes.set_limits(*found->second);
     }
-    node.volumes.set_limits(*found->second);
+    if (!node.record->initialized()) {
+      expect_limits(node, pools);
+    }
     for (const auto& pod : node.record->pods) {
       if (has_claims(pod->spec)) {
         node.volumes.add(volumes.attached(*pod));
       }
+    }
+  }
+}
+
+// The drivers of a node that is starting have said nothing yet; it will be as others of its type.
+void ExistingNodes::expect_limits(ExistingNode& node, std::span<const PoolTemplate> pools) const {
+  const PoolTemplate* found = template_of(*node.record, pools);
+  if (found == nullptr) {
+    return;
+  }
+  const PoolTemplate& pool = *found;
+  RowSet rows(pool.table->size());
+  if (node.unlaunched) {
+    rows = launch_options(*node.record->claim, *pool.table);
+  } else if (const auto type = node.record->labels().find(model::kInstanceTypeLabel);
+             type != node.record->labels().end()) {
+    for (std::size_t row = 0; row < pool.table->size(); ++row) {
+      if (pool.table->row(row).type->name == type->second) {
+        rows.insert(row);
+      }
+    }
+  }
+  for (const VolumeColumn& volumes : pods_.volume_columns) {
+    std::int64_t least = kAnyVolumes;
+    rows.for_each(
+        [&](std::size_t row) { least = std::min(least, pool.room.room(row)[volumes.column]); });
+    if (least < kAnyVolumes) {
+      node.volumes.expect_limit(volumes.driver, static_cast<std::size_t>(least / kOneVolume));
     }
   }
 }
@@ -253,6 +285,7 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
     ExistingNode& node = nodes_[target->second];
     node.promised = true;
     subtract_from(node.room, pods_.columns.amounts(kept.requests));
+    node.volumes.keep(kept.volumes);
   }
   std::sort(promises_.begin(), promises_.end());
 }

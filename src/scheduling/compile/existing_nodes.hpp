@@ -60,7 +60,8 @@ class ExistingNodes {
   ExistingNode compile(NodeRecordPtr record, std::span<const PoolTemplate> pools,
                        std::span<const DaemonPod> daemons) const;
   void take_ports();
-  void take_volumes(const Snapshot& cluster);
+  void take_volumes(const Snapshot& cluster, std::span<const PoolTemplate> pools);
+  void expect_limits(ExistingNode& node, std::span<const PoolTemplate> pools) const;
   void apply_kept_room(const Problem& problem);
 
   const PodClasses& pods_;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -65,25 +66,48 @@ class Classifier {
     for (const auto* pod : pods) {
       specs_.push_back(spec_of(*pod));
     }
+    look_up_volumes(pods);
     roles_.assign(pods, specs_);
     result_.topology = roles_.groups();
     for (std::size_t i = 0; i < pods.size(); ++i) {
-      result_.pods.push_back({pods[i], class_of(i, *pods[i]), volumes_of(*pods[i])});
+      const std::uint32_t pod_class = class_of(i, *pods[i]);
+      result_.pods.push_back({pods[i], pod_class, volumes_of(i)});
     }
     set_columns();
+    add_shared_volumes();
     sort_pods();
     return std::move(result_);
   }
 
  private:
-  std::uint32_t volumes_of(const model::Pod& pod) {
-    if (has_claims(pod.spec)) {
-      if (auto attached = volumes_.attached(pod); !attached.empty()) {
-        result_.volumes.push_back(std::move(attached));
-        return static_cast<std::uint32_t>(result_.volumes.size() - 1);
+  void look_up_volumes(const std::vector<const model::Pod*>& pods) {
+    for (std::size_t i = 0; i < pods.size(); ++i) {
+      if (has_claims(pods[i]->spec)) {
+        attached_.resize(pods.size());
+        attached_[i] = volumes_.attached(*pods[i]);
       }
     }
-    return 0;
+    limited_ = attached_.empty() ? Drivers() : limited_drivers(problem_);
+    std::set<AttachedVolume> seen;
+    for (const auto& volumes : attached_) {
+      for (const AttachedVolume& volume : volumes) {
+        if (limited_.contains(volume.driver) && !seen.insert(volume).second) {
+          shared_.try_emplace(volume, static_cast<std::uint32_t>(shared_.size()));
+        }
+      }
+    }
+  }
+
+  std::span<const AttachedVolume> attached(std::size_t index) const {
+    return attached_.empty() ? std::span<const AttachedVolume>() : attached_[index];
+  }
+
+  std::uint32_t volumes_of(std::size_t index) {
+    if (attached(index).empty()) {
+      return 0;
+    }
+    result_.volumes.push_back(std::move(attached_[index]));
+    return static_cast<std::uint32_t>(result_.volumes.size() - 1);
   }
 
   std::uint32_t class_of(std::size_t index, const model::Pod& pod) {
@@ -113,7 +137,7 @@ class Classifier {
   // Beyond its spec: what it is to others, and circumstances, which are compared by text.
   std::uint32_t constraint_of(std::size_t index, const model::Pod& pod) {
     const std::uint64_t key = (std::uint64_t{specs_[index]} << 32) | roles_.role_of(index);
-    const Circumstances circumstances = circumstances_of(pod);
+    const Circumstances circumstances = circumstances_of(index, pod);
     auto& bucket = constraints_[key];
     for (const auto& [signature, id] : bucket) {
       if (signature == circumstances.signature) {
@@ -123,6 +147,7 @@ class Classifier {
     const auto id = static_cast<std::uint32_t>(result_.constraints.size());
     bucket.emplace_back(circumstances.signature, id);
     result_.constraints.push_back(make_constraint(pod, roles_.role(index), circumstances.volumes));
+    count_volumes(result_.constraints.back(), attached(index));
     return id;
   }
 
@@ -164,7 +189,17 @@ class Classifier {
     return constraint;
   }
 
-  Circumstances circumstances_of(const model::Pod& pod) const {
+  void count_volumes(Constraint& constraint, std::span<const AttachedVolume> volumes) const {
+    for (const AttachedVolume& volume : volumes) {
+      if (const auto shared = shared_.find(volume); shared != shared_.end()) {
+        constraint.shared.push_back({.id = shared->second, .driver = volume.driver});
+      } else if (limited_.contains(volume.driver)) {
+        ++constraint.volumes[volume.driver];
+      }
+    }
+  }
+
+  Circumstances circumstances_of(std::size_t index, const model::Pod& pod) const {
     Circumstances result;
     if (has_claims(pod.spec)) {
       result.volumes = volumes_.needs(pod);
@@ -172,9 +207,12 @@ class Classifier {
       for (const Requirements& alternative : result.volumes.alternatives) {
         append_signature(result.signature.append("\x1c"), alternative);
       }
-      // Pods of one class must be alike in how many volumes they bring, too.
-      for (const AttachedVolume& volume : volumes_.attached(pod)) {
+      // Pods of one class must be alike in how many volumes they bring, too, and share the same.
+      for (const AttachedVolume& volume : attached(index)) {
         result.signature.append("\x1d").append(volume.driver);
+        if (shared_.contains(volume)) {
+          result.signature.append("\x1e").append(volume.claim.to_string());
+        }
       }
     }
     return result;
@@ -222,9 +260,47 @@ class Classifier {
     for (const DaemonPod& daemon : daemons_) {
       note(daemon.requests);
     }
+    for (const Constraint& constraint : result_.constraints) {
+      for (const auto& [driver, count] : constraint.volumes) {
+        names.insert(volume_column_name(driver));
+      }
+      for (const SharedVolume& volume : constraint.shared) {
+        names.insert(volume_column_name(volume.driver));
+      }
+    }
     result_.columns = Columns(names);
     for (PodClass& pod_class : result_.classes) {
       pod_class.requests = result_.columns.amounts(pod_class.request_list);
+    }
+    result_.volume_columns = volume_columns(result_.columns);
+    for (const VolumeColumn& column : result_.volume_columns) {
+      set_volumes(column);
+    }
+  }
+
+  void set_volumes(const VolumeColumn& column) {
+    for (Constraint& constraint : result_.constraints) {
+      for (SharedVolume& volume : constraint.shared) {
+        volume.column = volume.driver == column.driver ? column.column : volume.column;
+      }
+    }
+    for (PodClass& pod_class : result_.classes) {
+      const Constraint& constraint = result_.constraints[pod_class.constraint];
+      if (const auto own = constraint.volumes.find(column.driver);
+          own != constraint.volumes.end()) {
+        pod_class.requests[column.column] = own->second * kOneVolume;
+      }
+    }
+  }
+
+  void add_shared_volumes() {
+    for (PodClass& pod_class : result_.classes) {
+      for (const SharedVolume& volume : result_.constraints[pod_class.constraint].shared) {
+        if (pod_class.alone.empty()) {
+          pod_class.alone = pod_class.requests;
+        }
+        pod_class.alone[volume.column] += kOneVolume;
+      }
     }
   }
 
@@ -272,6 +348,9 @@ class Classifier {
   const std::vector<DaemonPod>& daemons_;
   TopologyRoles roles_;
   Volumes volumes_;
+  std::vector<std::vector<AttachedVolume>> attached_;  // by pod; empty when no pod has claims
+  Drivers limited_;                                    // of those pods
+  std::map<AttachedVolume, std::uint32_t> shared_;     // used by several pods, and a number for it
   PodClasses result_;
   std::unordered_map<std::uint64_t, std::vector<std::pair<const model::Pod*, std::uint32_t>>>
       specs_by_hash_;

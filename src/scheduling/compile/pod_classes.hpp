@@ -9,9 +9,11 @@
 #include "scheduling/compile/host_ports.hpp"
 #include "scheduling/compile/relaxation.hpp"
 #include "scheduling/compile/topology_groups.hpp"
+#include "scheduling/compile/volume_columns.hpp"
 #include "scheduling/compile/volumes.hpp"
 #include "scheduling/values/ids.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,12 +21,21 @@
 
 namespace millwright::scheduling {
 
+// A volume that several pods of the problem use: it counts once on a machine.
+struct SharedVolume {
+  std::uint32_t id = 0;
+  std::string driver;
+  std::size_t column = 0;
+};
+
 // Where a pod may go, apart from how much room it needs.
 struct Constraint {
   std::vector<Rung> ladder;  // not empty unless refused
   std::vector<model::Toleration> tolerations;
   HostPorts ports;
-  std::string refusal;  // cannot be planned, whatever the nodes and pools
+  VolumeCounts volumes;              // nobody else's, of drivers with a limit
+  std::vector<SharedVolume> shared;  // of drivers with a limit
+  std::string refusal;               // cannot be planned, whatever the nodes and pools
   std::string remedy;
 
   // What its pods are to topology groups.
@@ -42,7 +53,11 @@ struct Constraint {
 struct PodClass {
   std::uint32_t constraint = 0;
   model::ResourceList request_list;
-  Amounts requests;
+  Amounts requests;  // volumes that are its pods' own included
+  Amounts alone;     // with shared volumes too; empty when they share none
+
+  // What the first pod of a machine asks for.
+  const Amounts& first() const { return alone.empty() ? requests : alone; }
 };
 
 struct PlannedPod {
@@ -53,6 +68,7 @@ struct PlannedPod {
 
 struct PodClasses {
   Columns columns;
+  std::vector<VolumeColumn> volume_columns;  // empty where no pod has volumes with a limit
   std::vector<Constraint> constraints;
   std::vector<PodClass> classes;
   // In the order they are placed: CPU descending, memory descending, oldest first, uid.

@@ -67,7 +67,7 @@ void choose_rows(PoolTemplate& pool, MinValuesPolicy policy) {
   }
 }
 
-RoomTable room_of(const PoolTemplate& pool, const Columns& columns) {
+RoomTable room_of(const PoolTemplate& pool, const Columns& columns, const VolumeLimits* learned) {
   std::vector<Amounts> room;
   room.reserve(pool.table->size());
   for (std::size_t row = 0; row < pool.table->size(); ++row) {
@@ -77,22 +77,27 @@ RoomTable room_of(const PoolTemplate& pool, const Columns& columns) {
     const Amounts overhead = columns.amounts(group.requests);
     group.rows.for_each([&](std::size_t row) { subtract_from(room[row], overhead); });
   }
+  for (const VolumeColumn& column : volume_columns(columns)) {
+    for (std::size_t row = 0; row < room.size(); ++row) {
+      room[row][column.column] = volume_room(*pool.table->row(row).type, column.driver, learned);
+    }
+  }
   return RoomTable(std::move(room));
 }
 
 PoolTemplate compile(std::shared_ptr<const model::NodePool> node_pool,
                      std::shared_ptr<const TypeTable> table, const Columns& columns,
-                     std::span<const DaemonPod> daemons, MinValuesPolicy min_values) {
+                     std::span<const DaemonPod> daemons, const Problem& problem) {
   PoolTemplate pool;
   pool.pool = std::move(node_pool);
   pool.table = std::move(table);
-  pool.min_values = min_values;
+  pool.min_values = problem.options.min_values;
   pool.labels = labels_of(*pool.pool);
   pool.requirements = requirements_of(*pool.pool, pool.labels);
   pool.taints = pool.pool->template_.taints.value_or(std::vector<model::Taint>{});
   pool.daemon_groups = daemon_groups(daemons, *pool.table, pool.requirements, pool.taints);
-  pool.room = room_of(pool, columns);
-  choose_rows(pool, min_values);
+  pool.room = room_of(pool, columns, learned_limits(problem).get());
+  choose_rows(pool, pool.min_values);
   return pool;
 }
 
@@ -124,7 +129,7 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
     return a->pool->meta.name > b->pool->meta.name;
   });
   const bool alike =
-      memory.columns == columns &&
+      memory.columns == columns && memory.volume_limits == learned_limits(problem) &&
       std::equal(daemons.begin(), daemons.end(), memory.daemons.begin(), memory.daemons.end());
   std::map<const void*, std::shared_ptr<const TypeTable>> tables;  // looked up, never iterated
   for (const PoolTemplate& old : memory.pools) {
@@ -149,7 +154,7 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
       table = std::make_shared<TypeTable>(
           option->types ? option->types : std::make_shared<const std::vector<InstanceType>>());
     }
-    result.push_back(compile(option->pool, table, columns, daemons, problem.options.min_values));
+    result.push_back(compile(option->pool, table, columns, daemons, problem));
   }
   return result;
 }

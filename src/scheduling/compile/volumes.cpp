@@ -118,9 +118,17 @@ bool VolumeSlots::fit(const std::vector<AttachedVolume>& volumes) const {
   return std::all_of(more.begin(), more.end(), [&](const auto& item) {
     const auto limit = limits_.find(item.first);
     const auto used = used_.find(item.first);
-    return limit == limits_.end() ||
-           item.second + (used == used_.end() ? 0 : used->second.size()) <= limit->second;
+    const auto kept = kept_.find(item.first);
+    return limit == limits_.end() || item.second + (used == used_.end() ? 0 : used->second.size()) +
+                                             (kept == kept_.end() ? 0 : kept->second) <=
+                                         limit->second;
   });
+}
+
+void VolumeSlots::keep(const VolumeCounts& volumes) {
+  for (const auto& [driver, count] : volumes) {
+    kept_[driver] += static_cast<std::size_t>(std::max(count, 0));
+  }
 }
 
 void VolumeSlots::add(const std::vector<AttachedVolume>& volumes) {

@@ -32,12 +32,19 @@ struct AttachedVolume {
 class VolumeSlots {
  public:
   void set_limits(const model::CSINode& node);
+  // A limit that counts as long as the node has not told one.
+  void expect_limit(const std::string& driver, std::size_t limit) {
+    limits_.try_emplace(driver, limit);
+  }
+  // Leaves so many to others.
+  void keep(const VolumeCounts& volumes);
   bool fit(const std::vector<AttachedVolume>& volumes) const;
   void add(const std::vector<AttachedVolume>& volumes);
 
  private:
   std::map<std::string, std::size_t, std::less<>> limits_;
   std::map<std::string, std::set<model::ObjectKey>, std::less<>> used_;
+  std::map<std::string, std::size_t, std::less<>> kept_;
 };
 
 class Volumes {

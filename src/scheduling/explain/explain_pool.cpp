@@ -82,7 +82,7 @@ class PoolInspector {
   }
 
   RowSet fitting(RowSet rows) const {
-    pool_.room.keep_fitting(rows, in_.pod_class.requests);
+    pool_.room.keep_fitting(rows, in_.pod_class.first());
     return rows;
   }
 
@@ -94,11 +94,19 @@ class PoolInspector {
       meeting = " that is on sale";
     }
     Reduction reduction = least_reduction(pool_, in_.pods, in_.pod_class, candidates);
-    add(Stage::Resources,
-        "no instance type" + meeting + " has enough for " +
-            model::to_string(in_.pod_class.request_list),
+    add(Stage::Resources, "no instance type" + meeting + " has enough for " + wanted(),
         std::move(reduction.change));
     rows_ = std::move(reduction.rows);
+  }
+
+  std::string wanted() const {
+    std::string text = model::to_string(in_.pod_class.request_list);
+    for (const VolumeColumn& volumes : in_.pods.volume_columns) {
+      if (const auto amount = in_.pod_class.first()[volumes.column]; amount > 0) {
+        text += " and " + std::to_string(amount / kOneVolume) + " volumes of " + volumes.driver;
+      }
+    }
+    return text;
   }
 
   void look_at_ports() {

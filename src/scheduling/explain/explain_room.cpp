@@ -19,7 +19,11 @@ class Reducer {
  public:
   Reducer(const PoolTemplate& pool, const PodClasses& pods, const PodClass& pod_class,
           const RowSet& rows)
-      : pool_(pool), pods_(pods), pod_class_(pod_class), rows_(rows & pool.room.usable()) {}
+      : pool_(pool),
+        pods_(pods),
+        pod_class_(pod_class),
+        requests_(pod_class.first()),
+        rows_(rows & pool.room.usable()) {}
 
   Reduction find() const {
     if (rows_.empty()) {
@@ -41,7 +45,7 @@ class Reducer {
     Reduction best{{}, RowSet(pool_.table->size())};
     double best_part = -1;
     for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
-      Amounts others = pod_class_.requests;
+      Amounts others = requests_;
       if (others[c] == 0) {
         continue;
       }
@@ -52,7 +56,7 @@ class Reducer {
       }
       std::int64_t most = 0;
       rows.for_each([&](std::size_t row) { most = std::max(most, pool_.room.room(row)[c]); });
-      const double part = static_cast<double>(most) / static_cast<double>(pod_class_.requests[c]);
+      const double part = static_cast<double>(most) / static_cast<double>(requests_[c]);
       if (part > best_part) {
         best_part = part;
         rows.for_each([&](std::size_t row) {
@@ -73,8 +77,7 @@ class Reducer {
       double excess = 0;
       for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
         const auto room = std::max<std::int64_t>(pool_.room.room(row)[c], 1);
-        excess = std::max(excess,
-                          static_cast<double>(pod_class_.requests[c]) / static_cast<double>(room));
+        excess = std::max(excess, static_cast<double>(requests_[c]) / static_cast<double>(room));
       }
       if (!closest || excess < closest->first) {
         closest.emplace(excess, row);
@@ -84,7 +87,7 @@ class Reducer {
     result.rows.insert(closest->second);
     for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
       const std::int64_t room = pool_.room.room(closest->second)[c];
-      if (pod_class_.requests[c] > room) {
+      if (requests_[c] > room) {
         std::string more = text(c, room);
         if (!result.change.empty() && more.starts_with("fits if ")) {
           more.erase(0, std::string_view("fits if ").size());
@@ -107,6 +110,7 @@ class Reducer {
   const PoolTemplate& pool_;
   const PodClasses& pods_;
   const PodClass& pod_class_;
+  const Amounts& requests_;
   RowSet rows_;
 };
 

@@ -118,7 +118,7 @@ RowSet Terms::on_sale_in(const Requirements& more) const {
 }
 
 bool Terms::fit(RowSet rows) const {
-  return !rows.empty() && pool_.room.keep_fitting(rows, in_.pod_class.requests);
+  return !rows.empty() && pool_.room.keep_fitting(rows, in_.pod_class.first());
 }
 
 void Terms::mend_pool() {

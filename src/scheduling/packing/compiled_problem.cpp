@@ -13,7 +13,7 @@ CompiledProblem::CompiledProblem(const Problem& of, PlanMemory::Compiled memory)
       topology(problem, pods, pools, nodes) {}
 
 PlanMemory::Compiled CompiledProblem::release() && {
-  return {.pools = {pods.columns, daemons, std::move(pools)},
+  return {.pools = {pods.columns, daemons, learned_limits(problem), std::move(pools)},
           .nodes = {pods.columns, daemons, std::move(nodes).release()}};
 }
 

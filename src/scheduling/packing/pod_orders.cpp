@@ -36,13 +36,18 @@ class Proportions {
                 static_cast<double>(amounts[*memory_]) / total_memory_};
     for (std::size_t c = 0; c < amounts.size(); ++c) {
       const bool ordinary = c == *cpu_ || c == *memory_ || pods_.columns.name(c) == model::kPods ||
-                            pods_.columns.name(c) == model::kEphemeralStorage;
+                            pods_.columns.name(c) == model::kEphemeralStorage || is_volumes(c);
       shape.special = shape.special || (!ordinary && amounts[c] != 0);
     }
     return shape;
   }
 
  private:
+  bool is_volumes(std::size_t column) const {
+    return std::any_of(pods_.volume_columns.begin(), pods_.volume_columns.end(),
+                       [&](const VolumeColumn& each) { return each.column == column; });
+  }
+
   const PodClasses& pods_;
   std::optional<std::size_t> cpu_;
   std::optional<std::size_t> memory_;

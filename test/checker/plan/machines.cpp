@@ -1,6 +1,7 @@
 #include "checker/plan/machines.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,22 @@ model::ResourceList overlaid(model::ResourceList base,
     base[name] = quantity;
   }
   return base;
+}
+
+// What CSINodes of the type said counts more than what the cloud tells.
+std::map<std::string, int> volume_limits_of(const scheduling::Problem& problem,
+                                            const scheduling::InstanceType& type) {
+  std::map<std::string, int> limits(type.volume_limits.begin(), type.volume_limits.end());
+  if (problem.cluster && problem.cluster->volume_limits) {
+    for (const auto& [name, learned] : *problem.cluster->volume_limits) {
+      for (const auto& [driver, limit] : learned) {
+        if (name == type.name) {
+          limits[driver] = limit;
+        }
+      }
+    }
+  }
+  return limits;
 }
 
 }  // namespace
@@ -70,6 +87,7 @@ std::vector<ClaimOutcome> outcomes_of(const scheduling::Problem& problem,
       model::subtract_from(machine.allocatable,
                            overlaid(type.overhead, offering.overhead_override));
       model::subtract_from(machine.allocatable, daemons_on(problem, machine));
+      machine.volume_limits = volume_limits_of(problem, type);
       result.push_back({&type, &offering, std::move(machine)});
     }
   }

@@ -354,10 +354,54 @@ class World {
   std::shared_ptr<Snapshot> snapshot_;
 };
 
+scheduling::VolumeCounts random_limit(std::mt19937& random) {
+  return {{"disk.example.com", 1 + static_cast<std::int32_t>(random() % 3)}};
+}
+
+// Every second pod gets a volume of its own.
+void add_own_volumes(Problem& problem, Snapshot& snapshot, std::mt19937& random) {
+  for (auto& pod : problem.pods) {
+    if (random() % 2 == 0) {
+      continue;
+    }
+    auto claim = std::make_shared<model::PersistentVolumeClaim>();
+    claim->meta.name = "own-" + pod->meta.uid;
+    claim->meta.namespace_ = pod->meta.namespace_;
+    claim->storage_class = "late";
+    snapshot.volume_claims.push_back(claim);
+    auto changed = std::make_shared<model::Pod>(*pod);
+    changed->spec.volumes.push_back({.name = "own", .claim_name = claim->meta.name});
+    pod = changed;
+  }
+}
+
 }  // namespace
 
 scheduling::Problem random_world(std::uint32_t seed) {
   return World(seed).make();
+}
+
+scheduling::Problem random_world_with_volume_limits(std::uint32_t seed) {
+  Problem problem = random_world(seed);
+  std::mt19937 random(seed);
+  auto snapshot = std::make_shared<Snapshot>(*problem.cluster);
+  add_own_volumes(problem, *snapshot, random);
+  scheduling::VolumeLimits learned;
+  auto types = std::make_shared<std::vector<InstanceType>>(*problem.pools.front().types);
+  for (auto& type : *types) {
+    if (random() % 2 == 0) {
+      type.volume_limits = random_limit(random);
+    }
+    if (random() % 4 == 0) {
+      learned[type.name] = random_limit(random);
+    }
+  }
+  for (auto& option : problem.pools) {
+    option.types = types;
+  }
+  snapshot->volume_limits = std::make_shared<const scheduling::VolumeLimits>(std::move(learned));
+  problem.cluster = std::move(snapshot);
+  return problem;
 }
 
 }  // namespace millwright::checker

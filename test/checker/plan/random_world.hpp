@@ -9,5 +9,7 @@ namespace millwright::checker {
 
 // The same seed gives the same problem on every machine.
 scheduling::Problem random_world(std::uint32_t seed);
+// The same with attach limits of instance types, and more pods with volumes.
+scheduling::Problem random_world_with_volume_limits(std::uint32_t seed);
 
 }  // namespace millwright::checker

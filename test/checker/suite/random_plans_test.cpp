@@ -15,14 +15,13 @@ std::uint32_t plans_setting(const char* name, std::uint32_t fallback) {
   return text == nullptr ? fallback : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
 }
 
-TEST(RandomPlans, AreLegalAndMissNobody) {
+void expect_legal_plans(scheduling::Problem (*make)(std::uint32_t seed), std::uint32_t count) {
   const std::uint32_t first = plans_setting("SEED", 1);
-  const std::uint32_t count = plans_setting("PLANS", 10'000);
   std::size_t placed = 0;
   std::size_t pods = 0;
   int shown = 0;
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
-    const scheduling::Problem problem = random_world(seed);
+    const scheduling::Problem problem = make(seed);
     const scheduling::Plan plan = scheduling::solve(problem);
     pods += problem.pods.size();
     placed += plan.placements.size();
@@ -39,10 +38,18 @@ TEST(RandomPlans, AreLegalAndMissNobody) {
       }
     }
   }
-  RecordProperty("pods", static_cast<int>(pods));
-  RecordProperty("placed", static_cast<int>(placed));
+  testing::Test::RecordProperty("pods", static_cast<int>(pods));
+  testing::Test::RecordProperty("placed", static_cast<int>(placed));
   // A planner that refuses everything would pass the rest.
   EXPECT_GT(placed * 2, pods);
+}
+
+TEST(RandomPlans, AreLegalAndMissNobody) {
+  expect_legal_plans(random_world, plans_setting("PLANS", 10'000));
+}
+
+TEST(RandomPlans, KeepAttachLimitsOfMachinesToBuy) {
+  expect_legal_plans(random_world_with_volume_limits, plans_setting("PLANS", 4'000));
 }
 
 }  // namespace

@@ -189,6 +189,45 @@ TEST(State, ReportsAQuotaOnlyWhenItAdmitsOtherPods) {
   EXPECT_EQ(changes, 3);
 }
 
+TEST(State, LearnsAttachLimitsFromCsiNodesOfAType) {
+  Ledger ledger;
+  State state(ledger);
+  const auto node = [&](const std::string& name, const std::string& type) {
+    auto object = std::make_shared<model::Node>();
+    object->meta.name = name;
+    object->meta.labels[std::string(model::kInstanceTypeLabel)] = type;
+    state.upsert(std::shared_ptr<const model::Node>(object));
+  };
+  const auto drivers = [&](const std::string& name, std::optional<std::int32_t> count) {
+    auto object = std::make_shared<model::CSINode>();
+    object->meta.name = name;
+    object->drivers = {{.name = "disk", .allocatable_count = count}};
+    state.upsert(std::shared_ptr<const model::CSINode>(object));
+  };
+  using Limits = scheduling::VolumeLimits;
+  const auto known = [&] { return *state.snapshot()->volume_limits; };
+  EXPECT_EQ(known(), Limits());
+  node("a", "large");
+  EXPECT_EQ(known(), Limits()) << "its drivers have said nothing yet";
+  drivers("a", 25);
+  EXPECT_EQ(known(), (Limits{{"large", {{"disk", 25}}}}));
+  drivers("b", 20);
+  EXPECT_EQ(known(), (Limits{{"large", {{"disk", 25}}}})) << "no Node says what type b is";
+  node("b", "large");
+  EXPECT_EQ(known(), (Limits{{"large", {{"disk", 20}}}})) << "the least counts";
+  const auto before = state.snapshot()->volume_limits;
+  node("b", "large");
+  EXPECT_EQ(state.snapshot()->volume_limits, before) << "the same object while nothing changes";
+  state.remove<model::CSINode>({"", "b"});
+  EXPECT_EQ(known(), (Limits{{"large", {{"disk", 25}}}}));
+  state.remove<model::Node>({"", "a"});
+  state.remove<model::CSINode>({"", "a"});
+  EXPECT_EQ(known(), (Limits{{"large", {{"disk", 25}}}})) << "kept without nodes";
+  drivers("c", std::nullopt);
+  node("c", "large");
+  EXPECT_EQ(known(), (Limits{{"large", {}}})) << "now the driver says that there is none";
+}
+
 TEST(State, ReportsEachChangeWithItsKind) {
   Ledger ledger;
   State state(ledger);

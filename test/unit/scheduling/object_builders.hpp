@@ -163,6 +163,11 @@ class TypeBuilder {
     type_.capacity[std::string(resource)] = quantity(amount);
     return *this;
   }
+  // How many volumes of a CSI driver, as the cloud tells.
+  TypeBuilder& attaches(std::string driver, std::int32_t count) {
+    type_.volume_limits[std::move(driver)] = count;
+    return *this;
+  }
   // Overhead.
   TypeBuilder& keeps(std::string_view resource, std::string_view amount) {
     type_.overhead[std::string(resource)] = quantity(amount);

@@ -55,6 +55,7 @@ class Reservations {
 
   void forget_settled(const scheduling::Snapshot& snapshot);
   void void_what_lacks_room(const scheduling::Snapshot& snapshot);
+  void void_what_cannot_attach(const scheduling::Snapshot& snapshot);
   void end_expired(const scheduling::Snapshot& snapshot);
   void tell_void(std::int32_t pods, const char* why);
   bool room_came_free(const scheduling::Snapshot& snapshot);

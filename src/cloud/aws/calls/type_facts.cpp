@@ -72,6 +72,7 @@ std::optional<TypeFacts> read_type(const XmlNode& item) {
   facts.bare_metal = item.is_true("bareMetal");
   facts.ebs_mbps =
       item.child("ebsInfo").child("ebsOptimizedInfo").integer_of("maximumBandwidthInMbps");
+  facts.ebs_attachments = item.child("ebsInfo").integer_of("maximumEbsAttachments");
   const auto& storage = item.child("instanceStorageInfo");
   if (const auto& nvme = storage.text_of("nvmeSupport"); !nvme.empty() && nvme != "unsupported") {
     facts.nvme_gb = storage.integer_of("totalSizeInGB").value_or(0);

@@ -30,6 +30,9 @@ struct TypeFacts {
   std::int64_t memory_mib = 0;
   std::optional<std::int64_t> clock_mhz;
   std::optional<std::int64_t> ebs_mbps;
+  // The root volume is one of them. Where EC2 shares them with network interfaces and local disks,
+  // those that every instance of the type has are taken off.
+  std::optional<std::int64_t> ebs_attachments;
   std::optional<std::int64_t> network_mbps;  // baseline, all cards together
   std::int64_t nvme_gb = 0;                  // 0: no local NVMe
   std::int64_t interfaces = 0;               // ENIs of the default network card

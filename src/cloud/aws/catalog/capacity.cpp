@@ -18,6 +18,8 @@ constexpr std::int64_t kMebi = 1024 * 1024;
 constexpr std::int64_t kGibi = 1024 * kMebi;
 constexpr std::int64_t kArmReservedMib = 64;  // the kernel's contiguous memory area
 constexpr std::int64_t kWindowsPods = 110;
+constexpr std::string_view kEbsDriver = "ebs.csi.aws.com";
+constexpr std::int64_t kMostVolumes = 10'000;  // beyond what is sane
 
 Quantity bytes(std::int64_t count) {
   return Quantity::from_units(count, Quantity::Format::BinarySI);
@@ -211,6 +213,19 @@ ResourceList capacity_of(const TypeFacts& type, const NodeClassSpec& spec,
     capacity["vpc.amazonaws.com/PrivateIPv4Address"] = Quantity::from_units(type.addresses - 1);
   }
   return capacity;
+}
+
+scheduling::VolumeCounts volume_limits_of(const TypeFacts& type, const NodeClassSpec& spec) {
+  if (!type.ebs_attachments) {
+    return {};
+  }
+  const auto& named = spec.block_devices;
+  const auto own = named.empty() ? default_devices(spec.family).size() : named.size();
+  const auto left =
+      *type.ebs_attachments - static_cast<std::int64_t>(std::max<std::size_t>(own, 1));
+  // The driver reports one where none is left.
+  return {{std::string(kEbsDriver),
+           static_cast<std::int32_t>(std::clamp<std::int64_t>(left, 1, kMostVolumes))}};
 }
 
 ResourceList overhead_of(const TypeFacts& type, const NodeClassSpec& spec,

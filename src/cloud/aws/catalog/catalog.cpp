@@ -200,6 +200,7 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   type.requirements = labels_of(facts, spec, region_);
   type.capacity = capacity_of(facts, spec, settings_);
   type.overhead = overhead_of(facts, spec, type.capacity);
+  type.volume_limits = volume_limits_of(facts, spec);
   Markets markets;
   const auto zones = zones_.find(facts.name);
   const auto on_demand = prices_.on_demand(facts);

@@ -1,8 +1,11 @@
 // Volumes decide where their pod can go: SCH-30..32 and PRV-10 as far as zones and state go.
+#include "millwright/scheduling/plan_memory.hpp"
 #include "unit/scheduling/builders.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <numeric>
 
 namespace millwright::scheduling::testing {
 namespace {
@@ -231,6 +234,163 @@ TEST_F(VolumeLimitsTest, UnifyInTreeNames) {
   EXPECT_EQ(bought(node("n").runs(pod("b").claim_volume("a").claim_volume("b")),
                    {pod("p").claim_volume("f")}),
             1u);
+}
+
+// --- How many a machine to buy can attach --------------------------------------------------------
+
+constexpr const char* kDriver = "ebs.csi.aws.com";
+
+class NewMachineVolumesTest : public VolumesTest {
+ protected:
+  NewMachineVolumesTest() {
+    for (int i = 0; i < 60; ++i) {
+      claim("v" + std::to_string(i), "late");
+    }
+  }
+  // Pods p0, p1, ... with a volume each.
+  static std::vector<PodBuilder> with_volumes(int count) {
+    std::vector<PodBuilder> result;
+    for (int i = 0; i < count; ++i) {
+      result.push_back(
+          pod("p" + std::to_string(i)).cpu("10m").claim_volume("v" + std::to_string(i)));
+    }
+    return result;
+  }
+  void learned(const std::string& type, std::int32_t limit) {
+    world_->volume_limits =
+        std::make_shared<const VolumeLimits>(VolumeLimits{{type, {{kDriver, limit}}}});
+  }
+  Problem problem(InstanceTypes types, const std::vector<PodBuilder>& who) {
+    ProblemBuilder builder;
+    builder.add(pool("default"), std::move(types));
+    for (const auto& one : who) {
+      builder.add(one);
+    }
+    Problem made;
+    builder.with([&](Problem& p) {
+      p.cluster = world_;
+      made = p;
+    });
+    return made;
+  }
+  static TypeBuilder roomy(const std::string& name) {
+    return type(name).cpu("16").memory("32Gi").max_pods("110");
+  }
+  static InstanceTypes one_type(std::int32_t limit) {
+    return types({roomy("t").attaches(kDriver, limit)});
+  }
+  std::vector<std::size_t> sizes(InstanceTypes types, const std::vector<PodBuilder>& who) {
+    std::vector<std::size_t> result;
+    for (const auto& claim : solve(problem(std::move(types), who)).claims) {
+      result.push_back(claim.pod_uids.size());
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+};
+
+TEST_F(NewMachineVolumesTest, LimitPodsByWhatIsKnown) {
+  struct Case {
+    const char* what;
+    InstanceTypes types;
+    std::int32_t learned;  // of type t; negative: nothing
+    int pods;
+    std::size_t claims;
+  };
+  const auto unlimited = types({roomy("t")});
+  const auto of_another = types({roomy("t").attaches("disk.example.com", 2)});
+  const std::vector<Case> cases{
+      {"nothing is known", unlimited, -1, 40, 1},
+      {"another driver's limit", of_another, -1, 40, 1},
+      {"the cloud's figure", one_type(25), -1, 40, 2},
+      {"just as many as fit", one_type(40), -1, 40, 1},
+      {"what CSINodes said", unlimited, 25, 40, 2},
+      {"CSINodes said less than the cloud", one_type(39), 20, 40, 2},
+      {"CSINodes said more than the cloud", one_type(10), 40, 40, 1},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.what);
+    world_->volume_limits = nullptr;
+    if (each.learned >= 0) {
+      learned("t", each.learned);
+    }
+    const auto claims = sizes(each.types, with_volumes(each.pods));
+    EXPECT_THAT(claims, SizeIs(each.claims));
+    EXPECT_EQ(std::accumulate(claims.begin(), claims.end(), std::size_t{0}), 40U);
+  }
+}
+
+TEST_F(NewMachineVolumesTest, NoMachineGetsMoreThanItsLimit) {
+  EXPECT_LE(sizes(one_type(25), with_volumes(60)).back(), 25U);
+}
+
+TEST_F(NewMachineVolumesTest, TypesThatAttachTooFewAreNoOptions) {
+  const auto sold = types({roomy("few").attaches(kDriver, 2), roomy("many").attaches(kDriver, 9),
+                           roomy("unknown").cpu("15")});
+  const Plan plan = solve(problem(sold, with_volumes(3)));
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  EXPECT_THAT(plan.claims[0].instance_types, ::testing::UnorderedElementsAre("many", "unknown"));
+}
+
+TEST_F(NewMachineVolumesTest, ASharedVolumeCountsOnce) {
+  std::vector<PodBuilder> who;
+  for (int i = 0; i < 12; ++i) {
+    who.push_back(
+        pod("p" + std::to_string(i)).cpu("10m").claim_volume("v" + std::to_string(i % 3)));
+  }
+  EXPECT_THAT(sizes(one_type(3), who), ElementsAre(12));
+  EXPECT_THAT(sizes(one_type(2), who), SizeIs(2));
+  EXPECT_THAT(sizes(one_type(1), who), ElementsAre(4, 4, 4));
+}
+
+TEST_F(NewMachineVolumesTest, APodOfTooManyIsRefusedWithTheReason) {
+  const auto who = pod("p").claim_volume("v0").claim_volume("v1").claim_volume("v2");
+  const Plan plan = solve(problem(one_type(2), {who}));
+  ASSERT_THAT(plan.refusals, SizeIs(1));
+  EXPECT_THAT(plan.refusals[0].reason, HasSubstr("3 volumes of ebs.csi.aws.com"));
+  EXPECT_EQ(plan.refusals[0].remedy, "fits if volumes of ebs.csi.aws.com <= 2");
+  EXPECT_THAT(solve(problem(one_type(3), {who})).refusals, IsEmpty());
+}
+
+TEST_F(NewMachineVolumesTest, ANodeThatStartsIsTakenToBeAsOthersOfItsType) {
+  const auto room_for = [&](const NodeBuilder& where, std::int32_t kept) {
+    ProblemBuilder builder;
+    builder.add(pool("default"), one_type(2)).add(where);
+    for (const auto& one : with_volumes(3)) {
+      builder.add(one);
+    }
+    builder.with([&](Problem& p) {
+      p.cluster = world_;
+      p.kept.push_back({.target = "n", .volumes = {{kDriver, kept}}});
+    });
+    const Plan plan = builder.solve();
+    std::size_t bought = 0;
+    for (const auto& claim : plan.claims) {
+      bought += claim.pod_uids.size();
+    }
+    return 3 - bought;
+  };
+  const auto starting = [] {
+    return node("n").label(model::kInstanceTypeLabel, "t").uninitialized();
+  };
+  EXPECT_EQ(room_for(starting(), 0), 2U);
+  EXPECT_EQ(room_for(starting(), 1), 1U) << "the rest is kept for others";
+  EXPECT_EQ(room_for(starting().runs(pod("b").claim_volume("v9")), 0), 1U);
+  EXPECT_EQ(room_for(node("n").label(model::kInstanceTypeLabel, "t"), 0), 3U)
+      << "an initialised node without a CSINode has no limit for kube-scheduler either";
+}
+
+TEST_F(NewMachineVolumesTest, WhatIsLearnedBetweenPlansCounts) {
+  PlanMemory memory;
+  const auto sold = types({roomy("t")});
+  Problem first = problem(sold, with_volumes(40));
+  EXPECT_THAT(solve(first, memory).claims, SizeIs(1));
+  world_ = std::make_shared<Snapshot>(*world_);
+  learned("t", 39);
+  EXPECT_THAT(solve(problem(sold, with_volumes(40)), memory).claims, SizeIs(2));
+  world_ = std::make_shared<Snapshot>(*world_);
+  learned("t", 15);
+  EXPECT_THAT(solve(problem(sold, with_volumes(40)), memory).claims, SizeIs(3));
 }
 
 TEST_F(VolumesTest, AnExistingNodeOfAnyAlternativeComesBeforeANewOne) {

@@ -68,6 +68,7 @@ scheduling::InstanceType type_for(const std::string& name, const boost::json::va
   type.name = name;
   type.capacity = capacity_of(*found, read, settings);
   type.overhead = overhead_of(*found, read, type.capacity);
+  type.volume_limits = volume_limits_of(*found, read);
   return type;
 }
 
@@ -118,6 +119,25 @@ TEST(Capacity, CountsDevices) {
     EXPECT_EQ(model::get(type_for(type, al2023()).capacity, resource).units(), count)
         << type << " " << resource;
   }
+}
+
+TEST(Capacity, LimitsVolumesToWhatEc2TellsLessTheNodesOwn) {
+  const auto limit = [](const std::string& type, const boost::json::value& spec) {
+    const auto limits = type_for(type, spec).volume_limits;
+    const auto found = limits.find("ebs.csi.aws.com");
+    return found == limits.end() ? -1 : found->second;
+  };
+  EXPECT_EQ(limit("m5.large", al2023()), 26);  // 27 - the root volume
+  EXPECT_EQ(limit("c5d.large", al2023()), 25);
+  EXPECT_EQ(limit("m7i-flex.large", al2023()), 31);
+  EXPECT_EQ(limit("m4.large", al2023()), 39);
+  EXPECT_EQ(limit("m5.large", {{"amiFamily", "Bottlerocket"}}), 25);  // one for the system
+  const boost::json::array devices{
+      {{"deviceName", "/dev/xvda"}}, {{"deviceName", "/dev/xvdb"}}, {{"deviceName", "/dev/xvdc"}}};
+  EXPECT_EQ(limit("m5.large", al2023({{"blockDeviceMappings", devices}})), 24);
+  auto unknown = test_types().front();
+  unknown.ebs_attachments.reset();
+  EXPECT_TRUE(volume_limits_of(unknown, read_spec(*node_class(al2023()))).empty());
 }
 
 TEST(Capacity, FollowsTheKubeletsPodSettings) {
