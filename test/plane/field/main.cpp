@@ -1,9 +1,10 @@
-// plane_field [--json FILE] [--side ours|peer] [SCENARIO...]: what comes of the same work here and
-// with Karpenter's own controller, each in turn on a control plane of its own: seconds, claims,
-// evictions, dollars, requests, CPU and memory. Prints figures; nothing passes or fails.
-// MILLWRIGHT_PLANE names the control plane's programs, MILLWRIGHT_PEER_CONTROLLER the peer's
-// folder.
+// plane_field [--json FILE] [--side ours|peer] [--minutes N] [SCENARIO...]: what comes of the same
+// work here and with Karpenter's own controller, each in turn on a control plane of its own:
+// seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures, and which of ours
+// miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control plane's programs,
+// MILLWRIGHT_PEER_CONTROLLER the peer's folder.
 
+#include "plane/field/comparison.hpp"
 #include "plane/field/run.hpp"
 
 #include <boost/json.hpp>
@@ -22,92 +23,147 @@ namespace json = boost::json;
 struct Arguments {
   std::string json_file;
   std::string only_side;
+  std::optional<double> minutes;
   std::vector<std::string> scenarios;
 };
 
-Arguments read_arguments(int argc, char** argv) {
+// nullopt: they make no sense.
+std::optional<Arguments> read_arguments(int argc, char** argv) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    const bool has_value = i + 1 < argc;
-    if (argument == "--json" && has_value) {
-      arguments.json_file = argv[++i];
-    } else if (argument == "--side" && has_value) {
-      arguments.only_side = argv[++i];
-    } else {
+    if (!argument.starts_with("--")) {
       arguments.scenarios.push_back(argument);
+      continue;
+    }
+    const std::string value = i + 1 < argc ? argv[++i] : "";
+    if (argument == "--json" && !value.empty()) {
+      arguments.json_file = value;
+    } else if (argument == "--side" && (value == "ours" || value == "peer")) {
+      arguments.only_side = value;
+    } else if (argument == "--minutes" && std::strtod(value.c_str(), nullptr) > 0) {
+      arguments.minutes = std::strtod(value.c_str(), nullptr);
+    } else {
+      return std::nullopt;
     }
   }
   return arguments;
 }
 
-void print_heading() {
-  std::printf("%-24s %-6s %7s %7s %7s %7s %6s %6s %6s %6s %8s %8s %8s %7s %7s %6s\n", "phase",
-              "side", "claim s", "bound s", "wait s", "p99 s", "made", "gone", "evict", "nodes",
-              "$/h", "$", "settle s", "calls", "cpu s", "MiB");
+// Those that were asked for, or all; none when one is not known.
+std::vector<field::Scenario> scenarios_of(const Arguments& arguments) {
+  const auto all = field::scenarios(arguments.minutes);
+  if (arguments.scenarios.empty()) {
+    return all;
+  }
+  std::vector<field::Scenario> wanted;
+  for (const auto& name : arguments.scenarios) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& scenario) { return scenario.name == name; });
+    if (found == all.end()) {
+      return {};
+    }
+    wanted.push_back(*found);
+  }
+  return wanted;
 }
 
-void print(const field::Row& row, const char* side) {
-  const auto& f = row.figures;
-  std::printf(
-      "%-24s %-6s %7.2f %7.1f %7.1f %7.1f %6d %6d %6d %6d %8.3f %8.4f %8.1f %7d %7.1f %6.0f%s\n",
-      row.phase.c_str(), side, f.first_claim.value_or(-1), f.all_bound.value_or(-1), f.max_pending,
-      f.p99_pending, f.claims_created, f.claims_deleted, f.evicted, f.nodes, f.price_per_hour,
-      f.dollars, f.settled, f.requests, f.cpu_seconds, f.peak_rss_mib,
-      f.unbound > 0 ? fmt::format("  {} pods have no node", f.unbound).c_str() : "");
+int usage() {
+  std::fputs(
+      "usage: plane_field [--json FILE] [--side ours|peer] [--minutes N] [SCENARIO...]\n"
+      "--minutes shortens jobs and random-walk. Scenarios:\n",
+      stderr);
+  for (const auto& scenario : field::scenarios()) {
+    std::fputs(fmt::format("  {:<16} {}\n", scenario.name, scenario.about).c_str(), stderr);
+  }
+  return 2;
+}
+
+int width_of(const field::FigureKind& kind) {
+  return std::max(static_cast<int>(kind.heading.size()), kind.digits + 4) + 1;
+}
+
+void print_heading() {
+  std::string line = fmt::format("{:<24} {:<4}", "phase", "side");
+  for (const auto& kind : field::kFigures) {
+    line += fmt::format("{:>{}}", kind.heading, width_of(kind));
+  }
+  std::puts(line.c_str());
+}
+
+void print_row(const std::string& phase, const std::string& side, const field::Figures& figures) {
+  std::string line = fmt::format("{:<24} {:<4}", phase, side);
+  for (const auto& kind : field::kFigures) {
+    const auto& value = figures.*kind.value;
+    const auto text = value ? fmt::format("{:.{}f}", *value, kind.digits) : std::string("-");
+    line += fmt::format("{:>{}}", text, width_of(kind));
+  }
+  std::puts(line.c_str());
+  std::string last;
+  for (const auto& [key, reason] : figures.reasons) {
+    if (reason != last) {
+      std::puts(fmt::format("  {}: {}", key, reason).c_str());
+    }
+    last = reason;
+  }
   std::fflush(stdout);
+}
+
+void write_json(const std::string& file, const std::vector<field::Pair>& pairs) {
+  json::array list;
+  for (const auto& pair : pairs) {
+    list.push_back(field::to_json(pair));
+  }
+  std::ofstream(file) << json::serialize(json::object{{"scenarios", list}}) << '\n';
+}
+
+void print_comparison(const std::vector<field::Pair>& pairs) {
+  std::size_t missed = 0;
+  for (const auto& pair : pairs) {
+    std::puts(("\n" + field::comparison_text(pair)).c_str());
+    missed += field::missed_targets(pair).size();
+  }
+  std::puts(fmt::format("{} targets missed", missed).c_str());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Arguments arguments = read_arguments(argc, argv);
+  const auto arguments = read_arguments(argc, argv);
+  const auto scenarios = arguments ? scenarios_of(*arguments) : std::vector<field::Scenario>();
+  if (scenarios.empty()) {
+    return usage();
+  }
   const char* folder = std::getenv("MILLWRIGHT_PEER_CONTROLLER");
-  std::map<std::string, json::object> by_phase;
-  std::vector<std::string> order;
+  std::vector<field::Pair> pairs;
   print_heading();
-  for (const auto& scenario : field::scenarios()) {
-    const auto& wanted = arguments.scenarios;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), scenario.name) == wanted.end()) {
-      continue;
+  for (const auto& scenario : scenarios) {
+    const std::size_t first = pairs.size();
+    for (const auto& phase : scenario.phases) {
+      if (phase.measured) {
+        pairs.push_back({.phase = phase});
+      }
     }
     for (const std::string side : {"peer", "ours"}) {
-      if (!arguments.only_side.empty() && arguments.only_side != side) {
+      if (!arguments->only_side.empty() && arguments->only_side != side) {
         continue;
       }
+      std::size_t next = first;
       auto playing =
           side == "ours" ? field::make_ours() : field::make_peer(folder == nullptr ? "" : folder);
-      const auto rows = field::play(scenario, std::move(playing));
-      if (!rows) {
-        std::fprintf(stderr, "plane_field: %s, %s: %s\n", scenario.name.c_str(), side.c_str(),
-                     rows.error().message.c_str());
-        return 1;
-      }
-      for (const auto& row : *rows) {
-        print(row, side.c_str());
-        auto& entry = by_phase[row.phase];
-        if (entry.empty()) {
-          order.push_back(row.phase);
-          entry["name"] = row.phase;
-        }
-        entry[side] = field::to_json(row.figures);
-      }
+      field::play(scenario, std::move(playing),
+                  [&](const field::Phase& phase, field::Figures figures) {
+                    print_row(phase.name, side, figures);
+                    auto& pair = pairs[next++];
+                    (side == "ours" ? pair.ours : pair.peer) = std::move(figures);
+                  });
+    }
+    std::for_each(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
+                  field::add_dollars_until_both);
+    if (!arguments->json_file.empty()) {
+      write_json(arguments->json_file, pairs);  // now: a later scenario may be interrupted
     }
   }
-  if (order.empty()) {
-    std::fprintf(stderr, "plane_field: no such scenario; there are:\n");
-    for (const auto& scenario : field::scenarios()) {
-      std::fprintf(stderr, "  %-18s %s\n", scenario.name.c_str(), scenario.about.c_str());
-    }
-    return 2;
-  }
-  if (!arguments.json_file.empty()) {
-    json::array list;
-    for (const auto& name : order) {
-      list.push_back(by_phase.at(name));
-    }
-    std::ofstream(arguments.json_file)
-        << json::serialize(json::object{{"scenarios", list}}) << '\n';
-  }
+  print_comparison(pairs);
   return 0;
 }

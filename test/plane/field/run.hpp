@@ -2,24 +2,24 @@
 #pragma once
 
 #include "plane/field/figures.hpp"
-#include "plane/field/scenario.hpp"
+#include "plane/field/scenarios.hpp"
 #include "plane/field/side.hpp"
 
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace millwright::field {
 
-struct Row {
-  std::string phase;
-  Figures figures;
-};
-
 // How long nothing must move until a phase is over: longer than Karpenter's consolidation takes to
 // come to a decision (10 s between polls, 15 s until it is validated).
 inline constexpr auto kQuiet = std::chrono::seconds(60);
+// How long after its last step a phase may take to come to rest.
+inline constexpr auto kRestLimit = std::chrono::minutes(10);
 
-base::Result<std::vector<Row>> play(const Scenario& scenario, std::unique_ptr<Side> side);
+// Called with each measured phase, also with one that could not be played: its figures are null,
+// with the reason.
+using Tell = std::function<void(const Phase& phase, Figures figures)>;
+void play(const Scenario& scenario, std::unique_ptr<Side> side, const Tell& tell);
 
 }  // namespace millwright::field

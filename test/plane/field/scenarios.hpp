@@ -2,6 +2,7 @@
 // when the one before has come to rest; each measured phase gives a row of figures.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,22 @@ struct Step {
 };
 
 struct Phase {
-  std::string name;  // of the row; empty: what has to be there first, not measured
+  std::string name;  // of the row
   std::vector<Step> steps;
+  bool measured = true;  // false: what has to be there first
+  // Its first pods find no node: the target for the first NodeClaim holds.
+  bool begins_without_room = true;
 };
 
 struct Scenario {
   std::string name;
   std::string about;
   int manager_qps = 2'000;  // of kube-controller-manager
+  std::string pools;        // NodeClass and NodePool, there before the first phase
   std::vector<Phase> phases;
 };
 
-const std::vector<Scenario>& scenarios();
+// `minutes`: how long those last that go on for a while (jobs: 5, random-walk: 10), for a trial.
+std::vector<Scenario> scenarios(std::optional<double> minutes = std::nullopt);
 
 }  // namespace millwright::field
