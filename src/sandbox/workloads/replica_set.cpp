@@ -2,12 +2,14 @@
 // kube-controller-manager: unbound, pending, not ready, cheaper to delete, on crowded nodes, young.
 #include "sandbox/workloads/events.hpp"
 #include "sandbox/workloads/pods.hpp"
+#include "sandbox/workloads/turns.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <tuple>
 
 namespace millwright::sandbox {
@@ -38,7 +40,12 @@ auto deletion_rank(const PodEntry& entry, const std::map<std::string, std::int64
 
 class ReplicaSetController final : public Controller {
  public:
-  using Controller::Controller;
+  ReplicaSetController(ClusterContext& context, double pods_per_second) : Controller(context) {
+    if (pods_per_second > 0) {
+      turns_.emplace(context.loop, pods_per_second,
+                     [this](const model::ObjectKey& key) { return create_in_turn(key); });
+    }
+  }
 
   void observe(const ResourceInfo& info, const Event& event) override {
     if (info.resource.kind == "ReplicaSet") {
@@ -50,34 +57,64 @@ class ReplicaSetController final : public Controller {
 
  protected:
   void reconcile(const model::ObjectKey& key) override {
-    const auto set = context_.store().find(info_of(model::kReplicaSetResource), key);
-    if (set == nullptr || find(*set, "metadata.deletionTimestamp") != nullptr) {
+    const auto set = find_set(key);
+    if (set == nullptr) {
       return;
     }
-    const auto uid = text(*set, "metadata.uid");
-    std::vector<const PodEntry*> active;
-    for (const auto* entry : context_.index.pods_of(uid)) {
-      if (is_pod_active(*entry->pod)) {
-        active.push_back(entry);
-      }
-    }
+    auto active = active_pods(*set);
     const auto wanted = integer(*set, "spec.replicas");
     const auto have = static_cast<std::int64_t>(active.size());
-    for (auto missing = wanted - have; missing > 0; --missing) {
-      const auto pod = add(context_, model::kPodResource, pod_from_template(*set));
-      if (pod == nullptr) {
-        break;
-      }
-      context_.events.write(*set, "replicaset-controller", "Normal", "SuccessfulCreate",
-                            fmt::format("Created pod: {}", text(*pod, "metadata.name")));
-    }
     if (have > wanted) {
       scale_down(*set, std::move(active), have - wanted);
+    } else if (have < wanted && turns_) {
+      turns_->ask(key);
+    } else if (have < wanted) {
+      create_pods(*set, wanted - have);
     }
     write_status(key, *set);
   }
 
  private:
+  // nullptr when it is gone or going.
+  Object find_set(const model::ObjectKey& key) const {
+    const auto set = context_.store().find(info_of(model::kReplicaSetResource), key);
+    return set == nullptr || find(*set, "metadata.deletionTimestamp") != nullptr ? nullptr : set;
+  }
+
+  std::vector<const PodEntry*> active_pods(const Json& set) const {
+    auto pods = context_.index.pods_of(text(set, "metadata.uid"));
+    std::erase_if(pods, [](const PodEntry* entry) { return !is_pod_active(*entry->pod); });
+    return pods;
+  }
+
+  // False when it was refused.
+  bool create_pod(const Json& set) {
+    const auto pod = add(context_, model::kPodResource, pod_from_template(set));
+    if (pod == nullptr) {
+      return false;
+    }
+    context_.events.write(set, "replicaset-controller", "Normal", "SuccessfulCreate",
+                          fmt::format("Created pod: {}", text(*pod, "metadata.name")));
+    return true;
+  }
+
+  void create_pods(const Json& set, std::int64_t missing) {
+    while (missing > 0 && create_pod(set)) {
+      --missing;
+    }
+  }
+
+  // One pod, if the set still lacks any; whether it lacks more.
+  bool create_in_turn(const model::ObjectKey& key) {
+    const auto set = find_set(key);
+    if (set == nullptr) {
+      return false;
+    }
+    const auto have = static_cast<std::int64_t>(active_pods(*set).size());
+    const auto missing = integer(*set, "spec.replicas") - have;
+    return missing > 0 && create_pod(*set) && missing > 1;
+  }
+
   void scale_down(const Json& set, std::vector<const PodEntry*> active, std::int64_t surplus) {
     std::map<std::string, std::int64_t> on_node;
     for (const auto* entry : active) {
@@ -113,12 +150,15 @@ class ReplicaSetController final : public Controller {
       enqueue_after(key, min_ready);
     }
   }
+
+  std::optional<Turns> turns_;  // absent: no limit
 };
 
 }  // namespace
 
-std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context) {
-  return std::make_unique<ReplicaSetController>(context);
+std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context,
+                                                        double pods_per_second) {
+  return std::make_unique<ReplicaSetController>(context, pods_per_second);
 }
 
 }  // namespace millwright::sandbox

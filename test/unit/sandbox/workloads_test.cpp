@@ -34,6 +34,45 @@ TEST_F(Workloads, ADeploymentRunsItsReplicasAndReportsThem) {
   EXPECT_EQ(status(model::kDeploymentResource, "web", "replicas"), "0");
 }
 
+TEST_F(Workloads, ReplicaSetsTakeTurnsWhenPodsAreCreatedAtARate) {
+  options.replica_pods_per_second = 10;
+  launch("n1", "64");
+  make_deployment("web", 20);
+  make_deployment("api", 20);
+  const auto made_for = [this](const std::string& name) {
+    std::size_t count = 0;
+    for (const auto& [pod, state] : pods()) {
+      count += pod.starts_with(name) ? 1 : 0;
+    }
+    return count;
+  };
+  loop.run_for(seconds(2));
+  EXPECT_NEAR(static_cast<double>(made_for("web")), 10, 1);
+  EXPECT_NEAR(static_cast<double>(made_for("api")), 10, 1);
+  loop.run_for(seconds(10));
+  EXPECT_EQ(made_for("web"), 20U);
+  EXPECT_EQ(made_for("api"), 20U);
+}
+
+TEST_F(Workloads, AnEvictedPodComesBackAtTheRate) {
+  options.replica_pods_per_second = 2;
+  launch("n1", "64");
+  make_deployment("web", 6);
+  loop.run_for(seconds(10));
+  const auto before = pods();
+  for (const auto& [name, state] : before) {
+    ASSERT_TRUE(api().remove(model::kPodResource, {"default", name}).has_value());
+  }
+  loop.run_for(seconds(1));
+  EXPECT_EQ(count("Ending"), 6U);
+  EXPECT_EQ(pods().size(), 8U);
+  loop.run_for(seconds(20));
+  EXPECT_EQ(pods().size(), 6U);
+  for (const auto& [name, state] : pods()) {
+    EXPECT_FALSE(before.contains(name)) << name;
+  }
+}
+
 TEST_F(Workloads, AScaleDownTakesPendingPodsFirst) {
   launch("n1", "2");
   make_deployment("web", 4);
