@@ -56,6 +56,8 @@ class BufferRoom {
   // Pods that have a place, and the names of the nodes or claims where they are.
   std::vector<scheduling::PodPtr> placed_pods() const;
   std::set<std::string, std::less<>> nodes(const scheduling::Snapshot& snapshot) const;
+  // Whether some have it on the claim, which has no node yet.
+  bool is_on(std::string_view claim) const;
 
   enum class Fit : std::uint8_t { Unknown, Existing, New };
   // Whether all of the buffer's room is on nodes that are up.
