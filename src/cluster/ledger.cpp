@@ -2,6 +2,7 @@
 
 #include "cluster/attempts.hpp"
 #include "cluster/book.hpp"
+#include "cluster/freshness.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -72,6 +73,10 @@ std::int32_t LedgerView::reserved(const scheduling::GroupId& group) const {
 
 bool Pass::may_land_on(std::uint64_t node_hash) const {
   return everywhere || std::binary_search(node_hashes.begin(), node_hashes.end(), node_hash);
+}
+
+bool Pass::is_before(const model::Pod& pod) const {
+  return is_lower_version(pod_version, pod.meta.resource_version);
 }
 
 Ledger::Ledger() : book_(std::make_unique<Book>()), attempts_(std::make_unique<Attempts>()) {}

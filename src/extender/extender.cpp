@@ -222,7 +222,8 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
                                                             : cluster::Ledger::kPassLifetime),
                              .requests = pod.requests,
                              .beyond_reserved = judge.is_beyond_reserved(),
-                             .node_hashes = std::move(passing_hashes)});
+                             .node_hashes = std::move(passing_hashes),
+                             .pod_version = pod.version});
   outcome = snapshot.synced ? outcome : "unsynced";
   if (!refused.empty()) {
     count_refusals(refused);

@@ -52,6 +52,7 @@ struct PodFacts {
   bool is_daemon = false;
   scheduling::GroupId group;
   bool has_claims = false;  // its binding may wait for volumes
+  std::string version;      // resourceVersion, as kube-scheduler knows the pod
 };
 
 // A pod that `filter` refused on every node that it was asked about.

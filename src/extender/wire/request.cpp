@@ -161,14 +161,18 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
   if (key.name.empty() || uid.empty()) {
     return base::fail(ErrorKind::Invalid, "Pod has no metadata.name or no metadata.uid");
   }
+  PodFacts facts;
   if (const model::Pod* const known = find_pending(snapshot, key, uid)) {
-    return facts_of(*known);
+    facts = facts_of(*known);
+  } else {
+    auto decoded = model::decode<model::Pod>(pod);
+    if (!decoded) {
+      return base::with_context("Pod", decoded.error());
+    }
+    facts = facts_of(*decoded);
   }
-  auto decoded = model::decode<model::Pod>(pod);
-  if (!decoded) {
-    return base::with_context("Pod", decoded.error());
-  }
-  return facts_of(*decoded);
+  facts.version = model::text_at(pod, "metadata.resourceVersion");
+  return facts;
 }
 
 base::Result<PodFacts> read_pod(std::string_view pod, const scheduling::Snapshot& snapshot) {
