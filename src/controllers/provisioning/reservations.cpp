@@ -13,6 +13,8 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kLook = std::chrono::seconds(1);
+// A look costs more the more pods are refused; events that come close together share one.
+constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
 // How long a drain may take until what is reserved for its pods is given to others.
 constexpr auto kLongestDrain = std::chrono::minutes(30);
 // A kubelet that starts again is Ready sooner.
@@ -291,6 +293,7 @@ base::Task<void> Reservations::run(std::stop_token stop) {
     void_what_lacks_room(*services_.state.snapshot());
     count_placed_elsewhere();
     co_await wake_refused();
+    co_await base::sleep(services_.loop, kBetweenLooks, stop);
   }
 }
 

@@ -211,7 +211,7 @@ TEST_F(WaitingForRoom, NodesThatDoNotComeUpAreReplacedEverMoreSeldom) {
   EXPECT_THAT(claims(), testing::SizeIs(testing::AllOf(testing::Ge(4U), testing::Le(6U))));
   change(model::kNodeResource, nodes().back()->meta.name,
          [](json::value& object) { object.at("spec").as_object().erase("taints"); });
-  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_TRUE(wait_running("web", 1, minutes(20)));
 }
 
 }  // namespace
