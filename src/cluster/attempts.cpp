@@ -1,5 +1,7 @@
 #include "cluster/attempts.hpp"
 
+#include "cluster/freshness.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -7,6 +9,10 @@ namespace millwright::cluster {
 
 bool Pass::may_land_on(std::uint64_t node_hash) const {
   return everywhere || std::binary_search(node_hashes.begin(), node_hashes.end(), node_hash);
+}
+
+bool Pass::is_before(const model::Pod& pod) const {
+  return is_lower_version(pod_version, pod.meta.resource_version);
 }
 
 void Crowd::add(const Pass& pass, const std::vector<std::uint32_t>& nodes) {

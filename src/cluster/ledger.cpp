@@ -2,6 +2,7 @@
 
 #include "cluster/attempts.hpp"
 #include "cluster/book.hpp"
+#include "cluster/freshness.hpp"
 
 #include <algorithm>
 #include <functional>

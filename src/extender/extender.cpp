@@ -264,7 +264,8 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
                              .until = now + lifetime,
                              .requests = pod.requests,
                              .beyond_reserved = verdicts.beyond_reserved,
-                             .node_hashes = std::move(verdicts.passing_hashes)});
+                             .node_hashes = std::move(verdicts.passing_hashes),
+                             .pod_version = pod.version});
   outcome = verdicts.synced ? outcome : "unsynced";
   if (!verdicts.refused.empty()) {
     count_refusals(verdicts.refused);

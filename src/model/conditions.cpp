@@ -17,6 +17,12 @@ bool is_in(std::span<const std::string_view> types, std::string_view type) {
 
 }  // namespace
 
+bool is_launch_failing(const std::vector<Condition>& conditions) {
+  const Condition* const launched = find_condition(conditions, kLaunched);
+  return launched != nullptr && launched->status == ConditionStatus::Unknown &&
+         launched->reason == kLaunchFailed;
+}
+
 std::string_view status_text(ConditionStatus status) {
   switch (status) {
     case ConditionStatus::True:

@@ -26,7 +26,10 @@ struct Pass {
   bool everywhere = false;                 // not known yet, or no longer, on which nodes
   bool beyond_reserved = false;            // its group needed more than was reserved for it then
   std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
+  std::string pod_version;                 // the resourceVersion of the pod that was asked about
   bool may_land_on(std::uint64_t node_hash) const;
+  // The pod has changed since it was asked about; false also when that is not known.
+  bool is_before(const model::Pod& pod) const;
 };
 using PassPtr = std::shared_ptr<const Pass>;
 

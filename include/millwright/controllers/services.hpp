@@ -15,7 +15,9 @@
 #include "millwright/kube/events.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace millwright::telemetry {
@@ -83,6 +85,9 @@ struct Services {
   // Names of new NodeClaims. They are known before the API server is asked, so that what is
   // reserved on one counts from then on, and a claim whose reply was lost is recognised.
   std::shared_ptr<base::Random> claim_names = std::make_shared<base::Random>(0);
+  // Those that the API server is being asked to create now.
+  std::shared_ptr<std::set<std::string, std::less<>>> claims_in_creation =
+      std::make_shared<std::set<std::string, std::less<>>>();
 
   // The same services with another logger: one that says which controller speaks.
   Services logging_to(base::Logger logger) const;

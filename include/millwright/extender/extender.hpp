@@ -61,6 +61,7 @@ struct PodFacts {
     std::string object;
   };
   Annotation provision_first;
+  std::string version;  // resourceVersion, as kube-scheduler knows the pod
 };
 
 // A pod that `filter` refused on every node that it was asked about.

@@ -12,6 +12,12 @@
 
 namespace millwright::model {
 
+// The reason of a NodeClaim's condition Launched while the cloud refuses its launch.
+inline constexpr std::string_view kLaunchFailed = "LaunchFailed";
+// The cloud refused the NodeClaim's launch, and not for want of capacity. It is tried again; nobody
+// knows whether the node will come.
+bool is_launch_failing(const std::vector<Condition>& conditions);
+
 // "True", "False" or "Unknown".
 std::string_view status_text(ConditionStatus status);
 

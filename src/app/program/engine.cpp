@@ -96,9 +96,8 @@ struct Engine::Impl {
   // Any thread.
   void pod_refused(extender::RefusedPod refused) {
     on_loop([this, refused = std::move(refused)] {
-      const auto& pod = refused.pod;
-      controller_set.reservations.refused(pod.uid, pod.key, pod.group, refused.not_offered);
-      controller_set.provisioner.refused(pod.uid);
+      controller_set.reservations.refused(refused);
+      controller_set.provisioner.refused(refused.pod.uid);
     });
   }
 

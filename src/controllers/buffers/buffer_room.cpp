@@ -215,6 +215,11 @@ bool BufferRoom::all_up(const scheduling::Snapshot& snapshot) const {
   });
 }
 
+bool BufferRoom::is_on(std::string_view claim) const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [claim](const auto& item) { return item.second.target == claim; });
+}
+
 BufferRoom::Fit BufferRoom::fit(const model::ObjectKey& buffer,
                                 const scheduling::Snapshot& snapshot) const {
   const auto found = buffers_.find(buffer);

@@ -226,7 +226,8 @@ base::Task<bool> Disruption::mark_candidates(disruption::Command command) {
 }
 
 // The pods that move to nodes which exist find their room there, and nothing is bought for them.
-// Should the nodes stay after all, their pods need none of it, and State frees it.
+// Should the nodes stay after all, their pods need none of it, and State frees it. A node that has
+// gone since the decision keeps no room: its pods are planned for anew.
 void Disruption::reserve_destinations(const disruption::Command& command) {
   std::map<std::string_view, std::string_view> targets;
   for (const auto& placement : command.placements) {
@@ -234,11 +235,18 @@ void Disruption::reserve_destinations(const disruption::Command& command) {
       targets.emplace(placement.pod_uid, *name);
     }
   }
+  const auto snapshot = services_.state.snapshot();
   std::map<std::string, std::vector<scheduling::PodPtr>> pods_by_target;
   for (const auto& record : records_of(services_, command.claims)) {
     for (const auto& pod : record->pods) {
-      if (const auto target = targets.find(pod->meta.uid); target != targets.end()) {
-        pods_by_target[std::string(target->second)].push_back(pod);
+      const auto target = targets.find(pod->meta.uid);
+      if (target == targets.end()) {
+        continue;
+      }
+      const auto node = find_node(*snapshot, target->second);
+      const auto there = node ? node : services_.state.find_claim(target->second);
+      if (there && !there->marked_for_deletion) {
+        pods_by_target[there->name()].push_back(pod);
       }
     }
   }

@@ -90,13 +90,12 @@ ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance ins
 
 // It was bought for pods, and all of them have found room elsewhere or are gone.
 bool nobody_needs(Services& services, const model::NodeClaim& claim) {
-  const auto snapshot = services.state.snapshot();
-  if (claim.meta.annotation(model::kReservationsAnnotation).empty() || !snapshot->synced) {
+  if (claim.meta.annotation(model::kReservationsAnnotation).empty() ||
+      !services.state.snapshot()->synced ||
+      services.ledger.view()->by_target.contains(claim.meta.name)) {
     return false;
   }
-  const bool buffered =
-      services.buffers != nullptr && services.buffers->nodes(*snapshot).contains(claim.meta.name);
-  return !buffered && !services.ledger.view()->by_target.contains(claim.meta.name);
+  return services.buffers == nullptr || !services.buffers->is_on(claim.meta.name);
 }
 
 // The finalizer must exist before the cloud is called, or a deletion could leave an instance
@@ -150,7 +149,7 @@ ClaimReply launch(Services& services, LaunchFailures* failures, ClaimPtr claim) 
   }
   const std::string message = shortened(error.message);
   const auto edit = [&message](model::ConditionSet& set) {
-    set.set_unknown(model::kLaunched, "LaunchFailed", message);
+    set.set_unknown(model::kLaunched, model::kLaunchFailed, message);
   };
   auto noted = co_await edit_conditions(services, protected_claim, edit);
   co_return base::with_context("launching NodeClaim " + protected_claim->meta.name,

@@ -9,6 +9,22 @@
 #include <algorithm>
 
 namespace millwright::controllers {
+namespace {
+
+// Tried again, with backoff, until the claim has had its time: then its pods are planned anew.
+base::Task<base::Result<Requeue>> retry_launch(Services& services, ClaimPtr claim,
+                                               base::Error error) {
+  const auto record = services.state.find_claim(claim->meta.name);
+  if (record && record->claim->meta.uid == claim->meta.uid && !record->claim->meta.is_deleting()) {
+    MW_CO_TRY(left, co_await check_liveness(services, record->claim));
+    if (!left) {
+      co_return Requeue{};
+    }
+  }
+  co_return tl::unexpected(std::move(error));
+}
+
+}  // namespace
 
 Lifecycle::Lifecycle(Services& services)
     : services_(services),
@@ -33,11 +49,17 @@ base::Task<base::Result<Requeue>> Lifecycle::reconcile(std::string name, base::L
   if (record->claim->meta.is_deleting()) {
     co_return co_await finalize_claim(services, record);
   }
-  MW_CO_TRY(launched, co_await launch(services, failures_.get(), record->claim));
-  if (!launched || stop.stop_requested()) {
-    co_return Requeue{};  // the claim was given up, or it is another leader's now
+  auto launched = co_await launch(services, failures_.get(), record->claim);
+  if (stop.stop_requested()) {
+    co_return Requeue{};  // it is another leader's now
   }
-  MW_CO_TRY(registered, co_await register_node(services, launched));
+  if (!launched) {
+    co_return co_await retry_launch(services, record->claim, std::move(launched).error());
+  }
+  if (!*launched) {
+    co_return Requeue{};  // the claim was given up
+  }
+  MW_CO_TRY(registered, co_await register_node(services, *launched));
   MW_CO_TRY(initialized, co_await initialize_node(services, registered));
   co_return co_await check_liveness(services, initialized);
 }

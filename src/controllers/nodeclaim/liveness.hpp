@@ -7,6 +7,7 @@
 
 namespace millwright::controllers {
 
+// When to look again; nullopt: the claim has registered, or was given up.
 base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr claim);
 
 }  // namespace millwright::controllers

@@ -7,6 +7,9 @@
 
 #include <boost/json.hpp>
 
+#include <set>
+#include <utility>
+
 namespace millwright::controllers {
 namespace {
 
@@ -43,6 +46,58 @@ void annotate_overlays(const Services& services, scheduling::PlannedClaim& plann
   }
 }
 
+using CreatedClaim = std::shared_ptr<const model::NodeClaim>;
+
+class InCreation {
+ public:
+  InCreation(const Services& services, std::string name)
+      : names_(services.claims_in_creation), name_(std::move(name)) {
+    names_->insert(name_);
+  }
+  ~InCreation() { names_->erase(name_); }
+  InCreation(const InCreation&) = delete;
+  InCreation& operator=(const InCreation&) = delete;
+
+ private:
+  std::shared_ptr<std::set<std::string, std::less<>>> names_;
+  std::string name_;
+};
+
+// Another of the name was made at another time, and reservations say until when they are kept.
+bool is_that_claim(const model::NodeClaim& found, const model::NodeClaim& wanted) {
+  const auto& reservations = wanted.meta.annotation(model::kReservationsAnnotation);
+  return !reservations.empty() &&
+         found.meta.annotation(model::kReservationsAnnotation) == reservations;
+}
+
+// The reply was lost and not the claim, if it is there.
+base::Task<base::Result<CreatedClaim>> find_created(Services& services, model::NodeClaim wanted,
+                                                    base::Error error) {
+  if (const auto record = services.state.find_claim(wanted.meta.name);
+      record && is_that_claim(*record->claim, wanted)) {
+    co_return record->claim;
+  }
+  if (error.kind == base::ErrorKind::Invalid || error.kind == base::ErrorKind::Denied) {
+    co_return tl::unexpected(std::move(error));
+  }
+  auto object = co_await services.client.get(model::kNodeClaimResource, model::key_of(wanted.meta));
+  auto found = object ? model::decode<model::NodeClaim>(*object)
+                      : base::Result<model::NodeClaim>(tl::unexpected(object.error()));
+  if (!found || !is_that_claim(*found, wanted)) {
+    co_return tl::unexpected(std::move(error));
+  }
+  co_return std::make_shared<const model::NodeClaim>(*std::move(found));
+}
+
+base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::NodeClaim wanted) {
+  auto reply = co_await services.client.create(model::kNodeClaimResource, model::encode(wanted));
+  if (!reply) {
+    co_return co_await find_created(services, std::move(wanted), std::move(reply).error());
+  }
+  MW_CO_TRY(decoded, model::decode<model::NodeClaim>(*reply));
+  co_return std::make_shared<const model::NodeClaim>(std::move(decoded));
+}
+
 }  // namespace
 
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(Services& services,
@@ -56,18 +111,16 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(S
   annotate_overlays(services, planned);
   auto wanted_object = claim_object(planned, *wanted.pool, reservations);
   wanted_object.meta.name = name;
-  boost::json::value object = model::encode(wanted_object);
   // Before the API server is asked, so that kube-scheduler binds none of the pods elsewhere while
   // the claim is being written. Pods that it was let through for earlier are not among them.
+  const InCreation in_creation(services, name);
   services.ledger.reserve_all(reservations);
-  auto reply = co_await services.client.create(model::kNodeClaimResource, std::move(object));
-  if (!reply) {
+  auto written = co_await write_claim(services, std::move(wanted_object));
+  if (!written) {
     // Should the claim exist after all, its annotation restores the reservations.
     services.ledger.forget_target(name);
   }
-  MW_CO_TRY(created, std::move(reply));
-  MW_CO_TRY(decoded, model::decode<model::NodeClaim>(created));
-  auto claim = std::make_shared<const model::NodeClaim>(std::move(decoded));
+  MW_CO_TRY(claim, std::move(written));
   services.state.assume(claim);
   const bool relaxed = claim->meta.annotation(model::kMinValuesRelaxedAnnotation) == "true";
   services.metrics.count("karpenter_nodeclaims_created_total", "NodeClaims created, by reason.",

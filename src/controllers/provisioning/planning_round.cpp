@@ -2,6 +2,7 @@
 
 #include "controllers/provisioning/free_room.hpp"
 #include "controllers/provisioning/open_demand.hpp"
+#include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 #include "millwright/scheduling/attachments.hpp"
@@ -34,6 +35,11 @@ scheduling::PodPtr expected_pod(const scheduling::GroupDemand& demand, std::int3
   return pod;
 }
 
+std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> a,
+                                       std::optional<base::TimePoint> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
 // Fills a round, part by part.
 class RoundMaker {
  public:
@@ -47,10 +53,13 @@ class RoundMaker {
 
   void add_nodes() {
     std::set<std::string_view> targets;
+    const base::TimePoint now = services_.loop.now();
+    const StuckNodes stuck(snapshot_, now, services_.options.registration_timeout);
     for (const auto& record : snapshot_.nodes) {
       problem_.counted_nodes.push_back(record);
-      if (is_usable(*record)) {
+      if (is_usable(*record) && !stuck.is_given_up(*record)) {
         problem_.nodes.push_back(record);
+        round_.give_up_at = earlier(round_.give_up_at, stuck.given_up_at(*record));
       }
       if (!record->marked_for_deletion) {
         targets.insert(record->name());
@@ -159,6 +168,40 @@ bool is_same_pod(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
          (a->meta.uid == b->meta.uid && a->meta.labels == b->meta.labels && a->spec == b->spec);
 }
 
+// Volumes and such aside, which are compared by themselves.
+bool is_same_bound_pod(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
+  return is_same_pod(a, b) && a->meta.is_deleting() == b->meta.is_deleting();
+}
+
+bool is_same_node(const std::shared_ptr<const model::Node>& a,
+                  const std::shared_ptr<const model::Node>& b) {
+  return a == b || (a != nullptr && b != nullptr && a->meta.uid == b->meta.uid &&
+                    a->meta.labels == b->meta.labels && a->taints == b->taints &&
+                    a->unschedulable == b->unschedulable && a->capacity == b->capacity &&
+                    a->allocatable == b->allocatable && a->provider_id == b->provider_id);
+}
+
+bool is_same_claim(const std::shared_ptr<const model::NodeClaim>& a,
+                   const std::shared_ptr<const model::NodeClaim>& b) {
+  return a == b || (a != nullptr && b != nullptr && a->meta.uid == b->meta.uid &&
+                    a->meta.labels == b->meta.labels && a->taints == b->taints &&
+                    a->startup_taints == b->startup_taints && a->requirements == b->requirements &&
+                    a->requests == b->requests && a->capacity == b->capacity &&
+                    a->allocatable == b->allocatable && a->provider_id == b->provider_id &&
+                    model::is_true(a->conditions, model::kLaunched) ==
+                        model::is_true(b->conditions, model::kLaunched));
+}
+
+// As far as a plan reads them. A kubelet's heartbeats, for example, change no plan.
+bool is_same_record(const scheduling::NodeRecordPtr& a, const scheduling::NodeRecordPtr& b) {
+  return a == b ||
+         (is_same_node(a->node, b->node) && is_same_claim(a->claim, b->claim) &&
+          a->marked_for_deletion == b->marked_for_deletion && a->fenced == b->fenced &&
+          a->pod_requests == b->pod_requests && a->daemon_requests == b->daemon_requests &&
+          std::equal(a->pods.begin(), a->pods.end(), b->pods.begin(), b->pods.end(),
+                     is_same_bound_pod));
+}
+
 bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
   return a.pool == b.pool && a.types == b.types;
 }
@@ -171,7 +214,8 @@ bool is_same_problem(const PlanningRound& a, const PlanningRound& b) {
   const auto same = [](const auto& one, const auto& other, auto equal) {
     return std::equal(one.begin(), one.end(), other.begin(), other.end(), equal);
   };
-  return x.nodes == y.nodes && x.counted_nodes == y.counted_nodes && x.kept == y.kept &&
+  return same(x.nodes, y.nodes, is_same_record) &&
+         same(x.counted_nodes, y.counted_nodes, is_same_record) && x.kept == y.kept &&
          x.daemon_sets == y.daemon_sets && same(x.pools, y.pools, is_same_pool) &&
          same(x.pods, y.pods, is_same_pod) && a.signalled == b.signalled &&
          a.snapshot->volume_claims == b.snapshot->volume_claims &&

@@ -7,8 +7,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace millwright::controllers {
 
@@ -21,7 +23,10 @@ struct PlanningRound {
   std::set<std::string, std::less<>> expected;                  // uids of pods that are yet to come
   std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
   bool any_being_bound = false;  // a signalled pod was left out because of it
+  // When a node that is not initialised will be given up.
+  std::optional<base::TimePoint> give_up_at;
   scheduling::Plan plan;
+  std::vector<bool> full;  // of each planned claim: it has no room for more pods
 };
 
 // Whether a pending pod is known to have no room: only groups with such a pod cause a claim.

@@ -4,6 +4,7 @@
 #include "controllers/pools/pool_reports.hpp"
 #include "controllers/process/pace.hpp"
 #include "controllers/provisioning/draft_timer.hpp"
+#include "controllers/provisioning/drafts.hpp"
 #include "controllers/provisioning/open_demand.hpp"
 #include "controllers/provisioning/planning_round.hpp"
 #include "millwright/controllers/buffers/buffers.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr const char* kName = "provisioner";
 constexpr std::size_t kNamedPods = 5;
-constexpr auto kNomination = std::chrono::seconds(20);
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
@@ -96,16 +96,6 @@ std::function<bool(const model::Pod&)> Provisioner::signalled() const {
   };
 }
 
-void Provisioner::nominate(const model::Pod& pod, const std::string& target) {
-  if (nominations_->take(services_.loop.now())) {
-    services_.events.record({.object = kube::reference_to(model::kPodResource, pod.meta),
-                             .warning = false,
-                             .reason = "Nominated",
-                             .message = "Pod should schedule on: " + target,
-                             .dedupe_values = {}});
-  }
-}
-
 namespace {
 
 // The log says it once per reason; the event repeats while the pod waits.
@@ -128,24 +118,6 @@ void report_refusal(Services& services, const model::Pod& pod, const scheduling:
 
 }  // namespace
 
-// Room on a node that is still starting is kept as on a claim; a node that is up is only
-// protected from disruption for a while, since kube-scheduler may bind at once.
-void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
-                                    const scheduling::PodPtr& pod) {
-  const base::TimePoint now = services_.loop.now();
-  services_.state.nominate(record.name(), now + kNomination);
-  const std::string node = record.node ? "node/" + record.name() : "";
-  nominate(*pod, !record.managed()
-                     ? node
-                     : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
-  if (record.initialized() || !record.managed()) {
-    reservations_.has_room(pod->meta.uid);
-  } else {
-    services_.ledger.reserve_all(
-        reservations_for({pod}, record.name(), now + services_.options.registration_timeout));
-  }
-}
-
 // Claims are created one after another, which takes a while on a busy API server: pods may have
 // found room meanwhile, or be about to, or be gone.
 bool Provisioner::still_needed(const PlanningRound& round,
@@ -164,51 +136,6 @@ bool Provisioner::still_needed(const PlanningRound& round,
   });
 }
 
-namespace {
-
-// Not even the smallest of its pods could be added to the machine that sets its price. Room for a
-// buffer waits for nobody.
-bool is_full(const PlanningRound& round, const scheduling::PlannedClaim& planned) {
-  if (std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(),
-                  [&](const auto& uid) { return round.virtual_uids.contains(uid); })) {
-    return true;
-  }
-  const auto& pools = round.problem.pools;
-  const auto pool = std::find_if(pools.begin(), pools.end(), [&](const auto& each) {
-    return each.pool->meta.name == planned.node_pool;
-  });
-  if (pool == pools.end() || planned.instance_types.empty()) {
-    return false;
-  }
-  const auto type = std::find_if(pool->types->begin(), pool->types->end(), [&](const auto& each) {
-    return each.name == planned.instance_types.front();
-  });
-  if (type == pool->types->end()) {
-    return false;
-  }
-  model::ResourceList left = type->allocatable();
-  model::subtract_from(left, planned.requests);
-  std::set<model::ResourceList> tried;
-  return std::none_of(planned.pod_uids.begin(), planned.pod_uids.end(), [&](const auto& uid) {
-    auto requests = scheduling::effective_requests(*round.pods.at(uid));
-    return tried.insert(requests).second && model::fits(requests, left);
-  });
-}
-
-DraftTimer::Drafts drafts_of(const PlanningRound& round) {
-  DraftTimer::Drafts drafts;
-  for (const auto& planned : round.plan.claims) {
-    if (!is_full(round, planned)) {
-      for (const auto& uid : planned.pod_uids) {
-        ++drafts[scheduling::group_of(*round.pods.at(uid))];
-      }
-    }
-  }
-  return drafts;
-}
-
-}  // namespace
-
 // What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
 // noted as they are created.
 void Provisioner::place_buffers(const PlanningRound& round) {
@@ -226,20 +153,6 @@ void Provisioner::place_buffers(const PlanningRound& round) {
     services_.buffers->place(uid, std::string(target == targets.end() ? "" : target->second));
   }
   keep_buffer_room(services_);
-}
-
-void Provisioner::place_pods(const PlanningRound& round) {
-  std::map<std::string_view, const scheduling::NodeRecord*> records;
-  for (const auto& record : round.problem.nodes) {
-    records.emplace(record->name(), record.get());
-  }
-  for (const auto& placement : round.plan.placements) {
-    const auto* name = std::get_if<std::string>(&placement.target);
-    if (name != nullptr && round.signalled.contains(placement.pod_uid) &&
-        !round.expected.contains(placement.pod_uid)) {
-      place_on_existing(*records.at(*name), round.pods.at(placement.pod_uid));
-    }
-  }
 }
 
 void Provisioner::report_refusals(const PlanningRound& round) {
@@ -266,9 +179,9 @@ void Provisioner::report_refusals(const PlanningRound& round) {
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
                                         bool drafts_too) {
   bool complete = true;
-  for (const auto& planned : round->plan.claims) {
-    if (is_full(*round, planned) != drafts_too) {
-      const bool bought = co_await buy(round, planned);
+  for (std::size_t i = 0; i < round->plan.claims.size(); ++i) {
+    if (round->full[i] != drafts_too) {
+      const bool bought = co_await buy(round, round->plan.claims[i]);
       complete = complete && bought;
     }
   }
@@ -318,9 +231,6 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
 }
 
 base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
-  if (services_.buffers != nullptr) {
-    services_.buffers->planned();
-  }
   services_.log = services_.log.with({{"reconcileID", round_ids_.uuid()}});
   services_.log.info("found provisionable pod(s)", {{"Pods", names_of(*round)}});
   const base::TimePoint begun = services_.loop.now();
@@ -337,8 +247,8 @@ base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());
   log_plan(services_.log, *round);
-  place_pods(*round);
-  report_refusals(*round);
+  round->full = full_claims(*round);
+  place_pods(*round, true);
   place_buffers(*round);
 }
 
@@ -353,24 +263,42 @@ void Provisioner::forget_settled(const scheduling::Snapshot& snapshot) {
   std::erase_if(refused_pods_, [&](const auto& uid) { return !pending.contains(uid); });
 }
 
+// After what time to plan again though nothing changed.
+std::optional<base::Duration> Provisioner::next_look(const PlanningRound& round,
+                                                     bool complete) const {
+  std::optional<base::Duration> next;
+  if (!complete || round.any_being_bound) {
+    next = kProvisioningResync;
+  }
+  if (round.give_up_at && !round.problem.pods.empty()) {
+    const base::Duration left =
+        std::max(*round.give_up_at - services_.loop.now(), base::Duration::zero());
+    next = next ? std::min(*next, left) : left;
+  }
+  return next;
+}
+
 base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   auto round = make_planning_round(services_, signalled());
   forget_settled(*round->snapshot);
-  const auto again = [&round](bool complete) {
-    return complete && !round->any_being_bound ? std::nullopt
-                                               : std::optional<base::Duration>(kProvisioningResync);
-  };
   if (round->problem.pods.empty()) {
     last_.reset();
     set_refused_groups({});
     drafts_->update({}, services_.loop.now());
-    co_return again(true);
+    co_return next_look(*round, true);
+  }
+  if (services_.buffers != nullptr) {
+    services_.buffers->planned();
   }
   bool complete = true;
   if (last_ != nullptr && is_same_problem(*last_, *round)) {
     round->plan = last_->plan;
+    round->full = last_->full;
+    place_pods(*round, false);
+    report_refusals(*round);
   } else {
     co_await make_plan(round);
+    report_refusals(*round);
     complete = co_await carry_out(round, false);
   }
   last_ = complete ? round : nullptr;
@@ -378,14 +306,14 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   const auto due = drafts_->due();
   if (due && *due > services_.loop.now()) {
     const base::Duration left = *due - services_.loop.now();
-    co_return std::min(left, again(complete).value_or(left));
+    co_return std::min(left, next_look(*round, complete).value_or(left));
   }
   const bool drafts_complete = co_await carry_out(round, true);
   drafts_->update({}, services_.loop.now());
   if (!round->plan.claims.empty()) {
     last_.reset();
   }
-  co_return again(complete && drafts_complete);
+  co_return next_look(*round, complete && drafts_complete);
 }
 
 bool Provisioner::any_untried() const {

@@ -1,6 +1,8 @@
 #include "millwright/controllers/provisioning/reservations.hpp"
 
 #include "millwright/scheduling/attachments.hpp"
+#include "controllers/process/at_once.hpp"
+#include "controllers/provisioning/refused_pods.hpp"
 
 #include <boost/json.hpp>
 
@@ -13,8 +15,13 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kLook = std::chrono::seconds(1);
+// A look costs more the more pods are refused; events that come close together share one.
+constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
 // How long a drain may take until what is reserved for its pods is given to others.
 constexpr auto kLongestDrain = std::chrono::minutes(30);
+// A kubelet that starts again is Ready sooner.
+constexpr auto kUnreadyFor = std::chrono::seconds(10);
+constexpr std::size_t kWakesAtOnce = 16;
 
 }  // namespace
 
@@ -45,45 +52,50 @@ std::vector<scheduling::Reservation> reservations_for(const std::vector<scheduli
   return reservations;
 }
 
-Reservations::Reservations(Services& services) : services_(services), signal_(services.loop) {}
+Reservations::Reservations(Services& services)
+    : services_(services), signal_(services.loop), refused_(std::make_unique<RefusedPods>()) {}
+Reservations::~Reservations() = default;
 
-void Reservations::refused(std::string pod_uid, model::ObjectKey pod, scheduling::GroupId group,
-                           std::vector<std::string> not_offered) {
-  const auto [entry, added] = refused_.try_emplace(pod_uid);
-  Refused& refused = entry->second;
-  refused.pod = std::move(pod);
-  refused.woken_for_room = false;
-  if (added) {
-    signal_.notify();  // notes what is reserved now: it was refused because of that
+void Reservations::refused(extender::RefusedPod refused) {
+  const extender::PodFacts& pod = refused.pod;
+  const bool may_wake_others = refused_->add(
+      pod.uid,
+      {.key = pod.key, .group = pod.group, .requests = pod.requests, .priority = pod.priority},
+      services_.loop.now());
+  if (may_wake_others) {
+    signal_.notify();  // also notes what is reserved now: it was refused because of that
   }
-  if (not_offered.empty()) {
-    return;
+  if (!refused.not_offered.empty()) {
+    not_offered(refused);
   }
-  if (!std::exchange(refused.asked_again, true)) {
+}
+
+void Reservations::not_offered(const extender::RefusedPod& refused) {
+  const std::string& uid = refused.pod.uid;
+  if (asked_again_.insert(uid).second) {
     // kube-scheduler may not have seen yet that the node is up.
-    ask_again_.emplace_back(services_.loop.now() + kLook, std::move(pod_uid));
+    ask_again_.emplace_back(services_.loop.now() + kLook, uid);
     return;
   }
-  refused.asked_again = false;
+  asked_again_.erase(uid);
   std::int32_t freed = 0;
   const auto view = services_.ledger.view();
-  for (const auto& target : not_offered) {
-    if (const auto* reservation = view->find(group, target)) {
+  for (const auto& target : refused.not_offered) {
+    if (const auto* reservation = view->find(refused.pod.group, target)) {
       freed += reservation->count;
-      services_.ledger.lower(group, target, reservation->count);
+      services_.ledger.lower(refused.pod.group, target, reservation->count);
     }
   }
   if (freed > 0) {
-    to_wake_.push_back(std::move(pod_uid));
+    refused_->wake(uid);
     tell_void(freed, "kube-scheduler does not offer the node to the pods");
     signal_.notify();
   }
 }
 
 void Reservations::has_room(std::string_view pod_uid) {
-  const auto found = refused_.find(pod_uid);
-  if (found != refused_.end() && !std::exchange(found->second.woken_for_room, true)) {
-    to_wake_.emplace_back(pod_uid);
+  if (refused_->contains(pod_uid)) {
+    refused_->has_place(pod_uid);
     signal_.notify();
   }
 }
@@ -99,38 +111,104 @@ void Reservations::tell_void(std::int32_t pods, const char* why) {
   }
 }
 
-// Other pods took the room, DaemonSets' for example, or the node came out smaller than promised, or
-// is going.
+// A plan may be carried out on a node that has just gone. Nobody would end what is reserved there.
+void Reservations::end_what_is_gone(const scheduling::Snapshot& snapshot) {
+  if (!snapshot.synced) {
+    return;
+  }
+  std::vector<std::string> gone;
+  std::int32_t ended = 0;
+  for (const auto& [target, list] : services_.ledger.view()->by_target) {
+    if (find_node(snapshot, target) || services_.state.find_claim(target) ||
+        services_.claims_in_creation->contains(target)) {
+      continue;
+    }
+    gone.push_back(target);
+    for (const auto& reservation : list) {
+      ended += reservation.count;
+    }
+  }
+  for (const auto& target : gone) {
+    services_.ledger.forget_target(target);
+  }
+  if (ended > 0) {
+    tell_void(ended, "the node is gone");
+  }
+}
+
+// kube-scheduler puts no pod there: somebody has cordoned the node, or it has not been Ready for
+// longer than a kubelet takes to start again.
+bool Reservations::is_closed(const scheduling::NodeRecord& record, const Times& unready_before) {
+  if (record.node->unschedulable || model::is_ready(*record.node)) {
+    return record.node->unschedulable;
+  }
+  const base::TimePoint now = services_.loop.now();
+  const auto known = unready_before.find(record.name());
+  const base::TimePoint since = known == unready_before.end() ? now : known->second;
+  unready_since_.emplace(record.name(), since);
+  return now - since >= kUnreadyFor;
+}
+
+// Room of a CapacityBuffer holds no pod back.
+std::int32_t Reservations::void_all(const cluster::ReservationList& list) {
+  std::int32_t freed = 0;
+  for (const auto& reservation : list) {
+    if (!reservation.of_buffer) {
+      services_.ledger.lower(reservation.group, reservation.target, reservation.count);
+      freed += reservation.count;
+    }
+  }
+  return freed;
+}
+
+std::int32_t Reservations::void_beyond_room(const scheduling::NodeRecord& record,
+                                            const cluster::ReservationList& list) {
+  model::ResourceList room;
+  if (!record.marked_for_deletion) {
+    room = record.allocatable();
+    model::subtract_from(room, record.pod_requests);
+  }
+  auto reservations = list.items();
+  // A buffer comes after the pods that wait.
+  std::stable_sort(reservations.begin(), reservations.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.of_buffer, b.priority) < std::tuple(b.of_buffer, a.priority);
+  });
+  std::int32_t freed = 0;
+  for (const auto& reservation : reservations) {
+    std::int32_t kept = 0;
+    for (; kept < reservation.count && model::fits(reservation.requests, room); ++kept) {
+      model::subtract_from(room, reservation.requests);
+    }
+    services_.ledger.lower(reservation.group, reservation.target, reservation.count - kept);
+    // Nobody waits for what a buffer lacks; the next plan makes room for it.
+    freed += reservation.of_buffer ? 0 : reservation.count - kept;
+  }
+  return freed;
+}
+
+// Other pods took the room, DaemonSets' for example, or the node came out smaller than promised, is
+// going, or takes no pods.
 void Reservations::void_what_lacks_room(const scheduling::Snapshot& snapshot) {
   const auto view = services_.ledger.view();
-  std::int32_t freed = 0;
+  const Times unready_before = std::exchange(unready_since_, {});
+  std::int32_t closed = 0;
+  std::int32_t lacking = 0;
   for (const auto& [target, list] : view->by_target) {
     const auto record = find_node(snapshot, target);
     if (!record || !record->initialized() || list.empty()) {
       continue;
     }
-    model::ResourceList room;
-    if (!record->marked_for_deletion) {
-      room = record->allocatable();
-      model::subtract_from(room, record->pod_requests);
-    }
-    // A buffer comes after the pods that wait.
-    auto reservations = list.items();
-    std::stable_sort(reservations.begin(), reservations.end(), [](const auto& a, const auto& b) {
-      return std::tuple(a.of_buffer, b.priority) < std::tuple(b.of_buffer, a.priority);
-    });
-    for (const auto& reservation : reservations) {
-      std::int32_t kept = 0;
-      for (; kept < reservation.count && model::fits(reservation.requests, room); ++kept) {
-        model::subtract_from(room, reservation.requests);
-      }
-      services_.ledger.lower(reservation.group, target, reservation.count - kept);
-      // Nobody waits for what a buffer lacks; the next plan makes room for it.
-      freed += reservation.of_buffer ? 0 : reservation.count - kept;
+    if (is_closed(*record, unready_before)) {
+      closed += void_all(list);
+    } else {
+      lacking += void_beyond_room(*record, list);
     }
   }
-  if (freed > 0) {
-    tell_void(freed, "the node lacks the room");
+  if (closed > 0) {
+    tell_void(closed, "the node takes no pods");
+  }
+  if (lacking > 0) {
+    tell_void(lacking, "the node lacks the room");
   }
 }
 
@@ -205,49 +283,47 @@ void Reservations::end_expired(const scheduling::Snapshot& snapshot) {
   }
 }
 
-// Whether reservations ended since the last look without pods on the node that kept the room.
-bool Reservations::room_came_free(const scheduling::Snapshot& snapshot) {
-  std::map<std::string, Kept, std::less<>> now;
-  if (!refused_.empty()) {
-    for (const auto& reservation : snapshot.reservations) {
-      now[reservation.target].count += reservation.count;
-    }
-    for (auto& [target, kept] : now) {
-      const auto record = find_node(snapshot, target);
-      kept.bound = record ? record->pods.size() : 0;
-    }
-  }
-  const auto before = std::exchange(kept_, std::move(now));
-  return std::any_of(before.begin(), before.end(), [&](const auto& entry) {
-    const auto& [target, kept] = entry;
-    const auto found = kept_.find(target);
-    const auto record = find_node(snapshot, target);
-    const auto bound = static_cast<std::int64_t>(record ? record->pods.size() : 0);
-    const std::int64_t left = found == kept_.end() ? 0 : found->second.count;
-    return kept.count - left > bound - static_cast<std::int64_t>(kept.bound);
-  });
-}
-
 // A changed annotation is an event kube-scheduler retries an extender-refused pod on.
-base::Task<void> Reservations::wake(std::vector<model::ObjectKey> pods) {
-  const std::string stamp = base::format_rfc3339_micro(services_.loop.now());
-  for (const auto& pod : pods) {
-    boost::json::value patch = {{"metadata", {{"annotations", {{model::kKickAnnotation, stamp}}}}}};
-    auto reply = co_await services_.client.patch(model::kPodResource, pod, kube::PatchType::Merge,
-                                                 std::move(patch));
-    if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
-      services_.log.warn("could not wake a pod",
-                         {{"Pod", pod.to_string()}, {"error", reply.error().message}});
-    }
+base::Task<void> Reservations::wake(model::ObjectKey pod, std::string stamp) {
+  boost::json::value patch = {{"metadata", {{"annotations", {{model::kKickAnnotation, stamp}}}}}};
+  auto reply = co_await services_.client.patch(model::kPodResource, pod, kube::PatchType::Merge,
+                                               std::move(patch));
+  if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
+    services_.log.warn("could not wake a pod",
+                       {{"Pod", pod.to_string()}, {"error", reply.error().message}});
   }
 }
 
-void Reservations::forget_settled(const scheduling::Snapshot& snapshot) {
-  std::set<std::string_view> pending;
-  for (const auto& pod : snapshot.pending_pods) {
-    pending.insert(pod->meta.uid);
+base::Task<void> Reservations::wake_refused() {
+  while (!ask_again_.empty() && ask_again_.front().first <= services_.loop.now()) {
+    refused_->wake(ask_again_.front().second);
+    ask_again_.pop_front();
   }
-  std::erase_if(refused_, [&](const auto& entry) { return !pending.contains(entry.first); });
+  const auto snapshot = services_.state.snapshot();
+  refused_->keep_pending(*snapshot);
+  std::erase_if(asked_again_, [this](const auto& uid) { return !refused_->contains(uid); });
+  const auto find_target = [&](const std::string& target) {
+    const auto node = find_node(*snapshot, target);
+    return node ? node : services_.state.find_claim(target);
+  };
+  const std::string stamp = base::format_rfc3339_micro(services_.loop.now());
+  std::vector<base::Task<void>> wakes;
+  for (auto& pod :
+       refused_->due(*snapshot, *services_.ledger.view(), find_target, services_.loop.now())) {
+    wakes.push_back(wake(std::move(pod), stamp));
+  }
+  if (!wakes.empty()) {
+    co_await run_at_once(services_.loop, std::move(wakes), kWakesAtOnce);
+  }
+}
+
+void Reservations::count_placed_elsewhere() {
+  const std::uint64_t elsewhere = services_.state.placed_elsewhere();
+  services_.metrics.count(
+      "millwright_pods_placed_elsewhere_total",
+      "Pods bound elsewhere though room was reserved for all that their "
+      "groups needed.",
+      {}, static_cast<double>(elsewhere - std::exchange(placed_elsewhere_, elsewhere)));
 }
 
 base::Task<void> Reservations::run(std::stop_token stop) {
@@ -256,30 +332,13 @@ base::Task<void> Reservations::run(std::stop_token stop) {
     if (stop.stop_requested()) {
       co_return;
     }
-    while (!ask_again_.empty() && ask_again_.front().first <= services_.loop.now()) {
-      to_wake_.push_back(std::move(ask_again_.front().second));
-      ask_again_.pop_front();
-    }
     end_expired(*services_.state.snapshot());
+    end_what_is_gone(*services_.state.snapshot());
     void_what_lacks_room(*services_.state.snapshot());
     void_what_cannot_attach(*services_.state.snapshot());
-    const auto snapshot = services_.state.snapshot();
-    forget_settled(*snapshot);
-    const std::uint64_t elsewhere = services_.state.placed_elsewhere();
-    services_.metrics.count(
-        "millwright_pods_placed_elsewhere_total",
-        "Pods bound elsewhere though room was reserved for all that their "
-        "groups needed.",
-        {}, static_cast<double>(elsewhere - std::exchange(placed_elsewhere_, elsewhere)));
-    std::vector<model::ObjectKey> pods;
-    const auto named = std::exchange(to_wake_, {});
-    const bool freed = room_came_free(*snapshot);
-    for (const auto& [uid, refused] : refused_) {
-      if (freed || std::find(named.begin(), named.end(), uid) != named.end()) {
-        pods.push_back(refused.pod);
-      }
-    }
-    co_await wake(std::move(pods));
+    count_placed_elsewhere();
+    co_await wake_refused();
+    co_await base::sleep(services_.loop, kBetweenLooks, stop);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "extender/policy/judge.hpp"
 
+#include "millwright/model/conditions.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ Judge::Judge(const PodFacts& pod, const Scene& scene)
   }
 }
 
-// Those that may still take the pod.
+// Those that may still take the pod. One whose launch fails holds nobody: when it comes after all,
+// what its pods have not used elsewhere is still reserved there.
 void Judge::find_targets() {
   for (const std::string& name : ledger_.targets_of(pod_.group)) {
     const scheduling::Reservation& reservation = *ledger_.find(pod_.group, name);
@@ -53,7 +55,9 @@ void Judge::find_targets() {
     const scheduling::NodeRecord* const node = indexed == nullptr ? nullptr : indexed->record.get();
     const bool is_over = reservation.until <= scene_.now || ledger_.fences_by_node.contains(name) ||
                          (node != nullptr && node->marked_for_deletion);
-    if (!is_over) {
+    const bool is_failing = node != nullptr && node->claim != nullptr && node->node == nullptr &&
+                            model::is_launch_failing(node->claim->conditions);
+    if (!is_over && !is_failing) {
       awaits_node_ = awaits_node_ || node == nullptr || node->node == nullptr;
       targets_.push_back({.name = node == nullptr ? name : node->name(),
                           .node = node,

@@ -200,14 +200,18 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
   if (key.name.empty() || uid.empty()) {
     return base::fail(ErrorKind::Invalid, "Pod has no metadata.name or no metadata.uid");
   }
+  PodFacts facts;
   if (const model::Pod* const known = find_pending(snapshot, key, uid)) {
-    return facts_of(*known, snapshot);
+    facts = facts_of(*known, snapshot);
+  } else {
+    auto decoded = model::decode<model::Pod>(pod);
+    if (!decoded) {
+      return base::with_context("Pod", decoded.error());
+    }
+    facts = facts_of(*decoded, snapshot);
   }
-  auto decoded = model::decode<model::Pod>(pod);
-  if (!decoded) {
-    return base::with_context("Pod", decoded.error());
-  }
-  return facts_of(*decoded, snapshot);
+  facts.version = model::text_at(pod, "metadata.resourceVersion");
+  return facts;
 }
 
 base::Result<PodFacts> read_pod(std::string_view pod, const scheduling::Snapshot& snapshot) {

@@ -178,6 +178,10 @@ TEST_F(Launch, AClaimThatTheCloudNeverAnswersIsGivenUpAfterFiveMinutes) {
   run_for(minutes(4));
   ASSERT_THAT(claims(), SizeIs(1));
   EXPECT_EQ(claims().front()->meta.name, first);
+  run_for(minutes(3));
+  for (const auto& claim : claims()) {
+    EXPECT_TRUE(claim->meta.name != first || claim->meta.is_deleting());
+  }
   cloud().configure({});
   EXPECT_TRUE(wait_running("web", 1));
   EXPECT_EQ(instances().size(), claims().size());

@@ -76,5 +76,143 @@ TEST_F(WaitingForRoom, APodRefusedForTheSakeOfOneThatWentElsewhereIsWoken) {
   EXPECT_THAT(claims(), SizeIs(1));
 }
 
+TEST_F(WaitingForRoom, APodWhoseLaunchFailsUsesRoomThatComesFree) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .cpu = "3"});
+  ASSERT_TRUE(wait_running("first", 1));
+  cloud::SimulatedSettings broken;
+  broken.error_rate = 1;
+  cloud().configure(broken);
+  deploy({.name = "second", .cpu = "3"});
+  ASSERT_TRUE(wait([&] { return !events("LaunchFailed").empty(); }));
+  run_for(seconds(30));
+  EXPECT_THAT(claims(), SizeIs(2)) << "the same demand was bought for twice";
+  remove(model::kDeploymentResource, "first", "default");
+  EXPECT_TRUE(wait_running("second", 1, minutes(1)));
+  cloud().configure({});
+  EXPECT_TRUE(wait([&] { return claims().size() == 1; }, minutes(3)))
+      << "nobody needs the claim any more";
+}
+
+TEST_F(WaitingForRoom, WhatIsReservedOnANodeThatSomebodyCordonsIsVoid) {
+  start(reserving_long());
+  apply_class();
+  apply_pool();
+  deploy({.name = "web"});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto node = nodes().front()->meta.name;
+  keep_room(node, "100m");
+  run_for(seconds(5));
+  ASSERT_TRUE(ledger().view()->by_target.contains(node));
+  change(model::kNodeResource, node,
+         [](json::value& object) { object.at("spec").as_object()["unschedulable"] = true; });
+  run_for(seconds(2));
+  EXPECT_FALSE(ledger().view()->by_target.contains(node));
+}
+
+TEST_F(WaitingForRoom, WhatIsReservedOutlivesAShortFailureOfTheNodeAndNoLongOne) {
+  start(reserving_long());
+  apply_class();
+  apply_pool();
+  deploy({.name = "web"});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto node = nodes().front()->meta.name;
+  keep_room(node, "100m");
+  const auto set_ready = [&](const char* status) {
+    change(
+        model::kNodeResource, node,
+        [status](json::value& object) {
+          for (auto& condition : object.at("status").at("conditions").as_array()) {
+            if (condition.at("type") == "Ready") {
+              condition.as_object()["status"] = status;
+            }
+          }
+        },
+        {}, "status");
+  };
+  set_ready("False");
+  run_for(seconds(5));
+  set_ready("True");
+  run_for(seconds(30));
+  EXPECT_TRUE(ledger().view()->by_target.contains(node)) << "the kubelet only started again";
+  set_ready("False");
+  run_for(seconds(15));
+  EXPECT_FALSE(ledger().view()->by_target.contains(node));
+}
+
+TEST_F(WaitingForRoom, NothingIsReservedOnANodeThatIsNotThere) {
+  start(reserving_long());
+  apply_class();
+  apply_pool();
+  keep_room("gone", "100m");
+  run_for(seconds(2));
+  EXPECT_FALSE(ledger().view()->by_target.contains("gone"));
+}
+
+TEST_F(WaitingForRoom, AClaimWhoseReplyWasLostKeepsItsReservations) {
+  app::EmbeddedOptions options;
+  options.world.api.faults.lost_reply_rate = 0.3;
+  start(std::move(options));
+  apply_class();
+  apply_pool();
+  deploy({.name = "web", .replicas = 12, .cpu = "200"});
+  ASSERT_TRUE(wait_running("web", 12, minutes(30)));
+  EXPECT_THAT(recorder().claims(), SizeIs(12)) << "some were bought for twice";
+}
+
+// kube-scheduler passed the pod through the filter, and something else then stood in its way.
+TEST_F(WaitingForRoom, APodThatIsReportedUnschedulableAfterItPassedIsPlannedSoon) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.name = "web"});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto node = nodes().front()->meta.name;
+  const auto made = api().create(
+      model::kPodResource,
+      {{"apiVersion", "v1"},
+       {"kind", "Pod"},
+       {"metadata", {{"name", "unlucky"}, {"namespace", "default"}}},
+       {"spec",
+        {{"schedulerName", "another"},
+         {"containers", json::array{{{"name", "main"},
+                                     {"image", "work"},
+                                     {"resources", {{"requests", {{"cpu", "100"}}}}}}}}}}});
+  ASSERT_TRUE(made) << made.error().message;
+  run_for(seconds(1));
+  const json::value question = {{"Pod", **made}, {"NodeNames", json::array{node}}};
+  ASSERT_EQ(extender().filter(json::serialize(question)).status, 200);
+  change(
+      model::kPodResource, "unlucky",
+      [](json::value& object) {
+        object.at("status").as_object()["conditions"] = json::array{{{"type", "PodScheduled"},
+                                                                     {"status", "False"},
+                                                                     {"reason", "Unschedulable"},
+                                                                     {"message", "no"}}};
+      },
+      "default", "status");
+  EXPECT_TRUE(wait([&] { return claims().size() == 2; }, seconds(4)));
+}
+
+TEST_F(WaitingForRoom, NodesThatDoNotComeUpAreReplacedEverMoreSeldom) {
+  start();
+  apply_class();
+  apply_pool({.template_extra = "      startupTaints:\n"
+                                "      - {key: example.com/agent, effect: NoSchedule}"});
+  deploy({});
+  ASSERT_TRUE(wait([&] { return !nodes().empty(); }));
+  run_for(minutes(15));
+  EXPECT_THAT(claims(), SizeIs(1));
+  run_for(minutes(10));
+  EXPECT_THAT(claims(), SizeIs(2)) << "its pod waits for the first node";
+  run_for(hours(4));
+  EXPECT_THAT(claims(), testing::SizeIs(testing::AllOf(testing::Ge(4U), testing::Le(6U))));
+  change(model::kNodeResource, nodes().back()->meta.name,
+         [](json::value& object) { object.at("spec").as_object().erase("taints"); });
+  EXPECT_TRUE(wait_running("web", 1, minutes(20)));
+}
+
 }  // namespace
 }  // namespace millwright::test

@@ -58,6 +58,22 @@ TEST(ExtenderPolicy, OnlyTargetsThatAreOfferedAreChosen) {
   EXPECT_THAT(world.refused[0].not_offered, ElementsAre("a", "b"));
 }
 
+TEST(ExtenderPolicy, AClaimWhoseLaunchFailsKeepsItsPodsFromNothing) {
+  World world;
+  world.add_young_node("other", 4000, 0);
+  const auto pods = world.add_waiting("set", 2, 100);
+  world.ledger.reserve(testing::reservation_for(pods[0], "claim", 60, 2));
+  const auto tell = [&world](const char* reason) {
+    auto claim = *testing::ClaimBuilder("claim").build();
+    claim.conditions = {{.type = "Launched", .reason = reason}};
+    world.state.upsert(std::make_shared<const model::NodeClaim>(std::move(claim)));
+  };
+  tell("AwaitingReconciliation");
+  EXPECT_THAT(where_all_pass(world, pods, {"other"}), ElementsAre("", ""));
+  tell("LaunchFailed");
+  EXPECT_THAT(where_all_pass(world, pods, {"other"}), ElementsAre("other", "other"));
+}
+
 TEST(ExtenderPolicy, NoMorePodsGoElsewhereThanRoomIsMissingFor) {
   struct Group {
     const char* what;

@@ -82,6 +82,8 @@ class BufferRoom {
   std::set<std::string, std::less<>> nodes(const scheduling::Snapshot& snapshot) const;
   // Every place is on a node that is up and stays. Pods for which there is no place do not count.
   bool all_up(const scheduling::Snapshot& snapshot) const;
+  // Whether some have it on the claim, which has no node yet.
+  bool is_on(std::string_view claim) const;
 
   enum class Fit : std::uint8_t { Unknown, Existing, New };
   // Whether all of the buffer's room is on nodes that are up.

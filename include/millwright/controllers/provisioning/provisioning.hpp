@@ -42,7 +42,8 @@ class Provisioner {
 
   // Makes one plan from the current snapshot and carries it out; run() repeats this. Says after
   // what time a plan is needed again though nothing changed: drafts wait, a claim could not be
-  // created, or a pod was left out because kube-scheduler seemed about to bind it.
+  // created, a pod was left out because kube-scheduler seemed about to bind it, or a node that does
+  // not become initialised will be given up.
   base::Task<std::optional<base::Duration>> plan_once();
 
  private:
@@ -51,11 +52,15 @@ class Provisioner {
   base::Task<bool> buy(std::shared_ptr<const PlanningRound> round,
                        scheduling::PlannedClaim planned);
   void forget_settled(const scheduling::Snapshot& snapshot);
-  void place_pods(const PlanningRound& round);
+  // Their nodes are protected from disruption for a while. A plan that is not new tells and
+  // reserves nothing again.
+  void place_pods(const PlanningRound& round, bool is_new);
   void report_refusals(const PlanningRound& round);
   void set_refused_groups(std::set<std::string, std::less<>> groups);
   void place_buffers(const PlanningRound& round);
   void place_on_existing(const scheduling::NodeRecord& record, const scheduling::PodPtr& pod);
+  scheduling::NodeRecordPtr still_there(const scheduling::NodeRecord& then) const;
+  std::optional<base::Duration> next_look(const PlanningRound& round, bool complete) const;
   void nominate(const model::Pod& pod, const std::string& target);
   // Whether a pending pod is known to have no room.
   std::function<bool(const model::Pod&)> signalled() const;

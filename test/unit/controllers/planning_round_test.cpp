@@ -1,0 +1,115 @@
+// When a plan would be the same as the one before, and on which nodes it counts.
+#include "controllers/provisioning/planning_round.hpp"
+
+#include "controllers/provisioning/stuck_nodes.hpp"
+#include "unit/cluster/objects.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millwright::controllers {
+namespace {
+
+using std::chrono::minutes;
+using testing::at;
+using testing::ClaimBuilder;
+using testing::NodeBuilder;
+
+PlanningRound round_with(model::Node node, std::function<void(scheduling::NodeRecord&)> edit = {}) {
+  auto record = std::make_shared<scheduling::NodeRecord>();
+  record->node = std::make_shared<const model::Node>(std::move(node));
+  record->claim = ClaimBuilder("claim").build();
+  record->pods = {testing::PodBuilder("p").on("n").build()};
+  if (edit) {
+    edit(*record);
+  }
+  PlanningRound round;
+  round.snapshot = std::make_shared<const scheduling::Snapshot>();
+  round.problem.nodes = {record};
+  round.problem.counted_nodes = {record};
+  return round;
+}
+
+TEST(SameProblem, HeartbeatsAndNominationsMakeNoNewOne) {
+  const auto node = *NodeBuilder("n").allocatable(4000).version(1).build();
+  const auto before = round_with(node);
+  EXPECT_TRUE(is_same_problem(before, round_with(node)));
+
+  auto beating = node;
+  beating.meta.resource_version = "2";
+  beating.meta.annotations["volumes.kubernetes.io/attached"] = "true";
+  beating.conditions = {{.type = "Ready", .last_heartbeat_time = at(10)}};
+  EXPECT_TRUE(is_same_problem(before, round_with(beating)));
+  EXPECT_TRUE(is_same_problem(before, round_with(node, [](auto& record) {
+                                record.nominated_until = at(20);
+                                record.pods = {
+                                    testing::PodBuilder("p").on("n").phase("Running").build()};
+                              })));
+}
+
+TEST(SameProblem, WhateverAPlanReadsMakesANewOne) {
+  const auto node = *NodeBuilder("n").allocatable(4000).build();
+  const auto before = round_with(node);
+  auto labelled = node;
+  labelled.meta.labels["zone"] = "b";
+  EXPECT_FALSE(is_same_problem(before, round_with(labelled)));
+  auto cordoned = node;
+  cordoned.unschedulable = true;
+  EXPECT_FALSE(is_same_problem(before, round_with(cordoned)));
+  auto tainted = node;
+  tainted.taints.push_back({.key = "a", .effect = "NoSchedule"});
+  EXPECT_FALSE(is_same_problem(before, round_with(tainted)));
+  const auto smaller = *NodeBuilder("n").allocatable(3000).build();
+  EXPECT_FALSE(is_same_problem(before, round_with(smaller)));
+  EXPECT_FALSE(is_same_problem(before, round_with(node, [](auto& record) {
+                                 record.pods = {
+                                     testing::PodBuilder("p").on("n").deleting().build()};
+                               })));
+  EXPECT_FALSE(is_same_problem(before, round_with(node, [](auto& r) { r.pods.clear(); })));
+  EXPECT_FALSE(is_same_problem(before, round_with(node, [](auto& r) { r.fenced = true; })));
+  EXPECT_FALSE(is_same_problem(before, round_with(node, [](auto& record) {
+                                 record.claim = ClaimBuilder("claim").condition("Launched").build();
+                               })));
+}
+
+// Nodes of one pool that registered so many minutes ago and are not initialised.
+scheduling::Snapshot starting(const std::vector<int>& minutes_ago) {
+  scheduling::Snapshot snapshot;
+  for (const int ago : minutes_ago) {
+    auto claim = *ClaimBuilder("claim").condition("Registered").build();
+    claim.conditions.back().last_transition_time = at(0) - minutes(ago);
+    auto record = std::make_shared<scheduling::NodeRecord>();
+    record->node = NodeBuilder("n").build();
+    record->claim = std::make_shared<const model::NodeClaim>(std::move(claim));
+    snapshot.nodes.push_back(std::move(record));
+  }
+  return snapshot;
+}
+
+TEST(StuckNode, IsGivenUpAfterAWhileThatDoublesWithEachOfThePool) {
+  const auto is_given_up = [](const std::vector<int>& minutes_ago) {
+    const auto snapshot = starting(minutes_ago);
+    const StuckNodes stuck(snapshot, at(0), minutes(15));
+    return stuck.is_given_up(*snapshot.nodes.front());
+  };
+  EXPECT_FALSE(is_given_up({14}));
+  EXPECT_TRUE(is_given_up({15}));
+  EXPECT_TRUE(is_given_up({16, 14})) << "the second may still come up";
+  EXPECT_FALSE(is_given_up({16, 15}));
+  EXPECT_FALSE(is_given_up({29, 15}));
+  EXPECT_TRUE(is_given_up({30, 15}));
+  EXPECT_FALSE(is_given_up({59, 15, 30}));
+  EXPECT_TRUE(is_given_up({60, 15, 30}));
+}
+
+TEST(StuckNode, CountsAgainOnceItIsInitialisedAndNotBeforeItRegistered) {
+  auto snapshot = starting({100});
+  auto record = *snapshot.nodes.front();
+  record.node = NodeBuilder("n").label(model::kInitializedLabel, "true").build();
+  const StuckNodes stuck(snapshot, at(0), minutes(15));
+  EXPECT_FALSE(stuck.is_given_up(record));
+  record.node = nullptr;
+  EXPECT_FALSE(stuck.is_given_up(record));
+}
+
+}  // namespace
+}  // namespace millwright::controllers
