@@ -120,7 +120,7 @@ void Attempts::add_to_index(const PassPtr& pass) {
   }
   const auto& nodes = numbers_of(*pass);
   OfGroup& of_group = by_group_[pass->group.text()];
-  of_group.passes.push_back(pass);
+  of_group.passes.insert(pass);
   of_group.crowd.add(*pass, nodes);
   by_requests_[pass->requests].add(*pass, nodes);
 }
@@ -129,8 +129,7 @@ void Attempts::remove_from_index(const PassPtr& pass) {
   const auto& nodes = numbers_of(*pass);
   const auto group = by_group_.find(pass->group.text());
   auto& passes = group->second.passes;
-  *std::find(passes.begin(), passes.end(), pass) = passes.back();
-  passes.pop_back();
+  passes.erase(pass);
   group->second.crowd.remove(*pass, nodes);
   if (passes.empty()) {
     by_group_.erase(group);
@@ -170,8 +169,8 @@ PassPtr Traffic::of_pod(std::string_view uid) const {
   return attempts_->of(uid);
 }
 
-const std::vector<PassPtr>& Traffic::of_group(const scheduling::GroupId& group) const {
-  static const std::vector<PassPtr> kNone;
+const std::set<PassPtr>& Traffic::of_group(const scheduling::GroupId& group) const {
+  static const std::set<PassPtr> kNone;
   const auto known = attempts_->by_group().find(group.text());
   return known == attempts_->by_group().end() ? kNone : known->second.passes;
 }

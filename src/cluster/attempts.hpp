@@ -30,7 +30,7 @@ class Attempts {
   std::vector<std::string> in_doubt(std::uint64_t node_hash, base::TimePoint now) const;
 
   struct OfGroup {
-    std::vector<PassPtr> passes;
+    std::set<PassPtr> passes;
     Crowd crowd;
   };
   std::uint64_t settled() const { return settled_; }

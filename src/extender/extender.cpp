@@ -217,11 +217,8 @@ Extender::Impl::Verdicts Extender::Impl::judge_all(const PodFacts& pod, const Re
   Verdicts verdicts{.synced = seen.snapshot().synced};
   verdicts.passing.reserve(request.candidates.size());
   verdicts.passing_hashes.reserve(request.candidates.size());
-  const Scene scene{.seen = seen,
-                    .policy = policy,
-                    .now = now,
-                    .daemons = &daemons,
-                    .traffic = &moment.traffic};
+  const Scene scene{
+      .seen = seen, .policy = policy, .now = now, .daemons = &daemons, .traffic = &moment.traffic};
   Judge judge(pod, scene);
   const auto hashes = hashes_of(request);
   if (judge.has_targets() && verdicts.synced) {
@@ -256,8 +253,8 @@ base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_vi
   // before is seen by it.
   sources.ledger->attempt(pod.uid, now);
   Verdicts verdicts = judge_all(pod, request, now);
-  const auto lifetime = pod.awaits_volumes ? cluster::Ledger::kVolumeBindTimeout
-                                           : cluster::Ledger::kPassLifetime;
+  const auto lifetime =
+      pod.awaits_volumes ? cluster::Ledger::kVolumeBindTimeout : cluster::Ledger::kPassLifetime;
   sources.ledger->attempted({.pod_uid = pod.uid,
                              .group = pod.group,
                              .at = now,
@@ -296,8 +293,7 @@ base::Result<Reply> Extender::Impl::prioritize(std::string_view body,
     if (!seen->is_watched(hash)) {
       return packing_score(*node, pod, nothing, scene.now);
     }
-    const AskedNode asked{
-        .name = candidate.name, .hash = hash, .record = node->record.get()};
+    const AskedNode asked{.name = candidate.name, .hash = hash, .record = node->record.get()};
     if (judge.is_own_target(asked)) {
       return kMaxScore;
     }
@@ -334,18 +330,16 @@ bool Extender::Impl::spares_victims(const PodFacts& pod, const scheduling::Snaps
 }
 
 // What it was decided from.
-std::shared_ptr<const PolicySnapshot> Extender::Impl::leave_out_refused(
-    PreemptionRequest& request, const PodFacts& pod, base::TimePoint now) const {
+std::shared_ptr<const PolicySnapshot> Extender::Impl::leave_out_refused(PreemptionRequest& request,
+                                                                        const PodFacts& pod,
+                                                                        base::TimePoint now) const {
   const Look moment = look_with_traffic(now);
   const PolicySnapshot& seen = *moment.seen;
   if (!seen.snapshot().synced) {
     return moment.seen;
   }
-  const Scene scene{.seen = seen,
-                    .policy = policy,
-                    .now = now,
-                    .daemons = &daemons,
-                    .traffic = &moment.traffic};
+  const Scene scene{
+      .seen = seen, .policy = policy, .now = now, .daemons = &daemons, .traffic = &moment.traffic};
   Judge judge(pod, scene);
   std::erase_if(request.nodes, [&](const PreemptionNode& node) {
     const std::uint64_t hash = cluster::Ledger::node_hash(node.name);

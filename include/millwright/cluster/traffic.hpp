@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,7 +68,7 @@ class Traffic {
   // nullptr when it has none.
   PassPtr of_pod(std::string_view uid) const;
   // In no order.
-  const std::vector<PassPtr>& of_group(const scheduling::GroupId& group) const;
+  const std::set<PassPtr>& of_group(const scheduling::GroupId& group) const;
   // The groups of the controller that have any, sorted.
   std::vector<scheduling::GroupId> groups_of_owner(std::string_view owner_uid) const;
 

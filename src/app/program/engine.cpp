@@ -103,9 +103,7 @@ struct Engine::Impl {
 
   // Any thread.
   void victims_spared(std::string pod_uid) {
-    on_loop([this, pod_uid = std::move(pod_uid)] {
-      controller_set.provisioner.refused(pod_uid);
-    });
+    on_loop([this, pod_uid = std::move(pod_uid)] { controller_set.provisioner.refused(pod_uid); });
   }
 
   // Any thread.

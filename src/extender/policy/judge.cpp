@@ -95,9 +95,8 @@ bool Judge::as_many_go_elsewhere(const scheduling::GroupDemand& demand, std::int
   }
   std::unordered_set<std::string_view> elsewhere;
   for (const cluster::PassPtr& pass : scene_.traffic->of_group(pod_.group)) {
-    const bool to_its_own =
-        std::all_of(pass->node_hashes.begin(), pass->node_hashes.end(),
-                    [this](std::uint64_t hash) { return own_.contains(hash); });
+    const bool to_its_own = std::all_of(pass->node_hashes.begin(), pass->node_hashes.end(),
+                                        [this](std::uint64_t hash) { return own_.contains(hash); });
     if (!to_its_own && pass->pod_uid != pod_.uid) {
       elsewhere.insert(pass->pod_uid);
     }
@@ -168,8 +167,7 @@ std::optional<std::string_view> Judge::refusal(const AskedNode& node,
     return kBeingRemoved;
   }
   const Target* const own = find_target(node);
-  if (own != nullptr &&
-      (own == chosen_ || (chosen_ == nullptr && own->count > coming_to(*own)))) {
+  if (own != nullptr && (own == chosen_ || (chosen_ == nullptr && own->count > coming_to(*own)))) {
     return std::nullopt;
   }
   // A node that is not known may be one of the pod's own that is known as a claim only.
@@ -247,8 +245,7 @@ bool Judge::lacks_room(const AskedNode& node, const model::ResourceList& freed) 
       continue;
     }
     any_kept = true;
-    asked.left = model::get(all, asked.resource) -
-                 model::get(record.pod_requests, asked.resource) +
+    asked.left = model::get(all, asked.resource) - model::get(record.pod_requests, asked.resource) +
                  model::get(freed, asked.resource) - model::get(daemons, asked.resource) -
                  asked.amount;
     if (asked.left < asked.kept) {
@@ -331,7 +328,7 @@ void Judge::subtract_what_uses_its_own(const AskedNode& node) {
       return;
     }
     const std::int32_t pods = std::min(crowd->on(number), reservation.count);
-    const model::ResourceList& requests = scene_.traffic->of_group(group).front()->requests;
+    const model::ResourceList& requests = (*scene_.traffic->of_group(group).begin())->requests;
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       model::Quantity used = model::get(requests, asked_[i].resource);
       in_flight_[i] -= used *= pods;
@@ -345,8 +342,7 @@ void Judge::subtract_what_uses_its_own(const AskedNode& node) {
     }
     for (const scheduling::Reservation& reservation : reservations) {
       if (reservation.group.is_whole_owner()) {
-        for (const auto& group :
-             scene_.traffic->groups_of_owner(reservation.group.owner_uid())) {
+        for (const auto& group : scene_.traffic->groups_of_owner(reservation.group.owner_uid())) {
           use(group, reservation);
         }
       }

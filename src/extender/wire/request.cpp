@@ -152,9 +152,8 @@ PodFacts::Annotation provision_first(const model::Pod& pod, const scheduling::Sn
   }
   const auto& classes = snapshot.priority_classes;
   const std::string& name = pod.spec.priority_class_name;
-  const auto at = std::partition_point(classes.begin(), classes.end(), [&name](const auto& each) {
-    return each->meta.name < name;
-  });
+  const auto at = std::partition_point(
+      classes.begin(), classes.end(), [&name](const auto& each) { return each->meta.name < name; });
   if (at == classes.end() || (*at)->meta.name != name) {
     return {};
   }

@@ -52,14 +52,12 @@ TEST(StateAndLedger, AReportThatThePodHasNoPlaceEndsItsAttempt) {
   State state(ledger);
   const auto report = [&](const std::string& reason) {
     model::Pod pod = web("web-1").value();
-    pod.status.conditions.push_back({.type = "PodScheduled",
-                                     .status = model::ConditionStatus::False,
-                                     .reason = reason});
+    pod.status.conditions.push_back(
+        {.type = "PodScheduled", .status = model::ConditionStatus::False, .reason = reason});
     state.upsert(std::make_shared<const model::Pod>(pod));
   };
   const auto let_through = [&](std::int64_t seconds) {
-    ledger.attempted(
-        pass_of(web("web-1").value(), {"n"}, seconds, Ledger::kVolumeBindTimeout));
+    ledger.attempted(pass_of(web("web-1").value(), {"n"}, seconds, Ledger::kVolumeBindTimeout));
   };
   state.upsert(web("web-1").build());
   let_through(0);

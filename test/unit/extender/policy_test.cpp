@@ -517,8 +517,8 @@ TEST(ExtenderPolicy, APassEndsWhenItsBindingCan) {
        {with_volumes("quick", {{.name = "a", .claim_name = "bound"},
                                {.name = "scratch", .ephemeral = true},
                                {.name = "no-claim"}}),
-        with_volumes("slow", {{.name = "a", .claim_name = "bound"},
-                              {.name = "b", .claim_name = "waiting"}}),
+        with_volumes(
+            "slow", {{.name = "a", .claim_name = "bound"}, {.name = "b", .claim_name = "waiting"}}),
         with_volumes("slow-scratch", {{.name = "scratch", .ephemeral = true}}),
         with_volumes("slow-unknown", {{.name = "a", .claim_name = "unknown"}})}) {
     extender.filter(names_request(pod, {"n"}));
@@ -528,9 +528,9 @@ TEST(ExtenderPolicy, APassEndsWhenItsBindingCan) {
   EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime) - base::Duration(1)),
               SizeIs(5));
   EXPECT_EQ(world.ledger.in_doubt("n", end(cluster::Ledger::kPassLifetime)), slow);
-  EXPECT_EQ(world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout) -
-                                           base::Duration(1)),
-            slow);
+  EXPECT_EQ(
+      world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout) - base::Duration(1)),
+      slow);
   EXPECT_THAT(world.ledger.in_doubt("n", end(cluster::Ledger::kVolumeBindTimeout)), IsEmpty());
 }
 

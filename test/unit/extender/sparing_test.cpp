@@ -148,11 +148,10 @@ TEST(ExtenderSparing, AnAnnotationThatIsNoDurationIsToldOnceAndIgnored) {
   const auto extender = world.extender();
   for (const char* const text : {"soon", "-2m"}) {
     for (int i = 0; i < 2; ++i) {
-      EXPECT_THAT(extender
-                      .preempt(preempt_request(urgent(text),
-                                               R"({"n":{"Pods":[{"UID":"uid-low"}]}})"))
-                      .body,
-                  HasSubstr("uid-low"));
+      EXPECT_THAT(
+          extender.preempt(preempt_request(urgent(text), R"({"n":{"Pods":[{"UID":"uid-low"}]}})"))
+              .body,
+          HasSubstr("uid-low"));
     }
   }
   ASSERT_THAT(world.problems, SizeIs(2));

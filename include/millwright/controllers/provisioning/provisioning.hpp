@@ -78,7 +78,7 @@ class Provisioner {
   std::map<std::string, std::string, std::less<>> refusals_;  // by the planner: reason by pod uid
   mutable std::mutex refused_groups_mutex_;
   std::set<std::string, std::less<>> refused_groups_;  // by the planner
-  std::unique_ptr<Pace> nominations_;                         // of events
+  std::unique_ptr<Pace> nominations_;                  // of events
   std::unique_ptr<DraftTimer> drafts_;
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
