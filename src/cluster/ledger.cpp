@@ -2,7 +2,6 @@
 
 #include "cluster/attempts.hpp"
 #include "cluster/book.hpp"
-#include "cluster/freshness.hpp"
 
 #include <algorithm>
 #include <functional>
