@@ -35,6 +35,8 @@ struct InformerHandlers {
   std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
   // Once, after the first complete list was delivered.
   std::function<void()> synced;
+  // Each time that listing is refused for want of the right to; it is tried again all the same.
+  std::function<void()> denied = {};
 };
 
 // Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.

@@ -53,6 +53,11 @@ class KnownObjects {
     }
   }
 
+  void report_denied() {
+    if (handlers_.denied) {
+      handlers_.denied();
+    }
+  }
   void report_synced() {
     if (handlers_.synced) {
       handlers_.synced();

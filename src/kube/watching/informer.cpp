@@ -114,6 +114,9 @@ class Informer {
       if (version_.empty()) {
         const auto listed = co_await list(stop);
         if (!listed) {
+          if (listed.error().kind == ErrorKind::Denied) {
+            known_.report_denied();
+          }
           co_await pause("list", listed.error(), stop);
           continue;
         }
