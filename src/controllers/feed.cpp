@@ -78,11 +78,11 @@ class Feed {
       if (kind.first_list != cluster::FirstList::NotAwaited) {
         listed = barrier_.member(kind.kind, std::string(resource.kind));
       }
-      const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfAllowed;
+      const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfListable;
       watch<T>(resource, {.upsert = {},
                           .remove = {},
                           .synced = listed,
-                          .denied = can_do_without ? listed : nullptr});
+                          .not_listable = can_do_without ? listed : nullptr});
     }
   }
 

@@ -46,7 +46,7 @@ enum class NeededBy : std::uint8_t { Always, NodeOverlays, CapacityBuffers, Defa
 enum class FirstList : std::uint8_t {
   NotAwaited,
   Awaited,
-  AwaitedIfAllowed,  // decisions are better with it, and possible without the right to list it
+  AwaitedIfListable,  // decisions are better with it, and possible without the right to list it
 };
 
 // How objects that are read as a T are watched and where a snapshot shows them.
@@ -168,13 +168,13 @@ inline constexpr std::tuple kWatchedKinds{
         .kind = Kind::Workload,
         .resources = model::kWorkloadResources,
         .purpose = "Workloads: how many of their pods are still to come.",
-        .first_list = FirstList::AwaitedIfAllowed,
+        .first_list = FirstList::AwaitedIfListable,
     },
     WatchedKind<model::ResourceQuota>{
         .kind = Kind::ResourceQuota,
         .resources = only(model::kResourceQuotaResource),
         .purpose = "Quotas: how many more pods a namespace may have.",
-        .first_list = FirstList::AwaitedIfAllowed,
+        .first_list = FirstList::AwaitedIfListable,
     },
     // Awaited: a pod whose peers are not known would be spread over the nodes with nobody.
     WatchedKind<model::PodSelector>{

@@ -53,9 +53,9 @@ class KnownObjects {
     }
   }
 
-  void report_denied() {
-    if (handlers_.denied) {
-      handlers_.denied();
+  void report_not_listable() {
+    if (handlers_.not_listable) {
+      handlers_.not_listable();
     }
   }
   void report_synced() {

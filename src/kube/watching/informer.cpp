@@ -114,8 +114,9 @@ class Informer {
       if (version_.empty()) {
         const auto listed = co_await list(stop);
         if (!listed) {
-          if (listed.error().kind == ErrorKind::Denied) {
-            known_.report_denied();
+          const ErrorKind kind = listed.error().kind;
+          if (kind == ErrorKind::Denied || kind == ErrorKind::NotFound) {
+            known_.report_not_listable();
           }
           co_await pause("list", listed.error(), stop);
           continue;

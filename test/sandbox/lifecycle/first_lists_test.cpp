@@ -2,6 +2,8 @@
 
 #include "sandbox/lifecycle/lifecycle_fixture.hpp"
 
+#include <string>
+
 namespace millwright::test {
 namespace {
 
@@ -20,15 +22,18 @@ class FirstLists : public LifecycleFixture {
   }
 };
 
-TEST_F(FirstLists, OfWorkloadsAndQuotasAreWaitedFor) {
-  for (const char* const plural : {"replicasets", "jobs", "resourcequotas"}) {
-    start_with({.broken = {plural}});
-    EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n")) << plural;
-    EXPECT_EQ(running("web"), 0U) << plural;
-    api().set_faults({});
-    EXPECT_TRUE(wait_running("web", 2)) << plural;
-  }
+class FirstListOf : public FirstLists, public testing::WithParamInterface<std::string> {};
+
+TEST_P(FirstListOf, WorkloadsAndQuotasIsWaitedFor) {
+  start_with({.broken = {GetParam()}});
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  EXPECT_EQ(running("web"), 0U);
+  api().set_faults({});
+  EXPECT_TRUE(wait_running("web", 2));
 }
+
+INSTANTIATE_TEST_SUITE_P(Resources, FirstListOf,
+                         testing::Values("replicasets", "statefulsets", "jobs", "resourcequotas"));
 
 TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
   start_with({.forbidden = {"replicasets", "replicationcontrollers", "statefulsets", "jobs",

@@ -48,7 +48,7 @@ class InformerTest : public testing::Test {
               reports.push_back("-" + key.to_string() + "/" + uid);
             },
         .synced = [this] { reports.emplace_back("synced"); },
-        .denied = [this] { reports.emplace_back("denied"); }};
+        .not_listable = [this] { reports.emplace_back("not listable"); }};
     options.resource = model::kNodeResource;
     options.seed = 7;
     group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
@@ -338,10 +338,13 @@ TEST_F(InformerTest, SyncedComesOnceAndOnlyAfterTheLastPage) {
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
 }
 
-TEST_F(InformerTest, SaysThatItMayNotListAndTriesAgain) {
+TEST_F(InformerTest, SaysThatItCannotListAndTriesAgain) {
   list_failure = status_answer(403, "Forbidden", "no");
   start();
-  EXPECT_THAT(take_reports(), ElementsAre("denied"));
+  EXPECT_THAT(take_reports(), ElementsAre("not listable"));
+  list_failure = status_answer(404, "NotFound", "no such resource");
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), testing::Each("not listable"));
   list_failure = status_answer(500, "InternalError", "down");
   loop.run_for(1min);
   EXPECT_THAT(take_reports(), IsEmpty());
