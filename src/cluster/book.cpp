@@ -82,6 +82,7 @@ auto place_of(std::vector<Reservation>& list, const GroupId& group) {
 Reservation joined(const Reservation& older, Reservation newer) {
   newer.count += older.count;
   newer.of_buffer = newer.of_buffer || older.of_buffer;
+  newer.inherited = newer.inherited || older.inherited;
   return newer;
 }
 

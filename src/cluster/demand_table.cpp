@@ -1,8 +1,6 @@
 #include "cluster/demand_table.hpp"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
 #include <utility>
 
 namespace millwright::cluster {
@@ -44,16 +42,16 @@ void DemandTable::add_leaving(const scheduling::PodPtr& pod) {
   demand_of(scheduling::group_of(*pod), pod).leaving.push_back(pod);
 }
 
-void DemandTable::add_expected(const scheduling::PodPtr& sample, std::int32_t count, bool at_once) {
-  if (count <= 0) {
-    return;
+void DemandTable::add_expected(const scheduling::PodPtr& sample, std::int32_t count) {
+  if (count > 0) {
+    demand_of(scheduling::group_of(*sample), sample).expected += count;
   }
-  scheduling::GroupDemand& demand = demand_of(scheduling::group_of(*sample), sample);
-  (at_once ? demand.expected : demand.later) += count;
 }
 
-void DemandTable::add_later(const scheduling::PodPtr& pod) {
-  ++demand_of(scheduling::group_of(*pod), pod).later;
+void DemandTable::add_later(const scheduling::PodPtr& pod, std::int32_t count) {
+  if (count > 0) {
+    demand_of(scheduling::group_of(*pod), pod).later += count;
+  }
 }
 
 scheduling::Demand DemandTable::take() {
@@ -71,76 +69,6 @@ scheduling::Demand DemandTable::take() {
             [](const auto& a, const auto& b) { return a.group < b.group; });
   index_.clear();
   return std::exchange(demand_, {});
-}
-
-namespace {
-
-// The higher, the more a reservation there would be missed.
-int worth_of(const scheduling::NodeRecord* record) {
-  if (record != nullptr && (record->marked_for_deletion || record->fenced)) {
-    return 0;
-  }
-  if (record == nullptr) {
-    return 1;  // a claim that is being created
-  }
-  if (record->node == nullptr) {
-    return model::is_true(record->claim->conditions, model::kLaunched) ? 2 : 1;
-  }
-  return record->initialized() ? 4 : 3;
-}
-
-struct Place {
-  int worth = 0;
-  std::int32_t all = 0;  // reserved there for anybody: little of it may become nothing
-  std::string target;
-  std::int32_t count = 0;
-};
-
-std::vector<Place> places_of(
-    const LedgerView& view, const scheduling::GroupId& group,
-    const std::map<std::string_view, const scheduling::NodeRecord*>& nodes) {
-  std::vector<Place> places;
-  for (const std::string& target : view.targets_of(group)) {
-    const auto node = nodes.find(target);
-    Place place{.worth = worth_of(node == nodes.end() ? nullptr : node->second), .target = target};
-    const ReservationList& list = view.by_target.find(target)->second;
-    for (const scheduling::Reservation& reservation : list) {
-      place.all += reservation.count;
-    }
-    place.count = list.find(group)->count;
-    places.push_back(std::move(place));
-  }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
-    return std::tie(a.worth, a.all, a.target) < std::tie(b.worth, b.all, b.target);
-  });
-  return places;
-}
-
-}  // namespace
-
-void free_surplus(Ledger& ledger, const scheduling::Snapshot& snapshot) {
-  const LedgerViewPtr view = ledger.view();
-  std::map<std::string_view, const scheduling::NodeRecord*> nodes;
-  for (const auto& [text, targets] : view->targets_by_group) {
-    const scheduling::GroupId group(text);
-    const auto* const demand = scheduling::find_demand(snapshot.demand, group);
-    std::int32_t surplus =
-        view->reserved(group) - (demand == nullptr ? 0 : demand->most_reserved());
-    if (group.is_whole_owner() || surplus <= 0) {
-      continue;
-    }
-    if (nodes.empty()) {
-      for (const auto& record : snapshot.nodes) {
-        nodes.emplace(record->name(), record.get());
-        nodes.emplace(record->claim_name(), record.get());
-      }
-    }
-    for (const Place& place : places_of(*view, group, nodes)) {
-      const std::int32_t freed = std::min(surplus, place.count);
-      ledger.lower(group, place.target, freed);
-      surplus -= freed;
-    }
-  }
 }
 
 }  // namespace millwright::cluster

@@ -1,12 +1,10 @@
 // What each group of pods needs, gathered for one snapshot.
 #pragma once
 
-#include "millwright/cluster/ledger.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -19,10 +17,10 @@ class DemandTable {
 
   void add_waiting(const scheduling::PodPtr& pod);
   void add_leaving(const scheduling::PodPtr& pod);
-  // The pods' controller will create so many more pods like `sample`; at once, or some time.
-  void add_expected(const scheduling::PodPtr& sample, std::int32_t count, bool at_once);
-  // A pod like this one comes back, but nothing is to be planned for it.
-  void add_later(const scheduling::PodPtr& pod);
+  // The pods' controller is about to create so many more pods like `sample`.
+  void add_expected(const scheduling::PodPtr& sample, std::int32_t count);
+  // So many pods like this one come some time, but nothing is to be planned for them.
+  void add_later(const scheduling::PodPtr& pod, std::int32_t count = 1);
   // What was added since the last call.
   scheduling::Demand take();
 
@@ -38,9 +36,5 @@ class DemandTable {
   std::unordered_map<std::string, std::size_t> index_;
   scheduling::Demand demand_;
 };
-
-// Frees what is reserved beyond what the groups need: first on claims that may still be cancelled,
-// last on nodes that are up.
-void free_surplus(Ledger& ledger, const scheduling::Snapshot& snapshot);
 
 }  // namespace millwright::cluster

@@ -5,7 +5,7 @@
 namespace millwright::cluster {
 namespace {
 
-std::optional<std::uint64_t> as_number(const std::string& version) {
+std::optional<std::uint64_t> as_number(std::string_view version) {
   std::uint64_t number = 0;
   const char* const end = version.data() + version.size();
   const auto [stop, error] = std::from_chars(version.data(), end, number);
@@ -17,7 +17,7 @@ std::optional<std::uint64_t> as_number(const std::string& version) {
 
 }  // namespace
 
-bool is_lower_version(const std::string& a, const std::string& b) {
+bool is_lower_version(std::string_view a, std::string_view b) {
   const auto first = as_number(a);
   const auto second = as_number(b);
   return first && second && *first < *second;

@@ -5,12 +5,12 @@
 #include "millwright/model/meta.hpp"
 
 #include <memory>
-#include <string>
+#include <string_view>
 
 namespace millwright::cluster {
 
 // Resource versions compare as numbers (KEP-5504); any that are not numbers say nothing.
-bool is_lower_version(const std::string& a, const std::string& b);
+bool is_lower_version(std::string_view a, std::string_view b);
 
 // True only when `incoming` is clearly older than `known`: the same object with a lower resource
 // version, or another object of the name that was created earlier. In doubt the later event wins.

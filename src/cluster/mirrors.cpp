@@ -1,6 +1,7 @@
 #include "cluster/mirrors.hpp"
 
 #include <utility>
+#include <vector>
 
 namespace millwright::cluster {
 namespace {
@@ -54,6 +55,10 @@ void Mirrors::read_reservations(const std::string& source, const std::string& te
       return;
     }
     reservations = *std::move(decoded);
+    std::erase_if(reservations, [now = now_()](const auto& each) { return each.until <= now; });
+    for (scheduling::Reservation& reservation : reservations) {
+      reservation.inherited = !synced_;
+    }
   }
   ledger_.adopt_reservations(target, std::move(reservations));
 }

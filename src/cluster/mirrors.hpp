@@ -16,8 +16,12 @@ class Mirrors {
  public:
   using Problem = std::function<void(const std::string& message)>;
 
-  // All outlive the mirrors. `problem` is called when an annotation cannot be read.
-  Mirrors(Ledger& ledger, const Problem& problem) : ledger_(ledger), problem_(problem) {}
+  using Clock = std::function<base::TimePoint()>;
+
+  // All outlive the mirrors. `problem` is called when an annotation cannot be read. What is read
+  // before the state is synced was written by an earlier process.
+  Mirrors(Ledger& ledger, const Problem& problem, const Clock& now, const bool& synced)
+      : ledger_(ledger), problem_(problem), now_(now), synced_(synced) {}
 
   void read(const model::Node& node);
   // `node_name` is empty while the claim has no node.
@@ -46,6 +50,8 @@ class Mirrors {
 
   Ledger& ledger_;
   const Problem& problem_;
+  const Clock& now_;
+  const bool& synced_;
   std::map<std::string, Seen, std::less<>> seen_;
 };
 

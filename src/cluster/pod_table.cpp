@@ -1,9 +1,11 @@
 #include "cluster/pod_table.hpp"
 
 #include "cluster/freshness.hpp"
+#include "millwright/model/workload.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <tuple>
 
@@ -18,6 +20,25 @@ bool is_waiting(const model::Pod& pod) {
   return pod.spec.node_name.empty() && !model::is_terminal(pod);
 }
 
+constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";
+
+// The uid of the controller that counts the pod as one of its own; nullptr when none does.
+const std::string* counting_owner_of(const model::Pod& pod) {
+  const bool is_over = model::is_terminal(pod) && !pod.meta.has_finalizer(kJobTracking);
+  if (is_over || pod.meta.is_deleting() || model::is_owned_by_daemonset(pod) ||
+      model::is_mirror(pod)) {
+    return nullptr;
+  }
+  const model::OwnerReference* const controller = pod.meta.controller();
+  return controller == nullptr || controller->uid.empty() ? nullptr : &controller->uid;
+}
+
+// Of such a pod the name tells what its successor will be like.
+bool is_one_of_a_kind(const model::Pod& pod) {
+  const model::OwnerReference* const controller = pod.meta.controller();
+  return controller != nullptr && model::is_workload(*controller) && scheduling::has_own_claim(pod);
+}
+
 scheduling::PodPtr identity_of(const model::Pod& pod) {
   auto slim = std::make_shared<model::Pod>();
   slim->meta.name = pod.meta.name;
@@ -26,6 +47,11 @@ scheduling::PodPtr identity_of(const model::Pod& pod) {
   slim->meta.resource_version = pod.meta.resource_version;
   slim->meta.creation_timestamp = pod.meta.creation_timestamp;
   slim->status.phase = pod.status.phase;
+  if (counting_owner_of(pod) != nullptr || is_one_of_a_kind(pod)) {
+    slim->meta.owner_references = pod.meta.owner_references;
+    slim->meta.finalizers = pod.meta.finalizers;
+    slim->meta.deletion_timestamp = pod.meta.deletion_timestamp;
+  }
   return slim;
 }
 
@@ -74,14 +100,9 @@ auto place_of(std::vector<scheduling::PodPtr>& pods, const std::string& uid) {
       [](const scheduling::PodPtr& pod, const std::string& key) { return pod->meta.uid < key; });
 }
 
-// The uid of the controller that counts the pod as one of its own; nullptr when none does.
-const std::string* counting_owner_of(const model::Pod& pod) {
-  if (model::is_terminal(pod) || pod.meta.is_deleting() || model::is_owned_by_daemonset(pod) ||
-      model::is_mirror(pod)) {
-    return nullptr;
-  }
-  const model::OwnerReference* const controller = pod.meta.controller();
-  return controller == nullptr || controller->uid.empty() ? nullptr : &controller->uid;
+// Whether a pod that was bound and is over comes again.
+bool comes_again(const model::Pod& pod) {
+  return pod.status.phase != "Succeeded" || pod.meta.is_deleting();
 }
 
 // kube-scheduler writes no report twice.
@@ -121,13 +142,16 @@ void PodTable::unbind(const scheduling::PodPtr& pod) {
   }
 }
 
-void PodTable::count_for_owners(const model::Pod* before, const scheduling::PodPtr& now,
+void PodTable::count_for_owners(const scheduling::PodPtr& before, const scheduling::PodPtr& now,
                                 Change& change) {
   const std::string* const from = before == nullptr ? nullptr : counting_owner_of(*before);
   const std::string* const to = now == nullptr ? nullptr : counting_owner_of(*now);
   const bool stays = from != nullptr && to != nullptr && *from == *to;
   if (from != nullptr && !stays) {
-    --owners_.find(*from)->second.alive;
+    OwnedPods& owned = owners_.find(*from)->second;
+    --owned.alive;
+    ++owned.went;
+    owned.went_at = (now == nullptr ? before : now)->meta.resource_version;
     change.owners.push_back(*from);
   }
   if (to == nullptr) {
@@ -144,6 +168,32 @@ void PodTable::count_for_owners(const model::Pod* before, const scheduling::PodP
   }
 }
 
+void PodTable::note_away(const scheduling::PodPtr& before, const scheduling::PodPtr& now,
+                         Change& change) {
+  const scheduling::PodPtr& last = now == nullptr ? before : now;
+  const model::OwnerReference* const owner = last == nullptr ? nullptr : last->meta.controller();
+  if (owner == nullptr || owner->uid.empty()) {
+    return;
+  }
+  const auto known = owners_.find(owner->uid);
+  if (now != nullptr && counting_owner_of(*now) != nullptr) {
+    if (known->second.away.erase(now->meta.name) > 0) {
+      change.owners.push_back(owner->uid);
+    }
+    return;
+  }
+  if (is_one_of_a_kind(*last)) {
+    OwnedPods& owned = owners_[owner->uid];
+    if (owned.sample == nullptr) {
+      owned.sample = last;
+    }
+    owned.away.insert_or_assign(last->meta.name, last);
+  } else if (known == owners_.end() || !known->second.away.contains(last->meta.name)) {
+    return;
+  }
+  change.owners.push_back(owner->uid);
+}
+
 PodTable::Change PodTable::put(scheduling::PodPtr pod) {
   Change change;
   scheduling::PodPtr& slot = pods_[model::key_of(pod->meta)];
@@ -155,6 +205,10 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
     if (is_bound(*slot)) {
       change.nodes.push_back(slot->spec.node_name);
       unbind(slot);
+      const bool is_gone = !is_same_object(slot->meta, pod->meta);
+      if (is_gone || (!is_bound(*pod) && comes_again(*pod))) {
+        change.left.push_back(slot);
+      }
     }
     was_waiting = is_waiting(*slot);
     if (was_waiting && !is_waiting(*pod)) {
@@ -164,6 +218,9 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
       change.done_waiting.push_back(slot);
       was_waiting = true;
     }
+  }
+  if ((slot == nullptr || !is_same_object(slot->meta, pod->meta)) && !model::is_terminal(*pod)) {
+    change.arrived = pod;
   }
   change.accepted = true;
   if (is_waiting(*pod)) {
@@ -178,7 +235,12 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
     bind(pod);
     change.nodes.push_back(pod->spec.node_name);
   }
-  count_for_owners(slot.get(), pod, change);
+  count_for_owners(slot, pod, change);
+  note_away(slot, pod, change);
+  use_.add(*pod);
+  if (slot != nullptr) {
+    use_.subtract(*slot);
+  }
   slot = model::is_terminal(*pod) ? identity_of(*pod) : std::move(pod);
   return change;
 }
@@ -193,10 +255,13 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
   pods_.erase(found);
   change.accepted = true;
   change.done_waiting.push_back(pod);
-  count_for_owners(pod.get(), nullptr, change);
+  count_for_owners(pod, nullptr, change);
+  note_away(pod, nullptr, change);
+  use_.subtract(*pod);
   if (is_bound(*pod)) {
     unbind(pod);
     change.nodes.push_back(pod->spec.node_name);
+    change.left.push_back(pod);
   } else if (is_waiting(*pod)) {
     pending_.erase(name_and_namespace(*pod));
   }
@@ -213,9 +278,32 @@ const OwnedPods* PodTable::owned_by(std::string_view owner_uid) const {
   return found == owners_.end() ? nullptr : &found->second;
 }
 
-void PodTable::forget_owner_without_pods(std::string_view owner_uid) {
+void PodTable::settle_owner(std::string_view owner_uid, std::int32_t missing, bool was_heard) {
   const auto found = owners_.find(owner_uid);
-  if (found != owners_.end() && found->second.alive == 0) {
+  if (found == owners_.end()) {
+    return;
+  }
+  OwnedPods& owned = found->second;
+  if (was_heard || missing <= 0) {
+    owned.went = 0;
+  }
+  while (static_cast<std::int64_t>(owned.away.size()) > std::max(missing, 0)) {
+    owned.away.erase(std::prev(owned.away.end()));
+  }
+}
+
+void PodTable::forget_owner(std::string_view owner_uid) {
+  const auto found = owners_.find(owner_uid);
+  if (found == owners_.end()) {
+    return;
+  }
+  OwnedPods& owned = found->second;
+  std::erase_if(owned.away, [this](const auto& entry) {
+    const model::ObjectMeta& meta = entry.second->meta;
+    const auto pod = pods_.find(model::key_of(meta));
+    return pod == pods_.end() || pod->second->meta.uid != meta.uid;
+  });
+  if (owned.alive == 0 && owned.away.empty()) {
     owners_.erase(found);
   }
 }

@@ -33,8 +33,7 @@ class QuotaTable {
       return false;
     }
     const Ptr before = std::exchange(*place, quota);
-    return before->hard != quota->hard || before->used != quota->used ||
-           before->scoped != quota->scoped;
+    return before->hard != quota->hard || before->scoped != quota->scoped;
   }
   // False when there is no such quota.
   bool erase(TableKeyView key) {

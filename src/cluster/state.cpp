@@ -1,19 +1,20 @@
 #include "millwright/cluster/state.hpp"
 
-#include "cluster/demand_table.hpp"
+#include "cluster/departures.hpp"
+#include "cluster/elsewhere.hpp"
 #include "cluster/freshness.hpp"
+#include "cluster/gathering.hpp"
 #include "cluster/mirrors.hpp"
 #include "cluster/node_table.hpp"
 #include "cluster/pod_table.hpp"
 #include "cluster/shortfalls.hpp"
+#include "cluster/surplus.hpp"
 #include "cluster/tables.hpp"
 #include "cluster/volume_limit_table.hpp"
-#include "millwright/scheduling/solve.hpp"
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,10 +24,14 @@
 namespace millwright::cluster {
 
 struct State::Impl {
-  explicit Impl(Ledger& the_ledger)
-      : ledger(the_ledger), mirrors(the_ledger, problem), seen(the_ledger.view()) {}
+  Impl(Ledger& the_ledger, Clock the_clock)
+      : ledger(the_ledger),
+        clock(std::move(the_clock)),
+        mirrors(the_ledger, problem, clock, synced),
+        seen(the_ledger.view()) {}
 
   Ledger& ledger;
+  Clock clock;
   Mirrors mirrors;
   PodTable pods;
   NodeTable nodes;
@@ -34,6 +39,7 @@ struct State::Impl {
   Tables<AllWatchedKinds> tables;
   Shortfalls shortfalls;
   VolumeLimitTable volume_limits;
+  Departures departures;
 
   bool synced = false;
   bool changed = false;
@@ -84,7 +90,13 @@ struct State::Impl {
     }
   }
   void put(const std::shared_ptr<const model::Workload>& workload) {
-    if (settle(tables.of<model::Workload>().put(*workload))) {
+    WorkloadTable& workloads = tables.of<model::Workload>();
+    const std::vector<std::string> owners = workloads.put(*workload);
+    for (const std::string& owner : owners) {
+      shortfalls.workload_heard(owner, workloads, pods);
+    }
+    const bool is_news = shortfalls.workload_heard(workload->meta.uid, workloads, pods);
+    if (is_news || !owners.empty()) {
       report(Kind::Workload, model::key_of(workload->meta));
     }
   }
@@ -116,18 +128,34 @@ struct State::Impl {
     } else if constexpr (std::is_same_v<T, model::PodSelector>) {
       return tables.of<T>().erase(gone.kind, {key.name, key.namespace_});
     } else if constexpr (std::is_same_v<T, model::Workload>) {
-      return settle(tables.of<T>().erase(gone.kind, key, gone.uid));
+      const std::vector<std::string> owners = tables.of<T>().erase(gone.kind, key, gone.uid);
+      settle(owners);
+      return !owners.empty();
     } else {
       return tables.of<T>().erase({key.name, key.namespace_});
     }
   }
 
-  // False when there are no owners to settle.
-  bool settle(const std::vector<std::string>& owners) {
+  void settle(const std::vector<std::string>& owners) {
     for (const std::string& owner : owners) {
-      shortfalls.settle(owner, tables.of<model::Workload>(), pods);
+      shortfalls.pods_changed(owner, tables.of<model::Workload>(), pods);
     }
-    return !owners.empty();
+  }
+
+  // Pods whose controllers do not tell how many they want.
+  void note_departures(const PodTable::Change& change) {
+    const auto is_untold = [](const model::Pod& pod) {
+      return is_replaced(pod) && !model::is_workload(*pod.meta.controller());
+    };
+    if (change.arrived != nullptr && is_untold(*change.arrived)) {
+      departures.arrived(*change.arrived);
+    }
+    for (const scheduling::PodPtr& pod : change.left) {
+      const auto record = records.find({pod->spec.node_name, {}});
+      if (record != nullptr && is_closing(*record) && is_untold(*pod)) {
+        departures.left(pod, clock());
+      }
+    }
   }
 
   void apply(PodTable::Change change, const model::ObjectKey& key) {
@@ -147,6 +175,7 @@ struct State::Impl {
       ledger.attempt_failed(change.unplaced);
     }
     settle(change.owners);
+    note_departures(change);
     report(Kind::Pod, key);
   }
 
@@ -193,10 +222,11 @@ struct State::Impl {
 
   void touch_changed_fences(const LedgerView& now);
   void rebuild_records(const LedgerView& view);
-  static bool knows_owner_of(const model::Pod& pod);
-  std::int32_t admitted(const model::Pod& sample, std::int32_t missing);
-  std::uint64_t count_elsewhere(const scheduling::Snapshot& next) const;
-  scheduling::Demand gather_demand(const scheduling::Snapshot& snapshot);
+  void add_earlier_arrivals(const LedgerView& view);
+  std::vector<Lowering> prepare_settlement(const LedgerView& view,
+                                           const scheduling::Snapshot& next);
+  void publish(const std::shared_ptr<scheduling::Snapshot>& next,
+               const std::vector<Lowering>& surplus);
 };
 
 void State::Impl::touch_changed_fences(const LedgerView& now) {
@@ -230,86 +260,72 @@ void State::Impl::rebuild_records(const LedgerView& view) {
   }
 }
 
-// Pods of these controllers that are to come are known from Shortfalls.
-bool State::Impl::knows_owner_of(const model::Pod& pod) {
-  const auto& kinds = model::kWorkloadResources;
-  return std::any_of(kinds.begin(), kinds.end(), [&](const model::Resource& resource) {
-    return pod.meta.controller()->kind == resource.kind;
-  });
-}
-
-// No more than quotas of the namespace admit now.
-std::int32_t State::Impl::admitted(const model::Pod& sample, std::int32_t missing) {
-  const model::ResourceList requests = scheduling::effective_requests(sample);
-  std::int64_t most = missing;
-  for (const auto& quota : tables.of<model::ResourceQuota>().in_namespace(sample.meta.namespace_)) {
-    most = std::min(most, model::pods_within(*quota, requests));
+// Of the pods that the first complete lists show, each has used a reservation that an earlier
+// process wrote for its node, whichever of pod, node and claim was listed first.
+void State::Impl::add_earlier_arrivals(const LedgerView& view) {
+  std::set<std::string> noted;
+  for (const Ledger::Arrival& arrival : arrivals) {
+    noted.insert(arrival.pod_uid);
   }
-  return static_cast<std::int32_t>(std::max<std::int64_t>(most, 0));
-}
-
-scheduling::Demand State::Impl::gather_demand(const scheduling::Snapshot& snapshot) {
-  for (const scheduling::PodPtr& pod : snapshot.pending_pods) {
-    if (!pod->meta.is_deleting() && pod->spec.scheduling_gates.empty() &&
-        !model::is_owned_by_daemonset(*pod)) {
-      demand.add_waiting(pod);
-    }
-  }
-  for (const scheduling::NodeRecordPtr& record : snapshot.nodes) {
-    if (!record->marked_for_deletion && !record->fenced) {
+  for (const auto& [target, list] : view.by_target) {
+    const NodePods* const bound = pods.on_node(target);
+    if (bound == nullptr) {
       continue;
     }
-    for (const scheduling::PodPtr& pod : record->pods) {
-      if (!scheduling::has_successor(*pod) || model::is_owned_by_daemonset(*pod) ||
-          model::is_mirror(*pod)) {
-        continue;
-      }
-      // A fence alone may be taken back.
-      if (record->marked_for_deletion && !pod->meta.is_deleting()) {
-        demand.add_leaving(pod);
-      } else if (!pod->meta.is_deleting() || !knows_owner_of(*pod)) {
-        demand.add_later(pod);
+    for (const scheduling::PodPtr& pod : bound->pods) {
+      if (!noted.contains(pod->meta.uid)) {
+        arrivals.push_back(
+            {.pod_uid = pod->meta.uid, .group = scheduling::group_of(*pod), .node = target});
       }
     }
   }
-  shortfalls.for_each([this](const std::string&, std::int32_t missing, bool at_once,
-                             const scheduling::PodPtr& sample) {
-    demand.add_expected(sample, at_once ? admitted(*sample, missing) : missing, at_once);
-  });
-  return demand.take();
 }
 
-// Pods that were just bound to nodes where nothing is reserved for them, beyond those that their
-// groups needed more than was reserved, now or when the scheduler chose the node.
-std::uint64_t State::Impl::count_elsewhere(const scheduling::Snapshot& next) const {
-  struct Bound {
-    std::int32_t all = 0;
-    std::int32_t elsewhere = 0;
-  };
-  std::map<scheduling::GroupId, Bound> bound;
-  const LedgerViewPtr view = ledger.view();
-  for (const Ledger::Arrival& arrival : arrivals) {
-    if (!arrival.node.empty() && !view->targets_of(arrival.group).empty()) {
-      Bound& counts = bound[arrival.group];
-      ++counts.all;
-      const PassPtr pass = ledger.pass_of(arrival.pod_uid);
-      const bool let_go = pass != nullptr && pass->beyond_reserved;
-      counts.elsewhere += view->find(arrival.group, arrival.node) == nullptr && !let_go ? 1 : 0;
+// What the arrivals leave to free. Before the lists are complete nothing is used or freed: what is
+// reserved may not be known yet, nor who needs it.
+std::vector<Lowering> State::Impl::prepare_settlement(const LedgerView& view,
+                                                      const scheduling::Snapshot& next) {
+  const bool was_synced = latest->synced;
+  if (!next.synced) {
+    for (Ledger::Arrival& arrival : arrivals) {
+      arrival.node.clear();
     }
+    return {};
   }
-  std::uint64_t total = 0;
-  for (const auto& [group, counts] : bound) {
-    const auto* const before = scheduling::find_demand(latest->demand, group);
-    const auto* const after = scheduling::find_demand(next.demand, group);
-    const std::int32_t needed = std::max(before == nullptr ? 0 : before->needed(),
-                                         (after == nullptr ? 0 : after->needed()) + counts.all);
-    const std::int32_t beyond = std::max(0, needed - view->reserved(group));
-    total += static_cast<std::uint64_t>(std::max(0, counts.elsewhere - beyond));
+  if (was_synced) {
+    placed_elsewhere += count_elsewhere({.ledger = ledger,
+                                         .view = view,
+                                         .arrivals = arrivals,
+                                         .before = latest->demand,
+                                         .after = next.demand});
+  } else {
+    add_earlier_arrivals(view);
   }
-  return total;
+  const bool only_demand_changed = was_synced && view.generation == seen->generation;
+  return find_surplus({.ledger = view,
+                       .arrivals = arrivals,
+                       .snapshot = next,
+                       .before = only_demand_changed ? &latest->demand : nullptr});
 }
 
-State::State(Ledger& ledger) : impl_(std::make_unique<Impl>(ledger)) {}
+// Together: at no moment is the room of a pod that is being bound missing, or counted twice. Calls
+// of the extender wait meanwhile.
+void State::Impl::publish(const std::shared_ptr<scheduling::Snapshot>& next,
+                          const std::vector<Lowering>& surplus) {
+  const std::scoped_lock lock(sight_mutex);
+  ledger.settle(arrivals);
+  for (const Lowering& each : surplus) {
+    ledger.lower(each.group, each.target, each.by);
+  }
+  seen = ledger.view();
+  for (const auto& [target, list] : seen->by_target) {
+    next->reservations.append(list.share());
+  }
+  latest = next;
+}
+
+State::State(Ledger& ledger, Clock clock)
+    : impl_(std::make_unique<Impl>(ledger, std::move(clock))) {}
 State::~State() = default;
 
 void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
@@ -368,6 +384,7 @@ void State::set_synced(bool synced) {
 
 scheduling::SnapshotPtr State::snapshot() {
   Impl& impl = *impl_;
+  impl.changed = impl.departures.expire(impl.clock()) || impl.changed;
   const LedgerViewPtr view = impl.ledger.view();
   if (!impl.changed && view->generation == impl.seen->generation) {
     return latest();
@@ -385,22 +402,15 @@ scheduling::SnapshotPtr State::snapshot() {
     }
   });
   next->volume_limits = impl.volume_limits.limits();
-  next->demand = impl.gather_demand(*next);
+  next->demand = gather_demand(impl.demand, *next,
+                               {.shortfalls = impl.shortfalls,
+                                .departures = impl.departures,
+                                .quotas = impl.tables.of<model::ResourceQuota>(),
+                                .use = impl.pods.use()});
   impl.changed = false;
   impl.recent[impl.generation % impl.recent.size()] = next;
-  // Together: at no moment is the room of a pod that is being bound missing, or counted twice.
-  const std::scoped_lock lock(impl.sight_mutex);
-  impl.placed_elsewhere += impl.count_elsewhere(*next);
-  impl.ledger.settle(impl.arrivals);
+  impl.publish(next, impl.prepare_settlement(*view, *next));
   impl.arrivals.clear();
-  if (next->synced) {
-    free_surplus(impl.ledger, *next);
-  }
-  impl.seen = impl.ledger.view();
-  for (const auto& [target, list] : impl.seen->by_target) {
-    next->reservations.append(list.share());
-  }
-  impl.latest = next;
   return next;
 }
 

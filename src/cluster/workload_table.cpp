@@ -61,6 +61,11 @@ const WorkloadTable::Wants* WorkloadTable::find(std::string_view uid) const {
   return found == by_uid_.end() ? nullptr : &found->second->wants;
 }
 
+std::string_view WorkloadTable::version_of(std::string_view uid) const {
+  const auto found = by_uid_.find(uid);
+  return found == by_uid_.end() ? std::string_view() : found->second->resource_version;
+}
+
 void WorkloadTable::drop(Entries& entries, Entries::iterator entry) {
   by_uid_.erase(entry->second.uid);  // first: its key is a view of the entry
   entries.erase(entry);

@@ -31,6 +31,8 @@ class WorkloadTable {
 
   // nullptr when it is not known or wants no pods.
   const Wants* find(std::string_view uid) const;
+  // The resource version that its wants were read from last; empty when it wants no pods.
+  std::string_view version_of(std::string_view uid) const;
 
  private:
   struct Entry {

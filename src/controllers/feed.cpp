@@ -12,15 +12,15 @@
 namespace millwright::controllers {
 namespace {
 
-// Knows which of the kinds that decisions cannot do without were listed.
+// Knows which of the kinds that decisions wait for were listed.
 struct SyncBarrier {
   explicit SyncBarrier(cluster::State& s) : state(s) {}
-  // A resource may be read as several kinds, each by an informer of its own.
+  // Call what it returns when the resource is not waited for any more. A resource may be read as
+  // several kinds, each by an informer of its own.
   std::function<void()> member(cluster::Kind kind, const std::string& resource) {
     waiting.emplace(kind, resource);
     return [this, kind, resource] {
-      waiting.erase({kind, resource});
-      if (waiting.empty()) {
+      if (waiting.erase({kind, resource}) > 0 && waiting.empty()) {
         state.set_synced(true);
       }
     };
@@ -74,15 +74,22 @@ class Feed {
   template <class T, class Resources>
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
-      watch<T>(
-          resource, kind.required ? barrier_.member(kind.kind, std::string(resource.kind)) : [] {});
+      std::function<void()> listed;
+      if (kind.first_list != cluster::FirstList::NotAwaited) {
+        listed = barrier_.member(kind.kind, std::string(resource.kind));
+      }
+      const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfListable;
+      watch<T>(resource, {.upsert = {},
+                          .remove = {},
+                          .synced = listed,
+                          .not_listable = can_do_without ? listed : nullptr});
     }
   }
 
   template <class T>
-  void watch(const model::Resource& resource, std::function<void()> synced) {
+  void watch(const model::Resource& resource, kube::InformerHandlers handlers) {
     const std::string kind(resource.kind);
-    const auto upsert = [this, kind](const boost::json::value& json) {
+    handlers.upsert = [this, kind](const boost::json::value& json) {
       auto decoded = decode<T>(kind, json);
       if (!decoded) {
         services_.log.warn("ignoring an object that cannot be read",
@@ -91,15 +98,14 @@ class Feed {
       }
       seen(std::make_shared<const T>(*std::move(decoded)));
     };
-    const auto remove = [this, kind](const model::ObjectKey& key, const std::string& uid) {
+    handlers.remove = [this, kind](const model::ObjectKey& key, const std::string& uid) {
       gone<T>(uid);
       services_.state.remove<T>(key, {.uid = uid, .kind = kind});
     };
     kube::InformerOptions options{
         .resource = resource, .seed = services_.seed + (++informers_), .log = services_.log};
-    group_.spawn(kube::run_informer(
-        services_.client, std::move(options),
-        {.upsert = upsert, .remove = remove, .synced = std::move(synced)}, stop_));
+    group_.spawn(
+        kube::run_informer(services_.client, std::move(options), std::move(handlers), stop_));
   }
 
   // Items of a list do not name their kind.

@@ -8,7 +8,7 @@ void write_state(Text& text, const PageInput& input) {
   text.gauge("karpenter_cluster_state_node_count", "Nodes, and NodeClaims without a node yet.");
   text.sample(static_cast<double>(snapshot.nodes.size()));
   text.gauge("karpenter_cluster_state_synced",
-             "1 once every kind that decisions need was listed, else 0.");
+             "1 once every kind that decisions need was listed, or may not be, else 0.");
   text.sample(snapshot.synced ? 1 : 0);
   text.gauge("karpenter_cluster_state_unsynced_time_seconds",
              "For how long the cluster state has been incomplete; 0 when it is complete.");

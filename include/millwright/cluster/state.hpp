@@ -7,23 +7,23 @@
 // object of the name created earlier) is ignored.
 //
 // Workloads and quotas are in no snapshot. A change of a workload is reported only when it wants
-// another number of pods, or wants them in another way.
+// another number of pods, or wants them in another way, or is heard for the first time since some
+// of its pods went.
 //
 // State also keeps the ledger up to date with what every replica sees:
-// - a pod that is bound uses a reservation of its group on its node, and one that is bound,
-// terminal
-//   or gone ends its attempts in flight; the ledger and the snapshot that shows the pod change
+// - a pod that is bound uses a reservation of its group on its node, and one that is bound, over or
+//   gone ends its attempts in flight; the ledger and the snapshot that shows the pod change
 //   together, so that at no moment its room is missing from both or counted twice;
 // - a pod that kube-scheduler reports not placed ends its attempt, if that has lasted for a while
 //   (Ledger::attempt_failed);
-// - what is reserved for a group never exceeds what the group needs: surplus is freed at once,
-// where
-//   it is least missed;
+// - what is reserved for a group never exceeds what the group needs: surplus is freed at once, and
+//   where it is least missed;
 // - a claim that gets its node passes its reservations on to the node's name;
 // - a target that is gone loses its reservations; a Node that is gone loses its fence;
 // - mirror annotations (model::kReservationsAnnotation on NodeClaims, kFenceAnnotation on a Node or
 //   on a NodeClaim that has its node) are read when their text changes, so that followers and a
-//   restarted process know what the leader decided.
+//   restarted process know what the leader decided. Nothing is used or freed before the state is
+//   synced: pods, nodes and claims are listed in any order.
 #pragma once
 
 #include "millwright/cluster/ledger.hpp"
@@ -40,7 +40,13 @@ namespace millwright::cluster {
 
 class State {
  public:
-  explicit State(Ledger& ledger);
+  using Clock = std::function<base::TimePoint()>;
+
+  // A clock that stands still: enough where no mirror ends and no pod is forgotten.
+  static base::TimePoint no_time() { return {}; }
+
+  // By the clock mirrors that are out of date are left out, and pods that went are forgotten.
+  explicit State(Ledger& ledger, Clock clock = no_time);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;

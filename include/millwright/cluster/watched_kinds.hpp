@@ -43,13 +43,20 @@ enum class Kind : std::uint8_t {
 // The feature that a kind is watched for.
 enum class NeededBy : std::uint8_t { Always, NodeOverlays, CapacityBuffers, DefaultSpread };
 
+// Whether anything is planned, or freed, before the first complete list of the kind.
+enum class FirstList : std::uint8_t {
+  NotAwaited,
+  Awaited,
+  AwaitedIfListable,  // decisions are better with it, and possible without the right to list it
+};
+
 // How objects that are read as a T are watched and where a snapshot shows them.
 template <class T>
 struct WatchedKind {
   Kind kind;
   std::span<const model::Resource> resources;  // of NodeClasses, each cloud names its own
   std::string_view purpose;                    // what it is read for, in the words of the RBAC rule
-  bool required = false;                       // nothing is planned before its first list
+  FirstList first_list = FirstList::NotAwaited;
   NeededBy needed_by = NeededBy::Always;
   // nullptr: State puts pods, nodes and claims into the snapshot itself, and keeps workloads and
   // quotas to itself.
@@ -70,32 +77,32 @@ inline constexpr std::tuple kWatchedKinds{
         .kind = Kind::Pod,
         .resources = only(model::kPodResource),
         .purpose = kPlans,
-        .required = true,
+        .first_list = FirstList::Awaited,
     },
     WatchedKind<model::Node>{
         .kind = Kind::Node,
         .resources = only(model::kNodeResource),
         .purpose = kPlans,
-        .required = true,
+        .first_list = FirstList::Awaited,
     },
     WatchedKind<model::NodePool>{
         .kind = Kind::NodePool,
         .resources = only(model::kNodePoolResource),
         .purpose = kOwnKinds,
-        .required = true,
+        .first_list = FirstList::Awaited,
         .items = &scheduling::Snapshot::node_pools,
     },
     WatchedKind<model::NodeClaim>{
         .kind = Kind::NodeClaim,
         .resources = only(model::kNodeClaimResource),
         .purpose = kOwnKinds,
-        .required = true,
+        .first_list = FirstList::Awaited,
     },
     WatchedKind<model::NodeOverlay>{
         .kind = Kind::NodeOverlay,
         .resources = only(model::kNodeOverlayResource),
         .purpose = kOwnKinds,
-        .required = true,
+        .first_list = FirstList::Awaited,
         .needed_by = NeededBy::NodeOverlays,
         .items = &scheduling::Snapshot::node_overlays,
     },
@@ -104,7 +111,7 @@ inline constexpr std::tuple kWatchedKinds{
         .resources = only(model::kCapacityBufferResource),
         .purpose =
             "Room that is asked for before its pods are there (feature gate CapacityBuffer).",
-        .required = true,
+        .first_list = FirstList::Awaited,
         .needed_by = NeededBy::CapacityBuffers,
         .items = &scheduling::Snapshot::capacity_buffers,
     },
@@ -162,24 +169,27 @@ inline constexpr std::tuple kWatchedKinds{
         .purpose = "Priority classes: for which pods a node is bought rather than others evicted.",
         .items = &scheduling::Snapshot::priority_classes,
     },
-    // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets.
+    // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets. Awaited: before
+    // they are known, what is reserved for pods that they are about to create looks like surplus.
     WatchedKind<model::Workload>{
         .kind = Kind::Workload,
         .resources = model::kWorkloadResources,
         .purpose = "Workloads: how many of their pods are still to come.",
+        .first_list = FirstList::AwaitedIfListable,
     },
     WatchedKind<model::ResourceQuota>{
         .kind = Kind::ResourceQuota,
         .resources = only(model::kResourceQuotaResource),
         .purpose = "Quotas: how many more pods a namespace may have.",
+        .first_list = FirstList::AwaitedIfListable,
     },
-    // Required: a pod whose peers are not known would be spread over the nodes with nobody.
+    // Awaited: a pod whose peers are not known would be spread over the nodes with nobody.
     WatchedKind<model::PodSelector>{
         .kind = Kind::PodSelector,
         .resources = model::kPodSelectorResources,
         .purpose =
             "What selects pods that have no spread constraints of their own (--scheduler-config).",
-        .required = true,
+        .first_list = FirstList::Awaited,
         .needed_by = NeededBy::DefaultSpread,
         .items = &scheduling::Snapshot::pod_selectors,
     },

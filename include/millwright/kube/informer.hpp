@@ -35,6 +35,9 @@ struct InformerHandlers {
   std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
   // Once, after the first complete list was delivered.
   std::function<void()> synced;
+  // Each time that listing fails because the right to it is missing, or the resource itself; it is
+  // tried again all the same.
+  std::function<void()> not_listable = {};
 };
 
 // Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.

@@ -32,6 +32,9 @@ inline constexpr std::int32_t kMostPods = 100'000;
 inline constexpr std::array kWorkloadResources{kReplicationControllerResource, kReplicaSetResource,
                                                kStatefulSetResource, kJobResource};
 
+// The owner is of one of these kinds. A kind of the same name in another API group is another kind.
+bool is_workload(const OwnerReference& owner);
+
 // `kind` is one of these. It is passed in, since the items of a list do not name their kind.
 base::Result<Workload> decode_workload(std::string_view kind, const boost::json::value& json);
 

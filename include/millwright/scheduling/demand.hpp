@@ -44,6 +44,11 @@ class GroupId {
 // resource claims, priority and scheduler. A bound pod is in the same group as its successor.
 GroupId group_of(const model::Pod& pod);
 
+// One of its volume claims was made for this pod alone: "<template>-<pod>", as StatefulSets name
+// them. Its successor has the same name and claim, and so the same group; other pods of the
+// controller have groups of their own.
+bool has_own_claim(const model::Pod& pod);
+
 // Room kept on one target for so many pods of a group.
 struct Reservation {
   GroupId group;
@@ -57,6 +62,9 @@ struct Reservation {
   bool of_buffer = false;
   // Any pod of at least `priority` may use it, whatever its group.
   bool open = false;
+  // Written by an earlier process, and read when this one started: some of the pods may have come
+  // and gone since.
+  bool inherited = false;
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };

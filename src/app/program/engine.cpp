@@ -17,7 +17,7 @@ namespace millwright::app {
 struct Engine::Impl {
   explicit Impl(EngineParts parts)
       : chronicle(parts.metrics, parts.loop.now()),
-        state(ledger),
+        state(ledger, [&loop = parts.loop] { return loop.now(); }),
         events(parts.client, "karpenter", parts.seed + 1, parts.log.named("events")),
         services{.loop = parts.loop,
                  .compute = parts.compute,

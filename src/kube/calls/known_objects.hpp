@@ -53,6 +53,11 @@ class KnownObjects {
     }
   }
 
+  void report_not_listable() {
+    if (handlers_.not_listable) {
+      handlers_.not_listable();
+    }
+  }
   void report_synced() {
     if (handlers_.synced) {
       handlers_.synced();

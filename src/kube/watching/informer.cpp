@@ -114,6 +114,10 @@ class Informer {
       if (version_.empty()) {
         const auto listed = co_await list(stop);
         if (!listed) {
+          const ErrorKind kind = listed.error().kind;
+          if (kind == ErrorKind::Denied || kind == ErrorKind::NotFound) {
+            known_.report_not_listable();
+          }
           co_await pause("list", listed.error(), stop);
           continue;
         }

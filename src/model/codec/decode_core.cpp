@@ -100,7 +100,6 @@ void read(const Reader& reader, PriorityClass& out) {
 void read(const Reader& reader, ResourceQuota& out) {
   read_slim(reader, out.meta);
   reader.field("status.hard", out.hard);
-  reader.field("status.used", out.used);
   const auto limits_to_some = [&out](const Reader& scopes) {
     const auto* const list = scopes.value().if_array();
     if (list == nullptr) {

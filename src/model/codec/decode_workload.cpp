@@ -24,6 +24,31 @@ bool job_is_over(const std::vector<Condition>& conditions) {
          is_true(conditions, "Complete") || is_true(conditions, "Failed");
 }
 
+std::int64_t length_of(const detail::Reader& reader, std::string_view path) {
+  std::int64_t length = 0;
+  reader.at(path, [&length](const detail::Reader& found) {
+    const auto* const list = found.value().if_array();
+    length = list == nullptr ? 0 : static_cast<std::int64_t>(list->size());
+  });
+  return length;
+}
+
+// Pods that ended are first listed by uid, and added to the number once their finalizers are gone.
+std::int64_t ended_pods(const detail::Reader& job, std::string_view how) {
+  const std::string result(how);
+  return number_at(job, "status." + result, 0) +
+         length_of(job, "status.uncountedTerminatedPods." + result);
+}
+
+// Pods that failed come back one by one, with a growing delay. By some policies a pod that is being
+// deleted is replaced only when it is gone.
+bool job_fills_gaps_at_once(const detail::Reader& job) {
+  std::string policy;
+  job.field("spec.podReplacementPolicy", policy);
+  const bool waits = policy == "Failed" && number_at(job, "status.terminating", 0) > 0;
+  return ended_pods(job, "failed") == 0 && !waits;
+}
+
 std::int64_t pods_of_job(const detail::Reader& job, const std::vector<Condition>& conditions) {
   bool suspended = false;
   job.field("spec.suspend", suspended);
@@ -32,7 +57,7 @@ std::int64_t pods_of_job(const detail::Reader& job, const std::vector<Condition>
     return 0;
   }
   const std::int64_t parallelism = number_at(job, "spec.parallelism", 1);
-  const std::int64_t succeeded = number_at(job, "status.succeeded", 0);
+  const std::int64_t succeeded = ended_pods(job, "succeeded");
   if (!is_set(job, "spec.completions")) {
     // A work queue: once a pod has succeeded there is no work left, and nobody follows it.
     return succeeded > 0 ? 0 : parallelism;
@@ -46,8 +71,7 @@ void read_pods(const detail::Reader& reader, Workload& out) {
   std::int64_t pods = 0;
   if (out.kind == kJobResource.kind) {
     pods = pods_of_job(reader, conditions);
-    // Pods that failed come back one by one, with a growing delay.
-    out.at_once = number_at(reader, "status.failed", 0) == 0;
+    out.at_once = job_fills_gaps_at_once(reader);
   } else {
     pods = number_at(reader, "spec.replicas", 1);
     if (out.kind == kStatefulSetResource.kind) {
@@ -64,6 +88,17 @@ void read_pods(const detail::Reader& reader, Workload& out) {
 }
 
 }  // namespace
+
+bool is_workload(const OwnerReference& owner) {
+  const std::string_view api_version = owner.api_version;
+  const std::size_t slash = api_version.find('/');
+  const std::string_view group =
+      slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  return std::any_of(kWorkloadResources.begin(), kWorkloadResources.end(),
+                     [&](const Resource& resource) {
+                       return owner.kind == resource.kind && group == resource.group;
+                     });
+}
 
 base::Result<Workload> decode_workload(std::string_view kind, const boost::json::value& json) {
   std::string problem;

@@ -171,6 +171,13 @@ GroupId group_of(const model::Pod& pod) {
   return GroupId((owner == nullptr ? pod.meta.uid : owner->uid) + "/" + fingerprint_of(pod));
 }
 
+bool has_own_claim(const model::Pod& pod) {
+  const std::string suffix = "-" + pod.meta.name;
+  return std::any_of(
+      pod.spec.volumes.begin(), pod.spec.volumes.end(),
+      [&](const model::PodVolume& volume) { return volume.claim_name.ends_with(suffix); });
+}
+
 std::string describe_pods(const Reservation& reservation) {
   return reservation.count == 1 ? "pod " + reservation.sample.to_string()
                                 : std::to_string(reservation.count) + " pods such as " +

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <tuple>
 
 namespace millwright::scheduling {
 namespace {
@@ -115,6 +116,19 @@ TEST(GroupOf, ABarePodIsAGroupOfItsOwn) {
   EXPECT_NE(group_of(one), group_of(PodBuilder("two").requests(100).value()));
   EXPECT_EQ(group_of(one), group_of(PodBuilder("one").requests(100).on("n").value()));
   EXPECT_EQ(group_of(one).owner_uid(), "uid-one");
+}
+
+TEST(GroupOf, APodWithAClaimOfItsOwnIsToldByItsName) {
+  for (const auto& [pod, claim, own] : {
+           std::tuple{"web-0", "data-web-0", true},
+           std::tuple{"web-0", "data-web-1", false},
+           std::tuple{"web-0", "web-0", false},
+           std::tuple{"web-0", "data", false},
+           std::tuple{"0", "data-web-0", true},
+       }) {
+    EXPECT_EQ(has_own_claim(PodBuilder(pod).claim(claim).value()), own) << pod << " " << claim;
+  }
+  EXPECT_FALSE(has_own_claim(PodBuilder("web-0").value()));
 }
 
 TEST(GroupId, OfAWholeOwnerIncludesItsGroupsAndNoOthers) {

@@ -69,6 +69,14 @@ class PodBuilder {
     pod_.spec.scheduling_gates.emplace_back("example.com/not-yet");
     return *this;
   }
+  PodBuilder& finalizer(std::string name) {
+    pod_.meta.finalizers.push_back(std::move(name));
+    return *this;
+  }
+  PodBuilder& claim(std::string name) {
+    pod_.spec.volumes.push_back({.name = "data", .claim_name = std::move(name)});
+    return *this;
+  }
   PodBuilder& owned_by(const std::string& name, const std::string& kind = "ReplicaSet",
                        const std::string& api_version = "apps/v1") {
     pod_.meta.owner_references.push_back(model::OwnerReference{

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+
 namespace millwright::cluster {
 namespace {
 
@@ -25,6 +29,9 @@ using testing::web;
 TEST(StateAndMirrors, LearnsReservationsAndFencesFromTheObjectsThatMirrorThem) {
   Ledger ledger;
   State state(ledger);
+  state.set_synced(true);
+  state.upsert(web("web-1").build());
+  state.upsert(web("web-2").build());
   const std::string text = encode_reservations({room("c", 2)});
   const std::string fence = encode_fence({"n", "Empty", at(3)});
   const auto claim = [&](int version) {
@@ -93,6 +100,113 @@ TEST(StateAndMirrors, ARepeatedMirrorDoesNotBringBackWhatEnded) {
   ledger.lower(room("c", 1).group, "c", 1);
   state.upsert(claim(2));
   EXPECT_THAT(kept(state), IsEmpty());
+}
+
+TEST(StateAndMirrors, WhatHasEndedIsNotTakenOver) {
+  for (const std::int64_t now : {59, 60}) {
+    Ledger ledger;
+    State state(ledger, [now] { return at(now); });
+    state.upsert(
+        ClaimBuilder("c")
+            .annotation(model::kReservationsAnnotation, encode_reservations({room("c", 2, 60)}))
+            .build());
+    EXPECT_EQ(kept(state).size(), now < 60 ? 1U : 0U);
+  }
+}
+
+// Three pods are wanted; the claim of "n" and that of "starting" were bought for two each. "n" is
+// up, and so many of the group are there.
+struct Restarted {
+  Ledger ledger;
+  State state{ledger};
+
+  static std::shared_ptr<const model::NodeClaim> claim(const std::string& name) {
+    return ClaimBuilder(name)
+        .provider("p-" + name)
+        .condition(model::kLaunched)
+        .annotation(model::kReservationsAnnotation, encode_reservations({room(name, 2)}))
+        .build();
+  }
+  std::vector<std::function<void()>> lists() {
+    return {[this] { state.upsert(claim("c")); }, [this] { state.upsert(claim("starting")); },
+            [this] {
+              state.upsert(NodeBuilder("n").managed().provider("p-c").allocatable(8000).build());
+            },
+            [this] {
+              state.upsert(web("web-1").on("n").build());
+              state.upsert(web("web-2").build());
+              state.upsert(web("web-3").build());
+            }};
+  }
+};
+
+TEST(StateAndMirrors, AfterARestartPodsHaveUsedTheirRoomWhicheverIsListedFirst) {
+  std::array<std::size_t, 4> order = {0, 1, 2, 3};
+  do {
+    Restarted restarted;
+    const auto lists = restarted.lists();
+    for (const std::size_t each : order) {
+      lists[each]();
+      restarted.state.snapshot();
+    }
+    restarted.state.set_synced(true);
+    // One used, and one surplus: for on "n" more may have come and gone than are there.
+    EXPECT_THAT(kept(restarted.state), ElementsAre("web on starting: 2"));
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(StateAndMirrors, AfterARestartRoomIsFreedWhereItWasProbablyUsed) {
+  struct Case {
+    const char* what;
+    std::function<void(State&)> change;  // to a node with the group's room and none of its pods
+    std::vector<std::string> kept;
+  };
+  const auto node = [](std::int64_t milli_cpu) {
+    return NodeBuilder("n").managed().provider("p-c").allocatable(milli_cpu).build();
+  };
+  for (const auto& [what, change, left] : std::vector<Case>{
+           {"the node has room and none of the pods were there",
+            [&](State& state) { state.upsert(node(8000)); },
+            {"web on n: 2"}},
+           {"the node has no room",
+            [&](State& state) { state.upsert(node(50)); },
+            {"web on starting: 2"}},
+           {"a pod is there that came before",
+            [&](State& state) {
+              state.upsert(node(8000));
+              state.upsert(web("web-1").on("n").build());
+            },
+            {"web on starting: 2"}},
+           {"the node is not up", [&](State&) {}, {"web on starting: 2"}},
+       }) {
+    Restarted restarted;
+    State& state = restarted.state;
+    state.upsert(restarted.claim("c"));
+    state.upsert(restarted.claim("starting"));
+    change(state);
+    state.upsert(web("web-2").build());
+    state.upsert(web("web-3").build());
+    state.set_synced(true);
+    EXPECT_EQ(kept(state), left) << what;
+  }
+}
+
+TEST(StateAndMirrors, WhatTheLeaderWritesMeanwhileCountsLikeOnesOwn) {
+  Restarted restarted;
+  State& state = restarted.state;
+  state.set_synced(true);
+  state.upsert(web("web-2").build());
+  state.upsert(web("web-3").build());
+  state.upsert(web("web-4").build());
+  state.upsert(web("web-5").build());
+  const auto lists = restarted.lists();
+  lists[0]();
+  lists[1]();
+  lists[2]();
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 2", "web on starting: 2"));
+  state.upsert(web("web-2").on("n").build());
+  state.upsert(web("web-5").on("elsewhere").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1", "web on starting: 1"));
 }
 
 TEST(StateAndMirrors, SaysWhichMirrorCannotBeReadAndCarriesOn) {

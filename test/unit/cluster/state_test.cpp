@@ -182,7 +182,7 @@ TEST(State, ReportsAQuotaOnlyWhenItAdmitsOtherPods) {
   EXPECT_EQ(put(), 1);
   quota->meta.resource_version = "2";
   EXPECT_EQ(put(), 1);
-  quota->used = testing::resources(100);
+  quota->hard = testing::resources(900);
   EXPECT_EQ(put(), 2);
   state.remove<model::ResourceQuota>({"default", "q"});
   state.remove<model::ResourceQuota>({"default", "q"});

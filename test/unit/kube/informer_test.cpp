@@ -47,7 +47,8 @@ class InformerTest : public testing::Test {
             [this](const model::ObjectKey& key, const std::string& uid) {
               reports.push_back("-" + key.to_string() + "/" + uid);
             },
-        .synced = [this] { reports.emplace_back("synced"); }};
+        .synced = [this] { reports.emplace_back("synced"); },
+        .not_listable = [this] { reports.emplace_back("not listable"); }};
     options.resource = model::kNodeResource;
     options.seed = 7;
     group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
@@ -335,6 +336,21 @@ TEST_F(InformerTest, SyncedComesOnceAndOnlyAfterTheLastPage) {
   start();
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@11", "-a/ua", "synced"));
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+TEST_F(InformerTest, SaysThatItCannotListAndTriesAgain) {
+  list_failure = status_answer(403, "Forbidden", "no");
+  start();
+  EXPECT_THAT(take_reports(), ElementsAre("not listable"));
+  list_failure = status_answer(404, "NotFound", "no such resource");
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), testing::Each("not listable"));
+  list_failure = status_answer(500, "InternalError", "down");
+  loop.run_for(1min);
+  EXPECT_THAT(take_reports(), IsEmpty());
+  list_failure.reset();
+  loop.run_for(1min);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
 }
 
 TEST_F(InformerTest, TypedHandlersLeaveOutWhatCannotBeRead) {

@@ -35,24 +35,27 @@ ResourceList pod() {
 TEST(ResourceQuota, AdmitsAsManyPodsAsItsTightestLimit) {
   struct Case {
     Amounts hard;
-    Amounts used;
+    QuotaUse used;
     std::int64_t pods;
+  };
+  const auto requested = [](const Amounts& amounts) {
+    return QuotaUse{.objects = 0, .requests = list_of(amounts)};
   };
   for (const auto& [hard, used, pods] : std::vector<Case>{
            {{}, {}, kUnlimitedPods},
-           {{{"pods", "10"}}, {{"pods", "4"}}, 6},
-           {{{"count/pods", "10"}}, {{"count/pods", "10"}}, 0},
-           {{{"pods", "10"}}, {{"pods", "14"}}, 0},
+           {{{"pods", "10"}}, {.objects = 9, .requests = list_of({{"pods", "4"}})}, 6},
+           {{{"count/pods", "10"}}, {.objects = 10, .requests = {}}, 0},
+           {{{"pods", "10"}}, requested({{"pods", "14"}}), 0},
            {{{"pods", "10"}}, {}, 10},
-           {{{"cpu", "2"}}, {{"cpu", "250m"}}, 3},
-           {{{"requests.cpu", "2"}}, {{"requests.cpu", "1"}}, 2},
-           {{{"memory", "4Gi"}}, {{"memory", "1Gi"}}, 3},
-           {{{"requests.memory", "4Gi"}}, {{"requests.memory", "4000Mi"}}, 0},
+           {{{"cpu", "2"}}, requested({{"cpu", "250m"}}), 3},
+           {{{"requests.cpu", "2"}}, requested({{"cpu", "1"}}), 2},
+           {{{"memory", "4Gi"}}, requested({{"memory", "1Gi"}}), 3},
+           {{{"requests.memory", "4Gi"}}, requested({{"memory", "4000Mi"}}), 0},
            {{{"ephemeral-storage", "9Gi"}}, {}, 4},
-           {{{"requests.ephemeral-storage", "9Gi"}}, {{"requests.ephemeral-storage", "1Gi"}}, 4},
-           {{{"requests.nvidia.com/gpu", "8"}}, {{"requests.nvidia.com/gpu", "2"}}, 3},
+           {{{"requests.ephemeral-storage", "9Gi"}}, requested({{"ephemeral-storage", "1Gi"}}), 4},
+           {{{"requests.nvidia.com/gpu", "8"}}, requested({{"nvidia.com/gpu", "2"}}), 3},
            {{{"hugepages-2Mi", "8Mi"}}, {}, 2},
-           {{{"requests.hugepages-2Mi", "8Mi"}}, {{"requests.hugepages-2Mi", "6Mi"}}, 0},
+           {{{"requests.hugepages-2Mi", "8Mi"}}, requested({{"hugepages-2Mi", "6Mi"}}), 0},
            {{{"requests.cpu", "100"}, {"pods", "7"}, {"requests.memory", "5Gi"}}, {}, 5},
            {{{"requests.cpu", "0"}}, {}, 0},
            // what the pod does not request, or what is not a request
@@ -64,31 +67,29 @@ TEST(ResourceQuota, AdmitsAsManyPodsAsItsTightestLimit) {
        }) {
     ResourceQuota quota;
     quota.hard = list_of(hard);
-    quota.used = list_of(used);
-    EXPECT_EQ(pods_within(quota, pod()), pods) << to_string(quota.hard);
+    EXPECT_EQ(pods_within(quota, pod(), used), pods) << to_string(quota.hard);
     quota.scoped = true;
-    EXPECT_EQ(pods_within(quota, pod()), kUnlimitedPods);
+    EXPECT_EQ(pods_within(quota, pod(), used), kUnlimitedPods);
   }
 }
 
 TEST(ResourceQuota, AdmitsAnyNumberOfPodsThatRequestNothing) {
   ResourceQuota quota;
   quota.hard = list_of({{"requests.cpu", "1"}, {"memory", "0"}});
-  EXPECT_EQ(pods_within(quota, {}), kUnlimitedPods);
-  EXPECT_EQ(pods_within(quota, list_of({{"cpu", "0"}})), kUnlimitedPods);
+  EXPECT_EQ(pods_within(quota, {}, {}), kUnlimitedPods);
+  EXPECT_EQ(pods_within(quota, list_of({{"cpu", "0"}}), {}), kUnlimitedPods);
 }
 
 TEST(ResourceQuota, IsReadFromItsStatus) {
   const auto quota = decode<ResourceQuota>(parse_json(R"({"kind": "ResourceQuota",
       "metadata": {"name": "q", "namespace": "shop", "labels": {"a": "b"}},
       "spec": {"hard": {"pods": "9"}},
-      "status": {"hard": {"pods": "5", "requests.cpu": "1500m"}, "used": {"pods": "2"}}})")
+      "status": {"hard": {"pods": "5", "requests.cpu": "1500m"}}})")
                                                .value())
                          .value();
   EXPECT_EQ(quota.meta.name, "q");
   EXPECT_TRUE(quota.meta.labels.empty());
   EXPECT_EQ(to_string(quota.hard), "{pods: 5, requests.cpu: 1500m}");
-  EXPECT_EQ(to_string(quota.used), "{pods: 2}");
   EXPECT_FALSE(quota.scoped);
 }
 

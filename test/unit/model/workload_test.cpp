@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace millwright::model {
 namespace {
@@ -86,6 +87,16 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
            // failed pods come back with a growing delay
            JobCase{job(ten, R"("failed": 0)"), "4 at once"},
            JobCase{job(ten, R"("failed": 1)"), "4 in turn"},
+           // pods that ended and are about to be added to the numbers
+           JobCase{job(ten, R"("succeeded": 7, "uncountedTerminatedPods": {"succeeded": ["a"]})"),
+                   "2 at once"},
+           JobCase{job(ten, R"("uncountedTerminatedPods": {"failed": ["a"]})"), "4 in turn"},
+           JobCase{job(ten, R"("uncountedTerminatedPods": {"failed": null})"), "4 at once"},
+           // a pod that is being deleted is replaced at once, or when it is gone
+           JobCase{job(ten, R"("terminating": 1)"), "4 at once"},
+           JobCase{job(ten + R"(, "podReplacementPolicy": "Failed")"), "4 at once"},
+           JobCase{job(ten + R"(, "podReplacementPolicy": "Failed")", R"("terminating": 1)"),
+                   "4 in turn"},
            // a work queue
            JobCase{job(R"("parallelism": 4)"), "4 at once"},
            JobCase{job(R"("parallelism": 4)", R"("succeeded": 1)"), "0 at once"},
@@ -103,6 +114,24 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
            JobCase{job(ten, ended("Suspended", "True")), "4 at once"},
        }) {
     EXPECT_EQ(wants("Job", json), wanted) << json;
+  }
+}
+
+TEST(Workload, IsToldByKindAndGroup) {
+  for (const auto& [api_version, kind, is] : {
+           std::tuple{"v1", "ReplicationController", true},
+           std::tuple{"apps/v1", "ReplicaSet", true},
+           std::tuple{"apps/v1", "StatefulSet", true},
+           std::tuple{"batch/v1", "Job", true},
+           std::tuple{"batch/v1beta1", "Job", true},
+           std::tuple{"batch.volcano.sh/v1alpha1", "Job", false},
+           std::tuple{"apps.kruise.io/v1beta1", "StatefulSet", false},
+           std::tuple{"v1", "Job", false},
+           std::tuple{"", "Job", false},
+           std::tuple{"apps/v1", "DaemonSet", false},
+       }) {
+    EXPECT_EQ(is_workload({.api_version = api_version, .kind = kind}), is)
+        << api_version << " " << kind;
   }
 }
 

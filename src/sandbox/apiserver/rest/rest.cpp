@@ -88,7 +88,13 @@ net::Response error_response(const ApiError& error) {
 }
 
 bool RestServer::inject_fault(const RestRequest& request, net::Exchange& exchange) {
-  if (faults_.error_rate > 0 && random_.unit() < faults_.error_rate) {
+  const std::string plural(request.info->resource.plural);
+  if (faults_.forbidden.contains(plural)) {
+    exchange.respond(error_response(forbidden(*request.info, {}, "injected").value()));
+    return true;
+  }
+  if (faults_.broken.contains(plural) ||
+      (faults_.error_rate > 0 && random_.unit() < faults_.error_rate)) {
     exchange.respond(error_response(
         ApiError{500, "InternalError", "Internal error occurred: injected by the sandbox", {}}));
     return true;

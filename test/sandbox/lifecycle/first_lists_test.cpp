@@ -1,0 +1,46 @@
+// What is waited for at the start, and what is done without.
+
+#include "sandbox/lifecycle/lifecycle_fixture.hpp"
+
+#include <string>
+
+namespace millwright::test {
+namespace {
+
+using testing::HasSubstr;
+
+class FirstLists : public LifecycleFixture {
+ protected:
+  void start_with(sandbox::Faults faults) {
+    app::EmbeddedOptions options;
+    options.world.api.faults = std::move(faults);
+    start(std::move(options));
+    apply_class();
+    apply_pool();
+    deploy({.name = "web", .replicas = 2});
+    run_for(minutes(2));
+  }
+};
+
+class FirstListOf : public FirstLists, public testing::WithParamInterface<std::string> {};
+
+TEST_P(FirstListOf, WorkloadsAndQuotasIsWaitedFor) {
+  start_with({.broken = {GetParam()}});
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  EXPECT_EQ(running("web"), 0U);
+  api().set_faults({});
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Resources, FirstListOf,
+                         testing::Values("replicasets", "statefulsets", "jobs", "resourcequotas"));
+
+TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
+  start_with({.forbidden = {"replicasets", "replicationcontrollers", "statefulsets", "jobs",
+                            "resourcequotas"}});
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 1\n"));
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
+}  // namespace
+}  // namespace millwright::test
