@@ -55,6 +55,8 @@ struct Reservation {
   base::TimePoint until;
   // Room of a CapacityBuffer: kept however long it is not used.
   bool of_buffer = false;
+  // Any pod of at least `priority` may use it, whatever its group.
+  bool open = false;
 
   friend bool operator==(const Reservation&, const Reservation&) = default;
 };

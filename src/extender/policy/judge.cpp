@@ -210,7 +210,8 @@ bool Judge::counts(const scheduling::Reservation& reservation) const {
       (scene_.policy.priority_overrides_reservations && pod_.priority > reservation.priority)) {
     return false;
   }
-  return !reservation.group.includes(pod_.group);
+  return reservation.open ? pod_.priority < reservation.priority
+                          : !reservation.group.includes(pod_.group);
 }
 
 // Without looking at each.

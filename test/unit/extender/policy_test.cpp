@@ -62,6 +62,17 @@ void buffered_node_later(World& world) {
   world.now = at(300);
 }
 
+// Node "n" of 1000m, with 800m reserved for any pods of priority 10 and above.
+void open_node(World& world) {
+  world.add_young_node("n", 1000, 0);
+  auto buffer = testing::reservation_for(pod_of_web(800), "n", 600);
+  buffer.group = scheduling::GroupId::of_owner("buffer");
+  buffer.priority = 10;
+  buffer.of_buffer = true;
+  buffer.open = true;
+  world.ledger.reserve(std::move(buffer));
+}
+
 // Node "n" of 1000m, with 500m reserved for "planned".
 void half_reserved_node(World& world) {
   world.add_young_node("n", 1000, 0);
@@ -168,6 +179,20 @@ std::vector<Case> cases() {
          w.ledger.attempted(pass_of(pod_of_web(700), {"n"}, 300));
        },
        stray(300), "n", kPasses},
+      {"open room of a buffer, for a pod of lower priority", open_node,
+       PodBuilder("low").requests(300).priority(9).value(), "n", kReservedForOthers},
+      {"beside open room of a buffer", open_node,
+       PodBuilder("low").requests(200).priority(9).value(), "n", kPasses},
+      {"open room of a buffer, for a pod of its priority", open_node,
+       PodBuilder("equal").requests(300).priority(10).value(), "n", kPasses},
+      {"open room of a buffer, for a pod of higher priority", open_node,
+       PodBuilder("urgent").requests(300).priority(11).value(), "n", kPasses},
+      {"open room of a buffer, when priority does not count",
+       [](World& w) {
+         open_node(w);
+         w.policy.priority_overrides_reservations = false;
+       },
+       PodBuilder("equal").requests(300).priority(10).value(), "n", kPasses},
       {"a node that is Ready for long but not initialised yet",
        [](World& w) {
          w.state.upsert(NodeBuilder("n")
