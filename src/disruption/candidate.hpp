@@ -19,17 +19,18 @@ struct Candidate {
   scheduling::InstanceTypes types;  // of its pool
   std::string instance_type;
   std::string capacity_type;
-  bool buffered = false;                 // keeps room for a CapacityBuffer
-  bool priced = false;                   // type, zone and capacity type name an offering
-  double price = 0;                      // per hour; 0 when it is not priced
-  std::vector<scheduling::PodPtr> pods;  // those that must find another place
-  // 1 + the eviction costs of `pods`, where a negative cost counts as 0. 1 means empty.
+  bool priced = false;                           // type, zone and capacity type name an offering
+  double price = 0;                              // per hour; 0 when it is not priced
+  std::vector<scheduling::PodPtr> pods;          // those that must find another place
+  std::vector<scheduling::PodPtr> virtual_pods;  // so must the room that these stand for
+  // 1 + the eviction costs of `pods`, where a negative cost counts as 0. Nobody is disturbed by the
+  // move of virtual pods.
   double disruption_cost = 1;
   Consolidatable consolidatable;
   std::optional<Obstacle> pods_obstacle;  // do-not-disrupt or a PodDisruptionBudget
 
   const std::string& claim_name() const { return record->claim_name(); }
-  bool empty() const { return disruption_cost <= 1; }
+  bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }
   // What is saved per unit of disruption. Nodes are tried in this order, highest first.
   double savings_ratio() const { return price / disruption_cost; }
   // The claim's condition Drifted when it is true, else nullptr.

@@ -29,6 +29,9 @@ class CandidateFinder {
     for (const auto& reservation : search.reservations) {
       reserved_.try_emplace(reservation.target, &reservation);
     }
+    for (const auto& room : input_.virtual_pods) {
+      virtual_pods_[room.target].push_back(room.pod);
+    }
   }
 
   std::optional<NodeObstacle> find_obstacle(const scheduling::NodeRecord& record) const {
@@ -55,7 +58,9 @@ class CandidateFinder {
     candidate.types = input_.catalog.find(record->node_pool())->second;
     candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
     candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);
-    candidate.buffered = input_.buffered_nodes.contains(record->name());
+    if (const auto found = virtual_pods_.find(record->name()); found != virtual_pods_.end()) {
+      candidate.virtual_pods = found->second;
+    }
     const auto price = search_.prices.price_of(candidate.types, *record);
     candidate.priced = price.has_value();
     candidate.price = price.value_or(0);
@@ -114,6 +119,7 @@ class CandidateFinder {
   const CandidateSearch& search_;
   const Input& input_;
   ReservedTargets reserved_;
+  std::map<std::string_view, std::vector<scheduling::PodPtr>> virtual_pods_;  // by target
 };
 
 }  // namespace

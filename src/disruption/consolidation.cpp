@@ -120,17 +120,19 @@ bool survives_same_type_filter(const Survey& survey, Candidates candidates,
 // not change, this spares nearly every simulation.
 bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
   model::ResourceList homeless;
-  for (const auto* candidate : candidates) {
-    for (const auto& pod : candidate->pods) {
-      const auto requests = scheduling::effective_requests(*pod);
-      const bool fits_somewhere =
-          std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
-            return item.second <= model::get(survey.destinations().most_free(), item.first);
-          });
-      if (!fits_somewhere) {
-        model::add_to(homeless, requests);
-      }
+  const auto look_at = [&](const scheduling::PodPtr& pod) {
+    const auto requests = scheduling::effective_requests(*pod);
+    const bool fits_somewhere =
+        std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
+          return item.second <= model::get(survey.destinations().most_free(), item.first);
+        });
+    if (!fits_somewhere) {
+      model::add_to(homeless, requests);
     }
+  };
+  for (const auto* candidate : candidates) {
+    std::for_each(candidate->pods.begin(), candidate->pods.end(), look_at);
+    std::for_each(candidate->virtual_pods.begin(), candidate->virtual_pods.end(), look_at);
   }
   return !homeless.empty() &&
          std::none_of(survey.destinations().for_sale().begin(),
@@ -225,7 +227,7 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
   command.savings = price;
   if (!removal.claims.empty()) {
     auto& claim = removal.claims.front();
-    if (stays_empty(claim, candidates)) {
+    if (stays_empty(survey, claim, candidates)) {
       return {std::nullopt,
               Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"}};
     }

@@ -107,6 +107,17 @@ bool same_shape(const Command& command, const SimulatedRemoval& removal) {
   return true;
 }
 
+// The command knows a place for all the room that the candidates keep for buffers.
+bool moves_all_room(const Command& command, const std::vector<const Candidate*>& candidates) {
+  const auto is_placed = [&](const scheduling::PodPtr& pod) {
+    return std::any_of(command.placements.begin(), command.placements.end(),
+                       [&](const auto& each) { return each.pod_uid == pod->meta.uid; });
+  };
+  return std::all_of(candidates.begin(), candidates.end(), [&](const auto* candidate) {
+    return std::all_of(candidate->virtual_pods.begin(), candidate->virtual_pods.end(), is_placed);
+  });
+}
+
 std::array<std::size_t, 3> count_eligible(const Survey& survey) {
   std::array<std::size_t, 3> counts{};
   for (const auto& candidate : survey.candidates()) {
@@ -162,7 +173,8 @@ bool still_valid(const Command& command, const Input& input) {
   if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
     return may_replace_static(survey, *candidates.front());
   }
-  return same_shape(command, simulate_removal(survey, candidates, command.reason));
+  return moves_all_room(command, candidates) &&
+         same_shape(command, simulate_removal(survey, candidates, command.reason));
 }
 
 }  // namespace millwright::disruption

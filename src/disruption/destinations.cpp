@@ -22,9 +22,6 @@ bool is_going(const Input& input, const scheduling::NodeRecord& record) {
 Destinations::Destinations(const Input& input, const PoolIndex& pools,
                            const PodObstacles& pod_obstacles)
     : input_(input) {
-  for (const auto& pod : input.virtual_pods) {
-    virtual_uids_.insert(pod->meta.uid);
-  }
   add_reservations();
   add_pools();
   for (const auto& record : input.snapshot->nodes) {
@@ -34,6 +31,7 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools,
     }
   }
   add_other_pods(pod_obstacles);
+  add_rooms_of_buffers();
 }
 
 void Destinations::add_reservations() {
@@ -115,13 +113,24 @@ void Destinations::add_other_pods(const PodObstacles& pod_obstacles) {
     spare -= demand.expected;
     spare = std::max(spare, 0);
   }
-  other_pods_.insert(other_pods_.end(), input_.virtual_pods.begin(), input_.virtual_pods.end());
   for (const auto& pod : leaving_pods()) {
     if (--spare_[scheduling::group_of(*pod)] < 0 &&
         pod_obstacles.is_currently_reschedulable(*pod)) {
       other_pods_.push_back(pod);
       leaving_uids_.insert(pod->meta.uid);
     }
+  }
+}
+
+void Destinations::add_rooms_of_buffers() {
+  std::unordered_map<std::string_view, const Destination*> homes;
+  for (const auto& destination : nodes_) {
+    homes.emplace(destination.record->name(), &destination);
+  }
+  for (const auto& room : input_.virtual_pods) {
+    virtual_uids_.insert(room.pod->meta.uid);
+    const auto home = homes.find(room.target);
+    rooms_of_buffers_.push_back({&room, home == homes.end() ? nullptr : home->second});
   }
 }
 

@@ -23,6 +23,13 @@ struct Destination {
   model::ResourceList free;
 };
 
+// Room of a CapacityBuffer.
+struct RoomOfBuffer {
+  const VirtualPod* room = nullptr;
+  // Where it is; nullptr when that node is gone, going or fenced.
+  const Destination* home = nullptr;
+};
+
 // The cheapest price of an instance type and the most room on it, whatever pool sells it.
 struct TypeForSale {
   double price = 0;
@@ -40,8 +47,9 @@ class Destinations {
   const std::vector<scheduling::PoolOption>& pools() const { return pools_; }
   const std::vector<TypeForSale>& for_sale() const { return for_sale_; }
 
-  // Pods without a place or a reservation that compete for the same room.
+  // Pods without a place or a reservation that compete for the same room, virtual ones left out.
   const std::vector<scheduling::PodPtr>& other_pods() const { return other_pods_; }
+  const std::vector<RoomOfBuffer>& rooms_of_buffers() const { return rooms_of_buffers_; }
   const std::vector<scheduling::Reservation>& reservations() const { return reservations_; }
   // What is reserved for the group beyond all that waits or leaves: the replacement that an earlier
   // leader bought, and did not live to use, is where the pods of a candidate go.
@@ -59,6 +67,7 @@ class Destinations {
   void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool);
   std::vector<scheduling::PodPtr> leaving_pods() const;
   void add_other_pods(const PodObstacles& pod_obstacles);
+  void add_rooms_of_buffers();
 
   const Input& input_;
   std::vector<Destination> nodes_;
@@ -66,6 +75,7 @@ class Destinations {
   std::vector<scheduling::PoolOption> pools_;
   std::vector<TypeForSale> for_sale_;
   std::vector<scheduling::PodPtr> other_pods_;
+  std::vector<RoomOfBuffer> rooms_of_buffers_;
   std::vector<scheduling::Reservation> reservations_;
   std::map<scheduling::GroupId, std::int32_t> spare_;
   std::set<std::string_view> leaving_uids_;

@@ -44,9 +44,6 @@ std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
   if (pool.replicas) {
     return Why{Cause::FixedSize, "NodePool " + pool.meta.name + " keeps a fixed number of nodes"};
   }
-  if (candidate.empty() && candidate.buffered) {
-    return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
-  }
   if (candidate.consolidatable.value) {
     return std::nullopt;
   }
@@ -63,6 +60,9 @@ std::optional<Why> ineligible(const Candidate& candidate) {
     return why;
   }
   if (candidate.pool->consolidation_policy == "WhenEmpty") {
+    if (candidate.pods.empty()) {
+      return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
+    }
     return Why{Cause::OnlyWhenEmpty,
                "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty"};
   }

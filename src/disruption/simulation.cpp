@@ -24,6 +24,10 @@ model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
   return least;
 }
 
+bool is_left_alone(const Destination& destination, Reason reason) {
+  return destination.within_consolidate_after && reason != Reason::Drifted;
+}
+
 // Leaving out nodes that are full spares the planner most of a large, well packed cluster.
 std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candidates candidates,
                                                     Reason reason,
@@ -31,7 +35,7 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
   const auto least = least_needed(pods);
   std::vector<scheduling::NodeRecordPtr> nodes;
   for (const auto& destination : survey.destinations().nodes()) {
-    if (destination.within_consolidate_after && reason != Reason::Drifted) {
+    if (is_left_alone(destination, reason)) {
       continue;
     }
     const bool full =
@@ -93,6 +97,28 @@ std::vector<scheduling::KeptRoom> kept_room(const Destinations& destinations, Ca
   return kept;
 }
 
+// The room of buffers moves with the candidates, and keeps its place elsewhere, as far as the plan
+// sees that place. Room without a place competes for one.
+void add_rooms_of_buffers(const Survey& survey, Candidates candidates, Reason reason,
+                          scheduling::Problem& problem) {
+  std::set<std::string_view> removed;
+  for (const auto* candidate : candidates) {
+    removed.insert(candidate->record->name());
+  }
+  for (const auto& [room, home] : survey.destinations().rooms_of_buffers()) {
+    const bool moves = home == nullptr || removed.contains(room->target);
+    if (!moves && (!home->sized || is_left_alone(*home, reason))) {
+      continue;
+    }
+    problem.pods.push_back(room->pod);
+    if (!moves) {
+      problem.kept.push_back({.target = room->target,
+                              .pod_uid = room->pod->meta.uid,
+                              .requests = scheduling::effective_requests(*room->pod)});
+    }
+  }
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   const auto& input = survey.input();
   scheduling::Problem problem;
@@ -107,8 +133,10 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   }
   problem.pods.insert(problem.pods.end(), survey.destinations().other_pods().begin(),
                       survey.destinations().other_pods().end());
+  add_rooms_of_buffers(survey, candidates, reason, problem);
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
-  problem.kept = kept_room(survey.destinations(), candidates, problem.nodes);
+  auto kept = kept_room(survey.destinations(), candidates, problem.nodes);
+  problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.
@@ -117,12 +145,14 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   return problem;
 }
 
-// The candidates' pods by uid.
+// The candidates' pods by uid, virtual ones included.
 std::map<std::string_view, const model::Pod*> pods_of(Candidates candidates) {
   std::map<std::string_view, const model::Pod*> pods;
   for (const auto* candidate : candidates) {
-    for (const auto& pod : candidate->pods) {
-      pods.emplace(pod->meta.uid, pod.get());
+    for (const auto* list : {&candidate->pods, &candidate->virtual_pods}) {
+      for (const auto& pod : *list) {
+        pods.emplace(pod->meta.uid, pod.get());
+      }
     }
   }
   return pods;
@@ -134,11 +164,13 @@ std::string name_of(const model::Pod& pod) {
 
 }  // namespace
 
-bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates) {
+bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
+                 Candidates candidates) {
   const auto pods = pods_of(candidates);
   return std::none_of(claim.pod_uids.begin(), claim.pod_uids.end(), [&](const auto& uid) {
     const auto pod = pods.find(uid);
-    return pod != pods.end() && scheduling::has_successor(*pod->second);
+    return survey.destinations().is_virtual(uid) ||
+           (pod != pods.end() && scheduling::has_successor(*pod->second));
   });
 }
 
@@ -154,14 +186,14 @@ SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, R
   const auto own = pods_of(candidates);
   auto plan = scheduling::solve(make_problem(survey, candidates, reason), survey.plan_memory());
   for (const auto& refusal : plan.refusals) {
+    if (survey.destinations().is_virtual(refusal.pod_uid)) {
+      return impossible(Cause::OthersNeedRoom,
+                        "a CapacityBuffer would lose its room: " + refusal.reason);
+    }
     const auto pod = own.find(refusal.pod_uid);
     if (pod != own.end()) {
       return impossible(Cause::PodsHaveNoPlace,
                         "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason);
-    }
-    if (survey.destinations().is_virtual(refusal.pod_uid)) {
-      return impossible(Cause::OthersNeedRoom,
-                        "a CapacityBuffer would lose its room: " + refusal.reason);
     }
     if (survey.destinations().is_leaving(refusal.pod_uid)) {
       return impossible(Cause::OthersNeedRoom,

@@ -14,13 +14,14 @@ struct SimulatedRemoval {
   std::optional<Why> problem;
   // New claims that would take pods of the candidates, and of nobody else.
   std::vector<scheduling::PlannedClaim> claims;
-  // Of the candidates' pods; indices are into `claims`.
+  // Of the candidates' pods, virtual ones included; indices are into `claims`.
   std::vector<scheduling::Placement> placements;
 };
 
-// None of the candidates' pods that are planned onto the claim would come: nobody would create
-// them again.
-bool stays_empty(const scheduling::PlannedClaim& claim, Candidates candidates);
+// None of the candidates' pods that are planned onto the claim would come, since nobody would
+// create them again, and it keeps no room for a CapacityBuffer.
+bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
+                 Candidates candidates);
 
 // Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter. Drift uses
 // every node, and does not ask what pods need that nobody would create again.

@@ -92,6 +92,10 @@ std::vector<Command> replace_static_drifted(Survey& survey) {
     --room;
     Command command{.reason = Reason::Drifted, .claims = {candidate->claim_name()}};
     command.replacements.push_back(scheduling::static_claim(pool));
+    // The replacement is like the node: it takes over the room that the node keeps for buffers.
+    for (const auto& pod : candidate->virtual_pods) {
+      command.replacements.back().pod_uids.push_back(pod->meta.uid);
+    }
     command.summary = "Drifted: replace static node " + candidate->record->name() + " (" +
                       candidate->instance_type + ") of NodePool " + pool.meta.name;
     commands.push_back(std::move(command));

@@ -23,15 +23,19 @@ struct Options {
   std::size_t max_single_node_candidates = 100;  // looked at in one pass
 };
 
+// A pod that stands for room to be kept (CapacityBuffers), and where that room is. It competes for
+// room like a pending pod, and moves when its node goes.
+struct VirtualPod {
+  scheduling::PodPtr pod;
+  std::string target;  // a node's name, or that of a claim which has no node yet
+};
+
 struct Input {
   scheduling::SnapshotPtr snapshot;
   scheduling::Catalog catalog;
   // Claims that a command in progress already names.
   std::set<std::string, std::less<>> busy_claims;
-  // Pods that stand for room to be kept (CapacityBuffers): they compete for room like pending pods,
-  // and a node where they are planned is not empty.
-  std::vector<scheduling::PodPtr> virtual_pods;
-  std::set<std::string, std::less<>> buffered_nodes;  // names of nodes that keep such room
+  std::vector<VirtualPod> virtual_pods;
   base::TimePoint now;
   Options options;
   // Called on the deciding thread when a method ends, so that the caller can measure its time.
@@ -43,8 +47,9 @@ struct Command {
   Reason reason = Reason::Empty;
   std::vector<std::string> claims;  // NodeClaim names
   std::vector<scheduling::PlannedClaim> replacements;
-  std::vector<scheduling::Placement> placements;  // where the pods of `claims` are expected
-  double savings = 0;                             // per hour
+  // Where the pods of `claims` are expected, virtual ones included.
+  std::vector<scheduling::Placement> placements;
+  double savings = 0;  // per hour
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
 };

@@ -43,7 +43,8 @@ inline constexpr std::string_view kBufferPodAnnotation = "karpenter.sh/capacity-
 inline constexpr std::string_view kBufferNameAnnotation = "karpenter.sh/capacity-buffer-name";
 inline constexpr std::string_view kBufferNamespaceAnnotation =
     "karpenter.sh/capacity-buffer-namespace";
-// Ours, on a CapacityBuffer: "true" keeps its room for the pods of its own workload.
+// Ours, on a CapacityBuffer: "true" keeps its room for the pods of its own workload, that of a
+// PodTemplate for pods of at least its priority.
 inline constexpr std::string_view kKeepForOwnerAnnotation = "millwright.io/keep-for-owner";
 inline constexpr std::string_view kActiveCapacity = "buffer.x-k8s.io/active-capacity";
 

@@ -8,8 +8,12 @@
 namespace millwright::controllers {
 namespace {
 
+// nullptr when there is none; so it is without a name.
 const scheduling::NodeRecord* find_target(const scheduling::Snapshot& snapshot,
                                           std::string_view name) {
+  if (name.empty()) {
+    return nullptr;
+  }
   const auto found = std::find_if(
       snapshot.nodes.begin(), snapshot.nodes.end(),
       [&](const auto& record) { return record->name() == name || record->claim_name() == name; });
@@ -22,10 +26,15 @@ bool is_on_its_way(const scheduling::NodeRecord& record) {
          !model::is_true(record.claim->conditions, model::kLaunched);
 }
 
+bool is_up(const scheduling::NodeRecord* record) {
+  return record != nullptr && record->initialized() && !record->marked_for_deletion;
+}
+
 }  // namespace
 
-void BufferRoom::set(const model::ObjectKey& buffer, Buffer content) {
+bool BufferRoom::set(const model::ObjectKey& buffer, Buffer content) {
   Buffer& kept = buffers_[buffer];
+  const bool owner_changed = kept.owner != content.owner;
   std::set<std::string_view> wanted;
   for (const auto& pod : content.pods) {
     wanted.insert(pod->meta.uid);
@@ -34,7 +43,7 @@ void BufferRoom::set(const model::ObjectKey& buffer, Buffer content) {
       due_ = true;
     }
     place.pod = pod;
-    place.owner_uid = content.owner_uid;
+    place.owner = content.owner;
   }
   for (const auto& pod : kept.pods) {
     if (!wanted.contains(pod->meta.uid)) {
@@ -42,6 +51,7 @@ void BufferRoom::set(const model::ObjectKey& buffer, Buffer content) {
     }
   }
   kept = std::move(content);
+  return owner_changed;
 }
 
 void BufferRoom::forget(const model::ObjectKey& buffer) {
@@ -68,8 +78,8 @@ bool BufferRoom::all_planned(const scheduling::Snapshot& snapshot) const {
 std::vector<scheduling::PodPtr> BufferRoom::to_plan(const scheduling::Snapshot& snapshot) const {
   std::vector<scheduling::PodPtr> pods;
   for (const auto& [uid, place] : places_) {
-    const auto* target = place.target.empty() ? nullptr : find_target(snapshot, place.target);
-    if (target == nullptr || !is_on_its_way(*target)) {
+    const auto* target = find_target(snapshot, place.target);
+    if (!place.moving && (target == nullptr || !is_on_its_way(*target))) {
       pods.push_back(place.pod);
     }
   }
@@ -78,9 +88,47 @@ std::vector<scheduling::PodPtr> BufferRoom::to_plan(const scheduling::Snapshot& 
 
 void BufferRoom::place(std::string_view pod_uid, std::string target) {
   const auto found = places_.find(pod_uid);
-  if (found != places_.end()) {
+  if (found != places_.end() && !found->second.moving) {
     found->second.planned = true;
     found->second.target = std::move(target);
+  }
+}
+
+std::vector<BufferRoom::Move> BufferRoom::begin_move(
+    const std::vector<scheduling::NodeRecordPtr>& nodes) {
+  std::vector<Move> moves;
+  for (auto& [uid, place] : places_) {
+    const auto node = std::find_if(nodes.begin(), nodes.end(), [&](const auto& record) {
+      return place.target == record->name() || place.target == record->claim_name();
+    });
+    if (node != nodes.end() && !place.target.empty()) {
+      place.moving = true;
+      moves.push_back({.pod_uid = uid, .from = (*node)->name()});
+    }
+  }
+  return moves;
+}
+
+bool BufferRoom::move(std::string_view pod_uid, std::string target) {
+  const auto found = places_.find(pod_uid);
+  if (found == places_.end()) {
+    return false;
+  }
+  found->second.target = std::move(target);
+  return true;
+}
+
+void BufferRoom::end_move(const std::vector<Move>& moves, const scheduling::Snapshot& snapshot) {
+  for (const auto& move : moves) {
+    const auto found = places_.find(move.pod_uid);
+    if (found == places_.end()) {
+      continue;
+    }
+    Place& place = found->second;
+    place.moving = false;
+    if (!is_up(find_target(snapshot, place.target)) && is_up(find_target(snapshot, move.from))) {
+      place.target = move.from;
+    }
   }
 }
 
@@ -88,21 +136,23 @@ std::vector<scheduling::Reservation> BufferRoom::reservations(const scheduling::
                                                               base::TimePoint until) const {
   std::map<std::pair<std::string, std::string>, scheduling::Reservation> merged;
   for (const auto& [uid, place] : places_) {
-    if (place.owner_uid.empty() || place.target.empty()) {
+    if (!place.owner) {
       continue;
     }
     const auto* target = find_target(snapshot, place.target);
-    if (target == nullptr || !target->initialized() || target->marked_for_deletion) {
+    if (target == nullptr || target->marked_for_deletion) {
       continue;
     }
-    auto& reservation = merged[{target->name(), place.owner_uid}];
+    auto& reservation = merged[{target->name(), place.owner->uid}];
     if (reservation.count++ == 0) {
-      reservation.group = scheduling::GroupId::of_owner(place.owner_uid);
+      reservation.group = scheduling::GroupId::of_owner(place.owner->uid);
       reservation.target = target->name();
       reservation.sample = model::key_of(place.pod->meta);
       reservation.requests = scheduling::effective_requests(*place.pod);
+      reservation.priority = place.owner->priority;
       reservation.until = until;
       reservation.of_buffer = true;
+      reservation.open = place.owner->open;
     }
   }
   std::vector<scheduling::Reservation> reservations;
@@ -120,7 +170,7 @@ std::vector<std::string> BufferRoom::placed_on(const scheduling::Reservation& re
     const bool there = place.target == reservation.target ||
                        (record != nullptr &&
                         (place.target == record->name() || place.target == record->claim_name()));
-    if (there && place.owner_uid == reservation.group.owner_uid()) {
+    if (there && place.owner && place.owner->uid == reservation.group.owner_uid()) {
       uids.push_back(uid);
     }
   }
@@ -137,11 +187,13 @@ std::vector<std::string> BufferRoom::pod_uids(const model::ObjectKey& buffer) co
   return uids;
 }
 
-std::vector<scheduling::PodPtr> BufferRoom::placed_pods() const {
-  std::vector<scheduling::PodPtr> pods;
+std::vector<disruption::VirtualPod> BufferRoom::placed_pods(
+    const scheduling::Snapshot& snapshot) const {
+  std::vector<disruption::VirtualPod> pods;
   for (const auto& [uid, place] : places_) {
     if (!place.target.empty()) {
-      pods.push_back(place.pod);
+      const auto* const target = find_target(snapshot, place.target);
+      pods.push_back({place.pod, target == nullptr ? place.target : target->name()});
     }
   }
   return pods;
@@ -150,11 +202,17 @@ std::vector<scheduling::PodPtr> BufferRoom::placed_pods() const {
 std::set<std::string, std::less<>> BufferRoom::nodes(const scheduling::Snapshot& snapshot) const {
   std::set<std::string, std::less<>> names;
   for (const auto& [uid, place] : places_) {
-    if (const auto* target = place.target.empty() ? nullptr : find_target(snapshot, place.target)) {
+    if (const auto* target = find_target(snapshot, place.target)) {
       names.insert(target->name());
     }
   }
   return names;
+}
+
+bool BufferRoom::all_up(const scheduling::Snapshot& snapshot) const {
+  return std::all_of(places_.begin(), places_.end(), [&](const auto& item) {
+    return item.second.target.empty() || is_up(find_target(snapshot, item.second.target));
+  });
 }
 
 BufferRoom::Fit BufferRoom::fit(const model::ObjectKey& buffer,
@@ -169,7 +227,7 @@ BufferRoom::Fit BufferRoom::fit(const model::ObjectKey& buffer,
     if (!place.planned) {
       return Fit::Unknown;
     }
-    const auto* target = place.target.empty() ? nullptr : find_target(snapshot, place.target);
+    const auto* target = find_target(snapshot, place.target);
     if (target == nullptr || !target->initialized()) {
       fit = Fit::New;
     }

@@ -2,11 +2,13 @@
 
 #include "millwright/model/codec.hpp"
 #include "millwright/model/conditions.hpp"
+#include "millwright/model/json_fields.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace millwright::controllers {
 namespace {
@@ -68,7 +70,14 @@ bool put_condition(std::vector<model::Condition>& conditions, model::Condition c
   return true;
 }
 
-// `count` chooses from what the plan placed on a node and what is reserved there.
+std::int64_t whole_number(const json::value& object, std::string_view path,
+                          std::int64_t otherwise) {
+  const auto* value = model::find_path(object, path);
+  return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
+}
+
+// `count` chooses from what is to be reserved on a node, as far as the plan knows, and what is
+// reserved there.
 template <class Count>
 void set_buffer_room(Services& services, Count count) {
   auto wanted =
@@ -88,7 +97,7 @@ void set_buffer_room(Services& services, Count count) {
   }
   for (auto& reservation : wanted) {
     const auto* const kept = view->find(reservation.group, reservation.target);
-    reservation.count = count(reservation.count, kept == nullptr ? 0 : kept->count);
+    reservation.count = count(reservation, kept == nullptr ? 0 : kept->count);
     services.ledger.set_reservation(std::move(reservation));
   }
 }
@@ -96,8 +105,9 @@ void set_buffer_room(Services& services, Count count) {
 // Only what is still there: room that a pod has taken is reserved anew by the next plan, where
 // there is some.
 void renew_buffer_room(Services& services) {
-  set_buffer_room(services,
-                  [](std::int32_t placed, std::int32_t kept) { return std::min(placed, kept); });
+  set_buffer_room(services, [](const scheduling::Reservation& wanted, std::int32_t kept) {
+    return std::min(wanted.count, kept);
+  });
 }
 
 }  // namespace
@@ -108,7 +118,7 @@ struct Buffers::Resolved {
   model::PodTemplate pod_template;
   std::int64_t template_generation = 0;
   std::optional<std::int64_t> workload_replicas;
-  std::string owner_uid;  // of the controller that the room is kept for
+  std::optional<BufferRoom::Owner> owner;
   std::int64_t count = 0;
   bool ok() const { return reason == "Resolved"; }
 };
@@ -154,7 +164,14 @@ base::Task<void> Buffers::ask_for_plans(std::stop_token stop) {
 }
 
 void keep_buffer_room(Services& services) {
-  set_buffer_room(services, [](std::int32_t placed, std::int32_t) { return placed; });
+  set_buffer_room(services,
+                  [](const scheduling::Reservation& wanted, std::int32_t) { return wanted.count; });
+}
+
+void keep_buffer_room_on(Services& services, const std::set<std::string, std::less<>>& targets) {
+  set_buffer_room(services, [&](const scheduling::Reservation& wanted, std::int32_t kept) {
+    return targets.contains(wanted.target) ? wanted.count : std::min(wanted.count, kept);
+  });
 }
 
 base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
@@ -170,10 +187,12 @@ base::Task<base::Result<Requeue>> Buffers::reconcile(std::string text) {
   BufferRoom::Buffer content;
   content.uid = buffer->meta.uid;
   content.pods = virtual_pods(*buffer, resolved->pod_template, resolved->count);
-  content.owner_uid = resolved->owner_uid;
+  content.owner = resolved->owner;
   const bool shrinks =
       static_cast<std::size_t>(resolved->count) < services_.buffers->pod_uids(key).size();
-  services_.buffers->set(key, std::move(content));
+  if (services_.buffers->set(key, std::move(content))) {
+    keep_buffer_room(services_);
+  }
   if (shrinks) {
     renew_buffer_room(services_);
     services_.buffers->ask();
@@ -224,10 +243,16 @@ base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
   }
   MW_CO_TRY(object, std::move(reply));
   auto resolved = read_source(*buffer, object);
-  if (resolved.ok() && !by_template &&
-      buffer->meta.annotation(model::kKeepForOwnerAnnotation) == "true") {
-    MW_CO_TRY(uid, co_await owner_of_pods(*resource, std::move(object)));
-    resolved.owner_uid = std::move(uid);
+  if (resolved.ok() && buffer->meta.annotation(model::kKeepForOwnerAnnotation) == "true") {
+    std::string uid = buffer->meta.uid;
+    if (!by_template) {
+      MW_CO_TRY(found, co_await owner_of_pods(*resource, std::move(object)));
+      uid = std::move(found);
+    }
+    MW_CO_TRY(priority, co_await priority_of_pods(resolved.pod_template.spec));
+    if (!uid.empty()) {
+      resolved.owner = {.uid = std::move(uid), .priority = priority, .open = by_template};
+    }
   }
   co_return resolved;
 }
@@ -236,10 +261,6 @@ base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
 Buffers::Resolved Buffers::read_source(const model::CapacityBuffer& buffer,
                                        const json::value& object) {
   const bool by_template = !buffer.pod_template.empty();
-  const auto whole_number = [&](std::string_view path, std::int64_t otherwise) {
-    const auto* value = model::find_path(object, path);
-    return value != nullptr && value->is_int64() ? value->get_int64() : otherwise;
-  };
   const auto* described = model::find_path(object, by_template ? "template" : "spec.template");
   auto pod_template =
       model::decode_pod_template(described == nullptr ? json::value(json::object()) : *described);
@@ -249,9 +270,9 @@ Buffers::Resolved Buffers::read_source(const model::CapacityBuffer& buffer,
   Resolved resolved;
   resolved.pod_template = *std::move(pod_template);
   if (by_template) {
-    resolved.template_generation = whole_number("metadata.generation", 0);
+    resolved.template_generation = whole_number(object, "metadata.generation", 0);
   } else {
-    resolved.workload_replicas = whole_number("spec.replicas", 1);
+    resolved.workload_replicas = whole_number(object, "spec.replicas", 1);
   }
   model::Pod pod;
   pod.spec = resolved.pod_template.spec;
@@ -287,6 +308,24 @@ base::Task<base::Result<std::string>> Buffers::owner_of_pods(model::Resource res
     }
   }
   co_return newest ? newest->uid : std::string();
+}
+
+// What admission gives to pods of the template: the value of their PriorityClass, or of the one
+// that is the default for all.
+base::Task<base::Result<std::int32_t>> Buffers::priority_of_pods(model::PodSpec spec) {
+  MW_CO_TRY(classes, co_await services_.client.list(model::kPriorityClassResource));
+  for (const auto& item : classes.items) {
+    const auto* is_default = model::find_path(item, "globalDefault");
+    const bool concerns =
+        spec.priority_class_name.empty()
+            ? is_default != nullptr && is_default->is_bool() && is_default->get_bool()
+            : model::as_text(model::find_path(item, "metadata.name")) == spec.priority_class_name;
+    const std::int64_t value = whole_number(item, "value", 0);
+    if (concerns && std::in_range<std::int32_t>(value)) {
+      co_return static_cast<std::int32_t>(value);
+    }
+  }
+  co_return spec.priority;
 }
 
 base::Task<base::Result<>> Buffers::write_status(BufferPtr buffer,

@@ -1,6 +1,7 @@
 #include "millwright/controllers/disruption/disruption.hpp"
 
 #include "controllers/disruption/blocked_news.hpp"
+#include "controllers/disruption/buffer_moves.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
@@ -57,8 +58,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->options.solve = services_.options.solve;
   input->options.spot_to_spot = services_.options.spot_to_spot;
   if (services_.buffers != nullptr) {
-    input->virtual_pods = services_.buffers->placed_pods();
-    input->buffered_nodes = services_.buffers->nodes(*input->snapshot);
+    input->virtual_pods = services_.buffers->placed_pods(*input->snapshot);
   }
   input->options.static_capacity = services_.options.static_capacity;
   return input;
@@ -141,6 +141,8 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
 }
 
 base::Task<void> Disruption::execute(disruption::Command command, std::stop_token stop) {
+  // From here on no plan buys room for the buffers of these nodes: the command does.
+  const auto moves = begin_buffer_moves(services_, command);
   const bool valid = co_await fence_and_validate(command, stop);
   bool done = false;
   if (valid) {
@@ -175,6 +177,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
   } else {
     co_await undo(command.claims);
   }
+  end_buffer_moves(services_, moves);
   for (const auto& claim : command.claims) {
     busy_.erase(claim);
   }
@@ -243,6 +246,13 @@ void Disruption::reserve_destinations(const disruption::Command& command) {
   for (const auto& [target, pods] : pods_by_target) {
     services_.ledger.reserve_all(reservations_for(pods, target, until));
   }
+  std::map<std::string, std::vector<std::string>> uids_by_target;
+  for (const auto& [uid, target] : targets) {
+    uids_by_target[std::string(target)].emplace_back(uid);
+  }
+  for (const auto& [target, uids] : uids_by_target) {
+    move_buffer_room(services_, uids, target);
+  }
 }
 
 base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacements(
@@ -270,11 +280,7 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);
     tell_launching(services_, *created, command.reason);
-    if (services_.buffers != nullptr) {
-      for (const auto& uid : planned.pod_uids) {
-        services_.buffers->place(uid, names.back());  // of the pods, only those of buffers
-      }
-    }
+    move_buffer_room(services_, planned.pod_uids, names.back());
   }
   co_return names;
 }

@@ -296,6 +296,9 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
       services_.buffers->place(uid, (*created)->meta.name);
     }
   }
+  if (pods.size() < planned.pod_uids.size()) {
+    keep_buffer_room_on(services_, {(*created)->meta.name});
+  }
   co_return true;
 }
 

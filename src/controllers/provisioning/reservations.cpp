@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace millwright::controllers {
@@ -111,16 +112,19 @@ void Reservations::void_what_lacks_room(const scheduling::Snapshot& snapshot) {
       room = record->allocatable();
       model::subtract_from(room, record->pod_requests);
     }
+    // A buffer comes after the pods that wait.
     auto reservations = list.items();
-    std::stable_sort(reservations.begin(), reservations.end(),
-                     [](const auto& a, const auto& b) { return a.priority > b.priority; });
+    std::stable_sort(reservations.begin(), reservations.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.of_buffer, b.priority) < std::tuple(b.of_buffer, a.priority);
+    });
     for (const auto& reservation : reservations) {
       std::int32_t kept = 0;
       for (; kept < reservation.count && model::fits(reservation.requests, room); ++kept) {
         model::subtract_from(room, reservation.requests);
       }
       services_.ledger.lower(reservation.group, target, reservation.count - kept);
-      freed += reservation.count - kept;
+      // Nobody waits for what a buffer lacks; the next plan makes room for it.
+      freed += reservation.of_buffer ? 0 : reservation.count - kept;
     }
   }
   if (freed > 0) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace millwright::controllers {
@@ -97,10 +99,13 @@ TEST(VirtualPods, AreNumberedMarkedAndWithoutVolumes) {
 
 class Room : public testing::Test {
  protected:
-  void set(std::int64_t count, std::string owner_uid = {}) {
-    room_.set({"ns", "room"}, {.uid = "uid",
-                               .pods = virtual_pods(buffer(), pod_template(), count),
-                               .owner_uid = std::move(owner_uid)});
+  using Owner = BufferRoom::Owner;
+
+  // True when the owner is another than before.
+  bool set(std::int64_t count, std::optional<Owner> owner = std::nullopt) {
+    return room_.set({"ns", "room"}, {.uid = "uid",
+                                      .pods = virtual_pods(buffer(), pod_template(), count),
+                                      .owner = std::move(owner)});
   }
   scheduling::NodeRecord& add_node(const std::string& name) {
     auto node = std::make_shared<model::Node>();
@@ -109,6 +114,20 @@ class Room : public testing::Test {
     record->node = node;
     snapshot_.nodes.push_back(record);
     return *record;
+  }
+  std::vector<BufferRoom::Move> begin_move(const std::string& node) {
+    std::vector<scheduling::NodeRecordPtr> nodes;
+    std::copy_if(snapshot_.nodes.begin(), snapshot_.nodes.end(), std::back_inserter(nodes),
+                 [&](const auto& record) { return record->name() == node; });
+    return room_.begin_move(nodes);
+  }
+  // Where each pod is.
+  std::vector<std::string> targets() const {
+    std::vector<std::string> names;
+    for (const auto& each : room_.placed_pods(snapshot_)) {
+      names.push_back(each.target);
+    }
+    return names;
   }
   void add_claim(const std::string& name, bool launched) {
     auto claim = std::make_shared<model::NodeClaim>();
@@ -152,7 +171,8 @@ TEST_F(Room, IsSettledOnceEveryBufferWasPlannedFor) {
   EXPECT_FALSE(room_.all_planned(snapshot_));
   room_.place("uid-0", "");
   EXPECT_TRUE(room_.all_planned(snapshot_));
-  EXPECT_THAT(room_.placed_pods(), IsEmpty()) << "what finds no place keeps no node";
+  EXPECT_THAT(targets(), IsEmpty()) << "what finds no place keeps no node";
+  EXPECT_TRUE(room_.all_up(snapshot_)) << "nobody waits for what cannot be had";
   EXPECT_EQ(room_.fit({"ns", "room"}, snapshot_), BufferRoom::Fit::New);
 }
 
@@ -168,7 +188,8 @@ TEST_F(Room, ShrinksAndGoes) {
 
 TEST_F(Room, IsReservedByNodeForTheWorkloadThatItIsKeptFor) {
   constexpr base::TimePoint kUntil{std::chrono::hours(1)};
-  set(4, "rs");
+  EXPECT_TRUE(set(4, Owner{.uid = "rs", .priority = 7}));
+  EXPECT_FALSE(set(4, Owner{.uid = "rs", .priority = 7}));
   auto& first = add_node("a");
   add_node("b");
   for (const auto* uid : {"uid-0", "uid-2"}) {
@@ -184,6 +205,7 @@ TEST_F(Room, IsReservedByNodeForTheWorkloadThatItIsKeptFor) {
                                      .count = 2,
                                      .sample = {"ns", "capacity-buffer-room-0"},
                                      .requests = resources({{"cpu", 2}, {"pods", 1}}),
+                                     .priority = 7,
                                      .until = kUntil,
                                      .of_buffer = true}));
   EXPECT_EQ(reservations[1].target, "b");
@@ -194,15 +216,52 @@ TEST_F(Room, IsReservedByNodeForTheWorkloadThatItIsKeptFor) {
   EXPECT_THAT(room_.placed_on(others, snapshot_), IsEmpty());
   first.marked_for_deletion = true;
   EXPECT_THAT(room_.reservations(snapshot_, kUntil), SizeIs(1)) << "one of its nodes is going";
-  set(4);
+  EXPECT_TRUE(set(4));
   EXPECT_THAT(room_.reservations(snapshot_, kUntil), IsEmpty()) << "anybody may take it";
 }
 
-TEST_F(Room, IsReservedOnceItsNodeIsUp) {
-  set(1, "rs");
-  add_claim("claim", true);
+TEST_F(Room, IsReservedBeforeItsNodeIsUp) {
+  set(1, Owner{.uid = "uid", .priority = -1, .open = true});
+  add_claim("claim", false);
   room_.place("uid-0", "claim");
-  EXPECT_THAT(room_.reservations(snapshot_, {}), IsEmpty());
+  const auto reservations = room_.reservations(snapshot_, {});
+  ASSERT_THAT(reservations, SizeIs(1));
+  EXPECT_EQ(reservations[0].target, "claim");
+  EXPECT_EQ(reservations[0].priority, -1);
+  EXPECT_TRUE(reservations[0].open);
+  EXPECT_FALSE(room_.all_up(snapshot_));
+}
+
+TEST_F(Room, IsLeftAloneByPlansWhileARemovalMovesIt) {
+  set(2);
+  auto& old = add_node("old");
+  add_node("other");
+  add_node("new");
+  room_.place("uid-0", "old");
+  room_.place("uid-1", "other");
+  const auto moves = begin_move("old");
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_EQ(moves[0].pod_uid, "uid-0");
+  EXPECT_THAT(to_plan(), ElementsAre("uid-1"));
+  EXPECT_TRUE(room_.move("uid-0", "new"));
+  EXPECT_FALSE(room_.move("a real pod", "new"));
+  room_.place("uid-0", "old");
+  EXPECT_THAT(targets(), ElementsAre("new", "other")) << "a plan that began before knows less";
+  old.marked_for_deletion = true;
+  room_.end_move(moves, snapshot_);
+  EXPECT_THAT(targets(), ElementsAre("new", "other"));
+  EXPECT_THAT(to_plan(), ElementsAre("uid-0", "uid-1"));
+  EXPECT_TRUE(room_.all_up(snapshot_));
+}
+
+TEST_F(Room, ReturnsWhenARemovalIsTakenBack) {
+  set(1);
+  add_node("old");
+  room_.place("uid-0", "old");
+  const auto moves = begin_move("old");
+  room_.move("uid-0", "a claim that is gone");
+  room_.end_move(moves, snapshot_);
+  EXPECT_THAT(targets(), ElementsAre("old"));
 }
 
 TEST(OverlayCache, RemembersUntilSomethingChangesAndSaysWhatIsInvalid) {

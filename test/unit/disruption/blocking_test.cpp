@@ -66,7 +66,7 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        [](Cluster& c) { c.reserve(*pod("waiting"), "elsewhere", kNow + minutes(1)); },
        "",
        {}},
-      {"room of a buffer",  // a node that keeps it is known by Input::buffered_nodes
+      {"room of a buffer",  // a node that keeps it is known by Input::virtual_pods
        [](Cluster& c) { c.reserve(*pod("waiting"), "a", kNow + minutes(1)).of_buffer = true; },
        "",
        {}},

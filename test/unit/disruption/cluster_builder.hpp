@@ -239,6 +239,18 @@ class Cluster {
                              .until = until});
     return reservations_.back();
   }
+  // Room of a CapacityBuffer for one pod, on the node.
+  std::shared_ptr<model::Pod> add_room(std::string name, std::string node,
+                                       std::int64_t millicores = 1000) {
+    auto stands_for_it = bare_pod(std::move(name), millicores);
+    stands_for_it->status.phase = "Pending";
+    stands_for_it->status.start_time.reset();
+    stands_for_it->status.conditions = {{.type = "PodScheduled",
+                                         .status = model::ConditionStatus::False,
+                                         .reason = "Unschedulable"}};
+    virtual_pods_.push_back({stands_for_it, std::move(node)});
+    return stands_for_it;
+  }
   // The pod's controller is about to create so many more.
   void expect_more(std::shared_ptr<model::Pod> sample, std::int32_t count) {
     expected_.emplace_back(std::move(sample), count);
@@ -281,6 +293,7 @@ class Cluster {
     return {.snapshot = std::move(snapshot),
             .catalog = catalog_,
             .busy_claims = busy,
+            .virtual_pods = virtual_pods_,
             .now = now,
             .options = options};
   }
@@ -308,6 +321,7 @@ class Cluster {
   std::vector<std::shared_ptr<model::PodDisruptionBudget>> budgets_;
   std::list<scheduling::Reservation> reservations_;
   ExpectedPods expected_;
+  std::vector<VirtualPod> virtual_pods_;
 };
 
 inline std::vector<std::string> claims_of(const Decisions& decisions) {

@@ -3,13 +3,15 @@
 //
 // Virtual pods take part in every plan and every consolidation simulation. No event is posted about
 // them. Their room is not reserved, unless their buffer asks for it, so real pods may take it; the
-// next plan then makes room for the buffer again.
+// next plan then makes room for the buffer again. When a node is removed, the removal moves the
+// room; plans leave it alone meanwhile.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,16 +21,28 @@ namespace millwright::controllers {
 
 class BufferRoom {
  public:
+  // For whom room is reserved.
+  struct Owner {
+    std::string uid;            // of the pods' controller; of the buffer when the room is open
+    std::int32_t priority = 0;  // of the pods; those of higher priority may take the room
+    bool open = false;          // for any pod of at least that priority
+    friend bool operator==(const Owner&, const Owner&) = default;
+  };
   struct Buffer {
     std::string uid;
     std::vector<scheduling::PodPtr> pods;  // named and numbered as virtual_pods() does
-    // Controller whose pods alone may use the room (annotation millwright.io/keep-for-owner);
-    // empty: anybody's.
-    std::string owner_uid;
+    // Annotation millwright.io/keep-for-owner; nullopt: nothing is reserved.
+    std::optional<Owner> owner;
+  };
+  // Room that a removal moves away from a node.
+  struct Move {
+    std::string pod_uid;
+    std::string from;  // the node's name
   };
 
-  // A buffer's content changed; it was deleted.
-  void set(const model::ObjectKey& buffer, Buffer content);
+  // What a buffer comes to now. True when its room has another owner than before.
+  bool set(const model::ObjectKey& buffer, Buffer content);
+  // The buffer was deleted.
   void forget(const model::ObjectKey& buffer);
   // Every buffer of the snapshot has been planned. Before that, a node that keeps room for a buffer
   // would look empty.
@@ -39,13 +53,22 @@ class BufferRoom {
   bool due() const { return due_; }
   void planned() { due_ = false; }
 
-  // Pods to plan, without those on a claim that is not launched: its size is not known yet.
+  // Pods to plan, without those on a claim that is not launched, since its size is not known yet,
+  // and those whose room is being moved.
   std::vector<scheduling::PodPtr> to_plan(const scheduling::Snapshot& snapshot) const;
-  // Notes where a plan put the pod: a node's or claim's name, or empty when it found no place.
+  // Notes where a plan put the pod: a node's or claim's name, or empty when it found no place. A
+  // plan that began before a move does not undo it.
   void place(std::string_view pod_uid, std::string target);
 
-  // What is to be reserved, until `until`, for the workloads of buffers that keep their room for
-  // them: one reservation for each workload and initialised node.
+  // The nodes are about to be removed: until end_move(), their room is the removal's to place.
+  std::vector<Move> begin_move(const std::vector<scheduling::NodeRecordPtr>& nodes);
+  // Notes where the removal put the pod: a node's or claim's name. False when it is no virtual pod.
+  bool move(std::string_view pod_uid, std::string target);
+  // The nodes are gone, or they stay: room that has no node that is up is then on them again.
+  void end_move(const std::vector<Move>& moves, const scheduling::Snapshot& snapshot);
+
+  // What is to be reserved, until `until`, for the owners of buffers: one reservation for each
+  // owner and node, or claim that has no node yet.
   std::vector<scheduling::Reservation> reservations(const scheduling::Snapshot& snapshot,
                                                     base::TimePoint until) const;
   // Uids of the pods that the reservation was made for.
@@ -53,9 +76,12 @@ class BufferRoom {
                                      const scheduling::Snapshot& snapshot) const;
   std::vector<std::string> pod_uids(const model::ObjectKey& buffer) const;
 
-  // Pods that have a place, and the names of the nodes or claims where they are.
-  std::vector<scheduling::PodPtr> placed_pods() const;
+  // Pods that have a place.
+  std::vector<disruption::VirtualPod> placed_pods(const scheduling::Snapshot& snapshot) const;
+  // The names of the nodes or claims where they are.
   std::set<std::string, std::less<>> nodes(const scheduling::Snapshot& snapshot) const;
+  // Every place is on a node that is up and stays. Pods for which there is no place do not count.
+  bool all_up(const scheduling::Snapshot& snapshot) const;
 
   enum class Fit : std::uint8_t { Unknown, Existing, New };
   // Whether all of the buffer's room is on nodes that are up.
@@ -65,8 +91,9 @@ class BufferRoom {
   struct Place {
     scheduling::PodPtr pod;
     bool planned = false;
+    bool moving = false;
     std::string target;
-    std::string owner_uid;
+    std::optional<Owner> owner;
   };
   std::map<model::ObjectKey, Buffer> buffers_;
   std::map<std::string, Place, std::less<>> places_;  // by pod uid

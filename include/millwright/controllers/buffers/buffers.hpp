@@ -7,14 +7,17 @@
 #include "millwright/controllers/services.hpp"
 
 #include <functional>
+#include <set>
 #include <stop_token>
 #include <string>
 
 namespace millwright::controllers {
 
-// Called after a plan placed the virtual pods. Reserves their places for the workloads of buffers
-// that ask for it (annotation millwright.io/keep-for-owner), and ends what was reserved before.
+// Called after a plan placed the virtual pods. Reserves their places for the owners of buffers that
+// ask for it (annotation millwright.io/keep-for-owner), and ends what was reserved before.
 void keep_buffer_room(Services& services);
+// The same where a plan or a removal has put room since: on these nodes, or claims without a node.
+void keep_buffer_room_on(Services& services, const std::set<std::string, std::less<>>& targets);
 
 class Buffers {
  public:
@@ -37,6 +40,7 @@ class Buffers {
                                           std::shared_ptr<const Resolved> resolved);
   base::Task<base::Result<std::string>> owner_of_pods(model::Resource resource,
                                                       boost::json::value workload);
+  base::Task<base::Result<std::int32_t>> priority_of_pods(model::PodSpec spec);
   base::Task<void> ask_for_plans(std::stop_token stop);
 
   Services& services_;
