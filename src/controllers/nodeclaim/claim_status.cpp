@@ -5,11 +5,13 @@
 #include "controllers/nodeclaim/drift.hpp"
 #include "controllers/nodeclaim/expiration.hpp"
 #include "controllers/nodeclaim/pod_events.hpp"
+#include "millwright/controllers/buffers/buffer_room.hpp"
 
 namespace millwright::controllers {
 namespace {
 
 constexpr auto kDriftAgain = std::chrono::minutes(5);
+constexpr auto kBufferPoll = std::chrono::seconds(1);
 
 void write_drift(model::ConditionSet& set, const std::string& reason) {
   if (reason.empty()) {
@@ -58,6 +60,12 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
   const base::TimePoint now = services_.loop.now();
   const auto expiry = expiry_of(*record->claim);
   if (expiry && now >= *expiry) {
+    if (awaits_buffer_room(services_, *record, *expiry)) {
+      // The next plan finds the room another place.
+      services_.state.mark_for_deletion(name, true);
+      services_.buffers->ask();
+      co_return Requeue{kBufferPoll};
+    }
     Services services = services_.logging_to(std::move(log));
     MW_CO_CHECK(co_await delete_claim(services, record->claim, "expired"));
     co_return Requeue{};
