@@ -243,7 +243,8 @@ void Reservations::void_what_cannot_attach(const scheduling::Snapshot& snapshot)
         }
       }
       services_.ledger.lower(reservation.group, target, reservation.count - kept);
-      freed += reservation.count - kept;
+      // Nobody waits for what a buffer lacks; the next plan makes room for it.
+      freed += reservation.of_buffer ? 0 : reservation.count - kept;
     }
   }
   if (freed > 0) {
