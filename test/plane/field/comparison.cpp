@@ -17,11 +17,10 @@ struct Share {
   std::string_view key;
   double of_peer;
 };
-constexpr std::array kShares{Share{"allBound", 0.7},         Share{"maxPending", 1},
-                             Share{"claimsCreated", 1},      Share{"evicted", 1},
-                             Share{"pricePerHour", 1},       Share{"dollars", 1},
-                             Share{"dollarsUntilBoth", 1},   Share{"requests", 1},
-                             Share{"cpuSeconds", 1}};
+constexpr std::array kShares{Share{"allBound", 0.7},    Share{"maxPending", 1},
+                             Share{"claimsCreated", 1}, Share{"evicted", 1},
+                             Share{"pricePerHour", 1},  Share{"dollars", 1},
+                             Share{"requests", 1},      Share{"cpuSeconds", 1}};
 
 double last_step(const Phase& phase) {
   return phase.steps.empty() ? 0 : phase.steps.back().at;
@@ -39,8 +38,7 @@ std::optional<double> limit_of(const FigureKind& kind, const Pair& pair) {
     return std::nullopt;
   }
   // Pods may be bound for the last time before the last step, which takes pods away.
-  const double common =
-      kind.key == "allBound" ? std::min(last_step(pair.phase), *peer) : 0;
+  const double common = kind.key == "allBound" ? std::min(last_step(pair.phase), *peer) : 0;
   return common + share->of_peer * (*peer - common);
 }
 

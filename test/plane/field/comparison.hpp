@@ -17,7 +17,8 @@ struct Pair {
 };
 
 // Adds what was spent until both sides were at rest. The one that settles first pays on for the
-// nodes that it has left; without this, whoever settles later would seem to spend more.
+// nodes that it has left; without this, whoever settles later would seem to spend more. There is no
+// target for it: who has nodes sooner also pays for them longer.
 void add_dollars_until_both(Pair& pair);
 
 // Keys of the figures of ours that miss their target. A target counts if the peer has that figure

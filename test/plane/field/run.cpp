@@ -46,6 +46,15 @@ base::Result<> apply(Plane& plane, const std::string& yaml) {
   return {};
 }
 
+// Evicted pods of a Job are made again only after a back-off, so for a while no pod waits.
+std::size_t unfinished_jobs(Plane& plane) {
+  const auto jobs = plane.list("/apis/batch/v1/jobs");
+  return static_cast<std::size_t>(std::count_if(jobs.begin(), jobs.end(), [](const auto& job) {
+    boost::system::error_code error;
+    return job.find_pointer("/status/completionTime", error) == nullptr;
+  }));
+}
+
 base::Duration to_duration(double seconds) {
   return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(seconds));
 }
@@ -86,6 +95,10 @@ class Playing {
                         "the controller ended; it said:\n" + side_.process().log_tail());
     }
     auto figures = observer_.figures(window);
+    if (const auto unfinished = unfinished_jobs(plane_); unfinished > 0) {
+      figures.all_bound = std::nullopt;
+      figures.reasons["allBound"] = fmt::format("{} Jobs are not complete", unfinished);
+    }
     const Usage after = usage_of(side_.process().pid());
     const Calls calls_after = calls();
     figures.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
