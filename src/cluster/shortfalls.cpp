@@ -41,13 +41,20 @@ bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workl
   const WorkloadTable::Wants* const wants = workloads.find(owner_uid);
   if (wants == nullptr) {
     pods.forget_owner(owner_uid);
+    unsettled_.erase(owner_uid);
     return by_owner_.erase(owner_uid) > 0;
   }
   const OwnedPods* const owned = pods.owned_by(owner_uid);
   if (owned == nullptr) {
+    unsettled_.erase(owner_uid);
     return by_owner_.erase(owner_uid) > 0;
   }
   const std::int32_t missing = wants->pods - owned->alive;
+  if (missing != 0 && wants->at_once) {
+    unsettled_.insert(owner_uid);
+  } else {
+    unsettled_.erase(owner_uid);
+  }
   pods.settle_owner(owner_uid, missing, was_heard);
   const Shortfall now = shortfall_of(*owned, std::max(missing, 0), wants->at_once);
   if (now.expected == 0 && now.later == 0 && now.away.empty()) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class Shortfalls {
   bool pods_changed(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
   bool workload_heard(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
 
+  // Workloads that are about to create or delete pods, all at once.
+  std::int32_t unsettled() const { return static_cast<std::int32_t>(unsettled_.size()); }
+
   // Calls visit(shortfall) for each owner, in the order of uids.
   template <class Visit>
   void for_each(Visit visit) const {
@@ -48,6 +52,7 @@ class Shortfalls {
               bool was_heard);
 
   std::map<std::string, Shortfall, std::less<>> by_owner_;
+  std::set<std::string, std::less<>> unsettled_;  // uids
 };
 
 }  // namespace millwright::cluster

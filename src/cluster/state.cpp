@@ -401,6 +401,7 @@ scheduling::SnapshotPtr State::snapshot() {
       *next.*watched.items = impl.tables.of<T>().items();
     }
   });
+  next->unsettled_workloads = impl.shortfalls.unsettled();
   next->volume_limits = impl.volume_limits.limits();
   next->demand = gather_demand(impl.demand, *next,
                                {.shortfalls = impl.shortfalls,

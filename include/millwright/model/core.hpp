@@ -90,9 +90,11 @@ struct DaemonSet {
   friend bool operator==(const DaemonSet&, const DaemonSet&) = default;
 };
 
-// Only its annotations are read: pods carry their priority.
+// Pods carry their own priority; templates of pods only the name of their class.
 struct PriorityClass {
   ObjectMeta meta;
+  std::int32_t value = 0;
+  bool global_default = false;  // of pods that name no class
   friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
 };
 

@@ -106,6 +106,8 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::PodSelector>> pod_selectors;
   SnapshotReservations reservations;
   Demand demand;  // of the pods above, those that leave and those to come
+  // Workloads that are about to create or delete pods, all at once, to have as many as they want.
+  std::int32_t unsettled_workloads = 0;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

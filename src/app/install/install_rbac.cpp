@@ -121,11 +121,6 @@ std::vector<Rule> read_rules() {
                    strings({"deployments", "replicasets", "statefulsets"}),
                    strings({"get"}),
                    {}});
-  rules.push_back({"Their priority: pods of a lower one may not take the room.",
-                   strings({"scheduling.k8s.io"}),
-                   strings({"priorityclasses"}),
-                   strings({"list"}),
-                   {}});
   return rules;
 }
 

@@ -110,6 +110,17 @@ void renew_buffer_room(Services& services) {
   });
 }
 
+// What admission gives to pods of the template: the value of their PriorityClass, or of the one
+// that is the default for all.
+std::int32_t priority_of_pods(const model::PodSpec& spec, const scheduling::Snapshot& snapshot) {
+  const auto& classes = snapshot.priority_classes;
+  const auto found = std::find_if(classes.begin(), classes.end(), [&](const auto& each) {
+    return spec.priority_class_name.empty() ? each->global_default
+                                            : each->meta.name == spec.priority_class_name;
+  });
+  return found == classes.end() ? spec.priority : (*found)->value;
+}
+
 }  // namespace
 
 struct Buffers::Resolved {
@@ -249,7 +260,8 @@ base::Task<base::Result<Buffers::Resolved>> Buffers::resolve(BufferPtr buffer) {
       MW_CO_TRY(found, co_await owner_of_pods(*resource, std::move(object)));
       uid = std::move(found);
     }
-    MW_CO_TRY(priority, co_await priority_of_pods(resolved.pod_template.spec));
+    const std::int32_t priority =
+        priority_of_pods(resolved.pod_template.spec, *services_.state.snapshot());
     if (!uid.empty()) {
       resolved.owner = {.uid = std::move(uid), .priority = priority, .open = by_template};
     }
@@ -308,24 +320,6 @@ base::Task<base::Result<std::string>> Buffers::owner_of_pods(model::Resource res
     }
   }
   co_return newest ? newest->uid : std::string();
-}
-
-// What admission gives to pods of the template: the value of their PriorityClass, or of the one
-// that is the default for all.
-base::Task<base::Result<std::int32_t>> Buffers::priority_of_pods(model::PodSpec spec) {
-  MW_CO_TRY(classes, co_await services_.client.list(model::kPriorityClassResource));
-  for (const auto& item : classes.items) {
-    const auto* is_default = model::find_path(item, "globalDefault");
-    const bool concerns =
-        spec.priority_class_name.empty()
-            ? is_default != nullptr && is_default->is_bool() && is_default->get_bool()
-            : model::as_text(model::find_path(item, "metadata.name")) == spec.priority_class_name;
-    const std::int64_t value = whole_number(item, "value", 0);
-    if (concerns && std::in_range<std::int32_t>(value)) {
-      co_return static_cast<std::int32_t>(value);
-    }
-  }
-  co_return spec.priority;
 }
 
 base::Task<base::Result<>> Buffers::write_status(BufferPtr buffer,

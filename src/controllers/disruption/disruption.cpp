@@ -16,6 +16,8 @@ namespace {
 
 // Decisions are made at most this often, however much changes.
 constexpr auto kMinPause = std::chrono::seconds(1);
+// Karpenter looks at the cluster this often, and nobody has to wait for longer than that here.
+constexpr auto kLongestSettling = std::chrono::seconds(10);
 constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 
@@ -73,6 +75,7 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     co_await signal_.wait(stop, pause);
     progress_.notify();
     co_await base::sleep(services_.loop, kMinPause, stop);
+    co_await await_settled_workloads(stop);
     if (stop.stop_requested() || !services_.state.snapshot()->synced || !buffers_are_known()) {
       continue;
     }
@@ -84,6 +87,17 @@ base::Task<void> Disruption::run(std::stop_token stop) {
     }
   }
   co_await commands.join();
+}
+
+// While a controller is still creating or deleting pods, any answer is about a cluster that will be
+// another in a moment, and an eviction cannot be taken back.
+base::Task<void> Disruption::await_settled_workloads(std::stop_token stop) {
+  const base::TimePoint limit = services_.loop.now() + kLongestSettling;
+  while (!stop.stop_requested() && services_.state.snapshot()->unsettled_workloads > 0 &&
+         services_.loop.now() < limit) {
+    co_await signal_.wait(stop, limit - services_.loop.now());
+    progress_.notify();
+  }
 }
 
 // Until every buffer has been planned for, a node that keeps room for one looks empty.

@@ -95,6 +95,8 @@ void read(const Reader& reader, Namespace& out) {
 
 void read(const Reader& reader, PriorityClass& out) {
   reader.field("metadata", out.meta);
+  reader.field("value", out.value);
+  reader.field("globalDefault", out.global_default);
 }
 
 void read(const Reader& reader, ResourceQuota& out) {

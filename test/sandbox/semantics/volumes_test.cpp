@@ -53,7 +53,8 @@ TEST_F(AttachLimits, WhatOneNodeSaidCountsForTheNextPlan) {
   ASSERT_TRUE(soon([&] { return running("first") == kPods; }));
   create_pods("second");
   ASSERT_TRUE(soon([&] { return running("second") == kPods; }, minutes(3)));
-  EXPECT_EQ(claims(), 4U) << "10 go to the second node, 25 and 5 to new ones";
+  EXPECT_GE(claims(), 4U) << "10 go to the second node, 25 and 5 to new ones";
+  EXPECT_LE(claims(), 5U) << "one more if they are planned in parts";
   for (const auto& record : nodes()) {
     EXPECT_LE(record->pods.size(), 25U) << record->name();
   }

@@ -40,7 +40,6 @@ class Buffers {
                                           std::shared_ptr<const Resolved> resolved);
   base::Task<base::Result<std::string>> owner_of_pods(model::Resource resource,
                                                       boost::json::value workload);
-  base::Task<base::Result<std::int32_t>> priority_of_pods(model::PodSpec spec);
   base::Task<void> ask_for_plans(std::stop_token stop);
 
   Services& services_;

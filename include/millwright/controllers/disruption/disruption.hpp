@@ -23,6 +23,7 @@ class Disruption {
   base::Task<void> run(std::stop_token stop);
 
  private:
+  base::Task<void> await_settled_workloads(std::stop_token stop);
   bool buffers_are_known() const;
   base::Task<void> undo_leftovers();
   void report(const disruption::Decisions& decisions);
