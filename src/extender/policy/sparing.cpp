@@ -35,7 +35,8 @@ base::Result<std::optional<base::TimePoint>> spares_until(const PodFacts& pod) {
                           pod.provision_first.value +
                           "\" is not a duration; write for example \"2m\"");
   }
-  until = *pod.created + *time;
+  const base::TimePoint last = base::TimePoint::max() - *time;
+  until = std::min(*pod.created, last) + *time;
   return until;
 }
 

@@ -1,5 +1,6 @@
 #include "beside_peer.hpp"
 
+#include "arrival.hpp"
 #include "aws_types.hpp"
 #include "checker/files/scenario.hpp"
 #include "lower_bound.hpp"
@@ -189,7 +190,8 @@ base::Result<json::array> cost(const BesideOptions& options) {
 }  // namespace
 
 base::Result<json::value> beside_peer(const BesideOptions& options) {
-  json::object figures{{"speed", json::array{}}, {"cost", json::array{}}};
+  json::object figures{
+      {"speed", json::array{}}, {"cost", json::array{}}, {"arrival", json::array{}}};
   if (options.only != "cost") {
     auto rows = speed(options);
     if (!rows) {
@@ -203,6 +205,11 @@ base::Result<json::value> beside_peer(const BesideOptions& options) {
       return tl::unexpected(rows.error());
     }
     figures["cost"] = *std::move(rows);
+    auto arriving = arrival({});
+    if (!arriving) {
+      return tl::unexpected(arriving.error());
+    }
+    figures["arrival"] = *std::move(arriving);
   }
   return figures;
 }

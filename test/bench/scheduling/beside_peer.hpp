@@ -1,5 +1,5 @@
 // Our planner and Karpenter's scheduler on the same files, in turns: how many pods a second, and
-// what the plans cost.
+// what the plans cost; and what ours cost when pods come one after another (arrival.hpp).
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -17,8 +17,8 @@ struct BesideOptions {
   std::string only;    // "speed" or "cost"; empty: both
 };
 
-// Prints both tables as they grow. The value is {"speed": [...], "cost": [...]}; what was
-// not asked for is empty.
+// Prints the tables as they grow. The value is {"speed": [...], "cost": [...], "arrival": [...]};
+// what was not asked for is empty, and the arrivals belong to the cost.
 base::Result<boost::json::value> beside_peer(const BesideOptions& options);
 
 }  // namespace millwright::scheduling::bench

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""performance_page.py PLANNER.json GROWTH.json [NOTE]: brings docs/performance.md up to date.
+"""performance_page.py FILE.json... [NOTE]: brings docs/performance.md up to date.
 
-The files are what `scripts/bench planner --full --json PLANNER.json` and `scripts/bench growth
---json GROWTH.json` write. Tables go between the page's markers, with this machine and today's
-date (NOTE is added to them); the plot goes to docs/planner-growth.svg. Both its axes are logarithmic, so a line that rises
-as fast as it goes to the right is time in proportion.
+The files are what `scripts/bench planner --full --json FILE.json` and the same of arrival and
+growth write; what they have no figures for stays. Tables go between the page's markers, with this
+machine and today's date (NOTE is added to them); the plot goes to docs/planner-growth.svg. Both its
+axes are logarithmic, so a line that rises as fast as it goes to the right is time in proportion.
 """
 import datetime
 import json
@@ -96,6 +96,24 @@ def cost(rows):
          f"the highest: {max(ratios):.3f}.")
 
 
+def arrival(rows):
+    """A line for each workload and rate; every manner of buying has its ratio to the plan at once."""
+    manners = list(dict.fromkeys(row["manner"] for row in rows))
+    lines = {}
+    for row in rows:
+        lines.setdefault((row["workload"], row["pods"], row["pods_per_second"]), {})[row["manner"]] = row
+    header = ["workload", "pods", "pods/s", "at once, $/h", "here, $/h"]
+    header += [f"{manner} / at once" for manner in manners] + ["nodes at once", "nodes here", "all bound"]
+    table_rows = []
+    for (workload, pods, rate), by_manner in lines.items():
+        own = by_manner[manners[0]]
+        table_rows.append(
+            [workload, f"{pods:,}", str(rate), f"{own['at_once']:.3f}", f"{own['ours']:.3f}"]
+            + [f"{by_manner[manner]['ours'] / by_manner[manner]['at_once']:.3f}" for manner in manners]
+            + [str(own["claims_at_once"]), str(own["claims_ours"]), f"{own['all_bound_seconds']:.1f} s"])
+    return table(header, table_rows)
+
+
 def percentiles(figures):
     return f"p50 {figures['p50_ms']:.2f} ms, p99 {figures['p99_ms']:.2f} ms"
 
@@ -120,15 +138,23 @@ def machine(note):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
+    files = [word for word in sys.argv[1:] if word.endswith(".json")]
+    if not files:
         sys.exit(__doc__)
-    figures = []
-    for name in sys.argv[1:3]:
+    figures = {}
+    for name in files:
         with open(name, encoding="utf-8") as file:
-            figures.append(json.load(file))
-    planner, growth = figures
-    parts = {"machine": machine("".join(sys.argv[3:])), "speed": speed(planner["speed"]), "cost": cost(planner["cost"]),
-             "scale": scale(growth)}
+            figures.update(json.load(file))
+    parts = {}
+    if figures.get("speed"):
+        parts["machine"] = machine(" ".join(word for word in sys.argv[1:] if word not in files))
+        parts["speed"] = speed(figures["speed"])
+    if figures.get("cost"):
+        parts["cost"] = cost(figures["cost"])
+    if figures.get("arrival"):
+        parts["arrival"] = arrival(figures["arrival"])
+    if "full" in figures:
+        parts["scale"] = scale(figures)
     page = os.path.join(DOCS, "performance.md")
     with open(page, encoding="utf-8") as file:
         text = file.read()
@@ -138,8 +164,9 @@ def main():
                       flags=re.DOTALL)
     with open(page, "w", encoding="utf-8") as file:
         file.write(text)
-    with open(os.path.join(DOCS, "planner-growth.svg"), "w", encoding="utf-8") as file:
-        file.write(plot(growth["growth"]))
+    if "growth" in figures:
+        with open(os.path.join(DOCS, "planner-growth.svg"), "w", encoding="utf-8") as file:
+            file.write(plot(figures["growth"]))
 
 
 if __name__ == "__main__":

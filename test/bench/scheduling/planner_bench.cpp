@@ -3,8 +3,12 @@
 //   scheduler (the program PEER); workload files are written to FOLDER.
 // planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]: the cost of our plans beside the
 //   bound alone; with --whole-pods also beside a better one, which takes its time.
+// planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]: what plans cost when pods come
+// one
+//   after another.
 // planner_bench growth [arriving] [--json FILE]: how time and memory grow; or only what one
 // arriving pod takes.
+#include "arrival.hpp"
 #include "beside_peer.hpp"
 #include "growth.hpp"
 #include "plan_cost.hpp"
@@ -24,6 +28,7 @@ int usage() {
   std::fputs(
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
       "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]\n"
+      "       planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]\n"
       "       planner_bench growth [arriving] [--json FILE]\n",
       stderr);
   return 2;
@@ -43,50 +48,89 @@ std::vector<int> numbers(const std::string& list) {
   return result;
 }
 
-}  // namespace
+namespace bench = millwright::scheduling::bench;
 
-int main(int argc, char** argv) {
+struct Command {
   std::vector<std::string> words;
+  std::vector<int> pods;  // empty: as many as is usual
   std::string json_file;
   bool full = false;
-  millwright::scheduling::bench::PlanCostOptions cost;
+  bool whole_pods = false;
+
+  bool is(const std::string& name) const { return !words.empty() && words[0] == name; }
+  // The word at that place, or nothing.
+  std::string word(std::size_t place) const {
+    return place < words.size() ? words[place] : std::string();
+  }
+};
+
+Command read(int argc, char** argv) {
+  Command command;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--full") {
-      full = true;
+      command.full = true;
     } else if (word == "--whole-pods") {
-      cost.whole_pods = true;
+      command.whole_pods = true;
     } else if (word == "--json" && i + 1 < argc) {
-      json_file = argv[++i];
+      command.json_file = argv[++i];
     } else if (word == "--pods" && i + 1 < argc) {
-      cost.pods = numbers(argv[++i]);
+      command.pods = numbers(argv[++i]);
     } else {
-      words.push_back(word);
+      command.words.push_back(word);
     }
   }
-  boost::json::value figures;
-  if ((words.size() == 3 || words.size() == 4) && words[0] == "beside") {
-    auto result = millwright::scheduling::bench::beside_peer(
-        {.peer = words[1],
-         .folder = words[2],
-         .full = full,
-         .only = words.size() == 4 ? words[3] : std::string()});
-    if (!result) {
-      return fail(result.error());
+  return command;
+}
+
+bool is_understood(const Command& command) {
+  const auto count = command.words.size();
+  if (command.is("beside")) {
+    return count == 3 || count == 4;
+  }
+  return (command.is("cost") || command.is("arrival") || command.is("growth")) && count <= 2;
+}
+
+millwright::base::Result<boost::json::value> run(const Command& command) {
+  if (command.is("beside")) {
+    return bench::beside_peer({.peer = command.word(1),
+                               .folder = command.word(2),
+                               .full = command.full,
+                               .only = command.word(3)});
+  }
+  if (command.is("cost")) {
+    bench::PlanCostOptions options{.only = command.word(1), .whole_pods = command.whole_pods};
+    options.pods = command.pods.empty() ? options.pods : command.pods;
+    if (const auto result = bench::plan_cost(options); !result) {
+      return tl::unexpected(result.error());
     }
-    figures = *std::move(result);
-  } else if ((words.size() == 1 || words.size() == 2) && words[0] == "cost") {
-    cost.only = words.size() == 2 ? words[1] : std::string();
-    if (const auto result = millwright::scheduling::bench::plan_cost(cost); !result) {
-      return fail(result.error());
+    return boost::json::value();
+  }
+  if (command.is("arrival")) {
+    bench::ArrivalOptions options{.only = command.word(1)};
+    options.pods = command.pods.empty() ? options.pods : command.pods;
+    auto rows = bench::arrival(options);
+    if (!rows) {
+      return rows;
     }
-  } else if ((words.size() == 1 || words.size() == 2) && words[0] == "growth") {
-    figures = millwright::scheduling::bench::growth(words.size() == 2 ? words[1] : std::string());
-  } else {
+    return boost::json::object{{"arrival", *std::move(rows)}};
+  }
+  return bench::growth(command.word(1));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Command command = read(argc, argv);
+  if (!is_understood(command)) {
     return usage();
   }
-  if (!json_file.empty()) {
-    std::ofstream(json_file) << boost::json::serialize(figures) << "\n";
+  const auto figures = run(command);
+  if (!figures) {
+    return fail(figures.error());
+  }
+  if (!command.json_file.empty()) {
+    std::ofstream(command.json_file) << boost::json::serialize(*figures) << "\n";
   }
   return 0;
 }

@@ -1,15 +1,15 @@
-// Promises 1 and 2 under random load: bursts of Deployments that come, grow, shrink and go, stray
-// small pods in between, a late watch in a third of the runs; each seed a whole virtual cluster.
+// Promises 1 and 2 under random load: bursts of Deployments that come, grow, shrink and go, their
+// pods at 5 to 500 a second, stray small pods in between, a late watch in a third of the runs; each
+// seed a whole virtual cluster.
 
-#include "millwright/base/random.hpp"
+#include "burst_world.hpp"
 #include "millwright/cluster/ledger.hpp"
-#include "support/virtual_cluster.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cstdio>
 
 namespace millwright::test {
 namespace {
@@ -21,39 +21,6 @@ using std::chrono::seconds;
 
 // Taints and readiness of a node take so long to pass, late watches included.
 constexpr auto kTimeToBind = seconds(15);
-constexpr std::uint64_t kBlocks = 8;
-constexpr std::uint64_t kSeedsPerBlock = 25;
-
-// MILLWRIGHT_BURST_SEED runs one seed alone (in the first block), to look at it closely.
-std::vector<std::uint64_t> seeds_of(std::uint64_t block) {
-  if (const char* one = std::getenv("MILLWRIGHT_BURST_SEED"); one != nullptr) {
-    return std::vector<std::uint64_t>(block == 0 ? 1 : 0, std::strtoull(one, nullptr, 10));
-  }
-  std::vector<std::uint64_t> seeds(kSeedsPerBlock);
-  std::iota(seeds.begin(), seeds.end(), block * kSeedsPerBlock + 1);
-  return seeds;
-}
-
-json::value container(int milli_cpu, int mebibytes) {
-  return json::array{json::object{{"name", "work"},
-                                  {"image", "registry.example/work"},
-                                  {"resources",
-                                   {{"requests",
-                                     {{"cpu", std::to_string(milli_cpu) + "m"},
-                                      {"memory", std::to_string(mebibytes) + "Mi"}}}}}}};
-}
-
-json::value deployment(const std::string& name, int replicas, int milli_cpu, int mebibytes) {
-  return {{"apiVersion", "apps/v1"},
-          {"kind", "Deployment"},
-          {"metadata", {{"name", name}, {"namespace", "default"}}},
-          {"spec",
-           {{"replicas", replicas},
-            {"selector", {{"matchLabels", {{"app", name}}}}},
-            {"template",
-             {{"metadata", {{"labels", {{"app", name}}}}},
-              {"spec", {{"containers", container(milli_cpu, mebibytes)}}}}}}}};
-}
 
 json::value stray_pod(const std::string& name) {
   return {{"apiVersion", "v1"},
@@ -74,6 +41,8 @@ app::EmbeddedOptions options_for(std::uint64_t seed) {
   if (seed % 3 == 0) {
     options.world.api.faults.watch_delay = seconds(2);
   }
+  base::Random random(seed ^ 0xa11);  // not that of the load
+  options.world.replica_pods_per_second = draw_pods_per_second(random);
   return options;
 }
 
@@ -91,7 +60,7 @@ class Load {
 
   void end() {
     for (int i = 0; i < made_; ++i) {
-      scale("burst-" + std::to_string(i), 0);
+      scale(cluster_, "burst-" + std::to_string(i), 0);
     }
   }
 
@@ -100,29 +69,17 @@ class Load {
     const auto dice = random_.below(10);
     if (dice < 4) {
       ++strays_;
-      create(model::kPodResource, stray_pod("stray-" + std::to_string(strays_)));
+      create(cluster_, model::kPodResource, stray_pod("stray-" + std::to_string(strays_)));
     } else if (dice < 7 || made_ == 0) {
-      create(model::kDeploymentResource,
+      create(cluster_, model::kDeploymentResource,
              deployment("burst-" + std::to_string(made_), static_cast<int>(1 + random_.below(25)),
                         static_cast<int>(100 + 100 * random_.below(30)),
                         static_cast<int>(128 + 128 * random_.below(32))));
       ++made_;
     } else {
-      scale("burst-" + std::to_string(random_.below(static_cast<std::uint64_t>(made_))),
+      scale(cluster_, "burst-" + std::to_string(random_.below(static_cast<std::uint64_t>(made_))),
             static_cast<int>(random_.below(20)));
     }
-  }
-
-  void create(const model::Resource& resource, json::value object) {
-    const auto created = cluster_.cluster->world().api().create(resource, std::move(object));
-    ASSERT_TRUE(created) << created.error().message;
-  }
-
-  void scale(const std::string& name, int replicas) {
-    const auto updated = cluster_.cluster->world().api().update(
-        model::kDeploymentResource, {.namespace_ = "default", .name = name},
-        [replicas](json::value& object) { object.at("spec").as_object()["replicas"] = replicas; });
-    ASSERT_TRUE(updated) << updated.error().message;
   }
 
   VirtualCluster& cluster_;
@@ -137,12 +94,8 @@ struct Counts {
   std::size_t nodes_gone = 0;
   std::size_t died_unused = 0;
   std::size_t bound_after_fence = 0;
+  std::size_t surplus = 0;  // groups for which more was reserved than they needed
 };
-
-void tell(std::uint64_t seed, std::string_view what, const std::string& name) {
-  std::printf("seed %llu: %.*s: %s\n", static_cast<unsigned long long>(seed),
-              static_cast<int>(what.size()), what.data(), name.c_str());
-}
 
 std::vector<scheduling::Reservation> bought_for(const model::NodeClaim& claim) {
   return cluster::decode_reservations(claim.meta.annotation(model::kReservationsAnnotation),
@@ -207,12 +160,6 @@ void count_nodes(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts
   }
 }
 
-bool all_run(sandbox::Recorder& recorder) {
-  const auto& pods = recorder.pods();
-  return std::all_of(pods.begin(), pods.end(),
-                     [](const auto& item) { return item.second.gone || item.second.running; });
-}
-
 constexpr std::string_view kPool = R"(
 apiVersion: karpenter.kwok.sh/v1alpha1
 kind: KWOKNodeClass
@@ -235,19 +182,10 @@ spec:
     budgets: [{nodes: "100%"}]
 )";
 
-void create_pool(VirtualCluster& cluster) {
-  const auto documents = model::parse_yaml(kPool);
-  ASSERT_TRUE(documents);
-  for (const auto& document : *documents) {
-    const auto* resource = model::find_by_kind(std::string(document.at("apiVersion").as_string()),
-                                               std::string(document.at("kind").as_string()));
-    ASSERT_TRUE(cluster.cluster->world().api().create(*resource, document));
-  }
-}
-
 void run_seed(std::uint64_t seed, Counts& counts) {
   VirtualCluster cluster(options_for(seed));
-  create_pool(cluster);
+  const SurplusWatch surplus(cluster);
+  create_pool(cluster, kPool);
   Load load(cluster, seed);
   load.run();
   cluster.loop.run_for(minutes(5));
@@ -264,6 +202,10 @@ void run_seed(std::uint64_t seed, Counts& counts) {
   }
   counts.elsewhere += elsewhere;
   count_nodes(recorder, seed, counts);
+  for (const auto& group : surplus.found()) {
+    ++counts.surplus;
+    tell(seed, "more reserved than needed", group);
+  }
 }
 
 class Bursts : public testing::TestWithParam<std::uint64_t> {};
@@ -277,9 +219,12 @@ TEST_P(Bursts, EveryPlanIsKept) {
       break;
     }
   }
-  std::printf("%zu planned pods, %zu elsewhere; %zu nodes gone, %zu unused; %zu late binds\n",
-              counts.planned, counts.elsewhere, counts.nodes_gone, counts.died_unused,
-              counts.bound_after_fence);
+  std::printf(
+      "%zu planned pods, %zu elsewhere; %zu nodes gone, %zu unused; %zu late binds; %zu groups "
+      "with "
+      "a surplus\n",
+      counts.planned, counts.elsewhere, counts.nodes_gone, counts.died_unused,
+      counts.bound_after_fence, counts.surplus);
   if (seeds.size() == kSeedsPerBlock) {
     EXPECT_GT(counts.planned, 1000U);
     EXPECT_GT(counts.nodes_gone, 100U);
@@ -287,6 +232,7 @@ TEST_P(Bursts, EveryPlanIsKept) {
   EXPECT_EQ(counts.elsewhere, 0U);
   EXPECT_EQ(counts.died_unused, 0U);
   EXPECT_EQ(counts.bound_after_fence, 0U);
+  EXPECT_EQ(counts.surplus, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Bursts, testing::Range(std::uint64_t{0}, kBlocks));
@@ -307,7 +253,7 @@ TEST(Burst, OfConflictsLeavesNoNodeClosed) {
     auto options = options_for(seed);
     options.world.api.faults.conflict_rate = 0.33;
     VirtualCluster cluster(options);
-    create_pool(cluster);
+    create_pool(cluster, kPool);
     Load load(cluster, seed);
     load.run();
     auto& recorder = cluster.cluster->world().recorder();
@@ -321,7 +267,7 @@ TEST(Burst, OfConflictsLeavesNoNodeClosed) {
 
 TEST(Burst, OfOneDeploymentIsPlannedAsOne) {
   VirtualCluster cluster(options_for(1));
-  create_pool(cluster);
+  create_pool(cluster, kPool);
   cluster.loop.run_for(seconds(10));
   const auto created = cluster.cluster->world().api().create(model::kDeploymentResource,
                                                              deployment("burst", 60, 500, 512));
@@ -334,7 +280,7 @@ TEST(Burst, OfOneDeploymentIsPlannedAsOne) {
 
 TEST(Burst, OfBarePodsBuysNothingMoreWhileTheirNodeIsReplaced) {
   VirtualCluster cluster(options_for(1));
-  create_pool(cluster);
+  create_pool(cluster, kPool);
   auto& api = cluster.cluster->world().api();
   auto& recorder = cluster.cluster->world().recorder();
   const auto await_running = [&](std::size_t pods) {

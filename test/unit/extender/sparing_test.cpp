@@ -11,7 +11,6 @@ using testing::at;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using testing::PodBuilder;
 using testing::preempt_request;
 using ::testing::SizeIs;
@@ -75,6 +74,7 @@ TEST(ExtenderSparing, LastsForTheTimeSinceThePodsCreationAndTellsWhatToBuy) {
   world.now = at(220);
   EXPECT_FALSE(world.spares(urgent("2m")));
   EXPECT_THAT(world.spared, SizeIs(2));
+  EXPECT_TRUE(world.spares(urgent("2562047h"))) << "the longest time that there is";
 }
 
 TEST(ExtenderSparing, IsForAllPodsOfAPriorityClassUnlessTheySayOtherwise) {
