@@ -2,7 +2,7 @@
 
 #include "millwright/scheduling/solve.hpp"
 
-#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace millwright::controllers {
 
-// Whether kube-scheduler may find room for a pod it has not tried yet. Resources only: a pod left
-// out for nothing is planned a moment later, when it is reported; one planned for nothing is bound
+// Whether kube-scheduler may find room for pods it has not tried yet. Resources only: a pod left out
+// for nothing is planned a moment later, when it is reported; one planned for nothing is bound
 // elsewhere and leaves a node without its pod.
 class FreeRoom {
  public:
@@ -33,19 +33,24 @@ class FreeRoom {
     }
   }
 
-  bool may_take(const model::Pod& pod) {
+  // Whether there is room for one more pod like this one; what it takes is not there for the next.
+  bool take(const model::Pod& pod) {
     const auto requests = scheduling::effective_requests(pod);
-    const auto [known, first] = answers_.try_emplace(model::to_string(requests), false);
-    if (first) {
-      known->second = std::any_of(rooms_.begin(), rooms_.end(),
-                                  [&](const auto& room) { return model::fits(requests, room); });
+    // Rooms only shrink: what was too small for such a pod stays so.
+    std::size_t& room = first_for_[model::to_string(requests)];
+    while (room < rooms_.size() && !model::fits(requests, rooms_[room])) {
+      ++room;
     }
-    return known->second;
+    if (room == rooms_.size()) {
+      return false;
+    }
+    model::subtract_from(rooms_[room], requests);
+    return true;
   }
 
  private:
   std::vector<model::ResourceList> rooms_;
-  std::map<std::string, bool, std::less<>> answers_;  // by the text of the requests
+  std::map<std::string, std::size_t, std::less<>> first_for_;  // by the text of the requests
 };
 
 }  // namespace millwright::controllers

@@ -85,15 +85,15 @@ class RoundMaker {
           round_.any_being_bound = round_.any_being_bound || known;
         } else if (known) {
           signalled.push_back(pod);
-        } else if (is_untried(*pod) && !free_room.may_take(*pod)) {
+        } else if (is_untried(*pod) && !free_room.take(*pod)) {
           others.push_back(pod);
         }
       }
       std::copy_if(demand.leaving.begin(), demand.leaving.end(), std::back_inserter(signalled),
                    [&](const auto& pod) { return obstacles.is_currently_reschedulable(*pod); });
       const bool may_buy = !signalled.empty();
-      if (may_buy && !free_room.may_take(*demand.sample)) {
-        for (std::int32_t i = 0; i < demand.expected; ++i) {
+      for (std::int32_t i = 0; may_buy && i < demand.expected; ++i) {
+        if (!free_room.take(*demand.sample)) {
           others.push_back(expected_pod(demand, i));
           round_.expected.insert(others.back()->meta.uid);
         }

@@ -2,6 +2,7 @@
 
 #include "controllers/buffers/buffer_plans.hpp"
 #include "controllers/pools/pool_reports.hpp"
+#include "controllers/process/at_once.hpp"
 #include "controllers/process/pace.hpp"
 #include "controllers/provisioning/draft_timer.hpp"
 #include "controllers/provisioning/drafts.hpp"
@@ -21,6 +22,8 @@ constexpr const char* kName = "provisioner";
 constexpr std::size_t kNamedPods = 5;
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
+constexpr auto kSyncPoll = std::chrono::milliseconds(100);
+constexpr std::size_t kPurchasesAtOnce = 32;
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
 constexpr double kNominatedAtOnce = 10;
 
@@ -179,13 +182,20 @@ void Provisioner::report_refusals(const PlanningRound& round) {
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
                                         bool drafts_too) {
   bool complete = true;
+  std::vector<base::Task<void>> purchases;
   for (std::size_t i = 0; i < round->plan.claims.size(); ++i) {
     if (round->full[i] != drafts_too) {
-      const bool bought = co_await buy(round, round->plan.claims[i]);
-      complete = complete && bought;
+      purchases.push_back(buy_and_note(round, round->plan.claims[i], complete));
     }
   }
+  co_await run_at_once(services_.loop, std::move(purchases), kPurchasesAtOnce);
   co_return complete;
+}
+
+base::Task<void> Provisioner::buy_and_note(std::shared_ptr<const PlanningRound> round,
+                                           scheduling::PlannedClaim planned, bool& complete) {
+  const bool bought = co_await buy(std::move(round), std::move(planned));
+  complete = complete && bought;
 }
 
 base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
@@ -266,6 +276,9 @@ void Provisioner::forget_settled(const scheduling::Snapshot& snapshot) {
 // After what time to plan again though nothing changed.
 std::optional<base::Duration> Provisioner::next_look(const PlanningRound& round,
                                                      bool complete) const {
+  if (!round.snapshot->synced) {
+    return kSyncPoll;
+  }
   std::optional<base::Duration> next;
   if (!complete || round.any_being_bound) {
     next = kProvisioningResync;

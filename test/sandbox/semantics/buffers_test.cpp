@@ -270,7 +270,7 @@ TEST_F(Buffers, TheRoomOfTwoNodesMovesToOne) {
   for (const std::string name : {"one", "two"}) {
     edit(model::kDeploymentResource, name, [](json::value& object) {
       object.at_pointer("/spec/template/spec/containers/0/resources/requests").as_object()["cpu"] =
-          "1";
+          "100m";
     });
   }
   EXPECT_TRUE(soon([&] { return nodes().size() == 1 && reserved() == 2; }));

@@ -205,7 +205,10 @@ TEST(State, LearnsAttachLimitsFromCsiNodesOfAType) {
     state.upsert(std::shared_ptr<const model::CSINode>(object));
   };
   using Limits = scheduling::VolumeLimits;
-  const auto known = [&] { return *state.snapshot()->volume_limits; };
+  const auto known = [&] {
+    const auto limits = state.snapshot()->volume_limits;
+    return limits == nullptr ? Limits() : *limits;
+  };
   EXPECT_EQ(known(), Limits());
   node("a", "large");
   EXPECT_EQ(known(), Limits()) << "its drivers have said nothing yet";
