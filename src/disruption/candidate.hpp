@@ -27,6 +27,7 @@ struct Candidate {
   // move of virtual pods.
   double disruption_cost = 1;
   Consolidatable consolidatable;
+  std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
   std::optional<Obstacle> pods_obstacle;  // do-not-disrupt or a PodDisruptionBudget
 
   const std::string& claim_name() const { return record->claim_name(); }
@@ -36,6 +37,10 @@ struct Candidate {
   // The claim's condition Drifted when it is true, else nullptr.
   const model::Condition* drifted() const;
 };
+
+// The clock of consolidateAfter: the last change among the claim's pods, else its initialisation;
+// nullopt before that.
+std::optional<base::TimePoint> pods_unchanged_since(const model::NodeClaim& claim);
 
 using Candidates = std::span<const Candidate* const>;
 

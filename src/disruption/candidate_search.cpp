@@ -71,6 +71,10 @@ class CandidateFinder {
       }
     }
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
+    const auto unchanged_since = pods_unchanged_since(*record->claim);
+    if (unchanged_since && input_.now < *unchanged_since + input_.options.settle_time) {
+      candidate.unsettled_until = *unchanged_since + input_.options.settle_time;
+    }
     candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
     return candidate;
   }

@@ -1,6 +1,8 @@
 // The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
 #include "millwright/disruption/decide.hpp"
 
+#include "disruption/candidate.hpp"
+
 #include <algorithm>
 
 namespace millwright::disruption {
@@ -9,7 +11,8 @@ namespace {
 
 constexpr auto kMinAgeToJudgeSale = std::chrono::hours(1);
 
-// The clock of consolidateAfter: the last change among the claim's pods, else its initialisation.
+}  // namespace
+
 std::optional<base::TimePoint> pods_unchanged_since(const model::NodeClaim& claim) {
   const auto* initialized = model::find_condition(claim.conditions, model::kInitialized);
   if (initialized == nullptr || initialized->status != model::ConditionStatus::True) {
@@ -17,8 +20,6 @@ std::optional<base::TimePoint> pods_unchanged_since(const model::NodeClaim& clai
   }
   return claim.last_pod_event_time ? claim.last_pod_event_time : initialized->last_transition_time;
 }
-
-}  // namespace
 
 std::string_view to_string(Reason reason) {
   switch (reason) {

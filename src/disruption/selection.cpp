@@ -59,6 +59,11 @@ std::optional<Why> ineligible(const Candidate& candidate) {
   if (auto why = not_removable_as_empty(candidate)) {
     return why;
   }
+  if (candidate.unsettled_until) {
+    return Why{Cause::WithinConsolidateAfter,
+               "its pods have just changed; it may be consolidated at " +
+                   base::format_rfc3339(*candidate.unsettled_until)};
+  }
   if (candidate.pool->consolidation_policy == "WhenEmpty") {
     if (candidate.pods.empty()) {
       return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
@@ -87,6 +92,7 @@ std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason)
     if (why_not) {
       const auto kept = kept_by(why_not->cause);
       survey.findings().wake_at(candidate.consolidatable.next);
+      survey.findings().wake_at(candidate.unsettled_until);
       survey.findings().block(candidate.claim_name(), *std::move(why_not), kept);
     } else if (obstacle != nullptr) {
       survey.findings().wake_at(obstacle->until);

@@ -62,6 +62,7 @@ struct Options {
   base::Duration draft_max = std::chrono::seconds(1);
   // How long room stays reserved once the node is Ready.
   base::Duration reserve_after_ready = std::chrono::seconds(30);
+  base::Duration settle_time = std::chrono::seconds(15);  // disruption::Options::settle_time
   base::Duration disruption_poll = std::chrono::seconds(10);
   LegacySettings legacy;
 };

@@ -21,6 +21,10 @@ struct Options {
   bool spot_to_spot = false;                     // feature gate SpotToSpotConsolidation
   bool static_capacity = false;                  // feature gate StaticCapacity
   std::size_t max_single_node_candidates = 100;  // looked at in one pass
+  // A node with pods is consolidated once none of them has come or gone for so long, however short
+  // consolidateAfter is: pods that are still moving would be moved again. Karpenter validates a
+  // decision 15 s after it was made, to the same effect.
+  base::Duration settle_time{};
 };
 
 // A pod that stands for room to be kept (CapacityBuffers), and where that room is. It competes for

@@ -58,6 +58,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->busy_claims = std::move(busy);
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
+  input->options.settle_time = services_.options.settle_time;
   input->options.spot_to_spot = services_.options.spot_to_spot;
   if (services_.buffers != nullptr) {
     input->virtual_pods = services_.buffers->placed_pods(*input->snapshot);

@@ -181,7 +181,7 @@ void Provisioner::report_refusals(const PlanningRound& round) {
 // was planned.
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
                                         bool drafts_too) {
-  bool complete = true;
+  const auto complete = std::make_shared<bool>(true);
   std::vector<base::Task<void>> purchases;
   for (std::size_t i = 0; i < round->plan.claims.size(); ++i) {
     if (round->full[i] != drafts_too) {
@@ -189,13 +189,14 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> rou
     }
   }
   co_await run_at_once(services_.loop, std::move(purchases), kPurchasesAtOnce);
-  co_return complete;
+  co_return *complete;
 }
 
 base::Task<void> Provisioner::buy_and_note(std::shared_ptr<const PlanningRound> round,
-                                           scheduling::PlannedClaim planned, bool& complete) {
+                                           scheduling::PlannedClaim planned,
+                                           std::shared_ptr<bool> complete) {
   const bool bought = co_await buy(std::move(round), std::move(planned));
-  complete = complete && bought;
+  *complete = *complete && bought;
 }
 
 base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,

@@ -1,8 +1,8 @@
 #include "millwright/controllers/provisioning/reservations.hpp"
 
-#include "millwright/scheduling/attachments.hpp"
 #include "controllers/process/at_once.hpp"
 #include "controllers/provisioning/refused_pods.hpp"
+#include "millwright/scheduling/attachments.hpp"
 
 #include <boost/json.hpp>
 

@@ -7,9 +7,9 @@ base::Result<cloud::Provider*> provider_of(const Services& services,
   const auto& ref = claim.node_class_ref;
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
   if (provider == nullptr) {
-    return base::fail(base::ErrorKind::Invalid,
-                      "NodeClaim " + claim.meta.name + ": no cloud of this installation serves " +
-                          ref.kind + "; its instance cannot be ended");
+    return base::fail(base::ErrorKind::Invalid, "NodeClaim " + claim.meta.name +
+                                                    ": no cloud of this installation serves " +
+                                                    ref.kind + "; its instance cannot be ended");
   }
   return provider;
 }

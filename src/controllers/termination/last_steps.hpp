@@ -7,10 +7,9 @@
 
 namespace millwright::controllers {
 
-// The cloud that serves the claim's NodeClass, never nullptr. Fails when this installation has none:
-// then its instance cannot be ended.
-base::Result<cloud::Provider*> provider_of(const Services& services,
-                                           const model::NodeClaim& claim);
+// The cloud that serves the claim's NodeClass, never nullptr. Fails when this installation has
+// none: then its instance cannot be ended.
+base::Result<cloud::Provider*> provider_of(const Services& services, const model::NodeClaim& claim);
 
 // Asks the cloud to end the claim's instance and notes on the claim that it does. True once the
 // cloud has no such instance any more. Also without a providerID: the cloud finds by the claim's

@@ -207,8 +207,7 @@ void ExistingNodes::take_ports() {
   }
 }
 
-void ExistingNodes::take_volumes(const Snapshot& cluster,
-                                 std::span<const PoolTemplate> pools) {
+void ExistingNodes::take_volumes(const Snapshot& cluster, std::span<const PoolTemplate> pools) {
   const Volumes volumes(&cluster);
   std::map<std::string_view, const model::CSINode*> by_name;
   for (const auto& csi_node : cluster.csi_nodes) {

@@ -18,7 +18,8 @@
 namespace millwright::scheduling {
 
 inline constexpr std::int64_t kOneVolume = 1000;  // amounts are thousandths
-// More than the pods of any node have. Small enough to be weighed against limits in linear programs.
+// More than the pods of any node have. Small enough to be weighed against limits in linear
+// programs.
 inline constexpr std::int64_t kAnyVolumes = 10'000 * kOneVolume;
 
 struct VolumeColumn {

@@ -68,9 +68,8 @@ void add_dollars_until_both(Pair& pair) {
   }
   const double both = std::max(*pair.ours->settled, *pair.peer->settled);
   for (auto* side : {&*pair.ours, &*pair.peer}) {
-    side->dollars_until_both = side->dollars.value_or(0) + (both - *side->settled) *
-                                                               side->price_per_hour.value_or(0) /
-                                                               kHour;
+    side->dollars_until_both = side->dollars.value_or(0) +
+                               (both - *side->settled) * side->price_per_hour.value_or(0) / kHour;
   }
 }
 
@@ -85,8 +84,8 @@ std::vector<std::string_view> missed_targets(const Pair& pair) {
 }
 
 std::string comparison_text(const Pair& pair) {
-  std::string text = fmt::format("{:<26} {:>10} {:>10} {:>7}\n", pair.phase.name, "here",
-                                 "Karpenter", "ratio");
+  std::string text =
+      fmt::format("{:<26} {:>10} {:>10} {:>7}\n", pair.phase.name, "here", "Karpenter", "ratio");
   const Figures none;
   const auto& ours = pair.ours ? *pair.ours : none;
   const auto& peer = pair.peer ? *pair.peer : none;

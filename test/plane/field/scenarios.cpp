@@ -54,15 +54,15 @@ Scenario rolling_update() {
   const Work before{.replicas = 200, .strategy = "{rollingUpdate: {maxSurge: 25%}}"};
   Work after = before;
   after.edition = 2;
-  return {.name = "rolling-update",
-          .about = "200 pods replaced, a quarter at a time",
-          .pools = pools(kSmall),
-          .phases = {{.name = "rolling-update-before",
-                      .steps = {{0, deployment(before)}},
-                      .measured = false},
-                     {.name = "rolling-update",
-                      .steps = {{0, deployment(after)}},
-                      .begins_without_room = false}}};
+  return {
+      .name = "rolling-update",
+      .about = "200 pods replaced, a quarter at a time",
+      .pools = pools(kSmall),
+      .phases = {
+          {.name = "rolling-update-before", .steps = {{0, deployment(before)}}, .measured = false},
+          {.name = "rolling-update",
+           .steps = {{0, deployment(after)}},
+           .begins_without_room = false}}};
 }
 
 Scenario jobs(double minutes) {

@@ -21,10 +21,9 @@ class FiguresTest : public testing::Test {
  protected:
   void see(const model::Resource& resource, const json::object& object, int second,
            sandbox::Change change = sandbox::Change::Modified) {
-    recorder_.take_in(resource,
-                      {.change = change,
-                       .object = std::make_shared<const json::value>(object),
-                       .time = figures_at(second)});
+    recorder_.take_in(resource, {.change = change,
+                                 .object = std::make_shared<const json::value>(object),
+                                 .time = figures_at(second)});
   }
   void see_pod(const std::string& name, const std::string& node, int second) {
     see(model::kPodResource,
@@ -82,8 +81,7 @@ TEST_F(FiguresTest, NotAllAreBoundWhenOneIsNot) {
 
 TEST_F(FiguresTest, WhatNeverSettledHasNoPrice) {
   see_claim("claim", 12);
-  const Figures seen =
-      figures({.begin = figures_at(10), .end = figures_at(610), .at_rest = false});
+  const Figures seen = figures({.begin = figures_at(10), .end = figures_at(610), .at_rest = false});
   EXPECT_EQ(seen.settled, std::nullopt);
   EXPECT_EQ(seen.dollars, std::nullopt);
   EXPECT_EQ(seen.reasons.at("settled"), "not at rest after 600 s");

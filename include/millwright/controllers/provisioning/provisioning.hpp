@@ -49,9 +49,9 @@ class Provisioner {
  private:
   base::Task<void> make_plan(std::shared_ptr<PlanningRound> round);
   base::Task<bool> carry_out(std::shared_ptr<const PlanningRound> round, bool drafts_too);
-  // `complete` becomes false when buy() is; it outlives the task.
+  // `complete` becomes false when buy() is.
   base::Task<void> buy_and_note(std::shared_ptr<const PlanningRound> round,
-                                scheduling::PlannedClaim planned, bool& complete);
+                                scheduling::PlannedClaim planned, std::shared_ptr<bool> complete);
   base::Task<bool> buy(std::shared_ptr<const PlanningRound> round,
                        scheduling::PlannedClaim planned);
   void forget_settled(const scheduling::Snapshot& snapshot);
