@@ -28,7 +28,7 @@ struct Candidate {
   double disruption_cost = 1;
   Consolidatable consolidatable;
   std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
-  std::optional<Obstacle> pods_obstacle;  // do-not-disrupt or a PodDisruptionBudget
+  std::optional<Obstacle> pods_obstacle;           // do-not-disrupt or a PodDisruptionBudget
 
   const std::string& claim_name() const { return record->claim_name(); }
   bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }

@@ -1,7 +1,6 @@
 // The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
-#include "millwright/disruption/decide.hpp"
-
 #include "disruption/candidate.hpp"
+#include "millwright/disruption/decide.hpp"
 
 #include <algorithm>
 
