@@ -18,6 +18,8 @@ namespace {
 constexpr auto kMinPause = std::chrono::seconds(1);
 // Karpenter looks at the cluster this often, and nobody has to wait for longer than that here.
 constexpr auto kLongestSettling = std::chrono::seconds(10);
+// In a burst every pod is an event, and each look makes a snapshot.
+constexpr auto kSettlePoll = std::chrono::milliseconds(250);
 constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 
@@ -96,7 +98,7 @@ base::Task<void> Disruption::await_settled_workloads(std::stop_token stop) {
   const base::TimePoint limit = services_.loop.now() + kLongestSettling;
   while (!stop.stop_requested() && services_.state.snapshot()->unsettled_workloads > 0 &&
          services_.loop.now() < limit) {
-    co_await signal_.wait(stop, limit - services_.loop.now());
+    co_await base::sleep(services_.loop, kSettlePoll, stop);
     progress_.notify();
   }
 }

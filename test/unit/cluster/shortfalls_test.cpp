@@ -189,6 +189,7 @@ class Owners {
     return out;
   }
   const OwnedPods* find(std::string_view owner) const { return pods_.owned_by(owner); }
+  std::int32_t unsettled() const { return shortfalls_.unsettled(); }
 
  private:
   Owners& settle(const std::vector<std::string>& owners) {
@@ -296,6 +297,35 @@ TEST(PodTable, ItsSampleIsTheNewestVersionOfThePod) {
   EXPECT_EQ(owners.find("web-1")->sample->spec.node_name, "n");
   owners.wants(1).pod(of_web("a").version(3).on("n").phase("Succeeded"));
   EXPECT_EQ(owners.find("web-1")->sample->spec.containers.size(), 1U);  // not only its identity
+}
+
+TEST(Shortfalls, KnowTheOwnersWhoseControllerHasSomethingToDo) {
+  struct Case {
+    std::string_view title;
+    std::function<void(Owners&)> events;  // after pods a and b of web-1
+    std::int32_t unsettled;
+  };
+  for (const auto& [title, events, unsettled] : std::vector<Case>{
+           {"nothing is known of the workload", [](Owners&) {}, 0},
+           {"enough", [](Owners& o) { o.wants(2); }, 0},
+           {"too few", [](Owners& o) { o.wants(5); }, 1},
+           {"too many", [](Owners& o) { o.wants(1); }, 1},
+           {"one after another", [](Owners& o) { o.wants(5, false); }, 0},
+           {"the last one too many is being deleted",
+            [](Owners& o) { o.wants(1).pod(of_web("b", 1).deleting()); }, 0},
+           {"the missing one comes", [](Owners& o) { o.wants(3).pod(of_web("c", 2)); }, 0},
+           {"all are gone", [](Owners& o) { o.wants(5).gone("a").gone("b").workload_gone(); }, 0},
+           {"two workloads",
+            [](Owners& o) {
+              o.wants(5).pod(PodBuilder("c").owned_by("api-1")).wants(2, true, "api-1");
+            },
+            2},
+       }) {
+    Owners owners;
+    owners.pod(of_web("a")).pod(of_web("b", 1));
+    events(owners);
+    EXPECT_EQ(owners.unsettled(), unsettled) << title;
+  }
 }
 
 TEST(Shortfalls, AreTheOwnersThatWantMoreThanThereIs) {

@@ -121,6 +121,23 @@ TEST(Consolidation, DoesNotMovePodsOntoANodeWithinItsConsolidateAfter) {
   EXPECT_TRUE(only_command(cluster).replacements.empty());
 }
 
+TEST(Consolidation, WaitsUntilPodsHaveComeToRest) {
+  Cluster cluster;
+  cluster.options.settle_time = seconds(15);
+  cluster.add_node("a", {pod("p"), pod("q")});
+  add_keeper(cluster, "b", 1000);
+  auto& busy = cluster.node("a");
+  busy.claim->last_pod_event_time = kNow - seconds(10);
+  const auto decisions = cluster.decide();
+  EXPECT_TRUE(decisions.commands.empty());
+  EXPECT_EQ(decisions.next_check, kNow + seconds(5));
+  cluster.now = kNow + seconds(5);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
+  cluster.now = kNow;
+  busy.record->pods.clear();
+  EXPECT_THAT(only_command(cluster).reason, Reason::Empty) << "nobody is moved";
+}
+
 TEST(Consolidation, LeavesRoomThatIsReservedForOthers) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "small"});
