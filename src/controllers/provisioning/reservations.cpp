@@ -80,10 +80,18 @@ void Reservations::not_offered(const extender::RefusedPod& refused) {
   asked_again_.erase(uid);
   std::int32_t freed = 0;
   const auto view = services_.ledger.view();
+  const auto passes = services_.ledger.passes(services_.loop.now());
   for (const auto& target : refused.not_offered) {
     if (const auto* reservation = view->find(refused.pod.group, target)) {
-      freed += reservation->count;
-      services_.ledger.lower(refused.pod.group, target, reservation->count);
+      // Others of the group were offered it and are on their way.
+      const auto hash = cluster::Ledger::node_hash(target);
+      const auto coming = std::count_if(passes.begin(), passes.end(), [&](const auto& pass) {
+        return pass->group == refused.pod.group && pass->may_land_on(hash);
+      });
+      const std::int32_t unused =
+          std::max(0, reservation->count - static_cast<std::int32_t>(coming));
+      freed += unused;
+      services_.ledger.lower(refused.pod.group, target, unused);
     }
   }
   if (freed > 0) {

@@ -148,7 +148,9 @@ void Judge::choose_among(std::span<const std::uint64_t> offered) {
 std::vector<std::string> Judge::ready_targets_not_offered() const {
   std::vector<std::string> names;
   for (const Target& target : targets_) {
-    if (!target.offered && target.node != nullptr && target.node->node != nullptr &&
+    // One that is full once those on their way have arrived cannot be offered.
+    const bool has_room = target.count > coming_to(target);
+    if (has_room && !target.offered && target.node != nullptr && target.node->node != nullptr &&
         target.node->initialized() &&
         model::is_true(target.node->node->conditions, model::kReady)) {
       names.push_back(target.name);
