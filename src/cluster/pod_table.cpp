@@ -215,7 +215,9 @@ PodTable::Change PodTable::put(scheduling::PodPtr pod) {
       pending_.erase(name_and_namespace(*slot));
     }
     if (!is_same_object(slot->meta, pod->meta)) {
-      change.done_waiting.push_back(slot);
+      if (was_waiting) {
+        change.done_waiting.push_back(slot);
+      }
       was_waiting = true;
     }
   }
@@ -254,7 +256,6 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
   const scheduling::PodPtr pod = found->second;
   pods_.erase(found);
   change.accepted = true;
-  change.done_waiting.push_back(pod);
   count_for_owners(pod, nullptr, change);
   note_away(pod, nullptr, change);
   use_.subtract(*pod);
@@ -264,6 +265,7 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
     change.left.push_back(pod);
   } else if (is_waiting(*pod)) {
     pending_.erase(name_and_namespace(*pod));
+    change.done_waiting.push_back(pod);
   }
   return change;
 }

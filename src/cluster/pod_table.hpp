@@ -51,7 +51,7 @@ class PodTable {
   struct Change {
     bool accepted = false;
     std::vector<std::string> nodes;                // whose pods changed
-    std::vector<scheduling::PodPtr> done_waiting;  // now bound, terminal or gone
+    std::vector<scheduling::PodPtr> done_waiting;  // were, and are bound, over or gone
     std::vector<scheduling::PodPtr> left;  // were bound, and are gone or over without success
     scheduling::PodPtr arrived;            // was not known before, and is not over
     std::vector<std::string> owners;       // uids of controllers whose OwnedPods changed

@@ -92,8 +92,24 @@ TEST(StateAndLedger, ABoundPodUsesItsRoomOnlyWithTheSnapshotThatShowsIt) {
   EXPECT_EQ(ledger.view()->reserved(room("n", 1).group), 1);
   EXPECT_THAT(ledger.in_doubt("n", at(0)), IsEmpty());
   EXPECT_EQ(state.snapshot(), snapshot);  // what it settled itself is no news
-  // The same pod again uses nothing more.
+  // The same pod again uses nothing more, nor does its end.
   state.upsert(web("web-1").on("n").phase("Running").build());
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+  state.remove<model::Pod>({"default", "web-1"}, {.uid = "uid-web-1"});
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+}
+
+TEST(StateAndLedger, APodThatTakesTheNameOfABoundOneUsesNothingForIt) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(web("web-1").on("n").build());
+  state.upsert(web("web-2").build());
+  state.snapshot();
+  ledger.reserve(room("n", 1));
+  EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
+  state.upsert(web("web-1").uid("another").created(1).build());
   EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
 }
 
