@@ -303,6 +303,8 @@ std::vector<Lowering> State::Impl::prepare_settlement(const LedgerView& view,
   }
   const bool only_demand_changed = was_synced && view.generation == seen->generation;
   return find_surplus({.ledger = view,
+                       .attempts = ledger,
+                       .now = clock(),
                        .arrivals = arrivals,
                        .snapshot = next,
                        .before = only_demand_changed ? &latest->demand : nullptr});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -31,6 +32,7 @@ bool is_probably_used(const scheduling::Reservation& reservation,
 // 2. Its instance is paid for, but will be up only later.
 // 3. Its node is there and becomes ready.
 // 4. Its node is up: the pod can run at once.
+// 5. A pod of the group is on its way there.
 int worth_of(const scheduling::Reservation& reservation, const scheduling::NodeRecord* record) {
   if (record == nullptr) {
     return 1;
@@ -46,6 +48,8 @@ int worth_of(const scheduling::Reservation& reservation, const scheduling::NodeR
   }
   return reservation.inherited && is_probably_used(reservation, *record) ? 0 : 4;
 }
+
+constexpr int kExpected = 5;
 
 struct Place {
   int worth = 0;
@@ -109,6 +113,23 @@ class SurplusSearch {
     return found == records_.end() ? nullptr : found->second;
   }
 
+  // Pods of the group that kube-scheduler is binding there, as far as is known. The snapshot may
+  // show some of them as gone from those that wait, or not show them yet.
+  std::int32_t coming_to(std::string_view target, const scheduling::GroupId& group) {
+    if (!passes_) {
+      passes_ = question_.attempts.passes(question_.now);
+      std::erase_if(*passes_, [this](const PassPtr& pass) {
+        return pass->everywhere ||
+               std::any_of(question_.arrivals.begin(), question_.arrivals.end(),
+                           [&](const auto& arrival) { return arrival.pod_uid == pass->pod_uid; });
+      });
+    }
+    const std::uint64_t hash = Ledger::node_hash(target);
+    return static_cast<std::int32_t>(std::count_if(
+        passes_->begin(), passes_->end(),
+        [&](const PassPtr& pass) { return pass->group == group && pass->may_land_on(hash); }));
+  }
+
   std::vector<Place> places_of(const scheduling::GroupId& group) {
     std::vector<Place> places;
     for (const std::string& target : question_.ledger.targets_of(group)) {
@@ -118,7 +139,11 @@ class SurplusSearch {
       for (const scheduling::Reservation& reservation : list) {
         place.all += left(reservation);
       }
-      place.count = left(own);
+      const std::int32_t expected = std::min(left(own), coming_to(target, group));
+      place.count = left(own) - expected;
+      places.push_back(place);
+      place.worth = std::max(place.worth, kExpected);
+      place.count = expected;
       places.push_back(std::move(place));
     }
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
@@ -130,6 +155,7 @@ class SurplusSearch {
   const SurplusQuestion& question_;
   std::map<std::pair<std::string_view, std::string_view>, std::int32_t> used_;
   std::map<std::string_view, const scheduling::NodeRecord*> records_;  // by node and by claim
+  std::optional<std::vector<PassPtr>> passes_;  // of pods that have not arrived; when needed
   std::vector<Lowering> found_;
 };
 

@@ -18,6 +18,8 @@ struct Lowering {
 
 struct SurplusQuestion {
   const LedgerView& ledger;
+  const Ledger& attempts;  // asked which pods are on their way
+  base::TimePoint now;
   std::span<const Ledger::Arrival> arrivals;  // the ledger is about to settle these
   const scheduling::Snapshot& snapshot;       // that shows them
   // When the ledger held no surplus and did not change since: only groups that need less than then

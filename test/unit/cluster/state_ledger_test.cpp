@@ -186,6 +186,22 @@ TEST(StateAndLedger, SurplusIsFreedWhereItIsLeastMissed) {
 }
 
 // Two pods wait. What counts is a binding past room that was reserved for all of them.
+TEST(StateAndLedger, RoomThatAPodIsOnItsWayToIsFreedLast) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  for (const char* const name : {"n1", "n2"}) {
+    state.upsert(NodeBuilder(name).build());
+  }
+  state.upsert(web("web-1").build());
+  state.upsert(web("web-2").build());
+  ledger.reserve_all({room("n1", 1), room("n2", 1)});
+  ledger.attempted(pass_of(web("web-1").value(), {"n1"}, 0));
+  EXPECT_THAT(kept(state), ElementsAre("web on n1: 1", "web on n2: 1"));
+  state.remove<model::Pod>({"default", "web-2"}, {.uid = "uid-web-2"});
+  EXPECT_THAT(kept(state), ElementsAre("web on n1: 1"));
+}
+
 TEST(StateAndLedger, CountsPodsThatWerePlacedElsewhere) {
   struct Case {
     const char* what;
