@@ -36,12 +36,29 @@ bool Shortfalls::workload_heard(const std::string& owner_uid, const WorkloadTabl
   return settle(owner_uid, workloads, pods, is_news);
 }
 
+void Shortfalls::wants_none(const std::string& owner_uid, const PodTable& pods) {
+  const OwnedPods* const owned = pods.owned_by(owner_uid);
+  if (owned != nullptr && owned->alive > 0) {
+    unsettled_.insert_or_assign(owner_uid, -owned->alive);
+  }
+}
+
+std::int32_t Shortfalls::surplus_pods() const {
+  std::int32_t surplus = 0;
+  for (const auto& [owner_uid, missing] : unsettled_) {
+    surplus += std::max(-missing, 0);
+  }
+  return surplus;
+}
+
 bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workloads,
                         PodTable& pods, bool was_heard) {
   const WorkloadTable::Wants* const wants = workloads.find(owner_uid);
   if (wants == nullptr) {
     pods.forget_owner(owner_uid);
-    unsettled_.erase(owner_uid);
+    if (unsettled_.erase(owner_uid) > 0) {
+      wants_none(owner_uid, pods);
+    }
     return by_owner_.erase(owner_uid) > 0;
   }
   const OwnedPods* const owned = pods.owned_by(owner_uid);
@@ -51,7 +68,7 @@ bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workl
   }
   const std::int32_t missing = wants->pods - owned->alive;
   if (missing != 0 && wants->at_once) {
-    unsettled_.insert(owner_uid);
+    unsettled_.insert_or_assign(owner_uid, missing);
   } else {
     unsettled_.erase(owner_uid);
   }

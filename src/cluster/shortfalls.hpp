@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +35,13 @@ class Shortfalls {
   bool pods_changed(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
   bool workload_heard(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
 
+  // The workload went from wanting pods to wanting none, and is about to delete those it has.
+  void wants_none(const std::string& owner_uid, const PodTable& pods);
+
   // Workloads that are about to create or delete pods, all at once.
   std::int32_t unsettled() const { return static_cast<std::int32_t>(unsettled_.size()); }
+  // Pods beyond what these want.
+  std::int32_t surplus_pods() const;
 
   // Calls visit(shortfall) for each owner, in the order of uids.
   template <class Visit>
@@ -52,7 +56,8 @@ class Shortfalls {
               bool was_heard);
 
   std::map<std::string, Shortfall, std::less<>> by_owner_;
-  std::set<std::string, std::less<>> unsettled_;  // uids
+  // Pods that are missing, below 0 that are too many; never 0. By uid.
+  std::map<std::string, std::int32_t, std::less<>> unsettled_;
 };
 
 }  // namespace millwright::cluster

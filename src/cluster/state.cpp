@@ -94,6 +94,9 @@ struct State::Impl {
     const std::vector<std::string> owners = workloads.put(*workload);
     for (const std::string& owner : owners) {
       shortfalls.workload_heard(owner, workloads, pods);
+      if (owner == workload->meta.uid && workload->pods == 0 && workload->at_once) {
+        shortfalls.wants_none(owner, pods);
+      }
     }
     const bool is_news = shortfalls.workload_heard(workload->meta.uid, workloads, pods);
     if (is_news || !owners.empty()) {
@@ -404,6 +407,7 @@ scheduling::SnapshotPtr State::snapshot() {
     }
   });
   next->unsettled_workloads = impl.shortfalls.unsettled();
+  next->surplus_pods = impl.shortfalls.surplus_pods();
   next->volume_limits = impl.volume_limits.limits();
   next->demand = gather_demand(impl.demand, *next,
                                {.shortfalls = impl.shortfalls,

@@ -108,6 +108,7 @@ struct Snapshot {
   Demand demand;  // of the pods above, those that leave and those to come
   // Workloads that are about to create or delete pods, all at once, to have as many as they want.
   std::int32_t unsettled_workloads = 0;
+  std::int32_t surplus_pods = 0;  // that these are about to delete
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

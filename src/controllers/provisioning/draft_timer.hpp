@@ -17,14 +17,14 @@ class DraftTimer {
 
   DraftTimer(base::Duration idle, base::Duration max) : idle_(idle), max_(max) {}
 
-  // What the newest plan has.
-  void update(const Drafts& drafts, base::TimePoint now) {
+  // What the newest plan has. `may_shrink`: room is about to become free for them.
+  void update(const Drafts& drafts, base::TimePoint now, bool may_shrink = false) {
     if (drafts.empty()) {
       since_.reset();
     } else if (!since_) {
       since_ = now;
       grown_ = now;
-    } else if (has_grown(drafts)) {
+    } else if (may_shrink || has_grown(drafts)) {
       grown_ = now;
     }
     drafts_ = drafts;

@@ -1,6 +1,7 @@
 #include "controllers/provisioning/planning_round.hpp"
 
 #include "controllers/provisioning/free_room.hpp"
+#include "controllers/provisioning/leaving_pods.hpp"
 #include "controllers/provisioning/open_demand.hpp"
 #include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
@@ -55,16 +56,18 @@ class RoundMaker {
     std::set<std::string_view> targets;
     const base::TimePoint now = services_.loop.now();
     const StuckNodes stuck(snapshot_, now, services_.options.registration_timeout);
+    LeavingPods leaving(snapshot_, now);
     for (const auto& record : snapshot_.nodes) {
       problem_.counted_nodes.push_back(record);
       if (is_usable(*record) && !stuck.is_given_up(*record)) {
-        problem_.nodes.push_back(record);
-        round_.give_up_at = earlier(round_.give_up_at, stuck.given_up_at(*record));
+        problem_.nodes.push_back(leaving.without(record));
+        round_.stale_at = earlier(round_.stale_at, stuck.given_up_at(*record));
       }
       if (!record->marked_for_deletion) {
         targets.insert(record->name());
       }
     }
+    round_.stale_at = earlier(round_.stale_at, leaving.overdue_at());
     for (const auto& reservation : snapshot_.reservations) {
       if (targets.contains(reservation.target)) {
         keep(reservation);

@@ -23,8 +23,9 @@ struct PlanningRound {
   std::set<std::string, std::less<>> expected;                  // uids of pods that are yet to come
   std::set<std::string, std::less<>> virtual_uids;              // pods of CapacityBuffers
   bool any_being_bound = false;  // a signalled pod was left out because of it
-  // When a node that is not initialised will be given up.
-  std::optional<base::TimePoint> give_up_at;
+  // When another plan is needed though nothing happened: a node that is not initialised is given
+  // up then, or a pod that is being deleted has overstayed.
+  std::optional<base::TimePoint> stale_at;
   scheduling::Plan plan;
   std::vector<bool> full;  // of each planned claim: it has no room for more pods
 };

@@ -284,9 +284,9 @@ std::optional<base::Duration> Provisioner::next_look(const PlanningRound& round,
   if (!complete || round.any_being_bound) {
     next = kProvisioningResync;
   }
-  if (round.give_up_at && !round.problem.pods.empty()) {
+  if (round.stale_at && !round.problem.pods.empty()) {
     const base::Duration left =
-        std::max(*round.give_up_at - services_.loop.now(), base::Duration::zero());
+        std::max(*round.stale_at - services_.loop.now(), base::Duration::zero());
     next = next ? std::min(*next, left) : left;
   }
   return next;
@@ -304,6 +304,8 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   if (services_.buffers != nullptr) {
     services_.buffers->planned();
   }
+  // Workloads are about to delete pods, and what those leave may be enough: all claims are drafts.
+  const bool room_comes = round->snapshot->surplus_pods > 0;
   bool complete = true;
   if (last_ != nullptr && is_same_problem(*last_, *round)) {
     round->plan = last_->plan;
@@ -313,10 +315,13 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   } else {
     co_await make_plan(round);
     report_refusals(*round);
+    if (room_comes) {
+      round->full.assign(round->full.size(), false);
+    }
     complete = co_await carry_out(round, false);
   }
   last_ = complete ? round : nullptr;
-  drafts_->update(drafts_of(*round), services_.loop.now());
+  drafts_->update(drafts_of(*round), services_.loop.now(), room_comes);
   const auto due = drafts_->due();
   if (due && *due > services_.loop.now()) {
     const base::Duration left = *due - services_.loop.now();

@@ -32,8 +32,8 @@ struct PodFact {
 struct NodeFact {
   std::string name;
   bool gone = false;
-  std::uint64_t ready = 0;               // version of the event that showed it Ready; 0: never
-  std::uint64_t last = 0;                // version of the newest event
+  std::uint64_t usable = 0;  // version of the first event in which it could take pods; 0: never
+  std::uint64_t last = 0;    // version of the newest event
   std::map<std::uint64_t, bool> closed;  // by version: whether it bore the disrupted taint then
 };
 
@@ -69,8 +69,12 @@ struct Facts::State {
     auto& fact = nodes[node.meta.uid];
     fact.name = node.meta.name;
     fact.last = version_of(node.meta);
-    if (fact.ready == 0 && model::is_true(node.conditions, model::kReady)) {
-      fact.ready = fact.last;
+    // A node that is Ready as it comes keeps pods off by a taint until it has registered.
+    const bool is_closed =
+        std::any_of(node.taints.begin(), node.taints.end(),
+                    [](const auto& taint) { return taint.effect != "PreferNoSchedule"; });
+    if (fact.usable == 0 && !is_closed && model::is_true(node.conditions, model::kReady)) {
+      fact.usable = fact.last;
     }
     fact.closed[version_of(node.meta)] =
         std::any_of(node.taints.begin(), node.taints.end(),
@@ -119,13 +123,13 @@ struct Facts::State {
     }
   }
 
-  // Once the node was Ready, a pod of a group that it was bought for waited on, and was bound to
-  // another. Not when pods of the group went away unbound: then fewer nodes are needed.
+  // Once the node could take pods, one of a group that it was bought for waited on, and was bound
+  // to another. Not when pods of the group went away unbound: then fewer nodes are needed.
   bool was_wanted(const NodeFact& node) const {
     const auto own = std::find_if(claims.begin(), claims.end(), [&](const auto& entry) {
       return entry.second.node == node.name;
     });
-    if (own == claims.end() || node.ready == 0) {
+    if (own == claims.end() || node.usable == 0) {
       return false;
     }
     return std::any_of(own->second.pods.begin(), own->second.pods.end(), [&](const auto& wanted) {
@@ -133,7 +137,7 @@ struct Facts::State {
       bool shrank = false;
       for (const auto& [uid, pod] : pods) {
         if (pod.group == wanted.first) {
-          waited = waited || (pod.created < node.ready && pod.bound > node.ready &&
+          waited = waited || (pod.created < node.usable && pod.bound > node.usable &&
                               pod.bound < node.last && pod.node != node.name);
           shrank = shrank || (pod.bound == 0 && pod.gone);
         }

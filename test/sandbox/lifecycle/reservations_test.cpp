@@ -96,6 +96,32 @@ TEST_F(WaitingForRoom, APodWhoseLaunchFailsUsesRoomThatComesFree) {
       << "nobody needs the claim any more";
 }
 
+TEST_F(WaitingForRoom, PodsMoveIntoWhatOthersAreLeaving) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .cpu = "3"});
+  ASSERT_TRUE(wait_running("first", 1));
+  remove(model::kDeploymentResource, "first", "default");
+  deploy({.name = "second", .cpu = "3"});
+  ASSERT_TRUE(wait_running("second", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+}
+
+TEST_F(WaitingForRoom, NobodyWaitsForAPodThatOverstays) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .cpu = "3", .pod_metadata = "      finalizers: [example.com/stay]\n"});
+  ASSERT_TRUE(wait_running("first", 1));
+  remove(model::kDeploymentResource, "first", "default");
+  deploy({.name = "second", .cpu = "3"});
+  run_for(seconds(1));
+  EXPECT_THAT(claims(), SizeIs(1));
+  EXPECT_TRUE(wait_running("second", 1, minutes(2)));
+  EXPECT_THAT(claims(), SizeIs(2));
+}
+
 TEST_F(WaitingForRoom, WhatIsReservedOnANodeThatSomebodyCordonsIsVoid) {
   start(reserving_long());
   apply_class();

@@ -190,6 +190,12 @@ class Owners {
   }
   const OwnedPods* find(std::string_view owner) const { return pods_.owned_by(owner); }
   std::int32_t unsettled() const { return shortfalls_.unsettled(); }
+  std::int32_t surplus_pods() const { return shortfalls_.surplus_pods(); }
+  Owners& wants_none(const std::string& owner = "web-1") {
+    workload_gone(owner);
+    shortfalls_.wants_none(owner, pods_);
+    return *this;
+  }
 
  private:
   Owners& settle(const std::vector<std::string>& owners) {
@@ -304,12 +310,13 @@ TEST(Shortfalls, KnowTheOwnersWhoseControllerHasSomethingToDo) {
     std::string_view title;
     std::function<void(Owners&)> events;  // after pods a and b of web-1
     std::int32_t unsettled;
+    std::int32_t surplus_pods = 0;
   };
-  for (const auto& [title, events, unsettled] : std::vector<Case>{
+  for (const auto& [title, events, unsettled, surplus_pods] : std::vector<Case>{
            {"nothing is known of the workload", [](Owners&) {}, 0},
            {"enough", [](Owners& o) { o.wants(2); }, 0},
            {"too few", [](Owners& o) { o.wants(5); }, 1},
-           {"too many", [](Owners& o) { o.wants(1); }, 1},
+           {"too many", [](Owners& o) { o.wants(1); }, 1, 1},
            {"one after another", [](Owners& o) { o.wants(5, false); }, 0},
            {"the last one too many is being deleted",
             [](Owners& o) { o.wants(1).pod(of_web("b", 1).deleting()); }, 0},
@@ -320,11 +327,17 @@ TEST(Shortfalls, KnowTheOwnersWhoseControllerHasSomethingToDo) {
               o.wants(5).pod(PodBuilder("c").owned_by("api-1")).wants(2, true, "api-1");
             },
             2},
+           {"none is wanted any more", [](Owners& o) { o.wants(2).wants_none(); }, 1, 2},
+           {"one of these goes", [](Owners& o) { o.wants(2).wants_none().gone("a"); }, 1, 1},
+           {"the other, too",
+            [](Owners& o) { o.wants(2).wants_none().gone("a").pod(of_web("b", 1).deleting()); }, 0},
+           {"they are wanted again", [](Owners& o) { o.wants_none().wants(2); }, 0},
        }) {
     Owners owners;
     owners.pod(of_web("a")).pod(of_web("b", 1));
     events(owners);
     EXPECT_EQ(owners.unsettled(), unsettled) << title;
+    EXPECT_EQ(owners.surplus_pods(), surplus_pods) << title;
   }
 }
 

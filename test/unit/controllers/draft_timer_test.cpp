@@ -83,6 +83,15 @@ TEST(DraftTimer, WaitsNoLongerThanTheMostFromTheFirstPodOn) {
   EXPECT_EQ(due_after(steps), 1000) << "another group, but something has been wanted all the time";
 }
 
+TEST(DraftTimer, WaitsForRoomThatIsAboutToBecomeFree) {
+  const auto one = wanted({{"a", 1}});
+  DraftTimer timer(kIdle, kMax);
+  for (int i = 0; i <= 40; ++i) {
+    timer.update(one, kFirstPlan + milliseconds(i * 50), true);
+    EXPECT_EQ(timer.due(), kFirstPlan + milliseconds(std::min(i * 50 + 60, 1000))) << i;
+  }
+}
+
 TEST(DraftTimer, BeginsAnewOnceAllIsPlanned) {
   const auto one = wanted({{"a", 1}});
   EXPECT_EQ(due_after({{0, one}, {30, {}}, {980, one}}), 1040);

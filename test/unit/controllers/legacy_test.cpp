@@ -14,8 +14,8 @@ namespace millwright::controllers {
 namespace {
 
 namespace json = boost::json;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 json::value yaml(const std::string& text) {
   return model::parse_yaml(text).value().front();
@@ -105,8 +105,8 @@ TEST(Legacy, KeysThatAreMentionedGetNone) {
   const auto text = requirements_of(
       "{providerRef: {name: t}, labels: {kubernetes.io/arch: arm64}, requirements: ["
       "{key: node.kubernetes.io/instance-type, operator: In, values: [m5.large]}]}");
-  EXPECT_THAT(text, testing::Not(HasSubstr("instance-generation")));
-  EXPECT_THAT(text, testing::Not(HasSubstr("kubernetes.io/arch")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("instance-generation")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("kubernetes.io/arch")));
 }
 
 TEST(Legacy, OldNamesAreRenamed) {
@@ -129,7 +129,7 @@ TEST(Legacy, AKubeletConfigurationMakesAClassOfItsOwn) {
   EXPECT_EQ(at(*result->node_class, "metadata.name"), json::value("team"));
   EXPECT_EQ(at(*result->node_class, "spec.kubelet.maxPods"), json::value(20));
   EXPECT_EQ(at(result->node_pool, "spec.template.spec.nodeClassRef.name"), json::value("team"));
-  EXPECT_THAT(result->notes, testing::Contains(HasSubstr("containerRuntime")));
+  EXPECT_THAT(result->notes, ::testing::Contains(HasSubstr("containerRuntime")));
 }
 
 TEST(Legacy, SelectorsExpandCommaLists) {
@@ -193,7 +193,7 @@ TEST(Legacy, AClusterWithoutAl2ImagesGetsAl2023AndAWarning) {
   ASSERT_TRUE(old && recent);
   EXPECT_THAT(json::serialize(old->node_class), HasSubstr("al2@latest"));
   EXPECT_THAT(json::serialize(recent->node_class), HasSubstr("al2023@latest"));
-  EXPECT_THAT(recent->warnings, testing::Contains(HasSubstr("AL2023")));
+  EXPECT_THAT(recent->warnings, ::testing::Contains(HasSubstr("AL2023")));
 }
 
 }  // namespace

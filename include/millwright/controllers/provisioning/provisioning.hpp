@@ -5,7 +5,9 @@
 // written with the claim before the cloud is called.
 //
 // A planned claim that is full is created at once. One with room for more is a draft: it is created
-// when demand has stood still for Options::draft_idle, or after Options::draft_max.
+// when demand has stood still for Options::draft_idle, or after Options::draft_max. All are drafts
+// while workloads are about to delete pods, as in a rolling update: what those leave counts as free
+// once they are being deleted (LeavingPods).
 #pragma once
 
 #include "millwright/controllers/services.hpp"
@@ -42,8 +44,8 @@ class Provisioner {
 
   // Makes one plan from the current snapshot and carries it out; run() repeats this. Says after
   // what time a plan is needed again though nothing changed: drafts wait, a claim could not be
-  // created, a pod was left out because kube-scheduler seemed about to bind it, or a node that does
-  // not become initialised will be given up.
+  // created, a pod was left out because kube-scheduler seemed about to bind it, a node that does not
+  // become initialised will be given up, or a pod that is being deleted overstays.
   base::Task<std::optional<base::Duration>> plan_once();
 
  private:
