@@ -15,18 +15,19 @@ class DraftTimer {
  public:
   using Drafts = std::map<scheduling::GroupId, std::int32_t>;  // their pods
 
-  DraftTimer(base::Duration idle, base::Duration max) : idle_(idle), max_(max) {}
+  explicit DraftTimer(base::Duration max) : max_(max) {}
 
-  // What the newest plan has. `may_shrink`: room is about to become free for them.
-  void update(const Drafts& drafts, base::TimePoint now, bool may_shrink = false) {
+  // What the newest plan has, and for how long it must stand still.
+  void update(const Drafts& drafts, base::Duration idle, base::TimePoint now) {
     if (drafts.empty()) {
       since_.reset();
     } else if (!since_) {
       since_ = now;
       grown_ = now;
-    } else if (may_shrink || has_grown(drafts)) {
+    } else if (has_grown(drafts)) {
       grown_ = now;
     }
+    idle_ = idle;
     drafts_ = drafts;
   }
   // nullopt when there are none.
@@ -42,8 +43,8 @@ class DraftTimer {
     });
   }
 
-  base::Duration idle_;
   base::Duration max_;
+  base::Duration idle_{};
   Drafts drafts_;
   std::optional<base::TimePoint> since_;  // there have been some all the time
   base::TimePoint grown_;

@@ -10,9 +10,10 @@
 
 namespace millwright::controllers {
 
-// Whether kube-scheduler may find room for pods it has not tried yet. Resources only: a pod left
-// out for nothing is planned a moment later, when it is reported; one planned for nothing is bound
-// elsewhere and leaves a node without its pod.
+// Whether kube-scheduler may find room for pods it has not tried yet. Those it has tried come
+// first: take() what they will use. Resources only: a pod left out for nothing is planned a moment
+// later, when it is reported; one planned for nothing is bound elsewhere and leaves a node without
+// its pod.
 class FreeRoom {
  public:
   explicit FreeRoom(const scheduling::Problem& problem) {

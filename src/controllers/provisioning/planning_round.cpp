@@ -76,35 +76,27 @@ class RoundMaker {
   }
 
   void add_demand(const IsSignalled& is_signalled) {
+    std::vector<Wanted> wanted = find_wanted(is_signalled);
     FreeRoom free_room(problem_);
-    const disruption::PodObstacles obstacles(snapshot_.disruption_budgets, services_.loop.now());
-    for (const auto& demand : snapshot_.demand) {
+    for (const Wanted& each : wanted) {
+      for (std::size_t i = each.covered; i < each.signalled.size(); ++i) {
+        free_room.take(*each.signalled[i]);
+      }
+    }
+    for (Wanted& each : wanted) {
       // In the order in which they are planned when there is room for some of them.
-      std::vector<scheduling::PodPtr> signalled;
-      std::vector<scheduling::PodPtr> others;
-      for (const auto& pod : demand.waiting) {
-        const bool known = is_signalled(*pod);
-        if (open_.is_being_bound(*pod)) {
-          round_.any_being_bound = round_.any_being_bound || known;
-        } else if (known) {
-          signalled.push_back(pod);
-        } else if (is_untried(*pod) && !free_room.take(*pod)) {
-          others.push_back(pod);
+      std::vector<scheduling::PodPtr> pods = std::move(each.signalled);
+      const bool may_buy = !pods.empty();
+      std::copy_if(each.untried.begin(), each.untried.end(), std::back_inserter(pods),
+                   [&](const auto& pod) { return !free_room.take(*pod); });
+      for (std::int32_t i = 0; may_buy && i < each.demand->expected; ++i) {
+        if (!free_room.take(*each.demand->sample)) {
+          pods.push_back(expected_pod(*each.demand, i));
+          round_.expected.insert(pods.back()->meta.uid);
         }
       }
-      std::copy_if(demand.leaving.begin(), demand.leaving.end(), std::back_inserter(signalled),
-                   [&](const auto& pod) { return obstacles.is_currently_reschedulable(*pod); });
-      const bool may_buy = !signalled.empty();
-      for (std::int32_t i = 0; may_buy && i < demand.expected; ++i) {
-        if (!free_room.take(*demand.sample)) {
-          others.push_back(expected_pod(demand, i));
-          round_.expected.insert(others.back()->meta.uid);
-        }
-      }
-      signalled.insert(signalled.end(), others.begin(), others.end());
-      const auto covered = static_cast<std::size_t>(open_.covered(demand.group));
-      signalled.resize(signalled.size() - std::min(signalled.size(), covered));
-      for (const auto& pod : signalled) {
+      pods.resize(pods.size() - std::min(pods.size(), each.covered));
+      for (const auto& pod : pods) {
         add(pod, may_buy);
       }
     }
@@ -129,6 +121,37 @@ class RoundMaker {
   }
 
  private:
+  // The pods of one group.
+  struct Wanted {
+    const scheduling::GroupDemand* demand = nullptr;
+    std::vector<scheduling::PodPtr> signalled;
+    std::vector<scheduling::PodPtr> untried;
+    std::size_t covered = 0;  // so many of them have a place
+  };
+
+  std::vector<Wanted> find_wanted(const IsSignalled& is_signalled) {
+    const disruption::PodObstacles obstacles(snapshot_.disruption_budgets, services_.loop.now());
+    std::vector<Wanted> wanted;
+    for (const auto& demand : snapshot_.demand) {
+      Wanted& each = wanted.emplace_back();
+      each.demand = &demand;
+      each.covered = static_cast<std::size_t>(open_.covered(demand.group));
+      for (const auto& pod : demand.waiting) {
+        const bool known = is_signalled(*pod);
+        if (open_.is_being_bound(*pod)) {
+          round_.any_being_bound = round_.any_being_bound || known;
+        } else if (known) {
+          each.signalled.push_back(pod);
+        } else if (is_untried(*pod)) {
+          each.untried.push_back(pod);
+        }
+      }
+      std::copy_if(demand.leaving.begin(), demand.leaving.end(), std::back_inserter(each.signalled),
+                   [&](const auto& pod) { return obstacles.is_currently_reschedulable(*pod); });
+    }
+    return wanted;
+  }
+
   // A buffer's own room stays with the pods that stand for it.
   void keep(const scheduling::Reservation& reservation) {
     std::int32_t others = reservation.count;

@@ -24,6 +24,7 @@ constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr auto kSyncPoll = std::chrono::milliseconds(100);
 constexpr std::size_t kPurchasesAtOnce = 32;
+constexpr int kLittleByLittle = 5;
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
 constexpr double kNominatedAtOnce = 10;
 
@@ -68,8 +69,7 @@ Provisioner::Provisioner(Services& services, Reservations& reservations)
       signal_(services.loop),
       memory_(std::make_shared<scheduling::PlanMemory>()),
       nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)),
-      drafts_(
-          std::make_unique<DraftTimer>(services.options.draft_idle, services.options.draft_max)) {}
+      drafts_(std::make_unique<DraftTimer>(services.options.draft_max)) {}
 Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
@@ -225,6 +225,7 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                         {{"NodePool", planned.node_pool}, {"error", created.error().message}});
     co_return false;
   }
+  bought_at_ = services_.loop.now();
   for (const auto& pod : pods) {
     if (!round->expected.contains(pod->meta.uid)) {
       nominate(*pod, "nodeclaim/" + (*created)->meta.name);
@@ -292,20 +293,32 @@ std::optional<base::Duration> Provisioner::next_look(const PlanningRound& round,
   return next;
 }
 
+// How long demand must stand still before its drafts are bought. Longer where it comes little by
+// little: a purchase a moment ago was not the last, and one larger machine may do for several small
+// ones. Longest while workloads are about to delete pods, whose room may be enough.
+base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snapshot) const {
+  const auto& options = services_.options;
+  if (snapshot.surplus_pods > 0) {
+    return options.draft_max;
+  }
+  const bool just_bought = bought_at_ && services_.loop.now() - *bought_at_ < options.draft_max;
+  return just_bought ? std::min(options.draft_max, kLittleByLittle * options.draft_idle)
+                     : options.draft_idle;
+}
+
 base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   auto round = make_planning_round(services_, signalled());
   forget_settled(*round->snapshot);
   if (round->problem.pods.empty()) {
     last_.reset();
     set_refused_groups({});
-    drafts_->update({}, services_.loop.now());
+    drafts_->update({}, {}, services_.loop.now());
     co_return next_look(*round, true);
   }
   if (services_.buffers != nullptr) {
     services_.buffers->planned();
   }
-  // Workloads are about to delete pods, and what those leave may be enough: all claims are drafts.
-  const bool room_comes = round->snapshot->surplus_pods > 0;
+  const base::Duration idle = time_to_stand_still(*round->snapshot);
   bool complete = true;
   if (last_ != nullptr && is_same_problem(*last_, *round)) {
     round->plan = last_->plan;
@@ -315,20 +328,20 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   } else {
     co_await make_plan(round);
     report_refusals(*round);
-    if (room_comes) {
+    if (idle > services_.options.draft_idle) {
       round->full.assign(round->full.size(), false);
     }
     complete = co_await carry_out(round, false);
   }
   last_ = complete ? round : nullptr;
-  drafts_->update(drafts_of(*round), services_.loop.now(), room_comes);
+  drafts_->update(drafts_of(*round), idle, services_.loop.now());
   const auto due = drafts_->due();
   if (due && *due > services_.loop.now()) {
     const base::Duration left = *due - services_.loop.now();
     co_return std::min(left, next_look(*round, complete).value_or(left));
   }
   const bool drafts_complete = co_await carry_out(round, true);
-  drafts_->update({}, services_.loop.now());
+  drafts_->update({}, {}, services_.loop.now());
   if (!round->plan.claims.empty()) {
     last_.reset();
   }

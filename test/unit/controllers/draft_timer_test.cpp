@@ -30,18 +30,18 @@ struct Step {
 
 // When drafts are due after these steps, in milliseconds after kFirstPlan; -1: never.
 std::int64_t due_after(const std::vector<Step>& steps) {
-  DraftTimer timer(kIdle, kMax);
+  DraftTimer timer(kMax);
   for (const auto& step : steps) {
-    timer.update(step.wanted, kFirstPlan + milliseconds(step.at));
+    timer.update(step.wanted, kIdle, kFirstPlan + milliseconds(step.at));
   }
   const auto due = timer.due();
   return due ? std::chrono::duration_cast<milliseconds>(*due - kFirstPlan).count() : -1;
 }
 
 TEST(DraftTimer, HasNothingDueWhenThereAreNoDrafts) {
-  DraftTimer timer(kIdle, kMax);
+  DraftTimer timer(kMax);
   EXPECT_EQ(timer.due(), std::nullopt);
-  timer.update({}, kFirstPlan);
+  timer.update({}, kIdle, kFirstPlan);
   EXPECT_EQ(timer.due(), std::nullopt);
 }
 
@@ -83,13 +83,15 @@ TEST(DraftTimer, WaitsNoLongerThanTheMostFromTheFirstPodOn) {
   EXPECT_EQ(due_after(steps), 1000) << "another group, but something has been wanted all the time";
 }
 
-TEST(DraftTimer, WaitsForRoomThatIsAboutToBecomeFree) {
+TEST(DraftTimer, WaitsAsLongAsIsAskedLast) {
   const auto one = wanted({{"a", 1}});
-  DraftTimer timer(kIdle, kMax);
-  for (int i = 0; i <= 40; ++i) {
-    timer.update(one, kFirstPlan + milliseconds(i * 50), true);
-    EXPECT_EQ(timer.due(), kFirstPlan + milliseconds(std::min(i * 50 + 60, 1000))) << i;
-  }
+  DraftTimer timer(kMax);
+  timer.update(one, milliseconds(300), kFirstPlan);
+  EXPECT_EQ(timer.due(), kFirstPlan + milliseconds(300));
+  timer.update(one, kMax, kFirstPlan + milliseconds(200));
+  EXPECT_EQ(timer.due(), kFirstPlan + kMax);
+  timer.update(one, kIdle, kFirstPlan + milliseconds(400));
+  EXPECT_EQ(timer.due(), kFirstPlan + kIdle);
 }
 
 TEST(DraftTimer, BeginsAnewOnceAllIsPlanned) {

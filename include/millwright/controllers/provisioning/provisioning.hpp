@@ -6,8 +6,8 @@
 //
 // A planned claim that is full is created at once. One with room for more is a draft: it is created
 // when demand has stood still for Options::draft_idle, or after Options::draft_max. All are drafts
-// while workloads are about to delete pods, as in a rolling update: what those leave counts as free
-// once they are being deleted (LeavingPods).
+// where demand comes little by little, and while workloads are about to delete pods, as in a
+// rolling update: what those leave counts as free once they are being deleted (LeavingPods).
 #pragma once
 
 #include "millwright/controllers/services.hpp"
@@ -73,6 +73,7 @@ class Provisioner {
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
   bool any_untried() const;
+  base::Duration time_to_stand_still(const scheduling::Snapshot& snapshot) const;
 
   Services services_;  // its logger names the round of planning
   Reservations& reservations_;
@@ -85,6 +86,7 @@ class Provisioner {
   std::set<std::string, std::less<>> refused_groups_;  // by the planner
   std::unique_ptr<Pace> nominations_;                  // of events
   std::unique_ptr<DraftTimer> drafts_;
+  std::optional<base::TimePoint> bought_at_;  // a claim, last
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
 
