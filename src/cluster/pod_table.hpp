@@ -3,8 +3,8 @@
 // node's name even before the Node is known.
 #pragma once
 
+#include "cluster/demand/namespace_use.hpp"
 #include "cluster/hashes.hpp"
-#include "cluster/namespace_use.hpp"
 #include "cluster/sorted_table.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 

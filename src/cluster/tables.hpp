@@ -1,10 +1,10 @@
 // One table for each watched kind, by the list of watched kinds.
 #pragma once
 
-#include "cluster/quota_table.hpp"
+#include "cluster/demand/quota_table.hpp"
+#include "cluster/demand/workload_table.hpp"
 #include "cluster/selector_table.hpp"
 #include "cluster/sorted_table.hpp"
-#include "cluster/workload_table.hpp"
 #include "millwright/cluster/watched_kinds.hpp"
 
 #include <tuple>

@@ -1,5 +1,5 @@
 // The conditions of one claim: Consolidatable and Drifted (Karpenter's nodeclaim.disruption).
-#include "disruption/candidate.hpp"
+#include "disruption/candidates/candidate.hpp"
 #include "millwright/disruption/decide.hpp"
 
 #include <algorithm>

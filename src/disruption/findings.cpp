@@ -1,6 +1,6 @@
 #include "disruption/findings.hpp"
 
-#include "disruption/budgets.hpp"
+#include "disruption/candidates/budgets.hpp"
 
 namespace millwright::disruption {
 

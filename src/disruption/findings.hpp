@@ -2,7 +2,7 @@
 // moves, and when to decide again.
 #pragma once
 
-#include "disruption/candidate.hpp"
+#include "disruption/candidates/candidate.hpp"
 
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "disruption/survey.hpp"
 
-#include "disruption/candidate_search.hpp"
+#include "disruption/candidates/candidate_search.hpp"
 
 #include <algorithm>
 

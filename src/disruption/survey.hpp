@@ -1,12 +1,12 @@
 // One look at the cluster for one decision. Built once, read by every method.
 #pragma once
 
-#include "disruption/budgets.hpp"
-#include "disruption/candidate.hpp"
-#include "disruption/destinations.hpp"
+#include "disruption/candidates/budgets.hpp"
+#include "disruption/candidates/candidate.hpp"
+#include "disruption/candidates/pool_index.hpp"
 #include "disruption/findings.hpp"
-#include "disruption/node_prices.hpp"
-#include "disruption/pool_index.hpp"
+#include "disruption/simulation/destinations.hpp"
+#include "disruption/simulation/node_prices.hpp"
 #include "millwright/scheduling/plan_memory.hpp"
 
 #include <string>

@@ -2,7 +2,7 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include "millwright/scheduling/plan_memory.hpp"
-#include "scheduling/compile/default_spread.hpp"
+#include "scheduling/compile/topology/default_spread.hpp"
 #include "scheduling/packing/best_packing.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/writing/plan_writing.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cloud/aws/calls/ec2.hpp"
-#include "cloud/aws/calls/instance_batches.hpp"
+#include "cloud/aws/calls/pace/instance_batches.hpp"
 #include "cloud/aws/catalog/catalog.hpp"
 #include "cloud/aws/catalog/price_refresh.hpp"
 #include "cloud/aws/catalog/restock.hpp"

@@ -1,6 +1,6 @@
 #include "scheduling/claims/claim_builder.hpp"
 
-#include "scheduling/compile/min_values.hpp"
+#include "scheduling/compile/pools/min_values.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "scheduling/claims/claim_shapes.hpp"
-#include "scheduling/compile/pod_classes.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
 #include "scheduling/topology/applicant.hpp"
 #include "scheduling/topology/host_tally.hpp"
 

@@ -3,7 +3,7 @@
 // of shape and pod requirements, not once per pod.
 #pragma once
 
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/values/ids.hpp"
 
 #include <cstdint>

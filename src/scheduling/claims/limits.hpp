@@ -2,7 +2,7 @@
 // is charged the largest of its instance types in every limited resource, as Karpenter does.
 #pragma once
 
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 
 #include <cstdint>
 #include <optional>

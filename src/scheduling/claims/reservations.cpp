@@ -1,6 +1,6 @@
 #include "scheduling/claims/reservations.hpp"
 
-#include "scheduling/compile/launch_options.hpp"
+#include "scheduling/compile/nodes/launch_options.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,7 @@
 // it, so that no plan promises a reservation twice.
 #pragma once
 
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 
 #include <map>
 #include <span>

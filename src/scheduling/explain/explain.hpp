@@ -2,8 +2,8 @@
 // refused pods, once per class.
 #pragma once
 
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/packing/packing.hpp"
 
 #include <string>

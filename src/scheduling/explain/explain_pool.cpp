@@ -1,6 +1,6 @@
 #include "scheduling/explain/explain_pool.hpp"
 
-#include "scheduling/compile/min_values.hpp"
+#include "scheduling/compile/pools/min_values.hpp"
 #include "scheduling/explain/explain_room.hpp"
 #include "scheduling/explain/explain_terms.hpp"
 #include "scheduling/explain/explain_topology.hpp"

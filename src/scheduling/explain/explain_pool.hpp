@@ -3,8 +3,8 @@
 // them; each is taken as removed before the next is looked for.
 #pragma once
 
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/packing/packing.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // What a pod may ask for where it asks for too much.
 #pragma once
 
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 
 #include <string>
 

@@ -3,8 +3,8 @@
 #include "scheduling/packing/economising.hpp"
 #include "scheduling/packing/late_placing.hpp"
 #include "scheduling/packing/pod_orders.hpp"
-#include "scheduling/search/node_filling.hpp"
-#include "scheduling/search/program_memory.hpp"
+#include "scheduling/search/filling/node_filling.hpp"
+#include "scheduling/search/program/program_memory.hpp"
 
 #include <algorithm>
 #include <compare>

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "millwright/scheduling/plan_memory.hpp"
-#include "scheduling/compile/daemon_overhead.hpp"
-#include "scheduling/compile/existing_nodes.hpp"
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/nodes/daemon_overhead.hpp"
+#include "scheduling/compile/nodes/existing_nodes.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/topology/topology.hpp"
 
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scheduling/packing/packing.hpp"
-#include "scheduling/search/program_memory.hpp"
+#include "scheduling/search/program/program_memory.hpp"
 
 namespace millwright::scheduling {
 

@@ -4,8 +4,8 @@
 // asked for keeps the proportions of some machine on sale.
 #pragma once
 
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/pool_template.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pools/pool_template.hpp"
 
 #include <span>
 #include <vector>

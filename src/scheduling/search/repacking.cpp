@@ -1,6 +1,6 @@
 #include "scheduling/search/repacking.hpp"
 
-#include "scheduling/search/diving.hpp"
+#include "scheduling/search/program/diving.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,10 +4,10 @@
 // what was decided about those holds.
 #pragma once
 
-#include "scheduling/search/greedy_packing.hpp"
-#include "scheduling/search/pod_lots.hpp"
+#include "scheduling/search/filling/greedy_packing.hpp"
+#include "scheduling/search/lots/pod_lots.hpp"
 #include "scheduling/search/pool_search.hpp"
-#include "scheduling/search/program_memory.hpp"
+#include "scheduling/search/program/program_memory.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
 // A pod that looks for a place, as those who decide about it see it.
 #pragma once
 
-#include "scheduling/compile/pod_classes.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
 #include "scheduling/topology/narrowings.hpp"
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 // which of them each group counts, how many of its pods run in each.
 #pragma once
 
-#include "scheduling/compile/existing_nodes.hpp"
-#include "scheduling/compile/pod_classes.hpp"
-#include "scheduling/compile/topology_groups.hpp"
+#include "scheduling/compile/nodes/existing_nodes.hpp"
+#include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/topology/topology_groups.hpp"
 #include "scheduling/topology/host_tally.hpp"
 #include "scheduling/values/ids.hpp"
 

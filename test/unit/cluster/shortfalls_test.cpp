@@ -1,7 +1,7 @@
 // How many pods are still to come: WorkloadTable, PodTable's owners and Shortfalls.
-#include "cluster/shortfalls.hpp"
+#include "cluster/demand/shortfalls.hpp"
 
-#include "cluster/quota_table.hpp"
+#include "cluster/demand/quota_table.hpp"
 #include "unit/cluster/objects.hpp"
 
 #include <gmock/gmock.h>

@@ -19,7 +19,7 @@ using testing::at;
 using testing::NodeBuilder;
 using testing::PodBuilder;
 
-constexpr std::int64_t kNow = 1'000;
+constexpr std::int64_t kPlanTime = 1'000;
 
 scheduling::PodPtr pod_ending(const std::string& name, std::optional<std::int64_t> end,
                               bool of_daemon_set = false) {
@@ -53,25 +53,25 @@ TEST(LeavingPods, AreLeftOutWhenTheyAreGoneBeforeAMachineCouldCome) {
   };
   for (const auto& [title, pod, counts] : std::vector<Case>{
            {"it stays", pod_ending("p", std::nullopt), true},
-           {"the usual grace period", pod_ending("p", kNow + 30), false},
-           {"a long one", pod_ending("p", kNow + 31), true},
-           {"its end is just over", pod_ending("p", kNow - 2), false},
-           {"it has overstayed", pod_ending("p", kNow - 3), true},
-           {"its DaemonSet makes another", pod_ending("p", kNow + 30, true), true},
+           {"the usual grace period", pod_ending("p", kPlanTime + 30), false},
+           {"a long one", pod_ending("p", kPlanTime + 31), true},
+           {"its end is just over", pod_ending("p", kPlanTime - 2), false},
+           {"it has overstayed", pod_ending("p", kPlanTime - 3), true},
+           {"its DaemonSet makes another", pod_ending("p", kPlanTime + 30, true), true},
        }) {
     const auto record = node_with({pod_ending("other", std::nullopt), pod});
-    const auto later = LeavingPods({}, at(kNow)).without(record);
+    const auto later = LeavingPods({}, at(kPlanTime)).without(record);
     EXPECT_EQ(later->pods.size(), counts ? 2U : 1U) << title;
     EXPECT_EQ(later == record, counts) << title;
   }
 }
 
 TEST(LeavingPods, LeaveTheirRoom) {
-  const auto record = node_with({pod_ending("a", std::nullopt), pod_ending("b", kNow + 5)});
-  LeavingPods leaving({}, at(kNow));
+  const auto record = node_with({pod_ending("a", std::nullopt), pod_ending("b", kPlanTime + 5)});
+  LeavingPods leaving({}, at(kPlanTime));
   const auto later = leaving.without(record);
   EXPECT_EQ(later->pod_requests, node_with({pod_ending("a", std::nullopt)})->pod_requests);
-  EXPECT_EQ(leaving.overdue_at(), at(kNow + 8));
+  EXPECT_EQ(leaving.overdue_at(), at(kPlanTime + 8));
 }
 
 TEST(LeavingPods, LeaveNothingToOthersWhereAPodIsNominated) {
@@ -79,8 +79,8 @@ TEST(LeavingPods, LeaveNothingToOthersWhereAPodIsNominated) {
   auto waiting = PodBuilder("urgent").value();
   waiting.status.nominated_node_name = "n";
   snapshot.pending_pods.push_back(std::make_shared<const model::Pod>(std::move(waiting)));
-  const auto record = node_with({pod_ending("victim", kNow + 5)});
-  LeavingPods leaving(snapshot, at(kNow));
+  const auto record = node_with({pod_ending("victim", kPlanTime + 5)});
+  LeavingPods leaving(snapshot, at(kPlanTime));
   EXPECT_EQ(leaving.without(record), record);
   EXPECT_EQ(leaving.overdue_at(), std::nullopt);
 }

@@ -44,8 +44,8 @@ class Provisioner {
 
   // Makes one plan from the current snapshot and carries it out; run() repeats this. Says after
   // what time a plan is needed again though nothing changed: drafts wait, a claim could not be
-  // created, a pod was left out because kube-scheduler seemed about to bind it, a node that does not
-  // become initialised will be given up, or a pod that is being deleted overstays.
+  // created, a pod was left out because kube-scheduler seemed about to bind it, a node that does
+  // not become initialised will be given up, or a pod that is being deleted overstays.
   base::Task<std::optional<base::Duration>> plan_once();
 
  private:
@@ -86,7 +86,7 @@ class Provisioner {
   std::set<std::string, std::less<>> refused_groups_;  // by the planner
   std::unique_ptr<Pace> nominations_;                  // of events
   std::unique_ptr<DraftTimer> drafts_;
-  std::optional<base::TimePoint> bought_at_;  // a claim, last
+  std::optional<base::TimePoint> bought_at_;   // a claim, last
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "cloud/aws/calls/endpoints.hpp"
-#include "cloud/aws/calls/errors.hpp"
-#include "cloud/aws/calls/form.hpp"
-#include "cloud/aws/calls/signing.hpp"
-#include "cloud/aws/calls/token_bucket.hpp"
-#include "cloud/aws/calls/xml.hpp"
+#include "cloud/aws/calls/pace/token_bucket.hpp"
+#include "cloud/aws/calls/wire/errors.hpp"
+#include "cloud/aws/calls/wire/form.hpp"
+#include "cloud/aws/calls/wire/signing.hpp"
+#include "cloud/aws/calls/wire/xml.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
 #include "millwright/base/random.hpp"

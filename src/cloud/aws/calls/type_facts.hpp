@@ -2,7 +2,7 @@
 // launches need.
 #pragma once
 
-#include "cloud/aws/calls/xml.hpp"
+#include "cloud/aws/calls/wire/xml.hpp"
 
 #include <cstdint>
 #include <map>

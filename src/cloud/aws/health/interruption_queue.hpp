@@ -2,7 +2,7 @@
 // controller interruption). Loop thread only.
 #pragma once
 
-#include "cloud/aws/calls/instance_batches.hpp"
+#include "cloud/aws/calls/pace/instance_batches.hpp"
 #include "cloud/aws/catalog/restock.hpp"
 #include "cloud/aws/health/interruption.hpp"
 #include "millwright/base/log.hpp"

@@ -1,6 +1,6 @@
 // Keys from endpoints that only this machine or pod can reach: EKS Pod Identity and ECS (the
 // container endpoint), and EC2 instance metadata, version 2 only.
-#include "cloud/aws/calls/text.hpp"
+#include "cloud/aws/calls/wire/text.hpp"
 #include "cloud/aws/keys/credentials.hpp"
 #include "cloud/aws/keys/profile_file.hpp"
 #include "millwright/model/codec.hpp"

@@ -1,6 +1,6 @@
 #include "cloud/aws/keys/profile_file.hpp"
 
-#include "cloud/aws/calls/text.hpp"
+#include "cloud/aws/calls/wire/text.hpp"
 
 #include <algorithm>
 

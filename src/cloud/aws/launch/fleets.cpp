@@ -1,6 +1,6 @@
 #include "cloud/aws/launch/fleets.hpp"
 
-#include "cloud/aws/calls/digest.hpp"
+#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/launch/ownership.hpp"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 // thread only.
 #pragma once
 
-#include "cloud/aws/calls/batcher.hpp"
 #include "cloud/aws/calls/ec2.hpp"
+#include "cloud/aws/calls/pace/batcher.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
 
 #include <functional>

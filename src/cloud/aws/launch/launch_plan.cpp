@@ -1,6 +1,6 @@
 #include "cloud/aws/launch/launch_plan.hpp"
 
-#include "cloud/aws/calls/digest.hpp"
+#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/catalog/reservation_counts.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
 

@@ -1,6 +1,6 @@
 #include "cloud/aws/launch/launch_request.hpp"
 
-#include "cloud/aws/calls/digest.hpp"
+#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/launch/ami_family.hpp"
 #include "millwright/base/base64.hpp"
 

@@ -1,9 +1,9 @@
 // The bodies of CreateLaunchTemplate and CreateFleet, and what CreateFleet answers. Pure.
 #pragma once
 
-#include "cloud/aws/calls/errors.hpp"
-#include "cloud/aws/calls/form.hpp"
-#include "cloud/aws/calls/xml.hpp"
+#include "cloud/aws/calls/wire/errors.hpp"
+#include "cloud/aws/calls/wire/form.hpp"
+#include "cloud/aws/calls/wire/xml.hpp"
 #include "cloud/aws/launch/launch_plan.hpp"
 #include "cloud/aws/launch/user_data.hpp"
 

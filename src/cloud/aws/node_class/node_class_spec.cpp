@@ -1,7 +1,7 @@
 #include "cloud/aws/node_class/node_class_spec.hpp"
 
-#include "cloud/aws/calls/digest.hpp"
-#include "cloud/aws/calls/text.hpp"
+#include "cloud/aws/calls/wire/digest.hpp"
+#include "cloud/aws/calls/wire/text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>

@@ -1,5 +1,5 @@
 // Column generation finds the optimum of the linear program over every fill there is.
-#include "scheduling/search/column_generation.hpp"
+#include "scheduling/search/program/column_generation.hpp"
 
 #include "linear_programs.hpp"
 #include "search_world.hpp"

@@ -1,5 +1,5 @@
 // The most valuable pods for one machine, beside every fill there is; and the machines on sale.
-#include "scheduling/search/fill_pricing.hpp"
+#include "scheduling/search/program/fill_pricing.hpp"
 
 #include "search_world.hpp"
 

@@ -1,8 +1,8 @@
 // Linear programs to try the simplex method with: made up, or recorded from column generation.
 #pragma once
 
-#include "scheduling/search/column_generation.hpp"
-#include "scheduling/search/simplex.hpp"
+#include "scheduling/search/program/column_generation.hpp"
+#include "scheduling/search/program/simplex.hpp"
 
 #include <cstddef>
 #include <utility>

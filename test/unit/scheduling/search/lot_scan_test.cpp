@@ -1,5 +1,5 @@
 // The lot that suits the room best, beside a look at every lot each time.
-#include "scheduling/search/lot_scan.hpp"
+#include "scheduling/search/lots/lot_scan.hpp"
 
 #include "search_world.hpp"
 

@@ -1,5 +1,5 @@
 // Which pods go to existing nodes.
-#include "scheduling/search/node_filling.hpp"
+#include "scheduling/search/filling/node_filling.hpp"
 
 #include "checker/plan/random_world.hpp"
 #include "search_world.hpp"

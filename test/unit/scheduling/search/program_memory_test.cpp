@@ -1,5 +1,5 @@
 // What is remembered of linear programs saves work and changes no plan.
-#include "scheduling/search/program_memory.hpp"
+#include "scheduling/search/program/program_memory.hpp"
 
 #include "scheduling/packing/economising.hpp"
 #include "search_world.hpp"

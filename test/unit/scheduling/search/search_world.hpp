@@ -5,9 +5,9 @@
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/packing.hpp"
 #include "scheduling/packing/pod_orders.hpp"
-#include "scheduling/search/fill.hpp"
-#include "scheduling/search/pod_lots.hpp"
-#include "scheduling/search/sold_machines.hpp"
+#include "scheduling/search/filling/fill.hpp"
+#include "scheduling/search/filling/sold_machines.hpp"
+#include "scheduling/search/lots/pod_lots.hpp"
 #include "unit/scheduling/builders.hpp"
 
 #include <cstdint>

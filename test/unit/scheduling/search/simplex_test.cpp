@@ -1,6 +1,6 @@
 // An optimum of a linear program proves itself: dual prices at which no column is worth more than
 // it costs, and which come to the same price.
-#include "scheduling/search/simplex.hpp"
+#include "scheduling/search/program/simplex.hpp"
 
 #include "linear_programs.hpp"
 

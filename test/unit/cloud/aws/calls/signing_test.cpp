@@ -1,6 +1,6 @@
-#include "cloud/aws/calls/signing.hpp"
+#include "cloud/aws/calls/wire/signing.hpp"
 
-#include "cloud/aws/calls/digest.hpp"
+#include "cloud/aws/calls/wire/digest.hpp"
 #include "millwright/model/codec.hpp"
 #include "unit/cloud/aws/fakes/fake_http.hpp"
 

@@ -1,0 +1,143 @@
+#include "disruption/candidates/budgets.hpp"
+
+#include "disruption/simulation/destinations.hpp"
+#include "millwright/base/cron.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace millwright::disruption {
+namespace {
+
+// "3", or "10%" of `total` rounded up.
+std::optional<int> amount(std::string_view text, int total) {
+  const bool percent = text.ends_with('%');
+  if (percent) {
+    text.remove_suffix(1);
+  }
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 ||
+      (percent && value > 100)) {
+    return std::nullopt;
+  }
+  if (!percent) {
+    return value;
+  }
+  return static_cast<int>((std::int64_t{total} * value + 99) / 100);
+}
+
+struct Window {
+  base::CronSchedule schedule;
+  base::Duration duration;
+};
+
+// nullopt when the budget has no schedule; Invalid when only half of one or unreadable.
+base::Result<std::optional<Window>> window_of(const model::DisruptionBudget& budget) {
+  if (budget.schedule.empty() && budget.duration.empty()) {
+    return std::optional<Window>();
+  }
+  MW_TRY(schedule, base::CronSchedule::parse(budget.schedule));
+  MW_TRY(duration, base::parse_go_duration(budget.duration));
+  return std::optional<Window>(Window{schedule, duration});
+}
+
+// The window that holds `now` began at this activation.
+std::optional<base::TimePoint> last_opening(const Window& window, base::TimePoint now) {
+  auto opening = window.schedule.next(now - window.duration);
+  if (!opening || *opening > now) {
+    return std::nullopt;
+  }
+  for (auto later = window.schedule.next(*opening); later && *later <= now;
+       later = window.schedule.next(*later)) {
+    opening = later;
+  }
+  return opening;
+}
+
+bool is_active(const Window& window, base::TimePoint now) {
+  const auto opening = window.schedule.next(now - window.duration);
+  return opening && *opening <= now;
+}
+
+// Karpenter counts what is managed and initialised, until its instance terminates.
+bool counts_in_budgets(const scheduling::NodeRecord& record) {
+  return record.managed() && record.node && record.initialized() &&
+         !model::is_true(record.claim->conditions, model::kInstanceTerminating);
+}
+
+bool concerns(const model::DisruptionBudget& budget, Reason reason) {
+  return budget.reasons.empty() || std::find(budget.reasons.begin(), budget.reasons.end(),
+                                             to_string(reason)) != budget.reasons.end();
+}
+
+}  // namespace
+
+int allowed_by_budgets(const model::NodePool& pool, int nodes, Reason reason, base::TimePoint now) {
+  int allowed = std::numeric_limits<int>::max();
+  for (const auto& budget : pool.budgets) {
+    const auto window = window_of(budget);
+    const auto value = amount(budget.nodes, nodes);
+    if (!window || !value) {
+      return 0;
+    }
+    if (concerns(budget, reason) && (!*window || is_active(**window, now))) {
+      allowed = std::min(allowed, *value);
+    }
+  }
+  return allowed;
+}
+
+std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool,
+                                                  base::TimePoint now) {
+  std::optional<base::TimePoint> next;
+  const auto consider = [&next](std::optional<base::TimePoint> time) {
+    if (time && (!next || *time < *next)) {
+      next = time;
+    }
+  };
+  for (const auto& budget : pool.budgets) {
+    const auto window = window_of(budget);
+    if (!window || !*window) {
+      continue;
+    }
+    consider((*window)->schedule.next(now));
+    if (const auto opening = last_opening(**window, now)) {
+      consider(*opening + (*window)->duration);
+    }
+  }
+  return next;
+}
+
+RemainingBudgets::RemainingBudgets(const Input& input) : now_(input.now) {
+  for (const auto& record : input.snapshot->nodes) {
+    if (counts_in_budgets(*record)) {
+      auto& count = counts_[record->node_pool()];
+      ++count.nodes;
+      count.disrupting += is_going(input, *record) || !model::is_ready(*record->node) ? 1 : 0;
+    }
+  }
+}
+
+int RemainingBudgets::of(const model::NodePool& pool, Reason reason) const {
+  const auto found = counts_.find(pool.meta.name);
+  const Count count = found == counts_.end() ? Count{} : found->second;
+  return std::max(0, allowed_by_budgets(pool, count.nodes, reason, now_) - count.disrupting);
+}
+
+int allowed_disruptions(const model::NodePool& pool,
+                        const std::vector<scheduling::NodeRecordPtr>& nodes, Reason reason,
+                        base::TimePoint now) {
+  int total = 0;
+  int disrupting = 0;
+  for (const auto& record : nodes) {
+    if (record->node_pool() == pool.meta.name && counts_in_budgets(*record)) {
+      ++total;
+      disrupting += record->marked_for_deletion || !model::is_ready(*record->node) ? 1 : 0;
+    }
+  }
+  return std::max(0, allowed_by_budgets(pool, total, reason, now) - disrupting);
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,150 @@
+#include "disruption/candidates/candidate_search.hpp"
+
+#include "disruption/simulation/destinations.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace millwright::disruption {
+namespace {
+
+// What keeps a node, and when that may end by itself.
+struct NodeObstacle {
+  Why why;
+  std::optional<base::TimePoint> until;
+};
+
+NodeObstacle obstacle(Cause cause, std::string message,
+                      std::optional<base::TimePoint> until = std::nullopt) {
+  return {{cause, std::move(message)}, until};
+}
+
+using ReservedTargets = std::map<std::string_view, const scheduling::Reservation*>;
+
+class CandidateFinder {
+ public:
+  explicit CandidateFinder(const CandidateSearch& search) : search_(search), input_(search.input) {
+    for (const auto& reservation : search.reservations) {
+      reserved_.try_emplace(reservation.target, &reservation);
+    }
+    for (const auto& room : input_.virtual_pods) {
+      virtual_pods_[room.target].push_back(room.pod);
+    }
+  }
+
+  std::optional<NodeObstacle> find_obstacle(const scheduling::NodeRecord& record) const {
+    if (auto found = missing_fact(record)) {
+      return found;
+    }
+    if (record.node->meta.annotation(model::kDoNotDisruptAnnotation) == "true") {
+      return obstacle(Cause::DoNotDisrupt,
+                      "its node has the annotation " + std::string(model::kDoNotDisruptAnnotation));
+    }
+    if (auto found = promise(record)) {
+      return found;
+    }
+    if (record.fenced && !search_.own_claims.contains(record.claim_name())) {
+      return obstacle(Cause::Fenced, "its node is fenced already");
+    }
+    return std::nullopt;
+  }
+
+  Candidate make_candidate(const scheduling::NodeRecordPtr& record) const {
+    Candidate candidate;
+    candidate.record = record;
+    candidate.pool = search_.pools.find(record->node_pool());
+    candidate.types = input_.catalog.find(record->node_pool())->second;
+    candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
+    candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);
+    if (const auto found = virtual_pods_.find(record->name()); found != virtual_pods_.end()) {
+      candidate.virtual_pods = found->second;
+    }
+    const auto price = search_.prices.price_of(candidate.types, *record);
+    candidate.priced = price.has_value();
+    candidate.price = price.value_or(0);
+    for (const auto& pod : record->pods) {
+      if (scheduling::is_reschedulable(*pod)) {
+        candidate.pods.push_back(pod);
+        candidate.disruption_cost += std::max(0.0, eviction_cost(*pod));
+      }
+    }
+    candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
+    const auto unchanged_since = pods_unchanged_since(*record->claim);
+    if (unchanged_since && input_.now < *unchanged_since + input_.options.settle_time) {
+      candidate.unsettled_until = *unchanged_since + input_.options.settle_time;
+    }
+    candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
+    return candidate;
+  }
+
+ private:
+  // Without these facts the node cannot be judged.
+  std::optional<NodeObstacle> missing_fact(const scheduling::NodeRecord& record) const {
+    if (!record.node || !record.initialized()) {
+      return obstacle(Cause::NotInitialized, "its node is not initialized yet");
+    }
+    const auto& pool = record.node_pool();
+    if (!search_.pools.find(pool)) {
+      return obstacle(Cause::NoNodePool,
+                      pool.empty() ? "it has no label " + std::string(model::kNodePoolLabel)
+                                   : "its NodePool " + pool + " does not exist");
+    }
+    const auto types = input_.catalog.find(pool);
+    if (types == input_.catalog.end() || !types->second) {
+      return obstacle(Cause::TypesUnknown,
+                      "the instance types of NodePool " + pool + " are not known yet");
+    }
+    return std::nullopt;
+  }
+
+  // Pods are on their way to the node, or room there is reserved for some.
+  std::optional<NodeObstacle> promise(const scheduling::NodeRecord& record) const {
+    if (record.nominated_until && *record.nominated_until > input_.now) {
+      return obstacle(Cause::Nominated,
+                      "its node is nominated for a pending pod until " +
+                          base::format_rfc3339(*record.nominated_until),
+                      record.nominated_until);
+    }
+    for (const auto& target : {record.name(), record.claim_name()}) {
+      const auto found = reserved_.find(target);
+      if (found != reserved_.end()) {
+        const scheduling::Reservation& reservation = *found->second;
+        return obstacle(Cause::RoomKept,
+                        "its node keeps room for " + scheduling::describe_pods(reservation) +
+                            " until " + base::format_rfc3339(reservation.until),
+                        reservation.until);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const CandidateSearch& search_;
+  const Input& input_;
+  ReservedTargets reserved_;
+  std::map<std::string_view, std::vector<scheduling::PodPtr>> virtual_pods_;  // by target
+};
+
+}  // namespace
+
+std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& findings) {
+  const CandidateFinder finder(search);
+  std::vector<Candidate> candidates;
+  for (const auto& record : search.input.snapshot->nodes) {
+    if (!record->managed() || is_going(search.input, *record)) {
+      continue;
+    }
+    if (auto found = finder.find_obstacle(*record)) {
+      findings.wake_at(found->until);
+      findings.block(record->claim_name(), std::move(found->why));
+    } else {
+      candidates.push_back(finder.make_candidate(record));
+    }
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const auto& a, const auto& b) { return a.claim_name() < b.claim_name(); });
+  return candidates;
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,110 @@
+#include "disruption/candidates/selection.hpp"
+
+#include <algorithm>
+
+namespace millwright::disruption {
+
+bool Allowance::take(const model::NodePool& pool) {
+  const auto [found, is_new] = left_.try_emplace(pool.meta.name, 0);
+  if (is_new) {
+    found->second = survey_.budgets().of(pool, reason_);
+  }
+  return found->second-- > 0;
+}
+
+const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {
+  const bool may_override = reason == Reason::Drifted &&
+                            candidate.record->claim->termination_grace_period.value().has_value();
+  return candidate.pods_obstacle && !may_override ? &*candidate.pods_obstacle : nullptr;
+}
+
+namespace {
+
+Kept kept_by(Cause cause) {
+  return cause == Cause::FixedSize || cause == Cause::WithinConsolidateAfter
+             ? Kept::AsWanted
+             : Kept::FromConsolidation;
+}
+
+// Which of the labels that name an offering it lacks, or that there is no such offering.
+std::string without_price(const Candidate& candidate) {
+  const auto& labels = candidate.record->labels();
+  for (const auto key : {model::kInstanceTypeLabel, model::kCapacityTypeLabel, model::kZoneLabel}) {
+    if (labels.find(key) == labels.end()) {
+      return "its node has no label " + std::string(key) + ", so that its price is not known";
+    }
+  }
+  return "its instance type, zone and capacity type name no offering that its NodePool sells";
+}
+
+}  // namespace
+
+std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
+  const auto& pool = *candidate.pool;
+  if (pool.replicas) {
+    return Why{Cause::FixedSize, "NodePool " + pool.meta.name + " keeps a fixed number of nodes"};
+  }
+  if (candidate.consolidatable.value) {
+    return std::nullopt;
+  }
+  if (candidate.consolidatable.next) {
+    return Why{Cause::WithinConsolidateAfter,
+               "its pods changed within consolidateAfter (" + pool.consolidate_after.text +
+                   "); it may go at " + base::format_rfc3339(*candidate.consolidatable.next)};
+  }
+  return Why{Cause::ConsolidationOff, "NodePool " + pool.meta.name + " has consolidateAfter Never"};
+}
+
+std::optional<Why> ineligible(const Candidate& candidate) {
+  if (auto why = not_removable_as_empty(candidate)) {
+    return why;
+  }
+  if (candidate.unsettled_until) {
+    return Why{Cause::WithinConsolidateAfter,
+               "its pods have just changed; it may be consolidated at " +
+                   base::format_rfc3339(*candidate.unsettled_until)};
+  }
+  if (candidate.pool->consolidation_policy == "WhenEmpty") {
+    if (candidate.pods.empty()) {
+      return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
+    }
+    return Why{Cause::OnlyWhenEmpty,
+               "NodePool " + candidate.pool->meta.name + " removes nodes only when they are empty"};
+  }
+  if (!candidate.priced) {
+    return Why{Cause::NotPriced, without_price(candidate)};
+  }
+  return std::nullopt;
+}
+
+std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason) {
+  std::vector<const Candidate*> eligible;
+  for (const auto& candidate : survey.candidates()) {
+    const bool drifted_static = survey.input().options.static_capacity &&
+                                candidate.pool->replicas && candidate.drifted() != nullptr;
+    // Why a drifted static node stays is for its own method to say.
+    if (candidate.empty() != (reason == Reason::Empty) || drifted_static) {
+      continue;
+    }
+    auto why_not =
+        reason == Reason::Empty ? not_removable_as_empty(candidate) : ineligible(candidate);
+    const auto* obstacle = pods_that_keep(candidate, reason);
+    if (why_not) {
+      const auto kept = kept_by(why_not->cause);
+      survey.findings().wake_at(candidate.consolidatable.next);
+      survey.findings().wake_at(candidate.unsettled_until);
+      survey.findings().block(candidate.claim_name(), *std::move(why_not), kept);
+    } else if (obstacle != nullptr) {
+      survey.findings().wake_at(obstacle->until);
+      survey.findings().block(candidate.claim_name(), {Cause::PodsKeepIt, obstacle->message});
+    } else {
+      eligible.push_back(&candidate);
+    }
+  }
+  std::stable_sort(eligible.begin(), eligible.end(), [](const auto* a, const auto* b) {
+    return a->savings_ratio() > b->savings_ratio();
+  });
+  return eligible;
+}
+
+}  // namespace millwright::disruption

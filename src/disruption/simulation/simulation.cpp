@@ -1,0 +1,243 @@
+#include "disruption/simulation/simulation.hpp"
+
+#include "millwright/scheduling/attachments.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace millwright::disruption {
+namespace {
+
+// Per resource the least that any of the pods needs: a node with less free takes none of them.
+model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
+  model::ResourceList least;
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    const auto requests = scheduling::effective_requests(*pods[i]);
+    if (i == 0) {
+      least = requests;
+      continue;
+    }
+    std::erase_if(least, [&](const auto& item) { return !requests.contains(item.first); });
+    for (auto& [name, quantity] : least) {
+      quantity = std::min(quantity, requests.find(name)->second);
+    }
+  }
+  return least;
+}
+
+bool is_left_alone(const Destination& destination, Reason reason) {
+  return destination.within_consolidate_after && reason != Reason::Drifted;
+}
+
+// Leaving out nodes that are full spares the planner most of a large, well packed cluster.
+std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candidates candidates,
+                                                    Reason reason,
+                                                    const std::vector<scheduling::PodPtr>& pods) {
+  const auto least = least_needed(pods);
+  std::vector<scheduling::NodeRecordPtr> nodes;
+  for (const auto& destination : survey.destinations().nodes()) {
+    if (is_left_alone(destination, reason)) {
+      continue;
+    }
+    const bool full =
+        destination.sized && std::any_of(least.begin(), least.end(), [&](const auto& item) {
+          return !item.second.is_zero() && model::get(destination.free, item.first) < item.second;
+        });
+    const bool removed = std::any_of(candidates.begin(), candidates.end(), [&](const auto* each) {
+      return each->record.get() == destination.record.get();
+    });
+    if (!full && !removed) {
+      nodes.push_back(destination.record);
+    }
+  }
+  return nodes;
+}
+
+// What is reserved stays so; spare reservations are for the candidates' own pods.
+std::vector<scheduling::KeptRoom> kept_room(const Survey& survey, Candidates candidates,
+                                            const std::vector<scheduling::NodeRecordPtr>& nodes) {
+  const Destinations& destinations = survey.destinations();
+  scheduling::Attachments attachments(*survey.input().snapshot);
+  std::set<std::string_view> targets;
+  for (const auto& record : nodes) {
+    targets.insert(record->name());
+    targets.insert(record->claim_name());
+  }
+  std::map<scheduling::GroupId, std::vector<scheduling::PodPtr>> movers;
+  for (const auto* candidate : candidates) {
+    for (const auto& pod : candidate->pods) {
+      if (destinations.reservations().empty()) {
+        break;
+      }
+      auto group = scheduling::group_of(*pod);
+      const std::int32_t spare = destinations.spare(group);
+      auto& pods = movers[std::move(group)];
+      if (static_cast<std::int32_t>(pods.size()) < spare) {
+        pods.push_back(pod);
+      }
+    }
+  }
+  std::vector<scheduling::KeptRoom> kept;
+  for (const auto& reservation : destinations.reservations()) {
+    if (!targets.contains(reservation.target)) {
+      continue;
+    }
+    const auto own = movers.find(reservation.group);
+    std::int32_t others = reservation.count;
+    while (own != movers.end() && !own->second.empty() && others > 0) {
+      kept.push_back({.target = reservation.target,
+                      .pod_uid = own->second.back()->meta.uid,
+                      .requests = reservation.requests});
+      own->second.pop_back();
+      --others;
+    }
+    if (others > 0) {
+      kept.push_back({.target = reservation.target,
+                      .pod_uid = {},
+                      .requests = model::multiplied(reservation.requests, others),
+                      .volumes = attachments.of_group(reservation.group, others)});
+    }
+  }
+  return kept;
+}
+
+// The room of buffers moves with the candidates, and keeps its place elsewhere, as far as the plan
+// sees that place. Room without a place competes for one.
+void add_rooms_of_buffers(const Survey& survey, Candidates candidates, Reason reason,
+                          scheduling::Problem& problem) {
+  std::set<std::string_view> removed;
+  for (const auto* candidate : candidates) {
+    removed.insert(candidate->record->name());
+  }
+  for (const auto& [room, home] : survey.destinations().rooms_of_buffers()) {
+    const bool moves = home == nullptr || removed.contains(room->target);
+    if (!moves && (!home->sized || is_left_alone(*home, reason))) {
+      continue;
+    }
+    problem.pods.push_back(room->pod);
+    if (!moves) {
+      problem.kept.push_back({.target = room->target,
+                              .pod_uid = room->pod->meta.uid,
+                              .requests = scheduling::effective_requests(*room->pod)});
+    }
+  }
+}
+
+scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
+  const auto& input = survey.input();
+  scheduling::Problem problem;
+  problem.pools = survey.destinations().pools();
+  problem.counted_nodes = input.snapshot->nodes;
+  for (const auto* candidate : candidates) {
+    std::copy_if(candidate->pods.begin(), candidate->pods.end(), std::back_inserter(problem.pods),
+                 [&](const auto& pod) {
+                   // Drift does not ask what a bare pod would need: nothing of it comes back.
+                   return reason != Reason::Drifted || scheduling::has_successor(*pod);
+                 });
+  }
+  problem.pods.insert(problem.pods.end(), survey.destinations().other_pods().begin(),
+                      survey.destinations().other_pods().end());
+  add_rooms_of_buffers(survey, candidates, reason, problem);
+  problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
+  auto kept = kept_room(survey, candidates, problem.nodes);
+  problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
+  problem.daemon_sets = input.snapshot->daemon_sets;
+  problem.options = input.options.solve;
+  // Karpenter never relaxes minValues to save money.
+  problem.options.min_values = scheduling::MinValuesPolicy::Strict;
+  problem.cluster = input.snapshot;
+  return problem;
+}
+
+// The candidates' pods by uid, virtual ones included.
+std::map<std::string_view, const model::Pod*> pods_of(Candidates candidates) {
+  std::map<std::string_view, const model::Pod*> pods;
+  for (const auto* candidate : candidates) {
+    for (const auto* list : {&candidate->pods, &candidate->virtual_pods}) {
+      for (const auto& pod : *list) {
+        pods.emplace(pod->meta.uid, pod.get());
+      }
+    }
+  }
+  return pods;
+}
+
+std::string name_of(const model::Pod& pod) {
+  return model::key_of(pod.meta).to_string();
+}
+
+}  // namespace
+
+bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
+                 Candidates candidates) {
+  const auto pods = pods_of(candidates);
+  return std::none_of(claim.pod_uids.begin(), claim.pod_uids.end(), [&](const auto& uid) {
+    const auto pod = pods.find(uid);
+    return survey.destinations().is_virtual(uid) ||
+           (pod != pods.end() && scheduling::has_successor(*pod->second));
+  });
+}
+
+namespace {
+
+SimulatedRemoval impossible(Cause cause, std::string message) {
+  return {.problem = Why{cause, std::move(message)}};
+}
+
+}  // namespace
+
+SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason) {
+  const auto own = pods_of(candidates);
+  auto plan = scheduling::solve(make_problem(survey, candidates, reason), survey.plan_memory());
+  for (const auto& refusal : plan.refusals) {
+    if (survey.destinations().is_virtual(refusal.pod_uid)) {
+      return impossible(Cause::OthersNeedRoom,
+                        "a CapacityBuffer would lose its room: " + refusal.reason);
+    }
+    const auto pod = own.find(refusal.pod_uid);
+    if (pod != own.end()) {
+      return impossible(Cause::PodsHaveNoPlace,
+                        "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason);
+    }
+    if (survey.destinations().is_leaving(refusal.pod_uid)) {
+      return impossible(Cause::OthersNeedRoom,
+                        "a pod of a node that is going already would find no place");
+    }
+  }
+  // New capacity for anybody else means that a pod still waits to be planned: it may want the very
+  // room that this removal counts on.
+  for (const auto& claim : plan.claims) {
+    const bool ours =
+        std::all_of(claim.pod_uids.begin(), claim.pod_uids.end(),
+                    [&](const auto& uid) {
+                      return own.contains(uid) || survey.destinations().is_virtual(uid);
+                    }) &&
+        std::any_of(claim.pod_uids.begin(), claim.pod_uids.end(),
+                    [&](const auto& uid) { return own.contains(uid); });
+    if (!ours) {
+      return impossible(Cause::OthersNeedRoom,
+                        "pods that wait for new capacity may need the same room");
+    }
+  }
+  SimulatedRemoval removal;
+  removal.claims = std::move(plan.claims);
+  for (auto& placement : plan.placements) {
+    const auto pod = own.find(placement.pod_uid);
+    if (pod == own.end()) {
+      continue;
+    }
+    if (const auto* name = std::get_if<std::string>(&placement.target)) {
+      const auto* node = survey.destinations().find_node(*name);
+      if (node == nullptr || !node->initialized()) {
+        return impossible(Cause::PodsNeedUnreadyNode, "pod " + name_of(*pod->second) +
+                                                          " would need node " + *name +
+                                                          ", which is not initialized yet");
+      }
+    }
+    removal.placements.push_back(std::move(placement));
+  }
+  return removal;
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,24 @@
+// NodePool requirements' minValues: how many different values the instance types of a claim must
+// offer, so that the cloud has a choice.
+#pragma once
+
+#include "scheduling/compile/pools/row_set.hpp"
+#include "scheduling/compile/pools/type_table.hpp"
+
+#include <string>
+
+namespace millwright::scheduling {
+
+// Karpenter counts every value that the types list for the key, whatever the claim narrows it to.
+// Empty when satisfied, else what falls short, for people.
+std::string min_values_shortfall(const Requirements& requirements, const TypeTable& table,
+                                 const RowSet& rows);
+bool satisfies_min_values(const Requirements& requirements, const TypeTable& table,
+                          const RowSet& rows);
+// Lowers each unsatisfied minValues to what the rows have (policy BestEffort); true when any was.
+bool relax_min_values(Requirements& requirements, const TypeTable& table, const RowSet& rows);
+// "lower minValues of KEY to N", to what the rows have; empty when they have enough.
+std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
+                             const RowSet& rows);
+
+}  // namespace millwright::scheduling
