@@ -2,7 +2,7 @@
 // the claim's DisruptionReason condition, and the mirror of the fence.
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 
 namespace millwright::controllers {
 

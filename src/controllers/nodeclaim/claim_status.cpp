@@ -1,10 +1,10 @@
 #include "millwright/controllers/nodeclaim/claim_status.hpp"
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
-#include "controllers/nodeclaim/consistency.hpp"
-#include "controllers/nodeclaim/drift.hpp"
-#include "controllers/nodeclaim/expiration.hpp"
-#include "controllers/nodeclaim/pod_events.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/consistency.hpp"
+#include "controllers/nodeclaim/conditions/drift.hpp"
+#include "controllers/nodeclaim/conditions/expiration.hpp"
+#include "controllers/nodeclaim/conditions/pod_events.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 
 namespace millwright::controllers {

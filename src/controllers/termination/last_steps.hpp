@@ -1,7 +1,7 @@
 // The last two steps of a Node or a NodeClaim: its instance ends, then the finalizer goes.
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 
 #include <boost/json.hpp>
 

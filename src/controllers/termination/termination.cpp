@@ -1,6 +1,6 @@
 #include "millwright/controllers/termination/termination.hpp"
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 #include "controllers/termination/evictions.hpp"
 #include "controllers/termination/last_steps.hpp"
 #include "controllers/termination/termination_reports.hpp"

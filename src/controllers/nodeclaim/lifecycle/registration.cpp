@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/registration.hpp"
+#include "controllers/nodeclaim/lifecycle/registration.hpp"
 
 #include "millwright/controllers/pools/registration_health.hpp"
 

@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/expiration.hpp"
+#include "controllers/nodeclaim/conditions/expiration.hpp"
 
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/scheduling/solve.hpp"

@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/launch_failures.hpp"
+#include "controllers/nodeclaim/lifecycle/launch_failures.hpp"
 
 namespace millwright::controllers {
 namespace {

@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/consistency.hpp"
+#include "controllers/nodeclaim/conditions/consistency.hpp"
 
 #include <cmath>
 

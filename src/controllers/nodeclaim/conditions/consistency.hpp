@@ -1,7 +1,7 @@
 // Consistency: a node is as large as it was bought (Karpenter's nodeclaim.consistency, NodeShape).
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/launch.hpp"
+#include "controllers/nodeclaim/lifecycle/launch.hpp"
 
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"

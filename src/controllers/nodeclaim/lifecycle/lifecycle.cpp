@@ -1,9 +1,9 @@
 #include "millwright/controllers/nodeclaim/lifecycle.hpp"
 
-#include "controllers/nodeclaim/initialization.hpp"
-#include "controllers/nodeclaim/launch.hpp"
-#include "controllers/nodeclaim/liveness.hpp"
-#include "controllers/nodeclaim/registration.hpp"
+#include "controllers/nodeclaim/lifecycle/initialization.hpp"
+#include "controllers/nodeclaim/lifecycle/launch.hpp"
+#include "controllers/nodeclaim/lifecycle/liveness.hpp"
+#include "controllers/nodeclaim/lifecycle/registration.hpp"
 #include "controllers/termination/finalization.hpp"
 
 #include <algorithm>

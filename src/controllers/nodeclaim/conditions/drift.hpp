@@ -2,7 +2,7 @@
 // (Karpenter's nodeclaim.disruption, drift).
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // (Karpenter's nodeclaim.lifecycle registration).
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 
 namespace millwright::controllers {
 

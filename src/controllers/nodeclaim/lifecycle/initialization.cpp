@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/initialization.hpp"
+#include "controllers/nodeclaim/lifecycle/initialization.hpp"
 
 #include <algorithm>
 

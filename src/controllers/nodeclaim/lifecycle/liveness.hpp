@@ -2,7 +2,7 @@
 // nodeclaim.lifecycle liveness).
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 #include "millwright/controllers/reconciler.hpp"
 
 namespace millwright::controllers {

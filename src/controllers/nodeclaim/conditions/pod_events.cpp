@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/pod_events.hpp"
+#include "controllers/nodeclaim/conditions/pod_events.hpp"
 
 namespace millwright::controllers {
 namespace {

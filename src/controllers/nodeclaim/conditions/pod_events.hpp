@@ -2,7 +2,7 @@
 // clock of consolidateAfter (Karpenter's nodeclaim.podevents). Loop thread only.
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
 #include "millwright/controllers/reconciler.hpp"
 
 #include <map>

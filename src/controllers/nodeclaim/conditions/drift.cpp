@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/drift.hpp"
+#include "controllers/nodeclaim/conditions/drift.hpp"
 
 namespace millwright::controllers {
 

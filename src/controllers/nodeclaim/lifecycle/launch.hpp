@@ -2,8 +2,8 @@
 // nodeclaim.lifecycle launch).
 #pragma once
 
-#include "controllers/nodeclaim/claim_conditions.hpp"
-#include "controllers/nodeclaim/launch_failures.hpp"
+#include "controllers/nodeclaim/conditions/claim_conditions.hpp"
+#include "controllers/nodeclaim/lifecycle/launch_failures.hpp"
 
 namespace millwright::controllers {
 

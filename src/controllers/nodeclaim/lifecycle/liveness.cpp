@@ -1,4 +1,4 @@
-#include "controllers/nodeclaim/liveness.hpp"
+#include "controllers/nodeclaim/lifecycle/liveness.hpp"
 
 #include "millwright/controllers/pools/registration_health.hpp"
 
