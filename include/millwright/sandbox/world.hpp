@@ -66,9 +66,9 @@ struct WorldOptions {
   KubeletOptions kubelet;
   // How long a controller takes to see an event, as in a real cluster.
   base::Duration controller_lag = std::chrono::milliseconds(20);
-  // How many pods a second are created for ReplicaSets, for all of them together, as the limit of
-  // kube-controller-manager's client lets it (20 by default there). 0: as many as are wanted, at
-  // once.
+  // How many pods a second are created and deleted for ReplicaSets, for all of them together, as
+  // the limit of kube-controller-manager's client lets it (20 by default there). 0: as many as are
+  // wanted, at once.
   double replica_pods_per_second = 0;
   Recorder::PriceLookup price;
   base::Logger log;

@@ -11,17 +11,19 @@
 namespace millwright::controllers {
 
 // Whether kube-scheduler may find room for pods it has not tried yet. Those it has tried come
-// first: take() what they will use. Resources only: a pod left out for nothing is planned a moment
-// later, when it is reported; one planned for nothing is bound elsewhere and leaves a node without
-// its pod.
+// first: take() what they will use. What pods leave is no room until they are gone: whom
+// kube-scheduler refuses until then is planned into it. Resources only: a pod left out for nothing
+// is planned a moment later, when it is reported; one planned for nothing is bound elsewhere and
+// leaves a node without its pod.
 class FreeRoom {
  public:
-  explicit FreeRoom(const scheduling::Problem& problem) {
+  FreeRoom(const std::vector<scheduling::NodeRecordPtr>& nodes,
+           const std::vector<scheduling::KeptRoom>& kept_rooms) {
     std::map<std::string_view, model::ResourceList> kept;
-    for (const auto& room : problem.kept) {
+    for (const auto& room : kept_rooms) {
       model::add_to(kept[room.target], room.requests);
     }
-    for (const auto& record : problem.nodes) {
+    for (const auto& record : nodes) {
       if (record->node == nullptr) {
         continue;
       }

@@ -1,7 +1,7 @@
 // Pods that are being deleted and will be gone before a new machine could be there. A plan counts
 // their room as free: the pods of a rolling update move into what the old ones leave. Karpenter
-// counts such pods until they are gone; it buys less than it might only because it waits a second
-// or more before it plans.
+// counts such pods until they are gone. It can, because it plans a second or more after the last
+// pod came, when most of them are.
 //
 // A pod that overstays its grace period counts again, and what was planned into its room is bought
 // for. Nothing is reserved in such room: it is kube-scheduler's the moment it is free.

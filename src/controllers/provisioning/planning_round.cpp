@@ -60,6 +60,7 @@ class RoundMaker {
     for (const auto& record : snapshot_.nodes) {
       problem_.counted_nodes.push_back(record);
       if (is_usable(*record) && !stuck.is_given_up(*record)) {
+        usable_.push_back(record);
         problem_.nodes.push_back(leaving.without(record));
         round_.stale_at = earlier(round_.stale_at, stuck.given_up_at(*record));
       }
@@ -77,7 +78,7 @@ class RoundMaker {
 
   void add_demand(const IsSignalled& is_signalled) {
     std::vector<Wanted> wanted = find_wanted(is_signalled);
-    FreeRoom free_room(problem_);
+    FreeRoom free_room(usable_, problem_.kept);
     for (const Wanted& each : wanted) {
       for (std::size_t i = each.covered; i < each.signalled.size(); ++i) {
         free_room.take(*each.signalled[i]);
@@ -187,6 +188,7 @@ class RoundMaker {
   scheduling::Problem& problem_;
   OpenDemand open_;
   scheduling::Attachments attachments_;
+  std::vector<scheduling::NodeRecordPtr> usable_;
 };
 
 bool is_same_pod(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {

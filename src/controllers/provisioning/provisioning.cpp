@@ -24,7 +24,7 @@ constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr auto kSyncPoll = std::chrono::milliseconds(100);
 constexpr std::size_t kPurchasesAtOnce = 32;
-constexpr int kLittleByLittle = 5;
+constexpr int kIdlesLittleByLittle = 5;  // of Options::draft_idle
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
 constexpr double kNominatedAtOnce = 10;
 
@@ -42,6 +42,7 @@ std::string names_of(const PlanningRound& round) {
   return names;
 }
 
+// Plans that buy nothing are made many times a second while pods wait for room to become free.
 void log_plan(const base::Logger& log, const PlanningRound& round) {
   const auto& plan = round.plan;
   std::size_t on_new_claims = 0;
@@ -50,10 +51,11 @@ void log_plan(const base::Logger& log, const PlanningRound& round) {
   }
   const std::string refused = std::to_string(plan.refusals.size());
   if (plan.claims.empty()) {
-    log.info("computed a plan without new nodeclaim(s)",
-             {{"pods", std::to_string(round.problem.pods.size())}, {"refused", refused}});
+    log.debug("computed a plan without new nodeclaim(s)",
+              {{"pods", std::to_string(round.problem.pods.size())}, {"refused", refused}});
     return;
   }
+  log.info("found provisionable pod(s)", {{"Pods", names_of(round)}});
   log.info("computed new nodeclaim(s) to fit pod(s)",
            {{"nodeclaims", std::to_string(plan.claims.size())},
             {"pods", std::to_string(on_new_claims)},
@@ -244,7 +246,6 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
 
 base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
   services_.log = services_.log.with({{"reconcileID", round_ids_.uuid()}});
-  services_.log.info("found provisionable pod(s)", {{"Pods", names_of(*round)}});
   const base::TimePoint begun = services_.loop.now();
   services_.chronicle.solve_begun(round->problem.pods, begun);
   // The compute thread has the problem and the memory to itself until the loop resumes.
@@ -302,7 +303,7 @@ base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snap
     return options.draft_max;
   }
   const bool just_bought = bought_at_ && services_.loop.now() - *bought_at_ < options.draft_max;
-  return just_bought ? std::min(options.draft_max, kLittleByLittle * options.draft_idle)
+  return just_bought ? std::min(options.draft_max, kIdlesLittleByLittle * options.draft_idle)
                      : options.draft_idle;
 }
 
@@ -328,7 +329,8 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   } else {
     co_await make_plan(round);
     report_refusals(*round);
-    if (idle > services_.options.draft_idle) {
+    const bool all_may_change = idle > services_.options.draft_idle;
+    if (all_may_change) {
       round->full.assign(round->full.size(), false);
     }
     complete = co_await carry_out(round, false);

@@ -43,7 +43,7 @@ class ReplicaSetController final : public Controller {
   ReplicaSetController(ClusterContext& context, double pods_per_second) : Controller(context) {
     if (pods_per_second > 0) {
       turns_.emplace(context.loop, pods_per_second,
-                     [this](const model::ObjectKey& key) { return create_in_turn(key); });
+                     [this](const model::ObjectKey& key) { return change_in_turn(key); });
     }
   }
 
@@ -64,10 +64,10 @@ class ReplicaSetController final : public Controller {
     auto active = active_pods(*set);
     const auto wanted = integer(*set, "spec.replicas");
     const auto have = static_cast<std::int64_t>(active.size());
-    if (have > wanted) {
-      scale_down(*set, std::move(active), have - wanted);
-    } else if (have < wanted && turns_) {
+    if (have != wanted && turns_) {
       turns_->ask(key);
+    } else if (have > wanted) {
+      scale_down(*set, std::move(active), have - wanted);
     } else if (have < wanted) {
       create_pods(*set, wanted - have);
     }
@@ -104,14 +104,18 @@ class ReplicaSetController final : public Controller {
     }
   }
 
-  // One pod, if the set still lacks any; whether it lacks more.
-  bool create_in_turn(const model::ObjectKey& key) {
+  // Makes or deletes one pod, if the set has too few or too many; whether it wants more of that.
+  bool change_in_turn(const model::ObjectKey& key) {
     const auto set = find_set(key);
     if (set == nullptr) {
       return false;
     }
-    const auto have = static_cast<std::int64_t>(active_pods(*set).size());
-    const auto missing = integer(*set, "spec.replicas") - have;
+    auto active = active_pods(*set);
+    const auto missing = integer(*set, "spec.replicas") - static_cast<std::int64_t>(active.size());
+    if (missing < 0) {
+      scale_down(*set, std::move(active), 1);
+      return missing < -1;
+    }
     return missing > 0 && create_pod(*set) && missing > 1;
   }
 

@@ -57,6 +57,51 @@ TEST_F(Launch, APodThatNamesItsPoolAsBeforeRunsOnANodeOfANativePool) {
   EXPECT_THAT(claims(), SizeIs(1));
 }
 
+TEST_F(Launch, DemandThatComesLittleByLittleIsBoughtForTogether) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .cpu = "3"});
+  ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
+  deploy({.name = "second", .cpu = "3"});
+  run_for(std::chrono::milliseconds(150));
+  deploy({.name = "third", .cpu = "3"});
+  for (const std::string name : {"first", "second", "third"}) {
+    ASSERT_TRUE(wait_running(name, 1)) << name;
+  }
+  EXPECT_THAT(claims(), SizeIs(2)) << inventory();
+}
+
+TEST_F(Launch, NothingIsBoughtWhileAWorkloadIsAboutToDeletePods) {
+  app::EmbeddedOptions options;
+  options.world.replica_pods_per_second = 4;
+  start(std::move(options));
+  apply_class();
+  apply_pool();
+  deploy({.name = "old", .replicas = 2, .cpu = "1500m"});
+  ASSERT_TRUE(wait_running("old", 2));
+  ASSERT_THAT(claims(), SizeIs(1));
+  scale("old", 0);
+  deploy({.name = "new", .cpu = "3"});
+  ASSERT_TRUE(wait_running("new", 1));
+  EXPECT_THAT(claims(), SizeIs(1)) << inventory();
+}
+
+// Two of the pods move into the old ones' room; the first is reported before the others exist.
+TEST_F(Launch, ForeseenPodsDoNotCountOnRoomThatOthersWillTake) {
+  app::EmbeddedOptions options;
+  options.world.replica_pods_per_second = 4;
+  start(std::move(options));
+  apply_class();
+  apply_pool();
+  deploy({.name = "old", .replicas = 2, .cpu = "1500m"});
+  ASSERT_TRUE(wait_running("old", 2));
+  remove(model::kDeploymentResource, "old", "default");
+  deploy({.name = "new", .replicas = 4, .cpu = "1500m"});
+  ASSERT_TRUE(wait_running("new", 4));
+  EXPECT_THAT(claims(), SizeIs(2)) << inventory();
+}
+
 TEST_F(Launch, AnOfferingThatIsSoldOutIsReplacedByTheNextBest) {
   start();
   apply_class();

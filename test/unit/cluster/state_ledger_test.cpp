@@ -185,7 +185,6 @@ TEST(StateAndLedger, SurplusIsFreedWhereItIsLeastMissed) {
   }
 }
 
-// Two pods wait. What counts is a binding past room that was reserved for all of them.
 TEST(StateAndLedger, RoomThatAPodIsOnItsWayToIsFreedLast) {
   Ledger ledger;
   State state(ledger);
@@ -202,6 +201,7 @@ TEST(StateAndLedger, RoomThatAPodIsOnItsWayToIsFreedLast) {
   EXPECT_THAT(kept(state), ElementsAre("web on n1: 1"));
 }
 
+// Two pods wait. What counts is a binding past room that was reserved for all of them.
 TEST(StateAndLedger, CountsPodsThatWerePlacedElsewhere) {
   struct Case {
     const char* what;
