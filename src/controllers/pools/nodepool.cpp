@@ -14,6 +14,9 @@ namespace {
 namespace json = boost::json;
 using PoolPtr = std::shared_ptr<const model::NodePool>;
 
+// A burst changes the sums with each of its claims; nobody reads them so often.
+constexpr auto kUsagePeriod = std::chrono::seconds(1);
+
 struct Usage {
   model::ResourceList resources;
   std::int64_t nodes = 0;
@@ -143,6 +146,7 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
   const auto found = find_pool(*snapshot, name);
   if (!found) {
     services_.registration_health.forget(name);
+    usage_written_.erase(name);
     co_return Requeue{};
   }
   MW_CO_TRY(pool, co_await keep_hash(services_, found));
@@ -163,7 +167,10 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
     status["nodeClassObservedGeneration"] = node_class->meta.generation;
   }
   const Usage usage = usage_of(*snapshot, name);
-  if (snapshot->synced && (pool->nodes != usage.nodes || pool->resources != usage.resources)) {
+  const bool usage_changed = pool->nodes != usage.nodes || pool->resources != usage.resources;
+  const Requeue usage_wait = usage_changed ? until_usage_is_due(name) : Requeue();
+  const bool usage_due = usage_changed && !usage_wait;
+  if (usage_due) {
     status["nodes"] = usage.nodes;
     status["resources"] = model::encode(usage.resources);
   }
@@ -172,7 +179,19 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
     MW_CO_CHECK(co_await patch_pool(services_, pool, std::move(patch), "status"));
     tell_transitions(services_, *pool, conditions);
   }
-  co_return Requeue{};
+  if (usage_due) {
+    usage_written_[name] = services_.loop.now();
+  }
+  co_return usage_wait;
+}
+
+Requeue NodePools::until_usage_is_due(const std::string& pool) const {
+  const auto written = usage_written_.find(pool);
+  if (written == usage_written_.end()) {
+    return {};
+  }
+  const base::Duration left = written->second + kUsagePeriod - services_.loop.now();
+  return left > base::Duration::zero() ? Requeue(left) : Requeue();
 }
 
 }  // namespace millwright::controllers

@@ -24,7 +24,7 @@ constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr auto kSyncPoll = std::chrono::milliseconds(100);
 constexpr std::size_t kPurchasesAtOnce = 32;
-constexpr int kIdlesLittleByLittle = 5;  // of Options::draft_idle
+constexpr int kIdlesLittleByLittle = 5;    // of Options::draft_idle
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
 constexpr double kNominatedAtOnce = 10;
 

@@ -40,13 +40,18 @@ std::int64_t ended_pods(const detail::Reader& job, std::string_view how) {
          length_of(job, "status.uncountedTerminatedPods." + result);
 }
 
-// Pods that failed come back one by one, with a growing delay. By some policies a pod that is being
-// deleted is replaced only when it is gone.
-bool job_fills_gaps_at_once(const detail::Reader& job) {
+// Pods that failed come back with a growing delay, of up to ten minutes. While it lasts,
+// kube-controller-manager writes that no pod is active, whatever runs (manageJob returns 0), and
+// writes the true number with the pods that it creates afterwards. That tells also of failures that
+// spec.podFailurePolicy ignores, which are in no other number. Where each index has a delay of its
+// own only the failed ones tell. By some policies a pod that is being deleted is replaced only when
+// it is gone.
+bool job_fills_gaps_at_once(const detail::Reader& job, std::int64_t wanted) {
   std::string policy;
   job.field("spec.podReplacementPolicy", policy);
-  const bool waits = policy == "Failed" && number_at(job, "status.terminating", 0) > 0;
-  return ended_pods(job, "failed") == 0 && !waits;
+  const bool awaits_an_end = policy == "Failed" && number_at(job, "status.terminating", 0) > 0;
+  const bool backs_off = wanted > 0 && number_at(job, "status.active", 0) == 0;
+  return !backs_off && !awaits_an_end && ended_pods(job, "failed") == 0;
 }
 
 std::int64_t pods_of_job(const detail::Reader& job, const std::vector<Condition>& conditions) {
@@ -71,7 +76,7 @@ void read_pods(const detail::Reader& reader, Workload& out) {
   std::int64_t pods = 0;
   if (out.kind == kJobResource.kind) {
     pods = pods_of_job(reader, conditions);
-    out.at_once = job_fills_gaps_at_once(reader);
+    out.at_once = job_fills_gaps_at_once(reader, pods);
   } else {
     pods = number_at(reader, "spec.replicas", 1);
     if (out.kind == kStatefulSetResource.kind) {

@@ -61,8 +61,9 @@ TEST(Workload, StatefulSetsMakeOnePodAfterAnotherUnlessParallel) {
 }
 
 // A Job that has begun, with these fields of spec and status.
-std::string job(const std::string& spec, const std::string& status = "") {
+std::string job(const std::string& spec, const std::string& status = "", int active = 4) {
   return R"({"spec": {)" + spec + R"(}, "status": {"startTime": "2026-01-02T03:04:05Z")" +
+         (active == 0 ? "" : R"(, "active": )" + std::to_string(active)) +
          (status.empty() ? "" : ", " + status) + "}}";
 }
 
@@ -79,7 +80,7 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
   for (const auto& [json, wanted] : {
            JobCase{job(R"("completions": 1)"), "1 at once"},
            JobCase{job(ten), "4 at once"},
-           JobCase{job(ten, R"("active": 4, "succeeded": 5)"), "4 at once"},
+           JobCase{job(ten, R"("succeeded": 5)", 3), "4 at once"},
            JobCase{job(ten, R"("succeeded": 7)"), "3 at once"},
            JobCase{job(ten, R"("succeeded": 12)"), "0 at once"},
            JobCase{job(R"("parallelism": 0, "completions": 10)"), "0 at once"},
@@ -87,6 +88,11 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
            // failed pods come back with a growing delay
            JobCase{job(ten, R"("failed": 0)"), "4 at once"},
            JobCase{job(ten, R"("failed": 1)"), "4 in turn"},
+           // and until they may, the Job says that none is active
+           JobCase{job(ten, "", 0), "4 in turn"},
+           JobCase{job(ten, R"("active": 0, "succeeded": 7)", 0), "3 in turn"},
+           JobCase{job(ten, R"("succeeded": 10)", 0), "0 at once"},
+           JobCase{job(R"("parallelism": 4)", "", 0), "4 in turn"},
            // pods that ended and are about to be added to the numbers
            JobCase{job(ten, R"("succeeded": 7, "uncountedTerminatedPods": {"succeeded": ["a"]})"),
                    "2 at once"},
