@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct Input {
   std::vector<VirtualPod> virtual_pods;
   base::TimePoint now;
   Options options;
+  // By NodePool, in place of Options::settle_time.
+  std::map<std::string, base::Duration, std::less<>> settle_times = {};
   // Called on the deciding thread when a method ends, so that the caller can measure its time.
   std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
 };

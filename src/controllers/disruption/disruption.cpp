@@ -4,6 +4,7 @@
 #include "controllers/disruption/buffer_moves.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
+#include "controllers/disruption/settle_times.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
@@ -47,7 +48,8 @@ Disruption::Disruption(Services& services)
     : services_(services.logging_to(services.log.with({{"controller", "disruption"}}))),
       signal_(services.loop),
       progress_(services.loop),
-      news_(std::make_unique<BlockedNews>()) {
+      news_(std::make_unique<BlockedNews>()),
+      settle_times_(std::make_unique<SettleTimes>(services_.options.settle_time)) {
   count_no_timeouts(services);
 }
 Disruption::~Disruption() = default;
@@ -61,6 +63,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
   input->options.settle_time = services_.options.settle_time;
+  input->settle_times = settle_times_->by_pool();
   input->options.spot_to_spot = services_.options.spot_to_spot;
   if (services_.buffers != nullptr) {
     input->virtual_pods = services_.buffers->placed_pods(*input->snapshot);
@@ -140,6 +143,7 @@ void Disruption::report(const disruption::Decisions& decisions) {
 }
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
+  settle_times_->look(*services_.state.snapshot(), services_.loop.now());
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };
@@ -190,6 +194,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
     }
   }
   if (done) {
+    note_consolidated(command);
     co_await delete_candidates(command);
   } else {
     co_await undo(command.claims);
@@ -199,6 +204,15 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
     busy_.erase(claim);
   }
   signal_.notify();
+}
+
+void Disruption::note_consolidated(const disruption::Command& command) {
+  if (command.reason != disruption::Reason::Underutilized) {
+    return;
+  }
+  for (const auto& record : records_of(services_, command.claims)) {
+    settle_times_->consolidated(record->node_pool(), services_.loop.now());
+  }
 }
 
 // From the fence on, no scheduling attempt can choose these nodes; those that had chosen one
@@ -304,6 +318,7 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
                     .reason = metric_reason(command.reason)};
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);
+    settle_times_->replaced_by(names.back(), services_.loop.now());
     tell_launching(services_, *created, command.reason);
     move_buffer_room(services_, planned.pod_uids, names.back());
   }

@@ -72,14 +72,20 @@ class CandidateFinder {
     }
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);
-    if (unchanged_since && input_.now < *unchanged_since + input_.options.settle_time) {
-      candidate.unsettled_until = *unchanged_since + input_.options.settle_time;
+    const base::Duration settle_time = settle_time_of(*candidate.pool);
+    if (unchanged_since && input_.now < *unchanged_since + settle_time) {
+      candidate.unsettled_until = *unchanged_since + settle_time;
     }
     candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
     return candidate;
   }
 
  private:
+  base::Duration settle_time_of(const model::NodePool& pool) const {
+    const auto found = input_.settle_times.find(pool.meta.name);
+    return found == input_.settle_times.end() ? input_.options.settle_time : found->second;
+  }
+
   // Without these facts the node cannot be judged.
   std::optional<NodeObstacle> missing_fact(const scheduling::NodeRecord& record) const {
     if (!record.node || !record.initialized()) {

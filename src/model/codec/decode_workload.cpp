@@ -45,20 +45,20 @@ std::int64_t ended_pods(const detail::Reader& job, std::string_view how) {
 // writes the true number with the pods that it creates afterwards. That tells also of failures that
 // spec.podFailurePolicy ignores, which are in no other number. Where each index has a delay of its
 // own only the failed ones tell. By some policies a pod that is being deleted is replaced only when
-// it is gone.
+// it is gone. The first status, with the start time, comes after the first pods.
 bool job_fills_gaps_at_once(const detail::Reader& job, std::int64_t wanted) {
   std::string policy;
   job.field("spec.podReplacementPolicy", policy);
   const bool awaits_an_end = policy == "Failed" && number_at(job, "status.terminating", 0) > 0;
-  const bool backs_off = wanted > 0 && number_at(job, "status.active", 0) == 0;
+  const bool backs_off =
+      wanted > 0 && is_set(job, "status.startTime") && number_at(job, "status.active", 0) == 0;
   return !backs_off && !awaits_an_end && ended_pods(job, "failed") == 0;
 }
 
 std::int64_t pods_of_job(const detail::Reader& job, const std::vector<Condition>& conditions) {
   bool suspended = false;
   job.field("spec.suspend", suspended);
-  // Without a start time nobody has begun with the Job, and perhaps nobody will.
-  if (suspended || job_is_over(conditions) || !is_set(job, "status.startTime")) {
+  if (suspended || job_is_over(conditions)) {
     return 0;
   }
   const std::int64_t parallelism = number_at(job, "spec.parallelism", 1);

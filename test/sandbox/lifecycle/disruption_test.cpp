@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 namespace millwright::test {
 namespace {
@@ -60,6 +61,19 @@ metadata: {name: keep, namespace: default}
 spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
 )");
     run_for(seconds(5));
+  }
+
+  // Begun so far for the reason.
+  double decisions(const std::string& reason) {
+    double sum = 0;
+    std::istringstream page(metrics());
+    for (std::string line; std::getline(page, line);) {
+      if (line.starts_with("karpenter_voluntary_disruption_decisions_total{") &&
+          line.find("reason=\"" + reason + "\"") != std::string::npos) {
+        sum += std::stod(line.substr(line.rfind(' ')));
+      }
+    }
+    return sum;
   }
 
   std::set<std::string> first_;
@@ -219,6 +233,24 @@ TEST_F(Disruption, NodesWhosePodsFitTogetherBecomeFewer) {
   scale("web", 1);
   ASSERT_TRUE(wait_running("web", 1));
   EXPECT_TRUE(wait([&] { return node_names().size() == 1; }, hours(1)));
+}
+
+// Twelve pods for 40 seconds, three for 40 seconds, and so on, for 16 minutes.
+TEST_F(Disruption, PodsWhoseNodeIsNeededAgainAndAgainAreLeftInPeace) {
+  up("{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s}", {.replicas = 12});
+  for (int round = 0; round < 12; ++round) {
+    scale("web", 3);
+    run_for(seconds(40));
+    scale("web", 12);
+    ASSERT_TRUE(wait_running("web", 12)) << round;
+    run_for(seconds(40));
+  }
+  const double moves = decisions("underutilized");
+  EXPECT_GE(moves, 1);
+  EXPECT_LE(moves, 4);
+  scale("web", 3);
+  run_for(minutes(6));
+  EXPECT_THAT(node_names(), SizeIs(1)) << inventory();
 }
 
 }  // namespace

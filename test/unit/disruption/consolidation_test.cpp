@@ -41,6 +41,17 @@ TEST(Consolidation, ReplacesANodeByOneThatIsStrictlyCheaper) {
   EXPECT_EQ(command.summary, "Underutilized: replace node a (large) by medium, saving $2/h");
 }
 
+TEST(Consolidation, TakesOneNewNodeWhereTwoWouldSaveMore) {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("medium", 4, 3),
+                             instance_type("large", 8, 6)});
+  cluster.add_node("a", {pod("p", 2000), pod("q", 2000)}, {.type = "large"});
+  const auto command = only_command(cluster);
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("medium"));
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+}
+
 TEST(Consolidation, OffersEveryCheaperTypeCheapestFirst) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "large"});

@@ -107,9 +107,11 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
            JobCase{job(R"("parallelism": 4)"), "4 at once"},
            JobCase{job(R"("parallelism": 4)", R"("succeeded": 1)"), "0 at once"},
            JobCase{job(R"("parallelism": 4, "completions": null)"), "4 at once"},
-           // not begun, paused, over
-           JobCase{R"({"spec": {"parallelism": 4, "completions": 10}})", "0 at once"},
-           JobCase{R"({"spec": {"parallelism": 4}, "status": {"startTime": null}})", "0 at once"},
+           // its first pods are being created: it has no status before all of them are there
+           JobCase{R"({"spec": {"parallelism": 4, "completions": 10}})", "4 at once"},
+           JobCase{R"({"spec": {"parallelism": 4}, "status": {"startTime": null}})", "4 at once"},
+           JobCase{R"({"spec": {"parallelism": 4, "suspend": true}})", "0 at once"},
+           // paused, over
            JobCase{job(ten + R"(, "suspend": true)"), "0 at once"},
            JobCase{job(ten + R"(, "suspend": false)"), "4 at once"},
            JobCase{job(ten, ended("Complete")), "0 at once"},

@@ -13,6 +13,7 @@
 namespace millwright::controllers {
 
 class BlockedNews;
+class SettleTimes;
 
 class Disruption {
  public:
@@ -37,6 +38,7 @@ class Disruption {
   base::Task<bool> await_replacements(disruption::Command command,
                                       std::vector<std::string> replacements, std::stop_token stop);
   base::Task<void> delete_candidates(disruption::Command command);
+  void note_consolidated(const disruption::Command& command);
   base::Task<void> undo(std::vector<std::string> claims);
   std::shared_ptr<disruption::Input> make_input(std::set<std::string, std::less<>> busy) const;
 
@@ -45,6 +47,7 @@ class Disruption {
   base::Signal progress_;                    // for commands that wait for their replacements
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
   std::unique_ptr<BlockedNews> news_;
+  std::unique_ptr<SettleTimes> settle_times_;
 };
 
 }  // namespace millwright::controllers
