@@ -56,6 +56,7 @@ struct State::Impl {
   scheduling::SnapshotPtr latest = std::make_shared<const scheduling::Snapshot>();
 
   std::vector<std::function<void(Kind, const model::ObjectKey&)>> callbacks;
+  std::function<void()> now_synced = [] {};
   std::function<void(const std::string&)> problem = [](const std::string&) {};
 
   void report(Kind kind, const model::ObjectKey& key) {
@@ -383,8 +384,13 @@ void State::nominate(std::string_view node_or_claim, base::TimePoint until) {
 }
 
 void State::set_synced(bool synced) {
-  impl_->changed = impl_->changed || synced != impl_->synced;
-  impl_->synced = synced;
+  if (std::exchange(impl_->synced, synced) == synced) {
+    return;
+  }
+  impl_->changed = true;
+  if (synced) {
+    impl_->now_synced();
+  }
 }
 
 scheduling::SnapshotPtr State::snapshot() {
@@ -443,6 +449,10 @@ State::Sight State::sight() const {
 
 void State::on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback) {
   impl_->callbacks.push_back(std::move(callback));
+}
+
+void State::on_synced(std::function<void()> callback) {
+  impl_->now_synced = std::move(callback);
 }
 
 void State::on_problem(std::function<void(const std::string& message)> callback) {

@@ -74,10 +74,7 @@ class Feed {
   template <class T, class Resources>
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
-      std::function<void()> listed;
-      if (kind.first_list != cluster::FirstList::NotAwaited) {
-        listed = barrier_.member(kind.kind, std::string(resource.kind));
-      }
+      const auto listed = barrier_.member(kind.kind, std::string(resource.kind));
       const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfListable;
       watch<T>(resource, {.upsert = {},
                           .remove = {},

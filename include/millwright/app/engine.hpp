@@ -42,7 +42,8 @@ class Engine {
 
   // Keeps the cluster state and the ledger up to date until `stop`. Every replica.
   base::Task<void> watch(std::stop_token stop);
-  // Runs every controller that writes until `stop`; returns when all have ended. The leader.
+  // Runs every controller that writes until `stop`, from the moment at which watch() has the first
+  // lists; returns when all have ended. The leader.
   base::Task<void> lead(std::stop_token stop);
 
  private:

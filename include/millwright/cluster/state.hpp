@@ -69,6 +69,7 @@ class State {
   // Chosen for removal: no new pods are planned there. By claim name.
   void mark_for_deletion(std::string_view claim, bool marked);
   void nominate(std::string_view node_or_claim, base::TimePoint until);
+  // Whether the first lists are complete: before that, nothing may be decided from a snapshot.
   void set_synced(bool synced);
 
   // Cheap when nothing changed since the last call. Followers need one now and then too: latest()
@@ -93,6 +94,8 @@ class State {
   // Called on the loop after every change of an object. Callbacks add up; they run in the order
   // they were added.
   void on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback);
+  // Called on the loop when the first lists are complete.
+  void on_synced(std::function<void()> callback);
   // Called with one sentence for people when a mirror annotation cannot be read; it is ignored.
   void on_problem(std::function<void(const std::string& message)> callback);
 

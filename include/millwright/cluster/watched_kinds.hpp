@@ -43,11 +43,11 @@ enum class Kind : std::uint8_t {
 // The feature that a kind is watched for.
 enum class NeededBy : std::uint8_t { Always, NodeOverlays, CapacityBuffers, DefaultSpread };
 
-// Whether anything is planned, or freed, before the first complete list of the kind.
+// Nothing is decided before the first complete list of every kind: a drain that knows no pods, or a
+// launch that knows no NodeClass, would do harm that nobody can undo.
 enum class FirstList : std::uint8_t {
-  NotAwaited,
-  Awaited,
-  AwaitedIfListable,  // decisions are better with it, and possible without the right to list it
+  Awaited,            // without it nothing is done at all
+  AwaitedIfListable,  // counts as empty without the right to list it, or when it is not installed
 };
 
 // How objects that are read as a T are watched and where a snapshot shows them.
@@ -56,7 +56,7 @@ struct WatchedKind {
   Kind kind;
   std::span<const model::Resource> resources;  // of NodeClasses, each cloud names its own
   std::string_view purpose;                    // what it is read for, in the words of the RBAC rule
-  FirstList first_list = FirstList::NotAwaited;
+  FirstList first_list = FirstList::AwaitedIfListable;
   NeededBy needed_by = NeededBy::Always;
   // nullptr: State puts pods, nodes and claims into the snapshot itself, and keeps workloads and
   // quotas to itself.
@@ -102,7 +102,6 @@ inline constexpr std::tuple kWatchedKinds{
         .kind = Kind::NodeOverlay,
         .resources = only(model::kNodeOverlayResource),
         .purpose = kOwnKinds,
-        .first_list = FirstList::Awaited,
         .needed_by = NeededBy::NodeOverlays,
         .items = &scheduling::Snapshot::node_overlays,
     },
@@ -111,7 +110,6 @@ inline constexpr std::tuple kWatchedKinds{
         .resources = only(model::kCapacityBufferResource),
         .purpose =
             "Room that is asked for before its pods are there (feature gate CapacityBuffer).",
-        .first_list = FirstList::Awaited,
         .needed_by = NeededBy::CapacityBuffers,
         .items = &scheduling::Snapshot::capacity_buffers,
     },
@@ -169,19 +167,16 @@ inline constexpr std::tuple kWatchedKinds{
         .purpose = "Priority classes: for which pods a node is bought rather than others evicted.",
         .items = &scheduling::Snapshot::priority_classes,
     },
-    // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets. Awaited: before
-    // they are known, what is reserved for pods that they are about to create looks like surplus.
+    // Not in the snapshot: a cluster may have tens of thousands of old ReplicaSets.
     WatchedKind<model::Workload>{
         .kind = Kind::Workload,
         .resources = model::kWorkloadResources,
         .purpose = "Workloads: how many of their pods are still to come.",
-        .first_list = FirstList::AwaitedIfListable,
     },
     WatchedKind<model::ResourceQuota>{
         .kind = Kind::ResourceQuota,
         .resources = only(model::kResourceQuotaResource),
         .purpose = "Quotas: how many more pods a namespace may have.",
-        .first_list = FirstList::AwaitedIfListable,
     },
     // Awaited: a pod whose peers are not known would be spread over the nodes with nobody.
     WatchedKind<model::PodSelector>{

@@ -9,10 +9,9 @@
 namespace millwright::controllers {
 
 // Watches every kind of cluster/watched_kinds.hpp that the options need, until `stop`, and calls
-// State::set_synced once each kind whose first list is awaited was listed, or cannot be listed and
-// can be done without. A kind whose CustomResourceDefinition is missing is tried again;
-// only one that is awaited keeps the state unsynced. `transitions` is told of every pod event
-// before the state is.
+// State::set_synced once each was listed, or cannot be listed and can be done without (see
+// cluster::FirstList). A kind that cannot be listed, or whose CustomResourceDefinition is missing,
+// is tried again. `transitions` is told of every pod event before the state is.
 base::Task<void> run_feed(Services& services, PodTransitions& transitions, std::stop_token stop);
 
 }  // namespace millwright::controllers

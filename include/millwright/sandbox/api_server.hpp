@@ -49,6 +49,7 @@ struct Faults {
   double lost_reply_rate = 0;    // writes that are done and then answered 500
   double watch_cut_rate = 0;     // watch events before which the stream is cut
   base::Duration watch_delay{};  // each watch event is up to this late; order is kept
+  base::Duration list_delay{};   // each list is answered up to this late, with what there is then
   // Every request for these resources, by plural name, is answered 403 or 500.
   std::set<std::string> forbidden;
   std::set<std::string> broken;

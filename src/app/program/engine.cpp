@@ -51,10 +51,15 @@ struct Engine::Impl {
                   .on_problem = [this](const std::string& problem) { tell_problem(problem); },
                   .metrics = &parts.metrics},
                  parts.policy),
-        admission([this] { return admission_view.get(); }) {
+        admission([this] { return admission_view.get(); }),
+        synced(parts.loop) {
     state.on_change([this](cluster::Kind kind, const model::ObjectKey& key) {
       publish();
       routes.object_changed(kind, key);
+    });
+    state.on_synced([this] {
+      publish();
+      synced.notify();
     });
     state.on_problem([this](const std::string& problem) {
       services.log.warn("ignoring a mirror annotation", {{"problem", problem}});
@@ -84,6 +89,14 @@ struct Engine::Impl {
         publishing = false;
         state.snapshot();
       });
+    }
+  }
+
+  // Waits for them, or for `stop`. A Node whose claim or pods are not listed yet looks like one that
+  // nothing runs on: no controller may act before.
+  base::Task<void> first_lists(std::stop_token stop) {
+    while (!state.snapshot()->synced && !stop.stop_requested()) {
+      co_await synced.wait(stop);
     }
   }
 
@@ -142,6 +155,7 @@ struct Engine::Impl {
   AdmissionView admission_view;
   MetricsPage page;
   webhooks::Admission admission;
+  base::Signal synced;
   bool leading = false;
   bool publishing = false;
   std::unique_ptr<base::TaskGroup> interruptions;
@@ -183,15 +197,18 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   auto& impl = *impl_;
   base::TaskGroup group(impl.services.loop);
   impl.interruptions = std::make_unique<base::TaskGroup>(impl.services.loop);
-  impl.leading = true;
   impl.chronicle.set_leading(true);
   group.spawn(impl.events.run(stop));
-  impl.controller_set.spawn_all(group, stop);
-  for (const auto& provider : impl.services.providers.all()) {
-    group.spawn(provider->lead(stop));
+  co_await impl.first_lists(stop);
+  if (!stop.stop_requested()) {
+    impl.leading = true;
+    impl.controller_set.spawn_all(group, stop);
+    for (const auto& provider : impl.services.providers.all()) {
+      group.spawn(provider->lead(stop));
+    }
+    co_await base::yield(impl.services.loop);  // the queues accept once they run
+    impl.routes.wake_all();
   }
-  co_await base::yield(impl.services.loop);  // the queues accept once they run
-  impl.routes.wake_all();
   co_await group.join();
   impl.leading = false;
   impl.chronicle.set_leading(false);

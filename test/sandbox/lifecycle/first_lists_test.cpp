@@ -24,7 +24,7 @@ class FirstLists : public LifecycleFixture {
 
 class FirstListOf : public FirstLists, public testing::WithParamInterface<std::string> {};
 
-TEST_P(FirstListOf, WorkloadsAndQuotasIsWaitedFor) {
+TEST_P(FirstListOf, EveryKindIsWaitedFor) {
   start_with({.broken = {GetParam()}});
   EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
   EXPECT_EQ(running("web"), 0U);
@@ -33,11 +33,16 @@ TEST_P(FirstListOf, WorkloadsAndQuotasIsWaitedFor) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Resources, FirstListOf,
-                         testing::Values("replicasets", "statefulsets", "jobs", "resourcequotas"));
+                         testing::Values("replicasets", "statefulsets", "jobs", "resourcequotas",
+                                         "daemonsets", "poddisruptionbudgets",
+                                         "persistentvolumeclaims", "persistentvolumes",
+                                         "storageclasses", "csinodes", "volumeattachments",
+                                         "namespaces", "priorityclasses", "kwoknodeclasses"));
 
 TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
   start_with({.forbidden = {"replicasets", "replicationcontrollers", "statefulsets", "jobs",
-                            "resourcequotas"}});
+                            "resourcequotas", "daemonsets", "poddisruptionbudgets", "csinodes",
+                            "volumeattachments"}});
   EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 1\n"));
   EXPECT_TRUE(wait_running("web", 2));
 }

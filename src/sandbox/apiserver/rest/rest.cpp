@@ -127,9 +127,27 @@ void RestServer::handle(net::Request http, std::shared_ptr<net::Exchange> exchan
     exchange->respond(error_response(method_not_allowed().value()));
   } else if (request.flag("watch")) {
     open_watch(request, std::move(exchange));
+  } else if (const auto late = lateness_of(request); late > base::Duration::zero()) {
+    tasks_.spawn(read_later(std::move(request), std::move(exchange), late));
   } else {
     exchange->respond(read(request));
   }
+}
+
+base::Duration RestServer::lateness_of(const RestRequest& request) {
+  const bool is_list = request.key.name.empty();
+  if (!is_list || faults_.list_delay <= base::Duration::zero()) {
+    return {};
+  }
+  return base::Duration(static_cast<std::int64_t>(
+      random_.below(static_cast<std::uint64_t>(faults_.list_delay.count()))));
+}
+
+base::Task<void> RestServer::read_later(RestRequest request,
+                                        std::shared_ptr<net::Exchange> exchange,
+                                        base::Duration late) {
+  co_await base::sleep(loop_, late);
+  exchange->respond(read(request));
 }
 
 void RestServer::open_watch(const RestRequest& request, std::shared_ptr<net::Exchange> exchange) {

@@ -36,6 +36,10 @@ class RestServer {
 
   net::Response read(const RestRequest& request) const;
   net::Response list(const RestRequest& request, const ObjectFilter& filter) const;
+  // How late a list is answered.
+  base::Duration lateness_of(const RestRequest& request);
+  base::Task<void> read_later(RestRequest request, std::shared_ptr<net::Exchange> exchange,
+                              base::Duration late);
   void open_watch(const RestRequest& request, std::shared_ptr<net::Exchange> exchange);
 
   base::Task<void> serve_write(RestRequest request, std::shared_ptr<net::Exchange> exchange);
