@@ -116,6 +116,7 @@ class SimulatedCloud final : public Provider {
                          std::shared_ptr<const model::NodeClass> node_class) override;
   Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) override;
   Reply<Instance> get(std::string provider_id) override;
+  // What there was when it was called, however long the call takes.
   Reply<std::vector<Instance>> list() override;
   Reply<> remove_leaked(std::string provider_id) override;
   base::Result<scheduling::InstanceTypes> instance_types(

@@ -3,8 +3,9 @@
 #include "controllers/nodeclaim/capacity_type_labels.hpp"
 #include "millwright/model/codec.hpp"
 
-#include <algorithm>
-#include <set>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
 
 namespace millwright::controllers {
 namespace {
@@ -37,9 +38,9 @@ base::Task<void> GarbageCollection::collect() {
 }
 
 base::Task<void> GarbageCollection::collect_from(cloud::Provider* provider) {
-  if (!services_.state.snapshot()->synced) {
-    co_return;
-  }
+  // Before the cloud is asked: the instance of a claim that registers meanwhile is not in its
+  // answer.
+  const auto before = services_.state.snapshot();
   auto listed = co_await provider->list();
   if (!listed) {
     services_.log.warn(
@@ -47,12 +48,13 @@ base::Task<void> GarbageCollection::collect_from(cloud::Provider* provider) {
         {{"provider", std::string(provider->name())}, {"error", listed.error().message}});
     co_return;
   }
-  co_await remove_lost_claims(provider, *listed);
+  co_await remove_lost_claims(provider, before, *listed);
   co_await remove_leaked(provider, *listed);
   co_await relabel_unreserved(services_, provider, *listed);
 }
 
 base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider,
+                                                       scheduling::SnapshotPtr before,
                                                        std::vector<cloud::Instance> instances) {
   std::set<std::string, std::less<>> alive;
   for (const auto& instance : instances) {
@@ -60,18 +62,21 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
       alive.insert(instance.provider_id);
     }
   }
-  const auto snapshot = services_.state.snapshot();
-  for (const auto& record : snapshot->nodes) {
+  for (const auto& record : before->nodes) {
     const auto& claim = record->claim;
-    const bool judged = claim && !claim->meta.is_deleting() &&
-                        model::is_true(claim->conditions, model::kRegistered) &&
+    const bool judged = claim && model::is_true(claim->conditions, model::kRegistered) &&
                         services_.providers.find(claim->node_class_ref.group,
                                                  claim->node_class_ref.kind) == provider;
-    const bool healthy = record->node && model::is_ready(*record->node);
-    if (!judged || healthy || alive.contains(claim->provider_id)) {
+    if (!judged || alive.contains(claim->provider_id)) {
       continue;
     }
-    auto deleted = co_await delete_claim(services_, claim, "garbage_collected");
+    const auto now = services_.state.find_claim(claim->meta.name);
+    const bool is_there = now && now->claim && now->claim->meta.uid == claim->meta.uid &&
+                          !now->claim->meta.is_deleting();
+    if (!is_there || (now->node && model::is_ready(*now->node))) {
+      continue;
+    }
+    auto deleted = co_await delete_claim(services_, now->claim, "garbage_collected");
     if (!deleted) {
       services_.log.warn("deleting a claim without an instance failed",
                          {{"NodeClaim", claim->meta.name}, {"error", deleted.error().message}});
@@ -79,45 +84,69 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
   }
 }
 
-base::Task<bool> GarbageCollection::is_unclaimed(cloud::Instance instance) {
-  if (!instance.node_claim.empty()) {
-    model::ObjectKey key{.namespace_ = {}, .name = instance.node_claim};
-    auto claim = co_await services_.client.get(model::kNodeClaimResource, key);
-    co_return !claim && claim.error().kind == base::ErrorKind::NotFound;
+std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
+    const std::vector<cloud::Instance>& instances) {
+  std::unordered_set<std::string_view> provider_ids;
+  std::unordered_set<std::string_view> claims;
+  const auto snapshot = services_.state.snapshot();
+  for (const auto& record : snapshot->nodes) {
+    if (record->claim) {
+      provider_ids.insert(record->claim->provider_id);
+      claims.insert(record->claim->meta.name);
+    }
   }
-  // Launched for many claims at once, and not named after one yet.
+  const base::TimePoint now = services_.loop.now();
+  std::map<std::string, base::TimePoint, std::less<>> still;
+  std::vector<cloud::Instance> overdue;
+  for (const auto& instance : instances) {
+    if (instance.terminating || provider_ids.contains(instance.provider_id) ||
+        claims.contains(instance.node_claim)) {
+      continue;
+    }
+    const auto seen = orphans_.find(instance.provider_id);
+    const base::TimePoint since = seen != orphans_.end() ? seen->second : now;
+    still.emplace(instance.provider_id, since);
+    if (now - since >= kOrphanGrace) {
+      overdue.push_back(instance);
+    }
+  }
+  orphans_.swap(still);
+  return overdue;
+}
+
+base::Task<bool> GarbageCollection::has_claim(std::string name) {
+  model::ObjectKey key{.namespace_ = {}, .name = std::move(name)};
+  auto claim = co_await services_.client.get(model::kNodeClaimResource, key);
+  co_return claim || claim.error().kind != base::ErrorKind::NotFound;
+}
+
+base::Task<base::Result<GarbageCollection::ProviderIds>> GarbageCollection::claimed_ids() {
   const kube::ListOptions all;
-  auto claims = co_await services_.client.list(model::kNodeClaimResource, all);
-  if (!claims) {
-    co_return false;
+  MW_CO_TRY(claims, co_await services_.client.list(model::kNodeClaimResource, all));
+  ProviderIds ids;
+  for (const auto& claim : claims.items) {
+    ids.emplace(model::text_at(claim, "status.providerID"));
   }
-  co_return std::none_of(claims->items.begin(), claims->items.end(), [&](const auto& claim) {
-    return model::text_at(claim, "status.providerID") == instance.provider_id;
-  });
+  co_return ids;
 }
 
 base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
                                                   std::vector<cloud::Instance> instances) {
-  // The cluster state may be behind the API server, so is_unclaimed() asks that too.
-  const auto snapshot = services_.state.snapshot();
-  std::map<std::string, base::TimePoint, std::less<>> still;
-  for (const auto& instance : instances) {
-    const bool owned =
-        std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
-          return record->claim && (record->claim->provider_id == instance.provider_id ||
-                                   record->claim->meta.name == instance.node_claim);
-        });
-    if (owned || instance.terminating) {
-      continue;
+  // The cluster state may be behind the API server, so that is asked, too.
+  std::optional<base::Result<ProviderIds>> claimed;
+  const auto orphans = overdue_orphans(instances);
+  for (const auto& instance : orphans) {
+    bool owned = false;
+    if (!instance.node_claim.empty()) {
+      owned = co_await has_claim(instance.node_claim);
+    } else {
+      // Launched for many claims at once, and not named after one yet.
+      if (!claimed) {
+        claimed = co_await claimed_ids();
+      }
+      owned = !*claimed || (*claimed)->contains(instance.provider_id);
     }
-    const auto seen = orphans_.find(instance.provider_id);
-    const base::TimePoint since = seen != orphans_.end() ? seen->second : services_.loop.now();
-    still.emplace(instance.provider_id, since);
-    if (services_.loop.now() - since < kOrphanGrace) {
-      continue;
-    }
-    const bool lost = co_await is_unclaimed(instance);
-    if (!lost) {
+    if (owned) {
       continue;
     }
     services_.log.warn("ending an instance that no NodeClaim owns",
@@ -129,7 +158,6 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
           {{"provider-id", instance.provider_id}, {"error", removed.error().message}});
     }
   }
-  orphans_.swap(still);
 }
 
 }  // namespace millwright::controllers

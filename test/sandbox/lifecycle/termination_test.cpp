@@ -147,6 +147,22 @@ TEST_F(Termination, AnInstanceWhoseClaimIsTornAwayIsCollected) {
   EXPECT_TRUE(wait_empty()) << inventory();
 }
 
+TEST_F(Termination, AClaimThatRegistersWhileInstancesAreListedIsKept) {
+  cloud::SimulatedSettings settings;
+  settings.call = {seconds(40), seconds(40), seconds(40)};
+  app::EmbeddedOptions options;
+  options.settings[cloud::Profile::Kwok] = settings;
+  options.world.kubelet.ready_after = minutes(1);
+  const auto period = options.controllers.garbage_collection_period;
+  start(std::move(options));
+  apply_class();
+  apply_pool();
+  run_for(period + seconds(1));
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  EXPECT_THAT(recorder().claims(), SizeIs(1));
+}
+
 TEST_F(Termination, AClassThatIsDeletedTakesNothingFromItsNodesNorFromTheirEnd) {
   up();
   remove(model::kKwokNodeClassResource, "default");

@@ -5,8 +5,10 @@
 #include "millwright/controllers/services.hpp"
 
 #include <map>
+#include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace millwright::controllers {
 
@@ -18,11 +20,18 @@ class GarbageCollection {
   base::Task<void> collect();
 
  private:
+  using ProviderIds = std::set<std::string, std::less<>>;
+
   base::Task<void> collect_from(cloud::Provider* provider);
-  base::Task<void> remove_lost_claims(cloud::Provider* provider,
+  // Of the claims that had registered `before` the instances were listed.
+  base::Task<void> remove_lost_claims(cloud::Provider* provider, scheduling::SnapshotPtr before,
                                       std::vector<cloud::Instance> instances);
-  // The API server, too, knows no NodeClaim of the instance.
-  base::Task<bool> is_unclaimed(cloud::Instance instance);
+  // Those that have had no claim for a while.
+  std::vector<cloud::Instance> overdue_orphans(const std::vector<cloud::Instance>& instances);
+  // As the API server knows it; true when it cannot be asked.
+  base::Task<bool> has_claim(std::string name);
+  // Of all claims that the API server knows.
+  base::Task<base::Result<ProviderIds>> claimed_ids();
   base::Task<void> remove_leaked(cloud::Provider* provider, std::vector<cloud::Instance> instances);
 
   Services services_;
