@@ -74,7 +74,7 @@ class Feed {
   template <class T, class Resources>
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
-      const auto listed = barrier_.member(kind.kind, std::string(resource.kind));
+      std::function<void()> listed = barrier_.member(kind.kind, std::string(resource.kind));
       const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfListable;
       watch<T>(resource, {.upsert = {},
                           .remove = {},

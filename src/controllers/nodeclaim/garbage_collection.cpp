@@ -10,6 +10,12 @@
 namespace millwright::controllers {
 namespace {
 
+// Node termination drains it first.
+bool is_terminating_unclaimed(const scheduling::NodeRecord& record) {
+  return !record.claim && record.node && record.node->meta.is_deleting() &&
+         record.node->meta.has_finalizer(model::kTerminationFinalizer);
+}
+
 // Longer than any launch takes to be recorded.
 constexpr auto kOrphanGrace = std::chrono::minutes(1);
 
@@ -93,6 +99,8 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     if (record->claim) {
       provider_ids.insert(record->claim->provider_id);
       claims.insert(record->claim->meta.name);
+    } else if (is_terminating_unclaimed(*record)) {
+      provider_ids.insert(record->node->provider_id);
     }
   }
   const base::TimePoint now = services_.loop.now();

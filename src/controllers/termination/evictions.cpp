@@ -27,29 +27,63 @@ bool is_gone(const base::Error& error) {
 
 }  // namespace
 
-base::Task<base::Result<Requeue>> Evictions::drain(scheduling::NodeRecordPtr record) {
+base::Task<Requeue> Evictions::drain(scheduling::NodeRecordPtr record) {
+  const std::string& node = record->node->meta.name;
   const auto deadline = termination_deadline(*record);
   const DrainStep step = next_drain_step(*record, deadline, services_.loop.now());
+  keep_present(*record);
+  base::TaskGroup group(services_.loop);
   for (const auto& [pod, grace] : step.force_delete) {
     const bool leaves_in_time = pod->meta.is_deleting() && pod->meta.deletion_timestamp <= deadline;
     if (!leaves_in_time) {
-      MW_CO_CHECK(co_await force_delete(pod, grace, *deadline));
+      group.spawn(force_delete(pod, grace, *deadline));
     }
   }
   const std::string reason = disruption_reason(*record);
   for (const auto& pod : step.evict) {
-    co_await evict(pod, record->node->meta.name, reason);
+    if (is_due(node, *pod)) {
+      group.spawn(evict(pod, node, reason));
+    }
   }
-  if (step.waiting > 0) {
-    tell_waiting(services_, *record->node, step.waiting);
-    co_return Requeue{kDrainPoll};
+  co_await group.join();
+  if (step.waiting == 0) {
+    co_return Requeue{};
   }
-  co_return Requeue{};
+  tell_waiting(services_, *record->node, step.waiting);
+  co_return Requeue{kDrainPoll};
 }
 
-base::Task<base::Result<>> Evictions::force_delete(scheduling::PodPtr pod,
-                                                   std::int64_t grace_seconds,
-                                                   base::TimePoint deadline) {
+void Evictions::forget(std::string_view node) {
+  if (const auto found = attempts_.find(node); found != attempts_.end()) {
+    attempts_.erase(found);
+  }
+}
+
+void Evictions::keep_present(const scheduling::NodeRecord& record) {
+  const auto found = attempts_.find(record.node->meta.name);
+  if (found == attempts_.end()) {
+    return;
+  }
+  Attempts present;
+  for (const auto& pod : record.pods) {
+    if (auto attempt = found->second.extract(pod->meta.uid)) {
+      present.insert(std::move(attempt));
+    }
+  }
+  found->second.swap(present);
+}
+
+bool Evictions::is_due(const std::string& node, const model::Pod& pod) const {
+  const auto of_node = attempts_.find(node);
+  if (of_node == attempts_.end()) {
+    return true;
+  }
+  const auto attempt = of_node->second.find(pod.meta.uid);
+  return attempt == of_node->second.end() || services_.loop.now() >= attempt->second.next;
+}
+
+base::Task<void> Evictions::force_delete(scheduling::PodPtr pod, std::int64_t grace_seconds,
+                                         base::TimePoint deadline) {
   tell_force_deleted(services_, *pod, grace_seconds, deadline);
   kube::DeleteOptions options;
   options.uid = pod->meta.uid;
@@ -57,16 +91,13 @@ base::Task<base::Result<>> Evictions::force_delete(scheduling::PodPtr pod,
   auto deleted =
       co_await services_.client.remove(model::kPodResource, model::key_of(pod->meta), options);
   if (!deleted && !is_gone(deleted.error())) {
-    co_return tl::unexpected(std::move(deleted).error());
+    services_.log.warn(
+        "deleting a pod whose time is up failed, will try again",
+        {{"Pod", model::key_of(pod->meta).to_string()}, {"error", deleted.error().message}});
   }
-  co_return base::Result<>{};
 }
 
 base::Task<void> Evictions::evict(scheduling::PodPtr pod, std::string node, std::string reason) {
-  if (const auto attempt = attempts_.find(pod->meta.uid);
-      attempt != attempts_.end() && services_.loop.now() < attempt->second.next) {
-    co_return;
-  }
   kube::DeleteOptions options;
   options.uid = pod->meta.uid;
   auto reply = co_await services_.client.evict(model::key_of(pod->meta), options);
@@ -75,7 +106,9 @@ base::Task<void> Evictions::evict(scheduling::PodPtr pod, std::string node, std:
     note_refusal(*pod, node, reply.error());
     co_return;
   }
-  attempts_.erase(pod->meta.uid);
+  if (const auto refused = attempts_.find(node); refused != attempts_.end()) {
+    refused->second.erase(pod->meta.uid);
+  }
   if (reply) {
     tell_evicted(services_, *pod, reason);
   }
@@ -83,7 +116,7 @@ base::Task<void> Evictions::evict(scheduling::PodPtr pod, std::string node, std:
 
 void Evictions::note_refusal(const model::Pod& pod, const std::string& node,
                              const base::Error& error) {
-  auto& attempt = attempts_[pod.meta.uid];
+  auto& attempt = attempts_[node][pod.meta.uid];
   const base::Duration delay =
       std::min(kMinEvictionBackoff * (1 << std::min(attempt.failures, 7)), kMaxEvictionBackoff);
   ++attempt.failures;

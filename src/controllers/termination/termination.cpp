@@ -10,6 +10,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace millwright::controllers {
 namespace {
@@ -21,14 +22,38 @@ constexpr auto kInstancePoll = std::chrono::seconds(5);
 
 using NodePtr = std::shared_ptr<const model::Node>;
 
-// The cloud has no instance behind the node any more. Only asked of a node that is not Ready: a
+// The clouds that the node's instance may be of. Without a claim nobody says which.
+base::Result<std::vector<cloud::Provider*>> clouds_of(const Services& services,
+                                                      const scheduling::NodeRecord& record) {
+  std::vector<cloud::Provider*> clouds;
+  if (record.claim) {
+    MW_TRY(provider, provider_of(services, *record.claim));
+    clouds.push_back(provider);
+  } else {
+    for (const auto& provider : services.providers.all()) {
+      clouds.push_back(provider.get());
+    }
+  }
+  return clouds;
+}
+
+// No cloud has an instance behind the node any more. Only asked of a node that is not Ready: a
 // kubelet that reports is proof enough.
-base::Task<bool> is_instance_gone(cloud::Provider* provider, scheduling::NodeRecordPtr record) {
+base::Task<base::Result<bool>> is_instance_gone(Services& services,
+                                                scheduling::NodeRecordPtr record) {
+  MW_CO_TRY(clouds, clouds_of(services, *record));
   if (model::is_ready(*record->node)) {
     co_return false;
   }
-  const auto instance = co_await provider->get(record->claim->provider_id);
-  co_return !instance && instance.error().kind == base::ErrorKind::NotFound;
+  const std::string provider_id =
+      record->claim ? record->claim->provider_id : record->node->provider_id;
+  for (cloud::Provider* provider : clouds) {
+    const auto instance = co_await provider->get(provider_id);
+    if (instance || instance.error().kind != base::ErrorKind::NotFound) {
+      co_return false;
+    }
+  }
+  co_return true;
 }
 
 // Closed to new pods for every scheduler, and taken out of load balancers.
@@ -60,11 +85,16 @@ base::Task<base::Result<Requeue>> remove_finalizer(Services& services, NodePtr n
   co_return Requeue{};
 }
 
+ClaimReply mark_draining(Services& services, ClaimPtr claim) {
+  co_return co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+    set.set_unknown(model::kDrained, "Draining", "Draining the node");
+  });
+}
+
 ClaimReply mark_drained(Services& services, ClaimPtr claim) {
-  const bool first = !model::is_true(claim->conditions, model::kDrained);
   auto drained = co_await edit_conditions(
       services, claim, [](model::ConditionSet& set) { set.set_true(model::kDrained); });
-  if (drained && first) {
+  if (drained) {
     services.metrics.count("karpenter_nodes_drained_total", "Nodes drained.",
                            {{"nodepool", claim->meta.label(model::kNodePoolLabel)}});
   }
@@ -91,18 +121,15 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
   const auto record = find_node(*services.state.snapshot(), name);
   if (!record || !record->node->meta.is_deleting() ||
       !record->node->meta.has_finalizer(model::kTerminationFinalizer)) {
+    evictions_->forget(name);
     co_return Requeue{};
   }
-  if (!record->claim) {
-    co_return co_await remove_finalizer(services, record->node);  // nothing of ours is behind it
-  }
   services.ledger.fence({.node = name, .reason = "Terminating", .since = services.loop.now()});
-  if (!record->claim->meta.is_deleting()) {
+  if (record->claim && !record->claim->meta.is_deleting()) {
     MW_CO_CHECK(co_await delete_claim(services, record->claim, "node_deleted"));
     co_return Requeue{kAwaitDeadline};  // the claim's deletion sets the deadline
   }
-  MW_CO_TRY(provider, provider_of(services, *record->claim));
-  const bool gone = co_await is_instance_gone(provider, record);
+  MW_CO_TRY(gone, co_await is_instance_gone(services, record));
   if (gone) {
     co_return co_await remove_finalizer(services, record->node);
   }
@@ -118,10 +145,12 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
   if (volume_wait) {
     co_return volume_wait;
   }
-  const auto latest = services.state.find_claim(drained.claim->meta.name);
-  MW_CO_TRY(ended, co_await end_instance(services, latest ? latest->claim : drained.claim));
-  if (!ended) {
-    co_return Requeue{kInstancePoll};
+  if (drained.claim) {
+    const auto latest = services.state.find_claim(drained.claim->meta.name);
+    MW_CO_TRY(ended, co_await end_instance(services, latest ? latest->claim : drained.claim));
+    if (!ended) {
+      co_return Requeue{kInstancePoll};
+    }
   }
   co_return co_await remove_finalizer(services, record->node);
 }
@@ -129,23 +158,27 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
 base::Task<base::Result<Termination::Drained>> Termination::drain(
     scheduling::NodeRecordPtr record) {
   Drained result{.claim = record->claim, .wait = {}};
-  if (!is_undecided(record->claim, model::kDrained)) {
+  if (result.claim && model::is_true(result.claim->conditions, model::kInstanceTerminating)) {
+    co_return result;  // nothing can leave in good order any more
+  }
+  // Without a claim nothing tells that the node was empty once.
+  const bool has_drained = result.claim && !is_undecided(result.claim, model::kDrained);
+  auto began = record->node->meta.deletion_timestamp;
+  if (result.claim && !has_drained) {
+    MW_CO_TRY(draining, co_await mark_draining(services_, result.claim));
+    result.claim = draining;
+    began = condition(draining, model::kDrained)->last_transition_time;
+  }
+  // Also once it was empty: pods may have come since that no taint keeps away.
+  result.wait = co_await evictions_->drain(record);
+  if (result.wait || has_drained) {
     co_return result;
   }
-  MW_CO_TRY(draining,
-            co_await edit_conditions(services_, record->claim, [](model::ConditionSet& set) {
-              set.set_unknown(model::kDrained, "Draining", "Draining the node");
-            }));
-  result.claim = draining;
-  MW_CO_TRY(wait, co_await evictions_->drain(record));
-  const auto began = condition(draining, model::kDrained)->last_transition_time;
   const base::Duration so_far = services_.loop.now() - began.value_or(base::TimePoint{});
-  if (!wait && so_far < services_.options.min_drain_time) {
-    wait = services_.options.min_drain_time - so_far;
-  }
-  result.wait = wait;
-  if (!wait) {
-    MW_CO_TRY(marked, co_await mark_drained(services_, draining));
+  if (so_far < services_.options.min_drain_time) {
+    result.wait = services_.options.min_drain_time - so_far;
+  } else if (result.claim) {
+    MW_CO_TRY(marked, co_await mark_drained(services_, result.claim));
     result.claim = marked;
   }
   co_return result;

@@ -56,7 +56,9 @@ base::Task<base::Result<Requeue>> await_volumes(Services& services, ClaimPtr cla
                       "Waiting for volumes to be detached");
     }
   };
-  MW_CO_CHECK(co_await edit_conditions(services, claim, edit));
+  if (claim) {
+    MW_CO_CHECK(co_await edit_conditions(services, claim, edit));
+  }
   if (attached.empty() || late) {
     co_return Requeue{};
   }

@@ -8,7 +8,7 @@
 namespace millwright::controllers {
 
 // Nothing when no volume is left attached or the deadline is past, else when to look again. Keeps
-// the condition VolumesDetached.
+// the condition VolumesDetached of the claim, if there is one.
 base::Task<base::Result<Requeue>> await_volumes(Services& services, ClaimPtr claim,
                                                 scheduling::NodeRecordPtr record);
 

@@ -9,6 +9,7 @@
 namespace millwright::test {
 namespace {
 
+using testing::Contains;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
@@ -145,6 +146,48 @@ TEST_F(Termination, AnInstanceWhoseClaimIsTornAwayIsCollected) {
   remove(model::kNodeClaimResource, claim);
   EXPECT_TRUE(wait_instances(0, hours(1)));
   EXPECT_TRUE(wait_empty()) << inventory();
+}
+
+TEST_F(Termination, ANodeWhoseClaimIsTornAwayIsDrained) {
+  up();
+  protect("web", 1);
+  const auto node = nodes().front()->meta.name;
+  const auto claim = claims().front()->meta.name;
+  const auto instance = instances().front().provider_id;
+  change(model::kNodeClaimResource, claim,
+         [](boost::json::value& object) { object.at("metadata").as_object().erase("finalizers"); });
+  remove(model::kNodeClaimResource, claim);
+  run_for(minutes(30));
+  EXPECT_TRUE(node_exists(node));
+  EXPECT_EQ(running("web"), 1U);
+  EXPECT_THAT(instances(), Contains(testing::Field(&cloud::Instance::provider_id, instance)));
+  remove(model::kPodDisruptionBudgetResource, "keep", "default");
+  EXPECT_TRUE(wait([&] { return !node_exists(node); }));
+  EXPECT_TRUE(wait_running("web", 1));
+  EXPECT_TRUE(wait_instances(1)) << inventory();
+}
+
+// A pod can be put on a node past every scheduler, whatever taints it has.
+TEST_F(Termination, APodThatComesAfterTheDrainIsEvictedToo) {
+  up();
+  const auto node = nodes().front()->meta.name;
+  const auto claim = claims().front()->meta.name;
+  apply(
+      "apiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: disk}\nspec: "
+      "{attacher: disk.example.com, source: {persistentVolumeName: disk}, nodeName: " +
+      node + "}\n");
+  remove(model::kNodeClaimResource, claim);
+  ASSERT_TRUE(
+      wait([&] { return condition(model::kNodeClaimResource, claim, "Drained") == "True"; }));
+  apply(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: late, namespace: default, labels: {app: "
+      "late}}\nspec: {containers: [{name: main, image: main}], nodeName: " +
+      node + "}\n");
+  ASSERT_TRUE(wait([&] { return !pods("late").empty(); }));
+  EXPECT_TRUE(wait([&] { return pods("late").empty(); }, minutes(2)));
+  EXPECT_TRUE(node_exists(node)) << "its volume is still attached";
+  remove(model::kVolumeAttachmentResource, "disk");
+  EXPECT_TRUE(wait([&] { return !node_exists(node); }));
 }
 
 TEST_F(Termination, AClaimThatRegistersWhileInstancesAreListedIsKept) {

@@ -1,6 +1,7 @@
 // The end of a Node that is being deleted (Karpenter's node.termination): it is closed to new pods,
 // drained tier by tier through the Eviction API, its volumes are detached, its instance is ended,
-// and only then its finalizer is removed.
+// and only then its finalizer is removed. A Node whose NodeClaim is gone is drained, too; its
+// instance is garbage then, and collected.
 #pragma once
 
 #include "millwright/controllers/reconciler.hpp"
@@ -24,7 +25,7 @@ class Termination {
  private:
   base::Task<base::Result<Requeue>> reconcile(std::string node, base::Logger log);
   struct Drained {
-    std::shared_ptr<const model::NodeClaim> claim;  // with its new conditions
+    std::shared_ptr<const model::NodeClaim> claim;  // with its new conditions; may be nullptr
     Requeue wait;                                   // nothing: the node is empty
   };
   base::Task<base::Result<Drained>> drain(scheduling::NodeRecordPtr record);

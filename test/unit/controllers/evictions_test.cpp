@@ -1,0 +1,117 @@
+// How the pods of one node are asked to leave: none waits for another's answer.
+#include "controllers/termination/evictions.hpp"
+
+#include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+#include "unit/cluster/objects.hpp"
+#include "unit/kube/fake_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace millwright::controllers {
+namespace {
+
+using kube::test::FakeTransport;
+using kube::test::run;
+using std::chrono::seconds;
+using testing::at;
+using testing::NodeBuilder;
+using testing::PodBuilder;
+using ::testing::Contains;
+using ::testing::SizeIs;
+
+struct NoEvents final : kube::EventSink {
+  void record(kube::Event) override {}
+};
+
+// A node "n" of a few pods, and an API server that takes a second for each answer.
+class Evicting : public ::testing::Test {
+ protected:
+  Evicting() {
+    transport_->latency = seconds(1);
+    transport_->answer = [this](const kube::ApiRequest& request) {
+      return request.path.find(refused_) == std::string::npos
+                 ? kube::test::ok(boost::json::object{})
+                 : kube::test::status_answer(500, "InternalError", "not now");
+    };
+    record_->node = NodeBuilder("n").deleting().build();
+  }
+
+  void add(const std::string& name) {
+    record_->pods.push_back(PodBuilder(name).on("n").phase("Running").build());
+  }
+  // One step of the drain; returns what was asked for in it.
+  std::vector<std::string> step() {
+    transport_->seen.clear();
+    run(loop_, evictions_.drain(record_));
+    return transport_->paths();
+  }
+
+  base::VirtualLoop loop_{at(0)};
+  base::InlineCompute compute_;
+  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
+  kube::Client client_{loop_, transport_};
+  cluster::Ledger ledger_;
+  cluster::State state_{ledger_};
+  cloud::ProviderSet providers_;
+  NoEvents events_;
+  base::Metrics metrics_;
+  telemetry::Chronicle chronicle_{metrics_, at(0)};
+  RegistrationHealth registration_health_;
+  Services services_{.loop = loop_,
+                     .compute = compute_,
+                     .client = client_,
+                     .state = state_,
+                     .ledger = ledger_,
+                     .providers = providers_,
+                     .events = events_,
+                     .metrics = metrics_,
+                     .chronicle = chronicle_,
+                     .registration_health = registration_health_,
+                     .log = {},
+                     .options = {}};
+  Evictions evictions_{services_};
+  std::shared_ptr<scheduling::NodeRecord> record_ = std::make_shared<scheduling::NodeRecord>();
+  std::string refused_ = "/pods/none";
+};
+
+TEST_F(Evicting, AllPodsAreAskedAtOnce) {
+  for (int i = 0; i < 20; ++i) {
+    add("web-" + std::to_string(i));
+  }
+  const auto begun = loop_.now();
+  EXPECT_THAT(step(), SizeIs(20));
+  EXPECT_LT(loop_.now() - begun, seconds(2)) << "twenty answers take no longer than one";
+}
+
+TEST_F(Evicting, APodThatCannotBeDeletedHoldsUpNoOther) {
+  record_->node = NodeBuilder("n")
+                      .deleting()
+                      .annotation(model::kTerminationTimestampAnnotation,
+                                  base::format_rfc3339(loop_.now() + seconds(5)))
+                      .build();
+  for (const auto* name : {"a", "stubborn", "z"}) {
+    add(name);
+  }
+  refused_ = "/pods/stubborn";
+  const auto asked = step();
+  for (const auto* name : {"a", "stubborn", "z"}) {
+    EXPECT_THAT(asked, Contains(std::string("DELETE /api/v1/namespaces/default/pods/") + name));
+  }
+}
+
+TEST_F(Evicting, ARefusedPodIsAskedAgainLaterAndForgottenWithItsNode) {
+  add("web");
+  refused_ = "/pods/web";
+  EXPECT_THAT(step(), SizeIs(1));
+  EXPECT_THAT(step(), SizeIs(0)) << "after 100 ms at the earliest";
+  evictions_.forget("n");
+  EXPECT_THAT(step(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace millwright::controllers
