@@ -74,8 +74,8 @@ class Measured final : public Provider {
   void on_catalog_change(std::function<void()> callback) override {
     inner_->on_catalog_change(std::move(callback));
   }
-  void on_interruption(std::function<void(InstanceNotice)> callback) override {
-    inner_->on_interruption(std::move(callback));
+  void on_interruption(NoticeHandler handler) override {
+    inner_->on_interruption(std::move(handler));
   }
   void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override {
     inner_->set_recorded(std::move(is_recorded));

@@ -51,6 +51,9 @@ struct InstanceNotice {
   Action action = Action::Drain;
 };
 
+// Acts on a notice. After an error nothing was done, and the notice must be given again.
+using NoticeHandler = std::function<base::Task<base::Result<>>(InstanceNotice notice)>;
+
 // One part of a NodeClass's readiness, as its own condition ("SubnetsReady").
 struct NodeClassCondition {
   std::string type;
@@ -110,10 +113,11 @@ class Provider {
   // Background work for the leader only, until `stop`: acting on interruption messages, collecting
   // what leaked.
   virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }
-  // Callbacks on the loop: when the catalog changed, and with each notice about an instance. A
-  // notice is repeated while its cause lasts.
+  // Called on the loop when the catalog changed.
   virtual void on_catalog_change(std::function<void()> callback) = 0;
-  virtual void on_interruption(std::function<void(InstanceNotice notice)> callback) = 0;
+  // lead() gives it each notice about an instance, and repeats one until it was acted on, and while
+  // its cause lasts.
+  virtual void on_interruption(NoticeHandler handler) = 0;
   // Call before run(). Says whether some NodeClaim's status has the provider id. A provider that
   // launches for many claims in one call uses it after a crash to find instances without a claim.
   virtual void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) = 0;

@@ -50,7 +50,7 @@ class RemoteCloud final : public Provider {
     local_->on_catalog_change(std::move(callback));
   }
   // Never called: the other process does not send notices.
-  void on_interruption(std::function<void(InstanceNotice)>) override {}
+  void on_interruption(NoticeHandler) override {}
   void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 
  private:

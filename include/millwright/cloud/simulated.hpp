@@ -126,8 +126,10 @@ class SimulatedCloud final : public Provider {
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override;
   // Moves prices. Interruptions happen whether it runs or not.
   base::Task<void> run(std::stop_token stop) override;
+  // Tells of interruptions, again each second until somebody acts or the machine is gone.
+  base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
-  void on_interruption(std::function<void(InstanceNotice)> callback) override;
+  void on_interruption(NoticeHandler handler) override;
   // One claim, one launch: its instances carry its name.
   void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
 

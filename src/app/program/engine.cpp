@@ -67,7 +67,7 @@ struct Engine::Impl {
     for (const auto& provider : parts.providers.all()) {
       provider->on_catalog_change([this] { routes.catalog_changed(); });
       provider->on_interruption(
-          [this](cloud::InstanceNotice notice) { act_on_notice(std::move(notice)); });
+          [this](cloud::InstanceNotice notice) { return act_on_notice(std::move(notice)); });
       provider->set_recorded([this](std::string_view id) { return is_recorded(id); });
     }
   }
@@ -92,8 +92,8 @@ struct Engine::Impl {
     }
   }
 
-  // Waits for them, or for `stop`. A Node whose claim or pods are not listed yet looks like one that
-  // nothing runs on: no controller may act before.
+  // Waits for them, or for `stop`. A Node whose claim or pods are not listed yet looks empty: no
+  // controller may act before.
   base::Task<void> first_lists(std::stop_token stop) {
     while (!state.snapshot()->synced && !stop.stop_requested()) {
       co_await synced.wait(stop);
@@ -133,11 +133,12 @@ struct Engine::Impl {
     });
   }
 
-  void act_on_notice(cloud::InstanceNotice notice) {
-    if (auto claim = controllers::claim_to_act_on(*state.snapshot(), notice); claim && leading) {
-      interruptions->spawn(
-          controllers::act_on_notice(services, std::move(claim), std::move(notice)));
+  base::Task<base::Result<>> act_on_notice(cloud::InstanceNotice notice) {
+    const auto claim = controllers::claim_to_act_on(*state.snapshot(), notice);
+    if (!claim) {
+      co_return base::Result<>{};
     }
+    co_return co_await controllers::act_on_notice(services, claim, notice);
   }
 
   telemetry::Chronicle chronicle;
@@ -156,9 +157,7 @@ struct Engine::Impl {
   MetricsPage page;
   webhooks::Admission admission;
   base::Signal synced;
-  bool leading = false;
   bool publishing = false;
-  std::unique_ptr<base::TaskGroup> interruptions;
   const std::shared_ptr<const bool> life = std::make_shared<const bool>(true);
 };
 
@@ -196,12 +195,10 @@ base::Task<void> Engine::watch(std::stop_token stop) {
 base::Task<void> Engine::lead(std::stop_token stop) {
   auto& impl = *impl_;
   base::TaskGroup group(impl.services.loop);
-  impl.interruptions = std::make_unique<base::TaskGroup>(impl.services.loop);
   impl.chronicle.set_leading(true);
   group.spawn(impl.events.run(stop));
   co_await impl.first_lists(stop);
   if (!stop.stop_requested()) {
-    impl.leading = true;
     impl.controller_set.spawn_all(group, stop);
     for (const auto& provider : impl.services.providers.all()) {
       group.spawn(provider->lead(stop));
@@ -210,9 +207,7 @@ base::Task<void> Engine::lead(std::stop_token stop) {
     impl.routes.wake_all();
   }
   co_await group.join();
-  impl.leading = false;
   impl.chronicle.set_leading(false);
-  co_await impl.interruptions->join();
 }
 
 }  // namespace millwright::app

@@ -108,11 +108,16 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
 }
 
 TellInterruption AwsCloud::interruption_teller() {
-  return [this](InterruptionKind kind, std::string_view zone, std::string_view id) {
-    if (interruption_callback_) {
-      interruption_callback_(notice_of(kind, provider_id_of(zone, id)));
-    }
+  return [this](InterruptionKind kind, const std::string& zone, const std::string& id) {
+    return tell(notice_of(kind, provider_id_of(zone, id)));
   };
+}
+
+Provider::Reply<> AwsCloud::tell(InstanceNotice notice) {
+  if (!notice_handler_) {
+    co_return base::Result<>{};
+  }
+  co_return co_await notice_handler_(std::move(notice));
 }
 
 base::Task<void> AwsCloud::run(std::stop_token stop) {
@@ -145,8 +150,8 @@ std::span<const model::Resource> AwsCloud::node_classes() const {
 void AwsCloud::on_catalog_change(std::function<void()> callback) {
   catalog_.on_change(std::move(callback));
 }
-void AwsCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
-  interruption_callback_ = std::move(callback);
+void AwsCloud::on_interruption(NoticeHandler handler) {
+  notice_handler_ = std::move(handler);
 }
 
 void AwsCloud::set_recorded(std::function<bool(std::string_view)> is_recorded) {

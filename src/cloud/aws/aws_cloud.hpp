@@ -57,11 +57,12 @@ class AwsCloud final : public Provider {
   base::Task<void> run(std::stop_token stop) override;
   base::Task<void> lead(std::stop_token stop) override;
   void on_catalog_change(std::function<void()> callback) override;
-  void on_interruption(std::function<void(InstanceNotice)> callback) override;
+  void on_interruption(NoticeHandler handler) override;
   void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override;
 
  private:
   TellInterruption interruption_teller();
+  Reply<> tell(InstanceNotice notice);
   Reply<> remove_instance(std::string id);
   // Returns when EC2 shows which partition of its placement group it chose for the instance.
   base::Task<base::Result<Launched>> await_partition(ClaimPtr claim, Launched launched);
@@ -86,7 +87,7 @@ class AwsCloud final : public Provider {
   ReservationWatch reservations_;
   InstanceStatus status_;
   InterruptionQueue queue_;
-  std::function<void(InstanceNotice)> interruption_callback_;
+  NoticeHandler notice_handler_;
 };
 
 }  // namespace millwright::cloud::aws

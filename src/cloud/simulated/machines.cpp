@@ -219,12 +219,12 @@ bool SimulatedCloud::State::interrupt(std::string_view provider_id) {
   });
   // Whoever asks next would be refused as well.
   mark_unavailable(machine->offering);
-  const InstanceNotice notice{.provider_id = id,
-                              .kind = "spot_interrupted",
-                              .reason = "SpotInterrupted",
-                              .message = "The cloud is about to take the instance back"};
-  for (std::size_t i = 0; i < interruption_callbacks.size(); ++i) {
-    interruption_callbacks[i](notice);
+  if (notice_handler) {
+    notices.push_back({.provider_id = id,
+                       .kind = "spot_interrupted",
+                       .reason = "SpotInterrupted",
+                       .message = "The cloud is about to take the instance back"});
+    noticed.notify();
   }
   return true;
 }

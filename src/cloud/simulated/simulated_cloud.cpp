@@ -13,6 +13,8 @@ using base::fail;
 
 namespace {
 
+constexpr base::Duration kNoticeAgain = std::chrono::seconds(1);
+
 base::Result<std::vector<scheduling::InstanceType>> read_catalog(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
@@ -228,11 +230,28 @@ base::Task<void> SimulatedCloud::run(std::stop_token stop) {
   }
 }
 
+base::Task<void> SimulatedCloud::lead(std::stop_token stop) {
+  const auto state = state_;
+  while (!stop.stop_requested()) {
+    if (state->notices.empty()) {
+      co_await state->noticed.wait(stop);
+      continue;
+    }
+    const InstanceNotice notice = state->notices.front();
+    state->notices.pop_front();
+    const auto acted = co_await state->notice_handler(notice);
+    if (!acted && state->find(notice.provider_id) != nullptr) {
+      state->notices.push_back(notice);
+      co_await base::sleep(state->loop, kNoticeAgain, stop);
+    }
+  }
+}
+
 void SimulatedCloud::on_catalog_change(std::function<void()> callback) {
   state_->catalog_callbacks.push_back(std::move(callback));
 }
-void SimulatedCloud::on_interruption(std::function<void(InstanceNotice)> callback) {
-  state_->interruption_callbacks.push_back(std::move(callback));
+void SimulatedCloud::on_interruption(NoticeHandler handler) {
+  state_->notice_handler = std::move(handler);
 }
 
 void SimulatedCloud::set_listener(InstanceListener* listener) {

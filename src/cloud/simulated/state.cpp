@@ -10,7 +10,8 @@ SimulatedCloud::State::State(base::Loop& loop_, Profile profile_, SimulatedSetti
       profile(profile_),
       settings(std::move(settings_)),
       random(settings.seed),
-      types(std::move(types_)) {}
+      types(std::move(types_)),
+      noticed(loop_) {}
 
 SimulatedCloud::State::~State() {
   for (auto& [_, machine] : machines) {

@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -82,7 +83,9 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   std::map<OfferingKey, base::TimePoint> unavailable_until;
   InstanceListener* listener = nullptr;
   std::vector<std::function<void()>> catalog_callbacks;
-  std::vector<std::function<void(InstanceNotice)>> interruption_callbacks;
+  NoticeHandler notice_handler;
+  std::deque<InstanceNotice> notices;  // nobody has acted on them yet
+  base::Signal noticed;
   double cost_of_the_gone = 0;
 
  private:

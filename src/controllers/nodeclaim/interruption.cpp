@@ -15,6 +15,25 @@ bool has_wall(const model::NodeClaim& claim) {
   return !claim.meta.annotation(model::kTerminationTimestampAnnotation).empty();
 }
 
+// Success also when the claim is gone already.
+base::Task<base::Result<>> end_claim(Services& services, ClaimPtr claim,
+                                     cloud::InstanceNotice notice) {
+  if (notice.action == Action::Force && !has_wall(*claim)) {
+    const std::string now = base::format_rfc3339(services.loop.now());
+    json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
+    auto stamped =
+        co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+    if (!stamped) {
+      co_return ignore_not_found(stamped);
+    }
+    claim = *std::move(stamped);
+  }
+  if (claim->meta.is_deleting()) {
+    co_return base::Result<>{};
+  }
+  co_return co_await delete_claim(services, claim, notice.kind);
+}
+
 }  // namespace
 
 ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot,
@@ -31,8 +50,8 @@ ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot,
   return claim->meta.is_deleting() && !can_hasten ? nullptr : claim;
 }
 
-base::Task<void> act_on_notice(Services& all_services, ClaimPtr claim,
-                               cloud::InstanceNotice notice) {
+base::Task<base::Result<>> act_on_notice(Services& all_services, ClaimPtr claim,
+                                         cloud::InstanceNotice notice) {
   Services services =
       all_services.logging_to(all_services.log.with({{"controller", "interruption"}}));
   services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
@@ -41,33 +60,16 @@ base::Task<void> act_on_notice(Services& all_services, ClaimPtr claim,
                           .message = notice.message,
                           .dedupe_values = {}});
   if (notice.action == Action::Tell) {
-    co_return;
+    co_return base::Result<>{};
   }
-  const auto complain = [&](const base::Error& error) {
-    services.log.error(
-        "ending the instance of a nodeclaim failed",
-        {{"NodeClaim", claim->meta.name}, {"reason", notice.kind}, {"error", error.message}});
-  };
-  if (notice.action == Action::Force && !has_wall(*claim)) {
-    const std::string now = base::format_rfc3339(services.loop.now());
-    json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
-    auto stamped =
-        co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
-    if (!stamped) {
-      if (stamped.error().kind != base::ErrorKind::NotFound) {
-        complain(stamped.error());
-      }
-      co_return;
-    }
-    claim = *std::move(stamped);
+  auto done = co_await end_claim(services, claim, notice);
+  if (!done) {
+    services.log.error("ending the instance of a nodeclaim failed",
+                       {{"NodeClaim", claim->meta.name},
+                        {"reason", notice.kind},
+                        {"error", done.error().message}});
   }
-  if (claim->meta.is_deleting()) {
-    co_return;
-  }
-  auto deleted = co_await delete_claim(services, claim, notice.kind);
-  if (!deleted) {
-    complain(deleted.error());
-  }
+  co_return done;
 }
 
 }  // namespace millwright::controllers

@@ -270,6 +270,10 @@ TEST_F(Adapter, AZoneThatTheClusterIsShiftedAwayFromIsLeftOut) {
   control("/_facade/zonal-shift", "{}");
 }
 
+base::Task<base::Result<>> acted() {
+  co_return base::Result<>{};
+}
+
 TEST_F(Adapter, AnUnhealthyInstanceIsTold) {
   start();
   resolve();
@@ -285,6 +289,7 @@ TEST_F(Adapter, AnUnhealthyInstanceIsTold) {
     cloud->set_recorded([&](std::string_view each) { return each == made->provider_id; });
     cloud->on_interruption([&told](const InstanceNotice& notice) {
       told.push_back(notice.kind + " " + notice.provider_id);
+      return acted();
     });
   });
   lead();

@@ -15,9 +15,10 @@ std::shared_ptr<const model::NodeClaim> claim_to_act_on(const scheduling::Snapsh
 
 // Posts an event, then deletes the NodeClaim if the instance goes. If the instance has failed
 // already, the claim first gets the annotation karpenter.sh/nodeclaim-termination-timestamp with
-// the present time, so that draining waits for nothing. Failures are logged; the cloud repeats its
-// notice.
-base::Task<void> act_on_notice(Services& services, std::shared_ptr<const model::NodeClaim> claim,
-                               cloud::InstanceNotice notice);
+// the present time, so that draining waits for nothing. Failures are logged and returned; the cloud
+// then repeats its notice.
+base::Task<base::Result<>> act_on_notice(Services& services,
+                                         std::shared_ptr<const model::NodeClaim> claim,
+                                         cloud::InstanceNotice notice);
 
 }  // namespace millwright::controllers

@@ -146,7 +146,8 @@ base::Task<base::Duration> InstanceStatus::check() {
     return !parts_.ownership.is_recorded(provider_id_of(each.zone, each.instance));
   });
   std::string told;  // one notice for each instance: its worst problem
-  for (const auto& finding : history_.judge(*unhealthy, parts_.api.loop().now())) {
+  const auto findings = history_.judge(*unhealthy, parts_.api.loop().now());
+  for (const auto& finding : findings) {
     const std::string category(category_of(finding.kind));
     if (finding.is_new) {
       parts_.log.warn("an instance is unhealthy",
@@ -157,7 +158,8 @@ base::Task<base::Duration> InstanceStatus::check() {
     }
     if (finding.instance != told) {
       told = finding.instance;
-      parts_.tell(finding.kind, finding.zone, finding.instance);
+      // What nobody could act on is told again after the next answer.
+      co_await parts_.tell(finding.kind, finding.zone, finding.instance);
     }
   }
   co_return kHealthPeriod;

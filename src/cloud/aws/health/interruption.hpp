@@ -31,9 +31,10 @@ std::string_view to_string(InterruptionKind kind);
 // The notice that the provider gives of the instance.
 InstanceNotice notice_of(InterruptionKind kind, std::string provider_id);
 
-// Passes on what was found of an instance.
-using TellInterruption =
-    std::function<void(InterruptionKind kind, std::string_view zone, std::string_view instance)>;
+// Passes on what was found of an instance. After an error nobody has acted on it, and it must be
+// told again.
+using TellInterruption = std::function<base::Task<base::Result<>>(
+    InterruptionKind kind, std::string zone, std::string instance)>;
 
 struct Interruption {
   InterruptionKind kind = InterruptionKind::None;

@@ -17,23 +17,6 @@ constexpr int kVisibilitySeconds = 20;
 constexpr std::chrono::milliseconds kPollTimeout{35'000};
 constexpr base::Duration kPollAgain = std::chrono::seconds(10);  // after a failure
 
-struct Message {
-  std::string body;
-  std::string receipt;
-};
-
-std::vector<Message> read_messages(const json::value& answer) {
-  std::vector<Message> result;
-  const auto* list = model::find_path(answer, "Messages");
-  if (list != nullptr && list->is_array()) {
-    for (const auto& each : list->get_array()) {
-      result.push_back({std::string(model::text_at(each, "Body")),
-                        std::string(model::text_at(each, "ReceiptHandle"))});
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 base::Task<void> InterruptionQueue::run(std::stop_token stop) {
@@ -60,6 +43,19 @@ base::Task<void> InterruptionQueue::run(std::stop_token stop) {
   }
 }
 
+std::vector<InterruptionQueue::Message> InterruptionQueue::read_messages(
+    const json::value& answer) {
+  std::vector<Message> result;
+  const auto* list = model::find_path(answer, "Messages");
+  if (list != nullptr && list->is_array()) {
+    for (const auto& each : list->get_array()) {
+      result.push_back({std::string(model::text_at(each, "Body")),
+                        std::string(model::text_at(each, "ReceiptHandle"))});
+    }
+  }
+  return result;
+}
+
 base::Task<ApiResult<std::string>> InterruptionQueue::find_url() {
   const auto& queue = parts_.queue;
   if (queue.starts_with("https://") || queue.starts_with("http://")) {
@@ -80,17 +76,29 @@ base::Task<ApiResult<>> InterruptionQueue::poll(std::string url, std::stop_token
   patience.timeout = kPollTimeout;
   MW_CO_TRY(answer, co_await parts_.api.json(Service::Sqs, "ReceiveMessage", std::move(body),
                                              std::move(patience)));
-  for (const auto& message : read_messages(answer)) {
-    const bool done = co_await act_on(message.body);
-    if (!done) {
-      continue;
-    }
-    json::value request{{"QueueUrl", url}, {"ReceiptHandle", message.receipt}};
-    MW_CO_CHECK(co_await parts_.api.json(Service::Sqs, "DeleteMessage", std::move(request)));
-    parts_.metrics.count("karpenter_interruption_deleted_messages_total",
-                         "Messages of the interruption queue that were dealt with.");
+  // All at once: a reclaim of many spot instances leaves two minutes.
+  base::TaskGroup group(parts_.api.loop());
+  for (auto& message : read_messages(answer)) {
+    group.spawn(handle(url, std::move(message)));
   }
+  co_await group.join();
   co_return ApiResult<>{};
+}
+
+base::Task<void> InterruptionQueue::handle(std::string url, Message message) {
+  const bool done = co_await act_on(message.body);
+  if (!done) {
+    co_return;
+  }
+  json::value request{{"QueueUrl", url}, {"ReceiptHandle", message.receipt}};
+  auto deleted = co_await parts_.api.json(Service::Sqs, "DeleteMessage", std::move(request));
+  if (!deleted) {
+    parts_.log.warn("a message of the interruption queue could not be deleted, it will come again",
+                    {{"queue", parts_.queue}, {"error", deleted.error().message}});
+    co_return;
+  }
+  parts_.metrics.count("karpenter_interruption_deleted_messages_total",
+                       "Messages of the interruption queue that were dealt with.");
 }
 
 base::Task<bool> InterruptionQueue::act_on(std::string body) {
@@ -98,25 +106,27 @@ base::Task<bool> InterruptionQueue::act_on(std::string body) {
   parts_.metrics.count("karpenter_interruption_received_messages_total",
                        "Messages from the interruption queue, by what they say.",
                        {{"message_type", std::string(to_string(interruption.kind))}});
+  bool done = true;
   for (const auto& id : interruption.instances) {
     auto described = co_await parts_.instances.describe(id);
     if (!described && described.error().kind != base::ErrorKind::NotFound) {
       co_return false;
     }
     if (described && described->tag(kClusterTag) == parts_.cluster_name) {
-      act_on_instance(interruption.kind, *described);
+      const bool acted = co_await act_on_instance(interruption.kind, *described);
+      done = done && acted;
     }
   }
-  if (interruption.happened) {
+  if (done && interruption.happened) {
     const std::chrono::duration<double> passed = parts_.api.loop().now() - *interruption.happened;
     parts_.metrics.observe("karpenter_interruption_message_queue_duration_seconds",
                            "From an event until its message was acted on.", {},
                            std::max(0.0, passed.count()));
   }
-  co_return true;
+  co_return done;
 }
 
-void InterruptionQueue::act_on_instance(InterruptionKind kind, const Ec2Instance& instance) {
+base::Task<bool> InterruptionQueue::act_on_instance(InterruptionKind kind, Ec2Instance instance) {
   parts_.log.info("an instance is about to change",
                   {{"event", std::string(to_string(kind))}, {"instance", instance.id}});
   if (kind == InterruptionKind::SpotInterrupted) {
@@ -124,7 +134,8 @@ void InterruptionQueue::act_on_instance(InterruptionKind kind, const Ec2Instance
                                       parts_.api.loop().now());
     parts_.restock.marked();
   }
-  parts_.tell(kind, instance.zone, instance.id);
+  const auto acted = co_await parts_.tell(kind, instance.zone, instance.id);
+  co_return acted.has_value();
 }
 
 }  // namespace millwright::cloud::aws

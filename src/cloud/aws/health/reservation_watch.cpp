@@ -80,7 +80,8 @@ base::Task<void> ReservationWatch::end_expiring_blocks() {
   const auto expiring = parts_.reservations.expiring_blocks(parts_.api.loop().now());
   for (const auto& instance : *found) {
     if (expiring.contains(instance.reservation_id)) {
-      parts_.tell(InterruptionKind::BlockExpiring, instance.zone, instance.id);
+      // What nobody could act on is told again in a minute.
+      co_await parts_.tell(InterruptionKind::BlockExpiring, instance.zone, instance.id);
     }
   }
 }

@@ -44,10 +44,10 @@ class Witness final : public Provider {
   base::Task<void> run(std::stop_token) override { return note("run"); }
   base::Task<void> lead(std::stop_token) override { return note("lead"); }
   void on_catalog_change(std::function<void()> callback) override { callback(); }
-  void on_interruption(std::function<void(InstanceNotice)> callback) override {
+  void on_interruption(NoticeHandler handler) override {
     InstanceNotice notice;
     notice.provider_id = "witness://interrupted";
-    callback(std::move(notice));
+    static_cast<void>(handler(std::move(notice)));
   }
   void set_recorded(std::function<bool(std::string_view)> is_recorded) override {
     used_.push_back(is_recorded("witness://recorded") ? "set_recorded" : "set_recorded: other");
@@ -132,6 +132,7 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   cloud->on_catalog_change([&used] { used.emplace_back("on_catalog_change"); });
   cloud->on_interruption([&used](const InstanceNotice& notice) {
     used.push_back("interrupted " + notice.provider_id);
+    return acted();
   });
   cloud->set_recorded([](std::string_view id) { return id == "witness://recorded"; });
   EXPECT_FALSE(bench.wait(cloud->create(claimed, of_class)));

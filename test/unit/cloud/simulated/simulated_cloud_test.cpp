@@ -254,8 +254,11 @@ TEST(SimulatedCloud, InterruptsSpotInstancesAfterAWarning) {
   settings.spot_interruptions_per_hour = 2;
   Bench bench(Profile::Aws, settings);
   std::vector<std::string> warned;
-  bench.cloud->on_interruption(
-      [&](const InstanceNotice& notice) { warned.push_back(notice.provider_id); });
+  bench.cloud->on_interruption([&](const InstanceNotice& notice) {
+    warned.push_back(notice.provider_id);
+    return acted();
+  });
+  bench.tasks.spawn(bench.cloud->lead(bench.tasks.stop_token()));
   const auto spot = bench.create(claim("spot", {one_of(model::kCapacityTypeLabel, {"spot"})}));
   const auto steady =
       bench.create(claim("steady", {one_of(model::kCapacityTypeLabel, {"on-demand"})}));

@@ -39,6 +39,11 @@ inline std::shared_ptr<model::NodeClass> node_class(std::string kind,
   return result;
 }
 
+// What a handler of notices returns.
+inline base::Task<base::Result<>> acted() {
+  co_return base::Result<>{};
+}
+
 // Remembers what it was told, as "launched <id>" and so on.
 struct RecordingListener final : InstanceListener {
   explicit RecordingListener(base::Loop& l) : loop(l) {}

@@ -88,6 +88,21 @@ TEST_F(InterruptionTest, AMessageThatCouldNotBeActedOnComesAgain) {
   EXPECT_TRUE(interrupted.empty());
 }
 
+TEST_F(InterruptionTest, AMessageIsDeletedOnlyOnceItsClaimWasActedOn) {
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  nobody_acts = true;
+  messages["r1"] = event("EC2 Instance State-change Notification",
+                         {{"instance-id", "i-1"}, {"state", "stopping"}});
+  loop.run_for(1min);
+  EXPECT_THAT(interrupted, testing::Contains(made->provider_id));
+  EXPECT_EQ(messages.size(), 1U);
+  EXPECT_EQ(metrics.value("karpenter_interruption_deleted_messages_total"), 0);
+  nobody_acts = false;
+  loop.run_for(1min);
+  EXPECT_TRUE(messages.empty());
+}
+
 TEST(Interruption, EventsAreUnderstood) {
   const auto event = [](const std::string& type, boost::json::value detail,
                         const std::string& source = "aws.ec2") {

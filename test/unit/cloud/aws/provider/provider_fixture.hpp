@@ -66,7 +66,14 @@ class ProviderTest : public testing::Test {
         interrupted.push_back(notice.provider_id);
       }
       notices.push_back(notice.kind + " " + notice.provider_id);
+      return acted(nobody_acts);
     });
+  }
+  static base::Task<base::Result<>> acted(bool fails) {
+    if (fails) {
+      co_return base::fail(base::ErrorKind::Unavailable, "the API server is not there");
+    }
+    co_return base::Result<>{};
   }
   // Everything that was under way is gone.
   void crash() {
@@ -135,7 +142,8 @@ class ProviderTest : public testing::Test {
   std::vector<std::string> notices;  // "spot_interrupted aws:///us-west-2a/i-1"
   std::string queue;                 // name; set before start()
   std::string price_cache;
-  bool dry_run = false;  // set before start()
+  bool nobody_acts = false;          // on notices
+  bool dry_run = false;              // set before start()
   bool reserved_capacity = true;
   bool zonal_shift = false;
 };
