@@ -78,6 +78,7 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
                    .dry_run = !parts_.settings.disable_dry_run}),
       tagging_(api_, parts_.settings.cluster_name, parts_.log),
       instances_(api_, parts_.metrics),
+      seen_(parts_.loop),
       shifts_({.api = api_,
                .cluster = cluster_,
                .catalog = catalog_,
@@ -216,6 +217,7 @@ base::Task<base::Result<Launched>> AwsCloud::await_partition(ClaimPtr claim, Lau
 }
 
 Provider::Reply<> AwsCloud::remove_instance(std::string id) {
+  seen_.forget(id);
   MW_CO_TRY(instance, co_await instances_.describe(id));
   if (instance.state == "terminated") {
     launcher_.ownership().forget(id);
@@ -278,6 +280,7 @@ Provider::Reply<std::vector<Instance>> AwsCloud::list() {
       {"instance-state-name", {living_states().begin(), living_states().end()}}};
   MW_CO_TRY(found, co_await ec2_.instances(filters));
   launcher_.sweep();
+  seen_.replace(found);
   std::vector<Instance> result;
   for (const auto& each : found) {
     result.push_back(to_instance(each));
@@ -293,17 +296,28 @@ base::Result<scheduling::InstanceTypes> AwsCloud::instance_types(
   return catalog_.types(node_class, parts_.loop.now());
 }
 
+Provider::Reply<Ec2Instance> AwsCloud::recent_instance(std::string id) {
+  if (const auto* known = seen_.find(id)) {
+    co_return *known;
+  }
+  MW_CO_TRY(instance, co_await instances_.describe(id));
+  seen_.put(instance);
+  co_return instance;
+}
+
 Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto id = instance_id_of(claim->provider_id);
   if (id.empty() || !catalog_.is_known()) {
     co_return std::string();
   }
-  auto described = co_await instances_.describe(id);
+  auto described = co_await recent_instance(id);
   if (!described && described.error().kind == ErrorKind::NotFound) {
     co_return std::string();  // gone: garbage collection's business
   }
   MW_CO_TRY(instance, std::move(described));
-  tagging_.look_at(*claim, instance);
+  if (tagging_.look_at(*claim, instance)) {
+    seen_.forget(id);
+  }
   const auto types = catalog_.types(*node_class, parts_.loop.now());
   auto reason = drift_reason(*claim, *node_class, instance, *types);
   if (reason.empty() && placement_changed(catalog_.placements(), *node_class, instance)) {

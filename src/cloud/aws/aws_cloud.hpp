@@ -14,6 +14,7 @@
 #include "cloud/aws/health/interruption_queue.hpp"
 #include "cloud/aws/health/reservation_watch.hpp"
 #include "cloud/aws/health/zonal_shift.hpp"
+#include "cloud/aws/instance_cache.hpp"
 #include "cloud/aws/keys/credentials.hpp"
 #include "cloud/aws/launch/launcher.hpp"
 #include "cloud/aws/launch/tagging.hpp"
@@ -64,6 +65,8 @@ class AwsCloud final : public Provider {
   TellInterruption interruption_teller();
   Reply<> tell(InstanceNotice notice);
   Reply<> remove_instance(std::string id);
+  // As it was a few minutes ago at most.
+  Reply<Ec2Instance> recent_instance(std::string id);
   // Returns when EC2 shows which partition of its placement group it chose for the instance.
   base::Task<base::Result<Launched>> await_partition(ClaimPtr claim, Launched launched);
   Instance to_instance(const Ec2Instance& found) const;
@@ -83,6 +86,7 @@ class AwsCloud final : public Provider {
   Validation validation_;
   Tagging tagging_;
   InstanceBatches instances_;
+  InstanceCache seen_;
   ZonalShifts shifts_;
   ReservationWatch reservations_;
   InstanceStatus status_;

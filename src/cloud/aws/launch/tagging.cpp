@@ -13,14 +13,18 @@ model::StringMap missing_tags(const model::NodeClaim& claim, const Ec2Instance& 
   return wanted;
 }
 
-void Tagging::look_at(const model::NodeClaim& claim, const Ec2Instance& instance) {
+bool Tagging::look_at(const model::NodeClaim& claim, const Ec2Instance& instance) {
   if (claim.node_name.empty() || claim.meta.is_deleting() || instance.is_terminating()) {
-    return;
+    return false;
   }
   auto tags = missing_tags(claim, instance, cluster_name_);
-  if (!tags.empty() && underway_.insert(instance.id).second) {
+  if (tags.empty()) {
+    return false;
+  }
+  if (underway_.insert(instance.id).second) {
     group_.spawn(tag(instance.id, std::move(tags)));
   }
+  return true;
 }
 
 base::Task<void> Tagging::tag(std::string instance, model::StringMap tags) {

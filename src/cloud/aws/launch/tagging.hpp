@@ -25,8 +25,9 @@ class Tagging {
         log_(std::move(log)),
         group_(api.loop()) {}
 
-  // Tags in the background. A call that fails is repeated when the instance is looked at next.
-  void look_at(const model::NodeClaim& claim, const Ec2Instance& instance);
+  // Whether tags are missing. They are written in the background; a call that fails is repeated when
+  // the instance is looked at next.
+  bool look_at(const model::NodeClaim& claim, const Ec2Instance& instance);
 
  private:
   base::Task<void> tag(std::string instance, model::StringMap tags);

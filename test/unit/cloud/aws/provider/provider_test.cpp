@@ -114,7 +114,26 @@ TEST_F(ProviderTest, DriftIsFoundByLookingAtTheInstance) {
   claim->meta.annotations["karpenter.k8s.aws/ec2nodeclass-hash-version"] = "v5";
   EXPECT_EQ(drift({{"amiFamily", "AL2023"}, {"userData", "x"}}, found_status()), "");
   ec2.machines[0].state = "terminated";
+  loop.run_for(std::chrono::minutes(6));
   EXPECT_EQ(drift(spec, found_status()), "");
+}
+
+TEST_F(ProviderTest, DriftAsksForAnInstanceOnceInAWhile) {
+  const auto claim = claim_named("a");
+  claim->provider_id = create(claim)->provider_id;
+  const auto asked = [&] { return ec2.aws.calls("DescribeInstances").size(); };
+  const auto look = [&] { ASSERT_TRUE(wait(loop, cloud->drift(claim, the_class))); };
+  const auto before = asked();
+  look();
+  look();
+  EXPECT_EQ(asked(), before + 1);
+  loop.run_for(std::chrono::minutes(6));
+  look();
+  EXPECT_EQ(asked(), before + 2);
+  loop.run_for(std::chrono::minutes(6));
+  ASSERT_TRUE(wait(loop, cloud->list()));
+  look();
+  EXPECT_EQ(asked(), before + 3) << "the list told of it";
 }
 
 }  // namespace
