@@ -103,7 +103,7 @@ void EventRoutes::node_pool_changed(const std::string& name) {
   if (before == now) {
     return;  // only its status changed
   }
-  wake_claims_of(name);
+  wake_claims_of({name});
   if (before.generation != now.generation) {
     controllers_.node_overlays.enqueue();
     on_offers_changed_();
@@ -124,20 +124,22 @@ void EventRoutes::node_class_changed(const std::string& name) {
                        .status = node_class->status};
     is_changed = std::exchange(node_classes_[key], now) != now || is_changed;
   }
+  std::set<std::string, std::less<>> pools;
   for (const auto& pool : snapshot->node_pools) {
     if (pool->template_.node_class_ref.name == name) {
       controllers_.node_pools.enqueue(pool->meta.name);
-      if (is_changed) {
-        wake_claims_of(pool->meta.name);
-      }
+      pools.insert(pool->meta.name);
     }
+  }
+  if (is_changed) {
+    wake_claims_of(pools);
   }
   on_offers_changed_();
 }
 
-void EventRoutes::wake_claims_of(std::string_view pool) {
+void EventRoutes::wake_claims_of(const std::set<std::string, std::less<>>& pools) {
   for (const auto& record : services_.state.snapshot()->nodes) {
-    if (record->claim && record->node_pool() == pool) {
+    if (record->claim && pools.contains(record->node_pool())) {
       controllers_.claim_status.enqueue(record->claim_name());
     }
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -51,7 +52,7 @@ class EventRoutes {
     boost::json::value status;
     friend bool operator==(const Compared&, const Compared&) = default;
   };
-  void wake_claims_of(std::string_view pool);
+  void wake_claims_of(const std::set<std::string, std::less<>>& pools);
 
   std::map<std::string, Compared> pools_;         // as seen last
   std::map<std::string, Compared> node_classes_;  // by kind and name

@@ -63,6 +63,29 @@ TEST_F(AwsSandbox, AClassInUseIsNotTakenFromItsNodes) {
   EXPECT_EQ(running_pods(), 5U);
 }
 
+// Also when nothing else happens in the cluster, and though instances are not asked for again.
+TEST_F(AwsSandbox, AnEditedClassesClaimsAreDriftedWithinSeconds) {
+  apply(kNodeClass);
+  apply(std::string(kNodePool)
+            .replace(kNodePool.find("30s}"), 4, "30s, budgets: [{nodes: \"0\"}]}"));
+  apply(kDeployment);
+  loop.run_for(7min);
+  ASSERT_EQ(running_pods(), 5U);
+  const model::ObjectKey name{.namespace_ = "", .name = "default"};
+  const auto edited =
+      world.api().update(model::kEc2NodeClassResource, name, [](boost::json::value& object) {
+        object.at("spec").as_object()["tags"] = boost::json::object{{"team", "blue"}};
+      });
+  ASSERT_TRUE(edited) << edited.error().message;
+  loop.run_for(5s);
+  const auto claims = cloud::aws::wait(loop, person.list(model::kNodeClaimResource));
+  ASSERT_TRUE(claims);
+  ASSERT_FALSE(claims->items.empty());
+  for (const auto& claim : claims->items) {
+    EXPECT_EQ(condition(claim, "Drifted"), "True") << boost::json::serialize(claim);
+  }
+}
+
 TEST_F(AwsSandbox, SoldOutTypesAreReplacedByOthers) {
   for (const auto& facts : cloud::aws::test_types()) {
     if (facts.name.starts_with("m5")) {
