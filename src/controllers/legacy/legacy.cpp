@@ -28,22 +28,33 @@ int minor_of(const json::value& version) {
 
 class Translator {
  public:
+  // Of one kind, as the API server has them.
+  struct Objects {
+    std::map<std::string, json::value> by_name;
+    bool is_listed = false;  // or cannot be
+  };
+
   Translator(Services& services, LegacySettings settings)
       : services_(services), settings_(std::move(settings)), changed_(services.loop) {}
 
-  kube::InformerHandlers handlers(std::map<std::string, json::value>& objects) {
+  kube::InformerHandlers handlers(Objects& objects) {
+    const auto listed = [this, &objects] {
+      objects.is_listed = true;
+      changed_.notify();
+    };
     return {.upsert =
                 [this, &objects](const json::value& object) {
                   const auto* name = model::find_path(object, "metadata.name");
-                  objects[std::string(name->as_string())] = object;
+                  objects.by_name[std::string(name->as_string())] = object;
                   changed_.notify();
                 },
             .remove =
                 [this, &objects](const model::ObjectKey& key, const std::string&) {
-                  objects.erase(key.name);  // what it owned is collected with it
+                  objects.by_name.erase(key.name);  // what it owned is collected with it
                   changed_.notify();
                 },
-            .synced = [] {}};
+            .synced = listed,
+            .not_listable = listed};
   }
 
   base::Task<void> run(std::stop_token stop) {
@@ -63,6 +74,10 @@ class Translator {
       if (stop.stop_requested()) {
         break;
       }
+      // A Provisioner without its template would be translated into something else.
+      if (!provisioners_.is_listed || !templates_.is_listed) {
+        continue;
+      }
       const bool any_deleted = forget_deleted();
       const bool upgraded = co_await version_changed(stop);
       if (!changed && !any_deleted && !upgraded && !retry) {
@@ -78,7 +93,7 @@ class Translator {
   }
 
  private:
-  bool is_idle() const { return templates_.empty() && provisioners_.empty(); }
+  bool is_idle() const { return templates_.by_name.empty() && provisioners_.by_name.empty(); }
 
   // The version decides which images a template stands for that names none.
   base::Task<bool> version_changed(std::stop_token stop) {
@@ -102,8 +117,8 @@ class Translator {
   base::Task<bool> translate_all() {
     bool complete = true;
     // Copies: the maps may change while a write is under way.
-    const auto templates = templates_;
-    const auto provisioners = provisioners_;
+    const auto templates = templates_.by_name;
+    const auto provisioners = provisioners_.by_name;
     for (const auto& [name, node_template] : templates) {
       auto translated = translate_node_template(node_template, settings_);
       if (!translated) {
@@ -153,9 +168,10 @@ class Translator {
   }
 
   const json::value* template_for(const json::value& provisioner) const {
+    const auto& templates = templates_.by_name;
     const auto found =
-        templates_.find(std::string(model::text_at(provisioner, "spec.providerRef.name")));
-    return found == templates_.end() ? nullptr : &found->second;
+        templates.find(std::string(model::text_at(provisioner, "spec.providerRef.name")));
+    return found == templates.end() ? nullptr : &found->second;
   }
 
   static kube::ObjectReference reference(const model::Resource& resource,
@@ -222,8 +238,8 @@ class Translator {
   bool version_known_ = false;
   base::TimePoint version_until_{};
   base::Signal changed_;
-  std::map<std::string, json::value> provisioners_;
-  std::map<std::string, json::value> templates_;
+  Objects provisioners_;
+  Objects templates_;
   std::map<std::string, std::string> applied_;  // kind/name to the text last written
 };
 
