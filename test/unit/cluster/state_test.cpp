@@ -48,6 +48,21 @@ TEST(State, CountsBoundPodsAndForgetsThemWhenTheyEnd) {
   EXPECT_THAT(record->daemon_requests, IsEmpty());
 }
 
+TEST(State, TellsOnceThatItsListsAreComplete) {
+  Ledger ledger;
+  State state(ledger);
+  int told = 0;
+  state.on_synced([&] {
+    ++told;
+    EXPECT_TRUE(state.snapshot()->synced);
+  });
+  state.upsert(NodeBuilder("n").build());
+  EXPECT_EQ(told, 0);
+  state.set_synced(true);
+  state.set_synced(true);
+  EXPECT_EQ(told, 1);
+}
+
 TEST(State, RemovesAPodOnlyWhenItIsTheOneThatIsKnown) {
   Ledger ledger;
   State state(ledger);
