@@ -91,7 +91,7 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
 }
 
 std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
-    const std::vector<cloud::Instance>& instances) {
+    const cloud::Provider& provider, const std::vector<cloud::Instance>& instances) {
   std::unordered_set<std::string_view> provider_ids;
   std::unordered_set<std::string_view> claims;
   const auto snapshot = services_.state.snapshot();
@@ -104,21 +104,22 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     }
   }
   const base::TimePoint now = services_.loop.now();
-  std::map<std::string, base::TimePoint, std::less<>> still;
+  Orphans& known = orphans_[&provider];
+  Orphans still;
   std::vector<cloud::Instance> overdue;
   for (const auto& instance : instances) {
     if (instance.terminating || provider_ids.contains(instance.provider_id) ||
         claims.contains(instance.node_claim)) {
       continue;
     }
-    const auto seen = orphans_.find(instance.provider_id);
-    const base::TimePoint since = seen != orphans_.end() ? seen->second : now;
+    const auto seen = known.find(instance.provider_id);
+    const base::TimePoint since = seen != known.end() ? seen->second : now;
     still.emplace(instance.provider_id, since);
     if (now - since >= kOrphanGrace) {
       overdue.push_back(instance);
     }
   }
-  orphans_.swap(still);
+  known.swap(still);
   return overdue;
 }
 
@@ -142,7 +143,7 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
                                                   std::vector<cloud::Instance> instances) {
   // The cluster state may be behind the API server, so that is asked, too.
   std::optional<base::Result<ProviderIds>> claimed;
-  const auto orphans = overdue_orphans(instances);
+  const auto orphans = overdue_orphans(*provider, instances);
   for (const auto& instance : orphans) {
     bool owned = false;
     if (!instance.node_claim.empty()) {

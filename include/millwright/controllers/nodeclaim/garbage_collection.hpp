@@ -27,7 +27,8 @@ class GarbageCollection {
   base::Task<void> remove_lost_claims(cloud::Provider* provider, scheduling::SnapshotPtr before,
                                       std::vector<cloud::Instance> instances);
   // Those that have had no claim for a while.
-  std::vector<cloud::Instance> overdue_orphans(const std::vector<cloud::Instance>& instances);
+  std::vector<cloud::Instance> overdue_orphans(const cloud::Provider& provider,
+                                               const std::vector<cloud::Instance>& instances);
   // As the API server knows it; true when it cannot be asked.
   base::Task<bool> has_claim(std::string name);
   // Of all claims that the API server knows.
@@ -37,7 +38,8 @@ class GarbageCollection {
   Services services_;
   // When each instance without a claim was first seen, by provider id. They are given time: a
   // launch may still be being recorded.
-  std::map<std::string, base::TimePoint, std::less<>> orphans_;
+  using Orphans = std::map<std::string, base::TimePoint, std::less<>>;
+  std::map<const cloud::Provider*, Orphans> orphans_;
 };
 
 }  // namespace millwright::controllers
