@@ -47,5 +47,27 @@ TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
   EXPECT_TRUE(wait_running("web", 2));
 }
 
+// A NodeClass that may not be read is not one that does not exist.
+TEST_F(FirstLists, AClaimWaitsForANodeClassThatMayNotBeRead) {
+  start_with({.forbidden = {"kwoknodeclasses"}});
+  apply(R"(
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: alone}
+spec:
+  nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+  requirements:
+  - {key: kubernetes.io/os, operator: In, values: [linux]}
+  - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+  resources: {requests: {cpu: "1"}}
+)");
+  run_for(minutes(1));
+  EXPECT_EQ(text_of(model::kNodeClaimResource, "alone", "/metadata/deletionTimestamp"), "");
+  api().set_faults({});
+  EXPECT_TRUE(wait(
+      [&] { return condition(model::kNodeClaimResource, "alone", "Initialized") == "True"; },
+      minutes(3)));
+}
+
 }  // namespace
 }  // namespace millwright::test

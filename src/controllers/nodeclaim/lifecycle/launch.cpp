@@ -98,6 +98,25 @@ bool nobody_needs(Services& services, const model::NodeClaim& claim) {
   return services.buffers == nullptr || !services.buffers->is_on(claim.meta.name);
 }
 
+// Success when the API server, too, has no such NodeClass: a watch may be late, or not be allowed.
+base::Task<base::Result<>> confirm_missing(Services& services, model::NodeClassReference ref) {
+  const auto kinds = services.providers.find(ref.group, ref.kind)->node_classes();
+  for (const model::Resource& resource : kinds) {
+    if (resource.kind != ref.kind) {
+      continue;
+    }
+    kube::ListOptions of_that_name;
+    of_that_name.field_selector = "metadata.name=" + ref.name;
+    const auto found = co_await services.client.list(resource, std::move(of_that_name));
+    MW_CO_CHECK(ignore_not_found(found));
+    if (found && !found->items.empty()) {
+      co_return base::fail(base::ErrorKind::Unavailable,
+                           ref.kind + " " + ref.name + " exists, and is not seen here yet");
+    }
+  }
+  co_return base::Result<>{};
+}
+
 // The finalizer must exist before the cloud is called, or a deletion could leave an instance
 // behind.
 ClaimReply add_finalizer(Services& services, ClaimPtr claim) {
@@ -120,6 +139,7 @@ ClaimReply launch(Services& services, LaunchFailures* failures, ClaimPtr claim) 
   const auto& ref = protected_claim->node_class_ref;
   const auto node_class = find_node_class(*services.state.snapshot(), ref);
   if (!node_class) {
+    MW_CO_CHECK(co_await confirm_missing(services, ref));
     base::Error missing{
         base::ErrorKind::NotReady, ref.kind + " " + ref.name + " does not exist; create it", {}};
     failures->tell(*protected_claim, missing);
