@@ -1,5 +1,6 @@
 // The HTTP and HTTPS server, over Boost.Beast: TLS 1.2 or newer, HTTP/1.1 with keep-alive. Bodies,
-// headers and time are limited, so that a slow or endless sender costs little.
+// headers, connections, the bytes of all requests together and time are limited, so that a slow,
+// endless or greedy sender costs little.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -54,18 +55,33 @@ class Router {
   std::vector<std::pair<std::string, Handler>> routes_;
 };
 
+// For paths below the prefix, as Router matches them.
+struct BodyLimit {
+  std::string prefix;
+  std::size_t bytes = 0;
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any free port, see Server::port()
   bool tls = true;
   int threads = 1;
+  // Of paths that no prefix of `body_limits` covers. A longer body is refused with 413.
   std::size_t body_limit = 8U << 20;
+  std::vector<BodyLimit> body_limits;  // the longest prefix wins
+  // Bytes of requests that all connections hold together, from their arrival until their answers
+  // are sent. What is beyond is refused with 503. The first 64 KiB of each connection do not count,
+  // so that large requests never keep out small ones.
+  std::size_t bytes_in_flight = 256U << 20;
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{120'000};
   std::chrono::milliseconds write_timeout{30'000};
   std::size_t stream_queue_limit = 64U << 20;
+  // When so many are open, the one that has waited longest for a whole request is closed for a new
+  // one. When all requests are being answered, the new connection is refused.
   std::size_t max_connections = 4096;
+  std::size_t max_connections_per_address = 4096;  // the same, among those of the address
   base::Logger log;
 };
 

@@ -1,5 +1,8 @@
 #include "net/server/hub.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace millwright::net {
 
 std::shared_ptr<const TlsContext> Hub::tls() const {
@@ -12,13 +15,86 @@ void Hub::set_tls(std::shared_ptr<const TlsContext> tls) {
   tls_.swap(tls);
 }
 
-bool Hub::admit(const std::shared_ptr<Session>& session) {
+Hub::Admission Hub::admit(const std::shared_ptr<Session>& session, const Address& address) {
   const std::scoped_lock lock(mutex_);
-  if (stopping_ || sessions_.size() >= options.max_connections) {
+  if (stopping_) {
+    return {};
+  }
+  Admission admission{.admitted = true, .goes = nullptr};
+  const auto of_address = by_address_.find(address);
+  const bool address_is_full = of_address != by_address_.end() &&
+                               of_address->second >= options.max_connections_per_address;
+  if (address_is_full || open_ >= options.max_connections) {
+    const auto oldest = longest_waiting(address_is_full ? &address : nullptr);
+    if (oldest == sessions_.end()) {
+      return {};
+    }
+    admission.goes = oldest->second.session;
+    forget(oldest->second);
+  }
+  ++open_;
+  ++by_address_[address];
+  wait(sessions_.emplace(session.get(), Member{.session = session, .address = address})
+           .first->second);
+  return admission;
+}
+
+// Among all addresses without one.
+Hub::Members::iterator Hub::longest_waiting(const Address* address) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& each) {
+    return address == nullptr || sessions_.at(each.second).address == *address;
+  });
+  return found == waiting_.end() ? sessions_.end() : sessions_.find(found->second);
+}
+
+void Hub::wait(Member& member) {
+  member.turn = ++turns_;
+  waiting_.emplace(member.turn, member.session.get());
+}
+
+// The session counts no more, and waits no more.
+void Hub::forget(Member& member) {
+  waiting_.erase(std::exchange(member.turn, 0));
+  if (!std::exchange(member.counts, false)) {
+    return;
+  }
+  --open_;
+  const auto of_address = by_address_.find(member.address);
+  if (--of_address->second == 0) {
+    by_address_.erase(of_address);
+  }
+}
+
+bool Hub::begin_request(Session* session) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end() || !found->second.counts) {
     return false;
   }
-  sessions_.emplace(session.get(), session);
+  waiting_.erase(std::exchange(found->second.turn, 0));
   return true;
+}
+
+void Hub::end_request(Session* session) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end() && found->second.counts) {
+    wait(found->second);
+  }
+}
+
+bool Hub::hold(std::size_t bytes) {
+  std::size_t held = bytes_held_;
+  while (held + bytes <= options.bytes_in_flight) {
+    if (bytes_held_.compare_exchange_weak(held, held + bytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Hub::release(std::size_t bytes) {
+  bytes_held_ -= bytes;
 }
 
 void Hub::leave(Session* session) {
@@ -26,7 +102,8 @@ void Hub::leave(Session* session) {
   const std::scoped_lock lock(mutex_);
   const auto found = sessions_.find(session);
   if (found != sessions_.end()) {
-    last = std::move(found->second);
+    forget(found->second);
+    last = std::move(found->second.session);
     sessions_.erase(found);
   }
   if (sessions_.empty()) {
@@ -43,8 +120,8 @@ std::vector<std::shared_ptr<Session>> Hub::sessions() const {
   const std::scoped_lock lock(mutex_);
   std::vector<std::shared_ptr<Session>> all;
   all.reserve(sessions_.size());
-  for (const auto& [key, session] : sessions_) {
-    all.push_back(session);
+  for (const auto& [key, member] : sessions_) {
+    all.push_back(member.session);
   }
   return all;
 }

@@ -5,10 +5,12 @@
 #include "net/tls.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,9 +28,11 @@ struct Worker {
   std::vector<char> decrypted = std::vector<char>(kBufferSize);
 };
 
-// Owns the open sessions. Thread-safe.
+// Owns the open sessions and keeps the limits that they share. Thread-safe.
 class Hub {
  public:
+  using Address = boost::asio::ip::address;
+
   Hub(ServerOptions o, Handler h) : options(std::move(o)), handler(std::move(h)) {}
 
   const ServerOptions options;
@@ -36,9 +40,21 @@ class Hub {
 
   std::shared_ptr<const TlsContext> tls() const;
   void set_tls(std::shared_ptr<const TlsContext> tls);
-  // False when the server is full or stopping.
-  bool admit(const std::shared_ptr<Session>& session);
+  struct Admission {
+    bool admitted = false;          // no: the server is full or stopping
+    std::shared_ptr<Session> goes;  // to be closed: it makes room for the new one
+  };
+  // A new session waits for a request.
+  Admission admit(const std::shared_ptr<Session>& session, const Address& address);
   void leave(Session* session);
+  // A whole request has come. False when the session was chosen to make room meanwhile: it ends
+  // without an answer, as any idle connection may, and clients send the request on another one.
+  bool begin_request(Session* session);
+  // The session waits for its next request.
+  void end_request(Session* session);
+  // More bytes of requests. False, and nothing changes, when there are too many.
+  bool hold(std::size_t bytes);
+  void release(std::size_t bytes);
   // No session is admitted from here on, and none kept after its exchange.
   void begin_stop();
   bool stopping() const { return stopping_; }
@@ -47,10 +63,26 @@ class Hub {
   bool wait_until_empty(std::chrono::milliseconds grace);
 
  private:
+  struct Member {
+    std::shared_ptr<Session> session;
+    Address address;
+    std::uint64_t turn = 0;  // in waiting_; 0: it has a request
+    bool counts = true;      // no: it was chosen to make room
+  };
+  using Members = std::map<Session*, Member>;
+  Members::iterator longest_waiting(const Address* address);
+  void wait(Member& member);
+  void forget(Member& member);
+
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::shared_ptr<const TlsContext> tls_;
-  std::map<Session*, std::shared_ptr<Session>> sessions_;
+  Members sessions_;
+  std::map<std::uint64_t, Session*> waiting_;  // by turn: who waits longest comes first
+  std::uint64_t turns_ = 0;
+  std::map<Address, std::size_t> by_address_;  // those that count
+  std::size_t open_ = 0;                       // the same, of all addresses
+  std::atomic<std::size_t> bytes_held_ = 0;
   std::atomic<bool> stopping_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "net/server/request_parser.hpp"
 
+#include "net/server/paths.hpp"
+
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -13,7 +15,19 @@ using boost::beast::error_code;
 using boost::beast::string_view;
 
 // A declared length is only a claim: no more than this is reserved for it in advance.
-constexpr std::uint64_t kReserveLimit = 1U << 20;
+constexpr std::uint64_t kReserveLimit = 64U << 10;
+
+std::size_t limit_of(std::string_view target, std::size_t otherwise,
+                     std::span<const BodyLimit> by_path) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  const BodyLimit* best = nullptr;
+  for (const BodyLimit& each : by_path) {
+    if (covers(each.prefix, path) && (!best || each.prefix.size() > best->prefix.size())) {
+      best = &each;
+    }
+  }
+  return best == nullptr ? otherwise : best->bytes;
+}
 
 }  // namespace
 
@@ -21,6 +35,9 @@ constexpr std::uint64_t kReserveLimit = 1U << 20;
 // after the body was checked must not be mistaken for one that came before it.
 class RequestParser::Grammar final : public http::basic_parser<true> {
  public:
+  Grammar(std::size_t body_limit, std::span<const BodyLimit> by_path)
+      : otherwise_(body_limit), by_path_(by_path) {}
+
   Request request;
   std::optional<Failure> failure;
   bool expects_continue = false;
@@ -41,6 +58,7 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
                        int version, error_code& /*ec*/) override {
     request.method.assign(method_str.data(), method_str.size());
     request.target.assign(target.data(), target.size());
+    body_limit(limit_of(request.target, otherwise_, by_path_));
     is_http_1_1 = version >= 11;
   }
   void on_response_impl(int /*code*/, string_view /*reason*/, int /*version*/,
@@ -78,11 +96,13 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
   }
   void on_finish_impl(error_code& /*ec*/) override {}
 
+  std::size_t otherwise_;
+  std::span<const BodyLimit> by_path_;
   bool in_body_ = false;
 };
 
-RequestParser::RequestParser(std::size_t body_limit) : grammar_(std::make_unique<Grammar>()) {
-  grammar_->body_limit(body_limit);
+RequestParser::RequestParser(std::size_t body_limit, std::span<const BodyLimit> by_path)
+    : grammar_(std::make_unique<Grammar>(body_limit, by_path)) {
   grammar_->header_limit(static_cast<std::uint32_t>(kHeaderLimit));
   grammar_->eager(true);
 }
@@ -115,6 +135,9 @@ bool RequestParser::is_http_1_1() const {
 }
 bool RequestParser::keep_alive() const {
   return grammar_->keep_alive();
+}
+std::size_t RequestParser::body_size() const {
+  return grammar_->request.body.size();
 }
 Request RequestParser::take() {
   return std::move(grammar_->request);

@@ -2,11 +2,12 @@
 // could too. Beast does the grammar; its templates stay in request_parser.cpp.
 #pragma once
 
-#include "millwright/net/http.hpp"
+#include "millwright/net/server.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,8 @@ class RequestParser {
     std::string reason;
   };
 
-  explicit RequestParser(std::size_t body_limit);
+  // `by_path` outlives the parser; see ServerOptions.
+  explicit RequestParser(std::size_t body_limit, std::span<const BodyLimit> by_path = {});
   ~RequestParser();
 
   // Consumes as much of `bytes` as it can and returns how much; the rest must be offered again,
@@ -36,6 +38,8 @@ class RequestParser {
   bool expects_continue() const;
   bool is_http_1_1() const;
   bool keep_alive() const;
+  // How much of the body has come.
+  std::size_t body_size() const;
 
   // Once, when done().
   Request take();

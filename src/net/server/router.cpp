@@ -1,15 +1,9 @@
 #include "millwright/net/server.hpp"
+#include "net/server/paths.hpp"
 
 #include <algorithm>
 
 namespace millwright::net {
-namespace {
-
-bool covers(std::string_view prefix, std::string_view path) {
-  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
-}
-
-}  // namespace
 
 void Router::add(std::string prefix, Handler handler) {
   while (prefix.ends_with('/')) {

@@ -156,10 +156,20 @@ void ServerImpl::accept() {
 
 void ServerImpl::admit(Session::Socket socket, const std::shared_ptr<Worker>& worker) {
   keep_from_children(socket.native_handle());
-  auto session = std::make_shared<Session>(hub_, worker, std::move(socket));
-  if (!hub_->admit(session)) {
-    hub_->options.log.debug("connection refused: too many are open");
+  error_code gone;
+  const auto peer = socket.remote_endpoint(gone);
+  if (gone) {
     return;
+  }
+  auto session = std::make_shared<Session>(hub_, worker, std::move(socket));
+  const auto [admitted, goes] = hub_->admit(session, peer.address());
+  if (!admitted) {
+    hub_->options.log.debug("connection refused: too many are open",
+                            {{"address", peer.address().to_string()}});
+    return;
+  }
+  if (goes) {
+    asio::post(goes->io(), [goes = goes] { goes->close(); });
   }
   asio::post(worker->io, [session] { session->start(); });
 }

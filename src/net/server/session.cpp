@@ -14,6 +14,9 @@ using boost::system::error_code;
 constexpr std::size_t kInboxLimit = 64U << 10;
 // More than this without a byte the grammar can use (an endless chunk extension) is an attack.
 constexpr std::size_t kUnparsedLimit = kHeaderLimit + Worker::kBufferSize;
+// Bytes of requests that every connection may hold, whatever the others do: enough for a usual
+// request of kube-scheduler.
+constexpr std::size_t kUncounted = 64U << 10;
 // One connection must not keep its thread to itself.
 constexpr int kReadsInARow = 4;
 
@@ -64,6 +67,7 @@ void Session::close() {
   if (const auto outbox = std::exchange(outbox_, nullptr)) {
     tell_handler_closed(*outbox, true);
   }
+  hub_->release(std::exchange(held_, 0));
   hub_->leave(this);
 }
 
@@ -199,6 +203,7 @@ void Session::consume(std::string_view bytes) {
   }
   if (phase_ == Phase::Handling) {
     inbox_.append(bytes);
+    fits();
     return;
   }
   if (inbox_.empty()) {
@@ -211,7 +216,32 @@ void Session::consume(std::string_view bytes) {
   }
   if (phase_ == Phase::Receiving && inbox_.size() > kUnparsedLimit) {
     refuse(400, "malformed request: no end of a line in sight");
+  } else {
+    fits();
   }
+}
+
+// Holds as many of the hub's bytes in flight as there are bytes of requests here. False, and the
+// connection ends, when there are too many.
+bool Session::fits() {
+  if (closed_) {
+    return false;
+  }
+  const std::size_t size = inbox_.size() + answering_ + (parser_ ? parser_->body_size() : 0);
+  const std::size_t wanted = size - std::min(size, kUncounted);
+  if (wanted > held_ && !hub_->hold(wanted - held_)) {
+    if (phase_ == Phase::Receiving) {
+      refuse(503, "the requests under way are too large together; try again later");
+    } else {
+      close();
+    }
+    return false;
+  }
+  if (wanted < held_) {
+    hub_->release(held_ - wanted);
+  }
+  held_ = wanted;
+  return true;
 }
 
 std::size_t Session::parse(std::string_view bytes) {
@@ -222,13 +252,16 @@ std::size_t Session::parse(std::string_view bytes) {
     if (used == bytes.size()) {
       return used;
     }
-    parser_ = std::make_unique<RequestParser>(hub_->options.body_limit);
+    parser_ = std::make_unique<RequestParser>(hub_->options.body_limit, hub_->options.body_limits);
     set_read_deadline(in(hub_->options.header_timeout));
   }
   const bool had_head = parser_->has_head();
   used += parser_->put(bytes.substr(used));
   if (const auto& failure = parser_->failure()) {
     refuse(failure->status, failure->reason);
+    return bytes.size();
+  }
+  if (!fits()) {
     return bytes.size();
   }
   if (!had_head && parser_->has_head() && !parser_->done()) {
@@ -249,10 +282,16 @@ void Session::on_head() {
 }
 
 void Session::dispatch() {
+  if (!hub_->begin_request(this)) {
+    close();
+    return;
+  }
+  busy_ = true;
   set_read_deadline(std::nullopt);
   phase_ = Phase::Handling;
   const bool http_1_1 = parser_->is_http_1_1();
   keep_alive_ = http_1_1 && parser_->keep_alive();
+  answering_ = parser_->body_size();
   Request request = parser_->take();
   parser_.reset();
   outbox_ =

@@ -56,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void dispatch();
   void call_handler(Request request, const std::shared_ptr<Outbox>& outbox);
   void refuse(int status, std::string_view text);
+  bool fits();
 
   void pump();
   bool gather();
@@ -81,6 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool closed_ = false;
   bool peer_ended_ = false;
   bool keep_alive_ = true;
+  bool busy_ = false;          // a request came whole, and its answer is not sent yet
   bool input_unread_ = false;  // the peer is still sending something we will not read
   bool goodbye_said_ = false;
   std::unique_ptr<RequestParser> parser_;  // while a request arrives
@@ -88,6 +90,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string control_;                    // to be sent before the exchange's own output
   std::string wire_;                       // being sent
   std::shared_ptr<Outbox> outbox_;
+  std::size_t answering_ = 0;  // bytes of the request that is being answered
+  std::size_t held_ = 0;       // of the hub's bytes in flight
   Deadline read_deadline_;
   Deadline write_deadline_;
   Deadline timer_set_for_;

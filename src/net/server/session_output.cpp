@@ -78,6 +78,8 @@ bool Session::gather() {
 // The exchange's last bytes are on the wire or about to be.
 void Session::end_exchange() {
   std::exchange(outbox_, nullptr)->detach(false);
+  answering_ = 0;
+  fits();
   if (!keep_alive_ || hub_->stopping() || peer_ended_) {
     phase_ = Phase::Closing;
     return;
@@ -88,6 +90,9 @@ void Session::end_exchange() {
 
 // Everything is sent.
 void Session::after_output() {
+  if (phase_ == Phase::Receiving && std::exchange(busy_, false)) {
+    hub_->end_request(this);
+  }
   if (phase_ == Phase::Closing) {
     if (!input_unread_ || peer_ended_) {
       close();
@@ -116,6 +121,7 @@ void Session::after_output() {
 void Session::begin_close() {
   phase_ = Phase::Closing;
   inbox_.clear();
+  fits();
   pump();
 }
 

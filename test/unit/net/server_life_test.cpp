@@ -1,4 +1,4 @@
-// How a server begins, how many it admits, and how it ends.
+// How a server begins, and how it ends.
 #include "unit/net/support.hpp"
 
 #include <gmock/gmock.h>
@@ -14,26 +14,6 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-TEST(Server, ConnectionsBeyondTheLimitAreClosed) {
-  ServerOptions options = Site::plain();
-  options.max_connections = 2;
-  const Site site(echo(), options);
-  auto first = std::make_unique<Wire>(site.port());
-  Wire second(site.port());
-  for (Wire* wire : {first.get(), &second}) {
-    ASSERT_TRUE(wire->send(kGet));
-    EXPECT_THAT(wire->read_answer(), StartsWith("HTTP/1.1 200"));
-  }
-  Wire third(site.port());
-  EXPECT_EQ(third.read_all(), "");
-  first.reset();
-  Event waiting;
-  EXPECT_TRUE(waiting.wait_for([&] {
-    Wire next(site.port());
-    return next.send(kGet) && next.read_answer().starts_with("HTTP/1.1 200");
-  })) << "room is made when one leaves";
-}
 
 TEST(Server, BindingTwiceFailsWithTheAddress) {
   const Site site(echo());
