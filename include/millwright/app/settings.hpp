@@ -45,6 +45,7 @@ struct Settings {
   base::LogFormat log_format = base::LogFormat::Json;
   std::string instance_types_file;
   bool serve_bind = false;
+  bool full_nodes = false;  // the extender takes whole Nodes instead of names
   std::map<std::string, bool> feature_gates;      // as switched, known or not
   std::map<std::string, bool> aws_feature_gates;  // the same
   controllers::Options controllers;

@@ -11,8 +11,6 @@
 namespace millwright::app {
 namespace {
 
-// Room for a NodeList of some thousand full Nodes.
-constexpr std::size_t kExtenderBodyLimit = 64U << 20;
 constexpr auto kClusterStopGrace = std::chrono::milliseconds(500);
 
 using CloudsByProfile = std::map<cloud::Profile, cloud::SimulatedCloud*>;
@@ -140,7 +138,7 @@ class Cluster final : public EmbeddedCluster {
     add_extender_routes(*router, *engine_);
     add_webhook_routes(*router, *engine_);
     net::ServerOptions options;
-    options.body_limit = kExtenderBodyLimit;
+    limit_callers(options, false);
     options.log = options_.log.named("server");
     auto server = net::Server::start(
         options,

@@ -8,9 +8,6 @@
 namespace millwright::app {
 namespace {
 
-// Enough for a NodeList of some thousand full Nodes.
-constexpr std::size_t kServingBodyLimit = 64U << 20;
-
 net::Handler handler_of(std::shared_ptr<net::Router> router) {
   return
       [router = std::move(router)](net::Request request, std::shared_ptr<net::Exchange> exchange) {
@@ -22,11 +19,12 @@ net::Handler handler_of(std::shared_ptr<net::Router> router) {
 
 base::Result<std::unique_ptr<net::Server>> Servers::open_plain(
     int port, std::shared_ptr<net::Router> router) {
-  return net::Server::start({.address = parts_.settings.bind_address,
+  net::ServerOptions options{.address = parts_.settings.bind_address,
                              .port = static_cast<std::uint16_t>(port),
                              .tls = false,
-                             .log = parts_.log.named("server")},
-                            handler_of(std::move(router)));
+                             .log = parts_.log.named("server")};
+  limit_readers(options);
+  return net::Server::start(std::move(options), handler_of(std::move(router)));
 }
 
 base::Result<> Servers::open_plain_ports() {
@@ -67,13 +65,12 @@ void Servers::use(const certs::Bundle& bundle,
   if (parts_.settings.serve_bind) {
     add_bind_route(*router, parts_.client);
   }
-  auto started =
-      net::Server::start({.address = parts_.settings.bind_address,
-                          .port = static_cast<std::uint16_t>(parts_.settings.serving_port),
-                          .threads = 2,
-                          .body_limit = kServingBodyLimit,
-                          .log = parts_.log.named("server")},
-                         handler_of(std::move(router)), identity);
+  net::ServerOptions options{.address = parts_.settings.bind_address,
+                             .port = static_cast<std::uint16_t>(parts_.settings.serving_port),
+                             .threads = 2,
+                             .log = parts_.log.named("server")};
+  limit_callers(options, parts_.settings.full_nodes);
+  auto started = net::Server::start(std::move(options), handler_of(std::move(router)), identity);
   if (!started) {
     parts_.log.error("the extender and the webhooks cannot be served",
                      {{"error", started.error().message}});

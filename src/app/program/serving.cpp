@@ -3,6 +3,15 @@
 namespace millwright::app {
 namespace {
 
+constexpr std::size_t kMiB = 1U << 20;
+// More than 30,000 names of nodes and a large pod.
+constexpr std::size_t kNamesLimit = 2 * kMiB;
+// A NodeList of some thousand full Nodes.
+constexpr std::size_t kFullNodesLimit = 64 * kMiB;
+// An AdmissionReview holds two versions of an object, and the API server takes 3 MiB for one.
+constexpr std::size_t kReviewLimit = 8 * kMiB;
+constexpr std::size_t kNoBody = 4U << 10;
+
 template <class Answer>
 auto post_only(Answer answer) {
   return [answer](const net::Request& request) {
@@ -67,6 +76,24 @@ void add_webhook_routes(net::Router& router, const Engine& engine) {
                   post_only([&](std::string_view body) { return admission.mutate(body); }));
   router.add_sync("/validate",
                   post_only([&](std::string_view body) { return admission.validate(body); }));
+}
+
+void limit_callers(net::ServerOptions& options, bool full_nodes) {
+  options.body_limit = kNoBody;
+  options.body_limits = {{std::string(kExtenderPrefix), full_nodes ? kFullNodesLimit : kNamesLimit},
+                         {"/mutate", kReviewLimit},
+                         {"/validate", kReviewLimit}};
+  options.bytes_in_flight = full_nodes ? 2 * kFullNodesLimit : 4 * kReviewLimit;
+  options.max_connections = 512;
+  options.max_connections_per_address = 256;
+}
+
+void limit_readers(net::ServerOptions& options) {
+  options.body_limit = kNoBody;
+  options.bytes_in_flight = kMiB;
+  // Each may hold a page of metrics that it does not read.
+  options.max_connections = 64;
+  options.max_connections_per_address = 32;
 }
 
 }  // namespace millwright::app

@@ -1,4 +1,5 @@
-// The extender's and the webhooks' HTTP routes, as both `controller` and `sandbox` serve them.
+// The extender's and the webhooks' HTTP routes, as both `controller` and `sandbox` serve them, and
+// how much their callers may make the process hold.
 #pragma once
 
 #include "millwright/app/engine.hpp"
@@ -19,5 +20,11 @@ void add_extender_routes(net::Router& router, const Engine& engine,
 void add_bind_route(net::Router& router, kube::Client& client);
 // POST /mutate and /validate.
 void add_webhook_routes(net::Router& router, const Engine& engine);
+
+// Limits for the port of these routes. A request of names is below 2 MiB; `full_nodes` lets the
+// extender take 64 MiB, for a kube-scheduler that sends whole Nodes (nodeCacheCapable: false).
+void limit_callers(net::ServerOptions& options, bool full_nodes);
+// Limits for a plain port, which is only read from.
+void limit_readers(net::ServerOptions& options);
 
 }  // namespace millwright::app

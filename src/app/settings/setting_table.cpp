@@ -184,6 +184,10 @@ const Setting kTable[] = {
      controller<read_duration, &ControllerOptions::reserve_after_ready>, kMillwright},
     {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
      value<read_bool, &Settings::serve_bind>, kMillwright},
+    {"extender-full-nodes", "EXTENDER_FULL_NODES", "false",
+     "take requests of up to 64 MiB instead of 2 MiB: for a kube-scheduler that sends whole Nodes "
+     "(nodeCacheCapable: false)",
+     value<read_bool, &Settings::full_nodes>, kMillwright},
     // Karpenter's provider for AWS; the price files are ours.
     {"cluster-endpoint", "CLUSTER_ENDPOINT", "",
      "URL of the API server for new AWS nodes; empty: EKS tells",

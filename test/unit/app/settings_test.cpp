@@ -66,6 +66,12 @@ TEST(Settings, TimesOfDraftsAndReservationsMayBeChosen) {
   EXPECT_EQ(loaded.settings.controllers.reserve_after_ready, seconds(120));
 }
 
+TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.full_nodes);
+  EXPECT_TRUE(load_settings({}, environment_of({{"EXTENDER_FULL_NODES", "true"}}))
+                  .settings.full_nodes);
+}
+
 TEST(Settings, TheFlagWinsOverTheEnvironment) {
   const auto loaded =
       load_settings({{"metrics-port", "1234"}},
