@@ -45,4 +45,24 @@ base::Result<boost::json::value> parse_json(std::string_view text,
                     "JSON: " + position_text(text, consumed) + ": " + error.message());
 }
 
+bool has_more_values(std::string_view text, std::size_t most) {
+  if (text.size() / 2 < most) {
+    return false;  // a value and what parts it from the next one are two bytes at least
+  }
+  std::size_t values = 1;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size() && values <= most; ++i) {
+    const char c = text[i];
+    if (in_text) {
+      i += c == '\\' ? 1 : 0;
+      in_text = c != '"';
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == ',' || c == '[' || c == '{') {
+      ++values;
+    }
+  }
+  return values > most;
+}
+
 }  // namespace millwright::model

@@ -14,6 +14,8 @@ namespace {
 namespace json = boost::json;
 using model::text_at;
 
+// Two versions of an object of 1.5 MiB, the most that etcd keeps, have fewer.
+constexpr std::size_t kMostReviewValues = 500'000;
 constexpr std::string_view kReviewVersion = "admission.k8s.io/v1";
 constexpr std::string_view kOperations[] = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
 
@@ -50,8 +52,9 @@ base::Result<> check_objects(const Review& review) {
   return {};
 }
 
-base::Result<Review> read_request(json::object& request) {
-  const json::value whole(request);
+// Moves the objects out of the request.
+base::Result<Review> read_request(json::value& whole) {
+  json::object& request = whole.get_object();
   Review review;
   review.uid = text_at(whole, "uid");
   if (review.uid.empty()) {
@@ -92,6 +95,9 @@ bool Review::concerns_content() const {
 }
 
 base::Result<Review> parse_review(std::string_view text_of_review) {
+  if (model::has_more_values(text_of_review, kMostReviewValues)) {
+    return refuse("the body holds more than 500,000 JSON values");
+  }
   auto parsed = model::parse_json(text_of_review);
   if (!parsed) {
     return refuse("the body is not JSON: " + parsed.error().message);
@@ -112,7 +118,7 @@ base::Result<Review> parse_review(std::string_view text_of_review) {
   if (request == nullptr || !request->is_object()) {
     return refuse("request: expected an object; a review without a request asks nothing");
   }
-  return read_request(request->get_object());
+  return read_request(*request);
 }
 
 }  // namespace millwright::webhooks

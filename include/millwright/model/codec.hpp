@@ -76,6 +76,9 @@ base::Result<LabelSelector> decode_label_selector(const boost::json::value& json
 // (boost::json::monotonic_resource halves the cost), which must outlive the value.
 base::Result<boost::json::value> parse_json(std::string_view text,
                                             boost::json::storage_ptr storage = {});
+// Whether JSON text holds more than `most` values. A parsed value takes some 25 bytes, and twice as
+// many while it is parsed, though its text may be of two: ask before parsing what a stranger sent.
+bool has_more_values(std::string_view text, std::size_t most);
 // Multi-document YAML as kubectl reads it (go-yaml's scalar rules, merge keys, no duplicate keys);
 // empty documents are skipped; at most 100,000 values. Invalid names the line.
 base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text);

@@ -1,11 +1,16 @@
 #include "extender/wire/json_fields.hpp"
 
+#include "millwright/model/codec.hpp"
+
 #include <boost/json.hpp>
 
 #include <algorithm>
 
 namespace millwright::extender {
 namespace {
+
+// Some thousand pods to be evicted, each of which may be told of in full.
+constexpr std::size_t kMostValues = 500'000;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -30,6 +35,9 @@ const boost::json::value* find_field(const boost::json::object& object, std::str
 }
 
 base::Result<boost::json::value> parse_request(std::string_view text, RequestMemory& memory) {
+  if (model::has_more_values(text, kMostValues)) {
+    return base::fail(base::ErrorKind::Invalid, "more than 500,000 JSON values");
+  }
   boost::json::parse_options options;
   options.max_depth = 64;
   boost::json::parser parser(memory.storage(), options);

@@ -29,7 +29,7 @@ bool same_field_name(std::string_view a, std::string_view b);
 // is none or it is null.
 const boost::json::value* find_field(const boost::json::object& object, std::string_view name);
 
-// Invalid says at which byte. At most 64 levels deep.
+// Invalid says at which byte. At most 64 levels deep and 500,000 values.
 base::Result<boost::json::value> parse_request(std::string_view text, RequestMemory& memory);
 
 // A JSON string literal; bytes that are not ASCII are copied.

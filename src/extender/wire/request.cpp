@@ -12,6 +12,12 @@ namespace {
 
 using base::ErrorKind;
 
+// More nodes than any cluster has. A name may be three bytes of text, and costs forty in memory.
+constexpr std::size_t kMostCandidates = 50'000;
+// What Kubernetes allows names to have; uids and versions are far shorter.
+constexpr std::size_t kMostLetters = 253;
+constexpr std::size_t kMostResources = 64;
+
 class RequestReader {
  public:
   explicit RequestReader(std::string_view body) : scan_(body) {}
@@ -54,10 +60,14 @@ class RequestReader {
 
   bool name() {
     Scanner::Text text;
-    if (!scan_.text(text)) {
-      return false;
+    return scan_.text(text) && add(names_, {name_of(text), text.token});
+  }
+
+  bool add(std::vector<Candidate>& candidates, Candidate candidate) {
+    if (candidates.size() == kMostCandidates) {
+      return scan_.fail("more than 50,000 nodes");
     }
-    names_.push_back({name_of(text), text.token});
+    candidates.push_back(candidate);
     return true;
   }
 
@@ -83,8 +93,7 @@ class RequestReader {
     if (!read || name.empty()) {
       return scan_.fail("a Node without metadata.name ends");
     }
-    nodes_.push_back({name, scan_.since(start)});
-    return true;
+    return add(nodes_, {name, scan_.since(start)});
   }
 
   bool metadata(std::string_view& name) {
@@ -173,6 +182,26 @@ PodFacts facts_of(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
                   .provision_first = provision_first(pod, snapshot)};
 }
 
+// What is noted of a pod in flight is bounded in number, and so it must be in size.
+base::Result<> check_size(const PodFacts& facts) {
+  const std::pair<std::string_view, std::size_t> sizes[] = {
+      {"metadata.name", facts.key.name.size()},
+      {"metadata.namespace", facts.key.namespace_.size()},
+      {"metadata.uid", facts.uid.size()},
+      {"metadata.resourceVersion", facts.version.size()},
+      {"metadata.ownerReferences.uid", facts.group.owner_uid().size()}};
+  for (const auto& [field, size] : sizes) {
+    if (size > kMostLetters) {
+      return base::fail(ErrorKind::Invalid,
+                        "Pod has a " + std::string(field) + " of more than 253 characters");
+    }
+  }
+  if (facts.requests.size() > kMostResources) {
+    return base::fail(ErrorKind::Invalid, "Pod requests more than 64 resources");
+  }
+  return {};
+}
+
 const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,
                                std::string_view uid) {
   const auto& pods = snapshot.pending_pods;
@@ -210,6 +239,9 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
     facts = facts_of(*decoded, snapshot);
   }
   facts.version = model::text_at(pod, "metadata.resourceVersion");
+  if (auto checked = check_size(facts); !checked) {
+    return tl::unexpected(std::move(checked).error());
+  }
   return facts;
 }
 

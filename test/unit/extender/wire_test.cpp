@@ -185,6 +185,66 @@ TEST(ExtenderWire, MalformedRequestsGet400AndAReason) {
   EXPECT_EQ(extender.filter(names_request(any_pod(), {"n"})).status, 200);
 }
 
+std::string repeated(const std::string& first, const std::string& more, std::size_t count) {
+  std::string text = first;
+  text.reserve(first.size() + count * more.size());
+  for (std::size_t i = 1; i < count; ++i) {
+    text += more;
+  }
+  return text;
+}
+
+// Each was answered once, with memory of many times its size, or noted for as long as the pod was
+// in flight.
+TEST(ExtenderWire, RequestsThatAreOutOfAllProportionGet400) {
+  World world;
+  const auto extender = world.extender();
+  const auto pod_with = [](const std::string& meta, const std::string& spec = "{}") {
+    return R"({"Pod":{"metadata":{"name":"p","namespace":"ns",)" + meta + R"(},"spec":)" + spec +
+           R"(},"NodeNames":["n"]})";
+  };
+  const std::string with_pod = R"({"Pod":)" + json_of(any_pod());
+  const std::string long_text(254, 'u');
+  std::string requests = R"("r0":"1")";
+  for (int i = 1; i < 65; ++i) {
+    requests += ",\"r" + std::to_string(i) + "\":\"1\"";
+  }
+  const std::pair<std::string, std::string> cases[] = {
+      {with_pod + R"(,"NodeNames":[)" + repeated(R"("")", R"(,"")", 50'001) + "]}",
+       "more than 50,000 nodes"},
+      {with_pod + R"(,"Nodes":{"items":[)" +
+           repeated(R"({"metadata":{"name":"n"}})", R"(,{"metadata":{"name":"n"}})", 50'001) +
+           "]}}",
+       "more than 50,000 nodes"},
+      {R"({"Pod":{"a":[)" + repeated("0", ",0", 600'000) + R"(]},"NodeNames":["n"]})",
+       "more than 500,000 JSON values"},
+      {pod_with(R"("uid":")" + long_text + "\""), "metadata.uid"},
+      {pod_with(R"("uid":"u","resourceVersion":")" + long_text + "\""), "resourceVersion"},
+      {pod_with(R"("uid":"u","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet",)"
+                R"("name":"r","controller":true,"uid":")" +
+                long_text + "\"}]"),
+       "ownerReferences"},
+      {pod_with(R"("uid":"u")", R"({"containers":[{"name":"c","resources":{"requests":{)" +
+                                    requests + "}}}]}"),
+       "more than 64 resources"},
+  };
+  for (const auto& [body, reason] : cases) {
+    const auto reply = extender.filter(body);
+    EXPECT_EQ(reply.status, 400) << reason;
+    EXPECT_THAT(reply.body, HasSubstr(reason));
+    EXPECT_LT(reply.body.size(), 1000U);
+  }
+  EXPECT_TRUE(world.ledger.passes(world.now).empty());
+  const auto victims = extender.preempt(with_pod + R"(,"NodeNameToMetaVictims":{"n":{"Pods":[)" +
+                                        repeated("{}", ",{}", 600'000) + "]}}}");
+  EXPECT_EQ(victims.status, 400);
+  EXPECT_THAT(victims.body, HasSubstr("more than 500,000 JSON values"));
+  EXPECT_EQ(extender
+                .filter(with_pod + R"(,"NodeNames":[)" + repeated(R"("")", R"(,"")", 50'000) + "]}")
+                .status,
+            200);
+}
+
 TEST(ExtenderWire, MalformedPreemptionsGet400AndAReason) {
   World world;
   const auto extender = world.extender();

@@ -189,6 +189,16 @@ TEST(Parts, AreWrittenAsKubernetesHasThem) {
             R"("blockOwnerDeletion":true})");
 }
 
+TEST(ParseJson, ValuesAreCountedBeforeTheyAreParsed) {
+  EXPECT_FALSE(has_more_values("[0,0,0]", 4));
+  EXPECT_TRUE(has_more_values("[0,0,0]", 3));
+  EXPECT_FALSE(has_more_values(R"({"a":{"b":[]},"c":"d"})", 6));
+  EXPECT_TRUE(has_more_values(R"({"a":{"b":[]},"c":"d"})", 3));
+  EXPECT_FALSE(has_more_values(R"(["a,[{\",\\",1])", 3)) << "what texts hold does not count";
+  EXPECT_FALSE(has_more_values("", 1));
+  EXPECT_FALSE(has_more_values(R"("a\)", 1)) << "text that is cut";
+}
+
 TEST(ParseJson, SaysWhere) {
   const auto wrong = parse_json("{\"a\": 1,\n \"b\": x}");
   ASSERT_FALSE(wrong);

@@ -51,6 +51,10 @@ std::vector<MalformedCase> malformed_cases() {
       {"a list", "[]", "expected a JSON object"},
       {"null", "null", "expected a JSON object"},
       {"an empty object", "{}", "AdmissionReview"},
+      {"too many values", with_request([](auto& request) {
+         request["object"] = json::array(600'000, json::value(0));
+       }),
+       "more than 500,000 JSON values"},
       {"too deep", std::string(200, '[') + std::string(200, ']'), "not JSON"},
       {"another kind", R"({"apiVersion":"admission.k8s.io/v1","kind":"Pod","request":{}})",
        "found \"Pod\""},
