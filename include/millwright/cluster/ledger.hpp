@@ -166,6 +166,11 @@ class Ledger {
   // Beyond so many attempts in flight the newest are kept as "everywhere", and beyond eight times
   // as many the oldest are forgotten: memory stays bounded whatever a scheduler does.
   static constexpr std::size_t kDetailedPasses = 4096;
+  // Some 100 MiB: the same becomes of attempts that would name more nodes than this together, or
+  // more different ones, or need more counters of pods by node.
+  static constexpr std::size_t kNamedNodes = 4U << 20;
+  static constexpr std::size_t kDifferentNodes = 128U << 10;
+  static constexpr std::size_t kNodeCounters = 32U << 20;
   // How many ended fences are remembered against late mirrors.
   static constexpr std::size_t kEndedRemembered = 8192;
 

@@ -43,6 +43,7 @@ class Crowd {
     return node < on_node_.size() ? on_node_[node] : 0;
   }
   bool empty() const { return passes_ == 0; }
+  std::size_t counters() const { return on_node_.size(); }
   void add(const Pass& pass, const std::vector<std::uint32_t>& nodes);
   // One that was added, with the same nodes.
   void remove(const Pass& pass, const std::vector<std::uint32_t>& nodes);

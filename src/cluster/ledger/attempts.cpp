@@ -47,7 +47,7 @@ void Attempts::put(Pass pass) {
   if (by_pod_.size() >= 8 * Ledger::kDetailedPasses) {
     end(std::string(by_end_.begin()->second));
   }
-  if (by_pod_.size() >= Ledger::kDetailedPasses) {
+  if (!pass.node_hashes.empty() && !has_room_for(pass)) {
     pass.everywhere = true;
     pass.node_hashes = {};
   }
@@ -55,6 +55,19 @@ void Attempts::put(Pass pass) {
   by_end_.emplace(kept->until, kept->pod_uid);
   by_pod_.emplace(kept->pod_uid, kept);
   add_to_index(kept);
+}
+
+bool Attempts::has_room_for(const Pass& pass) {
+  const std::size_t more = pass.node_hashes.size();
+  if (by_pod_.size() >= Ledger::kDetailedPasses || named_ + more > Ledger::kNamedNodes) {
+    return false;
+  }
+  if (numbers_.size() + more > Ledger::kDifferentNodes && numbers_.size() > 2 * named_) {
+    number_anew();  // most numbers are of nodes that no pass names any more
+  }
+  const std::size_t numbers = numbers_.size() + more;
+  // Its group's crowd and that of its requests may both grow to their full length.
+  return numbers <= Ledger::kDifferentNodes && counters_ + 2 * numbers <= Ledger::kNodeCounters;
 }
 
 void Attempts::end(std::string_view pod_uid) {
@@ -121,8 +134,16 @@ void Attempts::add_to_index(const PassPtr& pass) {
   const auto& nodes = numbers_of(*pass);
   OfGroup& of_group = by_group_[pass->group.text()];
   of_group.passes.insert(pass);
-  of_group.crowd.add(*pass, nodes);
-  by_requests_[pass->requests].add(*pass, nodes);
+  add_to_crowd(of_group.crowd, *pass, nodes);
+  add_to_crowd(by_requests_[pass->requests], *pass, nodes);
+  named_ += nodes.size();
+}
+
+void Attempts::add_to_crowd(Crowd& crowd, const Pass& pass,
+                            const std::vector<std::uint32_t>& nodes) {
+  counters_ -= crowd.counters();
+  crowd.add(pass, nodes);
+  counters_ += crowd.counters();
 }
 
 void Attempts::remove_from_index(const PassPtr& pass) {
@@ -131,12 +152,15 @@ void Attempts::remove_from_index(const PassPtr& pass) {
   auto& passes = group->second.passes;
   passes.erase(pass);
   group->second.crowd.remove(*pass, nodes);
+  named_ -= nodes.size();
   if (passes.empty()) {
+    counters_ -= group->second.crowd.counters();
     by_group_.erase(group);
   }
   const auto alike = by_requests_.find(pass->requests);
   alike->second.remove(*pass, nodes);
   if (alike->second.empty()) {
+    counters_ -= alike->second.counters();
     by_requests_.erase(alike);
   }
 }
@@ -154,6 +178,7 @@ void Attempts::number_anew() {
   numbers_ = {};
   by_group_.clear();
   by_requests_.clear();
+  named_ = counters_ = 0;
   most_numbers_ = std::numeric_limits<std::size_t>::max();
   for (const auto& [uid, pass] : by_pod_) {
     add_to_index(pass);

@@ -1,5 +1,6 @@
 // Scheduling attempts in flight, indexed so that one answer looks at no more of them than matter to
-// it. Guarded by the ledger's mutex for attempts; bounded in memory (Ledger::kDetailedPasses).
+// it. Guarded by the ledger's mutex for attempts; bounded in memory (Ledger::kDetailedPasses and
+// the constants after it).
 #pragma once
 
 #include "millwright/base/hash_index.hpp"
@@ -39,7 +40,9 @@ class Attempts {
   std::uint32_t number_of(std::uint64_t node_hash) const { return numbers_.find(node_hash); }
 
  private:
+  bool has_room_for(const Pass& pass);
   void add_to_index(const PassPtr& pass);
+  void add_to_crowd(Crowd& crowd, const Pass& pass, const std::vector<std::uint32_t>& nodes);
   void remove_from_index(const PassPtr& pass);
   const std::vector<std::uint32_t>& numbers_of(const Pass& pass);
   void number_anew();
@@ -50,6 +53,8 @@ class Attempts {
   std::map<model::ResourceList, Crowd> by_requests_;
   base::HashIndex numbers_;  // of nodes
   std::size_t most_numbers_ = 1024;
+  std::size_t named_ = 0;     // nodes, by all passes together
+  std::size_t counters_ = 0;  // of all crowds
   std::vector<std::uint32_t> scratch_;
   std::uint64_t settled_ = 0;
   base::TimePoint newest_;  // that anybody told of

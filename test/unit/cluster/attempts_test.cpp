@@ -170,5 +170,71 @@ TEST(Attempts, StayBoundedAndErrOnTheSideOfDoubt) {
   EXPECT_EQ(ledger.passes(at(60)).size(), 1U);
 }
 
+// Passes of pods `first`, `first` + 1, ... that name `nodes` nodes each, all different.
+void attempt_made_up(Ledger& ledger, std::size_t first, std::size_t count, std::size_t nodes,
+                     base::TimePoint now) {
+  for (std::size_t pod = first; pod < first + count; ++pod) {
+    const std::string name = "made-up-" + std::to_string(pod);
+    Pass pass{.pod_uid = name,
+              .group = scheduling::GroupId(name + "/"),
+              .at = now,
+              .until = now + Ledger::kPassLifetime};
+    for (std::size_t node = 0; node < nodes; ++node) {
+      pass.node_hashes.push_back(Ledger::node_hash(name + "/" + std::to_string(node)));
+    }
+    ledger.attempted(std::move(pass));
+  }
+}
+
+std::size_t named_nodes(const Ledger& ledger, base::TimePoint now) {
+  std::size_t named = 0;
+  for (const PassPtr& pass : ledger.passes(now)) {
+    named += pass->node_hashes.size();
+  }
+  return named;
+}
+
+// A caller may make up names of nodes without end.
+TEST(Attempts, ThatNameTooManyNodesMayLandAnywhere) {
+  Ledger ledger;
+  attempt_made_up(ledger, 0, 10, 20'000, at(0));
+  EXPECT_LE(named_nodes(ledger, at(0)), Ledger::kDifferentNodes);
+  EXPECT_EQ(ledger.passes(at(0)).size(), 10U);
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), ::testing::Contains("made-up-9"));
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), ::testing::Not(::testing::Contains("made-up-0")));
+  // As soon as they are over, others have the room.
+  attempt_made_up(ledger, 10, 6, 20'000, at(10));
+  EXPECT_EQ(named_nodes(ledger, at(10)), 6U * 20'000);
+}
+
+TEST(Attempts, OfManyGroupsShareTheirCounters) {
+  Ledger ledger;
+  // Each group's counters reach to its last node.
+  attempt_made_up(ledger, 0, 1, 100'000, at(0));
+  attempt_made_up(ledger, 1, 1'000, 1, at(0));
+  std::size_t detailed = 0;
+  for (const PassPtr& pass : ledger.passes(at(0))) {
+    detailed += pass->everywhere ? 0 : 1;
+  }
+  EXPECT_LE(detailed * 100'000, Ledger::kNodeCounters + 200'000);
+  EXPECT_GT(detailed, 100U);
+}
+
+TEST(Attempts, OfAUsualClusterAllNameTheirNodes) {
+  Ledger ledger;
+  for (std::size_t pod = 0; pod < 2'000; ++pod) {
+    Pass pass{.pod_uid = "p" + std::to_string(pod),
+              .group = scheduling::GroupId("g" + std::to_string(pod % 100) + "/"),
+              .at = at(0),
+              .until = at(10)};
+    for (std::size_t node = 0; node < 500; ++node) {
+      pass.node_hashes.push_back(
+          Ledger::node_hash("n" + std::to_string((pod * 37 + node) % 5'000)));
+    }
+    ledger.attempted(std::move(pass));
+  }
+  EXPECT_EQ(named_nodes(ledger, at(0)), 2'000U * 500);
+}
+
 }  // namespace
 }  // namespace millwright::cluster
