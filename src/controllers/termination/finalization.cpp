@@ -66,12 +66,9 @@ void observe_termination(Services& services, const model::NodeClaim& claim) {
 }
 
 base::Task<base::Result<Requeue>> drop_finalizer(Services& services, ClaimPtr claim) {
-  json::value patch = {{"metadata",
-                        {{"resourceVersion", claim->meta.resource_version},
-                         {"finalizers", without_termination_finalizer(claim->meta)}}}};
   MW_CO_CHECK(ignore_not_found(
       co_await services.client.patch(model::kNodeClaimResource, model::key_of(claim->meta),
-                                     kube::PatchType::Merge, std::move(patch))));
+                                     kube::PatchType::Merge, finalizer_removal(claim->meta))));
   services.ledger.release_target(claim->meta.name);
   const model::ObjectMeta& meta = claim->meta;
   services.metrics.count("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.",

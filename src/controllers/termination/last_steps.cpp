@@ -30,14 +30,15 @@ base::Task<base::Result<bool>> end_instance(Services& services, ClaimPtr claim) 
   co_return true;
 }
 
-boost::json::array without_termination_finalizer(const model::ObjectMeta& meta) {
+boost::json::value finalizer_removal(const model::ObjectMeta& meta) {
   boost::json::array finalizers;
   for (const auto& finalizer : meta.finalizers) {
     if (finalizer != model::kTerminationFinalizer) {
       finalizers.emplace_back(finalizer);
     }
   }
-  return finalizers;
+  return {{"metadata",
+           {{"resourceVersion", meta.resource_version}, {"finalizers", std::move(finalizers)}}}};
 }
 
 }  // namespace millwright::controllers

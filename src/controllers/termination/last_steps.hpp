@@ -16,7 +16,8 @@ base::Result<cloud::Provider*> provider_of(const Services& services, const model
 // UID a launch whose outcome was never recorded.
 base::Task<base::Result<bool>> end_instance(Services& services, ClaimPtr claim);
 
-// metadata.finalizers of the object without the termination finalizer.
-boost::json::array without_termination_finalizer(const model::ObjectMeta& meta);
+// A merge patch that takes the termination finalizer from exactly this version of the object: it
+// fails with Conflict when somebody else wrote the object meanwhile, or made a new one of its name.
+boost::json::value finalizer_removal(const model::ObjectMeta& meta);
 
 }  // namespace millwright::controllers

@@ -73,11 +73,16 @@ base::Task<base::Result<>> close_node(Services& services, NodePtr node) {
   co_return base::Result<>{};
 }
 
-// Removes the finalizer, so that the API server lets the Node go.
+// Removes the finalizer, so that the API server lets the Node go. A Node that somebody else wrote
+// meanwhile, or a new one of its name, is looked at again first.
 base::Task<base::Result<Requeue>> remove_finalizer(Services& services, NodePtr node) {
-  json::object patch{{"metadata", {{"finalizers", without_termination_finalizer(node->meta)}}}};
-  MW_CO_CHECK(ignore_not_found(co_await services.client.patch(
-      model::kNodeResource, model::key_of(node->meta), kube::PatchType::Merge, std::move(patch))));
+  const auto newest = find_node(*services.state.snapshot(), node->meta.name);
+  if (newest && newest->node->meta.uid == node->meta.uid) {
+    node = newest->node;  // with what this round wrote itself
+  }
+  MW_CO_CHECK(ignore_not_found(
+      co_await services.client.patch(model::kNodeResource, model::key_of(node->meta),
+                                     kube::PatchType::Merge, finalizer_removal(node->meta))));
   services.ledger.release_target(node->meta.name);
   services.ledger.unfence(node->meta.name);
   count_terminated(services, *node);
