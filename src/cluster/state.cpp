@@ -42,6 +42,8 @@ struct State::Impl {
   Departures departures;
 
   bool synced = false;
+  std::optional<base::TimePoint> stale_since;
+  bool was_synced = false;  // when the newest snapshot was made
   bool changed = false;
   std::uint64_t generation = 0;
   LedgerViewPtr seen;  // as the newest snapshot has it
@@ -289,14 +291,14 @@ void State::Impl::add_earlier_arrivals(const LedgerView& view) {
 // reserved may not be known yet, nor who needs it.
 std::vector<Lowering> State::Impl::prepare_settlement(const LedgerView& view,
                                                       const scheduling::Snapshot& next) {
-  const bool was_synced = latest->synced;
-  if (!next.synced) {
+  const bool had_lists = std::exchange(was_synced, synced);
+  if (!synced) {
     for (Ledger::Arrival& arrival : arrivals) {
       arrival.node.clear();
     }
     return {};
   }
-  if (was_synced) {
+  if (had_lists) {
     placed_elsewhere += count_elsewhere({.ledger = ledger,
                                          .view = view,
                                          .arrivals = arrivals,
@@ -305,7 +307,7 @@ std::vector<Lowering> State::Impl::prepare_settlement(const LedgerView& view,
   } else {
     add_earlier_arrivals(view);
   }
-  const bool only_demand_changed = was_synced && view.generation == seen->generation;
+  const bool only_demand_changed = had_lists && view.generation == seen->generation;
   return find_surplus({.ledger = view,
                        .attempts = ledger,
                        .now = clock(),
@@ -393,6 +395,14 @@ void State::set_synced(bool synced) {
   }
 }
 
+void State::set_fresh(bool fresh) {
+  if (fresh == !impl_->stale_since) {
+    return;
+  }
+  impl_->changed = true;
+  impl_->stale_since = fresh ? std::nullopt : std::optional(impl_->clock());
+}
+
 scheduling::SnapshotPtr State::snapshot() {
   Impl& impl = *impl_;
   impl.changed = impl.departures.expire(impl.clock()) || impl.changed;
@@ -404,7 +414,8 @@ scheduling::SnapshotPtr State::snapshot() {
   impl.rebuild_records(*view);
   auto next = std::make_shared<scheduling::Snapshot>();
   next->generation = ++impl.generation;
-  next->synced = impl.synced;
+  next->synced = impl.synced && !impl.stale_since;
+  next->stale_since = impl.stale_since;
   next->nodes = impl.records.items();
   next->pending_pods = impl.pods.pending();
   for_each_watched_kind([&]<class T>(const WatchedKind<T>& watched) {

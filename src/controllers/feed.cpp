@@ -1,33 +1,16 @@
 #include "millwright/controllers/feed.hpp"
 
+#include "controllers/sources.hpp"
 #include "millwright/kube/informer.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/condition_watch.hpp"
 
 #include <memory>
-#include <set>
 #include <type_traits>
 #include <utility>
 
 namespace millwright::controllers {
 namespace {
-
-// Knows which of the kinds that decisions wait for were listed.
-struct SyncBarrier {
-  explicit SyncBarrier(cluster::State& s) : state(s) {}
-  // Call what it returns when the resource is not waited for any more. A resource may be read as
-  // several kinds, each by an informer of its own.
-  std::function<void()> member(cluster::Kind kind, const std::string& resource) {
-    waiting.emplace(kind, resource);
-    return [this, kind, resource] {
-      if (waiting.erase({kind, resource}) > 0 && waiting.empty()) {
-        state.set_synced(true);
-      }
-    };
-  }
-  cluster::State& state;
-  std::set<std::pair<cluster::Kind, std::string>> waiting;
-};
 
 class Feed {
  public:
@@ -35,7 +18,7 @@ class Feed {
       : services_(services),
         transitions_(transitions),
         stop_(std::move(stop)),
-        barrier_(services.state),
+        sources_(services.loop, services.state, services.log),
         conditions_(services.metrics, services.chronicle),
         group_(services.loop) {}
 
@@ -52,6 +35,7 @@ class Feed {
         watch_all(kind, kind.resources);
       }
     });
+    group_.spawn(sources_.watch_over(stop_));
     co_await group_.join();
   }
 
@@ -74,12 +58,15 @@ class Feed {
   template <class T, class Resources>
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
-      std::function<void()> listed = barrier_.member(kind.kind, std::string(resource.kind));
-      const bool can_do_without = kind.first_list == cluster::FirstList::AwaitedIfListable;
-      watch<T>(resource, {.upsert = {},
-                          .remove = {},
-                          .synced = listed,
-                          .not_listable = can_do_without ? listed : nullptr});
+      const std::size_t source = sources_.add(std::string(resource.plural));
+      kube::InformerHandlers handlers;
+      handlers.synced = [this, source] { sources_.listed(source); };
+      handlers.heard = [this, source] { sources_.heard(source); };
+      handlers.lost = [this, source] { sources_.lost(source); };
+      if (kind.first_list == cluster::FirstList::AwaitedIfListable) {
+        handlers.not_listable = [this, source] { sources_.done_without(source); };
+      }
+      watch<T>(resource, std::move(handlers));
     }
   }
 
@@ -143,7 +130,7 @@ class Feed {
   Services& services_;
   PodTransitions& transitions_;
   std::stop_token stop_;
-  SyncBarrier barrier_;
+  Sources sources_;
   telemetry::ConditionWatch conditions_;
   std::uint64_t informers_ = 0;
   base::TaskGroup group_;

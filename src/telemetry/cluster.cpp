@@ -8,11 +8,13 @@ void write_state(Text& text, const PageInput& input) {
   text.gauge("karpenter_cluster_state_node_count", "Nodes, and NodeClaims without a node yet.");
   text.sample(static_cast<double>(snapshot.nodes.size()));
   text.gauge("karpenter_cluster_state_synced",
-             "1 once every kind that decisions need was listed, or may not be, else 0.");
+             "1 while every kind that decisions need has been listed, or may not be, and is heard "
+             "of, else 0.");
   text.sample(snapshot.synced ? 1 : 0);
   text.gauge("karpenter_cluster_state_unsynced_time_seconds",
-             "For how long the cluster state has been incomplete; 0 when it is complete.");
-  text.sample(snapshot.synced ? 0 : seconds_since(input.chronicle.begun(), input.now));
+             "For how long the cluster state has been incomplete or stale; 0 when it is neither.");
+  const base::TimePoint since = snapshot.stale_since.value_or(input.chronicle.begun());
+  text.sample(snapshot.synced ? 0 : seconds_since(since, input.now));
 }
 
 void write_solve(Text& text, const PageInput& input) {

@@ -71,6 +71,9 @@ class State {
   void nominate(std::string_view node_or_claim, base::TimePoint until);
   // Whether the first lists are complete: before that, nothing may be decided from a snapshot.
   void set_synced(bool synced);
+  // Whether what is known may still be true: false once a watch has been silent for too long. Until
+  // it is true again no snapshot is synced, so that nothing is decided or refused.
+  void set_fresh(bool fresh);
 
   // Cheap when nothing changed since the last call. Followers need one now and then too: latest()
   // is what their extender answers from.

@@ -11,7 +11,8 @@ namespace millwright::controllers {
 // Watches every kind of cluster/watched_kinds.hpp that the options need, until `stop`, and calls
 // State::set_synced once each was listed, or cannot be listed and can be done without (see
 // cluster::FirstList). A kind that cannot be listed, or whose CustomResourceDefinition is missing,
-// is tried again. `transitions` is told of every pod event before the state is.
+// is tried again. From then on each must be heard of, or the state is not fresh (State::set_fresh).
+// `transitions` is told of every pod event before the state is.
 base::Task<void> run_feed(Services& services, PodTransitions& transitions, std::stop_token stop);
 
 }  // namespace millwright::controllers

@@ -38,6 +38,11 @@ struct InformerHandlers {
   // Each time that listing fails because the right to it is missing, or the resource itself; it is
   // tried again all the same.
   std::function<void()> not_listable = {};
+  // The API server spoke: a page of a list, an event, a bookmark, or the end of a watch at its
+  // time. Servers send a bookmark about once a minute.
+  std::function<void()> heard = {};
+  // A list or a watch failed; it is tried again after a pause.
+  std::function<void()> lost = {};
 };
 
 // Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.

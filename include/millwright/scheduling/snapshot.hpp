@@ -83,7 +83,8 @@ using VolumeLimits = std::map<std::string, VolumeCounts, std::less<>>;
 
 struct Snapshot {
   std::uint64_t generation = 0;  // grows with every change
-  bool synced = false;           // every informer delivered its first list
+  bool synced = false;  // every informer delivered its first list, and has been heard of lately
+  std::optional<base::TimePoint> stale_since;  // it was synced, until one was not heard of any more
   std::vector<NodeRecordPtr> nodes;
   std::vector<PodPtr> pending_pods;  // no nodeName, not terminal
   std::vector<std::shared_ptr<const model::NodePool>> node_pools;

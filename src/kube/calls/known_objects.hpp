@@ -53,6 +53,16 @@ class KnownObjects {
     }
   }
 
+  void report_heard() const {
+    if (handlers_.heard) {
+      handlers_.heard();
+    }
+  }
+  void report_lost() const {
+    if (handlers_.lost) {
+      handlers_.lost();
+    }
+  }
   void report_not_listable() {
     if (handlers_.not_listable) {
       handlers_.not_listable();

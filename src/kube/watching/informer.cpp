@@ -75,6 +75,7 @@ class WatchSession {
       return false;
     }
     progress_ = true;
+    known_.report_heard();
     version_ = text_at(event->object, "metadata.resourceVersion");
     if (event->type == WatchEventType::Upsert) {
       fill_type(event->object.get_object(), resource_);
@@ -156,6 +157,7 @@ class Informer {
   }
 
   void take_page(const ListPage& page) {
+    known_.report_heard();
     if (page.first) {
       known_.begin_list();
     }
@@ -183,6 +185,9 @@ class Informer {
     const auto answer =
         co_await client_.transport().stream(std::move(request), on_chunk, deadline.token());
     const auto lasted = loop.now() - begun;
+    if (answer && answer->status == 200) {
+      known_.report_heard();
+    }
     if (session->has_progress() || lasted >= kHealthyWatch) {
       backoff_.reset();
       gone_ = false;
@@ -246,6 +251,7 @@ class Informer {
       co_await base::yield(client_.loop());
       co_return;
     }
+    known_.report_lost();
     // What the server asks for, but no mistake of its can put us to sleep for a day.
     delay = std::max<base::Duration>(delay, std::min(error.retry_after, options_.max_backoff));
     log_.warn("an informer lost the API server and will try again",

@@ -39,6 +39,20 @@ INSTANTIATE_TEST_SUITE_P(Resources, FirstListOf,
                                          "storageclasses", "csinodes", "volumeattachments",
                                          "namespaces", "priorityclasses", "kwoknodeclasses"));
 
+// The watch that is open may still speak; the next one fails.
+TEST_F(FirstLists, DoNotCountForEver) {
+  start_with({});
+  api().set_faults({.broken = {"pods"}});
+  run_for(minutes(8));
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  scale("web", 4);
+  run_for(minutes(2));
+  api().set_faults({});
+  EXPECT_TRUE(wait_running("web", 4));
+  run_for(minutes(2));
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 1\n"));
+}
+
 TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
   start_with({.forbidden = {"replicasets", "replicationcontrollers", "statefulsets", "jobs",
                             "resourcequotas", "daemonsets", "poddisruptionbudgets", "csinodes",

@@ -441,5 +441,23 @@ TEST(StateAndLedger, OtherThreadsReadWholePicturesWhileTheLoopChangesThem) {
   EXPECT_EQ(torn, 0);
 }
 
+// Pods that were bound before do not use what was reserved since.
+TEST(StateAndLedger, WhatIsReservedOutlivesATimeOfStaleness) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  state.upsert(NodeBuilder("n").build());
+  state.upsert(web("web-0").on("n").build());
+  state.upsert(web("web-1").build());
+  state.snapshot();
+  ledger.reserve(room("n", 1));
+  const auto before = kept(state);
+  ASSERT_EQ(before.size(), 1U);
+  state.set_fresh(false);
+  EXPECT_EQ(kept(state), before);
+  state.set_fresh(true);
+  EXPECT_EQ(kept(state), before);
+}
+
 }  // namespace
 }  // namespace millwright::cluster

@@ -356,5 +356,19 @@ TEST(State, NodeTotalsEqualTheSumOfTheirPodsAfterAnyHistory) {
   EXPECT_TRUE(held);
 }
 
+TEST(State, IsNotSyncedWhileItIsStale) {
+  Ledger ledger;
+  State state(ledger, [] { return at(7); });
+  state.set_fresh(false);
+  state.set_synced(true);
+  EXPECT_FALSE(state.snapshot()->synced);
+  state.set_fresh(true);
+  EXPECT_TRUE(state.snapshot()->synced);
+  EXPECT_EQ(state.snapshot()->stale_since, std::nullopt);
+  state.set_fresh(false);
+  EXPECT_FALSE(state.snapshot()->synced);
+  EXPECT_EQ(state.snapshot()->stale_since, at(7));
+}
+
 }  // namespace
 }  // namespace millwright::cluster

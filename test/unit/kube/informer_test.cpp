@@ -48,7 +48,9 @@ class InformerTest : public testing::Test {
               reports.push_back("-" + key.to_string() + "/" + uid);
             },
         .synced = [this] { reports.emplace_back("synced"); },
-        .not_listable = [this] { reports.emplace_back("not listable"); }};
+        .not_listable = [this] { reports.emplace_back("not listable"); },
+        .heard = [this] { ++heard; },
+        .lost = [this] { ++lost; }};
     options.resource = model::kNodeResource;
     options.seed = 7;
     group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
@@ -71,6 +73,8 @@ class InformerTest : public testing::Test {
   int list_version = 10;
   std::optional<net::Response> list_failure;
   std::vector<std::string> reports;
+  int heard = 0;
+  int lost = 0;
   base::TaskGroup group{loop};
 };
 
@@ -351,6 +355,23 @@ TEST_F(InformerTest, SaysThatItCannotListAndTriesAgain) {
   list_failure.reset();
   loop.run_for(1min);
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+}
+
+TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
+  start();
+  EXPECT_EQ(heard, 1);
+  stream().event("BOOKMARK", bookmark("20"));
+  stream().event("MODIFIED", node("a", "ua", "21"));
+  EXPECT_EQ(heard, 3);
+  loop.run_for(5s);
+  stream().end();
+  loop.run_for(1s);
+  EXPECT_EQ(heard, 4) << "an end at its time is an answer too";
+  EXPECT_EQ(lost, 0);
+  stream().end(base::fail(ErrorKind::Unavailable, "cut"));
+  loop.run_for(10ms);
+  EXPECT_EQ(heard, 4);
+  EXPECT_EQ(lost, 1);
 }
 
 TEST_F(InformerTest, TypedHandlersLeaveOutWhatCannotBeRead) {

@@ -1,0 +1,79 @@
+// Snapshots count only while every watch that matters is heard of.
+#include "controllers/sources.hpp"
+
+#include "millwright/base/loop.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millwright::controllers {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class SourcesTest : public testing::Test {
+ protected:
+  bool synced() {
+    sources.look();
+    return state.latest()->synced;
+  }
+  void both_listed() {
+    sources.listed(pods);
+    sources.listed(quotas);
+    state.snapshot();
+  }
+
+  base::VirtualLoop loop{base::TimePoint(std::chrono::hours(1'000))};
+  cluster::Ledger ledger;
+  cluster::State state{ledger};
+  Sources sources{loop, state, {}};
+  std::size_t pods = sources.add("pods");
+  std::size_t quotas = sources.add("resourcequotas");
+};
+
+TEST_F(SourcesTest, AllAreWaitedFor) {
+  sources.listed(pods);
+  EXPECT_FALSE(state.snapshot()->synced);
+  sources.done_without(quotas);
+  EXPECT_TRUE(state.snapshot()->synced);
+}
+
+TEST_F(SourcesTest, OneThatIsLostIsStaleAfterAMinuteAndFreshOnceHeardOf) {
+  both_listed();
+  EXPECT_TRUE(synced());
+  loop.run_for(seconds(30));
+  sources.heard(pods);
+  sources.lost(pods);
+  loop.run_for(seconds(59));
+  EXPECT_TRUE(synced());
+  loop.run_for(seconds(1));
+  EXPECT_FALSE(synced());
+  sources.heard(pods);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(SourcesTest, SilenceAloneIsBorneForLonger) {
+  both_listed();
+  loop.run_for(minutes(6) - seconds(1));
+  sources.heard(pods);
+  EXPECT_TRUE(synced());
+  loop.run_for(seconds(1));
+  EXPECT_FALSE(synced()) << "the quotas are silent";
+  sources.done_without(quotas);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(SourcesTest, WhatCanBeDoneWithoutMattersOnceItIsThere) {
+  sources.listed(pods);
+  sources.done_without(quotas);
+  state.snapshot();
+  loop.run_for(minutes(5));
+  sources.heard(pods);
+  sources.listed(quotas);
+  sources.lost(quotas);
+  loop.run_for(minutes(1));
+  EXPECT_FALSE(synced());
+}
+
+}  // namespace
+}  // namespace millwright::controllers
