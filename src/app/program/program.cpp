@@ -45,6 +45,7 @@ Program::Program(Settings settings, base::Loop& loop, base::Logger log)
     : settings_(std::move(settings)),
       loop_(loop),
       log_(std::move(log)),
+      heartbeat_(loop),
       leading_(loop),
       group_(loop) {}
 
@@ -74,13 +75,17 @@ base::Result<> Program::build(const Environment& environment) {
                                                  .options = settings_.controllers,
                                                  .policy = settings_.policy,
                                                  .seed = base::entropy_seed()});
-  servers_ = std::make_unique<Servers>(
-      ServersParts{.settings = settings_, .engine = *engine_, .client = *client_, .log = log_});
+  servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
+                                                    .engine = *engine_,
+                                                    .client = *client_,
+                                                    .heartbeat = heartbeat_,
+                                                    .log = log_});
   report_build();
   return servers_->open_plain_ports();
 }
 
 void Program::start() {
+  group_.spawn(heartbeat_.run(group_.stop_token()));
   group_.spawn(engine_->watch(group_.stop_token()));
   group_.spawn(watch_machine_clock(loop_, &metrics_, log_.named("clock"), group_.stop_token()));
   start_calling_scheduler();

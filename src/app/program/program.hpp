@@ -46,6 +46,7 @@ class Program {
   base::Logger log_;
   base::Metrics metrics_;
   base::ComputeThread compute_;
+  Heartbeat heartbeat_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Client> lease_client_;
   std::unique_ptr<SimulatedNodes> nodes_;

@@ -33,14 +33,17 @@ base::Result<> Servers::open_plain_ports() {
     return net::Response::text(200, parts_.engine.metrics_page());
   });
   auto health_router = std::make_shared<net::Router>();
-  health_router->add_sync("/healthz",
-                          [](const net::Request&) { return net::Response::text(200, "ok\n"); });
+  health_router->add_sync("/healthz", [this](const net::Request&) {
+    return parts_.heartbeat.is_stuck() ? net::Response::text(503, "the loop is stuck\n")
+                                       : net::Response::text(200, "ok\n");
+  });
   health_router->add_sync("/readyz", [this](const net::Request&) {
     const bool synced = parts_.engine.state().latest()->synced;
-    return ready_ && synced ? net::Response::text(200, "ok\n")
-                            : net::Response::text(503,
-                                                  "not ready: still listing objects or "
-                                                  "without a certificate\n");
+    return ready_ && synced && !parts_.heartbeat.is_stuck()
+               ? net::Response::text(200, "ok\n")
+               : net::Response::text(503,
+                                     "not ready: still listing objects, not hearing of the "
+                                     "cluster, without a certificate, or stopping\n");
   });
   MW_TRY(metrics, open_plain(parts_.settings.metrics_port, std::move(metrics_router)));
   metrics_ = std::move(metrics);

@@ -2,6 +2,7 @@
 // in HTTPS, once there is a certificate. Loop thread only.
 #pragma once
 
+#include "app/program/heartbeat.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/certs/certs.hpp"
@@ -19,6 +20,7 @@ struct ServersParts {
   const Settings& settings;
   Engine& engine;
   kube::Client& client;  // for the bind verb
+  const Heartbeat& heartbeat;
   base::Logger log;
 };
 
