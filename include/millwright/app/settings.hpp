@@ -40,6 +40,7 @@ struct Settings {
   std::vector<std::string> certificate_names;  // DNS names besides the Service's
   base::Duration certificate_overlap = std::chrono::hours(24);
   base::Duration certificate_check = std::chrono::minutes(1);
+  bool supplied_certificates = false;  // somebody else writes the Secret
   std::optional<controllers::Wiring> scheduler_wiring;  // what was installed
   base::LogLevel log_level = base::LogLevel::Info;
   base::LogFormat log_format = base::LogFormat::Json;

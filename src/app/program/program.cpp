@@ -117,6 +117,7 @@ void Program::start_certificates() {
   options.policy.ip_addresses = {"127.0.0.1"};
   options.policy.overlap = settings_.certificate_overlap;
   options.look_again = settings_.certificate_check;
+  options.supplied = settings_.supplied_certificates;
   certificates_ = std::make_unique<controllers::Certificates>(
       *client_, metrics_, log_.named("certificates"), options, [this](const certs::Bundle& bundle) {
         servers_->use(bundle,

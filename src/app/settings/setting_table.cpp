@@ -145,6 +145,10 @@ const Setting kTable[] = {
                   : problem;
      },
      kMillwright},
+    {"supplied-certificates", "SUPPLIED_CERTIFICATES", "false",
+     "the Secret of certificates is written by somebody else, such as cert-manager: wait for it "
+     "and never write it",
+     value<read_bool, &Settings::supplied_certificates>, kMillwright},
     {"scheduler-wiring", "SCHEDULER_WIRING", "",
      "what was installed: extender, second-scheduler or alone; an Event says when the extender is "
      "never called though it should be. Empty: nobody said",

@@ -1,6 +1,7 @@
 #include "controllers/process/certificate_secret.hpp"
 
 #include "millwright/base/base64.hpp"
+#include "millwright/model/codec.hpp"
 #include "millwright/model/kinds.hpp"
 
 #include <boost/json.hpp>
@@ -61,6 +62,28 @@ std::optional<certs::Bundle> from_secret(const json::value& secret) {
                        .leaf = {*std::move(certificate), *std::move(key)}};
   if (const auto until = part(secret, "previous-ca-until")) {
     bundle.previous_ca_until = base::parse_rfc3339(*until).value_or(base::TimePoint{});
+  }
+  return bundle;
+}
+
+bool is_supplied(const json::value& secret) {
+  const auto meta = model::decode_meta(secret);
+  if (meta && meta->annotations.contains("cert-manager.io/certificate-name")) {
+    return true;
+  }
+  const auto has = [&secret](std::string_view key) {
+    return !part(secret, key).value_or("").empty();
+  };
+  return has("tls.crt") && has("tls.key") && !part(secret, "ca.key");
+}
+
+base::Result<certs::Bundle> supplied_bundle(const json::value& secret) {
+  certs::Bundle bundle;
+  bundle.leaf = {part(secret, "tls.crt").value_or(""), part(secret, "tls.key").value_or("")};
+  bundle.ca.certificate_pem = part(secret, "ca.crt").value_or("");
+  if (bundle.leaf.certificate_pem.empty() || bundle.leaf.key_pem.empty()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "the Secret has no tls.crt or no tls.key; whoever keeps it must write both");
   }
   return bundle;
 }

@@ -17,4 +17,12 @@ boost::json::value to_secret(const certs::Bundle& bundle, const std::string& nam
 // nullopt when a part is missing or unreadable: the bundle is then made anew.
 std::optional<certs::Bundle> from_secret(const boost::json::value& secret);
 
+// Whether somebody else keeps this Secret and it must not be written: cert-manager, by its
+// annotation, or whoever put a certificate and its key there without the field ca.key. Ours has
+// that field, if an empty one.
+bool is_supplied(const boost::json::value& secret);
+// Invalid without tls.crt and tls.key. The CA's certificates are those of ca.crt; without it
+// there are none.
+base::Result<certs::Bundle> supplied_bundle(const boost::json::value& secret);
+
 }  // namespace millwright::controllers

@@ -43,33 +43,63 @@ base::Task<void> Certificates::run(std::stop_token stop) {
 }
 
 base::Task<base::Result<certs::Bundle>> Certificates::keep() {
+  MW_CO_TRY(secret, co_await read());
+  base::Result<certs::Bundle> bundle;
+  if (options_.supplied || (secret && is_supplied(*secret))) {
+    bundle = take_supplied(secret);
+  } else {
+    bundle = co_await keep_own(std::move(secret));
+  }
+  MW_CO_CHECK(bundle);
+  MW_CO_CHECK(co_await hand_out(*bundle));
+  co_return bundle;
+}
+
+base::Task<base::Result<Certificates::Secret>> Certificates::read() {
   const model::ObjectKey key{.namespace_ = options_.namespace_, .name = options_.secret};
   auto secret = co_await client_.get(model::kSecretResource, key);
-  const bool absent = !secret && secret.error().kind == base::ErrorKind::NotFound;
-  if (!secret && !absent) {
-    co_return tl::unexpected(std::move(secret).error());
+  if (secret) {
+    co_return Secret(*std::move(secret));
   }
+  if (secret.error().kind == base::ErrorKind::NotFound) {
+    co_return Secret();
+  }
+  co_return tl::unexpected(std::move(secret).error());
+}
+
+base::Result<certs::Bundle> Certificates::take_supplied(const Secret& secret) const {
+  if (!secret) {
+    return base::fail(base::ErrorKind::NotFound,
+                      "the Secret is not there yet; somebody else is to write it, since "
+                      "SUPPLIED_CERTIFICATES is set");
+  }
+  return supplied_bundle(*secret);
+}
+
+base::Task<base::Result<certs::Bundle>> Certificates::keep_own(Secret secret) {
+  const base::TimePoint now = client_.loop().now();
   // A Secret that somebody deleted is put back: a new CA would be one that nobody trusts yet.
-  const auto stored = absent ? std::nullopt : from_secret(*secret);
-  MW_CO_TRY(bundle,
-            certs::reconcile(absent ? current_ : stored, options_.policy, client_.loop().now()));
-  if (!stored || *stored != bundle) {
-    json::value object =
-        to_secret(bundle, options_.namespace_, options_.secret, client_.loop().now());
-    if (!absent) {
-      // The lock makes the replicas agree: the loser reads the winner's bundle next time.
-      object.at("metadata").as_object()["resourceVersion"] =
-          secret->at("metadata").at("resourceVersion");
-    }
-    base::Result<json::value> written;
-    if (absent) {
-      written = co_await client_.create(model::kSecretResource, object);
-    } else {
-      written = co_await client_.replace(model::kSecretResource, object);
-    }
-    MW_CO_CHECK(std::move(written));
-    log_.info("wrote new certificates", {{"Secret", key.to_string()}});
+  const auto stored = secret ? from_secret(*secret) : std::nullopt;
+  MW_CO_TRY(bundle, certs::reconcile(secret ? stored : current_, options_.policy, now));
+  if (stored && *stored == bundle) {
+    co_return bundle;
   }
+  json::value object = to_secret(bundle, options_.namespace_, options_.secret, now);
+  base::Result<json::value> written;
+  if (secret) {
+    // The lock makes the replicas agree: the loser reads the winner's bundle next time.
+    object.at("metadata").as_object()["resourceVersion"] =
+        secret->at("metadata").at("resourceVersion");
+    written = co_await client_.replace(model::kSecretResource, object);
+  } else {
+    written = co_await client_.create(model::kSecretResource, object);
+  }
+  MW_CO_CHECK(std::move(written));
+  log_.info("wrote new certificates", {{"Secret", options_.namespace_ + "/" + options_.secret}});
+  co_return bundle;
+}
+
+base::Task<base::Result<>> Certificates::hand_out(certs::Bundle bundle) {
   if (!current_ || *current_ != bundle) {
     current_ = bundle;
     on_bundle_(bundle);
@@ -79,12 +109,16 @@ base::Task<base::Result<certs::Bundle>> Certificates::keep() {
     metrics_.set("millwright_certificate_expiry_seconds",
                  "Seconds until the serving certificate expires.", {}, left.count());
   }
-  const std::string ca_bundle = base::encode_base64(bundle.trust_pem(client_.loop().now()));
+  const std::string trusted = bundle.trust_pem(client_.loop().now());
+  if (trusted.empty()) {
+    co_return base::Result<>{};  // a public CA, or one that somebody else injects
+  }
+  const std::string ca_bundle = base::encode_base64(trusted);
   for (const auto& resource :
        {model::kMutatingWebhookResource, model::kValidatingWebhookResource}) {
     MW_CO_CHECK(co_await inject(resource, ca_bundle));
   }
-  co_return bundle;
+  co_return base::Result<>{};
 }
 
 base::Task<base::Result<>> Certificates::inject(model::Resource resource, std::string ca_bundle) {

@@ -2,6 +2,9 @@
 // They are issued when absent and renewed in time; empty tls.crt to renew at once, or ca.key for a
 // new CA. A deleted Secret is written again. Servers get every new bundle, and the webhook
 // configurations get its CA.
+//
+// A Secret that somebody else keeps (cert-manager, or a certificate that a person supplied) is read
+// and never written: a field ca.key or its absence tells whose it is.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -9,7 +12,10 @@
 #include "millwright/certs/certs.hpp"
 #include "millwright/kube/client.hpp"
 
+#include <boost/json/value.hpp>
+
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,6 +25,8 @@ namespace millwright::controllers {
 struct CertificateOptions {
   std::string namespace_ = "kube-system";
   std::string secret = "millwright-certs";
+  // Somebody else keeps the Secret: while it is absent it is waited for.
+  bool supplied = false;
   certs::Policy policy;
   // Name of the mutating and the validating webhook configuration that get the CA, if they exist.
   std::string webhook_configuration = "millwright";
@@ -37,6 +45,12 @@ class Certificates {
   base::Task<base::Result<certs::Bundle>> keep();
 
  private:
+  using Secret = std::optional<boost::json::value>;  // nullopt: there is none
+
+  base::Task<base::Result<Secret>> read();
+  base::Result<certs::Bundle> take_supplied(const Secret& secret) const;
+  base::Task<base::Result<certs::Bundle>> keep_own(Secret secret);
+  base::Task<base::Result<>> hand_out(certs::Bundle bundle);
   base::Task<base::Result<>> inject(model::Resource resource, std::string ca_bundle);
 
   kube::Client& client_;
