@@ -9,9 +9,6 @@
 
 namespace millwright::cluster {
 
-// Resource versions compare as numbers (KEP-5504); any that are not numbers say nothing.
-bool is_lower_version(std::string_view a, std::string_view b);
-
 // True only when `incoming` is clearly older than `known`: the same object with a lower resource
 // version, or another object of the name that was created earlier. In doubt the later event wins.
 bool is_stale(const model::ObjectMeta& known, const model::ObjectMeta& incoming);

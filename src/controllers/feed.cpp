@@ -73,6 +73,7 @@ class Feed {
   template <class T>
   void watch(const model::Resource& resource, kube::InformerHandlers handlers) {
     const std::string kind(resource.kind);
+    handlers.rewound = services_.on_rewound;
     handlers.upsert = [this, kind](const boost::json::value& json) {
       auto decoded = decode<T>(kind, json);
       if (!decoded) {

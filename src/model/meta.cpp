@@ -1,6 +1,7 @@
 #include "millwright/model/meta.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace millwright::model {
 namespace {
@@ -11,7 +12,23 @@ const std::string& find_or_empty(const StringMap& map, std::string_view key) {
   return found == map.end() ? empty : found->second;
 }
 
+std::optional<std::uint64_t> as_number(std::string_view version) {
+  std::uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto [stop, error] = std::from_chars(version.data(), end, number);
+  if (error != std::errc() || stop != end || version.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
 }  // namespace
+
+bool is_lower_version(std::string_view a, std::string_view b) {
+  const auto first = as_number(a);
+  const auto second = as_number(b);
+  return first && second && *first < *second;
+}
 
 bool ObjectMeta::has_finalizer(std::string_view finalizer) const {
   return std::find(finalizers.begin(), finalizers.end(), finalizer) != finalizers.end();

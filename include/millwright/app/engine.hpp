@@ -7,6 +7,7 @@
 #include "millwright/extender/extender.hpp"
 #include "millwright/webhooks/admission.hpp"
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -23,6 +24,8 @@ struct EngineParts {
   controllers::Options options;
   extender::Policy policy;
   std::uint64_t seed = 0;
+  // See controllers::Services.
+  std::function<void()> on_rewound = [] {};
 };
 
 // Loop thread only, but for extender(), admission() and metrics_page(), which any thread may ask.

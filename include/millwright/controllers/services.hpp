@@ -83,6 +83,9 @@ struct Services {
   std::uint64_t seed = 0;
   OverlayCache* overlays = nullptr;  // nullptr: no NodeOverlay counts
   BufferRoom* buffers = nullptr;     // nullptr: no CapacityBuffer counts
+  // Called when etcd was restored from a backup: what this process knows and remembers may be of a
+  // history that never was.
+  std::function<void()> on_rewound = [] {};
   // Names of new NodeClaims. They are known before the API server is asked, so that what is
   // reserved on one counts from then on, and a claim whose reply was lost is recognised.
   std::shared_ptr<base::Random> claim_names = std::make_shared<base::Random>(0);

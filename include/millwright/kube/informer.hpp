@@ -1,6 +1,7 @@
 // Lists a resource and watches it: its objects come as upserts and deletes. A watch that ends is
 // resumed where it was. After 410 Gone the resource is listed again, and objects that disappeared
-// meanwhile are reported as deleted. Loop thread only.
+// meanwhile are reported as deleted. A watch that said nothing for two minutes, not even a
+// bookmark, is not trusted: the resource is listed again. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"
@@ -43,6 +44,9 @@ struct InformerHandlers {
   std::function<void()> heard = {};
   // A list or a watch failed; it is tried again after a pause.
   std::function<void()> lost = {};
+  // A list came with a lower version than what was heard before: etcd was restored from a backup.
+  // Versions known before mean nothing any more, and changes made since the backup were undone.
+  std::function<void()> rewound = {};
 };
 
 // Runs until `stop`. Never gives up: failures are logged and retried with backoff and jitter.

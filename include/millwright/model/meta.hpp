@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millwright::model {
@@ -71,5 +72,8 @@ struct Condition {
 
 const Condition* find_condition(const std::vector<Condition>& conditions, std::string_view type);
 bool is_true(const std::vector<Condition>& conditions, std::string_view type);
+
+// Resource versions compare as numbers (KEP-5504); any that are not numbers say nothing.
+bool is_lower_version(std::string_view a, std::string_view b);
 
 }  // namespace millwright::model

@@ -50,15 +50,20 @@ int run_controller(const std::map<std::string, std::string>& flags,
     log.warn(warning);
   }
   std::function<void()> on_stop;  // set before the loop runs, called on it
-  const Signals signals([&](int) {
-    loop.post([&on_stop] {
-      // Taken out first: it runs once, and must outlive its own call.
-      if (const auto stop = std::exchange(on_stop, nullptr)) {
-        stop();
-      }
-    });
+  const auto stop_once = [&on_stop] {
+    // Taken out first: it runs once, and must outlive its own call.
+    if (const auto stop = std::exchange(on_stop, nullptr)) {
+      stop();
+    }
+  };
+  const Signals signals([&](int) { loop.post(stop_once); });
+  int status = 0;
+  Program program(loaded.settings, loop, log, [&] {
+    if (std::exchange(status, 1) == 0) {
+      log.error("etcd was restored from a backup; leaving, to be started anew");
+      loop.post(stop_once);
+    }
   });
-  Program program(loaded.settings, loop, log);
   const auto built = program.build(environment);
   if (!built) {
     std::fprintf(stderr, "millwright controller: %s\n", built.error().message.c_str());
@@ -75,7 +80,7 @@ int run_controller(const std::map<std::string, std::string>& flags,
   };
   program.start();
   loop.run();
-  return 0;
+  return status;
 }
 
 }  // namespace millwright::app

@@ -34,6 +34,7 @@ struct Engine::Impl {
                  .seed = parts.seed,
                  .overlays = parts.options.node_overlay ? &overlay_cache : nullptr,
                  .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr,
+                 .on_rewound = parts.on_rewound,
                  .claim_names = std::make_shared<base::Random>(parts.seed + 2)},
         controller_set(services),
         transitions([this](std::string_view node) { controller_set.claim_status.pod_event(node); }),

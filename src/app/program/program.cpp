@@ -41,10 +41,12 @@ base::Result<kube::Config> api_server_config(const Settings& settings,
                                      : kube::load_kubeconfig(settings.kubeconfig, settings.context);
 }
 
-Program::Program(Settings settings, base::Loop& loop, base::Logger log)
+Program::Program(Settings settings, base::Loop& loop, base::Logger log,
+                 std::function<void()> start_anew)
     : settings_(std::move(settings)),
       loop_(loop),
       log_(std::move(log)),
+      start_anew_(std::move(start_anew)),
       heartbeat_(loop),
       leading_(loop),
       group_(loop) {}
@@ -74,7 +76,8 @@ base::Result<> Program::build(const Environment& environment) {
                                                  .log = log_,
                                                  .options = settings_.controllers,
                                                  .policy = settings_.policy,
-                                                 .seed = base::entropy_seed()});
+                                                 .seed = base::entropy_seed(),
+                                                 .on_rewound = start_anew_});
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
                                                     .client = *client_,

@@ -11,6 +11,7 @@
 #include "millwright/controllers/process/certificates.hpp"
 #include "millwright/kube/config.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace millwright::app {
@@ -21,7 +22,8 @@ base::Result<kube::Config> api_server_config(const Settings& settings,
 
 class Program {
  public:
-  Program(Settings settings, base::Loop& loop, base::Logger log);
+  // `start_anew` is called when the program has to end and be started again.
+  Program(Settings settings, base::Loop& loop, base::Logger log, std::function<void()> start_anew);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -44,6 +46,7 @@ class Program {
   Settings settings_;
   base::Loop& loop_;
   base::Logger log_;
+  std::function<void()> start_anew_;
   base::Metrics metrics_;
   base::ComputeThread compute_;
   Heartbeat heartbeat_;

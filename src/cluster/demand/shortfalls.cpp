@@ -1,7 +1,5 @@
 #include "cluster/demand/shortfalls.hpp"
 
-#include "cluster/freshness.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +30,7 @@ bool Shortfalls::workload_heard(const std::string& owner_uid, const WorkloadTabl
                                 PodTable& pods) {
   const OwnedPods* const owned = pods.owned_by(owner_uid);
   const bool is_news =
-      owned != nullptr && !is_lower_version(workloads.version_of(owner_uid), owned->went_at);
+      owned != nullptr && !model::is_lower_version(workloads.version_of(owner_uid), owned->went_at);
   return settle(owner_uid, workloads, pods, is_news);
 }
 

@@ -1,7 +1,5 @@
 #include "cluster/demand/workload_table.hpp"
 
-#include "cluster/freshness.hpp"
-
 #include <utility>
 
 namespace millwright::cluster {
@@ -14,7 +12,7 @@ std::vector<std::string> WorkloadTable::put(const model::Workload& workload) {
   std::vector<std::string> changed;
   if (known != entries.end()) {
     Entry& entry = known->second;
-    if (is_lower_version(meta.resource_version, entry.resource_version)) {
+    if (model::is_lower_version(meta.resource_version, entry.resource_version)) {
       return changed;
     }
     if (entry.uid == meta.uid && wants.pods > 0) {

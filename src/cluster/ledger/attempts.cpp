@@ -1,7 +1,5 @@
 #include "cluster/ledger/attempts.hpp"
 
-#include "cluster/freshness.hpp"
-
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +10,7 @@ bool Pass::may_land_on(std::uint64_t node_hash) const {
 }
 
 bool Pass::is_before(const model::Pod& pod) const {
-  return is_lower_version(pod_version, pod.meta.resource_version);
+  return model::is_lower_version(pod_version, pod.meta.resource_version);
 }
 
 void Crowd::add(const Pass& pass, const std::vector<std::uint32_t>& nodes) {

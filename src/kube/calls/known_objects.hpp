@@ -63,6 +63,11 @@ class KnownObjects {
       handlers_.lost();
     }
   }
+  void report_rewound() const {
+    if (handlers_.rewound) {
+      handlers_.rewound();
+    }
+  }
   void report_not_listable() {
     if (handlers_.not_listable) {
       handlers_.not_listable();

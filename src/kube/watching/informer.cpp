@@ -27,6 +27,9 @@ constexpr std::size_t kMaxLine = 32U << 20;
 constexpr std::chrono::seconds kWatchGrace{30};
 // A watch that lived so long was healthy, whatever ended it.
 constexpr std::chrono::seconds kHealthyWatch{30};
+// Servers send a bookmark about once a minute. One that is silent for longer may have lost the
+// connection, or wait for a version that etcd, restored from a backup, will reach in days.
+constexpr std::chrono::seconds kWordlessWatch{120};
 // One that ended sooner without a single event would be resumed in a tight loop.
 constexpr std::chrono::seconds kShortWatch{1};
 
@@ -74,9 +77,14 @@ class WatchSession {
       finish(next, std::move(error));
       return false;
     }
+    const auto version = text_at(event->object, "metadata.resourceVersion");
+    if (event->type == WatchEventType::Bookmark && model::is_lower_version(version, version_)) {
+      finish(Next::Relist, {ErrorKind::Unavailable, "a bookmark is older than what was heard"});
+      return false;
+    }
     progress_ = true;
     known_.report_heard();
-    version_ = text_at(event->object, "metadata.resourceVersion");
+    version_ = version;
     if (event->type == WatchEventType::Upsert) {
       fill_type(event->object.get_object(), resource_);
       known_.upsert(event->object);
@@ -128,7 +136,7 @@ class Informer {
         break;
       }
       if (end.next == Next::Relist) {
-        version_.clear();
+        newest_ = std::exchange(version_, {});
       }
       if (end.next != Next::Resume) {
         co_await pause("watch", end.error, stop);
@@ -150,6 +158,12 @@ class Informer {
     }
     version_ = *std::move(version);
     known_.end_list();
+    if (model::is_lower_version(version_, newest_)) {
+      log_.error("the API server's history was rewound", {{"resource", plural()},
+                                                          {"version-before", newest_},
+                                                          {"version-now", version_}});
+      known_.report_rewound();
+    }
     if (!std::exchange(synced_, true)) {
       known_.report_synced();
     }
@@ -198,6 +212,10 @@ class Informer {
     if (answer && answer->status == 200 && !session->has_progress() && lasted < kShortWatch) {
       co_return WatchEnd{Next::ResumeLater,
                          {ErrorKind::Unavailable, "the watch ended at once without an event"}};
+    }
+    if (!session->has_progress() && lasted >= kWordlessWatch) {
+      co_return WatchEnd{Next::Relist,
+                         {ErrorKind::Unavailable, "the watch said nothing, not even a bookmark"}};
     }
     co_return judge(answer, deadline.passed());
   }
@@ -272,6 +290,7 @@ class Informer {
   base::Random random_;
   Backoff backoff_;
   std::string version_;  // empty: a list is needed
+  std::string newest_;   // the version at the end of the last watch that was not resumed
   bool gone_ = false;    // said of the version watched last, without a good watch since
   bool synced_ = false;
 };

@@ -50,7 +50,8 @@ class InformerTest : public testing::Test {
         .synced = [this] { reports.emplace_back("synced"); },
         .not_listable = [this] { reports.emplace_back("not listable"); },
         .heard = [this] { ++heard; },
-        .lost = [this] { ++lost; }};
+        .lost = [this] { ++lost; },
+        .rewound = [this] { reports.emplace_back("rewound"); }};
     options.resource = model::kNodeResource;
     options.seed = 7;
     group.spawn(run_informer(client, std::move(options), std::move(handlers), group.stop_token()));
@@ -372,6 +373,38 @@ TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
   loop.run_for(10ms);
   EXPECT_EQ(heard, 4);
   EXPECT_EQ(lost, 1);
+}
+
+// etcdctl's restore brings old versions back, and watches from newer ones are silent until the
+// cluster comes there again.
+TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedByAnOldBookmark) {
+  start();
+  stream().event("MODIFIED", node("a", "ua", "40"));
+  stream().event("BOOKMARK", bookmark("50"));
+  take_reports();
+  stored = {node("a", "ua", "3")};
+  list_version = 12;
+  stream().event("BOOKMARK", bookmark("12"));
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "-b/ub", "rewound"));
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+TEST_F(InformerTest, AWatchWithoutAWordLeadsToANewList) {
+  start();
+  take_reports();
+  list_version = 7;
+  loop.run_for(130s);
+  stream().end(base::fail(ErrorKind::Timeout, "nothing came"));
+  loop.run_for(1s);
+  EXPECT_EQ(lists(), 2U);
+  EXPECT_THAT(take_reports(), ElementsAre("rewound"));
+  list_version = 9;
+  loop.run_for(130s);
+  stream().end();
+  loop.run_for(1s);
+  EXPECT_EQ(lists(), 3U);
+  EXPECT_THAT(take_reports(), IsEmpty()) << "a newer list is everyday life";
 }
 
 TEST_F(InformerTest, TypedHandlersLeaveOutWhatCannotBeRead) {
