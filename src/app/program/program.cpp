@@ -11,6 +11,9 @@
 namespace millwright::app {
 namespace {
 
+// How long it takes until no caller is sent here any more: a Service's endpoints are changed, and
+// the change has reached every node.
+constexpr auto kLameDuck = std::chrono::seconds(2);
 constexpr auto kServerStopGrace = std::chrono::milliseconds(5'000);
 
 std::string host_name() {
@@ -101,6 +104,10 @@ void Program::start() {
 }
 
 base::Task<void> Program::stop() {
+  servers_->retire();
+  if (servers_->serving()) {
+    co_await base::sleep(loop_, kLameDuck, {});
+  }
   servers_->stop(kServerStopGrace);
   group_.request_stop();
   co_await group_.join();

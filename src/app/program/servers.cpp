@@ -86,7 +86,6 @@ void Servers::use(const certs::Bundle& bundle,
 }
 
 void Servers::stop(std::chrono::milliseconds grace) {
-  ready_ = false;
   if (serving_) {
     serving_->stop(grace);
   }

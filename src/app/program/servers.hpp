@@ -36,7 +36,9 @@ class Servers {
            const std::function<void(std::string_view request)>& on_extender_call);
   // Whether the HTTPS port is open.
   bool serving() const { return serving_ != nullptr; }
-  // Not ready from now on; open requests get `grace` to finish.
+  // Not ready from now on, so that no new callers come. Those that still do are answered.
+  void retire() { ready_ = false; }
+  // Open requests get `grace` to finish.
   void stop(std::chrono::milliseconds grace);
 
  private:

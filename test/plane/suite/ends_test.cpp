@@ -221,6 +221,12 @@ TEST(Stopping, TheProgramEndsWhenItIsTold) {
     cluster->wait("claims exist", seconds(30), [&] { return !cluster->claims(name).empty(); });
     auto& process = cluster->controller().process();
     process.signal(SIGTERM);
+    cluster->wait("it is not ready", seconds(2),
+                  [&] { return !cluster->controller().ready(); });
+    EXPECT_TRUE(cluster->controller().ask_extender(
+        "filter", json::parse(R"({"Pod":{"metadata":{"name":"p","namespace":"default",)"
+                              R"("uid":"u"}},"NodeNames":["n"]})")))
+        << "who still calls is answered";
     EXPECT_EQ(process.wait(milliseconds(12'000)), 0) << process.log_tail();
     EXPECT_EQ(text_at(cluster->plane().call("GET", lease).body, "/spec/holderIdentity"), "");
     ControllerOptions options;
