@@ -444,6 +444,10 @@ scheduling::NodeRecordPtr State::find_claim(std::string_view name) {
   return claim ? impl_->records.find(impl_->nodes.record_key_of(*claim)) : nullptr;
 }
 
+std::shared_ptr<const model::NodePool> State::find_pool(std::string_view name) const {
+  return impl_->tables.of<model::NodePool>().find({name, {}});
+}
+
 scheduling::SnapshotPtr State::latest() const {
   const std::scoped_lock lock(impl_->sight_mutex);
   return impl_->latest;

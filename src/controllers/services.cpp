@@ -37,9 +37,11 @@ scheduling::NodeRecordPtr find_node(const scheduling::Snapshot& snapshot, std::s
 
 std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& snapshot,
                                                  std::string_view name) {
-  const auto found = std::find_if(snapshot.node_pools.begin(), snapshot.node_pools.end(),
-                                  [&](const auto& pool) { return pool->meta.name == name; });
-  return found == snapshot.node_pools.end() ? nullptr : *found;
+  const auto& pools = snapshot.node_pools;  // sorted by name
+  const auto found = std::lower_bound(
+      pools.begin(), pools.end(), name,
+      [](const auto& pool, std::string_view wanted) { return pool->meta.name < wanted; });
+  return found != pools.end() && (*found)->meta.name == name ? *found : nullptr;
 }
 
 std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,

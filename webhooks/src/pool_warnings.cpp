@@ -153,7 +153,8 @@ void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& clu
     return;
   }
   std::vector<std::string> tied;
-  for (const model::NodePool& other : cluster.node_pools) {
+  for (const auto& each : cluster.node_pools) {
+    const model::NodePool& other = *each;
     if (other.meta.name != pool.meta.name && !other.meta.is_deleting() && !other.replicas &&
         other.weight == pool.weight && overlaps(pool, other)) {
       tied.push_back(other.meta.name);

@@ -81,6 +81,8 @@ class State {
   // The record that snapshot() has of the claim, without a walk over all of its nodes; nullptr when
   // there is none.
   scheduling::NodeRecordPtr find_claim(std::string_view name);
+  // nullptr when there is none. No snapshot is made for it.
+  std::shared_ptr<const model::NodePool> find_pool(std::string_view name) const;
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
   // The newest snapshot with the ledger as it is now: a pod that the snapshot does not show bound

@@ -25,9 +25,7 @@ void AdmissionView::refresh(const controllers::Services& services) {
   const auto snapshot = services.state.snapshot();
   auto cluster = std::make_shared<webhooks::ClusterSnapshot>();
   auto types = std::make_shared<TypesByNodeClass>();
-  for (const auto& pool : snapshot->node_pools) {
-    cluster->node_pools.push_back(*pool);
-  }
+  cluster->node_pools = snapshot->node_pools;
   for (const auto& node_class : snapshot->node_classes) {
     cluster->node_classes.push_back(*node_class);
     auto reference = reference_to(*node_class);

@@ -13,6 +13,11 @@
 #include <utility>
 
 namespace millwright::app {
+namespace {
+
+constexpr auto kRefreshPause = std::chrono::milliseconds(200);
+
+}  // namespace
 
 struct Engine::Impl {
   explicit Impl(EngineParts parts)
@@ -89,6 +94,7 @@ struct Engine::Impl {
       on_loop([this] {
         publishing = false;
         state.snapshot();
+        routes.after_changes();
       });
     }
   }
@@ -101,10 +107,21 @@ struct Engine::Impl {
     }
   }
 
-  // Refreshes what the threads that answer HTTP requests read.
+  // Refreshes what the threads that answer HTTP requests read. It takes a walk over all pools, and
+  // thousands may change one after the other.
   void refresh_views() {
-    admission_view.refresh(services);
-    page.refresh(services);
+    if (std::exchange(refreshing, true)) {
+      return;
+    }
+    const base::TimePoint due = std::max(services.loop.now(), refreshed + kRefreshPause);
+    services.loop.at(due, [this, weak = std::weak_ptr(life)] {
+      if (weak.lock()) {
+        refreshing = false;
+        refreshed = services.loop.now();
+        admission_view.refresh(services);
+        page.refresh(services);
+      }
+    });
   }
 
   // Any thread.
@@ -159,6 +176,8 @@ struct Engine::Impl {
   webhooks::Admission admission;
   base::Signal synced;
   bool publishing = false;
+  bool refreshing = false;
+  base::TimePoint refreshed;
   const std::shared_ptr<const bool> life = std::make_shared<const bool>(true);
 };
 

@@ -90,23 +90,37 @@ void EventRoutes::node_claim_changed(const std::string& name) {
   wake_static_pools();
 }
 
+// Thousands may come in a turn, when they are listed: no walk over all pools or nodes here.
 void EventRoutes::node_pool_changed(const std::string& name) {
   controllers_.node_pools.enqueue(name);
-  wake_static_pools();
-  const auto snapshot = services_.state.snapshot();
-  const auto found = controllers::find_pool(*snapshot, name);
-  const Compared now = found ? Compared{.generation = found->meta.generation,
-                                        .annotations = found->meta.annotations,
-                                        .status = nullptr}
-                             : Compared{};
+  const auto found = services_.state.find_pool(name);
+  if (!found) {
+    pools_.erase(name);
+    edited_pools_.insert(name);
+    controllers_.node_overlays.enqueue();
+    on_offers_changed_();
+    return;
+  }
+  if (services_.options.static_capacity && found->replicas) {
+    controllers_.static_capacity.enqueue(name);
+  }
+  const Compared now{.generation = found->meta.generation,
+                     .annotations = found->meta.annotations,
+                     .status = nullptr};
   const Compared before = std::exchange(pools_[name], now);
   if (before == now) {
     return;  // only its status changed
   }
-  wake_claims_of({name});
+  edited_pools_.insert(name);
   if (before.generation != now.generation) {
     controllers_.node_overlays.enqueue();
     on_offers_changed_();
+  }
+}
+
+void EventRoutes::after_changes() {
+  if (!edited_pools_.empty()) {
+    wake_claims_of(std::exchange(edited_pools_, {}));
   }
 }
 
@@ -124,15 +138,13 @@ void EventRoutes::node_class_changed(const std::string& name) {
                        .status = node_class->status};
     is_changed = std::exchange(node_classes_[key], now) != now || is_changed;
   }
-  std::set<std::string, std::less<>> pools;
   for (const auto& pool : snapshot->node_pools) {
     if (pool->template_.node_class_ref.name == name) {
       controllers_.node_pools.enqueue(pool->meta.name);
-      pools.insert(pool->meta.name);
+      if (is_changed) {
+        edited_pools_.insert(pool->meta.name);
+      }
     }
-  }
-  if (is_changed) {
-    wake_claims_of(pools);
   }
   on_offers_changed_();
 }

@@ -26,6 +26,8 @@ class EventRoutes {
 
   // An object of the cluster state changed.
   void object_changed(cluster::Kind kind, const model::ObjectKey& key);
+  // Once for all objects that changed in a turn of the loop: what takes a walk over all of them.
+  void after_changes();
   // A cloud's instance types or prices changed.
   void catalog_changed();
   // This replica begins to lead: every object is looked at once.
@@ -54,6 +56,7 @@ class EventRoutes {
   };
   void wake_claims_of(const std::set<std::string, std::less<>>& pools);
 
+  std::set<std::string, std::less<>> edited_pools_;  // in this turn
   std::map<std::string, Compared> pools_;         // as seen last
   std::map<std::string, Compared> node_classes_;  // by kind and name
 };

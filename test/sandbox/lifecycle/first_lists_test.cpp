@@ -39,6 +39,18 @@ INSTANTIATE_TEST_SUITE_P(Resources, FirstListOf,
                                          "storageclasses", "csinodes", "volumeattachments",
                                          "namespaces", "priorityclasses", "kwoknodeclasses"));
 
+// Each pool of a list once cost a snapshot of all of them, and a copy of each.
+TEST_F(FirstLists, OfManyNodePoolsCostFewSnapshots) {
+  constexpr std::size_t kPools = 1'000;
+  start();
+  apply_class();
+  for (std::size_t i = 0; i < kPools; ++i) {
+    apply_pool({.name = "pool-" + std::to_string(i)});
+  }
+  ASSERT_TRUE(wait([&] { return state().latest()->node_pools.size() == kPools; }));
+  EXPECT_LT(state().latest()->generation, kPools / 2);
+}
+
 // The watch that is open may still speak; the next one fails.
 TEST_F(FirstLists, DoNotCountForEver) {
   start_with({});

@@ -46,6 +46,7 @@ class LifecycleFixture : public testing::Test {
   sandbox::Recorder& recorder() { return cluster_->cluster->world().recorder(); }
   cloud::SimulatedCloud& cloud() { return *cluster_->cluster->cloud(cloud::Profile::Kwok); }
   const extender::Extender& extender() { return cluster_->cluster->engine().extender(); }
+  cluster::State& state() { return cluster_->cluster->engine().state(); }
   cluster::Ledger& ledger() { return cluster_->cluster->engine().ledger(); }
   // What /metrics would answer.
   std::string metrics() { return cluster_->cluster->engine().metrics_page(); }

@@ -170,12 +170,20 @@ model::NodePool other_pool(const std::string& name) {
   return pool;
 }
 
+std::vector<std::shared_ptr<const model::NodePool>> shared(std::vector<model::NodePool> pools) {
+  std::vector<std::shared_ptr<const model::NodePool>> all;
+  for (model::NodePool& pool : pools) {
+    all.push_back(std::make_shared<const model::NodePool>(std::move(pool)));
+  }
+  return all;
+}
+
 TEST(WeightWarnings, NameThePoolsThatTie) {
   ClusterSnapshot cluster = small_cluster();
-  cluster.node_pools = {other_pool("default"), other_pool("second")};
+  cluster.node_pools = shared({other_pool("default"), other_pool("second")});
   EXPECT_THAT(warnings_for(base_pool(), cluster),
               ElementsAre(AllOf(HasSubstr("spec.weight: 0"), HasSubstr("\"second\""))));
-  cluster.node_pools = {other_pool("e"), other_pool("d"), other_pool("c"), other_pool("b")};
+  cluster.node_pools = shared({other_pool("e"), other_pool("d"), other_pool("c"), other_pool("b")});
   EXPECT_THAT(warnings_for(base_pool(), cluster),
               ElementsAre(HasSubstr("\"b\", \"c\", \"d\" and 1 more")));
 }
@@ -193,7 +201,7 @@ TEST(WeightWarnings, KeepQuietAboutPoolsThatCannotTie) {
   model::NodePool leaving = other_pool("leaving");
   leaving.meta.deletion_timestamp = base::TimePoint();
   ClusterSnapshot cluster = small_cluster();
-  cluster.node_pools = {other_pool("default"), heavier, elsewhere, tainted, fixed, leaving};
+  cluster.node_pools = shared({other_pool("default"), heavier, elsewhere, tainted, fixed, leaving});
   EXPECT_THAT(warnings_for(base_pool(), cluster), IsEmpty());
 }
 

@@ -18,7 +18,7 @@ namespace millwright::webhooks {
 // The other objects that warnings depend on. Immutable. A function that is empty, or returns
 // nullptr, means "not known yet": the warnings that need it are left out.
 struct ClusterSnapshot {
-  std::vector<model::NodePool> node_pools;
+  std::vector<std::shared_ptr<const model::NodePool>> node_pools;
   std::vector<model::NodeClass> node_classes;
   // The NodeClass kinds of the enabled clouds.
   std::vector<model::Resource> served_node_classes;
