@@ -138,6 +138,23 @@ TEST(Install, EveryModeIsDocumentsOfKnownKindsInTheChosenNamespace) {
   }
 }
 
+TEST(Install, OurRequestsHaveARankOfTheirOwnAtTheApiServer) {
+  InstallOptions options;
+  options.namespace_ = "nodes";
+  options.lease_namespace = "kube-system";
+  const auto schemas = of_kind(documents_of(options), "FlowSchema");
+  ASSERT_EQ(schemas.size(), 2U);
+  for (const auto& schema : schemas) {
+    EXPECT_EQ(at(schema, "/spec/rules/0/subjects/0/serviceAccount/namespace"), "nodes");
+    EXPECT_EQ(at(schema, "/spec/rules/0/subjects/0/serviceAccount/name"), "millwright");
+  }
+  EXPECT_EQ(at(schemas[0], "/spec/priorityLevelConfiguration/name"), "leader-election");
+  EXPECT_EQ(at(schemas[0], "/spec/rules/0/resourceRules/0/namespaces/0"), "kube-system");
+  EXPECT_EQ(at(schemas[1], "/spec/priorityLevelConfiguration/name"), "workload-high");
+  EXPECT_LT(schemas[0].at_pointer("/spec/matchingPrecedence").to_number<int>(),
+            schemas[1].at_pointer("/spec/matchingPrecedence").to_number<int>());
+}
+
 TEST(Install, WithoutDefinitionsNothingThatIsDeletedTakesNodesAlong) {
   InstallOptions options;
   options.crds = false;
