@@ -280,4 +280,24 @@ std::optional<TimePoint> CronSchedule::next(TimePoint time) const {
   }
 }
 
+// next(t) is no later than `to` exactly for the times before the last activation, so halving finds
+// it: a step for each activation would be millions for a long window.
+std::optional<TimePoint> CronSchedule::last(TimePoint from, TimePoint to) const {
+  auto found = next(from);
+  if (!found || *found > to) {
+    return std::nullopt;
+  }
+  TimePoint none_after = to;
+  while (none_after - *found >= std::chrono::minutes(1)) {
+    const TimePoint middle = *found + (none_after - *found) / 2;
+    const auto later = next(middle);
+    if (later && *later <= to) {
+      found = later;
+    } else {
+      none_after = middle;
+    }
+  }
+  return found;
+}
+
 }  // namespace millwright::base

@@ -20,6 +20,8 @@ class CronSchedule {
   // The first activation strictly after `time`; nullopt when none comes within five years
   // (for example 30 February).
   std::optional<TimePoint> next(TimePoint time) const;
+  // The last activation after `from` and no later than `to`; nullopt when there is none.
+  std::optional<TimePoint> last(TimePoint from, TimePoint to) const;
 
  private:
   std::bitset<60> minutes_;

@@ -43,19 +43,6 @@ base::Result<std::optional<Window>> window_of(const model::DisruptionBudget& bud
   return std::optional<Window>(Window{schedule, duration});
 }
 
-// The window that holds `now` began at this activation.
-std::optional<base::TimePoint> last_opening(const Window& window, base::TimePoint now) {
-  auto opening = window.schedule.next(now - window.duration);
-  if (!opening || *opening > now) {
-    return std::nullopt;
-  }
-  for (auto later = window.schedule.next(*opening); later && *later <= now;
-       later = window.schedule.next(*later)) {
-    opening = later;
-  }
-  return opening;
-}
-
 bool is_active(const Window& window, base::TimePoint now) {
   const auto opening = window.schedule.next(now - window.duration);
   return opening && *opening <= now;
@@ -103,8 +90,9 @@ std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool,
       continue;
     }
     consider((*window)->schedule.next(now));
-    if (const auto opening = last_opening(**window, now)) {
-      consider(*opening + (*window)->duration);
+    const base::Duration duration = (*window)->duration;
+    if (const auto opening = (*window)->schedule.last(now - duration, now)) {
+      consider(*opening + duration);
     }
   }
   return next;

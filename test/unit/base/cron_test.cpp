@@ -227,5 +227,32 @@ RC_GTEST_PROP(CronSchedule, ArbitraryTextNeverCrashesTheParser, ()) {
   }
 }
 
+TEST(CronLast, IsWhatSteppingFromActivationToActivationComesTo) {
+  const TimePoint to = at("2026-03-29T23:17:31Z");
+  for (const char* text : {"* * * * *", "* 0-11 * * *", "*/7 3 * * *", "0 9 * * mon-fri",
+                           "30 4 1,15 * *", "17 23 * * *", "18 23 * * *", "0 0 30 2 *"}) {
+    const auto schedule = CronSchedule::parse(text);
+    ASSERT_TRUE(schedule) << text;
+    for (const Duration window : {Duration(30s), Duration(1min), Duration(61s), Duration(5h),
+                                  Duration(50h), Duration(900h)}) {
+      std::optional<TimePoint> stepped;
+      for (auto each = schedule->next(to - window); each && *each <= to;
+           each = schedule->next(*each)) {
+        stepped = each;
+      }
+      EXPECT_EQ(schedule->last(to - window, to), stepped) << text;
+    }
+  }
+}
+
+// Eleven years of minutes: millions of steps.
+TEST(CronLast, OfALongWindowIsFoundAsFast) {
+  const auto schedule = CronSchedule::parse("* * * * *");
+  const TimePoint to = at("2026-03-29T23:17:31Z");
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(schedule->last(to - 99'999h, to), at("2026-03-29T23:17:00Z"));
+  }
+}
+
 }  // namespace
 }  // namespace millwright::base
