@@ -1,5 +1,8 @@
 #include "millwright/base/loop.hpp"
 
+#include <time.h>
+
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -10,6 +13,16 @@
 
 namespace millwright::base {
 namespace {
+
+// Goes on while the machine is suspended, which steady_clock does not.
+Duration since_boot() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Waiting stands still while the machine is suspended: the clock is looked at again so often.
+constexpr std::chrono::seconds kLongestWait{1};
 
 // Timers ordered by (time, id): equal times fire in the order they were made.
 class TimerQueue {
@@ -107,7 +120,7 @@ void VirtualLoop::run_ready() {
 struct RealLoop::State {
   double scale;
   TimePoint start;
-  std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();
+  Duration origin = since_boot();
   std::mutex mutex;
   std::condition_variable wake;
   std::deque<std::function<void()>> ready;
@@ -115,15 +128,16 @@ struct RealLoop::State {
   bool stopped = false;
 
   TimePoint now() const {
-    const Duration real = std::chrono::steady_clock::now() - origin;
+    const Duration real = since_boot() - origin;
     const auto scaled = static_cast<double>(real.count()) * scale;
     return start + Duration(static_cast<Duration::rep>(scaled));
   }
-  std::chrono::steady_clock::time_point real_time(TimePoint time) const {
+  // Real time until then, rounded up, so that waking early never spins.
+  Duration until(TimePoint time) const {
     const auto real = static_cast<double>((time - start).count()) / scale;
-    // Rounded up, so that waking early never spins.
-    return origin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                        Duration(static_cast<Duration::rep>(real) + 1));
+    const auto passed = static_cast<double>((since_boot() - origin).count());
+    const auto longest = static_cast<double>(Duration(kLongestWait).count());
+    return Duration(static_cast<Duration::rep>(std::min(real - passed + 1, longest)));
   }
 };
 
@@ -171,7 +185,7 @@ void RealLoop::run() {
       if (state_->timers.empty()) {
         state_->wake.wait(lock);
       } else {
-        state_->wake.wait_until(lock, state_->real_time(state_->timers.next_time()));
+        state_->wake.wait_for(lock, state_->until(state_->timers.next_time()));
       }
       continue;
     }

@@ -59,7 +59,8 @@ class VirtualLoop final : public Loop {
 };
 
 // Runs on the thread that calls run(). `scale` is how many seconds of loop time pass in a real
-// second; now() starts at `start` and follows the monotonic clock from there.
+// second; now() starts at `start` and follows the time since the machine's boot from there, which
+// goes on while it is suspended.
 class RealLoop final : public Loop {
  public:
   explicit RealLoop(double scale = 1.0);
