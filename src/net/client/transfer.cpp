@@ -188,6 +188,10 @@ void Transfer::prepare_tls() {
     }
   };
   blob(CURLOPT_CAINFO_BLOB, tls_.ca_pem);
+  if (!tls_.ca_pem.empty()) {
+    // libcurl was built with a directory of CAs that it would trust besides.
+    set(CURLOPT_CAPATH, static_cast<char*>(nullptr));
+  }
   blob(CURLOPT_SSLCERT_BLOB, tls_.certificate_pem);
   blob(CURLOPT_SSLKEY_BLOB, tls_.key_pem);
   if (tls_.insecure_skip_verify) {
