@@ -136,6 +136,27 @@ void Metrics::remove(const std::string& name, const MetricLabels& labels) {
       found->second.series);
 }
 
+void Metrics::forget(const std::string& label, const std::string& value) {
+  const std::scoped_lock lock(state_->mutex);
+  const auto is_meant = [&](const MetricLabels& labels) {
+    const auto found = labels.find(label);
+    return found != labels.end() && found->second == value;
+  };
+  for (auto& [name, entry] : state_->entries) {
+    std::visit(
+        [&is_meant](auto& series) {
+          std::erase_if(series.members, [&](const auto& member) {
+            const bool goes = is_meant(member.first);
+            if (goes) {
+              series.family->Remove(member.second);
+            }
+            return goes;
+          });
+        },
+        entry.series);
+  }
+}
+
 double Metrics::value(const std::string& name, const MetricLabels& labels) const {
   const std::scoped_lock lock(state_->mutex);
   const auto found = state_->entries.find(name);

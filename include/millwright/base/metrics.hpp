@@ -31,6 +31,8 @@ class Metrics {
                  double value);
   // Forgets one series of a gauge.
   void remove(const std::string& name, const MetricLabels& labels);
+  // Forgets every series that has the label with this value: of an object that is gone.
+  void forget(const std::string& label, const std::string& value);
 
   // Current value of a counter or gauge; 0 when it was never touched. For tests and status.
   double value(const std::string& name, const MetricLabels& labels = {}) const;

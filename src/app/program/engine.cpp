@@ -16,6 +16,8 @@ namespace millwright::app {
 namespace {
 
 constexpr auto kRefreshPause = std::chrono::milliseconds(200);
+// Prometheus has read by then what was counted last.
+constexpr auto kSeriesOutlive = std::chrono::hours(1);
 
 }  // namespace
 
@@ -62,6 +64,9 @@ struct Engine::Impl {
     state.on_change([this](cluster::Kind kind, const model::ObjectKey& key) {
       publish();
       routes.object_changed(kind, key);
+      if (kind == cluster::Kind::NodePool && !state.find_pool(key.name)) {
+        forget_series_of(key.name);
+      }
     });
     state.on_synced([this] {
       publish();
@@ -122,6 +127,16 @@ struct Engine::Impl {
         page.refresh(services);
       }
     });
+  }
+
+  // Once the NodePool has been gone for a while. Its series would pile up where pools come and go.
+  void forget_series_of(std::string pool) {
+    services.loop.after(kSeriesOutlive,
+                        [this, weak = std::weak_ptr(life), pool = std::move(pool)] {
+                          if (weak.lock() && !state.find_pool(pool)) {
+                            services.metrics.forget("nodepool", pool);
+                          }
+                        });
   }
 
   // Any thread.

@@ -58,6 +58,18 @@ TEST_F(Termination, DeletingANodePoolEndsItsNodes) {
   EXPECT_EQ(running("web"), 0U);
 }
 
+TEST_F(Termination, TheSeriesOfADeletedNodePoolGoAfterIt) {
+  up();
+  const auto has_series = [this] {
+    return metrics().find("karpenter_nodeclaims_created_total{") != std::string::npos;
+  };
+  remove(model::kNodePoolResource, "default");
+  ASSERT_TRUE(wait_empty()) << inventory();
+  EXPECT_TRUE(has_series()) << "somebody may still want to read them";
+  run_for(minutes(61));
+  EXPECT_FALSE(has_series());
+}
+
 TEST_F(Termination, ABudgetThatAllowsNothingHoldsTheDrainUpUntilItIsLifted) {
   up();
   protect("web", 1);

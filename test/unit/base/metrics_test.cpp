@@ -41,6 +41,21 @@ TEST(Metrics, SetReplacesAndRemoveForgetsOneSeries) {
   EXPECT_EQ(metrics.value("nodes", {{"pool", "a"}}), 5);
 }
 
+TEST(Metrics, ForgetTakesEverySeriesOfWhatIsGone) {
+  Metrics metrics;
+  metrics.count("a_total", "Help.", {{"pool", "gone"}, {"x", "1"}});
+  metrics.count("a_total", "Help.", {{"pool", "gone"}, {"x", "2"}});
+  metrics.count("a_total", "Help.", {{"pool", "stays"}, {"x", "gone"}}, 5);
+  metrics.observe("b_seconds", "Help.", {{"pool", "gone"}}, 1);
+  metrics.set("c", "Help.", {}, 7);
+  metrics.forget("pool", "gone");
+  EXPECT_THAT(metrics.render(), Not(HasSubstr("pool=\"gone\"")));
+  EXPECT_EQ(metrics.value("a_total", {{"pool", "stays"}, {"x", "gone"}}), 5);
+  EXPECT_EQ(metrics.value("c"), 7);
+  metrics.count("a_total", "Help.", {{"pool", "gone"}, {"x", "1"}});
+  EXPECT_EQ(metrics.value("a_total", {{"pool", "gone"}, {"x", "1"}}), 1) << "counted from 0";
+}
+
 TEST(Metrics, ObserveKeepsTheBucketsOfTheFirstCall) {
   Metrics metrics;
   metrics.observe("seconds", "Help.", {{"a", "1"}}, 0.5, {0.1, 1});
