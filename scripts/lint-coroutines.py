@@ -17,8 +17,8 @@ COROUTINE = re.compile(
     r"\bTask<(?:[^<>;{}()]|<(?:[^<>]|<[^<>]*>)*>)*>\s+(?:\w+::)*(\w+)\(((?:[^()]|\([^()]*\))*)\)")
 REFERENCE = re.compile(r"([\w:]+)\s*&(?!&)")
 # What lives longer than every coroutine that is given a reference to it.
-LONG_LIVED = {"Api", "Client", "CloudProgram", "Compute", "EmbeddedCluster", "Loop",
-              "PodTransitions", "Program", "RealLoop", "Services", "SimulatedCloud", "Stage",
+LONG_LIVED = {"Api", "Client", "CloudProgram", "Compute", "EmbeddedCluster", "Leadership",
+              "Loop", "PodTransitions", "Program", "RealLoop", "Services", "SimulatedCloud", "Stage",
               "TaskGroup", "Transport"}
 COMMENT = re.compile(r"//[^\n]*")
 STRING = re.compile(r'"(\\.|[^"\\])*"')

@@ -203,4 +203,17 @@ Task<void> TaskGroup::join() {
   co_await promise.get();
 }
 
+Task<bool> TaskGroup::join_within(Duration limit) {
+  if (state_->children.empty()) {
+    co_return true;
+  }
+  Loop& loop = state_->loop;
+  Promise<bool> promise(loop);
+  state_->joiners.push_back(promise);
+  const TimerId timer = loop.after(limit, [promise] { promise.set(false); });
+  const bool ended = co_await promise.get();
+  loop.cancel(timer);
+  co_return ended;
+}
+
 }  // namespace millwright::base

@@ -260,6 +260,8 @@ class TaskGroup {
   std::stop_token stop_token() const;
   bool empty() const;
   Task<void> join();
+  // False when some still run after `limit`.
+  Task<bool> join_within(Duration limit);
 
  private:
   struct State;

@@ -290,6 +290,42 @@ TEST_F(TaskTest, JoinWaitsForTheLastChild) {
   EXPECT_EQ(log_.size(), 4);
 }
 
+Task<void> sleep_for(Loop* loop, Duration delay) {
+  co_await sleep(*loop, delay);
+}
+
+Task<void> join_in_time(TaskGroup* group, Duration limit, Log* log) {
+  const bool ended = co_await group->join_within(limit);
+  log->push_back(ended ? "ended" : "too late");
+}
+
+TEST_F(TaskTest, AGroupIsWaitedForNoLongerThanSaid) {
+  struct Case {
+    Duration work;
+    Duration limit;
+    const char* said;
+    Duration after;
+  };
+  for (const Case& one :
+       {Case{3s, 5s, "ended", 3s}, Case{5s, 3s, "too late", 3s}, Case{0s, 0s, "ended", 0s}}) {
+    log_.clear();
+    TaskGroup group(loop_);
+    TaskGroup outer(loop_);
+    const TimePoint begun = loop_.now();
+    if (one.work > 0s) {
+      group.spawn(sleep_for(&loop_, one.work));
+    }
+    outer.spawn(join_in_time(&group, one.limit, &log_));
+    loop_.run_until([this] { return !log_.empty(); }, 1min);
+    EXPECT_THAT(log_, ElementsAre(one.said));
+    EXPECT_EQ(loop_.now() - begun, one.after);
+    loop_.run_for(1min);
+    EXPECT_TRUE(group.empty());
+    EXPECT_TRUE(outer.empty());
+    EXPECT_EQ(log_.size(), 1U);
+  }
+}
+
 // Says when a coroutine's frame goes away.
 class Tombstone {
  public:
