@@ -1,71 +1,13 @@
 #include "millwright/cloud/measured.hpp"
 
 #include "simulated_fixture.hpp"
+#include "witness.hpp"
 
 #include <string>
 #include <vector>
 
 namespace millwright::cloud {
 namespace {
-
-// Notes which of the doors was used that a provider may leave as they are, and those without an
-// answer to look at.
-class Witness final : public Provider {
- public:
-  explicit Witness(std::vector<std::string>& used) : used_(used) {}
-
-  std::string_view name() const override { return "witness"; }
-  std::span<const model::Resource> node_classes() const override { return {}; }
-  Reply<Instance> create(std::shared_ptr<const model::NodeClaim>,
-                         std::shared_ptr<const model::NodeClass>) override {
-    return refuse<Instance>("create");
-  }
-  Reply<> remove(std::shared_ptr<const model::NodeClaim>) override {
-    return refuse<void>("remove");
-  }
-  Reply<Instance> get(std::string) override { return refuse<Instance>("get"); }
-  Reply<std::vector<Instance>> list() override { return refuse<std::vector<Instance>>("list"); }
-  Reply<> remove_leaked(std::string) override { return refuse<void>("remove_leaked"); }
-  base::Result<scheduling::InstanceTypes> instance_types(const model::NodePool&,
-                                                         const model::NodeClass&) const override {
-    return base::fail(base::ErrorKind::NotReady, "a witness sells nothing");
-  }
-  Reply<std::string> drift(std::shared_ptr<const model::NodeClaim>,
-                           std::shared_ptr<const model::NodeClass>) override {
-    return refuse<std::string>("drift");
-  }
-  Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
-    return refuse<NodeClassState>("resolve");
-  }
-  std::string_view node_class_finalizer() const override { return "witness/finalizer"; }
-  Reply<> release(std::shared_ptr<const model::NodeClass>) override {
-    return refuse<void>("release");
-  }
-  base::Task<void> run(std::stop_token) override { return note("run"); }
-  base::Task<void> lead(std::stop_token) override { return note("lead"); }
-  void on_catalog_change(std::function<void()> callback) override { callback(); }
-  void on_interruption(NoticeHandler handler) override {
-    InstanceNotice notice;
-    notice.provider_id = "witness://interrupted";
-    static_cast<void>(handler(std::move(notice)));
-  }
-  void set_recorded(std::function<bool(std::string_view)> is_recorded) override {
-    used_.push_back(is_recorded("witness://recorded") ? "set_recorded" : "set_recorded: other");
-  }
-
- private:
-  template <class T>
-  Reply<T> refuse(std::string door) {
-    used_.push_back(std::move(door));
-    co_return base::fail(base::ErrorKind::Unavailable, "a witness does nothing");
-  }
-  base::Task<void> note(std::string door) {
-    used_.push_back(std::move(door));
-    co_return;
-  }
-
-  std::vector<std::string>& used_;
-};
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;

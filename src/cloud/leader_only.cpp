@@ -1,0 +1,78 @@
+#include "millwright/cloud/leader_only.hpp"
+
+#include <utility>
+
+namespace millwright::cloud {
+namespace {
+
+class LeaderOnly final : public Provider {
+ public:
+  LeaderOnly(std::unique_ptr<Provider> inner, const base::Leadership& leadership)
+      : inner_(std::move(inner)), leadership_(leadership) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  std::span<const model::Resource> node_classes() const override { return inner_->node_classes(); }
+  Reply<Instance> create(std::shared_ptr<const model::NodeClaim> claim,
+                         std::shared_ptr<const model::NodeClass> node_class) override {
+    return leadership_.holds() ? inner_->create(std::move(claim), std::move(node_class))
+                               : refuse<Instance>();
+  }
+  Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) override {
+    return leadership_.holds() ? inner_->remove(std::move(claim)) : refuse<void>();
+  }
+  Reply<Instance> get(std::string provider_id) override {
+    return inner_->get(std::move(provider_id));
+  }
+  Reply<std::vector<Instance>> list() override { return inner_->list(); }
+  Reply<> remove_leaked(std::string provider_id) override {
+    return leadership_.holds() ? inner_->remove_leaked(std::move(provider_id)) : refuse<void>();
+  }
+  base::Result<scheduling::InstanceTypes> instance_types(
+      const model::NodePool& pool, const model::NodeClass& node_class) const override {
+    return inner_->instance_types(pool, node_class);
+  }
+  Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
+                           std::shared_ptr<const model::NodeClass> node_class) override {
+    return inner_->drift(std::move(claim), std::move(node_class));
+  }
+  Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
+    return leadership_.holds() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();
+  }
+  std::string_view node_class_finalizer() const override { return inner_->node_class_finalizer(); }
+  Reply<> release(std::shared_ptr<const model::NodeClass> node_class) override {
+    return leadership_.holds() ? inner_->release(std::move(node_class)) : refuse<void>();
+  }
+  base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
+  base::Task<void> lead(std::stop_token stop) override {
+    const base::EitherStop either(std::move(stop), leadership_.over());
+    co_await inner_->lead(either.token());
+  }
+  void on_catalog_change(std::function<void()> callback) override {
+    inner_->on_catalog_change(std::move(callback));
+  }
+  void on_interruption(NoticeHandler handler) override {
+    inner_->on_interruption(std::move(handler));
+  }
+  void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override {
+    inner_->set_recorded(std::move(is_recorded));
+  }
+
+ private:
+  template <class T>
+  static Reply<T> refuse() {
+    co_return base::fail(base::ErrorKind::Unavailable,
+                         "not asked of the cloud: this replica does not lead, or no longer");
+  }
+
+  std::unique_ptr<Provider> inner_;
+  const base::Leadership& leadership_;
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> leader_only(std::unique_ptr<Provider> provider,
+                                      const base::Leadership& leadership) {
+  return std::make_unique<LeaderOnly>(std::move(provider), leadership);
+}
+
+}  // namespace millwright::cloud
