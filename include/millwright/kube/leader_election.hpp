@@ -2,8 +2,13 @@
 // the lease; another candidate takes over once the lease has not changed for its duration by the
 // candidate's own clock. Candidates also look at the moment when a lease runs out, so that they
 // take over within a retry period; client-go's may need more than four.
+//
+// A term ends renew_deadline after the last renewal that the API server confirmed, counted from
+// when that was sent. Others wait for lease_duration, so that between two leaders there is the
+// difference of the two, for what was sent before the end.
 #pragma once
 
+#include "millwright/base/leadership.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/kube/client.hpp"
 
@@ -21,20 +26,30 @@ struct LeaderElectionOptions {
   std::chrono::seconds lease_duration{15};
   std::chrono::seconds renew_deadline{10};
   std::chrono::seconds retry_period{2};
-  // Awaited after `stop`, before the lease is given up: finishes what must be over before another
-  // replica leads. Should take less than lease_duration.
-  std::function<base::Task<void>()> drain;
+  // How long the work of a term may take to end once the term is over.
+  std::chrono::seconds end_limit{30};
 };
 
 // client-go's rules: lease_duration > renew_deadline > 1.2 x retry_period, and an identity.
 base::Result<> check(const LeaderElectionOptions& options);
 
-// Runs until `stop`, then gives the lease up. `on_started` gets a stop token that fires when
-// leadership is lost; `on_stopped` is called after that. A leader that lost the lease becomes a
-// candidate again. When check() refuses the options, logs its error and returns.
+// What a replica does with its terms. All of them are set.
+struct LeaderDuties {
+  // The work of one term, until its token fires. The next term begins after this has returned: two
+  // terms would share what is in memory, and one would end what the other has begun.
+  std::function<base::Task<void>(std::stop_token stop)> lead;
+  // The token has fired; lead() may still be ending.
+  std::function<void()> on_end;
+  // lead() did not return within end_limit. To end the process is the only safe way on.
+  std::function<void()> on_stuck;
+};
+
+// Runs until `stop`, then waits for lead() and gives the lease up. `leadership` holds from the
+// first renewal of a term to its end; when the replica is stopped, until lead() has returned. A
+// leader that lost the lease becomes a candidate again. When check() refuses the options, logs its
+// error and returns.
 base::Task<void> run_leader_election(Client& client, LeaderElectionOptions options,
-                                     std::function<void(std::stop_token)> on_started,
-                                     std::function<void()> on_stopped, base::Logger log,
-                                     std::stop_token stop);
+                                     base::Leadership& leadership, LeaderDuties duties,
+                                     base::Logger log, std::stop_token stop);
 
 }  // namespace millwright::kube

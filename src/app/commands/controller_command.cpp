@@ -6,6 +6,7 @@
 #include "millwright/base/version.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -21,6 +22,12 @@ base::TimePoint start_time(const Settings& settings, const Environment& environm
   const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit)
                               : std::optional<base::TimePoint>();
   return choose_start(base::system_now(), cluster);
+}
+
+// Work that does not end is still there: nothing of it may be waited for, or destroyed under it.
+void leave_at_once() {
+  std::fflush(stdout);
+  std::_Exit(1);
 }
 
 base::Task<void> stop_program(Program& program, base::RealLoop& loop) {
@@ -58,12 +65,14 @@ int run_controller(const std::map<std::string, std::string>& flags,
   };
   const Signals signals([&](int) { loop.post(stop_once); });
   int status = 0;
-  Program program(loaded.settings, loop, log, [&] {
+  const auto start_anew = [&] {
     if (std::exchange(status, 1) == 0) {
       log.error("etcd was restored from a backup; leaving, to be started anew");
       loop.post(stop_once);
     }
-  });
+  };
+  Program program(loaded.settings, loop, log,
+                  {.start_anew = start_anew, .leave_at_once = leave_at_once});
   const auto built = program.build(environment);
   if (!built) {
     std::fprintf(stderr, "millwright controller: %s\n", built.error().message.c_str());

@@ -1,5 +1,6 @@
 #include "app/program/clouds.hpp"
 
+#include "millwright/cloud/leader_only.hpp"
 #include "millwright/cloud/measured.hpp"
 #include "millwright/cloud/remote.hpp"
 
@@ -24,7 +25,8 @@ base::Result<> Clouds::open(const Settings& settings, const Environment& environ
 }
 
 void Clouds::add(std::unique_ptr<cloud::Provider> provider) {
-  providers_.add(cloud::measured(std::move(provider), loop_, metrics_));
+  providers_.add(
+      cloud::leader_only(cloud::measured(std::move(provider), loop_, metrics_), leadership_));
 }
 
 base::Result<> Clouds::open_simulated(const Settings& settings, cloud::Profile profile,

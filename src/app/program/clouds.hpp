@@ -3,6 +3,7 @@
 #pragma once
 
 #include "millwright/app/settings.hpp"
+#include "millwright/base/leadership.hpp"
 #include "millwright/cloud/provider.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/net/client.hpp"
@@ -14,8 +15,10 @@ namespace millwright::app {
 
 class Clouds {
  public:
-  Clouds(base::Loop& loop, base::Metrics& metrics, base::Logger log)
-      : loop_(loop), metrics_(metrics), log_(std::move(log)) {}
+  // Only while `leadership` holds do the clouds change anything. All references outlive the object.
+  Clouds(base::Loop& loop, const base::Leadership& leadership, base::Metrics& metrics,
+         base::Logger log)
+      : loop_(loop), leadership_(leadership), metrics_(metrics), log_(std::move(log)) {}
   ~Clouds();
   Clouds(const Clouds&) = delete;
   Clouds& operator=(const Clouds&) = delete;
@@ -32,6 +35,7 @@ class Clouds {
                                 cloud::InstanceListener& nodes);
 
   base::Loop& loop_;
+  const base::Leadership& leadership_;
   base::Metrics& metrics_;
   base::Logger log_;
   std::unique_ptr<net::Client> client_;

@@ -3,6 +3,7 @@
 #include "millwright/app/cluster_clock.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/kube/leader_election.hpp"
+#include "millwright/kube/leader_only.hpp"
 
 #include <unistd.h>
 
@@ -44,14 +45,13 @@ base::Result<kube::Config> api_server_config(const Settings& settings,
                                      : kube::load_kubeconfig(settings.kubeconfig, settings.context);
 }
 
-Program::Program(Settings settings, base::Loop& loop, base::Logger log,
-                 std::function<void()> start_anew)
+Program::Program(Settings settings, base::Loop& loop, base::Logger log, Exits exits)
     : settings_(std::move(settings)),
       loop_(loop),
       log_(std::move(log)),
-      start_anew_(std::move(start_anew)),
+      exits_(std::move(exits)),
       heartbeat_(loop),
-      leading_(loop),
+      leadership_(loop),
       group_(loop) {}
 
 Program::~Program() = default;
@@ -61,29 +61,30 @@ base::Result<> Program::build(const Environment& environment) {
   std::shared_ptr<kube::Transport> transport =
       kube::make_transport(loop_, std::move(config), log_.named("kube"),
                            std::string("karpenter/millwright-") + base::version());
-  client_ = std::make_unique<kube::Client>(
-      loop_, transport,
-      kube::ClientOptions{.qps = settings_.client_qps, .burst = settings_.client_burst}, &metrics_);
+  const kube::ClientOptions limits{.qps = settings_.client_qps, .burst = settings_.client_burst};
+  client_ = std::make_unique<kube::Client>(loop_, transport, limits, &metrics_);
+  leader_client_ = std::make_unique<kube::Client>(
+      loop_, kube::leader_only(transport, leadership_), limits, &metrics_);
   // Renewing the lease must not wait behind a burst of other calls.
   lease_client_ = std::make_unique<kube::Client>(loop_, transport);
   nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
-  clouds_ = std::make_unique<Clouds>(loop_, metrics_, log_);
+  clouds_ = std::make_unique<Clouds>(loop_, leadership_, metrics_, log_);
   if (auto opened = clouds_->open(settings_, environment, *nodes_); !opened) {
     return opened;
   }
   engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                  .compute = compute_,
-                                                 .client = *client_,
+                                                 .client = *leader_client_,
                                                  .providers = clouds_->providers(),
                                                  .metrics = metrics_,
                                                  .log = log_,
                                                  .options = settings_.controllers,
                                                  .policy = settings_.policy,
                                                  .seed = base::entropy_seed(),
-                                                 .on_rewound = start_anew_});
+                                                 .on_rewound = exits_.start_anew});
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
-                                                    .client = *client_,
+                                                    .client = *leader_client_,
                                                     .heartbeat = heartbeat_,
                                                     .log = log_});
   report_build();
@@ -150,8 +151,8 @@ void Program::start_calling_scheduler() {
 }
 
 void Program::start_leading() {
-  report_leading(true);
-  group_.spawn(engine_->lead(group_.stop_token()));
+  leadership_.begin(base::Leadership::kForEver);
+  group_.spawn(lead(group_.stop_token()));
 }
 
 void Program::start_election() {
@@ -163,20 +164,23 @@ void Program::start_election() {
                            : settings_.leader_election_namespace;
   base::Random random(base::entropy_seed());
   options.identity = host_name() + "_" + random.uuid();
-  // Another replica may lead only after our writes under way have ended.
-  options.drain = [this] { return leading_.join(); };
-  group_.spawn(kube::run_leader_election(
-      *lease_client_, options,
-      [this](std::stop_token stop) {
-        log_.info("leading");
-        report_leading(true);
-        leading_.spawn(engine_->lead(std::move(stop)));
-      },
-      [this] {
-        log_.info("no longer leading");
-        report_leading(false);
-      },
-      log_.named("leader-election"), group_.stop_token()));
+  kube::LeaderDuties duties;
+  duties.lead = [this](std::stop_token stop) { return lead(std::move(stop)); };
+  duties.on_end = [this] {
+    log_.info("no longer leading", {{"term", std::to_string(leadership_.term())}});
+    report_leading(false);
+  };
+  duties.on_stuck = exits_.leave_at_once;
+  group_.spawn(kube::run_leader_election(*lease_client_, std::move(options), leadership_,
+                                         std::move(duties), log_.named("leader-election"),
+                                         group_.stop_token()));
+}
+
+// One term.
+base::Task<void> Program::lead(std::stop_token stop) {
+  log_.info("leading", {{"term", std::to_string(leadership_.term())}});
+  report_leading(true);
+  co_await engine_->lead(std::move(stop));
 }
 
 void Program::report_build() {

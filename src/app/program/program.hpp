@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 
 namespace millwright::app {
 
@@ -22,8 +23,12 @@ base::Result<kube::Config> api_server_config(const Settings& settings,
 
 class Program {
  public:
-  // `start_anew` is called when the program has to end and be started again.
-  Program(Settings settings, base::Loop& loop, base::Logger log, std::function<void()> start_anew);
+  struct Exits {
+    std::function<void()> start_anew;  // in good order, to be started again
+    // At once, with a failure: the work of a term of leadership did not end in time.
+    std::function<void()> leave_at_once;
+  };
+  Program(Settings settings, base::Loop& loop, base::Logger log, Exits exits);
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
@@ -40,17 +45,20 @@ class Program {
   void start_calling_scheduler();
   void start_leading();
   void start_election();
+  base::Task<void> lead(std::stop_token stop);
   void report_build();
   void report_leading(bool leading);
 
   Settings settings_;
   base::Loop& loop_;
   base::Logger log_;
-  std::function<void()> start_anew_;
+  Exits exits_;
   base::Metrics metrics_;
   base::ComputeThread compute_;
   Heartbeat heartbeat_;
-  std::unique_ptr<kube::Client> client_;
+  base::Leadership leadership_;
+  std::unique_ptr<kube::Client> client_;  // what every replica does
+  std::unique_ptr<kube::Client> leader_client_;
   std::unique_ptr<kube::Client> lease_client_;
   std::unique_ptr<SimulatedNodes> nodes_;
   std::unique_ptr<Clouds> clouds_;
@@ -58,7 +66,6 @@ class Program {
   std::unique_ptr<controllers::CallingScheduler> calling_scheduler_;
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<controllers::Certificates> certificates_;
-  base::TaskGroup leading_;
   base::TaskGroup group_;
 };
 

@@ -34,14 +34,16 @@ std::uint64_t seed_of(std::string_view identity) {
 
 class Elector {
  public:
-  Elector(Client& client, LeaderElectionOptions options, base::Logger log)
+  Elector(Client& client, LeaderElectionOptions options, base::Leadership& leadership,
+          base::Logger log)
       : client_(client),
         loop_(client.loop()),
+        leadership_(leadership),
         options_(std::move(options)),
         log_(std::move(log)),
         random_(seed_of(options_.identity)) {}
 
-  // False when stopped first.
+  // The lease is ours and a term has begun; false when stopped first.
   base::Task<bool> acquire(std::stop_token stop) {
     while (!stop.stop_requested()) {
       const auto begun = loop_.now();
@@ -49,6 +51,7 @@ class Elector {
       const auto held = co_await try_hold(deadline.token());
       if (held && *held) {
         last_renewal_ = begun;
+        leadership_.begin(term_end());
         co_return true;
       }
       if (!held && !stop.stop_requested()) {
@@ -60,28 +63,33 @@ class Elector {
     co_return false;
   }
 
-  // Renews until that failed for renew_deadline, somebody else holds the lease, or `stop`.
-  base::Task<void> hold(std::stop_token stop) {
+  // Renews until that failed for renew_deadline or somebody else holds the lease: false. True when
+  // stopped first.
+  base::Task<bool> hold(std::stop_token stop) {
     while (true) {
-      const auto lost_at = last_renewal_ + options_.renew_deadline;
+      const auto lost_at = term_end();
       const auto pause = std::min<base::Duration>(options_.retry_period, lost_at - loop_.now());
       const bool waited = co_await base::sleep(loop_, pause, stop);
       if (!waited) {
-        co_return;
+        co_return true;
       }
       const auto begun = loop_.now();
       if (begun >= lost_at) {
         log_.error("lost leadership: the lease could not be renewed in time", {});
-        co_return;
+        co_return false;
       }
       Deadline deadline(loop_, stop, lost_at - begun);
       const auto held = co_await try_hold(deadline.token());
       if (held && !*held) {
         log_.error("lost leadership: another replica holds the lease", {{"leader", holder()}});
-        co_return;
+        co_return false;
       }
       if (held) {
         last_renewal_ = begun;
+        if (!leadership_.extend(term_end())) {
+          log_.error("lost leadership: the lease was renewed too late", {});
+          co_return false;
+        }
       } else if (!stop.stop_requested()) {
         log_.warn("cannot renew the lease", {{"error", held.error().message}});
       }
@@ -115,6 +123,8 @@ class Elector {
   model::ObjectKey key() const {
     return {.namespace_ = options_.namespace_, .name = options_.name};
   }
+  // Counted from when the renewal was sent: others cannot have seen it, and begun to count, before.
+  base::TimePoint term_end() const { return last_renewal_ + options_.renew_deadline; }
   base::Duration periods(double count) const {
     return std::chrono::duration_cast<base::Duration>(
         std::chrono::duration<double>(options_.retry_period) * count);
@@ -232,6 +242,7 @@ class Elector {
 
   Client& client_;
   base::Loop& loop_;
+  base::Leadership& leadership_;
   LeaderElectionOptions options_;
   base::Logger log_;
   base::Random random_;
@@ -264,28 +275,36 @@ base::Result<> check(const LeaderElectionOptions& options) {
 }
 
 base::Task<void> run_leader_election(Client& client, LeaderElectionOptions options,
-                                     std::function<void(std::stop_token)> on_started,
-                                     std::function<void()> on_stopped, base::Logger log,
-                                     std::stop_token stop) {
+                                     base::Leadership& leadership, LeaderDuties duties,
+                                     base::Logger log, std::stop_token stop) {
   if (const auto valid = check(options); !valid) {
     log.error("this replica will never lead", {{"error", valid.error().message}});
     co_return;
   }
-  const auto drain = options.drain;
-  Elector elector(client, std::move(options), log);
+  const auto end_limit = options.end_limit;
+  Elector elector(client, std::move(options), leadership, log);
   while (true) {
     const bool leading = co_await elector.acquire(stop);
     if (!leading) {
       break;
     }
-    log.info("this replica leads", {});
-    std::stop_source leadership;
-    on_started(leadership.get_token());
-    co_await elector.hold(stop);
-    leadership.request_stop();
-    on_stopped();
-    if (stop.stop_requested() && drain) {
-      co_await drain();
+    log.info("this replica leads", {{"term", std::to_string(leadership.term())}});
+    base::TaskGroup work(client.loop());
+    work.spawn(duties.lead(work.stop_token()));
+    const bool ours = co_await elector.hold(stop);
+    if (!ours) {
+      leadership.end();
+    }
+    work.request_stop();
+    duties.on_end();
+    const bool ended = co_await work.join_within(end_limit);
+    leadership.end();
+    if (!ended) {
+      log.error("the work of a term did not end after the term; ending the process",
+                {{"term", std::to_string(leadership.term())},
+                 {"limit", base::format_go_duration(end_limit)}});
+      duties.on_stuck();
+      co_return;
     }
   }
   co_await elector.release();

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace millwright::kube::test {
 namespace {
 
@@ -22,9 +24,19 @@ LeaderElectionOptions options_of(const std::string& identity) {
   return options;
 }
 
-base::Task<void> drain_for_five_seconds(base::Loop& loop, std::vector<std::string>& story) {
-  co_await base::sleep(loop, 5s);
-  story.emplace_back("drained");
+// How the work of a candidate's terms ends: `last_steps` after it is told to. Never, if that is
+// long enough.
+struct Work {
+  base::Duration last_steps{};
+  int running = 0;
+  int most_at_once = 0;
+};
+
+base::Task<void> work(base::Loop& loop, Work& how, std::stop_token stop) {
+  how.most_at_once = std::max(how.most_at_once, ++how.running);
+  co_await base::sleep(loop, 10'000h, stop);
+  co_await base::sleep(loop, how.last_steps);
+  --how.running;
 }
 
 // One replica with its own connection to the shared store.
@@ -32,37 +44,42 @@ class Candidate {
  public:
   Candidate(base::VirtualLoop& loop, FakeStore& store, const std::string& identity,
             std::vector<std::string>& story)
-      : transport(std::make_shared<FakeTransport>(loop)), client(loop, transport) {
+      : transport(std::make_shared<FakeTransport>(loop)), client(loop, transport), leadership(loop) {
     transport->answer = [this, &store](const ApiRequest& request) -> base::Result<net::Response> {
       if (cut_off) {
         return base::fail(ErrorKind::Unavailable, "no route to host");
       }
       return store.answer(request);
     };
+    LeaderDuties duties;
+    duties.lead = [this, identity, &loop, &story](std::stop_token token) {
+      leading = token;
+      started_at = loop.now();
+      story.push_back(identity + " leads");
+      EXPECT_TRUE(leadership.holds());
+      return work(loop, how, std::move(token));
+    };
+    duties.on_end = [this, identity, &loop, &story] {
+      EXPECT_TRUE(leading.stop_requested());
+      stopped_at = loop.now();
+      story.push_back(identity + " stops");
+    };
+    duties.on_stuck = [identity, &story] { story.push_back(identity + " is stuck"); };
     tasks = std::make_unique<base::TaskGroup>(loop);
-    tasks->spawn(run_leader_election(
-        client, options_of(identity),
-        [this, identity, &loop, &story](std::stop_token token) {
-          leading = std::move(token);
-          started_at = loop.now();
-          story.push_back(identity + " leads");
-        },
-        [this, identity, &loop, &story] {
-          EXPECT_TRUE(leading.stop_requested());
-          stopped_at = loop.now();
-          story.push_back(identity + " stops");
-        },
-        {}, tasks->stop_token()));
+    tasks->spawn(run_leader_election(client, options_of(identity), leadership, std::move(duties), {},
+                                     tasks->stop_token()));
   }
   // As if the process died: nothing more is sent, nothing is released.
   void crash() { tasks.reset(); }
 
   bool cut_off = false;
+  Work how;
   std::stop_token leading;
   base::TimePoint started_at;
   base::TimePoint stopped_at;
   std::shared_ptr<FakeTransport> transport;
   Client client;
+  base::Leadership leadership;
   std::unique_ptr<base::TaskGroup> tasks;
 };
 
@@ -224,22 +241,90 @@ TEST_F(LeaderElectionTest, AMalformedLeaseIsTakenOver) {
   EXPECT_EQ(spec().at("holderIdentity"), "a");
 }
 
-TEST_F(LeaderElectionTest, TheLeaseIsKeptUntilTheLeaderHasDrained) {
-  auto transport = std::make_shared<FakeTransport>(loop);
-  transport->answer = [this](const ApiRequest& request) { return store.answer(request); };
-  Client client(loop, transport);
-  auto options = options_of("a");
-  options.drain = [this] { return drain_for_five_seconds(loop, story); };
-  base::TaskGroup tasks(loop);
-  tasks.spawn(run_leader_election(
-      client, options, [](std::stop_token) {}, [] {}, {}, tasks.stop_token()));
+TEST_F(LeaderElectionTest, TheLeaseIsKeptUntilTheWorkHasEnded) {
+  Candidate a(loop, store, "a", story);
+  a.how.last_steps = 5s;
   loop.run_for(10s);
-  tasks.request_stop();
+  a.tasks->request_stop();
   loop.run_for(4s);
   EXPECT_EQ(spec().at("holderIdentity"), "a");
+  EXPECT_TRUE(a.leadership.holds());  // what is being finished may be written
   loop.run_for(2s);
-  EXPECT_THAT(story, ElementsAre("drained"));
+  EXPECT_EQ(a.how.running, 0);
   EXPECT_EQ(spec().at("holderIdentity"), "");
+  EXPECT_FALSE(a.leadership.holds());
+}
+
+// The API server does not answer for a while, and the work of the lost term takes its time.
+TEST_F(LeaderElectionTest, TermsOfOneReplicaNeverOverlap) {
+  for (const auto last_steps : {0s, 5s, 20s, 29s}) {
+    store.objects.clear();
+    story.clear();
+    Candidate a(loop, store, "a", story);
+    a.how.last_steps = last_steps;
+    loop.run_for(30s);
+    a.cut_off = true;
+    loop.run_for(12s);
+    ASSERT_THAT(story, ElementsAre("a leads", "a stops")) << last_steps.count();
+    const auto lost_at = a.stopped_at;
+    a.cut_off = false;
+    loop.run_for(60s);
+    EXPECT_THAT(story, ElementsAre("a leads", "a stops", "a leads")) << last_steps.count();
+    EXPECT_EQ(a.how.most_at_once, 1) << last_steps.count();
+    EXPECT_GE(a.started_at, lost_at + last_steps);
+    EXPECT_EQ(a.leadership.term(), 2U);
+    EXPECT_TRUE(a.leadership.holds());
+  }
+}
+
+TEST_F(LeaderElectionTest, WorkThatDoesNotEndWithItsTermEndsTheProcess) {
+  Candidate a(loop, store, "a", story);
+  Candidate b(loop, store, "b", story);
+  a.how.last_steps = b.how.last_steps = 31s;
+  loop.run_for(30s);
+  ASSERT_EQ(story.size(), 1U);
+  Candidate& leader = a.leadership.holds() ? a : b;
+  const std::string name = &leader == &a ? "a" : "b";
+  const std::string other = &leader == &a ? "b" : "a";
+  leader.cut_off = true;
+  loop.run_for(29s);
+  EXPECT_THAT(story, ElementsAre(name + " leads", name + " stops", other + " leads"));
+  loop.run_for(15s);
+  EXPECT_THAT(story, ElementsAre(name + " leads", name + " stops", other + " leads",
+                                 name + " is stuck"));
+  EXPECT_TRUE(leader.tasks->empty());  // it takes no further part
+}
+
+TEST_F(LeaderElectionTest, ATermHoldsUntilTheRenewDeadlineAfterTheLastRenewal) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(30s);
+  a.cut_off = true;
+  const auto cut_at = loop.now();
+  loop.run_until([&] { return !a.leadership.holds(); }, 1min);
+  loop.run_for(1ms);
+  // The last renewal was up to a retry period ago.
+  EXPECT_GE(loop.now() - cut_at, 8s - 5ms);
+  EXPECT_LE(loop.now() - cut_at, 10s + 1ms);
+  EXPECT_TRUE(a.leadership.over().stop_requested());
+}
+
+TEST_F(LeaderElectionTest, NoTwoReplicasMayWriteAtOnce) {
+  for (int tenth = 0; tenth < 20; ++tenth) {
+    store.objects.clear();
+    story.clear();
+    Candidate a(loop, store, "a", story);
+    loop.run_for(1s);
+    Candidate b(loop, store, "b", story);
+    loop.run_for(30s + tenth * 100ms);
+    a.cut_off = true;
+    loop.run_until([&] { return !a.leadership.holds(); }, 1min);
+    const auto over_at = loop.now();
+    EXPECT_FALSE(b.leadership.holds()) << tenth;
+    loop.run_until([&] { return b.leadership.holds(); }, 1min);
+    // lease_duration less renew_deadline: for what was sent before the end.
+    EXPECT_GE(loop.now() - over_at, 5s) << tenth;
+    EXPECT_FALSE(a.leadership.holds()) << tenth;
+  }
 }
 
 TEST(LeaderElectionOptions, AreChecked) {
