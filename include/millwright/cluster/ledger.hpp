@@ -146,6 +146,10 @@ class Ledger {
   // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
   // its fence.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;
+  // Until then, pods that this process did not let through may land on any node: another replica
+  // answered kube-scheduler, or nobody did. A removal waits for that, too.
+  void expect_unseen(base::TimePoint until);
+  bool may_be_unseen(base::TimePoint now) const;
   // The pod's attempt, if it was let through and has not ended; else nullptr.
   PassPtr pass_of(std::string_view pod_uid) const;
   // Every attempt that may still end in a binding, sorted by pod uid.
@@ -181,6 +185,7 @@ class Ledger {
   mutable LedgerViewPtr published_;
   mutable std::mutex attempts_mutex_;
   std::unique_ptr<Attempts> attempts_;
+  base::TimePoint unseen_until_ = base::TimePoint::min();
 };
 
 // Text forms for the mirror annotations (model::kReservationsAnnotation, kFenceAnnotation): JSON,

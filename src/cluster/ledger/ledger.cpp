@@ -209,6 +209,16 @@ std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint
   return attempts_->in_doubt(node_hash(node), now);
 }
 
+void Ledger::expect_unseen(base::TimePoint until) {
+  const std::scoped_lock lock(attempts_mutex_);
+  unseen_until_ = std::max(unseen_until_, until);
+}
+
+bool Ledger::may_be_unseen(base::TimePoint now) const {
+  const std::scoped_lock lock(attempts_mutex_);
+  return now < unseen_until_;
+}
+
 PassPtr Ledger::pass_of(std::string_view pod_uid) const {
   const std::scoped_lock lock(attempts_mutex_);
   return attempts_->of(pod_uid);

@@ -26,9 +26,10 @@ constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 
 bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRecordPtr>& records) {
   const base::TimePoint now = services.loop.now();
-  return std::any_of(records.begin(), records.end(), [&](const auto& record) {
-    return !services.ledger.in_doubt(record->name(), now).empty();
-  });
+  return services.ledger.may_be_unseen(now) ||
+         std::any_of(records.begin(), records.end(), [&](const auto& record) {
+           return !services.ledger.in_doubt(record->name(), now).empty();
+         });
 }
 
 std::vector<scheduling::NodeRecordPtr> records_of(Services& services,

@@ -59,6 +59,21 @@ TEST(Attempts, EachHasItsOwnEnd) {
   EXPECT_THAT(ledger.in_doubt("n", at(609)), IsEmpty());
 }
 
+TEST(Attempts, ThatNobodyToldOfMayBeThereUntilSaidOtherwise) {
+  Ledger ledger;
+  EXPECT_FALSE(ledger.may_be_unseen(at(0)));
+  ledger.expect_unseen(at(15));
+  EXPECT_TRUE(ledger.may_be_unseen(at(0)));
+  EXPECT_TRUE(ledger.may_be_unseen(at(15) - base::Duration(1)));
+  EXPECT_FALSE(ledger.may_be_unseen(at(15)));
+  // Later news make it no shorter.
+  ledger.expect_unseen(at(12));
+  EXPECT_TRUE(ledger.may_be_unseen(at(14)));
+  ledger.expect_unseen(at(20));
+  EXPECT_TRUE(ledger.may_be_unseen(at(19)));
+  EXPECT_THAT(ledger.in_doubt("n", at(0)), IsEmpty());
+}
+
 TEST(Attempts, ThatHaveNoOutcomeYetMayLandAnywhere) {
   Ledger ledger;
   const auto pod = PodBuilder("p").requests(100).value();
