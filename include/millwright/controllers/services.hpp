@@ -47,6 +47,8 @@ struct Options {
   bool node_overlay = false;
   bool static_capacity = false;
   bool capacity_buffer = false;
+  // A kube-scheduler calls the extender, so that pods may be refused and have to be woken.
+  bool extender_called = true;
   base::Duration launch_timeout = std::chrono::minutes(5);
   base::Duration registration_timeout = std::chrono::minutes(15);
   base::Duration garbage_collection_period = std::chrono::minutes(2);

@@ -99,6 +99,7 @@ class Loading {
   void check_together() {
     auto& settings = loaded_.settings;
     settings.aws_settings.cluster_name = settings.cluster_name;
+    settings.controllers.extender_called = settings.scheduler_wiring != controllers::Wiring::Alone;
     warn_of_gates("feature-gates", settings.feature_gates, kGates, loaded_.warnings);
     warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
     if (!settings.aws) {

@@ -70,6 +70,21 @@ void Reservations::refused(extender::RefusedPod refused) {
   }
 }
 
+// Whom the leader before refused, nobody else knows: each pod that kube-scheduler reported may be
+// one. It is woken once at the most if it is not.
+void Reservations::assume_refused(const scheduling::Snapshot& snapshot) {
+  for (const auto& pod : snapshot.pending_pods) {
+    if (model::is_reported_unschedulable(*pod)) {
+      refused_->add(pod->meta.uid,
+                    {.key = model::key_of(pod->meta),
+                     .group = scheduling::group_of(*pod),
+                     .requests = scheduling::effective_requests(*pod),
+                     .priority = pod->spec.priority},
+                    services_.loop.now());
+    }
+  }
+}
+
 void Reservations::not_offered(const extender::RefusedPod& refused) {
   const std::string& uid = refused.pod.uid;
   if (asked_again_.insert(uid).second) {
@@ -336,10 +351,15 @@ void Reservations::count_placed_elsewhere() {
 }
 
 base::Task<void> Reservations::run(std::stop_token stop) {
+  bool assumed = !services_.options.extender_called;
   while (!stop.stop_requested()) {
     co_await signal_.wait(stop, kLook);
     if (stop.stop_requested()) {
       co_return;
+    }
+    if (const auto snapshot = services_.state.snapshot(); !assumed && snapshot->synced) {
+      assume_refused(*snapshot);
+      assumed = true;
     }
     end_expired(*services_.state.snapshot());
     end_what_is_gone(*services_.state.snapshot());

@@ -49,6 +49,7 @@ class Reservations {
  private:
   using Times = std::map<std::string, base::TimePoint, std::less<>>;  // by node
 
+  void assume_refused(const scheduling::Snapshot& snapshot);
   void not_offered(const extender::RefusedPod& refused);
   void end_what_is_gone(const scheduling::Snapshot& snapshot);
   void void_what_lacks_room(const scheduling::Snapshot& snapshot);
