@@ -153,7 +153,7 @@ void add_install(CLI::App& cli, Run& run) {
                    "all, stanza (for an existing kube-scheduler), second-scheduler, opt-in-policy")
       ->capture_default_str();
   command->add_option("--cluster-ip", arguments->cluster_ip,
-                      "of the stanza: of Service millwright");
+                      "of the stanza: of Service millwright-extender");
   command->add_option(
       "--ca-data", arguments->ca_data,
       "of the stanza: ca.crt of Secret millwright-certs, base64 as it stands there");

@@ -32,6 +32,7 @@ constexpr std::array kAllResources{
     kCSINodeResource,
     kVolumeAttachmentResource,
     kPriorityClassResource,
+    kEndpointSliceResource,
     kLeaseResource,
     kCrdResource,
     kValidatingWebhookResource,

@@ -37,6 +37,7 @@ struct Settings {
   std::string leader_election_name = "karpenter-leader-election";
   std::string leader_election_namespace;  // empty: our own
   std::string namespace_ = "kube-system";
+  std::string pod_ip;  // empty: kube-scheduler is not led to the leader
   std::vector<std::string> certificate_names;  // DNS names besides the Service's
   base::Duration certificate_overlap = std::chrono::hours(24);
   base::Duration certificate_check = std::chrono::minutes(1);

@@ -53,6 +53,8 @@ inline constexpr Resource kVolumeAttachmentResource{"storage.k8s.io", "v1", "Vol
                                                     "volumeattachments", false};
 inline constexpr Resource kPriorityClassResource{"scheduling.k8s.io", "v1", "PriorityClass",
                                                  "priorityclasses", false};
+inline constexpr Resource kEndpointSliceResource{"discovery.k8s.io", "v1", "EndpointSlice",
+                                                 "endpointslices", true};
 inline constexpr Resource kLeaseResource{"coordination.k8s.io", "v1", "Lease", "leases", true};
 inline constexpr Resource kCrdResource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                        "customresourcedefinitions", false};

@@ -237,10 +237,10 @@ base::Result<std::string> install_text(const InstallOptions& options) {
     case InstallPart::SchedulerStanza:
       return install::comment(
                  "For the KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) of an "
-                 "existing kube-scheduler. CLUSTER_IP is the address of Service millwright: on the "
-                 "host network its name does not resolve. CA_DATA is ca.crt of Secret "
-                 "millwright-certs, as it stands there; kube-scheduler reads it once, at its "
-                 "start. See docs/install.md.",
+                 "existing kube-scheduler. CLUSTER_IP is the address of Service "
+                 "millwright-extender: on the host network its name does not resolve. CA_DATA is "
+                 "ca.crt of Secret millwright-certs, as it stands there; kube-scheduler reads it "
+                 "once, at its start. See docs/install.md.",
                  "") +
              model::to_yaml(install::scheduler_stanza(options));
     case InstallPart::SecondScheduler:

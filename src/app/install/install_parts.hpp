@@ -3,6 +3,7 @@
 
 #include "millwright/app/install.hpp"
 #include "millwright/controllers/process/calling_scheduler.hpp"
+#include "millwright/controllers/process/extender_endpoint.hpp"
 
 #include <boost/json/value.hpp>
 

@@ -240,8 +240,7 @@ std::vector<Rule> shared_rules(const InstallOptions& options) {
        {}}};
   if (options.mode != InstallMode::Alone) {
     rules.push_back(
-        {"A scheduler keeps its connection to one replica: that one says here that it "
-         "is called.",
+        {"A scheduler calls the leader: it says here that it is called.",
          strings({"coordination.k8s.io"}), strings({"leases"}), strings({"get", "update"}),
          strings({controllers::kExtenderLease})});
     rules.push_back({"Made once.",
@@ -249,6 +248,16 @@ std::vector<Rule> shared_rules(const InstallOptions& options) {
                      strings({"leases"}),
                      strings({"create"}),
                      {}});
+    rules.push_back({"The leader's address: where kube-scheduler's calls go.",
+                     strings({"discovery.k8s.io"}), strings({"endpointslices"}),
+                     strings({"get", "update"}), strings({controllers::kExtenderService})});
+    rules.push_back({"Made once.",
+                     strings({"discovery.k8s.io"}),
+                     strings({"endpointslices"}),
+                     strings({"create"}),
+                     {}});
+    rules.push_back({"The Service that it goes with.", strings({""}), strings({"services"}),
+                     strings({"get"}), strings({controllers::kExtenderService})});
   }
   return rules;
 }
@@ -268,8 +277,8 @@ Documents permissions(const InstallOptions& options) {
   documents.push_back(role({kRbac, "ClusterRole", "millwright-write", {}},
                            "What the leader changes.", write_rules(options)));
   documents.push_back(role({kRbac, "Role", "millwright-certificates", options.namespace_},
-                           "What the replicas share: the CA and the serving certificate, and "
-                           "whether a scheduler calls.",
+                           "What the replicas share: the CA and the serving certificate, whether a "
+                           "scheduler calls, and whom.",
                            shared_rules(options)));
   documents.push_back(role(
       {kRbac, "Role", "millwright-leader-election", lease_namespace},

@@ -33,14 +33,19 @@ json::array extenders(const std::string& host, const json::object& tls) {
   return json::array{std::move(enforce), std::move(steer)};
 }
 
-std::string service_name(const InstallOptions& options) {
-  return std::string(kName) + "." + options.namespace_ + ".svc";
+std::string service_name(std::string_view service, const InstallOptions& options) {
+  return std::string(service) + "." + options.namespace_ + ".svc";
+}
+
+// Of the serving certificate, whichever Service leads to it.
+std::string certificate_name(const InstallOptions& options) {
+  return service_name(kName, options);
 }
 
 // Every node is offered. By default kube-scheduler offers only a sample of a large cluster's nodes,
 // and a pod for which room is reserved on a node outside the sample would wait.
 json::object configuration(const InstallOptions& options) {
-  const json::object tls{{"serverName", service_name(options)},
+  const json::object tls{{"serverName", certificate_name(options)},
                          {"caFile", "/etc/millwright/ca/ca.crt"}};
   return {{"apiVersion", "kubescheduler.config.k8s.io/v1"},
           {"kind", "KubeSchedulerConfiguration"},
@@ -49,7 +54,7 @@ json::object configuration(const InstallOptions& options) {
                                           {"resourceNamespace", options.namespace_}}},
           {"percentageOfNodesToScore", 100},
           {"profiles", json::array{json::object{{"schedulerName", kSchedulerName}}}},
-          {"extenders", extenders(service_name(options), tls)}};
+          {"extenders", extenders(service_name(controllers::kExtenderService, options), tls)}};
 }
 
 json::object bind(const Target& target, std::string_view role_kind, std::string_view role,
@@ -136,7 +141,7 @@ json::object scheduler_pod(const InstallOptions& options) {
 }  // namespace
 
 json::object scheduler_stanza(const InstallOptions& options) {
-  const json::object tls{{"serverName", service_name(options)}, {"caData", options.ca_data}};
+  const json::object tls{{"serverName", certificate_name(options)}, {"caData", options.ca_data}};
   return {{"extenders", extenders(options.cluster_ip, tls)}};
 }
 

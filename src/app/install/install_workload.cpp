@@ -1,5 +1,5 @@
-// The Deployment, its disruption budget, and the Service that kube-scheduler, the API server and
-// Prometheus call.
+// The Deployment, its disruption budget, the Service that the API server and Prometheus call, and
+// the one that kube-scheduler calls.
 #include "app/install/install_parts.hpp"
 #include "millwright/base/version.hpp"
 
@@ -31,12 +31,17 @@ json::array arguments(const InstallOptions& options) {
   return list;
 }
 
+json::object variable_of_pod(std::string_view name, std::string_view field) {
+  return {{"name", name},
+          {"valueFrom", json::object{{"fieldRef", json::object{{"fieldPath", field}}}}}};
+}
+
 json::array environment(const InstallOptions& options) {
   json::array variables;
-  variables.push_back(json::object{
-      {"name", "POD_NAMESPACE"},
-      {"valueFrom",
-       json::object{{"fieldRef", json::object{{"fieldPath", "metadata.namespace"}}}}}});
+  variables.push_back(variable_of_pod("POD_NAMESPACE", "metadata.namespace"));
+  if (options.mode != InstallMode::Alone) {
+    variables.push_back(variable_of_pod("POD_IP", "status.podIP"));
+  }
   variables.push_back(
       json::object{{"name", "SCHEDULER_WIRING"}, {"value", install_mode_name(options.mode)}});
   if (!options.cluster_name.empty()) {
@@ -82,6 +87,16 @@ json::object pod_spec(const InstallOptions& options) {
 
 json::object service_port(std::string_view name, int number) {
   return {{"name", name}, {"port", number}, {"targetPort", name}, {"protocol", "TCP"}};
+}
+
+Document extender_service(const InstallOptions& options) {
+  json::object service =
+      header({"v1", "Service", std::string(controllers::kExtenderService), options.namespace_});
+  service["spec"] = json::object{{"ports", json::array{service_port("https", 443)}}};
+  return {"The extender for kube-scheduler. Without a selector: the leader writes its own address "
+          "as the one endpoint.",
+          std::move(service),
+          {}};
 }
 
 }  // namespace
@@ -138,15 +153,16 @@ Documents workload(const InstallOptions& options) {
       {"template", json::object{{"metadata", json::object{{"labels", labels(kName)}}},
                                 {"spec", pod_spec(options)}}}};
   Documents documents;
-  documents.push_back(
-      {"443: the extender for kube-scheduler and the webhooks for the API server; "
-       "every replica answers alike.",
-       std::move(service),
-       {}});
+  documents.push_back({"443: the webhooks for the API server; every replica answers alike.",
+                       std::move(service),
+                       {}});
+  if (options.mode != InstallMode::Alone) {
+    documents.push_back(extender_service(options));
+  }
   documents.push_back({{}, disruption_budget(kName, options.namespace_), {}});
   documents.push_back(
-      {"One replica leads and writes; the other keeps the same cluster state, answers "
-       "kube-scheduler and takes over.",
+      {"One replica leads, writes and answers kube-scheduler; the other keeps the same cluster "
+       "state, answers the API server too and takes over.",
        std::move(deployment),
        {}});
   return documents;

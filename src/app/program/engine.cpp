@@ -139,9 +139,12 @@ struct Engine::Impl {
                         });
   }
 
-  // Any thread.
+  // Any thread. Nobody would wake the pod where nobody leads.
   void pod_refused(extender::RefusedPod refused) {
     on_loop([this, refused = std::move(refused)] {
+      if (!leading) {
+        return;
+      }
       controller_set.reservations.refused(refused);
       controller_set.provisioner.refused(refused.pod.uid);
     });
@@ -149,7 +152,11 @@ struct Engine::Impl {
 
   // Any thread.
   void victims_spared(std::string pod_uid) {
-    on_loop([this, pod_uid = std::move(pod_uid)] { controller_set.provisioner.refused(pod_uid); });
+    on_loop([this, pod_uid = std::move(pod_uid)] {
+      if (leading) {
+        controller_set.provisioner.refused(pod_uid);
+      }
+    });
   }
 
   // Any thread.

@@ -9,6 +9,7 @@
 #include "millwright/app/settings.hpp"
 #include "millwright/controllers/process/calling_scheduler.hpp"
 #include "millwright/controllers/process/certificates.hpp"
+#include "millwright/controllers/process/extender_endpoint.hpp"
 #include "millwright/kube/config.hpp"
 
 #include <functional>
@@ -45,7 +46,9 @@ class Program {
   void start_calling_scheduler();
   void start_leading();
   void start_election();
+  void make_endpoint();
   base::Task<void> lead(std::stop_token stop);
+  void expect_unseen_attempts();
   void report_build();
   void report_leading(bool leading);
 
@@ -66,6 +69,7 @@ class Program {
   std::unique_ptr<controllers::CallingScheduler> calling_scheduler_;
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<controllers::Certificates> certificates_;
+  std::unique_ptr<controllers::ExtenderEndpoint> endpoint_;  // nullptr: nobody is led here
   base::TaskGroup group_;
 };
 

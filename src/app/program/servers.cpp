@@ -63,7 +63,9 @@ void Servers::use(const certs::Bundle& bundle,
     return;
   }
   auto router = std::make_shared<net::Router>();
-  add_extender_routes(*router, parts_.engine, on_extender_call);
+  add_extender_routes(*router, parts_.engine,
+                      {.on_call = on_extender_call,
+                       .leads = [&leadership = parts_.leadership] { return leadership.holds(); }});
   add_webhook_routes(*router, parts_.engine);
   if (parts_.settings.serve_bind) {
     add_bind_route(*router, parts_.client);

@@ -5,6 +5,7 @@
 #include "app/program/heartbeat.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
+#include "millwright/base/leadership.hpp"
 #include "millwright/certs/certs.hpp"
 #include "millwright/net/server.hpp"
 
@@ -21,6 +22,8 @@ struct ServersParts {
   Engine& engine;
   kube::Client& client;  // for the bind verb
   const Heartbeat& heartbeat;
+  // Of the term: the extender answers only while it holds.
+  const base::Leadership& leadership;
   base::Logger log;
 };
 

@@ -23,20 +23,29 @@ auto post_only(Answer answer) {
   };
 }
 
+net::Response not_the_leader() {
+  auto response =
+      net::Response::text(503, "another replica leads; call Service millwright-extender\n");
+  response.headers.set("Connection", "close");
+  return response;
+}
+
 }  // namespace
 
-void add_extender_routes(net::Router& router, const Engine& engine,
-                         const std::function<void(std::string_view)>& on_call) {
+void add_extender_routes(net::Router& router, const Engine& engine, const ExtenderDoor& door) {
   const auto& extender = engine.extender();
   const auto add = [&](std::string_view path,
                        extender::Reply (extender::Extender::*verb)(std::string_view) const) {
+    const auto answer = post_only([&extender, verb, door](std::string_view body) {
+      if (door.on_call) {
+        door.on_call(body);
+      }
+      return (extender.*verb)(body);
+    });
     router.add_sync(std::string(kExtenderPrefix).append(path),
-                    post_only([&extender, verb, on_call](std::string_view body) {
-                      if (on_call) {
-                        on_call(body);
-                      }
-                      return (extender.*verb)(body);
-                    }));
+                    [answer, leads = door.leads](const net::Request& request) {
+                      return leads && !leads() ? not_the_leader() : answer(request);
+                    });
   };
   add("/filter", &extender::Extender::filter);
   add("/prioritize", &extender::Extender::prioritize);

@@ -12,10 +12,15 @@ namespace millwright::app {
 
 inline constexpr std::string_view kExtenderPrefix = "/scheduler";
 
+// Both are called on the thread that answers, and may be empty.
+struct ExtenderDoor {
+  std::function<void(std::string_view request)> on_call;  // sees each request that is answered
+  // Whether this replica may answer. If not, the answer is 503 and ends the connection:
+  // kube-scheduler would keep it for ever, and its next one is to the leader.
+  std::function<bool()> leads;
+};
 // POST /scheduler/{filter,prioritize,preempt}; GET is refused. `engine` must outlive the router.
-// `on_call`, when given, is shown each request on the thread that answers it.
-void add_extender_routes(net::Router& router, const Engine& engine,
-                         const std::function<void(std::string_view)>& on_call = nullptr);
+void add_extender_routes(net::Router& router, const Engine& engine, const ExtenderDoor& door = {});
 // POST /scheduler/bind: binds through `client`, on its loop.
 void add_bind_route(net::Router& router, kube::Client& client);
 // POST /mutate and /validate.

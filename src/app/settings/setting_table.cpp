@@ -120,6 +120,10 @@ const Setting kTable[] = {
      text<&Settings::context>, kMillwright},
     {"namespace", "POD_NAMESPACE", "kube-system", "namespace of our own Secret, Lease and Service",
      some_text<&Settings::namespace_>, kMillwright},
+    {"pod-ip", "POD_IP", "",
+     "address of this replica, which it writes as the endpoint of Service millwright-extender "
+     "while it leads; empty: nothing is written",
+     value<read_address, &Settings::pod_ip>, kMillwright},
     {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws", read_real_clouds,
      kMillwright},
     {"bind-address", "BIND_ADDRESS", "0.0.0.0", "address that all ports are opened on",

@@ -2,6 +2,9 @@
 
 #include "app/install/scheduler_config.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -39,6 +42,17 @@ std::string read_port(std::string_view text, int& value) {
     return "must be a port from 0 to 65535, not " + in_quotes(text);
   }
   value = parsed;
+  return {};
+}
+
+std::string read_address(std::string_view text, std::string& value) {
+  const std::string copy(text);
+  in6_addr parsed{};  // large enough for both families
+  if (!copy.empty() && inet_pton(AF_INET, copy.c_str(), &parsed) != 1 &&
+      inet_pton(AF_INET6, copy.c_str(), &parsed) != 1) {
+    return "must be an IP address, not " + in_quotes(text);
+  }
+  value = copy;
   return {};
 }
 

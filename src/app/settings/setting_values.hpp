@@ -17,6 +17,8 @@ std::vector<std::string> split(std::string_view text);
 
 std::string read_bool(std::string_view text, bool& value);
 std::string read_port(std::string_view text, int& value);
+// IPv4 or IPv6, or nothing.
+std::string read_address(std::string_view text, std::string& value);
 std::string read_positive(std::string_view text, double& value);
 std::string read_fraction(std::string_view text, double& value);
 std::string read_count(std::string_view text, std::int64_t& value);

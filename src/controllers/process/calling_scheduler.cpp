@@ -1,5 +1,7 @@
 #include "millwright/controllers/process/calling_scheduler.hpp"
 
+#include "millwright/controllers/process/extender_endpoint.hpp"
+
 #include <boost/json.hpp>
 
 namespace millwright::controllers {
@@ -254,7 +256,7 @@ void CallingScheduler::complain(const model::Pod& pod) {
   kube::Event event;
   event.object = {.api_version = "v1",
                   .kind = "Service",
-                  .key = {.namespace_ = options_.namespace_, .name = "millwright"},
+                  .key = {.namespace_ = options_.namespace_, .name = std::string(kExtenderService)},
                   .uid = {}};
   event.warning = true;
   event.reason = "ExtenderNeverCalled";

@@ -304,6 +304,37 @@ TEST(Install, TheServicesSelectorAndPortsAreTheDeployments) {
   }
 }
 
+// The leader alone is behind the extender's Service: no selector may add the others.
+TEST(Install, KubeSchedulerIsLedToTheLeader) {
+  for (const auto mode :
+       {InstallMode::Extender, InstallMode::SecondScheduler, InstallMode::Alone}) {
+    const bool called = mode != InstallMode::Alone;
+    const auto documents = documents_of(in_mode(mode));
+    int services = 0;
+    for (const auto& service : of_kind(documents, "Service")) {
+      if (at(service, "/metadata/name") == "millwright-extender") {
+        ++services;
+        EXPECT_FALSE(service.at("spec").as_object().contains("selector"));
+        EXPECT_EQ(at(service, "/spec/ports/0/name"), "https");
+      }
+    }
+    EXPECT_EQ(services, called ? 1 : 0);
+    const auto text = json::serialize(of_kind(documents, "Deployment").at(0));
+    EXPECT_EQ(text.find("status.podIP") != std::string::npos, called);
+    const auto granted = permissions(in_mode(mode));
+    for (const char* permission :
+         {"discovery.k8s.io/endpointslices get of [\"millwright-extender\"]",
+          "discovery.k8s.io/endpointslices update of [\"millwright-extender\"]",
+          "discovery.k8s.io/endpointslices create",
+          "/services get of [\"millwright-extender\"]"}) {
+      EXPECT_EQ(granted.contains(permission), called) << permission;
+    }
+    for (const auto& role : of_kind(documents, "ClusterRole")) {
+      EXPECT_THAT(json::serialize(role), Not(HasSubstr("endpointslices")));
+    }
+  }
+}
+
 TEST(Install, PodsMeetTheRestrictedLevel) {
   for (const auto& deployment :
        of_kind(documents_of(in_mode(InstallMode::SecondScheduler)), "Deployment")) {
@@ -325,7 +356,8 @@ TEST(Install, TheSecondSchedulersConfigurationIsYamlThatCallsOurService) {
   const auto& extenders = config->at(0).at("extenders").as_array();
   ASSERT_EQ(extenders.size(), 2U);
   for (const auto& extender : extenders) {
-    EXPECT_EQ(at(extender, "/urlPrefix"), "https://millwright.millwright-system.svc:443/scheduler");
+    EXPECT_EQ(at(extender, "/urlPrefix"),
+              "https://millwright-extender.millwright-system.svc:443/scheduler");
     EXPECT_TRUE(extender.at("nodeCacheCapable").as_bool());
     EXPECT_TRUE(extender.at("ignorable").as_bool());
     EXPECT_EQ(at(extender, "/tlsConfig/serverName"), "millwright.millwright-system.svc");

@@ -72,6 +72,29 @@ TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
                   .settings.full_nodes);
 }
 
+TEST(Settings, TheAddressOfAPodIsOneOfEitherFamily) {
+  for (const char* address : {"10.1.2.3", "fd00::7", "::1", ""}) {
+    const auto loaded = load_settings({{"pod-ip", address}}, environment_of({}));
+    EXPECT_THAT(loaded.problems, IsEmpty()) << address;
+    EXPECT_EQ(loaded.settings.pod_ip, address);
+  }
+  for (const char* nonsense : {"10.1.2", "millwright.svc", "10.1.2.3:8443", "10.1.2.3 "}) {
+    const auto loaded = load_settings({{"pod-ip", nonsense}}, environment_of({}));
+    EXPECT_THAT(loaded.problems, ElementsAre(HasSubstr("--pod-ip must be an IP address")))
+        << nonsense;
+    EXPECT_EQ(loaded.settings.pod_ip, "");
+  }
+}
+
+TEST(Settings, NobodyIsWokenWhereNobodyIsRefused) {
+  for (const auto& [wiring, called] :
+       {std::pair("", true), std::pair("extender", true), std::pair("second-scheduler", true),
+        std::pair("alone", false)}) {
+    const auto loaded = load_settings({{"scheduler-wiring", wiring}}, environment_of({}));
+    EXPECT_EQ(loaded.settings.controllers.extender_called, called) << wiring;
+  }
+}
+
 TEST(Settings, TheFlagWinsOverTheEnvironment) {
   const auto loaded =
       load_settings({{"metrics-port", "1234"}},

@@ -3,9 +3,8 @@
 //
 // The API does not show kube-scheduler's configuration, so this watches what happens. A call names
 // the scheduler of its pod. A pod that was placed after we began to serve, without a call, was
-// placed without us. kube-scheduler keeps its connection to one replica, so the replica that is
-// called tells the others in a Lease (kExtenderLease: holderIdentity is the scheduler, renewTime
-// the last call).
+// placed without us. kube-scheduler calls the leader, so the replica that is called tells the
+// others in a Lease (kExtenderLease: holderIdentity is the scheduler, renewTime the last call).
 #pragma once
 
 #include "millwright/base/log.hpp"
