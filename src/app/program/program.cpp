@@ -16,9 +16,6 @@ namespace {
 // the change has reached every node.
 constexpr auto kLameDuck = std::chrono::seconds(2);
 constexpr auto kServerStopGrace = std::chrono::milliseconds(5'000);
-// How long kube-scheduler's calls may still go elsewhere once the endpoint is written: kube-proxy
-// follows within a second or two, and a call that hangs has a time limit of two.
-constexpr auto kLedWithin = std::chrono::seconds(5);
 
 std::string host_name() {
   std::string name(256, '\0');
@@ -91,7 +88,7 @@ base::Result<> Program::build(const Environment& environment) {
                                                     .heartbeat = heartbeat_,
                                                     .leadership = leadership_,
                                                     .log = log_});
-  make_endpoint();
+  make_leading();
   report_build();
   return servers_->open_plain_ports();
 }
@@ -181,36 +178,27 @@ void Program::start_election() {
                                          group_.stop_token()));
 }
 
-void Program::make_endpoint() {
-  if (settings_.pod_ip.empty() || !settings_.controllers.extender_called) {
-    return;
+void Program::make_leading() {
+  std::optional<controllers::ExtenderEndpointOptions> endpoint;
+  if (!settings_.pod_ip.empty() && settings_.controllers.extender_called) {
+    endpoint = controllers::ExtenderEndpointOptions{.namespace_ = settings_.namespace_,
+                                                    .address = settings_.pod_ip,
+                                                    .port = settings_.serving_port,
+                                                    .log = log_.named("extender-endpoint")};
   }
-  endpoint_ = std::make_unique<controllers::ExtenderEndpoint>(
-      *leader_client_,
-      controllers::ExtenderEndpointOptions{.namespace_ = settings_.namespace_,
-                                           .address = settings_.pod_ip,
-                                           .port = settings_.serving_port,
-                                           .log = log_.named("extender-endpoint")},
-      [this] { return servers_->serving() && engine_->state().latest()->synced; },
-      [this] { expect_unseen_attempts(); });
+  leading_ =
+      std::make_unique<Leading>(LeadingParts{.loop = loop_,
+                                             .engine = *engine_,
+                                             .client = *leader_client_,
+                                             .serving = [this] { return servers_->serving(); },
+                                             .endpoint = std::move(endpoint)});
 }
 
 // One term.
 base::Task<void> Program::lead(std::stop_token stop) {
   log_.info("leading", {{"term", std::to_string(leadership_.term())}});
   report_leading(true);
-  expect_unseen_attempts();
-  base::TaskGroup work(loop_);
-  work.spawn(engine_->lead(stop));
-  if (endpoint_) {
-    work.spawn(endpoint_->run(stop));
-  }
-  co_await work.join();
-}
-
-// The leader before, or nobody, answered kube-scheduler until now.
-void Program::expect_unseen_attempts() {
-  engine_->ledger().expect_unseen(loop_.now() + kLedWithin + cluster::Ledger::kPassLifetime);
+  co_await leading_->run(std::move(stop));
 }
 
 void Program::report_build() {

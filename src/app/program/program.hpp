@@ -3,13 +3,13 @@
 #pragma once
 
 #include "app/program/clouds.hpp"
+#include "app/program/leading.hpp"
 #include "app/program/servers.hpp"
 #include "app/program/simulated_nodes.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/controllers/process/calling_scheduler.hpp"
 #include "millwright/controllers/process/certificates.hpp"
-#include "millwright/controllers/process/extender_endpoint.hpp"
 #include "millwright/kube/config.hpp"
 
 #include <functional>
@@ -46,9 +46,8 @@ class Program {
   void start_calling_scheduler();
   void start_leading();
   void start_election();
-  void make_endpoint();
+  void make_leading();
   base::Task<void> lead(std::stop_token stop);
-  void expect_unseen_attempts();
   void report_build();
   void report_leading(bool leading);
 
@@ -69,7 +68,7 @@ class Program {
   std::unique_ptr<controllers::CallingScheduler> calling_scheduler_;
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<controllers::Certificates> certificates_;
-  std::unique_ptr<controllers::ExtenderEndpoint> endpoint_;  // nullptr: nobody is led here
+  std::unique_ptr<Leading> leading_;
   base::TaskGroup group_;
 };
 
