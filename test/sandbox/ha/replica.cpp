@@ -1,0 +1,181 @@
+#include "sandbox/ha/replica.hpp"
+
+#include "millwright/cloud/leader_only.hpp"
+#include "millwright/kube/leader_only.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace millwright::test {
+namespace {
+
+// The cloud that all replicas share, as one of them sees it. Answers come through its own loop.
+class SharedCloud final : public cloud::Provider {
+ public:
+  SharedCloud(base::Loop& loop, cloud::Provider& cloud, std::function<void(std::string)> on_write)
+      : loop_(loop), cloud_(cloud), on_write_(std::move(on_write)) {}
+
+  std::string_view name() const override { return cloud_.name(); }
+  std::span<const model::Resource> node_classes() const override { return cloud_.node_classes(); }
+  Reply<cloud::Instance> create(std::shared_ptr<const model::NodeClaim> claim,
+                                std::shared_ptr<const model::NodeClass> node_class) override {
+    on_write_("create " + claim->meta.name);
+    return come_back(cloud_.create(std::move(claim), std::move(node_class)));
+  }
+  Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) override {
+    on_write_("remove " + claim->meta.name);
+    return come_back(cloud_.remove(std::move(claim)));
+  }
+  Reply<cloud::Instance> get(std::string provider_id) override {
+    return come_back(cloud_.get(std::move(provider_id)));
+  }
+  Reply<std::vector<cloud::Instance>> list() override { return come_back(cloud_.list()); }
+  Reply<> remove_leaked(std::string provider_id) override {
+    on_write_("remove_leaked " + provider_id);
+    return come_back(cloud_.remove_leaked(std::move(provider_id)));
+  }
+  base::Result<scheduling::InstanceTypes> instance_types(
+      const model::NodePool& pool, const model::NodeClass& node_class) const override {
+    return cloud_.instance_types(pool, node_class);
+  }
+  Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
+                           std::shared_ptr<const model::NodeClass> node_class) override {
+    return come_back(cloud_.drift(std::move(claim), std::move(node_class)));
+  }
+  Reply<cloud::NodeClassState> resolve(
+      std::shared_ptr<const model::NodeClass> node_class) override {
+    return come_back(cloud_.resolve(std::move(node_class)));
+  }
+  base::Task<void> run(std::stop_token /*stop*/) override { co_return; }
+  void on_catalog_change(std::function<void()> /*callback*/) override {}
+  void on_interruption(std::function<void(cloud::InstanceNotice)> /*callback*/) override {}
+  void set_recorded(std::function<bool(std::string_view)> /*is_recorded*/) override {}
+
+ private:
+  template <class T>
+  Reply<T> come_back(Reply<T> call) {
+    auto reply = co_await std::move(call);
+    co_await base::yield(loop_);
+    co_return reply;
+  }
+
+  base::Loop& loop_;
+  cloud::Provider& cloud_;
+  std::function<void(std::string)> on_write_;
+};
+
+base::Logger logger_of(const std::string& name, base::Loop& loop) {
+  if (std::getenv("MILLWRIGHT_TEST_LOG") == nullptr) {
+    return {};
+  }
+  return base::Logger(base::stdout_sink(base::LogLevel::Debug, base::LogFormat::Text,
+                                        [&loop] { return loop.now(); }),
+                      name);
+}
+
+}  // namespace
+
+base::Task<base::Result<net::Response>> Wire::call(kube::ApiRequest request, std::stop_token stop) {
+  if (cut_) {
+    co_await base::yield(loop_);
+    co_return base::fail(base::ErrorKind::Unavailable, "no route to host");
+  }
+  if (request.method != "GET" && on_write) {
+    on_write(request);
+  }
+  auto reply = co_await inner_->call(std::move(request), std::move(stop));
+  co_await base::yield(loop_);  // a stopped process sees it later
+  co_return reply;
+}
+
+base::Task<base::Result<net::Response>> Wire::stream(
+    kube::ApiRequest request, std::function<void(std::string_view)> on_chunk,
+    std::stop_token stop) {
+  if (cut_) {
+    co_await base::yield(loop_);
+    co_return base::fail(base::ErrorKind::Unavailable, "no route to host");
+  }
+  const base::EitherStop either(stop, cuts_.get_token());
+  const auto alive = std::make_shared<bool>(true);
+  const std::shared_ptr<void> end(nullptr, [alive](void*) { *alive = false; });
+  auto deliver = [this, on_chunk = std::move(on_chunk), alive](std::string_view chunk) {
+    loop_.post([on_chunk, alive, text = std::string(chunk)] {
+      if (*alive) {
+        on_chunk(text);
+      }
+    });
+  };
+  auto reply = co_await inner_->stream(std::move(request), std::move(deliver), either.token());
+  co_await base::yield(loop_);
+  if (!reply && !stop.stop_requested()) {
+    co_return base::fail(base::ErrorKind::Unavailable, "the connection was cut");
+  }
+  co_return reply;
+}
+
+void Wire::cut(bool cut) {
+  cut_ = cut;
+  if (cut) {
+    std::exchange(cuts_, std::stop_source()).request_stop();
+  }
+}
+
+Replica::Replica(Parts parts)
+    : parts_(std::move(parts)), loop_(parts_.loop), leadership_(loop_) {
+  const auto note = [this](std::string what) {
+    parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = loop_.now()});
+  };
+  const auto log = logger_of(parts_.name, loop_);
+  wire_ = std::make_shared<Wire>(loop_, parts_.world.transport());
+  wire_->on_write = [note](const kube::ApiRequest& request) {
+    if (request.path.find("/leases") == std::string::npos) {
+      note(request.method + " " + request.path);
+    }
+  };
+  lease_client_ = std::make_unique<kube::Client>(loop_, wire_);
+  leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(wire_, leadership_));
+  providers_.add(cloud::leader_only(std::make_unique<SharedCloud>(loop_, parts_.cloud, note),
+                                    leadership_));
+  engine_ = std::make_unique<app::Engine>(app::EngineParts{.loop = loop_,
+                                                           .compute = compute_,
+                                                           .client = *leader_client_,
+                                                           .providers = providers_,
+                                                           .metrics = metrics_,
+                                                           .log = log,
+                                                           .options = {},
+                                                           .policy = {},
+                                                           .seed = parts_.seed});
+  controllers::ExtenderEndpointOptions endpoint;
+  endpoint.namespace_ = "default";
+  endpoint.address = parts_.address;
+  leading_ = std::make_unique<app::Leading>(
+      app::LeadingParts{.loop = loop_,
+                        .engine = *engine_,
+                        .client = *leader_client_,
+                        .serving = [] { return true; },
+                        .endpoint = std::move(endpoint)});
+  kube::LeaderElectionOptions election;
+  election.namespace_ = "default";
+  election.identity = parts_.name;
+  kube::LeaderDuties duties;
+  duties.lead = [this](std::stop_token stop) { return lead(std::move(stop)); };
+  duties.on_end = [] {};
+  duties.on_stuck = [this] { stuck_ = true; };
+  tasks_ = std::make_unique<base::TaskGroup>(loop_);
+  tasks_->spawn(engine_->watch(tasks_->stop_token()));
+  tasks_->spawn(kube::run_leader_election(*lease_client_, std::move(election), leadership_,
+                                          std::move(duties), log.named("leader-election"),
+                                          tasks_->stop_token()));
+}
+
+Replica::~Replica() = default;
+
+base::Task<void> Replica::lead(std::stop_token stop) {
+  began_ = loop_.now();
+  most_at_once_ = std::max(most_at_once_, ++terms_now_);
+  co_await leading_->run(std::move(stop));
+  --terms_now_;
+}
+
+}  // namespace millwright::test

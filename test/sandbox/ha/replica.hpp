@@ -1,0 +1,104 @@
+// One replica of the program in a simulated cluster, as `millwright controller` puts it together:
+// election, decorated client and clouds, engine, a term. It can be stopped (SIGSTOP), cut off from
+// the API server, and killed.
+#pragma once
+
+#include "app/program/leading.hpp"
+#include "millwright/cloud/simulated.hpp"
+#include "millwright/kube/leader_election.hpp"
+#include "millwright/sandbox/world.hpp"
+#include "sandbox/ha/pausable_loop.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace millwright::test {
+
+// A write that a replica's controllers sent to the API server, or asked of the cloud.
+struct Write {
+  std::string replica;
+  std::string what;  // "POST /apis/...", "create web-1"
+  base::TimePoint time;
+};
+
+// The way from one replica to the API server.
+class Wire final : public kube::Transport {
+ public:
+  Wire(base::Loop& loop, std::shared_ptr<kube::Transport> inner) : loop_(loop), inner_(inner) {}
+
+  base::Task<base::Result<net::Response>> call(kube::ApiRequest request,
+                                               std::stop_token stop) override;
+  base::Task<base::Result<net::Response>> stream(kube::ApiRequest request,
+                                                 std::function<void(std::string_view)> on_chunk,
+                                                 std::stop_token stop) override;
+  // Nothing gets through, and watches end.
+  void cut(bool cut);
+  // Sees each write as it is sent.
+  std::function<void(const kube::ApiRequest&)> on_write;
+
+ private:
+  base::Loop& loop_;  // the replica's own
+  std::shared_ptr<kube::Transport> inner_;
+  bool cut_ = false;
+  std::stop_source cuts_;
+};
+
+class Replica {
+ public:
+  struct Parts {
+    base::Loop& loop;  // the world's
+    sandbox::World& world;
+    cloud::SimulatedCloud& cloud;
+    std::string name;
+    std::string address;
+    std::uint64_t seed = 1;
+    std::function<void(Write)> on_write;  // as it is sent
+  };
+  explicit Replica(Parts parts);
+  ~Replica();
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  const std::string& name() const { return parts_.name; }
+  const std::string& address() const { return parts_.address; }
+  base::Leadership& leadership() { return leadership_; }
+  app::Engine& engine() { return *engine_; }
+  bool stuck() const { return stuck_; }
+  // When its newest term began.
+  base::TimePoint began() const { return began_; }
+  int most_terms_at_once() const { return most_at_once_; }
+
+  void pause() { loop_.pause(); }
+  void go_on() { loop_.go_on(); }
+  bool paused() const { return loop_.paused(); }
+  void cut(bool cut) { wire_->cut(cut); }
+  // kill -9: nothing more is sent, nothing is given up.
+  void kill() { tasks_.reset(); }
+  bool killed() const { return tasks_ == nullptr; }
+  // SIGTERM.
+  void stop() { tasks_->request_stop(); }
+
+ private:
+  base::Task<void> lead(std::stop_token stop);
+
+  Parts parts_;
+  PausableLoop loop_;
+  base::InlineCompute compute_;
+  base::Metrics metrics_;
+  base::Leadership leadership_;
+  std::shared_ptr<Wire> wire_;
+  std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<kube::Client> leader_client_;
+  cloud::ProviderSet providers_;
+  std::unique_ptr<app::Engine> engine_;
+  std::unique_ptr<app::Leading> leading_;
+  base::TimePoint began_;
+  int terms_now_ = 0;
+  int most_at_once_ = 0;
+  bool stuck_ = false;
+  std::unique_ptr<base::TaskGroup> tasks_;
+};
+
+}  // namespace millwright::test
