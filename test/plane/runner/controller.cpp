@@ -19,11 +19,15 @@ namespace {
 constexpr auto kControllerStartLimit = seconds(30);
 constexpr int kControllerAttempts = 3;
 
-// The parts of an installation that say who may do what.
-bool is_permission(const json::value& object) {
+// An address that no replica really has: the API server takes no loopback address as an endpoint.
+constexpr std::string_view kPodAddress = "10.255.0.1";
+
+// The parts of an installation that say who may do what, and the Service that needs no pods.
+bool is_wanted(const json::value& object) {
   const std::string kind = text_at(object, "/kind");
   return kind == "Namespace" || kind == "ServiceAccount" ||
-         text_at(object, "/apiVersion").starts_with("rbac.");
+         text_at(object, "/apiVersion").starts_with("rbac.") ||
+         (kind == "Service" && text_at(object, "/metadata/name") == "millwright-extender");
 }
 
 }  // namespace
@@ -70,7 +74,7 @@ base::Result<> install_account(Plane& plane, const std::string& mode) {
   MW_TRY(objects, install_objects(plane, {"--no-crds", "--mode=" + mode,
                                           "--simulated-clouds=kwok,aws,alibaba,huawei"}));
   json::array items;
-  std::copy_if(objects.begin(), objects.end(), std::back_inserter(items), is_permission);
+  std::copy_if(objects.begin(), objects.end(), std::back_inserter(items), is_wanted);
   const json::object list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", std::move(items)}};
   const Output applied = plane.kubectl({"apply", "-f", "-"}, json::serialize(list));
   if (applied.exit_code != 0) {
@@ -149,6 +153,7 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
   }
   auto environment = options.environment;
   environment.emplace("POD_NAMESPACE", kNamespace);
+  environment.emplace("POD_IP", kPodAddress);
   environment.emplace("SCHEDULER_WIRING", options.mode);
   std::string said;
   for (int attempt = 0; attempt < kControllerAttempts; ++attempt) {

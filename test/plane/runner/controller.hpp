@@ -81,7 +81,8 @@ class Controller {
 base::Result<std::vector<json::value>> install_objects(Plane& plane,
                                                        const std::vector<std::string>& arguments);
 base::Result<std::string> install_text(Plane& plane, const std::vector<std::string>& arguments);
-// The namespace, the ServiceAccount and the roles of an installation; nothing when they are there.
+// The namespace, the ServiceAccount, the roles and the extender's Service of an installation;
+// nothing when they are there.
 base::Result<> install_account(Plane& plane, const std::string& mode);
 
 // manifests/crds, applied and established.

@@ -8,7 +8,8 @@
 namespace millwright::plane {
 namespace {
 
-constexpr auto kAlike = seconds(5);
+constexpr std::string_view kSlice =
+    "/apis/discovery.k8s.io/v1/namespaces/millwright-system/endpointslices/millwright-extender";
 
 bool leads(Controller& replica) {
   if (!replica.process().running()) {
@@ -44,30 +45,96 @@ base::Result<std::unique_ptr<Replicas>> Replicas::start(
   return replicas;
 }
 
+base::Result<> Replicas::start_replica() {
+  auto installed = install_account(*plane_, "extender");
+  if (!installed) {
+    return installed;
+  }
+  const int number = ++started_;
+  const std::string& server = plane_->url();
+  const int api_port = std::stoi(server.substr(server.rfind(':') + 1));
+  MW_TRY(api, Forwarder::start([api_port] { return api_port; }));
+  MW_TRY(path, plane_->kubeconfig_of_account(std::string(kNamespace), "millwright"));
+  std::string config = read_text(path);
+  config.replace(config.find(server), server.size(),
+                 fmt::format("https://127.0.0.1:{}", api->port()));
+  const std::string own = fmt::format("{}/replica-{}.kubeconfig", plane_->directory(), number);
+  write_text(own, config);
+  const std::string address = fmt::format("10.255.1.{}", number);
+  auto environment = environment_;
+  environment["POD_IP"] = address;
+  MW_TRY(replica, Controller::start(*plane_, {.name = fmt::format("replica-{}", number),
+                                              .clouds = "kwok",
+                                              .flags = {},
+                                              .kubeconfig = own,
+                                              .cloud_url = cloud_->url(),
+                                              .environment = std::move(environment)}));
+  {
+    const std::scoped_lock lock(mutex_);
+    ports_[address] = replica->serving_port();
+  }
+  places_[replica.get()] = {.address = address, .api = std::move(api)};
+  replicas_.push_back(std::move(replica));
+  return {};
+}
+
+// As kube-proxy: what it heard last counts while the API server is away.
+int Replicas::service_target() {
+  net::ClientRequest request;
+  request.url = plane_->url() + std::string(kSlice);
+  const auto response = service_client_->send_blocking(std::move(request));
+  const std::scoped_lock lock(mutex_);
+  if (response && response->status == 200) {
+    boost::system::error_code error;
+    endpoint_ = text_at(json::parse(response->body, error), "/endpoints/0/addresses/0");
+  }
+  const auto found = ports_.find(endpoint_);
+  return found == ports_.end() ? 0 : found->second;
+}
+
+base::Result<> Replicas::start_service() {
+  service_loop_ = std::make_unique<base::RealLoop>();
+  service_client_ = net::make_client(*service_loop_, plane_->admin_tls());
+  MW_TRY(service, Forwarder::start([this] { return service_target(); }));
+  service_ = std::move(service);
+  return plane_->start_scheduler(replicas_.front()->extender(service_->port()));
+}
+
 base::Result<> Replicas::revive() {
-  std::erase_if(replicas_, [](const auto& replica) { return !replica->process().running(); });
-  if (replicas_.size() == 2) {
-    return {};
-  }
+  std::erase_if(replicas_, [this](const auto& replica) {
+    const bool gone = !replica->process().running();
+    if (gone) {
+      places_.erase(replica.get());
+    }
+    return gone;
+  });
   while (replicas_.size() < 2) {
-    MW_TRY(replica, Controller::start(*plane_, {.name = fmt::format("replica-{}", ++started_),
-                                                .clouds = "kwok",
-                                                .flags = {},
-                                                .kubeconfig = {},
-                                                .cloud_url = cloud_->url(),
-                                                .environment = environment_}));
-    replicas_.push_back(std::move(replica));
+    if (auto started = start_replica(); !started) {
+      return started;
+    }
   }
-  json::array extenders;
-  for (const auto& replica : replicas_) {
-    extenders.push_back(json::parse(replica->extender()).at(0));
+  if (service_ == nullptr) {
+    if (auto started = start_service(); !started) {
+      return started;
+    }
   }
-  plane_->stop("kube-scheduler");
-  auto scheduling = plane_->start_scheduler(json::serialize(extenders));
-  if (scheduling && !wait_until(kSettled, [this] { return leader() != nullptr; })) {
-    return base::fail(base::ErrorKind::Timeout, "no replica leads");
-  }
-  return scheduling;
+  const bool led =
+      wait_until(kSettled, [this] { return leader() != nullptr && led_to() == leader(); });
+  return led ? base::Result<>{}
+             : base::fail(base::ErrorKind::Timeout, "kube-scheduler is led to no leader");
+}
+
+Forwarder& Replicas::api_of(const Controller& replica) {
+  return *places_.at(&replica).api;
+}
+
+Controller* Replicas::led_to() {
+  const Answer slice = plane_->call("GET", std::string(kSlice));
+  const std::string address = text_at(slice.body, "/endpoints/0/addresses/0");
+  const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& replica) {
+    return places_.at(replica.get()).address == address;
+  });
+  return found == replicas_.end() ? nullptr : found->get();
 }
 
 Controller* Replicas::leader() {
@@ -83,39 +150,34 @@ Controller* Replicas::follower() {
   return found == replicas_.end() ? nullptr : found->get();
 }
 
-void Replicas::kill_leader(const std::function<void()>& meanwhile) {
+Controller* Replicas::strike_leader(const std::function<void(Controller&)>& blow) {
   auto* const old = leader();
   auto* const heir = follower();
-  ASSERT_NE(old, nullptr);
-  ASSERT_NE(heir, nullptr);
-  old->process().kill();
-  const auto killed = std::chrono::steady_clock::now();
-  if (meanwhile) {
-    meanwhile();
+  if (old == nullptr || heir == nullptr) {
+    ADD_FAILURE() << "there are no leader and follower";
+    return nullptr;
   }
+  blow(*old);
+  const auto struck = std::chrono::steady_clock::now();
   EXPECT_FALSE(leads(*heir));
   wait("the other replica leads", seconds(60), [&] { return leads(*heir); });
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - killed;
-  std::printf("the follower leads %.1f s after the leader died\n", took.count());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - struck;
+  std::printf("the follower leads %.1f s after the leader was struck\n", took.count());
   EXPECT_LE(took, kTakeOver);
+  wait("kube-scheduler is led to it", seconds(5), [&] { return led_to() == heir; });
+  return old;
+}
+
+void Replicas::kill_leader() {
+  strike_leader([](Controller& old) { old.process().kill(); });
 }
 
 std::string Replicas::filter_answer(const json::value& pod, const std::string& node) {
   const json::object arguments{
       {"Pod", pod}, {"Nodes", nullptr}, {"NodeNames", json::array{json::string(node)}}};
-  std::set<std::string> answers;
-  // A replica hears of what the other one decided over its watches: a moment later.
-  wait_until(kAlike, [&] {
-    answers.clear();
-    for (const auto& replica : replicas_) {
-      if (replica->process().running()) {
-        answers.insert(replica->ask_extender("filter", arguments).value_or("no answer"));
-      }
-    }
-    return answers.size() == 1;
-  });
-  EXPECT_EQ(answers.size(), 1U) << "the replicas say " << testing::PrintToString(answers);
-  return answers.empty() ? "" : *answers.begin();
+  auto* const asked = led_to();
+  return asked == nullptr ? "nobody is there"
+                          : asked->ask_extender("filter", arguments).value_or("no answer");
 }
 
 std::vector<json::value> Replicas::of(std::string_view path, const std::string& pool) {

@@ -166,7 +166,7 @@ TEST_F(Wiring, ASecondSchedulerTakesThePodsOfNamespacesThatOptIn) {
   }
   const std::string ca = plane_->directory() + "/extender-ca.crt";
   write_text(ca, base::decode_base64(controller_->ca_bundle()).value_or(""));
-  configuration = at_our_address(configuration, "millwright.millwright-system.svc:443");
+  configuration = at_our_address(configuration, "millwright-extender.millwright-system.svc:443");
   const std::string mounted = "/etc/millwright/ca/ca.crt";
   for (auto at = configuration.find(mounted); at != std::string::npos;
        at = configuration.find(mounted)) {
