@@ -48,6 +48,8 @@ class Controller {
   Process& process() { return *process_; }
   int serving_port() const { return serving_port_; }
   bool ready();
+  // It answers the extender from then on.
+  bool leads() { return metric("leader_election_master_status") == 1; }
   // The text of /metrics.
   std::string metrics();
   // Sum of a metric's samples whose labels contain `labels`; 0 when there is none.

@@ -50,6 +50,9 @@ base::Result<> Cluster::start_parts(ClusterOptions options) {
   MW_TRY(controller, Controller::start(*plane_, std::move(options.controller)));
   controller_ = std::move(controller);
   done = controller_->register_webhooks();
+  if (done && !wait_until(seconds(30), [this] { return controller_->leads(); })) {
+    return base::fail(base::ErrorKind::Timeout, "the controller does not lead");
+  }
   return done ? plane_->start_scheduler(options.extender ? controller_->extender() : "") : done;
 }
 

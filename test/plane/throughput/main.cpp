@@ -221,6 +221,12 @@ base::Result<Measured> measure(Plane& plane, int pods, Wiring wiring, int turn) 
   if (wiring != Wiring::None) {
     MW_TRY(started, Controller::start(plane, {}));
     controller = std::move(started);
+    // The one before was killed: its lease has to run out.
+    auto leads = in_time(plane::wait_until(kLimit, [&] { return controller->leads(); }),
+                         "the controller does not lead");
+    if (!leads) {
+      return tl::unexpected(std::move(leads).error());
+    }
   }
   Measured measured;
   {
