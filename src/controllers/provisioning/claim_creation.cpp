@@ -14,6 +14,11 @@ namespace millwright::controllers {
 namespace {
 
 constexpr std::size_t kSuffixLength = 5;  // as the API server's generateName
+// How often, and for how long, the API server is asked for one claim while its answers are lost.
+constexpr int kLeastAsked = 2;
+constexpr int kMostAsked = 4;
+constexpr auto kAskFor = std::chrono::seconds(10);
+constexpr auto kFirstPause = std::chrono::milliseconds(500);
 
 model::NodeClaim claim_object(const scheduling::PlannedClaim& planned, const model::NodePool& pool,
                               const std::vector<scheduling::Reservation>& reservations) {
@@ -63,18 +68,23 @@ class InCreation {
   std::string name_;
 };
 
-// Another of the name was made at another time, and reservations say until when they are kept.
-bool is_that_claim(const model::NodeClaim& found, const model::NodeClaim& wanted) {
+// A request of ours may have made it. Names are drawn by chance, so one that was there before is
+// another's: reservations say until when they are kept, and nobody else's do to the microsecond.
+bool is_that_claim(const model::NodeClaim& found, const model::NodeClaim& wanted,
+                   bool asked_before) {
   const auto& reservations = wanted.meta.annotation(model::kReservationsAnnotation);
-  return !reservations.empty() &&
-         found.meta.annotation(model::kReservationsAnnotation) == reservations;
+  const auto same = [&](std::string_view annotation) {
+    return found.meta.annotation(annotation) == wanted.meta.annotation(annotation);
+  };
+  return reservations.empty() ? asked_before && same(model::kNodePoolHashAnnotation)
+                              : same(model::kReservationsAnnotation);
 }
 
 // The reply was lost and not the claim, if it is there.
 base::Task<base::Result<CreatedClaim>> find_created(Services& services, model::NodeClaim wanted,
-                                                    base::Error error) {
+                                                    base::Error error, bool asked_before) {
   if (const auto record = services.state.find_claim(wanted.meta.name);
-      record && is_that_claim(*record->claim, wanted)) {
+      record && is_that_claim(*record->claim, wanted, asked_before)) {
     co_return record->claim;
   }
   if (error.kind == base::ErrorKind::Invalid || error.kind == base::ErrorKind::Denied) {
@@ -83,19 +93,40 @@ base::Task<base::Result<CreatedClaim>> find_created(Services& services, model::N
   auto object = co_await services.client.get(model::kNodeClaimResource, model::key_of(wanted.meta));
   auto found = object ? model::decode<model::NodeClaim>(*object)
                       : base::Result<model::NodeClaim>(tl::unexpected(object.error()));
-  if (!found || !is_that_claim(*found, wanted)) {
+  if (!found || !is_that_claim(*found, wanted, asked_before)) {
     co_return tl::unexpected(std::move(error));
   }
   co_return std::make_shared<const model::NodeClaim>(*std::move(found));
 }
 
+// Nobody knows what became of the request; it may even take effect later.
+bool leaves_open(const base::Error& error) {
+  return error.kind == base::ErrorKind::Timeout || error.kind == base::ErrorKind::Unavailable;
+}
+
+// A request whose fate is open is repeated under the same name: whichever of them comes first makes
+// the claim, and the others find it there. A new plan would buy it under another name.
 base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::NodeClaim wanted) {
-  auto reply = co_await services.client.create(model::kNodeClaimResource, model::encode(wanted));
-  if (!reply) {
-    co_return co_await find_created(services, std::move(wanted), std::move(reply).error());
+  const base::TimePoint enough = services.loop.now() + kAskFor;
+  base::Duration pause = kFirstPause;
+  bool asked_before = false;
+  for (int asked = 1;; ++asked) {
+    auto reply = co_await services.client.create(model::kNodeClaimResource, model::encode(wanted));
+    if (reply) {
+      MW_CO_TRY(decoded, model::decode<model::NodeClaim>(*reply));
+      co_return std::make_shared<const model::NodeClaim>(std::move(decoded));
+    }
+    const bool open = leaves_open(reply.error());
+    asked_before = asked_before || open;
+    auto found =
+        co_await find_created(services, wanted, std::move(reply).error(), asked_before);
+    const bool late = asked >= kLeastAsked && services.loop.now() >= enough;
+    if (found || !open || late || asked == kMostAsked) {
+      co_return found;
+    }
+    co_await base::sleep(services.loop, pause);
+    pause *= 2;
   }
-  MW_CO_TRY(decoded, model::decode<model::NodeClaim>(*reply));
-  co_return std::make_shared<const model::NodeClaim>(std::move(decoded));
 }
 
 }  // namespace

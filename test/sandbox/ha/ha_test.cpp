@@ -178,6 +178,32 @@ TEST(HighAvailability, WhomTheLastLeaderMayHaveRefusedTheNextWakesOnce) {
   EXPECT_EQ(kick(), first);
 }
 
+// The API server does not answer in time, and does later what it was asked: when nobody waits for
+// it any more.
+TEST(LostReplies, AClaimThatIsMadeLateIsBoughtOnce) {
+  for (const auto delay : {milliseconds(100), milliseconds(700), milliseconds(3'000)}) {
+    HaWorld ha;
+    ha.apply_pool("Never");
+    Replica& leader = ha.wait_for_leader();
+    int lost = 0;
+    leader.wire().late = [&](const kube::ApiRequest& request) -> base::Duration {
+      const bool first = request.method == "POST" &&
+                         request.path.find("/nodeclaims") != std::string::npos && lost++ == 0;
+      return first ? delay : milliseconds(0);
+    };
+    ha.deploy("web", 2, "2");
+    EXPECT_TRUE(ha.wait([&] { return ha.running("web") == 2; }, minutes(5))) << delay.count();
+    ha.loop.run_for(minutes(1));
+    EXPECT_GE(lost, 1);
+    std::set<std::string> made;
+    for (const auto& [uid, record] : ha.world->recorder().claims()) {
+      made.insert(record.last->meta.name);
+    }
+    EXPECT_EQ(made.size(), 1U) << delay.count();
+    EXPECT_EQ(ha.instances(), 1U) << delay.count();
+  }
+}
+
 // Ended in good order, the Lease is given up: nobody waits for it to run out.
 TEST(HighAvailability, ALeaderThatEndsHandsOverWithinSeconds) {
   HaWorld ha;

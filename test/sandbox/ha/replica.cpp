@@ -84,9 +84,21 @@ base::Task<base::Result<net::Response>> Wire::call(kube::ApiRequest request, std
   if (request.method != "GET" && on_write) {
     on_write(request);
   }
+  const base::Duration delay = late ? late(request) : base::Duration::zero();
+  if (delay > base::Duration::zero()) {
+    on_the_way_.spawn(send_late(world_, inner_, std::move(request), delay));
+    co_await base::yield(loop_);
+    co_return base::fail(base::ErrorKind::Timeout, "no answer in time");
+  }
   auto reply = co_await inner_->call(std::move(request), std::move(stop));
   co_await base::yield(loop_);  // a stopped process sees it later
   co_return reply;
+}
+
+base::Task<void> Wire::send_late(base::Loop& loop, std::shared_ptr<kube::Transport> inner,
+                                 kube::ApiRequest request, base::Duration delay) {
+  co_await base::sleep(loop, delay);
+  co_await inner->call(std::move(request), {});
 }
 
 base::Task<base::Result<net::Response>> Wire::stream(
@@ -127,7 +139,7 @@ Replica::Replica(Parts parts)
     parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = loop_.now()});
   };
   const auto log = logger_of(parts_.name, loop_);
-  wire_ = std::make_shared<Wire>(loop_, parts_.world.transport());
+  wire_ = std::make_shared<Wire>(loop_, parts_.loop, parts_.world.transport());
   wire_->on_write = [note](const kube::ApiRequest& request) {
     if (request.path.find("/leases") == std::string::npos) {
       note(request.method + " " + request.path);

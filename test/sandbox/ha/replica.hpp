@@ -26,7 +26,9 @@ struct Write {
 // The way from one replica to the API server.
 class Wire final : public kube::Transport {
  public:
-  Wire(base::Loop& loop, std::shared_ptr<kube::Transport> inner) : loop_(loop), inner_(inner) {}
+  // `loop` is the replica's own, `world` that of everything else.
+  Wire(base::Loop& loop, base::Loop& world, std::shared_ptr<kube::Transport> inner)
+      : loop_(loop), world_(world), inner_(std::move(inner)), on_the_way_(world) {}
 
   base::Task<base::Result<net::Response>> call(kube::ApiRequest request,
                                                std::stop_token stop) override;
@@ -37,10 +39,17 @@ class Wire final : public kube::Transport {
   void cut(bool cut);
   // Sees each write as it is sent.
   std::function<void(const kube::ApiRequest&)> on_write;
+  // A request that is answered with a time-out and takes effect so much later; zero: it is not.
+  std::function<base::Duration(const kube::ApiRequest&)> late;
 
  private:
-  base::Loop& loop_;  // the replica's own
+  static base::Task<void> send_late(base::Loop& loop, std::shared_ptr<kube::Transport> inner,
+                                    kube::ApiRequest request, base::Duration delay);
+
+  base::Loop& loop_;
+  base::Loop& world_;
   std::shared_ptr<kube::Transport> inner_;
+  base::TaskGroup on_the_way_;
   bool cut_ = false;
   std::stop_source cuts_;
 };
@@ -74,6 +83,7 @@ class Replica {
   void go_on() { loop_.go_on(); }
   bool paused() const { return loop_.paused(); }
   void cut(bool cut) { wire_->cut(cut); }
+  Wire& wire() { return *wire_; }
   // kill -9: nothing more is sent, nothing is given up.
   void kill() { tasks_.reset(); }
   bool killed() const { return tasks_ == nullptr; }
