@@ -8,6 +8,7 @@
 #include "app/program/simulated_nodes.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
+#include "millwright/base/leadership.hpp"
 #include "millwright/controllers/process/calling_scheduler.hpp"
 #include "millwright/controllers/process/certificates.hpp"
 #include "millwright/kube/config.hpp"

@@ -18,7 +18,7 @@ constexpr std::size_t kSuffixLength = 5;  // as the API server's generateName
 constexpr int kLeastAsked = 2;
 constexpr int kMostAsked = 4;
 constexpr auto kAskFor = std::chrono::seconds(10);
-constexpr auto kFirstPause = std::chrono::milliseconds(500);
+constexpr auto kAskPause = std::chrono::milliseconds(500);
 
 model::NodeClaim claim_object(const scheduling::PlannedClaim& planned, const model::NodePool& pool,
                               const std::vector<scheduling::Reservation>& reservations) {
@@ -108,7 +108,7 @@ bool leaves_open(const base::Error& error) {
 // the claim, and the others find it there. A new plan would buy it under another name.
 base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::NodeClaim wanted) {
   const base::TimePoint enough = services.loop.now() + kAskFor;
-  base::Duration pause = kFirstPause;
+  base::Duration pause = kAskPause;
   bool asked_before = false;
   for (int asked = 1;; ++asked) {
     auto reply = co_await services.client.create(model::kNodeClaimResource, model::encode(wanted));

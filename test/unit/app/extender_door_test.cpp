@@ -26,14 +26,15 @@ net::Response ask(const net::Router& router, const std::string& path) {
   net::Request request;
   request.method = "POST";
   request.target = path;
-  request.body = R"({"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"}},"NodeNames":["n"]})";
+  request.body = R"({"Pod":{"metadata":{"name":"p","namespace":"d","uid":"u"},
+      "spec":{"containers":[]}},"Nodes":null,"NodeNames":["n"]})";
   const auto exchange = std::make_shared<Answered>();
   router.handle(std::move(request), exchange);
   return exchange->response;
 }
 
 TEST(ExtenderDoor, OnlyTheLeaderAnswersAndTheOthersEndTheConnection) {
-  test::VirtualCluster cluster({});
+  test::VirtualCluster cluster(EmbeddedOptions{});
   bool leads = false;
   int calls = 0;
   net::Router router;
@@ -56,7 +57,7 @@ TEST(ExtenderDoor, OnlyTheLeaderAnswersAndTheOthersEndTheConnection) {
 }
 
 TEST(ExtenderDoor, WithoutAnElectionItIsOpen) {
-  test::VirtualCluster cluster({});
+  test::VirtualCluster cluster(EmbeddedOptions{});
   net::Router router;
   add_extender_routes(router, cluster.cluster->engine());
   EXPECT_EQ(ask(router, "/scheduler/filter").status, 200);
