@@ -10,9 +10,7 @@ namespace millwright::kube::test {
 namespace {
 
 using base::ErrorKind;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 const model::ObjectKey kWritten{.namespace_ = "", .name = "n"};
 
