@@ -118,8 +118,7 @@ base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::No
     }
     const bool open = leaves_open(reply.error());
     asked_before = asked_before || open;
-    auto found =
-        co_await find_created(services, wanted, std::move(reply).error(), asked_before);
+    auto found = co_await find_created(services, wanted, std::move(reply).error(), asked_before);
     const bool late = asked >= kLeastAsked && services.loop.now() >= enough;
     if (found || !open || late || asked == kMostAsked) {
       co_return found;

@@ -65,8 +65,8 @@ struct Forwarder::State {
   int port = 0;
   std::atomic<bool> stopping{false};
   std::atomic<bool> is_cut{false};
-  std::mutex mutex;     // of what follows
-  std::set<int> open;   // both ends of every connection
+  std::mutex mutex;    // of what follows
+  std::set<int> open;  // both ends of every connection
   std::list<std::thread> pumps;
   std::thread acceptor;
 
