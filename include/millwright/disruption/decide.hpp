@@ -40,6 +40,9 @@ struct Input {
   scheduling::Catalog catalog;
   // Claims that a command in progress already names.
   std::set<std::string, std::less<>> busy_claims;
+  // Claims whose nodes had to be opened again because pods might still have come, and until when
+  // they stay for that.
+  std::map<std::string, base::TimePoint, std::less<>> doubted = {};
   std::vector<VirtualPod> virtual_pods;
   base::TimePoint now;
   Options options;
@@ -75,6 +78,7 @@ enum class Cause : std::uint8_t {
   Nominated,
   RoomKept,
   Fenced,
+  InDoubt,
   // about its pods
   PodsKeepIt,
   PodsHaveNoPlace,

@@ -22,6 +22,11 @@ constexpr auto kLongestSettling = std::chrono::seconds(10);
 // In a burst every pod is an event, and each look makes a snapshot.
 constexpr auto kSettlePoll = std::chrono::milliseconds(250);
 constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
+// An attempt is over after ten seconds, unless a volume claim is to be bound first. Whoever keeps a
+// node in doubt for longer, by such pods or by made-up calls, must not keep it closed.
+constexpr auto kLongestDoubt = std::chrono::seconds(30);
+// As long as Karpenter remembers that it found nothing to consolidate.
+constexpr auto kDoubtedPause = std::chrono::minutes(5);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 
 bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRecordPtr>& records) {
@@ -61,6 +66,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->snapshot = services_.state.snapshot();
   input->catalog = catalog_of(services_, *input->snapshot);
   input->busy_claims = std::move(busy);
+  input->doubted = doubted_;
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
   input->options.settle_time = services_.options.settle_time;
@@ -145,6 +151,9 @@ void Disruption::report(const disruption::Decisions& decisions) {
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
   settle_times_->look(*services_.state.snapshot(), services_.loop.now());
+  std::erase_if(doubted_, [now = services_.loop.now()](const auto& claim) {
+    return claim.second <= now;
+  });
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };
@@ -225,11 +234,9 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
                             .reason = std::string(to_string(command.reason)),
                             .since = services_.loop.now()});
   }
-  while (any_in_doubt(services_, records)) {
-    const bool slept = co_await base::sleep(services_.loop, kDoubtPoll, stop);
-    if (!slept) {
-      co_return false;
-    }
+  const bool certain = co_await await_certainty(records, stop);
+  if (!certain) {
+    co_return false;
   }
   auto others = busy_;
   for (const auto& claim : command.claims) {
@@ -242,6 +249,38 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
     count_invalid(services_, command);
   }
   co_return valid && !stop.stop_requested();
+}
+
+// False: pods may still come to one of the nodes, or `stop` was requested.
+base::Task<bool> Disruption::await_certainty(std::vector<scheduling::NodeRecordPtr> records,
+                                             std::stop_token stop) {
+  const base::TimePoint limit = services_.loop.now() + kLongestDoubt;
+  while (any_in_doubt(services_, records)) {
+    if (services_.loop.now() >= limit) {
+      put_off(records);
+      co_return false;
+    }
+    const bool slept = co_await base::sleep(services_.loop, kDoubtPoll, stop);
+    if (!slept) {
+      co_return false;
+    }
+  }
+  co_return true;
+}
+
+// The next decision leaves these nodes out and says why, in events on Node and NodeClaim.
+void Disruption::put_off(const std::vector<scheduling::NodeRecordPtr>& records) {
+  const base::TimePoint now = services_.loop.now();
+  for (const auto& record : records) {
+    const auto pods = services_.ledger.in_doubt(record->name(), now);
+    if (!pods.empty()) {
+      doubted_[record->claim_name()] = now + kDoubtedPause;
+      services_.log.warn("pods may still be bound to a fenced node, opening it again",
+                         {{"NodeClaim", record->claim_name()},
+                          {"pods", std::to_string(pods.size())},
+                          {"pod-uid", pods.front()}});
+    }
+  }
 }
 
 base::Task<bool> Disruption::mark_candidates(disruption::Command command) {

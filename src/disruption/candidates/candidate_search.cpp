@@ -45,6 +45,9 @@ class CandidateFinder {
     if (auto found = promise(record)) {
       return found;
     }
+    if (auto found = doubt(record)) {
+      return found;
+    }
     if (record.fenced && !search_.own_claims.contains(record.claim_name())) {
       return obstacle(Cause::Fenced, "its node is fenced already");
     }
@@ -124,6 +127,19 @@ class CandidateFinder {
       }
     }
     return std::nullopt;
+  }
+
+  // Without a pause a node in doubt would be closed nearly all the time.
+  std::optional<NodeObstacle> doubt(const scheduling::NodeRecord& record) const {
+    const auto found = input_.doubted.find(record.claim_name());
+    if (found == input_.doubted.end() || found->second <= input_.now) {
+      return std::nullopt;
+    }
+    return obstacle(Cause::InDoubt,
+                    "pods that kube-scheduler was about to place may still come: its node was "
+                    "fenced, is open again, and stays until " +
+                        base::format_rfc3339(found->second),
+                    found->second);
   }
 
   const CandidateSearch& search_;

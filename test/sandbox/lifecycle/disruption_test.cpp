@@ -253,5 +253,36 @@ TEST_F(Disruption, PodsWhoseNodeIsNeededAgainAndAgainAreLeftInPeace) {
   EXPECT_THAT(node_names(), SizeIs(1)) << inventory();
 }
 
+// Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it
+// from going, but not closed.
+TEST_F(Disruption, ANodeToWhichAPodMayStillComeIsOpenAgainAfterHalfAMinute) {
+  up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s}");
+  const std::string node = *first_.begin();
+  cluster::Pass slow;
+  slow.pod_uid = "uid-slow";
+  slow.at = now();
+  slow.until = now() + hours(1);
+  slow.node_hashes = {cluster::Ledger::node_hash(node)};
+  ledger().attempted(slow);
+  const auto is_fenced = [&] { return ledger().view()->fences_by_node.contains(node); };
+  scale("web", 0);
+  ASSERT_TRUE(wait(is_fenced));
+  const auto closed = now();
+  ASSERT_TRUE(wait([&] { return !is_fenced(); }));
+  EXPECT_LE(now() - closed, seconds(31));
+  run_for(minutes(4));
+  EXPECT_FALSE(is_fenced()) << "closed again without a pause";
+  std::set<std::string> told;
+  for (const auto& event : event_texts("DisruptionBlocked")) {
+    if (event.message.find("is open again") != std::string::npos) {
+      told.insert(event.about);
+    }
+  }
+  EXPECT_THAT(told,
+              testing::ElementsAre("Node " + node, "NodeClaim " + claims().front()->meta.name));
+  ledger().end_attempt("uid-slow");
+  EXPECT_TRUE(wait_empty()) << inventory();
+}
+
 }  // namespace
 }  // namespace millwright::test

@@ -72,6 +72,10 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
        {}},
       {"room kept until now", [](Cluster& c) { c.reserve(*pod("waiting"), "a", kNow); }, "", {}},
       {"fenced", [](Cluster& c) { c.node("a").record->fenced = true; }, "is fenced already", {}},
+      {"in doubt", [](Cluster& c) { c.doubted["a-claim"] = kNow + minutes(1); },
+       "was fenced, is open again, and stays until 2026-01-08T12:01:00Z", kNow + minutes(1)},
+      {"in doubt until now", [](Cluster& c) { c.doubted["a-claim"] = kNow; }, "", {}},
+      {"another in doubt", [](Cluster& c) { c.doubted["b-claim"] = kNow + minutes(1); }, "", {}},
       {"pool gone",
        [](Cluster& c) {
          c.node("a").claim->meta.labels[std::string(model::kNodePoolLabel)] = "gone";

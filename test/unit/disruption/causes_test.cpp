@@ -56,6 +56,8 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
        Kept::FromDisruption, Cause::DoNotDisrupt},
       {"nominated", [](Cluster& c) { c.node("a").record->nominated_until = kNow + minutes(1); },
        Kept::FromDisruption, Cause::Nominated},
+      {"in doubt", [](Cluster& c) { c.doubted["a-claim"] = kNow + minutes(1); },
+       Kept::FromDisruption, Cause::InDoubt},
       {"room kept", [](Cluster& c) { c.reserve(*pod("waiting"), "a", kNow + minutes(1)); },
        Kept::FromDisruption, Cause::RoomKept},
       {"its pods' budget", [](Cluster& c) { c.add_budget("pdb", "p", 0); }, Kept::FromDisruption,

@@ -293,6 +293,7 @@ class Cluster {
     return {.snapshot = std::move(snapshot),
             .catalog = catalog_,
             .busy_claims = busy,
+            .doubted = doubted,
             .virtual_pods = virtual_pods_,
             .now = now,
             .options = options};
@@ -310,6 +311,7 @@ class Cluster {
   }
 
   std::set<std::string, std::less<>> busy;
+  std::map<std::string, base::TimePoint, std::less<>> doubted;
   base::TimePoint now = kNow;
   Options options;
 

@@ -1,14 +1,17 @@
 // Carries out the commands of module disruption. It fences the nodes, waits until no scheduling
 // attempt is in doubt, checks the command on a fresh snapshot, taints the nodes, creates
-// replacements, waits for them, and only then deletes. A command that cannot be finished is undone.
+// replacements, waits for them, and only then deletes. A command that cannot be finished is undone,
+// also one whose nodes are in doubt for too long: a fenced node takes no pods and costs money.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
 
+#include <map>
 #include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace millwright::controllers {
 
@@ -31,6 +34,9 @@ class Disruption {
   base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
   base::Task<void> execute(disruption::Command command, std::stop_token stop);
   base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
+  base::Task<bool> await_certainty(std::vector<scheduling::NodeRecordPtr> records,
+                                   std::stop_token stop);
+  void put_off(const std::vector<scheduling::NodeRecordPtr>& records);
   base::Task<bool> mark_candidates(disruption::Command command);
   void reserve_destinations(const disruption::Command& command);
   base::Task<base::Result<std::vector<std::string>>> create_replacements(
@@ -46,6 +52,7 @@ class Disruption {
   base::Signal signal_;
   base::Signal progress_;                    // for commands that wait for their replacements
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+  std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
   std::unique_ptr<BlockedNews> news_;
   std::unique_ptr<SettleTimes> settle_times_;
 };
