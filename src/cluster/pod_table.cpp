@@ -270,6 +270,11 @@ PodTable::Change PodTable::remove(const model::ObjectKey& key, std::string_view 
   return change;
 }
 
+const model::Pod* PodTable::find(const model::ObjectKey& key, std::string_view uid) const {
+  const auto found = pods_.find(key);
+  return found == pods_.end() || found->second->meta.uid != uid ? nullptr : found->second.get();
+}
+
 const NodePods* PodTable::on_node(std::string_view node) const {
   const auto found = nodes_.find(node);
   return found == nodes_.end() ? nullptr : &found->second;

@@ -62,6 +62,8 @@ class PodTable {
   // An empty uid removes whatever has the key.
   Change remove(const model::ObjectKey& key, std::string_view uid);
 
+  // nullptr when there is none. Of a pod that is over little more than its identity is known.
+  const model::Pod* find(const model::ObjectKey& key, std::string_view uid) const;
   // nullptr when no pod is bound there.
   const NodePods* on_node(std::string_view node) const;
   const std::vector<scheduling::PodPtr>& pending() { return pending_.items(); }

@@ -322,6 +322,9 @@ void State::Impl::publish(const std::shared_ptr<scheduling::Snapshot>& next,
                           const std::vector<Lowering>& surplus) {
   const std::scoped_lock lock(sight_mutex);
   ledger.settle(arrivals);
+  ledger.compare_unseen([this](const model::ObjectKey& key, std::string_view uid) {
+    return pods.find(key, uid);
+  });
   for (const Lowering& each : surplus) {
     ledger.lower(each.group, each.target, each.by);
   }

@@ -145,13 +145,15 @@ struct Extender::Impl {
 
   struct Verdicts {
     std::vector<const Candidate*> passing;
-    std::vector<std::uint64_t> passing_hashes;
+    std::vector<std::uint64_t> passing_hashes;  // of nodes whose removal waits for the pod
     std::vector<Verdict> refused;
     bool synced = false;
     bool beyond_reserved = false;
     std::vector<std::string> not_offered;  // when no node passes
   };
   Verdicts judge_all(const PodFacts& pod, const Request& request, base::TimePoint now) const;
+  static bool is_attempt(const PodFacts& pod, const Request& request, const PolicySnapshot& seen);
+  void note_attempt(const PodFacts& pod, Verdicts& verdicts, base::TimePoint now) const;
 
   // Runs one verb: whatever goes wrong inside becomes a status, never a crash.
   template <class Verb>
@@ -227,14 +229,20 @@ Extender::Impl::Verdicts Extender::Impl::judge_all(const PodFacts& pod, const Re
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const Candidate& candidate = request.candidates[i];
     std::optional<std::string_view> reason;
+    bool is_closed = false;
     if (verdicts.synced && (judge.keeps_to_its_room() || seen.is_watched(hashes[i]))) {
       const auto* const record = record_of(seen.nodes->find_node(hashes[i], candidate.name));
-      reason = judge.refusal({.name = candidate.name, .hash = hashes[i], .record = record});
+      const AskedNode node{.name = candidate.name, .hash = hashes[i], .record = record};
+      reason = judge.refusal(node);
+      is_closed = pod.is_daemon && judge.is_closed(node);
     }
     if (reason) {
       verdicts.refused.push_back({&candidate, *reason});
-    } else {
-      verdicts.passing.push_back(&candidate);
+      continue;
+    }
+    verdicts.passing.push_back(&candidate);
+    // A DaemonSet's pod may go to a closed node. It goes with the node, so nobody waits for it.
+    if (!is_closed) {
       verdicts.passing_hashes.push_back(hashes[i]);
     }
   }
@@ -245,28 +253,60 @@ Extender::Impl::Verdicts Extender::Impl::judge_all(const PodFacts& pod, const Re
   return verdicts;
 }
 
-base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_view& outcome) const {
-  MW_TRY(request, read_request(body));
-  MW_TRY(pod, read_pod(request.pod, *sources.sight().snapshot));
-  const base::TimePoint now = sources.now();
-  // Before the ledger is looked at: a fence made from here on sees the attempt, and one made
-  // before is seen by it.
-  sources.ledger->attempt(pod.uid, now);
-  Verdicts verdicts = judge_all(pod, request, now);
+// kube-scheduler asks when at least one node passed its own filters, and such a node is found after
+// a few names.
+bool Extender::Impl::is_attempt(const PodFacts& pod, const Request& request,
+                                const PolicySnapshot& seen) {
+  if (pod.shown == Shown::Otherwise) {
+    return false;
+  }
+  const auto& asked = request.candidates;
+  return !seen.snapshot().synced ||
+         std::any_of(asked.begin(), asked.end(), [&seen](const Candidate& candidate) {
+           const auto hash = cluster::Ledger::node_hash(candidate.name);
+           return seen.nodes->find_node(hash, candidate.name) != nullptr ||
+                  seen.ledger->fences_by_node.contains(candidate.name);
+         });
+}
+
+void Extender::Impl::note_attempt(const PodFacts& pod, Verdicts& verdicts,
+                                  base::TimePoint now) const {
   const auto lifetime =
       pod.awaits_volumes ? cluster::Ledger::kVolumeBindTimeout : cluster::Ledger::kPassLifetime;
-  sources.ledger->attempted({.pod_uid = pod.uid,
-                             .group = pod.group,
-                             .at = now,
-                             .until = now + lifetime,
-                             .requests = pod.requests,
-                             .beyond_reserved = verdicts.beyond_reserved,
-                             .node_hashes = std::move(verdicts.passing_hashes),
-                             .pod_version = pod.version});
+  cluster::Pass pass{.pod_uid = pod.uid,
+                     .group = pod.group,
+                     .at = now,
+                     .until = now + lifetime,
+                     .requests = pod.requests,
+                     .beyond_reserved = verdicts.beyond_reserved,
+                     .node_hashes = std::move(verdicts.passing_hashes),
+                     .pod_version = pod.version};
+  if (pod.shown != Shown::Waiting) {
+    pass.unseen = cluster::Pass::Unseen{.pod = pod.key, .until = pass.until};
+    pass.until = now + cluster::Ledger::kPassLifetime;
+  }
+  sources.ledger->attempted(std::move(pass));
+}
+
+base::Result<Reply> Extender::Impl::filter(std::string_view body, std::string_view& outcome) const {
+  MW_TRY(request, read_request(body));
+  const auto seen = look();
+  MW_TRY(pod, read_pod(request.pod, seen->snapshot()));
+  const base::TimePoint now = sources.now();
+  const bool noted = is_attempt(pod, request, *seen);
+  // Before the ledger is looked at: a fence made from here on sees the attempt, and one made
+  // before is seen by it.
+  if (noted) {
+    sources.ledger->attempt(pod.uid, now, pod.shown == Shown::Waiting);
+  }
+  Verdicts verdicts = judge_all(pod, request, now);
+  if (noted) {
+    note_attempt(pod, verdicts, now);
+  }
   outcome = verdicts.synced ? outcome : "unsynced";
   if (!verdicts.refused.empty()) {
     count_refusals(verdicts.refused);
-    if (verdicts.passing.empty() && sources.on_refused) {
+    if (noted && verdicts.passing.empty() && sources.on_refused) {
       sources.on_refused({.pod = pod, .not_offered = std::move(verdicts.not_offered)});
     }
   }
@@ -366,7 +406,7 @@ base::Result<Reply> Extender::Impl::preempt(std::string_view body,
     // kube-scheduler evicts nobody when no node is named.
     request.nodes.clear();
     outcome = "spared";
-    if (sources.on_spared) {
+    if (sources.on_spared && pod.shown != Shown::Otherwise) {
       sources.on_spared(pod);
     }
   }

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -132,12 +133,20 @@ class Ledger {
   LedgerViewPtr view() const;
 
   // A scheduling attempt begins: until attempted() is called, the pod may land anywhere. Call it
-  // before view(), so that either the attempt sees a fence or in_doubt() sees the attempt.
-  void attempt(std::string_view pod_uid, base::TimePoint now);
+  // before view(), so that either the attempt sees a fence or in_doubt() sees the attempt. `seen`:
+  // the newest snapshot shows the pod waiting. An attempt of a pod that it does not show changes no
+  // attempt of one that was seen, and of such attempts the newest kMostUnseen are kept.
+  void attempt(std::string_view pod_uid, base::TimePoint now, bool seen = true);
   // The attempt let these nodes pass: until the pod is seen bound, refused, gone, or `until` is
   // over, it may still land there. Replaces what earlier attempts of the pod left (kube-scheduler
   // runs one attempt per pod at a time).
   void attempted(Pass pass);
+  // What the watch shows of a pod: the version of it with this key and uid; nullptr: none.
+  using FindPod =
+      std::function<const model::Pod*(const model::ObjectKey& key, std::string_view uid)>;
+  // Compares the attempts of unseen pods with the newest snapshot. One that it shows waiting counts
+  // from now on as the snapshot has it; the attempt of one that it shows bound or over ends.
+  void compare_unseen(const FindPod& find);
   // The pod is bound, gone, or was refused everywhere: its attempt has ended.
   void end_attempt(std::string_view pod_uid);
   // kube-scheduler reports that it did not place the pod. That ends an attempt that has lasted for
@@ -175,6 +184,9 @@ class Ledger {
   static constexpr std::size_t kNamedNodes = 4U << 20;
   static constexpr std::size_t kDifferentNodes = 128U << 10;
   static constexpr std::size_t kNodeCounters = 32U << 20;
+  // kube-scheduler may have heard of a pod before us, so attempts of pods that no snapshot shows
+  // are believed, but not more of them than it can try while our watch lags behind.
+  static constexpr std::size_t kMostUnseen = 1024;
   // How many ended fences are remembered against late mirrors.
   static constexpr std::size_t kEndedRemembered = 8192;
 

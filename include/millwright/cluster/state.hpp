@@ -16,6 +16,8 @@
 //   together, so that at no moment its room is missing from both or counted twice;
 // - a pod that kube-scheduler reports not placed ends its attempt, if that has lasted for a while
 //   (Ledger::attempt_failed);
+// - attempts of pods that were not known yet are compared with what is shown now
+//   (Ledger::compare_unseen);
 // - what is reserved for a group never exceeds what the group needs: surplus is freed at once, and
 //   where it is least missed;
 // - a claim that gets its node passes its reservations on to the node's name;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,13 @@ struct Pass {
   bool beyond_reserved = false;            // its group needed more than was reserved for it then
   std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
   std::string pod_version;                 // the resourceVersion of the pod that was asked about
+  // Set while no snapshot has shown the pod waiting: group and requests are only what the caller
+  // said.
+  struct Unseen {
+    model::ObjectKey pod;
+    base::TimePoint until;  // takes the place of Pass::until once the pod is seen
+  };
+  std::optional<Unseen> unseen = std::nullopt;
   bool may_land_on(std::uint64_t node_hash) const;
   // The pod has changed since it was asked about; false also when that is not known.
   bool is_before(const model::Pod& pod) const;

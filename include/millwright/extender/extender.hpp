@@ -13,6 +13,7 @@
 #include "millwright/cluster/state.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,6 +45,19 @@ inline constexpr std::string_view kReservedForOthers =
 inline constexpr std::string_view kReservedElsewhere =
     "millwright: room is reserved on another node";
 
+// What the cluster state shows of a pod that somebody asks about. It decides what is noted of the
+// call; the answer follows the policy in any case.
+enum class Shown : std::uint8_t {
+  Waiting,  // this very pod, for a place: its facts are the state's, and the call is an attempt
+  // Nothing of the kind. kube-scheduler may have heard of the pod before us, and a removal must
+  // know of its attempt, so that is noted; but what the caller says of the pod buys and frees
+  // nothing.
+  NotYet,
+  // The version that was asked about, or a later one, which no scheduler tries (it is gated). The
+  // call is no attempt.
+  Otherwise,
+};
+
 struct PodFacts {
   std::string uid;
   model::ObjectKey key;
@@ -62,7 +76,13 @@ struct PodFacts {
   };
   Annotation provision_first;
   std::string version;  // resourceVersion, as kube-scheduler knows the pod
+  Shown shown = Shown::NotYet;
 };
+
+// The pod, if the snapshot shows it waiting for a place: not bound, not over, not gated. nullptr:
+// it shows something else, or another pod of that name.
+const model::Pod* find_waiting(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,
+                               std::string_view uid);
 
 // A pod that `filter` refused on every node that it was asked about.
 struct RefusedPod {
@@ -85,6 +105,11 @@ struct RefusedPod {
 // node
 //   to go to.
 //
+// What a caller says is believed for its own answer only. Before it changes the ledger or asks for
+// a purchase it is compared with the cluster state: see Shown. A call that names no node of the
+// state is no attempt either: kube-scheduler asks about nodes that it may choose, and it cannot
+// choose one of ours before its registration, which the state shows.
+//
 // `preempt` also spares victims for a while, for pods that ask for that by annotation, as long as
 // their demand can be bought. Nothing is evicted for them then; afterwards it is as always.
 class Extender {
@@ -94,7 +119,8 @@ class Extender {
     cluster::Ledger* ledger = nullptr;             // for attempts in flight
     std::function<base::TimePoint()> now;          // thread-safe
     // Called on an I/O thread. Provisioning plans for such pods without waiting for kube-scheduler
-    // to report them.
+    // to report them. The receiver must compare a pod that is not Shown::Waiting with a newer
+    // snapshot before it believes anything.
     std::function<void(RefusedPod refused)> on_refused;
     // Whether nothing is known that forbids buying room for the pod. Thread-safe. Without it no
     // victims are spared.
@@ -132,6 +158,10 @@ struct Binding {
   std::string node;
 };
 base::Result<Binding> parse_binding(std::string_view body);
+// Denied says why not: the state does not show the pod waiting, or filter did not let it through to
+// that node, or too long ago.
+base::Result<> check_binding(const Binding& binding, const scheduling::Snapshot& snapshot,
+                             const cluster::Ledger& ledger, base::TimePoint now);
 std::string binding_result(std::string_view error);  // empty error: success
 
 }  // namespace millwright::extender

@@ -4,6 +4,7 @@
 #include "app/program/controller_set.hpp"
 #include "app/program/event_routes.hpp"
 #include "app/program/metrics_page.hpp"
+#include "app/program/unseen_refusals.hpp"
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
@@ -55,7 +56,7 @@ struct Engine::Impl {
                       [this](const extender::PodFacts& pod) {
                         return !controller_set.provisioner.refuses(pod.group);
                       },
-                  .on_spared = [this](const extender::PodFacts& pod) { victims_spared(pod.uid); },
+                  .on_spared = [this](const extender::PodFacts& pod) { victims_spared(pod); },
                   .on_problem = [this](const std::string& problem) { tell_problem(problem); },
                   .metrics = &parts.metrics},
                  parts.policy),
@@ -98,7 +99,9 @@ struct Engine::Impl {
     if (!std::exchange(publishing, true)) {
       on_loop([this] {
         publishing = false;
-        state.snapshot();
+        for (const auto& refused : unseen_refusals.take(*state.snapshot(), services.loop.now())) {
+          tell_refused(refused);
+        }
         routes.after_changes();
       });
     }
@@ -139,22 +142,34 @@ struct Engine::Impl {
                         });
   }
 
-  // Any thread. Nobody would wake the pod where nobody leads.
+  void tell_refused(const extender::RefusedPod& refused) {
+    controller_set.reservations.refused(refused);
+    controller_set.provisioner.refused(refused.pod.uid);
+  }
+
+  // Any thread. Nothing is bought or freed for a pod before the watch shows it waiting, and nobody
+  // would wake it where nobody leads.
   void pod_refused(extender::RefusedPod refused) {
     on_loop([this, refused = std::move(refused)] {
-      if (!leading) {
+      if (!chronicle.leading()) {
         return;
       }
-      controller_set.reservations.refused(refused);
-      controller_set.provisioner.refused(refused.pod.uid);
+      if (refused.pod.shown == extender::Shown::Waiting) {
+        tell_refused(refused);
+      } else {
+        unseen_refusals.put(refused, services.loop.now());
+        publish();
+      }
     });
   }
 
-  // Any thread.
-  void victims_spared(std::string pod_uid) {
-    on_loop([this, pod_uid = std::move(pod_uid)] {
-      if (leading) {
-        controller_set.provisioner.refused(pod_uid);
+  // Any thread. If the watch does not show the pod, kube-scheduler's own report will ask for the
+  // plan.
+  void victims_spared(const extender::PodFacts& pod) {
+    on_loop([this, key = pod.key, uid = pod.uid] {
+      if (chronicle.leading() &&
+          extender::find_waiting(*state.snapshot(), key, uid) != nullptr) {
+        controller_set.provisioner.refused(uid);
       }
     });
   }
@@ -195,6 +210,7 @@ struct Engine::Impl {
   extender::Extender extender;
   AdmissionView admission_view;
   MetricsPage page;
+  UnseenRefusals unseen_refusals;
   webhooks::Admission admission;
   base::Signal synced;
   bool publishing = false;

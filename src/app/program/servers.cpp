@@ -68,7 +68,7 @@ void Servers::use(const certs::Bundle& bundle,
                        .leads = [&leadership = parts_.leadership] { return leadership.holds(); }});
   add_webhook_routes(*router, parts_.engine);
   if (parts_.settings.serve_bind) {
-    add_bind_route(*router, parts_.client);
+    add_bind_route(*router, parts_.engine, parts_.client);
   }
   net::ServerOptions options{.address = parts_.settings.bind_address,
                              .port = static_cast<std::uint16_t>(parts_.settings.serving_port),

@@ -54,28 +54,35 @@ void add_extender_routes(net::Router& router, const Engine& engine, const Extend
 
 namespace {
 
-base::Task<void> perform_bind(kube::Client& client, extender::Binding binding,
-                              std::shared_ptr<net::Exchange> exchange) {
-  auto bound = co_await client.bind(binding.pod, binding.pod_uid, binding.node);
-  const std::string error = bound ? std::string() : bound.error().message;
+base::Task<void> perform_bind(kube::Client& client, base::Result<> allowed,
+                              extender::Binding binding, std::shared_ptr<net::Exchange> exchange) {
+  std::string error = allowed ? std::string() : allowed.error().message;
+  if (allowed) {
+    const auto bound = co_await client.bind(binding.pod, binding.pod_uid, binding.node);
+    error = bound ? std::string() : bound.error().message;
+  }
   exchange->respond(net::Response::json(200, extender::binding_result(error)));
 }
 
 }  // namespace
 
-void add_bind_route(net::Router& router, kube::Client& client) {
+void add_bind_route(net::Router& router, Engine& engine, kube::Client& client) {
   auto group = std::make_shared<base::TaskGroup>(client.loop());
   router.add(std::string(kExtenderPrefix) + "/bind",
-             [&client, group](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+             [&engine, &client, group](net::Request request,
+                                       std::shared_ptr<net::Exchange> exchange) {
                auto binding = extender::parse_binding(request.body);
                if (!binding) {
                  exchange->respond(
                      net::Response::json(400, extender::binding_result(binding.error().message)));
                  return;
                }
-               client.loop().post([&client, group, exchange, binding = *std::move(binding)] {
-                 group->spawn(perform_bind(client, binding, exchange));
-               });
+               client.loop().post(
+                   [&engine, &client, group, exchange, binding = *std::move(binding)] {
+                     auto allowed = extender::check_binding(binding, *engine.state().snapshot(),
+                                                            engine.ledger(), client.loop().now());
+                     group->spawn(perform_bind(client, std::move(allowed), binding, exchange));
+                   });
              });
 }
 

@@ -21,8 +21,9 @@ struct ExtenderDoor {
 };
 // POST /scheduler/{filter,prioritize,preempt}; GET is refused. `engine` must outlive the router.
 void add_extender_routes(net::Router& router, const Engine& engine, const ExtenderDoor& door = {});
-// POST /scheduler/bind: binds through `client`, on its loop.
-void add_bind_route(net::Router& router, kube::Client& client);
+// POST /scheduler/bind: binds through `client`, on its loop, what the engine's filter let through
+// (extender::check_binding).
+void add_bind_route(net::Router& router, Engine& engine, kube::Client& client);
 // POST /mutate and /validate.
 void add_webhook_routes(net::Router& router, const Engine& engine);
 

@@ -1,9 +1,21 @@
 #include "cluster/ledger/attempts.hpp"
 
+#include "millwright/scheduling/solve.hpp"
+
 #include <algorithm>
 #include <limits>
 
 namespace millwright::cluster {
+namespace {
+
+bool has_volume_claims(const model::Pod& pod) {
+  const auto& volumes = pod.spec.volumes;
+  return std::any_of(volumes.begin(), volumes.end(), [](const model::PodVolume& volume) {
+    return volume.ephemeral || !volume.claim_name.empty();
+  });
+}
+
+}  // namespace
 
 bool Pass::may_land_on(std::uint64_t node_hash) const {
   return everywhere || std::binary_search(node_hashes.begin(), node_hashes.end(), node_hash);
@@ -32,16 +44,26 @@ void Crowd::remove(const Pass& pass, const std::vector<std::uint32_t>& nodes) {
   }
 }
 
-void Attempts::begin(std::string_view pod_uid, base::TimePoint now) {
-  put(Pass{.pod_uid = std::string(pod_uid),
-           .at = now,
-           .until = now + Ledger::kPassLifetime,
-           .everywhere = true});
+void Attempts::begin(std::string_view pod_uid, base::TimePoint now, bool seen) {
+  Pass pass{.pod_uid = std::string(pod_uid),
+            .at = now,
+            .until = now + Ledger::kPassLifetime,
+            .everywhere = true};
+  if (!seen) {
+    pass.unseen = Pass::Unseen{.pod = {}, .until = pass.until};
+  }
+  put(std::move(pass));
 }
 
 void Attempts::put(Pass pass) {
   forget_old(pass.at);
+  if (pass.unseen && has_seen(pass.pod_uid)) {
+    return;
+  }
   end(pass.pod_uid);
+  if (pass.unseen && unseen_.size() >= Ledger::kMostUnseen) {
+    end(std::string(unseen_.begin()->second));
+  }
   if (by_pod_.size() >= 8 * Ledger::kDetailedPasses) {
     end(std::string(by_end_.begin()->second));
   }
@@ -52,6 +74,9 @@ void Attempts::put(Pass pass) {
   const auto kept = std::make_shared<const Pass>(std::move(pass));
   by_end_.emplace(kept->until, kept->pod_uid);
   by_pod_.emplace(kept->pod_uid, kept);
+  if (kept->unseen) {
+    unseen_.emplace(kept->at, kept->pod_uid);
+  }
   add_to_index(kept);
 }
 
@@ -73,6 +98,7 @@ void Attempts::end(std::string_view pod_uid) {
   if (known != by_pod_.end()) {
     remove_from_index(known->second);
     by_end_.erase({known->second->until, known->first});
+    unseen_.erase({known->second->at, known->first});
     by_pod_.erase(known);
   }
 }
@@ -96,6 +122,32 @@ void Attempts::forget_old(base::TimePoint now) {
   newest_ = std::max(newest_, now);
   while (!by_end_.empty() && by_end_.begin()->first <= now) {
     end(std::string(by_end_.begin()->second));
+  }
+}
+
+bool Attempts::has_seen(std::string_view pod_uid) const {
+  const PassPtr pass = of(pod_uid);
+  return pass != nullptr && !pass->unseen;
+}
+
+void Attempts::compare_unseen(const Ledger::FindPod& find) {
+  const auto unseen = unseen_;
+  for (const auto& [at, uid] : unseen) {
+    const PassPtr pass = of(uid);  // put() may have found it over
+    const model::Pod* const pod = pass == nullptr ? nullptr : find(pass->unseen->pod, uid);
+    if (pod == nullptr || !pod->spec.scheduling_gates.empty()) {
+      continue;
+    }
+    if (model::is_terminal(*pod) || !pod->spec.node_name.empty()) {
+      settle(uid);
+      continue;
+    }
+    Pass seen = *pass;
+    seen.group = scheduling::group_of(*pod);
+    seen.requests = scheduling::effective_requests(*pod);
+    seen.until = has_volume_claims(*pod) ? pass->unseen->until : pass->until;
+    seen.unseen.reset();
+    put(std::move(seen));
   }
 }
 

@@ -17,7 +17,7 @@ namespace millwright::cluster {
 
 class Attempts {
  public:
-  void begin(std::string_view pod_uid, base::TimePoint now);
+  void begin(std::string_view pod_uid, base::TimePoint now, bool seen);
   void put(Pass pass);
   void end(std::string_view pod_uid);
   // The pod is bound or gone, and the snapshot will say so.
@@ -25,6 +25,9 @@ class Attempts {
   // kube-scheduler reports that it did not place the pod.
   void fail(std::string_view pod_uid);
   void forget_old(base::TimePoint now);
+  void compare_unseen(const Ledger::FindPod& find);
+  // Whether the pod has an attempt that unseen pods leave alone.
+  bool has_seen(std::string_view pod_uid) const;
 
   PassPtr of(std::string_view pod_uid) const;
   std::vector<PassPtr> alive(base::TimePoint now) const;
@@ -49,6 +52,7 @@ class Attempts {
 
   std::map<std::string, PassPtr, std::less<>> by_pod_;
   std::set<std::pair<base::TimePoint, std::string>> by_end_;  // each pass's end and pod
+  std::set<std::pair<base::TimePoint, std::string>> unseen_;  // begin and pod
   std::map<std::string, OfGroup, std::less<>> by_group_;
   std::map<model::ResourceList, Crowd> by_requests_;
   base::HashIndex numbers_;  // of nodes

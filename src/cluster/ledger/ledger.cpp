@@ -177,14 +177,17 @@ LedgerViewPtr Ledger::view() const {
   return published_;
 }
 
-void Ledger::attempt(std::string_view pod_uid, base::TimePoint now) {
+void Ledger::attempt(std::string_view pod_uid, base::TimePoint now, bool seen) {
   const std::scoped_lock lock(attempts_mutex_);
-  attempts_->begin(pod_uid, now);
+  attempts_->begin(pod_uid, now, seen);
 }
 
 void Ledger::attempted(Pass pass) {
   if (pass.node_hashes.empty()) {
-    end_attempt(pass.pod_uid);
+    const std::scoped_lock lock(attempts_mutex_);
+    if (!pass.unseen || !attempts_->has_seen(pass.pod_uid)) {
+      attempts_->end(pass.pod_uid);
+    }
     return;
   }
   auto& nodes = pass.node_hashes;
@@ -192,6 +195,11 @@ void Ledger::attempted(Pass pass) {
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   const std::scoped_lock lock(attempts_mutex_);
   attempts_->put(std::move(pass));
+}
+
+void Ledger::compare_unseen(const FindPod& find) {
+  const std::scoped_lock lock(attempts_mutex_);
+  attempts_->compare_unseen(find);
 }
 
 void Ledger::end_attempt(std::string_view pod_uid) {

@@ -65,14 +65,17 @@ std::int32_t OpenDemand::kept(const scheduling::GroupId& group) const {
 
 // What passes change about it. A pod that the snapshot shows waiting is about to use what is
 // reserved. Those that it does not show yet are the successors that it still waits for: what is
-// reserved for them covers those, and one that goes elsewhere is a place, too.
+// reserved for them covers those, and one that goes elsewhere is a place, too. They are no more
+// than the group still misses, however many pods somebody told of.
 std::int32_t OpenDemand::on_the_way(const scheduling::GroupId& group) const {
   const auto passes = passes_of_.find(group);
   if (passes == passes_of_.end()) {
     return 0;
   }
   std::map<std::string_view, const model::Pod*> waiting;
+  std::int32_t missing = 0;
   if (const auto* demand = scheduling::find_demand(snapshot_.demand, group)) {
+    missing = demand->needed() - static_cast<std::int32_t>(demand->waiting.size());
     for (const auto& pod : demand->waiting) {
       waiting.emplace(pod->meta.uid, pod.get());
     }
@@ -82,18 +85,19 @@ std::int32_t OpenDemand::on_the_way(const scheduling::GroupId& group) const {
     hashes.push_back(cluster::Ledger::node_hash(target));
   }
   std::int32_t change = 0;
+  std::int32_t elsewhere = 0;
   for (const auto* pass : passes->second) {
     const bool to_its_own = std::any_of(hashes.begin(), hashes.end(), [pass](std::uint64_t hash) {
       return pass->may_land_on(hash);
     });
     const auto pod = waiting.find(pass->pod_uid);
     if (pod == waiting.end()) {
-      change += to_its_own ? 0 : 1;
+      elsewhere += to_its_own ? 0 : 1;
     } else if (to_its_own && !has_failed(*pass, *pod->second, now_)) {
       --change;
     }
   }
-  return change;
+  return change + std::min(elsewhere, missing);
 }
 
 std::int32_t OpenDemand::covered(const scheduling::GroupId& group) const {

@@ -159,13 +159,17 @@ std::vector<std::string> Judge::ready_targets_not_offered() const {
   return names;
 }
 
+bool Judge::is_closed(const AskedNode& node) const {
+  return ledger_.fences_by_node.contains(node.name) ||
+         (node.record != nullptr && node.record->marked_for_deletion);
+}
+
 std::optional<std::string_view> Judge::refusal(const AskedNode& node,
                                                const model::ResourceList& freed) {
   if (pod_.is_daemon) {
     return std::nullopt;
   }
-  if (ledger_.fences_by_node.contains(node.name) ||
-      (node.record != nullptr && node.record->marked_for_deletion)) {
+  if (is_closed(node)) {
     return kBeingRemoved;
   }
   const Target* const own = find_target(node);

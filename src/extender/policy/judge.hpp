@@ -41,6 +41,8 @@ class Judge {
   // Why the node is refused; nullopt when it is not. `freed` is what preemption would free there.
   std::optional<std::string_view> refusal(const AskedNode& node,
                                           const model::ResourceList& freed = {});
+  // The node takes no pods any more: it is fenced or marked for deletion.
+  bool is_closed(const AskedNode& node) const;
   // Every other node that is known refuses it: it goes to the chosen one, or the whole need of its
   // group is reserved.
   bool keeps_to_its_room() const { return keeps_ || chosen_ != nullptr; }

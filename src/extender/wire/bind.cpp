@@ -35,6 +35,22 @@ base::Result<Binding> parse_binding(std::string_view body) {
   return binding;
 }
 
+base::Result<> check_binding(const Binding& binding, const scheduling::Snapshot& snapshot,
+                             const cluster::Ledger& ledger, base::TimePoint now) {
+  const std::string pod = binding.pod.to_string();
+  if (find_waiting(snapshot, binding.pod, binding.pod_uid) == nullptr) {
+    return base::fail(base::ErrorKind::Denied, "bind request: no pod " + pod + " with uid " +
+                                                   binding.pod_uid + " waits for a node");
+  }
+  const auto pass = ledger.pass_of(binding.pod_uid);
+  if (pass == nullptr || now >= pass->until ||
+      !pass->may_land_on(cluster::Ledger::node_hash(binding.node))) {
+    return base::fail(base::ErrorKind::Denied, "bind request: filter did not let pod " + pod +
+                                                   " through to node " + binding.node);
+  }
+  return {};
+}
+
 std::string binding_result(std::string_view error) {
   std::string body = "{\"Error\":";
   append_quoted(body, error);

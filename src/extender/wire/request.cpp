@@ -214,7 +214,24 @@ const model::Pod* find_pending(const scheduling::Snapshot& snapshot, const model
   return found ? at->get() : nullptr;
 }
 
+// kube-scheduler does not try a gated pod. It may have heard before us that the gates are gone.
+Shown shown_as(const model::Pod& pod, std::string_view version) {
+  if (pod.spec.scheduling_gates.empty()) {
+    return Shown::Waiting;
+  }
+  cluster::Pass asked;
+  asked.pod_version = version;
+  const bool is_newer = version != pod.meta.resource_version && !asked.is_before(pod);
+  return is_newer ? Shown::NotYet : Shown::Otherwise;
+}
+
 }  // namespace
+
+const model::Pod* find_waiting(const scheduling::Snapshot& snapshot, const model::ObjectKey& key,
+                               std::string_view uid) {
+  const model::Pod* const pod = find_pending(snapshot, key, uid);
+  return pod != nullptr && pod->spec.scheduling_gates.empty() ? pod : nullptr;
+}
 
 base::Result<Request> read_request(std::string_view body) {
   return RequestReader(body).read();
@@ -228,9 +245,11 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
   if (key.name.empty() || uid.empty()) {
     return base::fail(ErrorKind::Invalid, "Pod has no metadata.name or no metadata.uid");
   }
+  const std::string_view version = model::text_at(pod, "metadata.resourceVersion");
   PodFacts facts;
   if (const model::Pod* const known = find_pending(snapshot, key, uid)) {
     facts = facts_of(*known, snapshot);
+    facts.shown = shown_as(*known, version);
   } else {
     auto decoded = model::decode<model::Pod>(pod);
     if (!decoded) {
@@ -238,7 +257,7 @@ base::Result<PodFacts> read_pod(const boost::json::value& pod,
     }
     facts = facts_of(*decoded, snapshot);
   }
-  facts.version = model::text_at(pod, "metadata.resourceVersion");
+  facts.version = version;
   if (auto checked = check_size(facts); !checked) {
     return tl::unexpected(std::move(checked).error());
   }

@@ -27,7 +27,8 @@ struct Request {
 // Invalid when the text is not such a request.
 base::Result<Request> read_request(std::string_view body);
 
-// From the snapshot when it knows this very pod, else from the object itself.
+// From the snapshot when it knows this very pod, else from the object itself: PodFacts::shown says
+// which.
 base::Result<PodFacts> read_pod(std::string_view pod, const scheduling::Snapshot& snapshot);
 base::Result<PodFacts> read_pod(const boost::json::value& pod,
                                 const scheduling::Snapshot& snapshot);

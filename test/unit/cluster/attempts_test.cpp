@@ -251,5 +251,40 @@ TEST(Attempts, OfAUsualClusterAllNameTheirNodes) {
   EXPECT_EQ(named_nodes(ledger, at(0)), 2'000U * 500);
 }
 
+Pass unseen_pass_of(const model::Pod& pod, const std::string& node, std::int64_t seconds) {
+  Pass pass = pass_of(pod, {node}, seconds);
+  pass.unseen = Pass::Unseen{.pod = model::key_of(pod.meta), .until = at(seconds + 600)};
+  return pass;
+}
+
+// However many pods a caller makes up: those that the watch showed keep their attempts.
+TEST(Attempts, OfUnseenPodsAreBoundedByThemselves) {
+  Ledger ledger;
+  const auto seen = PodBuilder("seen").value();
+  ledger.attempted(pass_of(seen, {"n1"}, 0));
+  for (std::size_t i = 0; i < 10 * Ledger::kMostUnseen; ++i) {
+    const auto pod = PodBuilder("p" + std::to_string(100'000 + i)).value();
+    ledger.attempt(pod.meta.uid, at(1), false);
+    ledger.attempted(unseen_pass_of(pod, "n2", 1));
+  }
+  EXPECT_EQ(ledger.passes(at(1)).size(), Ledger::kMostUnseen + 1);
+  EXPECT_THAT(ledger.in_doubt("n1", at(1)), ElementsAre("uid-seen"));
+  EXPECT_THAT(ledger.in_doubt("n3", at(1)), IsEmpty());
+}
+
+TEST(Attempts, OfUnseenPodsLeaveThoseOfSeenOnesAlone) {
+  Ledger ledger;
+  const auto pod = PodBuilder("p").value();
+  ledger.attempted(pass_of(pod, {"n1"}, 0));
+  ledger.attempt(pod.meta.uid, at(1), false);
+  EXPECT_THAT(ledger.in_doubt("any", at(1)), IsEmpty());
+  ledger.attempted(unseen_pass_of(pod, "n2", 1));
+  Pass refused = unseen_pass_of(pod, "n2", 1);
+  refused.node_hashes.clear();
+  ledger.attempted(refused);
+  EXPECT_THAT(ledger.in_doubt("n1", at(1)), ElementsAre("uid-p"));
+  EXPECT_THAT(ledger.in_doubt("n2", at(1)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace millwright::cluster

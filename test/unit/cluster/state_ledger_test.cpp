@@ -74,6 +74,37 @@ TEST(StateAndLedger, AReportThatThePodHasNoPlaceEndsItsAttempt) {
   EXPECT_THAT(ledger.in_doubt("n", at(50)), ElementsAre("uid-web-1"));
 }
 
+// kube-scheduler asked before the watch showed the pod.
+TEST(StateAndLedger, AnAttemptOfAnUnseenPodCountsAsTheFirstSnapshotWithThePodHasIt) {
+  Ledger ledger;
+  State state(ledger);
+  state.set_synced(true);
+  const auto ask = [&](const std::string& name) {
+    Pass pass = pass_of(PodBuilder(name).requests(5).value(), {"n"}, 0);
+    pass.unseen = Pass::Unseen{.pod = {.namespace_ = "default", .name = name}, .until = at(600)};
+    ledger.attempted(std::move(pass));
+  };
+  for (const char* const name : {"slow", "quick", "bound", "gated", "made-up", "same-name"}) {
+    ask(name);
+  }
+  const auto slow = PodBuilder("slow").requests(700).claim("data").build();
+  state.upsert(slow);
+  state.upsert(PodBuilder("quick").build());
+  state.upsert(PodBuilder("bound").on("n").build());
+  state.upsert(PodBuilder("gated").gated().build());
+  state.upsert(PodBuilder("same-name").uid("another").build());
+  state.snapshot();
+  EXPECT_THAT(ledger.in_doubt("n", at(9)),
+              ElementsAre("uid-gated", "uid-made-up", "uid-quick", "uid-same-name", "uid-slow"));
+  EXPECT_THAT(ledger.in_doubt("n", at(10)), ElementsAre("uid-slow"));
+  const auto pass = ledger.pass_of("uid-slow");
+  EXPECT_FALSE(pass->unseen);
+  EXPECT_EQ(pass->requests, scheduling::effective_requests(*slow));
+  EXPECT_EQ(pass->group, scheduling::group_of(*slow));
+  EXPECT_EQ(pass->until, at(600));
+  EXPECT_TRUE(ledger.pass_of("uid-made-up")->unseen);
+}
+
 TEST(StateAndLedger, ABoundPodUsesItsRoomOnlyWithTheSnapshotThatShowsIt) {
   Ledger ledger;
   State state(ledger);

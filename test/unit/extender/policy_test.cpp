@@ -511,16 +511,20 @@ TEST(ExtenderPolicy, APassEndsWhenItsBindingCan) {
     pod.spec.volumes = std::move(volumes);
     return pod;
   };
+  const std::vector<model::Pod> pods{
+      stray(),
+      with_volumes("quick", {{.name = "a", .claim_name = "bound"},
+                             {.name = "scratch", .ephemeral = true},
+                             {.name = "no-claim"}}),
+      with_volumes("slow",
+                   {{.name = "a", .claim_name = "bound"}, {.name = "b", .claim_name = "waiting"}}),
+      with_volumes("slow-scratch", {{.name = "scratch", .ephemeral = true}}),
+      with_volumes("slow-unknown", {{.name = "a", .claim_name = "unknown"}})};
+  for (const model::Pod& pod : pods) {
+    world.state.upsert(std::make_shared<const model::Pod>(pod));
+  }
   const auto extender = world.extender();
-  extender.filter(names_request(stray(), {"n"}));
-  for (const model::Pod& pod :
-       {with_volumes("quick", {{.name = "a", .claim_name = "bound"},
-                               {.name = "scratch", .ephemeral = true},
-                               {.name = "no-claim"}}),
-        with_volumes(
-            "slow", {{.name = "a", .claim_name = "bound"}, {.name = "b", .claim_name = "waiting"}}),
-        with_volumes("slow-scratch", {{.name = "scratch", .ephemeral = true}}),
-        with_volumes("slow-unknown", {{.name = "a", .claim_name = "unknown"}})}) {
+  for (const model::Pod& pod : pods) {
     extender.filter(names_request(pod, {"n"}));
   }
   const std::vector<std::string> slow{"uid-slow", "uid-slow-scratch", "uid-slow-unknown"};
