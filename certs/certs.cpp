@@ -88,6 +88,16 @@ bool leaf_is_due(const Bundle& bundle, const Policy& policy, TimePoint now) {
   return !is_signed_by(bundle.leaf, bundle.ca) && leaf_handover(bundle, policy) <= now;
 }
 
+bool client_is_due(const Bundle& bundle, TimePoint now) {
+  const auto certificate =
+      parse_certificate("the client certificate", bundle.client.certificate_pem);
+  const auto key = parse_key("the client certificate's key", bundle.client.key_pem);
+  const auto validity = validity_of(bundle.client.certificate_pem);
+  return !certificate || !key || !validity || validity->not_after <= now ||
+         X509_check_private_key(certificate->get(), key->get()) != 1 ||
+         !is_signed_by(bundle.client, bundle.ca);
+}
+
 Result<> renew_ca(Bundle& bundle, const Policy& policy, TimePoint now) {
   const Validity validity{now - policy.backdate, now + policy.ca_life};
   MW_TRY(ca, make_ca(policy.common_name + "-ca", validity));
@@ -108,6 +118,14 @@ Result<> renew_leaf(Bundle& bundle, const Policy& policy, TimePoint now) {
   MW_TRY(leaf,
          make_leaf(bundle.ca, policy.common_name, policy.dns_names, policy.ip_addresses, validity));
   bundle.leaf = std::move(leaf);
+  return {};
+}
+
+Result<> renew_client(Bundle& bundle, const Policy& policy, TimePoint now) {
+  MW_TRY(ca, validity_of(bundle.ca.certificate_pem));
+  const Validity validity{std::max(now - policy.backdate, ca.not_before), ca.not_after};
+  MW_TRY(client, make_client_leaf(bundle.ca, policy.client_name, {}, validity));
+  bundle.client = std::move(client);
   return {};
 }
 
@@ -151,6 +169,12 @@ Result<Bundle> reconcile(const std::optional<Bundle>& stored, const Policy& poli
   }
   if (leaf_is_due(bundle, policy, now)) {
     auto renewed = renew_leaf(bundle, policy, now);
+    if (!renewed) {
+      return tl::unexpected(std::move(renewed).error());
+    }
+  }
+  if (client_is_due(bundle, now)) {
+    auto renewed = renew_client(bundle, policy, now);
     if (!renewed) {
       return tl::unexpected(std::move(renewed).error());
     }

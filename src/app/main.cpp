@@ -171,8 +171,11 @@ void add_crds(CLI::App& cli, Run& run) {
 
 void add_certs(CLI::App& cli, Run& run) {
   const auto arguments = std::make_shared<app::CertsArguments>();
-  auto* command = cli.add_subcommand("certs", "make a CA and a serving certificate as files");
-  command->add_option("--dir", arguments->directory, "folder for ca.crt, ca.key, tls.crt, tls.key")
+  auto* command =
+      cli.add_subcommand("certs", "make a CA, a serving and a client certificate as files");
+  command
+      ->add_option("--dir", arguments->directory,
+                   "folder for ca.crt, tls.crt and client.crt, each with its .key")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   command->add_option("--name", arguments->names, "DNS names of the certificate")

@@ -36,7 +36,9 @@ json::value to_secret(const certs::Bundle& bundle, const std::string& namespace_
   json::object data{{"tls.crt", base::encode_base64(bundle.leaf.certificate_pem)},
                     {"tls.key", base::encode_base64(bundle.leaf.key_pem)},
                     {"ca.crt", base::encode_base64(bundle.trust_pem(now))},
-                    {"ca.key", base::encode_base64(bundle.ca.key_pem)}};
+                    {"ca.key", base::encode_base64(bundle.ca.key_pem)},
+                    {"client.crt", base::encode_base64(bundle.client.certificate_pem)},
+                    {"client.key", base::encode_base64(bundle.client.key_pem)}};
   if (!bundle.previous_ca_pem.empty()) {
     data["previous-ca.crt"] = base::encode_base64(bundle.previous_ca_pem);
     data["previous-ca-until"] = base::encode_base64(base::format_rfc3339(bundle.previous_ca_until));
@@ -59,7 +61,9 @@ std::optional<certs::Bundle> from_secret(const json::value& secret) {
   certs::Bundle bundle{.ca = {first_certificate(*std::move(ca)), *std::move(ca_key)},
                        .previous_ca_pem = part(secret, "previous-ca.crt").value_or(""),
                        .previous_ca_until = {},
-                       .leaf = {*std::move(certificate), *std::move(key)}};
+                       .leaf = {*std::move(certificate), *std::move(key)},
+                       .client = {part(secret, "client.crt").value_or(""),
+                                  part(secret, "client.key").value_or("")}};
   if (const auto until = part(secret, "previous-ca-until")) {
     bundle.previous_ca_until = base::parse_rfc3339(*until).value_or(base::TimePoint{});
   }

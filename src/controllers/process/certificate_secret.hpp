@@ -11,10 +11,11 @@
 namespace millwright::controllers {
 
 // ca.crt holds every CA that is to be trusted now, the one that signs first: whoever copies it
-// during a change of CA trusts both.
+// during a change of CA trusts both. client.crt and client.key are kube-scheduler's.
 boost::json::value to_secret(const certs::Bundle& bundle, const std::string& namespace_,
                              const std::string& name, base::TimePoint now);
-// nullopt when a part is missing or unreadable: the bundle is then made anew.
+// nullopt when a part is missing or unreadable: the bundle is then made anew. The client's may be
+// missing, as it is in a Secret of an earlier version.
 std::optional<certs::Bundle> from_secret(const boost::json::value& secret);
 
 // Whether somebody else keeps this Secret and it must not be written: cert-manager, by its

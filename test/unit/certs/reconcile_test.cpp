@@ -35,6 +35,16 @@ void expect_serves(const Bundle& bundle, TimePoint now) {
   EXPECT_TRUE(result) << result.error().message;
 }
 
+// Its issuer is the CA that signs now, and it ends with it.
+void expect_client(const Bundle& bundle) {
+  const auto client = validity_of(bundle.client.certificate_pem);
+  const auto ca = validity_of(bundle.ca.certificate_pem);
+  ASSERT_TRUE(client && ca);
+  EXPECT_EQ(client->not_after, ca->not_after);
+  EXPECT_FALSE(verify(bundle.client, bundle.ca.certificate_pem, {}, client->not_before))
+      << "it must not do for a server";
+}
+
 TEST(Reconcile, StartsFromNothing) {
   const Bundle fresh = at(std::nullopt, kStart);
   expect_serves(fresh, kStart);
@@ -45,6 +55,33 @@ TEST(Reconcile, StartsFromNothing) {
   EXPECT_EQ(ca.not_after, kStart + 3650 * kDay);
   EXPECT_EQ(leaf.not_before, kStart - minutes(5));
   EXPECT_EQ(leaf.not_after, kStart + 90 * kDay);
+  expect_client(fresh);
+}
+
+TEST(Reconcile, TheClientsCertificateChangesWithTheCaAndOtherwiseOnDemand) {
+  const Bundle fresh = at(std::nullopt, kStart);
+  EXPECT_EQ(at(fresh, kStart + 1000 * kDay).client, fresh.client);
+  const Bundle next = at(fresh, kStart + 3470 * kDay);
+  ASSERT_NE(next.ca, fresh.ca);
+  EXPECT_NE(next.client, fresh.client) << "at once, with the CA that both sides trust by then";
+  expect_client(next);
+  const Bundle stranger = at(std::nullopt, kStart);
+  const std::vector<std::pair<const char*, KeyPair>> damages{
+      {"none, as in an earlier version", {}},
+      {"no key", {fresh.client.certificate_pem, ""}},
+      {"key of another", {fresh.client.certificate_pem, stranger.client.key_pem}},
+      {"of another CA", stranger.client},
+  };
+  for (const auto& [what, client] : damages) {
+    Bundle damaged = fresh;
+    damaged.client = client;
+    const Bundle mended = at(damaged, kStart + kDay);
+    expect_client(mended);
+    EXPECT_NE(mended.client, client) << what;
+    EXPECT_EQ(mended.ca, fresh.ca) << what;
+    EXPECT_EQ(mended.leaf, fresh.leaf) << what;
+    EXPECT_EQ(at(mended, kStart + kDay), mended) << what << ": not settled";
+  }
 }
 
 struct DueCase {

@@ -1,6 +1,9 @@
-// A CA and the server certificates that it signs, renewed automatically: leaves at two thirds of
-// their life, the CA before it is too short for two leaves. While the CA changes, the old and the
-// new one are both trusted. These functions do no I/O; the caller stores the result.
+// A CA and what it signs: the server certificate, and the client certificate that kube-scheduler
+// shows to the extender. They are renewed automatically: server certificates at two thirds of their
+// life, the CA before it is too short for two of them. The client certificate lives as long as its
+// CA: a kube-scheduler outside of our hands reads both once, when it starts, and must not lose us
+// between two changes of the CA. While the CA changes, the old and the new one are both trusted.
+// These functions do no I/O; the caller stores the result.
 #pragma once
 
 #include "millwright/base/result.hpp"
@@ -29,7 +32,7 @@ base::Result<KeyPair> make_ca(const std::string& common_name, Validity validity)
 base::Result<KeyPair> make_leaf(const KeyPair& ca, const std::string& common_name,
                                 const std::vector<std::string>& dns_names,
                                 const std::vector<std::string>& ip_addresses, Validity validity);
-// A client certificate (for kubeconfigs of the sandbox).
+// A client certificate: kube-scheduler's, and those of kubeconfigs in the sandbox.
 base::Result<KeyPair> make_client_leaf(const KeyPair& ca, const std::string& common_name,
                                        const std::vector<std::string>& organizations,
                                        Validity validity);
@@ -44,13 +47,15 @@ struct Bundle {
   std::string previous_ca_pem;  // trusted besides `ca` while a CA change is under way
   base::TimePoint previous_ca_until;
   KeyPair leaf;
+  KeyPair client;  // of kube-scheduler
   friend bool operator==(const Bundle&, const Bundle&) = default;
-  // Both CAs' certificates: what caBundle fields get.
+  // Both CAs' certificates: what caBundle fields get, and by which clients are known.
   std::string trust_pem(base::TimePoint now) const;
 };
 
 struct Policy {
   std::string common_name = "millwright";
+  std::string client_name = "kube-scheduler";
   std::vector<std::string> dns_names;
   std::vector<std::string> ip_addresses;
   base::Duration ca_life = std::chrono::hours(24 * 3650);
@@ -61,7 +66,9 @@ struct Policy {
 
 // What should be stored now, given what is stored (nullopt or unreadable: start anew). Equal to
 // `stored` when nothing is due. The leaf is renewed at 2/3 of its life, or when its names differ
-// from the policy's; the CA when less than two leaf lives remain.
+// from the policy's; the CA when less than two leaf lives remain; the client certificate when it is
+// absent, unreadable or of another CA. So it changes at once with the CA, and whoever copies it
+// together with the CAs that are trusted then has done so for good.
 base::Result<Bundle> reconcile(const std::optional<Bundle>& stored, const Policy& policy,
                                base::TimePoint now);
 

@@ -1,7 +1,7 @@
 // Keeps the certificates of the webhooks and the extender in a Secret that every replica shares.
-// They are issued when absent and renewed in time; empty tls.crt to renew at once, or ca.key for a
-// new CA. A deleted Secret is written again. Servers get every new bundle, and the webhook
-// configurations get its CA.
+// They are issued when absent and renewed in time; empty tls.crt or client.key to renew at once, or
+// ca.key for a new CA. A deleted Secret is written again. Servers get every new bundle, and the
+// webhook configurations get its CA.
 //
 // A Secret that somebody else keeps (cert-manager, or a certificate that a person supplied) is read
 // and never written: a field ca.key or its absence tells whose it is.
