@@ -157,6 +157,13 @@ void add_install(CLI::App& cli, Run& run) {
   command->add_option(
       "--ca-data", arguments->ca_data,
       "of the stanza: ca.crt of Secret millwright-certs, base64 as it stands there");
+  command->add_option("--client-cert-data", arguments->client_cert_data,
+                      "of the stanza: client.crt of the same Secret");
+  command->add_option("--client-key-data", arguments->client_key_data,
+                      "of the stanza: client.key of the same Secret");
+  command->add_option("--tls-dir", arguments->tls_directory,
+                      "of the stanza, in place of the data: where kube-scheduler finds ca.crt, "
+                      "client.crt and client.key");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_install(*arguments); }; });
 }

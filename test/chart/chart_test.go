@@ -268,21 +268,33 @@ func TestASecretThatIsThereIsUsedAndNotMade(t *testing.T) {
 
 func TestChangedPortsReachTheProgramAndTheService(t *testing.T) {
 	rendered := mustRender(t,
-		"controller: {metricsPort: 9080, healthProbePort: 9081, servingPort: 9443}")
+		"controller: {metricsPort: 9080, healthProbePort: 9081, servingPort: 9443, extenderPort: 9444}")
 	const deployment = "Deployment " + namespace + "/millwright"
 	variables := environment(rendered, deployment)
 	for name, want := range map[string]string{
-		"METRICS_PORT": "9080", "HEALTH_PROBE_PORT": "9081", "SERVING_PORT": "9443"} {
+		"METRICS_PORT": "9080", "HEALTH_PROBE_PORT": "9081", "SERVING_PORT": "9443",
+		"EXTENDER_PORT": "9444"} {
 		if variables[name] != want {
 			t.Errorf("%s is %v, not %s", name, variables[name], want)
 		}
 	}
 	expect(t, rendered, deployment, "spec/template/spec/containers/0/ports", []any{
 		object{"name": "https", "containerPort": 9443},
+		object{"name": "extender", "containerPort": 9444},
 		object{"name": "metrics", "containerPort": 9080},
 		object{"name": "health", "containerPort": 9081},
 	})
-	expect(t, rendered, "Service "+namespace+"/millwright", "spec/ports/1/port", 9080)
+	expect(t, rendered, "Service "+namespace+"/millwright", "spec/ports/2/port", 9080)
+	const policy = "NetworkPolicy " + namespace + "/millwright"
+	expect(t, rendered, policy, "spec/ingress/0/ports/0/port", 9443)
+	expect(t, rendered, policy, "spec/ingress/0/ports/1/port", 9080)
+	expect(t, rendered, policy, "spec/ingress/1/ports/0/port", 9444)
+}
+
+func TestTheNetworkPolicyCanBeLeftOut(t *testing.T) {
+	if mustRender(t, "networkPolicy: {enabled: false}")["NetworkPolicy "+namespace+"/millwright"] != nil {
+		t.Error("it is rendered")
+	}
 }
 
 func TestTheLeaseMovesWithItsRoleAndItsBinding(t *testing.T) {

@@ -41,6 +41,11 @@ struct InstallOptions {
   // Of the stanza; kube-scheduler on the host network cannot resolve the names of Services.
   std::string cluster_ip = "CLUSTER_IP";
   std::string ca_data = "CA_DATA";  // base64 of the CA's PEM
+  std::string client_cert_data = "CLIENT_CERT_DATA";
+  std::string client_key_data = "CLIENT_KEY_DATA";
+  // Where kube-scheduler finds ca.crt, client.crt and client.key; empty: the stanza holds them
+  // itself. It reads a changed client.crt again, data only when it starts.
+  std::string tls_directory;
 };
 
 // Case-sensitive names as on the command line: extender, second-scheduler, alone.

@@ -29,7 +29,8 @@ struct Settings {
   std::string simulated_cloud_url;  // empty: they live in this process
   int metrics_port = 8080;
   int health_port = 8081;
-  int serving_port = 8443;  // extender and webhooks, HTTPS
+  int serving_port = 8443;   // webhooks, HTTPS
+  int extender_port = 8444;  // extender, HTTPS for callers with a client certificate
   std::string bind_address = "0.0.0.0";
   double client_qps = 200;
   double client_burst = 300;

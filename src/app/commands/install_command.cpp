@@ -51,6 +51,9 @@ base::Result<std::string> text_of(const InstallArguments& arguments) {
   keep_unless_empty(options.scheduler_image, arguments.scheduler_image);
   keep_unless_empty(options.cluster_ip, arguments.cluster_ip);
   keep_unless_empty(options.ca_data, arguments.ca_data);
+  keep_unless_empty(options.client_cert_data, arguments.client_cert_data);
+  keep_unless_empty(options.client_key_data, arguments.client_key_data);
+  options.tls_directory = arguments.tls_directory;
   return install_text(options);
 }
 

@@ -19,6 +19,9 @@ struct InstallArguments {
   bool no_crds = false;
   std::string cluster_ip;
   std::string ca_data;
+  std::string client_cert_data;
+  std::string client_key_data;
+  std::string tls_directory;
 };
 
 // Prints YAML to standard output; the exit status.

@@ -119,8 +119,16 @@ base::Result<> check(const InstallOptions& options) {
       std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
     return invalid("--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one");
   }
-  if (!is_word(options.cluster_ip) || !is_word(options.ca_data)) {
-    return invalid("--cluster-ip and --ca-data must not be empty or hold blanks");
+  if (!is_word(options.cluster_ip) || !is_word(options.ca_data) ||
+      !is_word(options.client_cert_data) || !is_word(options.client_key_data)) {
+    return invalid(
+        "--cluster-ip, --ca-data, --client-cert-data and --client-key-data must not be empty or "
+        "hold blanks");
+  }
+  if (!options.tls_directory.empty() &&
+      (!is_word(options.tls_directory) || options.tls_directory.front() != '/')) {
+    return invalid("--tls-dir must be an absolute path without blanks, not \"" +
+                   options.tls_directory + "\"");
   }
   return {};
 }
@@ -238,9 +246,10 @@ base::Result<std::string> install_text(const InstallOptions& options) {
       return install::comment(
                  "For the KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) of an "
                  "existing kube-scheduler. CLUSTER_IP is the address of Service "
-                 "millwright-extender: on the host network its name does not resolve. CA_DATA is "
-                 "ca.crt of Secret millwright-certs, as it stands there; kube-scheduler reads it "
-                 "once, at its start. See docs/install.md.",
+                 "millwright-extender: on the host network its name does not resolve. CA_DATA, "
+                 "CLIENT_CERT_DATA and CLIENT_KEY_DATA are ca.crt, client.crt and client.key of "
+                 "Secret millwright-certs, as they stand there; kube-scheduler reads them once, at "
+                 "its start. See docs/install.md.",
                  "") +
              model::to_yaml(install::scheduler_stanza(options));
     case InstallPart::SecondScheduler:

@@ -19,6 +19,10 @@ inline constexpr std::string_view kCertificateSecret = "millwright-certs";
 inline constexpr std::string_view kLeaseName = "karpenter-leader-election";
 inline constexpr std::string_view kSchedulerName = controllers::kSecondScheduler;
 inline constexpr std::string_view kOptInLabel = "millwright.io/scheduler";
+inline constexpr int kWebhookPort = 8443;
+inline constexpr int kExtenderPort = 8444;
+inline constexpr int kMetricsPort = 8080;
+inline constexpr int kHealthPort = 8081;
 
 // extender, second-scheduler or alone.
 std::string_view install_mode_name(InstallMode mode);

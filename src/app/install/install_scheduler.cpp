@@ -12,12 +12,14 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kSecurePort = 10259;  // kube-scheduler's own
+constexpr std::string_view kTlsDirectory = "/etc/millwright/tls";
 
 // One server, two entries, because each entry has one time limit: filter may take longer than
 // prioritize. Ignorable: when we do not answer, kube-scheduler schedules without us.
 json::array extenders(const std::string& host, const json::object& tls) {
   const json::object common{
-      {"urlPrefix", "https://" + host + ":443" + std::string(kExtenderPrefix)},
+      {"urlPrefix",
+       "https://" + host + ":443" + std::string(kExtenderPrefix)},
       {"enableHTTPS", true},
       {"tlsConfig", tls},
       {"nodeCacheCapable", true},
@@ -42,11 +44,18 @@ std::string certificate_name(const InstallOptions& options) {
   return service_name(kName, options);
 }
 
+// Files in place of data: kube-scheduler reads a client certificate that was renewed again.
+json::object tls_files(const InstallOptions& options, const std::string& directory) {
+  return {{"serverName", certificate_name(options)},
+          {"caFile", directory + "/ca.crt"},
+          {"certFile", directory + "/client.crt"},
+          {"keyFile", directory + "/client.key"}};
+}
+
 // Every node is offered. By default kube-scheduler offers only a sample of a large cluster's nodes,
 // and a pod for which room is reserved on a node outside the sample would wait.
 json::object configuration(const InstallOptions& options) {
-  const json::object tls{{"serverName", certificate_name(options)},
-                         {"caFile", "/etc/millwright/ca/ca.crt"}};
+  const json::object tls = tls_files(options, std::string(kTlsDirectory));
   return {{"apiVersion", "kubescheduler.config.k8s.io/v1"},
           {"kind", "KubeSchedulerConfiguration"},
           {"leaderElection", json::object{{"leaderElect", true},
@@ -118,13 +127,16 @@ json::object scheduler_container(const InstallOptions& options) {
       {"resources", json::object{{"requests", json::object{{"cpu", "100m"}, {"memory", "128Mi"}}}}},
       {"securityContext", container_security()},
       {"volumeMounts", json::array{mount("config", "/etc/millwright/scheduler"),
-                                   mount("ca", "/etc/millwright/ca")}}};
+                                   mount("tls", kTlsDirectory)}}};
 }
 
 json::object scheduler_pod(const InstallOptions& options) {
-  const json::object certificate{{"key", "ca.crt"}, {"path", "ca.crt"}};
-  const json::object secret{{"secretName", kCertificateSecret},
-                            {"items", json::array{certificate}}};
+  // Not the keys of the CA and of the server.
+  json::array items;
+  for (const char* const name : {"ca.crt", "client.crt", "client.key"}) {
+    items.push_back(json::object{{"key", name}, {"path", name}});
+  }
+  const json::object secret{{"secretName", kCertificateSecret}, {"items", std::move(items)}};
   return {
       {"serviceAccountName", kSchedulerName},
       {"priorityClassName", "system-cluster-critical"},
@@ -135,13 +147,18 @@ json::object scheduler_pod(const InstallOptions& options) {
       {"containers", json::array{scheduler_container(options)}},
       {"volumes", json::array{json::object{{"name", "config"},
                                            {"configMap", json::object{{"name", kSchedulerName}}}},
-                              json::object{{"name", "ca"}, {"secret", secret}}}}};
+                              json::object{{"name", "tls"}, {"secret", secret}}}}};
 }
 
 }  // namespace
 
 json::object scheduler_stanza(const InstallOptions& options) {
-  const json::object tls{{"serverName", certificate_name(options)}, {"caData", options.ca_data}};
+  const json::object data{{"serverName", certificate_name(options)},
+                          {"caData", options.ca_data},
+                          {"certData", options.client_cert_data},
+                          {"keyData", options.client_key_data}};
+  const json::object tls =
+      options.tls_directory.empty() ? data : tls_files(options, options.tls_directory);
   return {{"extenders", extenders(options.cluster_ip, tls)}};
 }
 

@@ -1,5 +1,5 @@
-// The Deployment, its disruption budget, the Service that the API server and Prometheus call, and
-// the one that kube-scheduler calls.
+// The Deployment, its disruption budget, the Service that the API server and Prometheus call, the one
+// that kube-scheduler calls, and the NetworkPolicy.
 #include "app/install/install_parts.hpp"
 #include "millwright/base/version.hpp"
 
@@ -67,7 +67,8 @@ json::object container(const InstallOptions& options) {
       {"imagePullPolicy", "IfNotPresent"},
       {"args", arguments(options)},
       {"env", environment(options)},
-      {"ports", json::array{port("https", 8443), port("metrics", 8080), port("health", 8081)}},
+      {"ports", json::array{port("https", kWebhookPort), port("extender", kExtenderPort),
+                            port("metrics", kMetricsPort), port("health", kHealthPort)}},
       {"livenessProbe", std::move(alive)},
       {"readinessProbe", std::move(ready)},
       {"resources", json::object{{"requests", json::object{{"cpu", "200m"}, {"memory", "256Mi"}}},
@@ -92,10 +93,43 @@ json::object service_port(std::string_view name, int number) {
 Document extender_service(const InstallOptions& options) {
   json::object service =
       header({"v1", "Service", std::string(controllers::kExtenderService), options.namespace_});
-  service["spec"] = json::object{{"ports", json::array{service_port("https", 443)}}};
+  service["spec"] = json::object{{"ports", json::array{service_port("extender", 443)}}};
   return {"The extender for kube-scheduler. Without a selector: the leader writes its own address "
           "as the one endpoint.",
           std::move(service),
+          {}};
+}
+
+// Who may reach the ports of our pods. The API server and a kube-scheduler on the host network are
+// no pods that a policy can select, so they are let in from anywhere. The kubelet's probes need no
+// rule: a node reaches its own pods.
+Document network_policy(const InstallOptions& options) {
+  const auto allow = [](std::initializer_list<int> numbers, json::array from) {
+    json::array ports;
+    for (const int number : numbers) {
+      ports.push_back(json::object{{"port", number}, {"protocol", "TCP"}});
+    }
+    json::object rule{{"ports", std::move(ports)}};
+    if (!from.empty()) {
+      rule["from"] = std::move(from);
+    }
+    return rule;
+  };
+  json::array ingress{allow({kWebhookPort, kMetricsPort}, {})};
+  if (options.mode == InstallMode::Extender) {
+    ingress.push_back(allow({kExtenderPort}, {}));
+  } else if (options.mode == InstallMode::SecondScheduler) {
+    const json::object scheduler{{"matchLabels", labels(kSchedulerName)}};
+    ingress.push_back(
+        allow({kExtenderPort}, json::array{json::object{{"podSelector", scheduler}}}));
+  }
+  json::object policy = header(
+      {"networking.k8s.io/v1", "NetworkPolicy", std::string(kName), options.namespace_});
+  policy["spec"] = json::object{{"podSelector", json::object{{"matchLabels", labels(kName)}}},
+                                {"policyTypes", strings({"Ingress"})},
+                                {"ingress", std::move(ingress)}};
+  return {"Besides the client certificate: who does not need a port does not reach it.",
+          std::move(policy),
           {}};
 }
 
@@ -141,7 +175,7 @@ Documents workload(const InstallOptions& options) {
   json::object service = header({"v1", "Service", std::string(kName), options.namespace_});
   service["spec"] = json::object{
       {"selector", labels(kName)},
-      {"ports", json::array{service_port("https", 443), service_port("metrics", 8080)}}};
+      {"ports", json::array{service_port("https", 443), service_port("metrics", kMetricsPort)}}};
   json::object deployment =
       header({"apps/v1", "Deployment", std::string(kName), options.namespace_});
   deployment["spec"] = json::object{
@@ -159,6 +193,7 @@ Documents workload(const InstallOptions& options) {
   if (options.mode != InstallMode::Alone) {
     documents.push_back(extender_service(options));
   }
+  documents.push_back(network_policy(options));
   documents.push_back({{}, disruption_budget(kName, options.namespace_), {}});
   documents.push_back(
       {"One replica leads, writes and answers kube-scheduler; the other keeps the same cluster "

@@ -36,8 +36,10 @@ class Cluster final : public EmbeddedCluster {
       : loop_(loop), compute_(compute), options_(std::move(options)), group_(loop) {}
 
   ~Cluster() override {
-    if (server_) {
-      server_->stop(kClusterStopGrace);
+    for (const auto* server : {&extender_, &webhooks_}) {
+      if (*server) {
+        (*server)->stop(kClusterStopGrace);
+      }
     }
     for (const auto& [profile, cloud] : clouds_) {
       cloud->set_listener(nullptr);
@@ -127,39 +129,42 @@ class Cluster final : public EmbeddedCluster {
     return {};
   }
 
-  // Webhooks and extender over HTTPS with a certificate made for the purpose.
+  // Webhooks and extender over HTTPS with certificates made for the purpose.
   base::Result<> serve() {
     const base::TimePoint now = base::system_now();
     const certs::Policy policy{.common_name = "millwright-sandbox",
                                .dns_names = {"localhost"},
                                .ip_addresses = {"127.0.0.1"}};
     MW_TRY(bundle, certs::reconcile(std::nullopt, policy, now));
-    auto router = std::make_shared<net::Router>();
-    add_extender_routes(*router, *engine_);
-    add_webhook_routes(*router, *engine_);
+    const auto url_of = [](const net::Server& server) {
+      return "https://127.0.0.1:" + std::to_string(server.port());
+    };
+    const std::string trust = bundle.trust_pem(now);
     net::ServerOptions options;
     limit_callers(options, false);
     options.log = options_.log.named("server");
-    auto server = net::Server::start(
-        options,
-        [router](net::Request request, std::shared_ptr<net::Exchange> exchange) {
-          router->handle(std::move(request), std::move(exchange));
-        },
-        {.certificate_pem = bundle.leaf.certificate_pem, .key_pem = bundle.leaf.key_pem});
-    if (!server) {
-      return tl::unexpected(std::move(server).error());
-    }
-    server_ = *std::move(server);
-    const std::string url = "https://127.0.0.1:" + std::to_string(server_->port());
-    const std::string trust = bundle.trust_pem(now);
+    auto admission_router = std::make_shared<net::Router>();
+    add_webhook_routes(*admission_router, *engine_);
+    MW_TRY(webhooks,
+           net::Server::start(options, handler_of(admission_router), webhook_identity(bundle)));
+    webhooks_ = std::move(webhooks);
+    auto scheduler_router = std::make_shared<net::Router>();
+    add_extender_routes(*scheduler_router, *engine_);
+    MW_TRY(extender, net::Server::start(options, handler_of(scheduler_router),
+                                        extender_identity(bundle, now)));
+    extender_ = std::move(extender);
     if (options_.extender) {
-      world_->set_extender(sandbox::https_extender(loop_, url + std::string(kExtenderPrefix),
-                                                   net::ClientTls{.ca_pem = trust}));
+      world_->set_extender(
+          sandbox::https_extender(loop_, url_of(*extender_) + std::string(kExtenderPrefix),
+                                  net::ClientTls{.ca_pem = trust,
+                                                 .certificate_pem = bundle.client.certificate_pem,
+                                                 .key_pem = bundle.client.key_pem,
+                                                 .server_name = {}}));
     }
     if (options_.admission) {
       world_->api().set_admission(
           sandbox::https_admission(loop_, [](const sandbox::WebhookTarget&) { return ""; }));
-      return sandbox::register_webhooks(world_->api(), url, trust);
+      return sandbox::register_webhooks(world_->api(), url_of(*webhooks_), trust);
     }
     return {};
   }
@@ -175,7 +180,8 @@ class Cluster final : public EmbeddedCluster {
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Client> person_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<net::Server> server_;
+  std::unique_ptr<net::Server> extender_;
+  std::unique_ptr<net::Server> webhooks_;
   base::TaskGroup group_;
 };
 

@@ -117,7 +117,7 @@ base::Task<void> Program::stop() {
   co_await nodes_->stop();
 }
 
-// The HTTPS port opens with the first certificate.
+// The HTTPS ports open with the first certificates.
 void Program::start_certificates() {
   const std::string& ns = settings_.namespace_;
   controllers::CertificateOptions options;
@@ -183,14 +183,14 @@ void Program::make_leading() {
   if (!settings_.pod_ip.empty() && settings_.controllers.extender_called) {
     endpoint = controllers::ExtenderEndpointOptions{.namespace_ = settings_.namespace_,
                                                     .address = settings_.pod_ip,
-                                                    .port = settings_.serving_port,
+                                                    .port = settings_.extender_port,
                                                     .log = log_.named("extender-endpoint")};
   }
   leading_ =
       std::make_unique<Leading>(LeadingParts{.loop = loop_,
                                              .engine = *engine_,
                                              .client = *leader_client_,
-                                             .serving = [this] { return servers_->serving(); },
+                                             .serving = [this] { return servers_->serving_extender(); },
                                              .endpoint = std::move(endpoint)});
 }
 

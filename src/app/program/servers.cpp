@@ -6,16 +6,6 @@
 #include <utility>
 
 namespace millwright::app {
-namespace {
-
-net::Handler handler_of(std::shared_ptr<net::Router> router) {
-  return
-      [router = std::move(router)](net::Request request, std::shared_ptr<net::Exchange> exchange) {
-        router->handle(std::move(request), std::move(exchange));
-      };
-}
-
-}  // namespace
 
 base::Result<std::unique_ptr<net::Server>> Servers::open_plain(
     int port, std::shared_ptr<net::Router> router) {
@@ -52,44 +42,70 @@ base::Result<> Servers::open_plain_ports() {
   return {};
 }
 
+base::Result<> Servers::open_secure_ports(
+    const certs::Bundle& bundle, const std::function<void(std::string_view)>& on_extender_call) {
+  const Settings& settings = parts_.settings;
+  auto scheduler_router = std::make_shared<net::Router>();
+  add_extender_routes(*scheduler_router, parts_.engine,
+                      {.on_call = on_extender_call,
+                       .leads = [&leadership = parts_.leadership] { return leadership.holds(); }});
+  if (settings.serve_bind) {
+    add_bind_route(*scheduler_router, parts_.engine, parts_.client);
+  }
+  auto admission_router = std::make_shared<net::Router>();
+  add_webhook_routes(*admission_router, parts_.engine);
+  net::ServerOptions options{.address = settings.bind_address,
+                             .port = static_cast<std::uint16_t>(settings.serving_port),
+                             .log = parts_.log.named("server")};
+  limit_callers(options, settings.full_nodes);
+  MW_TRY(webhooks, net::Server::start(options, handler_of(std::move(admission_router)),
+                                      webhook_identity(bundle)));
+  options.port = static_cast<std::uint16_t>(settings.extender_port);
+  options.threads = 2;
+  const auto identity = extender_identity(bundle, now());
+  if (identity.client_ca_pem.empty()) {
+    parts_.log.error("the extender is not served: the supplied Secret has no ca.crt to check callers by",
+                     {});
+  } else {
+    MW_TRY(extender, net::Server::start(options, handler_of(std::move(scheduler_router)), identity));
+    extender_ = std::move(extender);
+  }
+  webhooks_ = std::move(webhooks);
+  return {};
+}
+
+base::Result<> Servers::renew(const certs::Bundle& bundle) {
+  auto renewed = webhooks_->set_identity(webhook_identity(bundle));
+  const auto identity = extender_identity(bundle, now());
+  // Without a CA the port would let everybody in: who was let in before still is.
+  const bool checked = extender_ != nullptr && !identity.client_ca_pem.empty();
+  return renewed && checked ? extender_->set_identity(identity) : renewed;
+}
+
 void Servers::use(const certs::Bundle& bundle,
                   const std::function<void(std::string_view)>& on_extender_call) {
-  const net::TlsIdentity identity{.certificate_pem = bundle.leaf.certificate_pem,
-                                  .key_pem = bundle.leaf.key_pem};
-  if (serving_) {
-    if (const auto changed = serving_->set_identity(identity); !changed) {
-      parts_.log.error("the new certificate cannot be used", {{"error", changed.error().message}});
+  if (serving()) {
+    if (const auto renewed = renew(bundle); !renewed) {
+      parts_.log.error("the new certificate cannot be used", {{"error", renewed.error().message}});
     }
     return;
   }
-  auto router = std::make_shared<net::Router>();
-  add_extender_routes(*router, parts_.engine,
-                      {.on_call = on_extender_call,
-                       .leads = [&leadership = parts_.leadership] { return leadership.holds(); }});
-  add_webhook_routes(*router, parts_.engine);
-  if (parts_.settings.serve_bind) {
-    add_bind_route(*router, parts_.engine, parts_.client);
-  }
-  net::ServerOptions options{.address = parts_.settings.bind_address,
-                             .port = static_cast<std::uint16_t>(parts_.settings.serving_port),
-                             .threads = 2,
-                             .log = parts_.log.named("server")};
-  limit_callers(options, parts_.settings.full_nodes);
-  auto started = net::Server::start(std::move(options), handler_of(std::move(router)), identity);
-  if (!started) {
+  if (const auto opened = open_secure_ports(bundle, on_extender_call); !opened) {
     parts_.log.error("the extender and the webhooks cannot be served",
-                     {{"error", started.error().message}});
+                     {{"error", opened.error().message}});
     return;
   }
-  serving_ = *std::move(started);
   ready_ = true;
   parts_.log.info("serving the extender and the webhooks",
-                  {{"port", std::to_string(serving_->port())}});
+                  {{"port", std::to_string(webhooks_->port())},
+                   {"extender-port", extender_ ? std::to_string(extender_->port()) : "none"}});
 }
 
 void Servers::stop(std::chrono::milliseconds grace) {
-  if (serving_) {
-    serving_->stop(grace);
+  for (const auto* server : {&extender_, &webhooks_}) {
+    if (*server) {
+      (*server)->stop(grace);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
-// The program's ports: /metrics and the health probes in plain HTTP; the extender and the webhooks
-// in HTTPS, once there is a certificate. Loop thread only.
+// The program's ports: /metrics and the health probes in plain HTTP; in HTTPS, once there is a
+// certificate, the extender for callers with a client certificate, and the webhooks. Loop thread
+// only.
 #pragma once
 
 #include "app/program/heartbeat.hpp"
@@ -33,12 +34,13 @@ class Servers {
 
   // The metrics and health ports. Their threads answer even while the loop is busy.
   base::Result<> open_plain_ports();
-  // Opens the HTTPS port with the first certificate; later ones replace it without dropping a
+  // Opens the HTTPS ports with the first certificates; later ones replace them without dropping a
   // connection. `on_extender_call` sees each extender request on the thread that answers it.
   void use(const certs::Bundle& bundle,
            const std::function<void(std::string_view request)>& on_extender_call);
-  // Whether the HTTPS port is open.
-  bool serving() const { return serving_ != nullptr; }
+  // Whether the HTTPS ports are open; that of the extender is not without a CA to check callers by.
+  bool serving() const { return webhooks_ != nullptr; }
+  bool serving_extender() const { return extender_ != nullptr; }
   // Not ready from now on, so that no new callers come. Those that still do are answered.
   void retire() { ready_ = false; }
   // Open requests get `grace` to finish.
@@ -47,12 +49,17 @@ class Servers {
  private:
   base::Result<std::unique_ptr<net::Server>> open_plain(int port,
                                                         std::shared_ptr<net::Router> router);
+  base::Result<> open_secure_ports(const certs::Bundle& bundle,
+                                   const std::function<void(std::string_view)>& on_extender_call);
+  base::Result<> renew(const certs::Bundle& bundle);
+  base::TimePoint now() const { return parts_.client.loop().now(); }
 
   ServersParts parts_;
   std::atomic<bool> ready_{false};
   std::unique_ptr<net::Server> metrics_;
   std::unique_ptr<net::Server> health_;
-  std::unique_ptr<net::Server> serving_;
+  std::unique_ptr<net::Server> extender_;
+  std::unique_ptr<net::Server> webhooks_;
 };
 
 }  // namespace millwright::app

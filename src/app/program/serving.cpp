@@ -32,6 +32,25 @@ net::Response not_the_leader() {
 
 }  // namespace
 
+net::TlsIdentity webhook_identity(const certs::Bundle& bundle) {
+  return {.certificate_pem = bundle.leaf.certificate_pem,
+          .key_pem = bundle.leaf.key_pem,
+          .client_ca_pem = {}};
+}
+
+net::TlsIdentity extender_identity(const certs::Bundle& bundle, base::TimePoint now) {
+  net::TlsIdentity identity = webhook_identity(bundle);
+  identity.client_ca_pem = bundle.trust_pem(now);
+  return identity;
+}
+
+net::Handler handler_of(std::shared_ptr<net::Router> router) {
+  return
+      [router = std::move(router)](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+        router->handle(std::move(request), std::move(exchange));
+      };
+}
+
 void add_extender_routes(net::Router& router, const Engine& engine, const ExtenderDoor& door) {
   const auto& extender = engine.extender();
   const auto add = [&](std::string_view path,

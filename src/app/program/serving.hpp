@@ -1,16 +1,27 @@
-// The extender's and the webhooks' HTTP routes, as both `controller` and `sandbox` serve them, and
-// how much their callers may make the process hold.
+// What the HTTPS ports of the extender and of the webhooks answer, and whom, as both `controller`
+// and `sandbox` serve them. They are two ports because their callers differ: kube-scheduler shows a
+// certificate, the API server has none to show. And how much callers may make the process hold.
 #pragma once
 
 #include "millwright/app/engine.hpp"
+#include "millwright/certs/certs.hpp"
 #include "millwright/net/server.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 namespace millwright::app {
 
 inline constexpr std::string_view kExtenderPrefix = "/scheduler";
+
+// Anybody may call: whoever may reach the port can only ask what the API server would answer too.
+net::TlsIdentity webhook_identity(const certs::Bundle& bundle);
+// A caller must show a client certificate of a CA that is trusted now.
+net::TlsIdentity extender_identity(const certs::Bundle& bundle, base::TimePoint now);
+// Gives a request to the router.
+net::Handler handler_of(std::shared_ptr<net::Router> router);
 
 // Both are called on the thread that answers, and may be empty.
 struct ExtenderDoor {

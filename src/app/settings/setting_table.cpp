@@ -128,8 +128,11 @@ const Setting kTable[] = {
      kMillwright},
     {"bind-address", "BIND_ADDRESS", "0.0.0.0", "address that all ports are opened on",
      text<&Settings::bind_address>, kMillwright},
-    {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the extender and the webhooks",
+    {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the webhooks",
      value<read_port, &Settings::serving_port>, kMillwright},
+    {"extender-port", "EXTENDER_PORT", "8444",
+     "HTTPS port of the extender; callers must show a client certificate",
+     value<read_port, &Settings::extender_port>, kMillwright},
     {"certificate-names", "CERTIFICATE_NAMES", "",
      "more DNS names for the serving certificate, separated by commas",
      [](std::string_view text, Settings& s) {

@@ -25,7 +25,7 @@ json::array endpoints_of(const ExtenderEndpointOptions& options) {
 
 json::array ports_of(const ExtenderEndpointOptions& options) {
   return json::array{
-      json::object{{"name", "https"}, {"port", options.port}, {"protocol", "TCP"}}};
+      json::object{{"name", "extender"}, {"port", options.port}, {"protocol", "TCP"}}};
 }
 
 // Goes with its Service.

@@ -97,11 +97,13 @@ Child start_controller(const char* program, const std::string& kubeconfig) {
   const std::string health = std::to_string(child.health_port);
   const std::string metrics = std::to_string(free_port());
   const std::string serving = std::to_string(free_port());
+  const std::string extender = std::to_string(free_port());
   child.pid = fork();
   if (child.pid == 0) {
     execl(program, program, "controller", "--kubeconfig", kubeconfig.c_str(), "--health-probe-port",
           health.c_str(), "--metrics-port", metrics.c_str(), "--serving-port", serving.c_str(),
-          "--bind-address", "127.0.0.1", "--log-level", "error", nullptr);
+          "--extender-port", extender.c_str(), "--bind-address", "127.0.0.1", "--log-level",
+          "error", nullptr);
     _exit(127);
   }
   return child;

@@ -158,12 +158,14 @@ base::Result<std::unique_ptr<Controller>> Controller::start(Plane& plane,
   std::string said;
   for (int attempt = 0; attempt < kControllerAttempts; ++attempt) {
     controller->serving_port_ = free_port();
+    controller->extender_port_ = free_port();
     controller->metrics_port_ = free_port();
     controller->health_port_ = free_port();
     std::vector<std::string> arguments{
         "controller", "--kubeconfig=" + kubeconfig, "--bind-address=127.0.0.1",
         "--simulated-clouds=" + options.clouds,
         fmt::format("--serving-port={}", controller->serving_port_),
+        fmt::format("--extender-port={}", controller->extender_port_),
         fmt::format("--metrics-port={}", controller->metrics_port_),
         fmt::format("--health-probe-port={}", controller->health_port_), "--log-format=text",
         // MILLWRIGHT_TEST_LOG=1 shows how the controllers came to it.
@@ -223,26 +225,31 @@ double Controller::metric(const std::string& name, const std::string& labels) {
   return sum;
 }
 
-std::string Controller::ca_bundle() {
+std::string Controller::certificate(const std::string& key) {
   const Answer secret =
       plane_.call("GET", fmt::format("/api/v1/namespaces/{}/secrets/millwright-certs", kNamespace));
-  return text_at(secret.body, "/data/ca.crt");
+  return text_at(secret.body, "/data/" + key);
+}
+
+net::ClientTls Controller::scheduler_tls() {
+  net::ClientTls tls;
+  tls.ca_pem = base::decode_base64(certificate("ca.crt")).value_or("");
+  tls.certificate_pem = base::decode_base64(certificate("client.crt")).value_or("");
+  tls.key_pem = base::decode_base64(certificate("client.key")).value_or("");
+  return tls;
 }
 
 base::Result<std::string> Controller::ask_extender(const std::string& verb,
                                                    const json::value& arguments) {
-  if (serving_client_ == nullptr) {
-    MW_TRY(ca, base::decode_base64(ca_bundle()));
-    net::ClientTls tls;
-    tls.ca_pem = std::move(ca);
-    serving_client_ = net::make_client(*loop_, std::move(tls));
+  if (extender_client_ == nullptr) {
+    extender_client_ = net::make_client(*loop_, scheduler_tls());
   }
   net::ClientRequest request;
   request.method = "POST";
-  request.url = fmt::format("https://127.0.0.1:{}/scheduler/{}", serving_port_, verb);
+  request.url = fmt::format("https://127.0.0.1:{}/scheduler/{}", extender_port_, verb);
   request.body = json::serialize(arguments);
   request.headers.set("Content-Type", "application/json");
-  MW_TRY(response, serving_client_->send_blocking(std::move(request)));
+  MW_TRY(response, extender_client_->send_blocking(std::move(request)));
   if (response.status != 200) {
     return base::fail(base::ErrorKind::Unavailable, response.body);
   }
@@ -251,13 +258,15 @@ base::Result<std::string> Controller::ask_extender(const std::string& verb,
 
 std::string Controller::extender(int port) {
   const json::object stanza{{"urlPrefix", fmt::format("https://127.0.0.1:{}/scheduler",
-                                                      port == 0 ? serving_port_ : port)},
+                                                      port == 0 ? extender_port_ : port)},
                             {"filterVerb", "filter"},
                             {"prioritizeVerb", "prioritize"},
                             {"preemptVerb", "preempt"},
                             {"weight", 3},
                             {"enableHTTPS", true},
-                            {"tlsConfig", json::object{{"caData", ca_bundle()}}},
+                            {"tlsConfig", json::object{{"caData", certificate("ca.crt")},
+                                                       {"certData", certificate("client.crt")},
+                                                       {"keyData", certificate("client.key")}}},
                             {"httpTimeout", "2s"},
                             {"nodeCacheCapable", true},
                             {"ignorable", true}};
@@ -276,7 +285,7 @@ base::Result<> Controller::register_webhooks(const std::string& failure_policy) 
       own["failurePolicy"] = failure_policy;
       own["clientConfig"] =
           json::object{{"url", fmt::format("https://127.0.0.1:{}{}", serving_port_, path)},
-                       {"caBundle", ca_bundle()}};
+                       {"caBundle", certificate("ca.crt")}};
     }
     const Output applied = plane_.kubectl({"apply", "-f", "-"}, json::serialize(object));
     if (applied.exit_code != 0) {

@@ -46,7 +46,8 @@ class Controller {
   static base::Result<std::unique_ptr<Controller>> start(Plane& plane, ControllerOptions options);
 
   Process& process() { return *process_; }
-  int serving_port() const { return serving_port_; }
+  int serving_port() const { return serving_port_; }    // of the webhooks
+  int extender_port() const { return extender_port_; }  // asks for a client certificate
   bool ready();
   // It answers the extender from then on.
   bool leads() { return metric("leader_election_master_status") == 1; }
@@ -55,8 +56,10 @@ class Controller {
   // Sum of a metric's samples whose labels contain `labels`; 0 when there is none.
   double metric(const std::string& name, const std::string& labels = {});
 
-  // The CA of the serving certificate, from the Secret.
-  std::string ca_bundle();
+  // A key of the Secret of certificates, base64 as it stands there.
+  std::string certificate(const std::string& key);
+  // What kube-scheduler shows and trusts.
+  net::ClientTls scheduler_tls();
   // Asks as kube-scheduler does; the answer's body. `verb` such as "filter".
   base::Result<std::string> ask_extender(const std::string& verb, const json::value& arguments);
   // An item of KubeSchedulerConfiguration's extenders, as JSON. `port` 0: our own.
@@ -72,9 +75,10 @@ class Controller {
   Plane& plane_;
   std::unique_ptr<base::RealLoop> loop_;
   std::unique_ptr<net::Client> client_;
-  std::unique_ptr<net::Client> serving_client_;  // trusts the serving certificate
+  std::unique_ptr<net::Client> extender_client_;  // with kube-scheduler's certificate
   std::unique_ptr<Process> process_;
   int serving_port_ = 0;
+  int extender_port_ = 0;
   int metrics_port_ = 0;
   int health_port_ = 0;
 };

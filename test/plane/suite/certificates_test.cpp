@@ -2,6 +2,7 @@
 
 #include "millwright/base/base64.hpp"
 #include "millwright/base/loop.hpp"
+#include "millwright/certs/certs.hpp"
 #include "plane/suite/fixture.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +65,17 @@ class Calls {
   std::thread thread_;
 };
 
+// The same with a client certificate of a CA that nobody trusts.
+net::ClientTls foreign_client(net::ClientTls tls) {
+  const auto now = base::system_now();
+  const certs::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(1)};
+  const auto ca = certs::make_ca("foreign", validity);
+  const auto client = certs::make_client_leaf(*ca, "kube-scheduler", {}, validity);
+  tls.certificate_pem = client->certificate_pem;
+  tls.key_pem = client->key_pem;
+  return tls;
+}
+
 class Certificates : public testing::Test {
  protected:
   // Looked at every second, and a CA change lasts 24 s: its leaf changes after 12.
@@ -123,21 +135,42 @@ class Certificates : public testing::Test {
     request.headers.set("Content-Type", "application/merge-patch+json");
     return std::make_unique<Calls>(plane().admin_tls(), std::move(request));
   }
-  // As kube-scheduler asks, with the CA that the stanza had when it started.
-  std::unique_ptr<Calls> extender_calls() {
-    net::ClientTls tls;
-    tls.ca_pem = base::decode_base64(cluster_->controller().ca_bundle()).value_or("");
+  net::ClientRequest filter_request(int port) {
     net::ClientRequest request;
     request.method = "POST";
-    request.url =
-        fmt::format("https://127.0.0.1:{}/scheduler/filter", cluster_->controller().serving_port());
+    request.url = fmt::format("https://127.0.0.1:{}/scheduler/filter", port);
     request.headers.set("Content-Type", "application/json");
     request.body = json::serialize(json::object{
         {"Pod",
          {{"metadata", {{"name", "asked"}, {"namespace", "default"}, {"uid", "asked"}}},
           {"spec", {{"schedulerName", "default-scheduler"}, {"containers", json::array{}}}}}},
         {"NodeNames", json::array{"nowhere"}}});
-    return std::make_unique<Calls>(std::move(tls), std::move(request));
+    return request;
+  }
+  // As kube-scheduler asks, with the certificates that the stanza had when it started.
+  std::unique_ptr<Calls> extender_calls() {
+    return std::make_unique<Calls>(cluster_->controller().scheduler_tls(),
+                                   filter_request(cluster_->controller().extender_port()));
+  }
+  // The status of one call over a new connection; 0: there was no connection.
+  int filter_status(int port, net::ClientTls tls) {
+    base::RealLoop loop;  // never run: calls block
+    const auto client = net::make_client(loop, std::move(tls));
+    const auto response = client->send_blocking(filter_request(port));
+    return response ? response->status : 0;
+  }
+  double filter_calls() {
+    return cluster_->controller().metric("millwright_extender_requests_total", "verb=\"filter\"");
+  }
+  // Pods that kube-scheduler asks about come until `seen`.
+  void wait_while_pods_come(const std::string& what, const std::function<bool()>& seen) {
+    int pods = 0;
+    cluster_->wait(what, seconds(60), [&] {
+      if (pods++ % 100 == 0) {
+        cluster_->apply(deployment({.name = fmt::format("passing-{}", pods), .cpu = "10m"}));
+      }
+      return seen();
+    });
   }
   static void expect_no_failure(const char* what, Calls& calls) {
     calls.stop();
@@ -203,6 +236,61 @@ TEST_F(Certificates, ACaChangesWhileBothAreTrusted) {
   cluster_->wait_running("load", 2);
   expect_no_failure("admission", *admission);
   expect_no_failure("extender", *extender);
+}
+
+TEST_F(Certificates, TheExtenderAnswersNobodyWithoutTheClientCertificate) {
+  const int port = cluster_->controller().extender_port();
+  const net::ClientTls right = cluster_->controller().scheduler_tls();
+  EXPECT_EQ(filter_status(port, right), 200);
+  net::ClientTls none = right;
+  none.certificate_pem.clear();
+  none.key_pem.clear();
+  EXPECT_EQ(filter_status(port, none), 0);
+  net::ClientTls of_server = right;
+  of_server.certificate_pem =
+      base::decode_base64(cluster_->controller().certificate("tls.crt")).value_or("");
+  of_server.key_pem =
+      base::decode_base64(cluster_->controller().certificate("tls.key")).value_or("");
+  EXPECT_EQ(filter_status(port, of_server), 0);
+  EXPECT_EQ(filter_status(port, foreign_client(right)), 0);
+  EXPECT_EQ(filter_status(cluster_->controller().serving_port(), none), 404)
+      << "the webhooks' port is not a way around";
+}
+
+// It begins with a certificate that is refused: so its calls tell what it shows.
+TEST_F(Certificates, KubeSchedulerReadsItsCertificateFromFilesAgainWithoutARestart) {
+  const std::string prefix = plane().directory() + "/client-";
+  const auto write = [&](const net::ClientTls& tls) {
+    write_text(prefix + "ca.crt", tls.ca_pem);
+    write_text(prefix + "client.crt", tls.certificate_pem);
+    write_text(prefix + "client.key", tls.key_pem);
+  };
+  const net::ClientTls right = cluster_->controller().scheduler_tls();
+  write(foreign_client(right));
+  auto extenders = json::parse(cluster_->controller().extender()).as_array();
+  extenders.at(0).as_object()["tlsConfig"] = json::object{{"caFile", prefix + "ca.crt"},
+                                                          {"certFile", prefix + "client.crt"},
+                                                          {"keyFile", prefix + "client.key"}};
+  plane().stop("kube-scheduler");
+  ASSERT_TRUE(plane().start_scheduler(json::serialize(extenders)).has_value());
+  cluster_->apply(deployment({.name = "load", .replicas = 1, .cpu = "100m", .pool = "certified"}));
+  cluster_->wait_running("load", 1);  // ignorable: without us
+  const std::string log = plane().directory() + "/kube-scheduler.log";
+  wait_while_pods_come("the extender is skipped", [&] {
+    return read_text(log).find("Skipping extender") != std::string::npos;
+  });
+  const double before = filter_calls();
+  write(right);
+  wait_while_pods_come("it is called", [&] { return filter_calls() > before; });
+  // A renewed one counts beside it, and is accepted as well.
+  empty("client.key");
+  cluster_->wait("another client certificate is there", seconds(20), [&] {
+    const std::string now = cluster_->controller().scheduler_tls().certificate_pem;
+    return !now.empty() && now != right.certificate_pem;
+  });
+  const int port = cluster_->controller().extender_port();
+  EXPECT_EQ(filter_status(port, right), 200);
+  EXPECT_EQ(filter_status(port, cluster_->controller().scheduler_tls()), 200);
 }
 
 TEST_F(Certificates, WhatSomebodyWroteIntoTheWebhooksIsMadeGood) {

@@ -71,7 +71,7 @@ base::Result<> Replicas::start_replica() {
                                               .environment = std::move(environment)}));
   {
     const std::scoped_lock lock(mutex_);
-    ports_[address] = replica->serving_port();
+    ports_[address] = replica->extender_port();
   }
   places_[replica.get()] = {.address = address, .api = std::move(api)};
   replicas_.push_back(std::move(replica));

@@ -105,7 +105,7 @@ class Wiring : public testing::Test {
   }
   // With our address in place of the Service's.
   std::string at_our_address(std::string text, const std::string& address) {
-    const std::string own = fmt::format("127.0.0.1:{}", controller_->serving_port());
+    const std::string own = fmt::format("127.0.0.1:{}", controller_->extender_port());
     EXPECT_THAT(text, HasSubstr(address));
     for (auto at = text.find(address); at != std::string::npos; at = text.find(address, at + 1)) {
       text.replace(at, address.size(), own);
@@ -114,7 +114,11 @@ class Wiring : public testing::Test {
   }
   base::Result<> wire_existing_scheduler() {
     MW_TRY(text, install_text(*plane_, {"--part=stanza", "--cluster-ip=127.0.0.1",
-                                        "--ca-data=" + controller_->ca_bundle()}));
+                                        "--ca-data=" + controller_->certificate("ca.crt"),
+                                        "--client-cert-data=" +
+                                            controller_->certificate("client.crt"),
+                                        "--client-key-data=" +
+                                            controller_->certificate("client.key")}));
     MW_TRY(stanza, model::parse_yaml(at_our_address(text, "127.0.0.1:443")));
     plane_->stop("kube-scheduler");
     return plane_->start_scheduler(json::serialize(stanza.at(0).at("extenders")));
@@ -164,13 +168,15 @@ TEST_F(Wiring, ASecondSchedulerTakesThePodsOfNamespacesThatOptIn) {
       configuration = text_at(object, "/data/config.yaml");
     }
   }
-  const std::string ca = plane_->directory() + "/extender-ca.crt";
-  write_text(ca, base::decode_base64(controller_->ca_bundle()).value_or(""));
+  const std::string prefix = plane_->directory() + "/extender-";
+  for (const std::string file : {"ca.crt", "client.crt", "client.key"}) {
+    write_text(prefix + file, base::decode_base64(controller_->certificate(file)).value_or(""));
+  }
   configuration = at_our_address(configuration, "millwright-extender.millwright-system.svc:443");
-  const std::string mounted = "/etc/millwright/ca/ca.crt";
+  const std::string mounted = "/etc/millwright/tls/";
   for (auto at = configuration.find(mounted); at != std::string::npos;
        at = configuration.find(mounted)) {
-    configuration.replace(at, mounted.size(), ca);
+    configuration.replace(at, mounted.size(), prefix);
   }
   const auto account =
       plane_->kubeconfig_of_account(std::string(kNamespace), "millwright-scheduler");

@@ -315,7 +315,7 @@ TEST(Install, KubeSchedulerIsLedToTheLeader) {
       if (at(service, "/metadata/name") == "millwright-extender") {
         ++services;
         EXPECT_FALSE(service.at("spec").as_object().contains("selector"));
-        EXPECT_EQ(at(service, "/spec/ports/0/name"), "https");
+        EXPECT_EQ(at(service, "/spec/ports/0/name"), "extender");
       }
     }
     EXPECT_EQ(services, called ? 1 : 0);
@@ -348,6 +348,54 @@ TEST(Install, PodsMeetTheRestrictedLevel) {
   }
 }
 
+// Paths of the Secret's files in the second scheduler's container.
+std::vector<std::string> mounted_files(const std::vector<json::value>& documents) {
+  const auto deployment = of_kind(documents, "Deployment").at(1);
+  const auto& pod = deployment.at_pointer("/spec/template/spec");
+  std::string directory;
+  for (const auto& mount : pod.at_pointer("/containers/0/volumeMounts").as_array()) {
+    directory = at(mount, "/name") == "tls" ? at(mount, "/mountPath") : directory;
+  }
+  std::vector<std::string> files;
+  for (const auto& volume : pod.at("volumes").as_array()) {
+    if (at(volume, "/name") == "tls") {
+      for (const auto& item : volume.at_pointer("/secret/items").as_array()) {
+        files.push_back(directory + "/" + at(item, "/path"));
+      }
+    }
+  }
+  return files;
+}
+
+TEST(Install, TheSecondSchedulerSeesNoKeyButItsOwn) {
+  EXPECT_THAT(mounted_files(documents_of(in_mode(InstallMode::SecondScheduler))),
+              ::testing::ElementsAre("/etc/millwright/tls/ca.crt", "/etc/millwright/tls/client.crt",
+                                     "/etc/millwright/tls/client.key"));
+}
+
+TEST(Install, TheExtendersPortIsOpenToWhoeverCallsIt) {
+  const auto rules_for = [](InstallMode mode) {
+    const auto policy = of_kind(documents_of(in_mode(mode)), "NetworkPolicy").at(0);
+    std::vector<json::value> rules;
+    for (const auto& rule : policy.at_pointer("/spec/ingress").as_array()) {
+      if (json::serialize(rule).find("8444") != std::string::npos) {
+        rules.push_back(rule);
+      }
+    }
+    return rules;
+  };
+  EXPECT_THAT(rules_for(InstallMode::Alone), IsEmpty());
+  const auto anybody = rules_for(InstallMode::Extender);
+  ASSERT_EQ(anybody.size(), 1U);
+  EXPECT_EQ(anybody[0].as_object().if_contains("from"), nullptr);
+  const auto second = rules_for(InstallMode::SecondScheduler);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].at_pointer("/from/0/podSelector/matchLabels"),
+            of_kind(documents_of(in_mode(InstallMode::SecondScheduler)), "Deployment")
+                .at(1)
+                .at_pointer("/spec/template/metadata/labels"));
+}
+
 TEST(Install, TheSecondSchedulersConfigurationIsYamlThatCallsOurService) {
   const auto documents = documents_of(in_mode(InstallMode::SecondScheduler));
   const auto text = at(of_kind(documents, "ConfigMap").at(0), "/data/config.yaml");
@@ -361,20 +409,40 @@ TEST(Install, TheSecondSchedulersConfigurationIsYamlThatCallsOurService) {
     EXPECT_TRUE(extender.at("nodeCacheCapable").as_bool());
     EXPECT_TRUE(extender.at("ignorable").as_bool());
     EXPECT_EQ(at(extender, "/tlsConfig/serverName"), "millwright.millwright-system.svc");
+    for (const char* const file :
+         {"/tlsConfig/caFile", "/tlsConfig/certFile", "/tlsConfig/keyFile"}) {
+      EXPECT_THAT(mounted_files(documents), Contains(at(extender, file)));
+    }
   }
   // Whoever refuses must also be asked before others are evicted.
   EXPECT_EQ(at(extenders.at(0), "/filterVerb"), "filter");
   EXPECT_EQ(at(extenders.at(0), "/preemptVerb"), "preempt");
 }
 
-TEST(Install, TheStanzaTakesTheAddressAndTheCa) {
+TEST(Install, TheStanzaTakesTheAddressAndTheCertificates) {
   InstallOptions options = only(InstallPart::SchedulerStanza);
   options.cluster_ip = "10.96.0.7";
   options.ca_data = "Q0E=";
+  options.client_cert_data = "Q0VSVA==";
+  options.client_key_data = "S0VZ";
   const auto text = text_of(options);
   EXPECT_THAT(text, HasSubstr("urlPrefix: https://10.96.0.7:443/scheduler\n"));
   EXPECT_THAT(text, HasSubstr("caData: Q0E=\n"));
+  EXPECT_THAT(text, HasSubstr("certData: Q0VSVA==\n"));
+  EXPECT_THAT(text, HasSubstr("keyData: S0VZ\n"));
   EXPECT_THAT(text, HasSubstr("serverName: millwright.millwright-system.svc\n"));
+}
+
+TEST(Install, TheStanzaMayNameFilesInPlaceOfData) {
+  InstallOptions options = only(InstallPart::SchedulerStanza);
+  options.tls_directory = "/etc/kubernetes/millwright";
+  const auto text = text_of(options);
+  for (const char* const line : {"caFile: /etc/kubernetes/millwright/ca.crt\n",
+                                 "certFile: /etc/kubernetes/millwright/client.crt\n",
+                                 "keyFile: /etc/kubernetes/millwright/client.key\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("caData:")));
 }
 
 // One place says which Kubernetes release is meant.
@@ -406,7 +474,10 @@ TEST(Install, WrongOptionsAreNamed) {
        }},
       {"--image", [](InstallOptions& o) { o.image = "a b"; }},
       {"--scheduler-image", [](InstallOptions& o) { o.scheduler_image = ""; }},
-      {"--cluster-ip", [](InstallOptions& o) { o.cluster_ip = "a\nb"; }}};
+      {"--cluster-ip", [](InstallOptions& o) { o.cluster_ip = "a\nb"; }},
+      {"--client-cert-data", [](InstallOptions& o) { o.client_cert_data = ""; }},
+      {"--client-key-data", [](InstallOptions& o) { o.client_key_data = "a b"; }},
+      {"--tls-dir", [](InstallOptions& o) { o.tls_directory = "relative"; }}};
   for (const auto& [option, spoil] : cases) {
     InstallOptions options;
     spoil(options);

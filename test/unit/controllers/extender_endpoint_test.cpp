@@ -66,7 +66,7 @@ TEST_F(ExtenderEndpointTest, TheFirstLeaderMakesASliceThatGoesWithItsService) {
       "addressType": "IPv4",
       "endpoints": [{"addresses": ["10.1.2.3"],
                      "conditions": {"ready": true, "serving": true, "terminating": false}}],
-      "ports": [{"name": "https", "port": 8443, "protocol": "TCP"}]})"));
+      "ports": [{"name": "extender", "port": 8444, "protocol": "TCP"}]})"));
   EXPECT_EQ(led_.size(), 1U);
 }
 

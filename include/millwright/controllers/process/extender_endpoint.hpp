@@ -20,7 +20,7 @@ inline constexpr std::string_view kExtenderService = "millwright-extender";
 struct ExtenderEndpointOptions {
   std::string namespace_ = "kube-system";  // of the Service
   std::string address;                     // of this pod: IPv4 or IPv6
-  int port = 8443;                         // where it serves the extender
+  int port = 8444;                         // where it serves the extender
   // Somebody may have changed or deleted the EndpointSlice.
   base::Duration look_again = std::chrono::seconds(10);
   base::Logger log;
