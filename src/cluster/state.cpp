@@ -322,9 +322,8 @@ void State::Impl::publish(const std::shared_ptr<scheduling::Snapshot>& next,
                           const std::vector<Lowering>& surplus) {
   const std::scoped_lock lock(sight_mutex);
   ledger.settle(arrivals);
-  ledger.compare_unseen([this](const model::ObjectKey& key, std::string_view uid) {
-    return pods.find(key, uid);
-  });
+  ledger.compare_unseen(
+      [this](const model::ObjectKey& key, std::string_view uid) { return pods.find(key, uid); });
   for (const Lowering& each : surplus) {
     ledger.lower(each.group, each.target, each.by);
   }
@@ -393,7 +392,7 @@ void State::set_synced(bool synced) {
     return;
   }
   impl_->changed = true;
-  if (synced) {
+  if (synced && !impl_->stale_since) {
     impl_->now_synced();
   }
 }
@@ -404,6 +403,9 @@ void State::set_fresh(bool fresh) {
   }
   impl_->changed = true;
   impl_->stale_since = fresh ? std::nullopt : std::optional(impl_->clock());
+  if (fresh && impl_->synced) {
+    impl_->now_synced();
+  }
 }
 
 scheduling::SnapshotPtr State::snapshot() {

@@ -48,8 +48,8 @@ void Sources::tell_synced() {
 const Sources::Source* Sources::stale_one() const {
   const auto found = std::find_if(sources_.begin(), sources_.end(), [this](const Source& source) {
     const base::Duration silent = loop_.now() - source.heard;
-    return source.matters && silent >= (source.lost ? base::Duration(kLostFor)
-                                                    : base::Duration(kSilentFor));
+    return source.matters &&
+           silent >= (source.lost ? base::Duration(kLostFor) : base::Duration(kSilentFor));
   });
   return found == sources_.end() ? nullptr : &*found;
 }

@@ -38,17 +38,17 @@ struct Settings {
   std::string leader_election_name = "karpenter-leader-election";
   std::string leader_election_namespace;  // empty: our own
   std::string namespace_ = "kube-system";
-  std::string pod_ip;  // empty: kube-scheduler is not led to the leader
+  std::string pod_ip;                          // empty: kube-scheduler is not led to the leader
   std::vector<std::string> certificate_names;  // DNS names besides the Service's
   base::Duration certificate_overlap = std::chrono::hours(24);
   base::Duration certificate_check = std::chrono::minutes(1);
-  bool supplied_certificates = false;  // somebody else writes the Secret
+  bool supplied_certificates = false;                   // somebody else writes the Secret
   std::optional<controllers::Wiring> scheduler_wiring;  // what was installed
   base::LogLevel log_level = base::LogLevel::Info;
   base::LogFormat log_format = base::LogFormat::Json;
   std::string instance_types_file;
   bool serve_bind = false;
-  bool full_nodes = false;  // the extender takes whole Nodes instead of names
+  bool full_nodes = false;                        // the extender takes whole Nodes instead of names
   std::map<std::string, bool> feature_gates;      // as switched, known or not
   std::map<std::string, bool> aws_feature_gates;  // the same
   controllers::Options controllers;

@@ -101,7 +101,8 @@ class State {
   // Called on the loop after every change of an object. Callbacks add up; they run in the order
   // they were added.
   void on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback);
-  // Called on the loop when the first lists are complete.
+  // Called on the loop when snapshots begin to be synced: with the last of the first lists, and when
+  // the state is fresh again.
   void on_synced(std::function<void()> callback);
   // Called with one sentence for people when a mirror annotation cannot be read; it is ignored.
   void on_problem(std::function<void(const std::string& message)> callback);

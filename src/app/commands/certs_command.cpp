@@ -20,12 +20,9 @@ int run_certs(const CertsArguments& arguments) {
     return 1;
   }
   const std::pair<const char*, const std::string*> files[] = {
-      {"ca.crt", &bundle->ca.certificate_pem},
-      {"ca.key", &bundle->ca.key_pem},
-      {"tls.crt", &bundle->leaf.certificate_pem},
-      {"tls.key", &bundle->leaf.key_pem},
-      {"client.crt", &bundle->client.certificate_pem},
-      {"client.key", &bundle->client.key_pem}};
+      {"ca.crt", &bundle->ca.certificate_pem},         {"ca.key", &bundle->ca.key_pem},
+      {"tls.crt", &bundle->leaf.certificate_pem},      {"tls.key", &bundle->leaf.key_pem},
+      {"client.crt", &bundle->client.certificate_pem}, {"client.key", &bundle->client.key_pem}};
   for (const auto& [name, text] : files) {
     const auto path = std::filesystem::path(arguments.directory) / name;
     std::ofstream file(path, std::ios::trunc);

@@ -25,10 +25,9 @@ Document flow_schema(Flow flow, std::string why, const InstallOptions& options) 
   for (auto& part : flow.rule) {
     rule[part.key()] = std::move(part.value());
   }
-  object["spec"] =
-      json::object{{"priorityLevelConfiguration", json::object{{"name", flow.level}}},
-                   {"matchingPrecedence", flow.precedence},
-                   {"rules", json::array{std::move(rule)}}};
+  object["spec"] = json::object{{"priorityLevelConfiguration", json::object{{"name", flow.level}}},
+                                {"matchingPrecedence", flow.precedence},
+                                {"rules", json::array{std::move(rule)}}};
   return {std::move(why), std::move(object), {}};
 }
 

@@ -239,10 +239,9 @@ std::vector<Rule> shared_rules(const InstallOptions& options) {
        strings({"create"}),
        {}}};
   if (options.mode != InstallMode::Alone) {
-    rules.push_back(
-        {"A scheduler calls the leader: it says here that it is called.",
-         strings({"coordination.k8s.io"}), strings({"leases"}), strings({"get", "update"}),
-         strings({controllers::kExtenderLease})});
+    rules.push_back({"A scheduler calls the leader: it says here that it is called.",
+                     strings({"coordination.k8s.io"}), strings({"leases"}),
+                     strings({"get", "update"}), strings({controllers::kExtenderLease})});
     rules.push_back({"Made once.",
                      strings({"coordination.k8s.io"}),
                      strings({"leases"}),

@@ -18,8 +18,7 @@ constexpr std::string_view kTlsDirectory = "/etc/millwright/tls";
 // prioritize. Ignorable: when we do not answer, kube-scheduler schedules without us.
 json::array extenders(const std::string& host, const json::object& tls) {
   const json::object common{
-      {"urlPrefix",
-       "https://" + host + ":443" + std::string(kExtenderPrefix)},
+      {"urlPrefix", "https://" + host + ":443" + std::string(kExtenderPrefix)},
       {"enableHTTPS", true},
       {"tlsConfig", tls},
       {"nodeCacheCapable", true},
@@ -126,8 +125,8 @@ json::object scheduler_container(const InstallOptions& options) {
       {"readinessProbe", probe("/readyz")},
       {"resources", json::object{{"requests", json::object{{"cpu", "100m"}, {"memory", "128Mi"}}}}},
       {"securityContext", container_security()},
-      {"volumeMounts", json::array{mount("config", "/etc/millwright/scheduler"),
-                                   mount("tls", kTlsDirectory)}}};
+      {"volumeMounts",
+       json::array{mount("config", "/etc/millwright/scheduler"), mount("tls", kTlsDirectory)}}};
 }
 
 json::object scheduler_pod(const InstallOptions& options) {

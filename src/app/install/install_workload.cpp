@@ -1,5 +1,5 @@
-// The Deployment, its disruption budget, the Service that the API server and Prometheus call, the one
-// that kube-scheduler calls, and the NetworkPolicy.
+// The Deployment, its disruption budget, the Service that the API server and Prometheus call, the
+// one that kube-scheduler calls, and the NetworkPolicy.
 #include "app/install/install_parts.hpp"
 #include "millwright/base/version.hpp"
 
@@ -94,10 +94,11 @@ Document extender_service(const InstallOptions& options) {
   json::object service =
       header({"v1", "Service", std::string(controllers::kExtenderService), options.namespace_});
   service["spec"] = json::object{{"ports", json::array{service_port("extender", 443)}}};
-  return {"The extender for kube-scheduler. Without a selector: the leader writes its own address "
-          "as the one endpoint.",
-          std::move(service),
-          {}};
+  return {
+      "The extender for kube-scheduler. Without a selector: the leader writes its own address "
+      "as the one endpoint.",
+      std::move(service),
+      {}};
 }
 
 // Who may reach the ports of our pods. The API server and a kube-scheduler on the host network are
@@ -123,8 +124,8 @@ Document network_policy(const InstallOptions& options) {
     ingress.push_back(
         allow({kExtenderPort}, json::array{json::object{{"podSelector", scheduler}}}));
   }
-  json::object policy = header(
-      {"networking.k8s.io/v1", "NetworkPolicy", std::string(kName), options.namespace_});
+  json::object policy =
+      header({"networking.k8s.io/v1", "NetworkPolicy", std::string(kName), options.namespace_});
   policy["spec"] = json::object{{"podSelector", json::object{{"matchLabels", labels(kName)}}},
                                 {"policyTypes", strings({"Ingress"})},
                                 {"ingress", std::move(ingress)}};

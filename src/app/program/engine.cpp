@@ -134,12 +134,11 @@ struct Engine::Impl {
 
   // Once the NodePool has been gone for a while. Its series would pile up where pools come and go.
   void forget_series_of(std::string pool) {
-    services.loop.after(kSeriesOutlive,
-                        [this, weak = std::weak_ptr(life), pool = std::move(pool)] {
-                          if (weak.lock() && !state.find_pool(pool)) {
-                            services.metrics.forget("nodepool", pool);
-                          }
-                        });
+    services.loop.after(kSeriesOutlive, [this, weak = std::weak_ptr(life), pool = std::move(pool)] {
+      if (weak.lock() && !state.find_pool(pool)) {
+        services.metrics.forget("nodepool", pool);
+      }
+    });
   }
 
   void tell_refused(const extender::RefusedPod& refused) {
@@ -167,8 +166,7 @@ struct Engine::Impl {
   // plan.
   void victims_spared(const extender::PodFacts& pod) {
     on_loop([this, key = pod.key, uid = pod.uid] {
-      if (chronicle.leading() &&
-          extender::find_waiting(*state.snapshot(), key, uid) != nullptr) {
+      if (chronicle.leading() && extender::find_waiting(*state.snapshot(), key, uid) != nullptr) {
         controller_set.provisioner.refused(uid);
       }
     });

@@ -57,8 +57,8 @@ class EventRoutes {
   void wake_claims_of(const std::set<std::string, std::less<>>& pools);
 
   std::set<std::string, std::less<>> edited_pools_;  // in this turn
-  std::map<std::string, Compared> pools_;         // as seen last
-  std::map<std::string, Compared> node_classes_;  // by kind and name
+  std::map<std::string, Compared> pools_;            // as seen last
+  std::map<std::string, Compared> node_classes_;     // by kind and name
 };
 
 }  // namespace millwright::app

@@ -63,8 +63,8 @@ base::Result<> Program::build(const Environment& environment) {
                            std::string("karpenter/millwright-") + base::version());
   const kube::ClientOptions limits{.qps = settings_.client_qps, .burst = settings_.client_burst};
   client_ = std::make_unique<kube::Client>(loop_, transport, limits, &metrics_);
-  leader_client_ = std::make_unique<kube::Client>(
-      loop_, kube::leader_only(transport, leadership_), limits, &metrics_);
+  leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(transport, leadership_),
+                                                  limits, &metrics_);
   // Renewing the lease must not wait behind a burst of other calls.
   lease_client_ = std::make_unique<kube::Client>(loop_, transport);
   nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
@@ -186,12 +186,12 @@ void Program::make_leading() {
                                                     .port = settings_.extender_port,
                                                     .log = log_.named("extender-endpoint")};
   }
-  leading_ =
-      std::make_unique<Leading>(LeadingParts{.loop = loop_,
-                                             .engine = *engine_,
-                                             .client = *leader_client_,
-                                             .serving = [this] { return servers_->serving_extender(); },
-                                             .endpoint = std::move(endpoint)});
+  leading_ = std::make_unique<Leading>(
+      LeadingParts{.loop = loop_,
+                   .engine = *engine_,
+                   .client = *leader_client_,
+                   .serving = [this] { return servers_->serving_extender(); },
+                   .endpoint = std::move(endpoint)});
 }
 
 // One term.

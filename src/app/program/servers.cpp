@@ -64,10 +64,11 @@ base::Result<> Servers::open_secure_ports(
   options.threads = 2;
   const auto identity = extender_identity(bundle, now());
   if (identity.client_ca_pem.empty()) {
-    parts_.log.error("the extender is not served: the supplied Secret has no ca.crt to check callers by",
-                     {});
+    parts_.log.error(
+        "the extender is not served: the supplied Secret has no ca.crt to check callers by", {});
   } else {
-    MW_TRY(extender, net::Server::start(options, handler_of(std::move(scheduler_router)), identity));
+    MW_TRY(extender,
+           net::Server::start(options, handler_of(std::move(scheduler_router)), identity));
     extender_ = std::move(extender);
   }
   webhooks_ = std::move(webhooks);

@@ -87,22 +87,21 @@ base::Task<void> perform_bind(kube::Client& client, base::Result<> allowed,
 
 void add_bind_route(net::Router& router, Engine& engine, kube::Client& client) {
   auto group = std::make_shared<base::TaskGroup>(client.loop());
-  router.add(std::string(kExtenderPrefix) + "/bind",
-             [&engine, &client, group](net::Request request,
-                                       std::shared_ptr<net::Exchange> exchange) {
-               auto binding = extender::parse_binding(request.body);
-               if (!binding) {
-                 exchange->respond(
-                     net::Response::json(400, extender::binding_result(binding.error().message)));
-                 return;
-               }
-               client.loop().post(
-                   [&engine, &client, group, exchange, binding = *std::move(binding)] {
-                     auto allowed = extender::check_binding(binding, *engine.state().snapshot(),
-                                                            engine.ledger(), client.loop().now());
-                     group->spawn(perform_bind(client, std::move(allowed), binding, exchange));
-                   });
-             });
+  router.add(
+      std::string(kExtenderPrefix) + "/bind",
+      [&engine, &client, group](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+        auto binding = extender::parse_binding(request.body);
+        if (!binding) {
+          exchange->respond(
+              net::Response::json(400, extender::binding_result(binding.error().message)));
+          return;
+        }
+        client.loop().post([&engine, &client, group, exchange, binding = *std::move(binding)] {
+          auto allowed = extender::check_binding(binding, *engine.state().snapshot(),
+                                                 engine.ledger(), client.loop().now());
+          group->spawn(perform_bind(client, std::move(allowed), binding, exchange));
+        });
+      });
 }
 
 void add_webhook_routes(net::Router& router, const Engine& engine) {

@@ -24,8 +24,7 @@ class UnseenRefusals {
   void put(extender::RefusedPod refused, base::TimePoint now);
   // Takes out those whose pods the snapshot shows waiting, with the pod's facts as it shows them,
   // and drops those that waited for longer than kKept.
-  std::vector<extender::RefusedPod> take(const scheduling::Snapshot& snapshot,
-                                         base::TimePoint now);
+  std::vector<extender::RefusedPod> take(const scheduling::Snapshot& snapshot, base::TimePoint now);
 
  private:
   struct Waiting {

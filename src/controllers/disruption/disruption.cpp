@@ -151,9 +151,8 @@ void Disruption::report(const disruption::Decisions& decisions) {
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
   settle_times_->look(*services_.state.snapshot(), services_.loop.now());
-  std::erase_if(doubted_, [now = services_.loop.now()](const auto& claim) {
-    return claim.second <= now;
-  });
+  std::erase_if(doubted_,
+                [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };

@@ -58,12 +58,12 @@ std::optional<certs::Bundle> from_secret(const json::value& secret) {
   if (!certificate || !key || !ca || !ca_key) {
     return std::nullopt;
   }
-  certs::Bundle bundle{.ca = {first_certificate(*std::move(ca)), *std::move(ca_key)},
-                       .previous_ca_pem = part(secret, "previous-ca.crt").value_or(""),
-                       .previous_ca_until = {},
-                       .leaf = {*std::move(certificate), *std::move(key)},
-                       .client = {part(secret, "client.crt").value_or(""),
-                                  part(secret, "client.key").value_or("")}};
+  certs::Bundle bundle{
+      .ca = {first_certificate(*std::move(ca)), *std::move(ca_key)},
+      .previous_ca_pem = part(secret, "previous-ca.crt").value_or(""),
+      .previous_ca_until = {},
+      .leaf = {*std::move(certificate), *std::move(key)},
+      .client = {part(secret, "client.crt").value_or(""), part(secret, "client.key").value_or("")}};
   if (const auto until = part(secret, "previous-ca-until")) {
     bundle.previous_ca_until = base::parse_rfc3339(*until).value_or(base::TimePoint{});
   }

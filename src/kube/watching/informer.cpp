@@ -159,9 +159,8 @@ class Informer {
     version_ = *std::move(version);
     known_.end_list();
     if (model::is_lower_version(version_, newest_)) {
-      log_.error("the API server's history was rewound", {{"resource", plural()},
-                                                          {"version-before", newest_},
-                                                          {"version-now", version_}});
+      log_.error("the API server's history was rewound",
+                 {{"resource", plural()}, {"version-before", newest_}, {"version-now", version_}});
       known_.report_rewound();
     }
     if (!std::exchange(synced_, true)) {

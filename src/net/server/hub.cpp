@@ -22,8 +22,8 @@ Hub::Admission Hub::admit(const std::shared_ptr<Session>& session, const Address
   }
   Admission admission{.admitted = true, .goes = nullptr};
   const auto of_address = by_address_.find(address);
-  const bool address_is_full = of_address != by_address_.end() &&
-                               of_address->second >= options.max_connections_per_address;
+  const bool address_is_full =
+      of_address != by_address_.end() && of_address->second >= options.max_connections_per_address;
   if (address_is_full || open_ >= options.max_connections) {
     const auto oldest = longest_waiting(address_is_full ? &address : nullptr);
     if (oldest == sessions_.end()) {

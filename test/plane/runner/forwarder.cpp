@@ -47,8 +47,8 @@ bool pass_on(int from, int to) {
     return false;
   }
   for (ssize_t sent = 0; sent < got;) {
-    const ssize_t now = ::send(to, buffer.data() + sent, static_cast<std::size_t>(got - sent),
-                               MSG_NOSIGNAL);
+    const ssize_t now =
+        ::send(to, buffer.data() + sent, static_cast<std::size_t>(got - sent), MSG_NOSIGNAL);
     if (now <= 0) {
       return false;
     }

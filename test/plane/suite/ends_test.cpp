@@ -221,8 +221,7 @@ TEST(Stopping, TheProgramEndsWhenItIsTold) {
     cluster->wait("claims exist", seconds(30), [&] { return !cluster->claims(name).empty(); });
     auto& process = cluster->controller().process();
     process.signal(SIGTERM);
-    cluster->wait("it is not ready", seconds(2),
-                  [&] { return !cluster->controller().ready(); });
+    cluster->wait("it is not ready", seconds(2), [&] { return !cluster->controller().ready(); });
     EXPECT_TRUE(cluster->controller().ask_extender(
         "filter", json::parse(R"({"Pod":{"metadata":{"name":"p","namespace":"default",)"
                               R"("uid":"u"}},"NodeNames":["n"]})")))

@@ -69,14 +69,16 @@ TEST_F(Ha, OnlyTheLeaderIsCalled) {
 
 // kube-scheduler's connection is to the leader that died: its next one is to the new leader.
 TEST_F(Ha, TheLeaderDies) {
-  survive("dies", [](Controller& leader) { leader.process().kill(); }, [](Controller&) {});
+  survive(
+      "dies", [](Controller& leader) { leader.process().kill(); }, [](Controller&) {});
   EXPECT_GT(world().leader()->metric(kRequests), 0);
 }
 
 // Its connections stay open and nothing answers. When it goes on, its term is over.
 TEST_F(Ha, TheLeaderHangs) {
-  survive("hangs", [](Controller& leader) { leader.process().signal(SIGSTOP); },
-          [](Controller& leader) { leader.process().signal(SIGCONT); });
+  survive(
+      "hangs", [](Controller& leader) { leader.process().signal(SIGSTOP); },
+      [](Controller& leader) { leader.process().signal(SIGCONT); });
   for (const auto& replica : world().all()) {
     EXPECT_TRUE(replica->process().running());
   }
@@ -84,19 +86,21 @@ TEST_F(Ha, TheLeaderHangs) {
 
 // It still answers kube-scheduler for as long as its term may hold, and says no after that.
 TEST_F(Ha, TheLeaderIsCutOffFromTheApiServer) {
-  survive("cut", [](Controller& leader) { world().api_of(leader).cut(); },
-          [](Controller& leader) {
-            const auto refused = leader.ask_extender("filter", json::object{});
-            EXPECT_THAT(refused ? "" : refused.error().message,
-                        testing::HasSubstr("another replica leads"));
-            world().api_of(leader).mend();
-          });
+  survive(
+      "cut", [](Controller& leader) { world().api_of(leader).cut(); },
+      [](Controller& leader) {
+        const auto refused = leader.ask_extender("filter", json::object{});
+        EXPECT_THAT(refused ? "" : refused.error().message,
+                    testing::HasSubstr("another replica leads"));
+        world().api_of(leader).mend();
+      });
 }
 
 // In good order: the Lease is given up, and nobody waits for it to run out.
 TEST_F(Ha, TheLeaderEnds) {
-  survive("ends", [](Controller& leader) { leader.process().signal(SIGTERM); },
-          [](Controller& leader) { EXPECT_EQ(leader.process().wait(milliseconds(15'000)), 0); });
+  survive(
+      "ends", [](Controller& leader) { leader.process().signal(SIGTERM); },
+      [](Controller& leader) { EXPECT_EQ(leader.process().wait(milliseconds(15'000)), 0); });
 }
 
 }  // namespace

@@ -77,9 +77,9 @@ class Replicas {
   std::vector<std::unique_ptr<Controller>> replicas_;
   std::map<std::string, std::string> environment_;
   int started_ = 0;
-  std::mutex mutex_;                  // of what follows
-  std::map<std::string, int> ports_;  // where the replica of an address serves
-  std::string endpoint_;              // as known last
+  std::mutex mutex_;                              // of what follows
+  std::map<std::string, int> ports_;              // where the replica of an address serves
+  std::string endpoint_;                          // as known last
   std::unique_ptr<base::RealLoop> service_loop_;  // never run: the client is only used blocking
   std::unique_ptr<net::Client> service_client_;
   std::unique_ptr<Forwarder> service_;

@@ -113,12 +113,11 @@ class Wiring : public testing::Test {
     return text;
   }
   base::Result<> wire_existing_scheduler() {
-    MW_TRY(text, install_text(*plane_, {"--part=stanza", "--cluster-ip=127.0.0.1",
-                                        "--ca-data=" + controller_->certificate("ca.crt"),
-                                        "--client-cert-data=" +
-                                            controller_->certificate("client.crt"),
-                                        "--client-key-data=" +
-                                            controller_->certificate("client.key")}));
+    MW_TRY(text,
+           install_text(*plane_, {"--part=stanza", "--cluster-ip=127.0.0.1",
+                                  "--ca-data=" + controller_->certificate("ca.crt"),
+                                  "--client-cert-data=" + controller_->certificate("client.crt"),
+                                  "--client-key-data=" + controller_->certificate("client.key")}));
     MW_TRY(stanza, model::parse_yaml(at_our_address(text, "127.0.0.1:443")));
     plane_->stop("kube-scheduler");
     return plane_->start_scheduler(json::serialize(stanza.at(0).at("extenders")));

@@ -66,8 +66,8 @@ TEST_F(AwsSandbox, AClassInUseIsNotTakenFromItsNodes) {
 // Also when nothing else happens in the cluster, and though instances are not asked for again.
 TEST_F(AwsSandbox, AnEditedClassesClaimsAreDriftedWithinSeconds) {
   apply(kNodeClass);
-  apply(std::string(kNodePool)
-            .replace(kNodePool.find("30s}"), 4, "30s, budgets: [{nodes: \"0\"}]}"));
+  apply(
+      std::string(kNodePool).replace(kNodePool.find("30s}"), 4, "30s, budgets: [{nodes: \"0\"}]}"));
   apply(kDeployment);
   loop.run_for(7min);
   ASSERT_EQ(running_pods(), 5U);

@@ -76,11 +76,9 @@ TEST_P(ColdStart, ADeletedNodeIsDrained) {
 
 // Before its NodeClass is listed the claim would be given up, since it could not be launched.
 TEST_P(ColdStart, AClaimThatIsNotLaunchedIsKept) {
-  const auto scaled =
-      world.api().update(model::kDeploymentResource, {.namespace_ = "default", .name = "web"},
-                         [](boost::json::value& object) {
-                           object.at("spec").as_object()["replicas"] = 30;
-                         });
+  const auto scaled = world.api().update(
+      model::kDeploymentResource, {.namespace_ = "default", .name = "web"},
+      [](boost::json::value& object) { object.at("spec").as_object()["replicas"] = 30; });
   ASSERT_TRUE(scaled) << scaled.error().message;
   ASSERT_TRUE(loop.run_until(
       [&] {

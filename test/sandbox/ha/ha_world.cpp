@@ -18,10 +18,11 @@ constexpr base::TimePoint kHaStart{std::chrono::hours(24) * 20'000};
 
 base::Task<void> count_instances(cloud::Provider& cloud, std::optional<std::size_t>& count) {
   const auto listed = co_await cloud.list();
-  count = listed ? static_cast<std::size_t>(
-                       std::count_if(listed->begin(), listed->end(),
-                                     [](const auto& one) { return !one.terminating; }))
-                 : 0;
+  count =
+      listed
+          ? static_cast<std::size_t>(std::count_if(
+                listed->begin(), listed->end(), [](const auto& one) { return !one.terminating; }))
+          : 0;
 }
 
 }  // namespace
@@ -72,8 +73,9 @@ HaWorld::HaWorld(std::uint64_t seed) : loop(kHaStart) {
   world = std::make_unique<sandbox::World>(loop, options);
   cloud->set_listener(&world->kubelet());
   world->set_extender(std::make_shared<ServiceCaller>(*this));
-  apply("apiVersion: v1\nkind: Service\nmetadata: {name: millwright-extender, namespace: default}\n"
-        "spec: {ports: [{name: https, port: 443}]}\n");
+  apply(
+      "apiVersion: v1\nkind: Service\nmetadata: {name: millwright-extender, namespace: default}\n"
+      "spec: {ports: [{name: https, port: 443}]}\n");
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     replicas[i] = std::make_unique<Replica>(
         Replica::Parts{.loop = loop,
@@ -208,9 +210,8 @@ Replica& HaWorld::wait_for_leader() {
 }
 
 Replica* HaWorld::led_to() {
-  const auto slice =
-      world->api().get(model::kEndpointSliceResource,
-                       {.namespace_ = "default", .name = "millwright-extender"});
+  const auto slice = world->api().get(model::kEndpointSliceResource,
+                                      {.namespace_ = "default", .name = "millwright-extender"});
   if (!slice) {
     return nullptr;
   }

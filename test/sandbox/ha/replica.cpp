@@ -101,9 +101,9 @@ base::Task<void> Wire::send_late(base::Loop& loop, std::shared_ptr<kube::Transpo
   co_await inner->call(std::move(request), {});
 }
 
-base::Task<base::Result<net::Response>> Wire::stream(
-    kube::ApiRequest request, std::function<void(std::string_view)> on_chunk,
-    std::stop_token stop) {
+base::Task<base::Result<net::Response>> Wire::stream(kube::ApiRequest request,
+                                                     std::function<void(std::string_view)> on_chunk,
+                                                     std::stop_token stop) {
   if (cut_) {
     co_await base::yield(loop_);
     co_return base::fail(base::ErrorKind::Unavailable, "no route to host");
@@ -133,8 +133,7 @@ void Wire::cut(bool cut) {
   }
 }
 
-Replica::Replica(Parts parts)
-    : parts_(std::move(parts)), loop_(parts_.loop), leadership_(loop_) {
+Replica::Replica(Parts parts) : parts_(std::move(parts)), loop_(parts_.loop), leadership_(loop_) {
   const auto note = [this](std::string what) {
     parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = loop_.now()});
   };
@@ -147,8 +146,8 @@ Replica::Replica(Parts parts)
   };
   lease_client_ = std::make_unique<kube::Client>(loop_, wire_);
   leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(wire_, leadership_));
-  providers_.add(cloud::leader_only(std::make_unique<SharedCloud>(loop_, parts_.cloud, note),
-                                    leadership_));
+  providers_.add(
+      cloud::leader_only(std::make_unique<SharedCloud>(loop_, parts_.cloud, note), leadership_));
   engine_ = std::make_unique<app::Engine>(app::EngineParts{.loop = loop_,
                                                            .compute = compute_,
                                                            .client = *leader_client_,
@@ -161,12 +160,11 @@ Replica::Replica(Parts parts)
   controllers::ExtenderEndpointOptions endpoint;
   endpoint.namespace_ = "default";
   endpoint.address = parts_.address;
-  leading_ = std::make_unique<app::Leading>(
-      app::LeadingParts{.loop = loop_,
-                        .engine = *engine_,
-                        .client = *leader_client_,
-                        .serving = [] { return true; },
-                        .endpoint = std::move(endpoint)});
+  leading_ = std::make_unique<app::Leading>(app::LeadingParts{.loop = loop_,
+                                                              .engine = *engine_,
+                                                              .client = *leader_client_,
+                                                              .serving = [] { return true; },
+                                                              .endpoint = std::move(endpoint)});
   kube::LeaderElectionOptions election;
   election.namespace_ = "default";
   election.identity = parts_.name;

@@ -90,9 +90,9 @@ spec:
   run_for(minutes(1));
   EXPECT_EQ(text_of(model::kNodeClaimResource, "alone", "/metadata/deletionTimestamp"), "");
   api().set_faults({});
-  EXPECT_TRUE(wait(
-      [&] { return condition(model::kNodeClaimResource, "alone", "Initialized") == "True"; },
-      minutes(3)));
+  EXPECT_TRUE(
+      wait([&] { return condition(model::kNodeClaimResource, "alone", "Initialized") == "True"; },
+           minutes(3)));
 }
 
 }  // namespace

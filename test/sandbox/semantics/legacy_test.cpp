@@ -65,8 +65,8 @@ spec:
 TEST_F(LegacyObjects, AreNotTranslatedBeforeTheirTemplatesAreListed) {
   api().set_faults({.broken = {"awsnodetemplates"}});
   create(kLegacy);
-  EXPECT_FALSE(soon([&] { return object(model::kNodePoolResource, "default").is_object(); },
-                    minutes(1)));
+  EXPECT_FALSE(
+      soon([&] { return object(model::kNodePoolResource, "default").is_object(); }, minutes(1)));
   api().set_faults({});
   EXPECT_TRUE(soon([&] { return object(model::kNodePoolResource, "default").is_object(); }));
 }

@@ -325,8 +325,7 @@ TEST(Install, KubeSchedulerIsLedToTheLeader) {
     for (const char* permission :
          {"discovery.k8s.io/endpointslices get of [\"millwright-extender\"]",
           "discovery.k8s.io/endpointslices update of [\"millwright-extender\"]",
-          "discovery.k8s.io/endpointslices create",
-          "/services get of [\"millwright-extender\"]"}) {
+          "discovery.k8s.io/endpointslices create", "/services get of [\"millwright-extender\"]"}) {
       EXPECT_EQ(granted.contains(permission), called) << permission;
     }
     for (const auto& role : of_kind(documents, "ClusterRole")) {

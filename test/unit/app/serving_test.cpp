@@ -1,5 +1,6 @@
 // What callers may make the program hold.
 #include "app/program/serving.hpp"
+
 #include "millwright/base/loop.hpp"
 #include "millwright/net/client.hpp"
 
@@ -17,10 +18,10 @@ constexpr std::size_t kOneMiB = 1U << 20;
 int status_of(const net::Server& server, const std::string& path, std::size_t body) {
   base::RealLoop loop;
   const auto client = net::make_client(loop);
-  const auto answer = client->send_blocking(
-      {.method = "POST",
-       .url = "http://127.0.0.1:" + std::to_string(server.port()) + path,
-       .body = std::string(body, 'x')});
+  const auto answer =
+      client->send_blocking({.method = "POST",
+                             .url = "http://127.0.0.1:" + std::to_string(server.port()) + path,
+                             .body = std::string(body, 'x')});
   return answer ? answer->status : 0;
 }
 

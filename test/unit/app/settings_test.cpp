@@ -68,8 +68,8 @@ TEST(Settings, TimesOfDraftsAndReservationsMayBeChosen) {
 
 TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
   EXPECT_FALSE(load_settings({}, environment_of({})).settings.full_nodes);
-  EXPECT_TRUE(load_settings({}, environment_of({{"EXTENDER_FULL_NODES", "true"}}))
-                  .settings.full_nodes);
+  EXPECT_TRUE(
+      load_settings({}, environment_of({{"EXTENDER_FULL_NODES", "true"}})).settings.full_nodes);
 }
 
 TEST(Settings, TheAddressOfAPodIsOneOfEitherFamily) {

@@ -19,9 +19,9 @@ using kube::test::FakeTransport;
 using kube::test::run;
 using std::chrono::seconds;
 using testing::at;
+using ::testing::Contains;
 using testing::NodeBuilder;
 using testing::PodBuilder;
-using ::testing::Contains;
 using ::testing::SizeIs;
 
 struct NoEvents final : kube::EventSink {

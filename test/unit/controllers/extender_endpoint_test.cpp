@@ -100,9 +100,7 @@ TEST_F(ExtenderEndpointTest, WhatSomebodyChangedIsPutRight) {
   const Case cases[] = {
       {"deleted", [](FakeStore& store) { store.objects.erase(kSlice); }},
       {"emptied",
-       [](FakeStore& store) {
-         store.objects.at(kSlice).as_object()["endpoints"] = json::array();
-       }},
+       [](FakeStore& store) { store.objects.at(kSlice).as_object()["endpoints"] = json::array(); }},
       {"another port",
        [](FakeStore& store) {
          store.objects.at(kSlice).at("ports").as_array().at(0).as_object()["port"] = 1;

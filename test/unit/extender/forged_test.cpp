@@ -69,7 +69,8 @@ std::vector<ForgedCall> forged_calls() {
   const model::Pod coming = BusyWorld::coming().value();
   const model::Pod gated = BusyWorld::gated().value();
   return {
-      {"a made-up DaemonSet's pod, for a closed node", made_up().owned_by_daemon_set().value(),
+      {"a made-up DaemonSet's pod, for a closed node",
+       made_up().owned_by_daemon_set().value(),
        {"closed"}},
       {"a made-up pod, for a closed node", made_up().value(), {"closed"}},
       {"a made-up pod, for made-up nodes", made_up().value(), {"x", "y"}},
@@ -86,7 +87,8 @@ std::vector<ForgedCall> forged_calls() {
        {"closed"}},
       {"a gated pod, for a closed node", gated, {"closed"}},
       {"a gated pod, for an open node", gated, {"n"}},
-      {"a gated pod as it was before, for an open node", BusyWorld::gated().version(6).value(),
+      {"a gated pod as it was before, for an open node",
+       BusyWorld::gated().version(6).value(),
        {"n"}},
   };
 }

@@ -224,8 +224,8 @@ TEST(ExtenderWire, RequestsThatAreOutOfAllProportionGet400) {
                 R"("name":"r","controller":true,"uid":")" +
                 long_text + "\"}]"),
        "ownerReferences"},
-      {pod_with(R"("uid":"u")", R"({"containers":[{"name":"c","resources":{"requests":{)" +
-                                    requests + "}}}]}"),
+      {pod_with(R"("uid":"u")",
+                R"({"containers":[{"name":"c","resources":{"requests":{)" + requests + "}}}]}"),
        "more than 64 resources"},
   };
   for (const auto& [body, reason] : cases) {
@@ -239,10 +239,10 @@ TEST(ExtenderWire, RequestsThatAreOutOfAllProportionGet400) {
                                         repeated("{}", ",{}", 600'000) + "]}}}");
   EXPECT_EQ(victims.status, 400);
   EXPECT_THAT(victims.body, HasSubstr("more than 500,000 JSON values"));
-  EXPECT_EQ(extender
-                .filter(with_pod + R"(,"NodeNames":[)" + repeated(R"("")", R"(,"")", 50'000) + "]}")
-                .status,
-            200);
+  EXPECT_EQ(
+      extender.filter(with_pod + R"(,"NodeNames":[)" + repeated(R"("")", R"(,"")", 50'000) + "]}")
+          .status,
+      200);
 }
 
 TEST(ExtenderWire, MalformedPreemptionsGet400AndAReason) {

@@ -44,7 +44,9 @@ class Candidate {
  public:
   Candidate(base::VirtualLoop& loop, FakeStore& store, const std::string& identity,
             std::vector<std::string>& story)
-      : transport(std::make_shared<FakeTransport>(loop)), client(loop, transport), leadership(loop) {
+      : transport(std::make_shared<FakeTransport>(loop)),
+        client(loop, transport),
+        leadership(loop) {
     transport->answer = [this, &store](const ApiRequest& request) -> base::Result<net::Response> {
       if (cut_off) {
         return base::fail(ErrorKind::Unavailable, "no route to host");
@@ -66,8 +68,8 @@ class Candidate {
     };
     duties.on_stuck = [identity, &story] { story.push_back(identity + " is stuck"); };
     tasks = std::make_unique<base::TaskGroup>(loop);
-    tasks->spawn(run_leader_election(client, options_of(identity), leadership, std::move(duties), {},
-                                     tasks->stop_token()));
+    tasks->spawn(run_leader_election(client, options_of(identity), leadership, std::move(duties),
+                                     {}, tasks->stop_token()));
   }
   // As if the process died: nothing more is sent, nothing is released.
   void crash() { tasks.reset(); }
@@ -290,8 +292,8 @@ TEST_F(LeaderElectionTest, WorkThatDoesNotEndWithItsTermEndsTheProcess) {
   loop.run_for(29s);
   EXPECT_THAT(story, ElementsAre(name + " leads", name + " stops", other + " leads"));
   loop.run_for(15s);
-  EXPECT_THAT(story, ElementsAre(name + " leads", name + " stops", other + " leads",
-                                 name + " is stuck"));
+  EXPECT_THAT(story,
+              ElementsAre(name + " leads", name + " stops", other + " leads", name + " is stuck"));
   EXPECT_TRUE(leader.tasks->empty());  // it takes no further part
 }
 

@@ -17,7 +17,9 @@ const model::ObjectKey kWritten{.namespace_ = "", .name = "n"};
 class LeaderOnlyTest : public testing::Test {
  protected:
   LeaderOnlyTest() : client_(loop_, leader_only(transport_, leadership_)) {
-    transport_->answer = [](const ApiRequest&) { return ok(parse(R"({"metadata":{"name":"n"}})")); };
+    transport_->answer = [](const ApiRequest&) {
+      return ok(parse(R"({"metadata":{"name":"n"}})"));
+    };
   }
   static json::value object() { return parse(R"({"metadata":{"name":"n"}})"); }
 
@@ -84,8 +86,7 @@ TEST_F(LeaderOnlyTest, ARepetitionAsksAgain) {
 
 // 300 calls at once, and one of many waits behind them until the term is over.
 TEST_F(LeaderOnlyTest, WhatWaitsForTheClientsOwnRateAsksAgain) {
-  Client slow(loop_, leader_only(transport_, leadership_),
-              ClientOptions{.qps = 0.05, .burst = 1});
+  Client slow(loop_, leader_only(transport_, leadership_), ClientOptions{.qps = 0.05, .burst = 1});
   leadership_.begin(loop_.now() + 10s);
   EXPECT_TRUE(run(loop_, slow.create(model::kNodeResource, object())));
   EXPECT_FALSE(run(loop_, slow.create(model::kNodeResource, object())));

@@ -25,8 +25,8 @@ class Tagging {
         log_(std::move(log)),
         group_(api.loop()) {}
 
-  // Whether tags are missing. They are written in the background; a call that fails is repeated when
-  // the instance is looked at next.
+  // Whether tags are missing. They are written in the background; a call that fails is repeated
+  // when the instance is looked at next.
   bool look_at(const model::NodeClaim& claim, const Ec2Instance& instance);
 
  private:

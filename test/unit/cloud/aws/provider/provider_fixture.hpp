@@ -142,8 +142,8 @@ class ProviderTest : public testing::Test {
   std::vector<std::string> notices;  // "spot_interrupted aws:///us-west-2a/i-1"
   std::string queue;                 // name; set before start()
   std::string price_cache;
-  bool nobody_acts = false;          // on notices
-  bool dry_run = false;              // set before start()
+  bool nobody_acts = false;  // on notices
+  bool dry_run = false;      // set before start()
   bool reserved_capacity = true;
   bool zonal_shift = false;
 };
