@@ -34,6 +34,9 @@ std::string in_words(const Review& review, const std::vector<schema::Problem>& p
   for (const schema::Problem& problem : problems) {
     text += (problems.size() == 1 ? " " : "\n  - ") + problem.to_string();
   }
+  if (problems.size() >= schema::kMostProblems) {
+    text += "\n  - there may be more";
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ std::string crd_yaml(const Kind& kind);
 
 // Fills absent fields with their defaults; true when something changed.
 bool apply_defaults(const Kind& kind, boost::json::value& object);
+
+// More are not told: when there are so many, there may be others.
+inline constexpr std::size_t kMostProblems = 100;
 
 // Everything wrong with `object`, in field order; empty when valid. `old` (or nullptr on create)
 // serves the transition rules. Covers types, required fields, formats, enums, bounds, list and map

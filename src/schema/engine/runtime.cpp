@@ -3,8 +3,7 @@
 #include "millwright/model/labels.hpp"
 #include "millwright/model/selector.hpp"
 #include "schema/engine/go_text.hpp"
-
-#include <boost/json/serialize.hpp>
+#include "schema/engine/shown.hpp"
 
 #include <algorithm>
 #include <set>
@@ -16,6 +15,10 @@ namespace {
 std::string item(const std::string& path, std::size_t index) {
   return path + "[" + std::to_string(index) + "]";
 }
+
+// More than are told, since those of the object as it was are left out; but an object of some MiB
+// can have hundreds of thousands.
+constexpr std::size_t kMostFound = 10'000;
 
 class Checker {
  public:
@@ -134,7 +137,9 @@ class Checker {
   }
 
   void report(std::string path, const json::value& value, std::string message) {
-    problems_.push_back({std::move(path), json::serialize(value), std::move(message)});
+    if (problems_.size() < kMostFound) {
+      problems_.push_back({std::move(path), shown(value), std::move(message)});
+    }
   }
 
   void report_if(const std::string& path, const json::value& value, std::string message) {

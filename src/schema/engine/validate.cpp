@@ -7,17 +7,21 @@
 #include "millwright/base/time.hpp"
 #include "schema/engine/kind.hpp"
 #include "schema/engine/rules.hpp"
-
-#include <boost/json/serialize.hpp>
+#include "schema/engine/shown.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace millwright::schema {
 namespace {
 
-constexpr std::size_t kMostShown = 120;  // bytes of a value in a message
+// Each item is compared with those before it. Lists whose items must differ are far shorter.
+constexpr std::size_t kMostCompared = 1000;
 
 std::int64_t count_characters(std::string_view utf8) {
   return std::count_if(utf8.begin(), utf8.end(),
@@ -48,17 +52,8 @@ json::value redacted(const Field& field, const json::value& value) {
   return "***";
 }
 
-std::string shown(const Field& field, const json::value& value) {
-  std::string text = json::serialize(redacted(field, value));
-  if (text.size() > kMostShown) {
-    std::size_t cut = kMostShown;
-    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) {
-      --cut;
-    }
-    text.resize(cut);
-    text += "...";
-  }
-  return text;
+std::tuple<std::string_view, std::string_view, std::string_view> texts_of(const Problem& problem) {
+  return {problem.path, problem.value, problem.message};
 }
 
 // "1 to 100", "at least 0": the bounds of a number or of a size.
@@ -136,6 +131,9 @@ class Validator {
     if (old != nullptr && *old == value) {
       return true;
     }
+    if (problems_.size() >= kMostProblems) {
+      return false;
+    }
     if (!right_type(field, value)) {
       report(field, value, path, "expected " + accepted_text(field));
       return false;
@@ -169,7 +167,14 @@ class Validator {
 
  private:
   void report(const Field& field, const json::value& value, std::string path, std::string message) {
-    problems_.push_back({std::move(path), shown(field, value), std::move(message)});
+    if (problems_.size() < kMostProblems) {
+      problems_.push_back({std::move(path), shown(redacted(field, value)), std::move(message)});
+    }
+  }
+  void report_missing(const Member& described, std::string path) {
+    if (problems_.size() < kMostProblems) {
+      problems_.push_back({std::move(path), "", "expected " + accepted_text(described.field)});
+    }
   }
 
   bool walk_members(const Field& field, const json::value& value, const json::value* old,
@@ -181,7 +186,7 @@ class Validator {
         typed &= walk(described.field, *member(value, described.name), member(old, described.name),
                       child_path);
       } else if (described.required && !described.field.default_value) {
-        problems_.push_back({child_path, "", "expected " + accepted_text(described.field)});
+        report_missing(described, child_path);
       }
     }
     return typed;
@@ -202,11 +207,13 @@ class Validator {
                   const std::string& path) {
     const json::array& items = value.get_array();
     check_size(field, static_cast<std::int64_t>(items.size()), value, path, kItems);
+    const bool is_compared = items.size() <= kMostCompared;
     bool typed = true;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string item_path = path + "[" + std::to_string(i) + "]";
-      typed &= walk(field.element.front(), items[i], counterpart(field, items[i], old), item_path);
-      if (is_repeated(field, items, i)) {
+      typed &= walk(field.element.front(), items[i],
+                    is_compared ? counterpart(field, items[i], old) : nullptr, item_path);
+      if (is_compared && is_repeated(field, items, i)) {
         report(field.element.front(), items[i], item_path, repeat_message(field));
       }
     }
@@ -335,15 +342,20 @@ std::vector<Problem> validate(const Kind& kind, const json::value& object, const
   if (old != nullptr) {
     kind.runtime_check(*old, known);
   }
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> told;
+  for (const Problem& problem : known) {
+    told.insert(texts_of(problem));
+  }
+  std::set<std::string> paths;
+  for (const Problem& problem : problems) {
+    paths.insert(problem.path);
+  }
   for (Problem& problem : found) {
     // One message per field: the CRD's own comes first; what an update leaves as it was passes.
-    const bool repeated = std::any_of(known.begin(), known.end(), [&](const Problem& other) {
-      return other == problem ||
-             std::find_if(problems.begin(), problems.end(), [&](const Problem& structural) {
-               return structural.path == problem.path;
-             }) != problems.end();
-    });
-    if (!repeated) {
+    const bool repeated =
+        told.contains(texts_of(problem)) || (!known.empty() && paths.contains(problem.path));
+    if (!repeated && problems.size() < kMostProblems) {
+      paths.insert(problem.path);
       problems.push_back(std::move(problem));
     }
   }

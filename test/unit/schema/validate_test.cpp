@@ -110,6 +110,52 @@ TEST(Validate, ChecksTransitionsOnlyOnUpdates) {
   EXPECT_EQ(problems[0].path, "spec");
 }
 
+// An object of a few MiB can break hundreds of thousands of rules.
+TEST(Validate, TellsAHundredProblemsEachWithAShortValue) {
+  json::value pool = base("nodepool");
+  json::array wrong_by_crd;
+  json::array wrong_at_run_time;
+  const std::string long_value(1000, '!');
+  for (int i = 0; i < 1000; ++i) {
+    wrong_by_crd.push_back({{"key", i}, {"operator", "In"}, {"values", json::array{long_value}}});
+    wrong_at_run_time.push_back(
+        {{"key", "example.com/a"}, {"operator", "In"}, {"values", json::array{long_value}}});
+  }
+  for (const json::array& requirements : {wrong_by_crd, wrong_at_run_time}) {
+    pool.at_pointer("/spec/template/spec").as_object()["requirements"] = requirements;
+    const auto problems = problems_of(pool);
+    EXPECT_THAT(problems, SizeIs(kMostProblems));
+    for (const Problem& problem : problems) {
+      EXPECT_LE(problem.value.size(), 123U);
+    }
+    EXPECT_THAT(problems_of(pool, &pool), IsEmpty()) << "what an update leaves as it was passes";
+  }
+}
+
+// To compare each of a hundred thousand items with all others takes minutes.
+TEST(Validate, LooksForRepeatedItemsInListsOfSensibleLength) {
+  json::value pool = base("nodepool");
+  json::array conditions;
+  const auto add = [&conditions](const std::string& type) {
+    conditions.push_back({{"type", type},
+                          {"status", "True"},
+                          {"reason", "A"},
+                          {"message", ""},
+                          {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+  };
+  for (int i = 0; i < 999; ++i) {
+    add("T" + std::to_string(i));
+  }
+  add("T0");
+  pool.as_object()["status"] = json::object{{"conditions", conditions}};
+  const auto problems = problems_of(pool);
+  ASSERT_THAT(problems, SizeIs(1));
+  EXPECT_EQ(problems[0].path, "status.conditions[999]");
+  add("T1");
+  pool.at("status").as_object()["conditions"] = conditions;
+  EXPECT_THAT(problems_of(pool), IsEmpty());
+}
+
 TEST(Validate, SurvivesAnyShape) {
   const json::value shapes[] = {nullptr,
                                 true,

@@ -121,6 +121,15 @@ TEST(AdmissionReview, SurvivesBeingCutAnywhere) {
   }
 }
 
+TEST(AdmissionReview, IsRefusedInFewWordsWhateverIsWrong) {
+  json::value pool = base("nodepool");
+  pool.at_pointer("/spec/template/spec").as_object()["requirements"] =
+      json::array(100'000, json::value(json::object()));
+  const HttpReply reply = blind_admission().validate(creation(pool));
+  EXPECT_LT(reply.body.size(), 100'000U);
+  EXPECT_THAT(reply.body, HasSubstr("there may be more"));
+}
+
 TEST(AdmissionReview, LetsPassWhatIsNotItsConcern) {
   json::object deletion = request_for("DELETE", nullptr, broken_pool());
   json::object connection = request_for("CONNECT", broken_pool());
