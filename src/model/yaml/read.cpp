@@ -25,11 +25,65 @@ struct Problem {
 
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
+// The bytes of the first character; 0 when there is none in UTF-8: no overlong form, no surrogate,
+// nothing beyond U+10FFFF.
+std::size_t character_length(std::string_view text) {
+  const auto byte = [text](std::size_t i) -> unsigned {
+    return static_cast<unsigned char>(text[i]);
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) {
+    return 1;
+  }
+  const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (first < 0xc2 || first > 0xf4 || length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) {
+      return 0;
+    }
+  }
+  const bool is_none = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+                       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
+  return is_none ? 0 : length;
+}
+
+// C0 but for tab and line ends, DEL, and C1 but for NEL.
+bool is_control_character(std::string_view character) {
+  const auto last = static_cast<unsigned char>(character.back());
+  if (character.size() == 1) {
+    return last == 0x7f || (last < 0x20 && last != '\t' && last != '\n' && last != '\r');
+  }
+  return character.size() == 2 && character.front() == '\xc2' && last < 0xa0 && last != 0x85;
+}
+
+// kubectl's reader refuses these texts, too. yaml-cpp takes byte 4 for the end, and would drop
+// without a word what follows. It converts UTF-16 itself.
+void check_characters(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    return;
+  }
+  int line = 0;
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) {
+      throw Problem{line, "the text is not UTF-8"};
+    }
+    if (is_control_character(text.substr(0, length))) {
+      throw Problem{line, "a control character; write it as an escape in double quotes"};
+    }
+    line += text.front() == '\n' ? 1 : 0;
+    text.remove_prefix(length);
+  }
+}
+
 // What an anchor stands for, with what an alias to it costs.
 struct Measured {
   json::value value;
   std::size_t count = 1;   // values in it, itself included
   std::size_t height = 0;  // levels of lists and objects
+  std::size_t bytes = 0;   // of the texts in it
 };
 
 class Composer final : public YAML::EventHandler {
@@ -57,7 +111,7 @@ class Composer final : public YAML::EventHandler {
       stack_.back().key = text;
       return;
     }
-    add({typed(tag, text, mark.line)}, anchor, mark.line);
+    add({.value = typed(tag, text, mark.line), .bytes = text.size()}, anchor, mark.line);
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -67,6 +121,10 @@ class Composer final : public YAML::EventHandler {
     }
     // Charged before it is copied: a few lines of nested aliases can stand for billions of values.
     charge(found->second.count, found->second.height, mark.line);
+    repeated_ += found->second.bytes;
+    if (repeated_ > kMaxRepeated) {
+      throw Problem{mark.line, "aliases repeat more than 2 MiB of text"};
+    }
     add_charged(found->second, mark.line);
   }
 
@@ -94,6 +152,7 @@ class Composer final : public YAML::EventHandler {
  private:
   static constexpr std::size_t kMaxValues = 100'000;
   static constexpr std::size_t kMaxDepth = 64;
+  static constexpr std::size_t kMaxRepeated = std::size_t{2} << 20;
 
   struct Frame {
     Measured content;
@@ -176,6 +235,7 @@ class Composer final : public YAML::EventHandler {
     }
     Frame& frame = stack_.back();
     frame.content.count += measured.count;
+    frame.content.bytes += measured.bytes;
     frame.content.height = std::max(frame.content.height, measured.height + 1);
     if (auto* const list = frame.content.value.if_array()) {
       list->push_back(std::move(measured.value));
@@ -232,6 +292,7 @@ class Composer final : public YAML::EventHandler {
   std::vector<Frame> stack_;
   std::map<YAML::anchor_t, Measured> anchors_;
   std::size_t total_ = 0;
+  std::size_t repeated_ = 0;
 };
 
 base::Error yaml_error(int line, const std::string& text) {
@@ -242,6 +303,7 @@ base::Error yaml_error(int line, const std::string& text) {
 
 base::Result<std::vector<json::value>> parse_yaml(std::string_view text) {
   try {
+    check_characters(text);
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     Composer composer;

@@ -171,12 +171,13 @@ class Writer {
   void member(std::string_view key, const json::value& value, std::size_t level) {
     // A simple key ends within 1024 characters; longer ones are written with "?".
     constexpr std::size_t kLongKey = 256;
-    if (key.size() > kLongKey) {
-      out_.append("? ").append(inline_text(key)).append("\n");
+    const std::string written = inline_text(key);
+    if (written.size() > kLongKey) {
+      out_.append("? ").append(written).append("\n");
       indent(level);
       out_ += ':';
     } else {
-      out_.append(inline_text(key)).append(":");
+      out_.append(written).append(":");
     }
     if (!is_filled(value)) {
       out_ += ' ';

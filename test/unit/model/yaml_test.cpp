@@ -148,7 +148,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadYaml{"a: !!int x\n", "line 1: \"x\" cannot be read as !!int"},
         BadYaml{"a: !!binary aGk=\n", "cannot be read as !!binary"}, BadYaml{"'a", "line "},
         BadYaml{"a: -\n", "line 1"}, BadYaml{"%YAML 3.0\n---\na", "line "},
-        BadYaml{"a: \"\\q\"\n", "line 1"}, BadYaml{"@a: 1\n", "line 1"}));
+        BadYaml{"a: \"\\q\"\n", "line 1"}, BadYaml{"@a: 1\n", "line 1"},
+        BadYaml{"a: 1\n\x04\nb: 2\n", "line 2: a control character"},
+        BadYaml{"a: \x7f\n", "line 1: a control character"},
+        BadYaml{"a: 1\nb: \xc2\x80\n", "line 2: a control character"},
+        BadYaml{"a: 1\nb: \xff\n", "line 2: the text is not UTF-8"},
+        BadYaml{"a: \xc2", "not UTF-8"}, BadYaml{"a: \xc0\x80", "not UTF-8"},
+        BadYaml{"a: \xed\xa0\x80", "not UTF-8"}, BadYaml{"a: \xf4\x90\x80\x80", "not UTF-8"}));
 
 TEST(ParseYaml, RefusesAliasBombs) {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
@@ -162,6 +168,21 @@ TEST(ParseYaml, RefusesAliasBombs) {
   const auto documents = parse_yaml(text);
   ASSERT_FALSE(documents);
   EXPECT_THAT(documents.error().message, HasSubstr("more than 100000 values"));
+}
+
+// A hundred thousand aliases to a text of a megabyte are few values.
+TEST(ParseYaml, LimitsTheTextThatAliasesRepeat) {
+  const auto repeated = [](int times) {
+    std::string text = "a: &a " + std::string(100'000, 'x') + "\nb: {c: &b [*a, *a]}\nd: [";
+    for (int i = 0; i < times; ++i) {
+      text += i == 0 ? "*b" : ", *b";
+    }
+    return text + "]\n";
+  };
+  EXPECT_TRUE(parse_yaml(repeated(9)));
+  const auto documents = parse_yaml(repeated(10));
+  ASSERT_FALSE(documents);
+  EXPECT_THAT(documents.error().message, HasSubstr("line 3: aliases repeat more than 2 MiB"));
 }
 
 TEST(ParseYaml, LimitsTheDepthAlsoThroughAliases) {
@@ -374,6 +395,9 @@ TEST(ToYaml, WritesLongKeysSoThatTheyReadBack) {
         json::object{{std::string(size, 'k'), json::object{{"a", 1}}}, {"b", json::array{2}}};
     EXPECT_EQ(one(to_yaml(value)), value) << size;
   }
+  // Four characters each.
+  const json::value escaped = json::object{{std::string(256, '\x01'), 1}};
+  EXPECT_EQ(one(to_yaml(escaped)), escaped);
 }
 
 RC_GTEST_PROP(ParseYaml, ArbitraryTextNeverCrashesTheReader, ()) {
