@@ -1,6 +1,7 @@
 // The mirror annotations' text: small JSON documents that kubectl users can read.
 #include "millwright/cluster/ledger.hpp"
 #include "millwright/model/json_fields.hpp"
+#include "millwright/model/workload.hpp"
 
 #include <boost/json.hpp>
 
@@ -107,6 +108,10 @@ base::Result<Reservation> decode_reservation(const boost::json::value& json,
   MW_TRY(count, number_field(object, "count", where));
   if (count <= 0) {
     return base::fail(ErrorKind::Invalid, where + ".count must be above 0");
+  }
+  if (count > model::kMostPods) {
+    return base::fail(ErrorKind::Invalid,
+                      where + ".count must be at most " + std::to_string(model::kMostPods));
   }
   reservation.count = count;
   MW_TRY(requests, requests_field(object, where));

@@ -97,6 +97,7 @@ TEST(ReservationsText, MalformedAnnotationsAreRefusedWithThePlace) {
       {"[" + with("count", "0") + "]", ".count must be above 0"},
       {"[" + with("count", "-1") + "]", ".count must be above 0"},
       {"[" + with("count", "1.5") + "]", ".count must be"},
+      {"[" + with("count", "100001") + "]", ".count must be at most 100000"},
       {"[" + with("count", "9999999999") + "]", ".count must be"},
       {"[" + with("pod", R"("nameless")") + "]", ".pod must be"},
       {"[" + with("pod", R"("a/")") + "]", ".pod must be"},

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <limits>
 
 namespace millwright::cluster {
 namespace {
@@ -207,6 +209,25 @@ TEST(StateAndMirrors, WhatTheLeaderWritesMeanwhileCountsLikeOnesOwn) {
   state.upsert(web("web-2").on("n").build());
   state.upsert(web("web-5").on("elsewhere").build());
   EXPECT_THAT(kept(state), ElementsAre("web on n: 1", "web on starting: 1"));
+}
+
+// Two such counts made a negative sum, and then nothing of them was surplus.
+TEST(StateAndMirrors, RoomForMorePodsThanThereCanBeIsNotTakenOver) {
+  Ledger ledger;
+  State state(ledger);
+  int problems = 0;
+  state.on_problem([&problems](const std::string&) { ++problems; });
+  for (const std::string name : {"a", "b"}) {
+    state.upsert(
+        ClaimBuilder(name)
+            .annotation(model::kReservationsAnnotation,
+                        encode_reservations({room(name, std::numeric_limits<std::int32_t>::max())}))
+            .build());
+  }
+  state.upsert(web("web-1").build());
+  state.set_synced(true);
+  EXPECT_THAT(kept(state), IsEmpty());
+  EXPECT_EQ(problems, 2);
 }
 
 TEST(StateAndMirrors, SaysWhichMirrorCannotBeReadAndCarriesOn) {
