@@ -13,7 +13,8 @@ void NamespaceUse::count(const model::Pod& pod, std::int64_t times) {
   sums.objects += times;
   if (!model::is_terminal(pod)) {
     for (const auto& [resource, quantity] : scheduling::effective_requests(pod)) {
-      sums.requests[resource] += static_cast<std::uint64_t>(quantity.milli() * times);
+      sums.requests[resource] +=
+          static_cast<std::uint64_t>(quantity.milli()) * static_cast<std::uint64_t>(times);
     }
     std::erase_if(sums.requests, [](const auto& sum) { return sum.second == 0; });
   }

@@ -2,14 +2,18 @@
 #include "model/codec/reader.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace millwright::model {
 namespace {
 
+// These numbers have 32 bits in the API. Larger ones become the largest, and sums of them fit.
 std::int64_t number_at(const detail::Reader& reader, std::string_view path, std::int64_t absent) {
   std::int64_t number = absent;
   reader.field(path, number);
-  return number;
+  return std::clamp<std::int64_t>(number, std::numeric_limits<std::int32_t>::min(),
+                                  std::numeric_limits<std::int32_t>::max());
 }
 
 bool is_set(const detail::Reader& reader, std::string_view path) {

@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 namespace millwright::cluster {
 namespace {
 
@@ -73,6 +76,16 @@ TEST(StateDemand, OfOnePod) {
               expected == nullptr ? std::vector<std::string>() : std::vector<std::string>{expected})
         << what;
   }
+}
+
+// The sums of a namespace wrap around, there and back.
+TEST(StateDemand, APodOfAbsurdRequestsComesAndGoes) {
+  Cluster cluster;
+  const auto pod = PodBuilder("absurd").requests(std::numeric_limits<std::int64_t>::min()).build();
+  cluster.state.upsert(pod);
+  EXPECT_EQ(cluster.state.snapshot()->pending_pods.size(), 1U);
+  cluster.state.remove<model::Pod>(model::key_of(pod->meta));
+  EXPECT_THAT(demand(cluster.state), IsEmpty());
 }
 
 TEST(StateDemand, AddsUpByGroupInOrder) {

@@ -85,6 +85,9 @@ TEST(Workload, JobsWantWhatIsLeftToDo) {
            JobCase{job(ten, R"("succeeded": 12)"), "0 at once"},
            JobCase{job(R"("parallelism": 0, "completions": 10)"), "0 at once"},
            JobCase{job(R"("parallelism": 2000000, "completions": 3000000)"), "100000 at once"},
+           JobCase{
+               job(R"("parallelism": 4, "completions": -9223372036854775808)", R"("succeeded": 1)"),
+               "0 at once"},
            // failed pods come back with a growing delay
            JobCase{job(ten, R"("failed": 0)"), "4 at once"},
            JobCase{job(ten, R"("failed": 1)"), "4 in turn"},
