@@ -16,6 +16,11 @@ using scheduling::InstanceType;
 using scheduling::Requirement;
 using scheduling::Requirements;
 
+// A review may hold hundreds of thousands of requirements, labels and values, and the thread that
+// answers it serves kube-scheduler, too. The CRD allows so many requirements.
+constexpr std::size_t kMostLookedUp = 100;
+constexpr std::size_t kMostTried = 10;  // values that may be misspelt
+
 // Every value that the catalog offers, by key.
 using Offered = std::map<std::string, Texts, std::less<>>;
 
@@ -64,9 +69,9 @@ std::string quoted(const std::vector<std::string>& values) {
 std::string suggestion(const model::SelectorRequirement& written, const Texts& candidates) {
   const bool names_values =
       written.op != model::Operator::NotIn && written.op != model::Operator::DoesNotExist;
-  for (const std::string& value : written.values) {
-    const std::string meant = names_values ? nearest(value, candidates) : std::string();
-    if (!meant.empty()) {
+  const std::size_t tried = std::min(written.values.size(), kMostTried);
+  for (std::size_t i = 0; names_values && i < tried; ++i) {
+    if (const std::string meant = nearest(written.values[i], candidates); !meant.empty()) {
       return "; the nearest is \"" + meant + "\"";
     }
   }
@@ -158,7 +163,8 @@ class CatalogCheck {
     constexpr std::size_t kSlips = 2;
     const std::string domain = key.substr(0, key.find('/') + 1);
     for (const auto& [known, values] : offered_) {
-      if (!domain.empty() && known.starts_with(domain) && edit_distance(known, key) <= kSlips) {
+      if (!domain.empty() && known.starts_with(domain) && key.size() <= known.size() + kSlips &&
+          edit_distance(known, key) <= kSlips) {
         warnings_.add(where + ": no instance type defines \"" + key + "\"; did you mean \"" +
                       known + "\"?");
         return;
@@ -207,13 +213,16 @@ void warn_of_catalog(const model::NodePool& pool, const ClusterSnapshot& cluster
   if (types == nullptr || types->empty()) {
     return;
   }
-  CatalogCheck check(*types, warnings);
   const auto& requirements = pool.template_.requirements;
+  const model::StringMap labels = pool.template_.labels.value_or(model::StringMap());
+  if (requirements.size() > kMostLookedUp || labels.size() > kMostLookedUp) {
+    return;
+  }
+  CatalogCheck check(*types, warnings);
   for (std::size_t i = 0; i < requirements.size(); ++i) {
     check.requirement("spec.template.spec.requirements[" + std::to_string(i) + "]",
                       requirements[i]);
   }
-  const model::StringMap labels = pool.template_.labels.value_or(model::StringMap());
   for (const auto& [key, value] : labels) {
     check.requirement("spec.template.metadata.labels[" + key + "]",
                       {key, model::Operator::In, {value}, std::nullopt});

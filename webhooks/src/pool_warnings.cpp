@@ -177,8 +177,9 @@ void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& clu
 }
 
 void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings) {
+  constexpr std::size_t kMostBudgets = 50;  // the CRD allows no more
   BudgetCheck check(now, warnings);
-  for (std::size_t i = 0; i < pool.budgets.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(pool.budgets.size(), kMostBudgets); ++i) {
     check.budget(i, pool.budgets[i]);
   }
   check.conclude();

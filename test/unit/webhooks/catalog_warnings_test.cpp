@@ -87,6 +87,19 @@ TEST(CatalogWarnings, LookAtTemplateLabelsToo) {
               ElementsAre(HasSubstr("labels[topology.kubernetes.io/zone]")));
 }
 
+// Validation refuses them, and to look each of a hundred thousand up takes minutes.
+TEST(CatalogWarnings, AreLeftOutForMoreRequirementsOrLabelsThanAPoolMayHave) {
+  const auto mistyped = [](int count) {
+    std::string requirements;
+    for (int i = 0; i < count; ++i) {
+      requirements += "- {key: kubernetes.io/arch, operator: In, values: [amd46]}\n";
+    }
+    return warnings_for(with_requirements(requirements), small_cluster());
+  };
+  EXPECT_THAT(mistyped(100), testing::Not(IsEmpty()));
+  EXPECT_THAT(mistyped(101), IsEmpty());
+}
+
 TEST(CatalogWarnings, AreSilentAboutAnUnknownCatalog) {
   const json::value pool =
       with_requirements("[{key: topology.kubernetes.io/zone, operator: In, values: [moon]}]");

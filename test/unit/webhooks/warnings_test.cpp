@@ -64,6 +64,20 @@ TEST(DisruptionWarnings, SayWhatWillNeverHappen) {
   }
 }
 
+// Validation refuses more budgets, and each may take ten thousand steps to judge.
+TEST(DisruptionWarnings, LookAtAsManyBudgetsAsAPoolMayHave) {
+  const auto with_open_budgets = [](int count) {
+    std::string budgets;
+    for (int i = 0; i < count; ++i) {
+      budgets += "{nodes: '5'}, ";
+    }
+    return warnings_for(with_disruption("{budgets: [" + budgets + "{nodes: '0'}]}"),
+                        small_cluster());
+  };
+  EXPECT_THAT(with_open_budgets(49), SizeIs(1));
+  EXPECT_THAT(with_open_budgets(50), IsEmpty());
+}
+
 TEST(DisruptionWarnings, SayThatNothingEverGoes) {
   json::value pool = with_disruption("{consolidateAfter: Never}");
   pool.at_pointer("/spec/template/spec").as_object()["expireAfter"] = "Never";
