@@ -199,6 +199,14 @@ std::string two_parts(std::int64_t major, char major_unit, std::int64_t minor, c
 
 }  // namespace
 
+std::optional<TimePoint> sum_of(TimePoint time, Duration duration) {
+  Duration::rep sum = 0;
+  if (__builtin_add_overflow(time.time_since_epoch().count(), duration.count(), &sum)) {
+    return std::nullopt;
+  }
+  return TimePoint(Duration(sum));
+}
+
 std::string format_rfc3339(TimePoint time) {
   return format_seconds(to_civil(time)) + "Z";
 }

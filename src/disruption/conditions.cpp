@@ -39,9 +39,9 @@ Consolidatable consolidatable(const model::NodeClaim& claim, const model::NodePo
   if (pool.replicas || !after || !since) {
     return {};
   }
-  const auto from = *since + *after;
-  return now >= from ? Consolidatable{.value = true, .next = std::nullopt}
-                     : Consolidatable{.value = false, .next = from};
+  const auto from = base::sum_of(*since, *after);
+  return from && now >= *from ? Consolidatable{.value = true, .next = std::nullopt}
+                              : Consolidatable{.value = false, .next = from};
 }
 
 std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& pool) {

@@ -14,6 +14,10 @@ namespace millwright::base {
 using Duration = std::chrono::nanoseconds;
 using TimePoint = std::chrono::sys_time<Duration>;
 
+// nullopt beyond what a TimePoint holds, from 1677 to 2262. Durations that people write may last
+// for 292 years.
+std::optional<TimePoint> sum_of(TimePoint time, Duration duration);
+
 // "2026-01-02T03:04:05Z": whole seconds, UTC, as metav1.Time is written.
 std::string format_rfc3339(TimePoint time);
 // "2026-01-02T03:04:05.000006Z": as metav1.MicroTime is written (Lease, Event).

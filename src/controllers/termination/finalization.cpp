@@ -15,10 +15,11 @@ constexpr auto kNodePoll = std::chrono::seconds(10);
 // The wall against which draining is measured; written once, at the first deletion.
 ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
   const auto grace = claim->termination_grace_period.value();
-  if (!grace || !claim->meta.annotation(model::kTerminationTimestampAnnotation).empty()) {
+  const auto end = grace ? base::sum_of(*claim->meta.deletion_timestamp, *grace) : std::nullopt;
+  if (!end || !claim->meta.annotation(model::kTerminationTimestampAnnotation).empty()) {
     co_return claim;
   }
-  const std::string wall = base::format_rfc3339(*claim->meta.deletion_timestamp + *grace);
+  const std::string wall = base::format_rfc3339(*end);
   services.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim->meta),
                           .warning = true,
                           .reason = "TerminationGracePeriodExpiring",

@@ -38,7 +38,8 @@ std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base:
   if (!pod.status.start_time) {
     return base::TimePoint::max();  // it has not begun to count
   }
-  const auto until = *pod.status.start_time + *duration;
+  const auto until =
+      base::sum_of(*pod.status.start_time, *duration).value_or(base::TimePoint::max());
   return now < until ? std::optional(until) : std::nullopt;
 }
 

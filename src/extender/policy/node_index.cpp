@@ -27,7 +27,7 @@ NodeFacts facts_of(const scheduling::NodeRecord& record) {
   const auto lifetime = claim.expire_after.value();
   if (lifetime && claim.meta.creation_timestamp) {
     facts.lifetime = *lifetime;
-    facts.expires = *claim.meta.creation_timestamp + *lifetime;
+    facts.expires = base::sum_of(*claim.meta.creation_timestamp, *lifetime);
   }
   return facts;
 }

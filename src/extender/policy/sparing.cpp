@@ -35,8 +35,7 @@ base::Result<std::optional<base::TimePoint>> spares_until(const PodFacts& pod) {
                           pod.provision_first.value +
                           "\" is not a duration; write for example \"2m\"");
   }
-  const base::TimePoint last = base::TimePoint::max() - *time;
-  until = std::min(*pod.created, last) + *time;
+  until = base::sum_of(*pod.created, *time).value_or(base::TimePoint::max());
   return until;
 }
 

@@ -41,6 +41,16 @@ TEST(Rfc3339, ReadsFractionsAndOffsets) {
   EXPECT_EQ(parse_rfc3339("2024-02-29T00:00:00Z"), utc(2024, 2, 29));
 }
 
+TEST(TimePoints, AreAddedToUnlessTheSumIsBeyondThem) {
+  const TimePoint now = utc(2026, 1, 1);
+  EXPECT_EQ(sum_of(now, 1h), now + 1h);
+  EXPECT_EQ(sum_of(now, -1h), now - 1h);
+  EXPECT_EQ(sum_of(TimePoint::max() - 1ns, 1ns), TimePoint::max());
+  EXPECT_EQ(sum_of(TimePoint::max(), 1ns), std::nullopt);
+  EXPECT_EQ(sum_of(TimePoint::min(), -1ns), std::nullopt);
+  EXPECT_EQ(sum_of(now, *parse_go_duration("2562047h")), std::nullopt);
+}
+
 class NotRfc3339 : public testing::TestWithParam<const char*> {};
 TEST_P(NotRfc3339, IsRefused) {
   EXPECT_EQ(parse_rfc3339(GetParam()), std::nullopt);

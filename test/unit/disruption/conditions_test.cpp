@@ -21,6 +21,7 @@ TEST(Consolidatable, BeginsWhenNothingChangedForConsolidateAfter) {
       {"just over", "30s", kNow - seconds(30), true, true, std::nullopt},
       {"from initialisation without pods", "48h", std::nullopt, true, false,
        kLongAgo + std::chrono::hours(48)},
+      {"longer than there is time", "2562047h", kNow, true, false, std::nullopt},
       {"never", "Never", kLongAgo, true, false, std::nullopt},
       {"absent", "", kLongAgo, true, false, std::nullopt},
       {"unreadable", "soon", kLongAgo, true, false, std::nullopt},

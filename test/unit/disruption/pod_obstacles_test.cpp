@@ -40,7 +40,8 @@ TEST(DoNotDisrupt, MayBeADurationSinceThePodStarted) {
                         {"-5m", kLooked, false},
                         {"10m", std::nullopt, true},
                         {"10m", kLooked - minutes(9), true},
-                        {"10m", kLooked - minutes(10), false}};
+                        {"10m", kLooked - minutes(10), false},
+                        {"2562047h", kLooked, true}};
   for (const auto& each : cases) {
     auto pod = pod_of("web");
     pod.meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = each.value;

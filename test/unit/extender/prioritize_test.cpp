@@ -65,17 +65,24 @@ TEST(ExtenderScores, NodesThatGoOrMayGoAttractLittle) {
   busy("fresh");
   world.state.upsert(
       ClaimBuilder("claim-fresh").provider("p-fresh").created(-3600).expire_after("24h").build());
+  busy("lasting");
+  world.state.upsert(ClaimBuilder("claim-lasting")
+                         .provider("p-lasting")
+                         .created(-3600)
+                         .expire_after("2562047h")
+                         .build());
   world.add_young_node("empty", 300, 0);
   world.state.upsert(PodBuilder("agent").on("empty").requests(100).owned_by_daemon_set().build());
   world.add_young_node("awaited", 300, 0);
   world.keep(PodBuilder("planned").requests(100), "awaited", 60);
   const auto got = scores(world.extender().prioritize(names_request(
-      PodBuilder("p").requests(100).value(),
-      {"normal", "marked", "fenced", "drifted", "expiring", "fresh", "empty", "awaited"})));
+      PodBuilder("p").requests(100).value(), {"normal", "marked", "fenced", "drifted", "expiring",
+                                              "fresh", "lasting", "empty", "awaited"})));
   EXPECT_EQ(got, (std::map<std::string, int>{{"normal", 7},
                                              {"drifted", 2},
                                              {"expiring", 1},
                                              {"fresh", 7},
+                                             {"lasting", 7},
                                              {"empty", 1},
                                              {"awaited", 6}}));
 }

@@ -16,7 +16,7 @@ constexpr auto kLongestMove = std::chrono::minutes(10);
 std::optional<base::TimePoint> expiry_of(const model::NodeClaim& claim) {
   const auto lifetime = claim.expire_after.value();
   const auto created = claim.meta.creation_timestamp;
-  return lifetime && created ? std::optional(*created + *lifetime) : std::nullopt;
+  return lifetime && created ? base::sum_of(*created, *lifetime) : std::nullopt;
 }
 
 bool awaits_buffer_room(const Services& services, const scheduling::NodeRecord& record,
