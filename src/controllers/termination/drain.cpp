@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 
 namespace millwright::controllers {
 namespace {
@@ -30,9 +32,10 @@ bool is_overdue(const model::Pod& pod, base::TimePoint deadline, base::TimePoint
   if (pod.meta.deletion_timestamp) {
     return *pod.meta.deletion_timestamp > deadline;
   }
-  const auto grace =
-      std::chrono::seconds(pod.spec.termination_grace_period_seconds.value_or(kDefaultGrace));
-  return now > deadline - grace;
+  // Kubernetes takes any 64 bits; a century before the deadline is long over, too.
+  constexpr std::int64_t kCentury = 100LL * 365 * 24 * 60 * 60;
+  const std::int64_t grace = pod.spec.termination_grace_period_seconds.value_or(kDefaultGrace);
+  return now > deadline - std::chrono::seconds(std::clamp<std::int64_t>(grace, 0, kCentury));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 namespace millwright::controllers {
 namespace {
 
@@ -80,6 +83,14 @@ TEST(Drain, LeavesWhatToleratesTheTaintAndWhatIsStuck) {
   const auto step = next_drain_step(
       node_with({tolerant, deleting(pod("stuck"), kNow - seconds(61))}), std::nullopt, kNow);
   EXPECT_EQ(step.waiting, 0U);
+}
+
+TEST(Drain, TakesAGraceBeyondAllTimeForALongOne) {
+  auto endless = pod("endless");
+  endless.spec.termination_grace_period_seconds = std::numeric_limits<std::int64_t>::max();
+  const auto step = next_drain_step(node_with({endless}), kNow + seconds(60), kNow);
+  ASSERT_EQ(step.force_delete.size(), 1U);
+  EXPECT_EQ(step.force_delete.front().second, 60);
 }
 
 TEST(Drain, WaitsForDoNotDisruptUntilTheDeadlineForcesIt) {
