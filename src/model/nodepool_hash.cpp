@@ -1,82 +1,17 @@
-// Karpenter's static-drift hash, version v3: github.com/mitchellh/hashstructure format 2 over the
-// Go struct NodeClaimTemplate, with zero values ignored and slices taken as sets. The Go names of
-// types and fields are part of the hash.
+// Karpenter's static-drift hash, version v3: hashstructure over the Go struct NodeClaimTemplate.
+#include "millwright/model/hashstructure.hpp"
 #include "millwright/model/karpenter.hpp"
 
 #include <array>
-#include <bit>
+#include <chrono>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace millwright::model {
 namespace {
 
-using Hash = std::uint64_t;
-using WordBytes = std::array<unsigned char, 8>;
-
-// FNV-1, 64 bits.
-class Fnv {
- public:
-  template <class Bytes>
-  Fnv& add(const Bytes& bytes) {
-    for (const auto byte : bytes) {
-      hash_ *= 0x100000001b3ULL;
-      hash_ ^= static_cast<unsigned char>(byte);
-    }
-    return *this;
-  }
-  Hash hash() const { return hash_; }
-
- private:
-  Hash hash_ = 0xcbf29ce484222325ULL;
-};
-
-WordBytes little_endian(std::uint64_t word) {
-  WordBytes bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<unsigned char>(word >> (8 * i));
-  }
-  return bytes;
-}
-
-Hash hash_text(std::string_view text) {
-  return Fnv().add(text).hash();
-}
-Hash hash_integer(std::int64_t value) {
-  return Fnv().add(little_endian(static_cast<std::uint64_t>(value))).hash();
-}
-Hash ordered(Hash a, Hash b) {
-  return Fnv().add(little_endian(a)).add(little_endian(b)).hash();
-}
-Hash finished(Hash unordered) {
-  return Fnv().add(little_endian(unordered)).hash();
-}
-
-Hash hash_map(const StringMap& map) {
-  Hash hash = 0;
-  for (const auto& [key, value] : map) {
-    hash ^= ordered(hash_text(key), hash_text(value));
-  }
-  return finished(hash);
-}
-
-class StructHash {
- public:
-  explicit StructHash(std::string_view go_type) : hash_(hash_text(go_type)) {}
-
-  StructHash& field(std::string_view go_name, Hash value) {
-    hash_ = finished(hash_ ^ ordered(hash_text(go_name), value));
-    return *this;
-  }
-  StructHash& text(std::string_view go_name, std::string_view value) {
-    return value.empty() ? *this : field(go_name, hash_text(value));
-  }
-  Hash hash() const { return hash_; }
-
- private:
-  Hash hash_;
-};
+using hashstructure::Hash;
+using hashstructure::Struct;
 
 // metav1.Time holds a time.Time, which is hashed in its binary form: version, seconds since year
 // 1, nanoseconds, zone offset in minutes, big-endian. Decoded times are in the local zone, which
@@ -94,11 +29,11 @@ Hash hash_time(base::TimePoint time) {
   for (std::size_t i = 0; i < 4; ++i) {
     bytes[9 + i] = static_cast<unsigned char>(nanos >> (24 - 8 * i));
   }
-  return StructHash("Time").field("Time", Fnv().add(bytes).hash()).hash();
+  return Struct("Time").field("Time", hashstructure::of_bytes(bytes)).hash();
 }
 
 Hash hash_taint(const Taint& taint) {
-  StructHash hash("Taint");
+  Struct hash("Taint");
   hash.text("Key", taint.key).text("Value", taint.value).text("Effect", taint.effect);
   if (taint.time_added) {
     hash.field("TimeAdded", hash_time(*taint.time_added));
@@ -106,13 +41,12 @@ Hash hash_taint(const Taint& taint) {
   return hash.hash();
 }
 
-// A slice is a set: order does not count, and two equal elements cancel each other.
 Hash hash_taints(const std::vector<Taint>& taints) {
-  Hash hash = 0;
+  hashstructure::Set hash;
   for (const Taint& taint : taints) {
-    hash ^= hash_taint(taint);
+    hash.add(hash_taint(taint));
   }
-  return hash;
+  return hash.hash();
 }
 
 bool is_empty(const NodeClassReference& reference) {
@@ -120,18 +54,18 @@ bool is_empty(const NodeClassReference& reference) {
 }
 
 Hash hash_metadata(const NodeClaimTemplate& node_claim_template) {
-  StructHash hash("ObjectMeta");
+  Struct hash("ObjectMeta");
   if (node_claim_template.labels) {
-    hash.field("Labels", hash_map(*node_claim_template.labels));
+    hash.field("Labels", hashstructure::of_map(*node_claim_template.labels));
   }
   if (node_claim_template.annotations) {
-    hash.field("Annotations", hash_map(*node_claim_template.annotations));
+    hash.field("Annotations", hashstructure::of_map(*node_claim_template.annotations));
   }
   return hash.hash();
 }
 
 Hash hash_spec(const NodeClaimTemplate& node_claim_template) {
-  StructHash hash("NodeClaimTemplateSpec");
+  Struct hash("NodeClaimTemplateSpec");
   if (node_claim_template.taints) {
     hash.field("Taints", hash_taints(*node_claim_template.taints));
   }
@@ -140,25 +74,20 @@ Hash hash_spec(const NodeClaimTemplate& node_claim_template) {
   }
   if (const NodeClassReference& reference = node_claim_template.node_class_ref;
       !is_empty(reference)) {
-    hash.field("NodeClassRef", StructHash("NodeClassReference")
+    hash.field("NodeClassRef", Struct("NodeClassReference")
                                    .text("Kind", reference.kind)
                                    .text("Name", reference.name)
                                    .text("Group", reference.group)
                                    .hash());
   }
   if (const auto period = node_claim_template.termination_grace_period.value()) {
-    // metav1.Duration holds its value directly, so that zero is skipped ...
-    StructHash duration("Duration");
-    if (period->count() != 0) {
-      duration.field("Duration", hash_integer(period->count()));
-    }
-    hash.field("TerminationGracePeriod", duration.hash());
+    hash.field("TerminationGracePeriod", hashstructure::of_duration(*period));
   }
   if (const auto expire = node_claim_template.expire_after.value()) {
-    // ... and NillableDuration by pointer, so that zero counts.
-    hash.field(
-        "ExpireAfter",
-        StructHash("NillableDuration").field("Duration", hash_integer(expire->count())).hash());
+    // Unlike metav1.Duration it holds its value by pointer, so that zero counts.
+    hash.field("ExpireAfter", Struct("NillableDuration")
+                                  .field("Duration", hashstructure::of_int64(expire->count()))
+                                  .hash());
   }
   return hash.hash();
 }
@@ -166,7 +95,7 @@ Hash hash_spec(const NodeClaimTemplate& node_claim_template) {
 }  // namespace
 
 std::string nodepool_hash(const NodeClaimTemplate& node_claim_template) {
-  StructHash hash("NodeClaimTemplate");
+  Struct hash("NodeClaimTemplate");
   if (node_claim_template.labels || node_claim_template.annotations) {
     hash.field("ObjectMeta", hash_metadata(node_claim_template));
   }
