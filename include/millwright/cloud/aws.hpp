@@ -39,6 +39,9 @@ struct AwsSettings {
   std::string price_file;                     // prices to use while there are none from AWS
   std::string price_cache;                    // file that keeps AWS's last prices over a restart
   std::uint64_t seed = 0;
+  // Not a setting. What this process trusts the API server by, base64 of the PEM; empty: what the
+  // machine trusts. Counts in a class's drift hash if cluster_ca_bundle is empty, as in Karpenter.
+  std::string api_server_ca;
 };
 
 using AwsEnvironment = std::function<std::optional<std::string>(const std::string& name)>;

@@ -69,7 +69,7 @@ struct NodeClassState {
   std::string reason;                               // of Ready=False
   std::string message;                              // what is missing and how to fix it
   std::vector<NodeClassCondition> conditions = {};  // besides Ready
-  model::StringMap annotations = {};                // to set on the NodeClass: its drift hash
+  std::optional<model::HashStamp> stamp = {};       // of the NodeClass's spec; none: no hash
 };
 
 class Provider {

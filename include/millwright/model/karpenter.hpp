@@ -108,6 +108,18 @@ struct NodeClass {
 std::string nodepool_hash(const NodeClaimTemplate& node_claim_template);
 inline constexpr std::string_view kNodePoolHashVersion = "v3";
 
+// A drift hash as two annotations say it: on the object that it was made of, and on NodeClaims that
+// were made by it. Hashes of different versions cannot be compared.
+struct HashStamp {
+  std::string key;  // of the annotation: "karpenter.sh/nodepool-hash"
+  std::string version_key;
+  std::string hash;
+  std::string version;
+  // By earlier version: the hash that it gives, for those that are known.
+  StringMap earlier;
+  friend bool operator==(const HashStamp&, const HashStamp&) = default;
+};
+
 // Condition types.
 inline constexpr std::string_view kReady = "Ready";
 inline constexpr std::string_view kLaunched = "Launched";

@@ -1,6 +1,7 @@
 #include "app/program/program.hpp"
 
 #include "millwright/app/cluster_clock.hpp"
+#include "millwright/base/base64.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/kube/leader_election.hpp"
 #include "millwright/kube/leader_only.hpp"
@@ -58,6 +59,7 @@ Program::~Program() = default;
 
 base::Result<> Program::build(const Environment& environment) {
   MW_TRY(config, api_server_config(settings_, environment));
+  settings_.aws_settings.api_server_ca = base::encode_base64(config.tls.ca_pem);
   std::shared_ptr<kube::Transport> transport =
       kube::make_transport(loop_, std::move(config), log_.named("kube"),
                            std::string("karpenter/millwright-") + base::version());

@@ -3,6 +3,7 @@
 #include "cloud/aws/catalog/type_labels.hpp"
 #include "cloud/aws/instances.hpp"
 #include "cloud/aws/node_class/drift.hpp"
+#include "cloud/aws/node_class/node_class_hash.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -32,11 +33,17 @@ CredentialParts credential_parts(const AwsCloud::Parts& parts) {
           .seed = parts.settings.seed + 1};
 }
 
+// Karpenter's GetCABundle: what its process trusts the API server by, unless a setting says what.
+const std::string& hashed_ca(const AwsSettings& settings) {
+  return settings.cluster_ca_bundle.empty() ? settings.api_server_ca : settings.cluster_ca_bundle;
+}
+
 ResolverSettings resolver_settings(const AwsSettings& settings) {
   return {.cluster_name = settings.cluster_name,
           .reserved_capacity = settings.reserved_capacity,
           .image_refresh = settings.ami_refresh_interval,
-          .subnet_refresh = settings.subnet_refresh_interval};
+          .subnet_refresh = settings.subnet_refresh_interval,
+          .ca_bundle = hashed_ca(settings)};
 }
 
 CapacitySettings capacity_settings(const AwsSettings& settings) {
@@ -184,7 +191,8 @@ Provider::Reply<Instance> AwsCloud::create(ClaimPtr claim, NodeClassPtr node_cla
   MW_CO_CHECK(launched);
   const auto types = catalog_.types(*node_class, parts_.loop.now());
   auto instance =
-      launched_instance(*launched, *node_class, scheduling::find_type(types, launched->type));
+      launched_instance(*launched, *node_class, scheduling::find_type(types, launched->type),
+                        hash_stamp(*node_class, hashed_ca(parts_.settings)));
   instance.launched_at = parts_.loop.now();
   co_return instance;
 }
@@ -318,8 +326,11 @@ Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_c
   if (tagging_.look_at(*claim, instance)) {
     seen_.forget(id);
   }
-  const auto types = catalog_.types(*node_class, parts_.loop.now());
-  auto reason = drift_reason(*claim, *node_class, instance, *types);
+  auto reason = static_drift(*claim, hash_stamp(*node_class, hashed_ca(parts_.settings)));
+  if (reason.empty()) {
+    const auto types = catalog_.types(*node_class, parts_.loop.now());
+    reason = drift_reason(*node_class, instance, *types);
+  }
   if (reason.empty() && placement_changed(catalog_.placements(), *node_class, instance)) {
     reason = "PlacementGroupDrift";
   }

@@ -54,7 +54,7 @@ void label_placement(model::StringMap& labels, const std::string& group, int par
 }  // namespace
 
 Instance launched_instance(const Launched& launched, const model::NodeClass& node_class,
-                           const scheduling::InstanceType* type) {
+                           const scheduling::InstanceType* type, const model::HashStamp& stamp) {
   Instance instance;
   instance.provider_id = provider_id_of(launched.zone, launched.instance_id);
   instance.image_id = launched.image_id;
@@ -75,8 +75,8 @@ Instance launched_instance(const Launched& launched, const model::NodeClass& nod
       instance.labels[std::string(kZoneIdLabel)] = subnet.zone_id;
     }
   }
-  instance.annotations[std::string(kHashAnnotation)] = static_hash(node_class);
-  instance.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
+  instance.annotations[stamp.key] = stamp.hash;
+  instance.annotations[stamp.version_key] = stamp.version;
   return instance;
 }
 

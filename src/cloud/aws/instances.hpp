@@ -9,9 +9,10 @@
 
 namespace millwright::cloud::aws {
 
-// `type` is the launched one of the class's catalog; nullptr when it is not there any more.
+// `type` is the launched one of the class's catalog; nullptr when it is not there any more. `stamp`
+// is the class's.
 Instance launched_instance(const Launched& launched, const model::NodeClass& node_class,
-                           const scheduling::InstanceType* type);
+                           const scheduling::InstanceType* type, const model::HashStamp& stamp);
 // Without what EC2 does not tell: the region's and the architecture's labels, and the claim of an
 // instance that has no tag for it yet.
 Instance described_instance(const Ec2Instance& found);

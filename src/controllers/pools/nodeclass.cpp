@@ -1,11 +1,13 @@
 #include "millwright/controllers/pools/nodeclass.hpp"
 
+#include "controllers/pools/hash_stamps.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/conditions.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace millwright::controllers {
 namespace {
@@ -44,17 +46,6 @@ json::object difference(const json::value& wanted, const json::value& present) {
   return changed;
 }
 
-// The annotations that the object does not have with the same value.
-json::object missing_annotations(const model::StringMap& wanted, const model::ObjectMeta& meta) {
-  json::object missing;
-  for (const auto& [key, value] : wanted) {
-    if (meta.annotation(key) != value) {
-      missing[key] = value;
-    }
-  }
-  return missing;
-}
-
 // A merge patch that replaces the finalizers of exactly this version of the object.
 json::value finalizers_patch(const model::ObjectMeta& meta, json::array finalizers) {
   json::object metadata{{"resourceVersion", meta.resource_version}};
@@ -71,13 +62,56 @@ base::Task<base::Result<json::value>> patch_node_class(Services& services, NodeC
                                            std::move(subresource));
 }
 
-base::Task<base::Result<>> write_annotations(Services& services, NodeClassPtr node_class,
-                                             model::StringMap wanted) {
-  auto annotations = missing_annotations(wanted, node_class->meta);
-  if (!annotations.empty()) {
-    json::object patch{{"metadata", {{"annotations", std::move(annotations)}}}};
-    MW_CO_CHECK(co_await patch_node_class(services, node_class, std::move(patch)));
+bool is_of_class(const model::NodeClaim& claim, const model::NodeClass& node_class) {
+  return claim.node_class_ref.group == group_of(node_class) &&
+         claim.node_class_ref.kind == node_class.kind &&
+         claim.node_class_ref.name == node_class.meta.name;
+}
+
+std::vector<std::shared_ptr<const model::NodeClaim>> claims_of_class(
+    const scheduling::Snapshot& snapshot, const model::NodeClass& node_class) {
+  std::vector<std::shared_ptr<const model::NodeClaim>> claims;
+  for (const auto& record : snapshot.nodes) {
+    if (record->claim && is_of_class(*record->claim, node_class)) {
+      claims.push_back(record->claim);
+    }
   }
+  return claims;
+}
+
+// Karpenter's rule forgives a change that was made while nobody led: that is said, not prevented.
+void tell_forgiven_change(Services& services, const model::NodeClass& node_class,
+                          const model::HashStamp& stamp) {
+  const std::string& version = node_class.meta.annotation(stamp.version_key);
+  const auto earlier = stamp.earlier.find(version);
+  if (earlier == stamp.earlier.end() || node_class.meta.annotation(stamp.key) == earlier->second) {
+    return;
+  }
+  const auto* resource = model::find_by_kind(node_class.api_version, node_class.kind);
+  constexpr std::string_view kAdvice =
+      ", and it, or the API server's CA, was changed after that was written; its nodes count as up "
+      "to date all the same. Delete the NodeClaims of those that must have the change";
+  std::string message = node_class.kind + " " + node_class.meta.name;
+  message.append(" has a hash of version ").append(version).append(kAdvice);
+  services.events.record({.object = kube::reference_to(*resource, node_class.meta),
+                          .warning = true,
+                          .reason = "HashVersionChanged",
+                          .message = std::move(message),
+                          .dedupe_values = {}});
+}
+
+base::Task<base::Result<>> write_stamp(Services& services, NodeClassPtr node_class,
+                                       model::HashStamp stamp) {
+  if (has_stamp(node_class->meta, stamp)) {
+    co_return base::Result<>{};
+  }
+  if (node_class->meta.annotation(stamp.version_key) != stamp.version) {
+    auto claims = claims_of_class(*services.state.snapshot(), *node_class);
+    MW_CO_CHECK(co_await stamp_anew(services, std::move(claims), stamp));
+    tell_forgiven_change(services, *node_class, stamp);
+  }
+  json::object patch{{"metadata", {{"annotations", annotations_of(stamp)}}}};
+  MW_CO_CHECK(co_await patch_node_class(services, node_class, std::move(patch)));
   co_return base::Result<>{};
 }
 
@@ -145,12 +179,7 @@ base::Task<base::Result<Requeue>> NodeClasses::finalize(NodeClassPtr node_class,
     co_return Requeue{};
   }
   const auto snapshot = services_.state.snapshot();
-  const bool in_use =
-      std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
-        return record->claim && record->claim->node_class_ref.kind == node_class->kind &&
-               record->claim->node_class_ref.name == node_class->meta.name;
-      });
-  if (in_use) {
+  if (!claims_of_class(*snapshot, *node_class).empty()) {
     co_return Requeue{kNotReadyAgain};
   }
   auto released = co_await provider->release(node_class);
@@ -187,7 +216,9 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   if (!resolved) {
     co_return base::with_context("resolving " + key, std::move(resolved).error());
   }
-  MW_CO_CHECK(co_await write_annotations(services_, node_class, resolved->annotations));
+  if (resolved->stamp) {
+    MW_CO_CHECK(co_await write_stamp(services_, node_class, *resolved->stamp));
+  }
   MW_CO_CHECK(co_await write_status(services_, node_class, *resolved));
   co_return Requeue{resolved->ready ? kResolveAgain : kNotReadyAgain};
 }

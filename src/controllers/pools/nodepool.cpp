@@ -1,5 +1,6 @@
 #include "millwright/controllers/pools/nodepool.hpp"
 
+#include "controllers/pools/hash_stamps.hpp"
 #include "controllers/pools/pool_reports.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
 #include "millwright/model/codec.hpp"
@@ -7,6 +8,8 @@
 #include "millwright/schema/schema.hpp"
 
 #include <boost/json.hpp>
+
+#include <vector>
 
 namespace millwright::controllers {
 namespace {
@@ -89,44 +92,35 @@ base::Task<base::Result<PoolPtr>> patch_pool(Services& services, PoolPtr pool, j
   co_return result;
 }
 
-// Claims of an older hash version take the pool's present hash, unless they are known to have
-// drifted: otherwise a new version of the algorithm would drift every node.
-base::Task<base::Result<>> migrate_claims(Services& services, PoolPtr pool, std::string hash) {
-  const auto snapshot = services.state.snapshot();
-  for (const auto& record : snapshot->nodes) {
-    if (!record->claim || record->node_pool() != pool->meta.name) {
-      continue;
+model::HashStamp stamp_of(const model::NodePool& pool) {
+  return {.key = std::string(model::kNodePoolHashAnnotation),
+          .version_key = std::string(model::kNodePoolHashVersionAnnotation),
+          .hash = model::nodepool_hash(pool.template_),
+          .version = std::string(model::kNodePoolHashVersion),
+          .earlier = {}};
+}
+
+std::vector<std::shared_ptr<const model::NodeClaim>> claims_of_pool(
+    const scheduling::Snapshot& snapshot, std::string_view pool) {
+  std::vector<std::shared_ptr<const model::NodeClaim>> claims;
+  for (const auto& record : snapshot.nodes) {
+    if (record->claim && record->node_pool() == pool) {
+      claims.push_back(record->claim);
     }
-    const auto& meta = record->claim->meta;
-    if (meta.annotation(model::kNodePoolHashVersionAnnotation) == model::kNodePoolHashVersion) {
-      continue;
-    }
-    json::object annotations{
-        {model::kNodePoolHashVersionAnnotation, std::string(model::kNodePoolHashVersion)}};
-    if (model::find_condition(record->claim->conditions, model::kDrifted) == nullptr) {
-      annotations[model::kNodePoolHashAnnotation] = hash;
-    }
-    json::object metadata{{"annotations", std::move(annotations)}};
-    MW_CO_CHECK(co_await patch_claim(services, record->claim,
-                                     ClaimPatch::of_metadata(std::move(metadata))));
   }
-  co_return base::Result<>{};
+  return claims;
 }
 
 base::Task<base::Result<PoolPtr>> keep_hash(Services& services, PoolPtr pool) {
-  const std::string hash = model::nodepool_hash(pool->template_);
-  const bool same_version =
-      pool->meta.annotation(model::kNodePoolHashVersionAnnotation) == model::kNodePoolHashVersion;
-  if (same_version && pool->meta.annotation(model::kNodePoolHashAnnotation) == hash) {
+  const model::HashStamp stamp = stamp_of(*pool);
+  if (has_stamp(pool->meta, stamp)) {
     co_return pool;
   }
-  if (!same_version) {
-    MW_CO_CHECK(co_await migrate_claims(services, pool, hash));
+  if (pool->meta.annotation(stamp.version_key) != stamp.version) {
+    auto claims = claims_of_pool(*services.state.snapshot(), pool->meta.name);
+    MW_CO_CHECK(co_await stamp_anew(services, std::move(claims), stamp));
   }
-  json::object annotations{
-      {model::kNodePoolHashAnnotation, hash},
-      {model::kNodePoolHashVersionAnnotation, std::string(model::kNodePoolHashVersion)}};
-  json::object patch{{"metadata", {{"annotations", std::move(annotations)}}}};
+  json::object patch{{"metadata", {{"annotations", annotations_of(stamp)}}}};
   co_return co_await patch_pool(services, pool, std::move(patch), {});
 }
 

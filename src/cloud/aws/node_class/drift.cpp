@@ -5,13 +5,6 @@
 namespace millwright::cloud::aws {
 namespace {
 
-bool spec_changed(const model::NodeClaim& claim, const model::NodeClass& node_class) {
-  const auto& hash = claim.meta.annotation(kHashAnnotation);
-  // A hash of another version cannot be compared.
-  return !hash.empty() && claim.meta.annotation(kHashVersionAnnotation) == kHashVersion &&
-         hash != static_hash(node_class);
-}
-
 bool image_changed(const NodeClassFindings& findings, const Ec2Instance& instance,
                    const std::vector<scheduling::InstanceType>& types) {
   const auto type = std::find_if(types.begin(), types.end(),
@@ -49,12 +42,8 @@ bool reservation_changed(const NodeClassFindings& findings, const Ec2Instance& i
 
 }  // namespace
 
-std::string drift_reason(const model::NodeClaim& claim, const model::NodeClass& node_class,
-                         const Ec2Instance& instance,
+std::string drift_reason(const model::NodeClass& node_class, const Ec2Instance& instance,
                          const std::vector<scheduling::InstanceType>& types) {
-  if (spec_changed(claim, node_class)) {
-    return "NodeClassDrift";
-  }
   const auto findings = read_status(node_class);
   if (image_changed(findings, instance, types)) {
     return "AMIDrift";

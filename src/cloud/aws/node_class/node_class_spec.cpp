@@ -1,6 +1,5 @@
 #include "cloud/aws/node_class/node_class_spec.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/calls/wire/text.hpp"
 #include "millwright/model/codec.hpp"
 
@@ -179,40 +178,6 @@ MetadataOptions read_metadata(const json::value& spec) {
   return result;
 }
 
-// Drops empty values, so that `tags: {}` and no tags give the same hash.
-bool is_nothing(const json::value& value) {
-  return value.is_null() || (value.is_object() && value.get_object().empty()) ||
-         (value.is_array() && value.get_array().empty()) ||
-         (value.is_string() && value.get_string().empty()) ||
-         (value.is_bool() && !value.get_bool());
-}
-
-// Sorts keys and lists, so that their order does not change the hash.
-void write_canonical(const json::value& value, std::string& out) {
-  std::vector<std::string> parts;
-  if (const auto* object = value.if_object()) {
-    for (const auto& [key, each] : *object) {
-      if (!is_nothing(each)) {
-        auto& text = parts.emplace_back(json::serialize(json::string(key)) + ":");
-        write_canonical(each, text);
-      }
-    }
-  } else if (const auto* array = value.if_array()) {
-    for (const auto& each : *array) {
-      write_canonical(each, parts.emplace_back());
-    }
-  } else {
-    out += json::serialize(value);
-    return;
-  }
-  std::sort(parts.begin(), parts.end());
-  out += value.is_object() ? '{' : '[';
-  for (const auto& text : parts) {
-    out.append(text).append(",");
-  }
-  out += value.is_object() ? '}' : ']';
-}
-
 }  // namespace
 
 bool is_windows(Family family) {
@@ -298,28 +263,6 @@ const ResolvedImage* image_for(const std::vector<ResolvedImage>& images,
     }
   }
   return nullptr;
-}
-
-std::string static_hash(const model::NodeClass& node_class) {
-  json::object spec;
-  if (const auto* object = node_class.spec.if_object()) {
-    spec = *object;
-  }
-  for (const std::string_view selecting :
-       {"subnetSelectorTerms", "securityGroupSelectorTerms", "amiSelectorTerms",
-        "capacityReservationSelectorTerms", "placementGroupSelector", "amiFamily"}) {
-    spec.erase(selecting);
-  }
-  std::string canonical;
-  write_canonical(spec, canonical);
-  canonical += std::to_string(static_cast<int>(read_spec(node_class).family));
-  // The first 64 bits as a decimal number, the form that Karpenter's annotation has.
-  const auto digest = sha256(canonical);
-  std::uint64_t hash = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    hash = hash << 8U | static_cast<unsigned char>(digest[i]);
-  }
-  return std::to_string(hash);
 }
 
 }  // namespace millwright::cloud::aws

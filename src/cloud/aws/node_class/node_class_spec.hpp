@@ -142,12 +142,4 @@ NodeClassFindings read_status(const model::NodeClass& node_class);
 const ResolvedImage* image_for(const std::vector<ResolvedImage>& images,
                                const scheduling::Requirements& type);
 
-// Decimal text of a hash over the fields of the spec whose change makes nodes drift. Selectors of
-// subnets, groups, images and reservations are left out: their drift is found on the instance.
-std::string static_hash(const model::NodeClass& node_class);
-inline constexpr std::string_view kHashVersion = "v6";
-inline constexpr std::string_view kHashAnnotation = "karpenter.k8s.aws/ec2nodeclass-hash";
-inline constexpr std::string_view kHashVersionAnnotation =
-    "karpenter.k8s.aws/ec2nodeclass-hash-version";
-
 }  // namespace millwright::cloud::aws

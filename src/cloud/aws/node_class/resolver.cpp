@@ -1,6 +1,7 @@
 #include "cloud/aws/node_class/resolver.hpp"
 
 #include "cloud/aws/node_class/filters.hpp"
+#include "cloud/aws/node_class/node_class_hash.hpp"
 
 #include <algorithm>
 
@@ -148,8 +149,9 @@ base::Task<ApiResult<NodeClassState>> Resolver::resolve(NodeClassPtr node_class,
   sum_up(state);
   state.status = status_json(selected.subnets, selected.groups, selected.images,
                              selected.reservations, selected.profile.name);
-  state.annotations[std::string(kHashAnnotation)] = static_hash(*node_class);
-  state.annotations[std::string(kHashVersionAnnotation)] = kHashVersion;
+  state.stamp = hash_stamp(*node_class, settings_.ca_bundle);
+  state.stamp->earlier = {
+      {"v5", node_class_hash(*node_class, settings_.ca_bundle, HashVersion::V5)}};
   co_return state;
 }
 

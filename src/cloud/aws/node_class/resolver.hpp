@@ -23,6 +23,7 @@ struct ResolverSettings {
   bool reserved_capacity = true;  // the gate ReservedCapacity: look for reservations
   base::Duration image_refresh{};
   base::Duration subnet_refresh{};
+  std::string ca_bundle;  // as it counts in the drift hash
 };
 
 class Resolver {

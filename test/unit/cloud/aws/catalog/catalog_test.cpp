@@ -327,32 +327,5 @@ TEST(AliasImages, FollowTheSsmPathsOfEachFamily) {
   EXPECT_NE(unsupported_alias(Family::Windows2025, "1.34"), "");
 }
 
-TEST(StaticHash, ChangesWithWhatNodesShowOnly) {
-  const auto hash = [](const boost::json::value& spec) { return static_hash(*node_class(spec)); };
-  const boost::json::value base{{"amiFamily", "AL2023"},
-                                {"role", "r"},
-                                {"tags", {{"a", "1"}, {"b", "2"}}},
-                                {"subnetSelectorTerms", boost::json::array{{{"id", "subnet-1"}}}}};
-  auto other = base;
-  other.as_object()["subnetSelectorTerms"] = boost::json::array{{{"id", "subnet-2"}}};
-  EXPECT_EQ(hash(other), hash(base));
-  other = base;
-  other.as_object()["tags"] = {{"b", "2"}, {"a", "1"}};
-  other.as_object()["userData"] = "";
-  other.as_object()["detailedMonitoring"] = false;
-  EXPECT_EQ(hash(other), hash(base));
-  for (const auto& [key, value] :
-       std::map<std::string, boost::json::value>{{"userData", "x"},
-                                                 {"role", "s"},
-                                                 {"amiFamily", "AL2"},
-                                                 {"detailedMonitoring", true},
-                                                 {"kubelet", {{"maxPods", 5}}},
-                                                 {"tags", {{"a", "1"}}}}) {
-    other = base;
-    other.as_object()[key] = value;
-    EXPECT_NE(hash(other), hash(base)) << key;
-  }
-}
-
 }  // namespace
 }  // namespace millwright::cloud::aws

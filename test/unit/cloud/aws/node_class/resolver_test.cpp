@@ -3,6 +3,7 @@
 
 #include "cloud/aws/calls/services.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
+#include "cloud/aws/node_class/node_class_hash.hpp"
 #include "unit/cloud/aws/fakes/fake_aws.hpp"
 
 namespace millwright::cloud::aws {
@@ -35,7 +36,7 @@ class ResolverTest : public testing::Test {
         aws(http),
         endpoints(Endpoints::make("us-west-2", machine.environment()).value()),
         api({.loop = loop, .client = http, .endpoints = endpoints, .log = {}, .seed = 1}),
-        resolver(api, {.cluster_name = "demo"}) {
+        resolver(api, {.cluster_name = "demo", .ca_bundle = "Q0E="}) {
     register_labels();
     aws.on("DescribeSubnets", set_of("subnetSet", subnet("subnet-b", "us-west-2b", 7) +
                                                       subnet("subnet-a", "us-west-2a")));
@@ -108,9 +109,9 @@ TEST_F(ResolverTest, EverythingFoundMakesAReadyClass) {
        {"SubnetsReady", "SecurityGroupsReady", "AMIsReady", "InstanceProfileReady"}) {
     EXPECT_EQ(condition(state, type), "True");
   }
-  EXPECT_EQ(state.annotations.at("karpenter.k8s.aws/ec2nodeclass-hash-version"), "v6");
-  EXPECT_EQ(state.annotations.at("karpenter.k8s.aws/ec2nodeclass-hash"),
-            static_hash(*node_class(spec)));
+  auto stamp = hash_stamp(*node_class(spec), "Q0E=");
+  stamp.earlier = {{"v5", node_class_hash(*node_class(spec), "Q0E=", HashVersion::V5)}};
+  EXPECT_EQ(state.stamp, stamp);
   EXPECT_EQ(resolver.free_addresses("subnet-b"), 7);
 }
 

@@ -48,6 +48,8 @@ class ProviderTest : public testing::Test {
     settings.disable_dry_run = !dry_run;
     settings.reserved_capacity = reserved_capacity;
     settings.enable_zonal_shift = zonal_shift;
+    settings.cluster_ca_bundle = cluster_ca_bundle;
+    settings.api_server_ca = "Q0E=";
     cloud = std::make_unique<AwsCloud>(AwsCloud::Parts{.loop = loop,
                                                        .client = http,
                                                        .settings = settings,
@@ -146,6 +148,7 @@ class ProviderTest : public testing::Test {
   bool dry_run = false;      // set before start()
   bool reserved_capacity = true;
   bool zonal_shift = false;
+  std::string cluster_ca_bundle;
 };
 
 }  // namespace millwright::cloud::aws

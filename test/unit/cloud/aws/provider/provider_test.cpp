@@ -1,4 +1,5 @@
 // The provider as its callers see it, against an EC2 that remembers.
+#include "cloud/aws/node_class/node_class_hash.hpp"
 #include "provider_fixture.hpp"
 
 #include <boost/json.hpp>
@@ -21,7 +22,9 @@ TEST_F(ProviderTest, AClaimBecomesAnInstance) {
   EXPECT_EQ(made->labels.at("karpenter.sh/capacity-type"), "on-demand");
   EXPECT_EQ(made->labels.at("karpenter.k8s.aws/instance-family"), "m5");
   EXPECT_EQ(made->labels.at("kubernetes.io/arch"), "amd64");
-  EXPECT_EQ(made->annotations.at("karpenter.k8s.aws/ec2nodeclass-hash"), static_hash(*the_class));
+  EXPECT_EQ(made->annotations.at("karpenter.k8s.aws/ec2nodeclass-hash"),
+            node_class_hash(*the_class, "Q0E=", HashVersion::V6));
+  EXPECT_EQ(made->annotations.at("karpenter.k8s.aws/ec2nodeclass-hash-version"), "v6");
   EXPECT_EQ(made->capacity.at("cpu").units(), 2);
   EXPECT_EQ(made->allocatable.at("cpu").milli(), 1930);
   EXPECT_FALSE(made->capacity.contains("nvidia.com/gpu"));
@@ -33,6 +36,17 @@ TEST_F(ProviderTest, AClaimBecomesAnInstance) {
   EXPECT_EQ(tags.at("eks:eks-cluster-name"), "demo");
   EXPECT_EQ(tags.at("kubernetes.io/cluster/demo"), "owned");
   EXPECT_EQ(ec2.aws.only("CreateFleet").field("ClientToken"), "uid-a");
+}
+
+TEST_F(ProviderTest, TheCaBundleOfTheSettingsCountsInTheHashIfThereIsOne) {
+  crash();
+  cluster_ca_bundle = "WA==";
+  start();
+  loop.run_for(1min);
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->annotations.at("karpenter.k8s.aws/ec2nodeclass-hash"),
+            node_class_hash(*the_class, "WA==", HashVersion::V6));
 }
 
 TEST_F(ProviderTest, InstancesCanBeReadListedAndEnded) {
