@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -50,6 +51,7 @@ struct Faults {
   double watch_cut_rate = 0;     // watch events before which the stream is cut
   base::Duration watch_delay{};  // each watch event is up to this late; order is kept
   base::Duration list_delay{};   // each list is answered up to this late, with what there is then
+  std::map<std::string, base::Duration> late_lists;  // those of these resources, exactly so late
   // Every request for these resources, by plural name, is answered 403 or 500.
   std::set<std::string> forbidden;
   std::set<std::string> broken;

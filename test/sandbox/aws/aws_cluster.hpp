@@ -116,7 +116,7 @@ class AwsCluster {
                                                        .providers = *program_->providers,
                                                        .metrics = metrics,
                                                        .log = {},
-                                                       .options = {},
+                                                       .options = program_options,
                                                        .policy = {},
                                                        .seed = seed_ + ++lives_});
     world.set_extender(sandbox::in_process_extender(program_->engine->extender()));
@@ -240,6 +240,7 @@ class AwsCluster {
   FakeEc2 ec2;
   std::string profile;  // the instance profile that IAM has
   kube::Client person;
+  controllers::Options program_options;  // from its next start on
 
  private:
   struct Program {

@@ -2,16 +2,23 @@
 // each at another time. Whatever it hears first, it must not take a node for empty whose pods or
 // claim it has not heard of yet.
 #include "aws_cluster.hpp"
+#include "millwright/cluster/watched_kinds.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace millwright {
 namespace {
 
-class ColdStart : public testing::TestWithParam<std::uint64_t>, protected AwsCluster {
+constexpr auto kLate = 25s;  // less than the time limit of a call
+
+// A cluster with a node that pods run on, whose instance must not end before they are gone.
+class ColdCluster : protected AwsCluster {
  protected:
-  ColdStart() : AwsCluster(GetParam()) {
+  explicit ColdCluster(std::uint64_t seed) : AwsCluster(seed) {
     apply(kNodeClass);
     apply(kNodePool);
     apply(kDeployment);
@@ -20,6 +27,17 @@ class ColdStart : public testing::TestWithParam<std::uint64_t>, protected AwsClu
       EXPECT_EQ(pods_left_on("node-" + made.id, loop.now()), 0) << "the instance ends undrained";
       shut_down(made.id);
     };
+    watch_everything();
+  }
+
+  // Kinds that only a feature needs are listed, too, when the program starts anew.
+  void watch_everything() {
+    program_options.node_overlay = true;
+    program_options.capacity_buffer = true;
+    const model::TopologySpreadConstraint loose{.max_skew = 5,
+                                                .topology_key = "topology.kubernetes.io/zone",
+                                                .when_unsatisfiable = "ScheduleAnyway"};
+    program_options.solve.default_spread.push_back({.scheduler_name = {}, .constraints = {loose}});
   }
 
   // How many pods that were ever bound there were not over at that time.
@@ -43,9 +61,9 @@ class ColdStart : public testing::TestWithParam<std::uint64_t>, protected AwsClu
     const auto removed = world.api().remove(resource, {.namespace_ = {}, .name = name});
     ASSERT_TRUE(removed) << removed.error().message;
   }
-  void start_with_late_lists() {
-    world.api().set_faults({.list_delay = 30s});
-    start_program();
+  void remove_claim_of(const sandbox::NodeHistory& node) {
+    ASSERT_EQ(node.last->meta.owner_references.size(), 1U);
+    remove(model::kNodeClaimResource, node.last->meta.owner_references.front().name);
   }
   void expect_drained_end(const sandbox::NodeHistory& node) {
     ASSERT_TRUE(loop.run_until([&] { return node.gone.has_value(); }, 10min));
@@ -57,11 +75,21 @@ class ColdStart : public testing::TestWithParam<std::uint64_t>, protected AwsClu
   }
 };
 
+// Every list comes late, each at another time.
+class ColdStart : public testing::TestWithParam<std::uint64_t>, protected ColdCluster {
+ protected:
+  ColdStart() : ColdCluster(GetParam()) {}
+
+  void start_with_late_lists() {
+    world.api().set_faults({.list_delay = 30s});
+    start_program();
+  }
+};
+
 TEST_P(ColdStart, ADeletedClaimsNodeIsDrained) {
   const auto& node = node_with_pods();
   crash();
-  ASSERT_EQ(node.last->meta.owner_references.size(), 1U);
-  remove(model::kNodeClaimResource, node.last->meta.owner_references.front().name);
+  remove_claim_of(node);
   start_with_late_lists();
   expect_drained_end(node);
 }
@@ -97,6 +125,59 @@ TEST_P(ColdStart, AClaimThatIsNotLaunchedIsKept) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ColdStart, testing::Range(std::uint64_t{1}, std::uint64_t{9}));
+
+// One list comes long after all others: nothing is begun before it.
+class ColdStartWithout : public testing::TestWithParam<std::string>, protected ColdCluster {
+ protected:
+  ColdStartWithout() : ColdCluster(1) {}
+
+  void start_with_one_late_list() {
+    world.api().set_faults({.late_lists = {{GetParam(), kLate}}});
+    start_program();
+  }
+  void expect_nothing_begun(const sandbox::NodeHistory& node) {
+    const auto& name = node.last->meta.name;
+    const int pods = pods_left_on(name, loop.now());
+    const auto instances = ec2.living().size();
+    loop.run_for(kLate - 1s);
+    EXPECT_FALSE(node.disrupted) << "its drain began";
+    EXPECT_FALSE(node.gone);
+    EXPECT_EQ(pods_left_on(name, loop.now()), pods);
+    EXPECT_EQ(ec2.living().size(), instances);
+  }
+};
+
+TEST_P(ColdStartWithout, ADeletedClaimWaits) {
+  const auto& node = node_with_pods();
+  crash();
+  remove_claim_of(node);
+  start_with_one_late_list();
+  expect_nothing_begun(node);
+  expect_drained_end(node);
+}
+
+TEST_P(ColdStartWithout, ADeletedNodeWaits) {
+  const auto& node = node_with_pods();
+  crash();
+  remove(model::kNodeResource, node.last->meta.name);
+  start_with_one_late_list();
+  expect_nothing_begun(node);
+  expect_drained_end(node);
+}
+
+// From the list that the program itself reads: a new kind is in it.
+std::vector<std::string> watched_resources() {
+  std::set<std::string> plurals{std::string(model::kEc2NodeClassResource.plural)};
+  cluster::for_each_watched_kind([&](const auto& kind) {
+    for (const model::Resource& resource : kind.resources) {
+      plurals.emplace(resource.plural);
+    }
+  });
+  return {plurals.begin(), plurals.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(Resources, ColdStartWithout, testing::ValuesIn(watched_resources()),
+                         [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace millwright

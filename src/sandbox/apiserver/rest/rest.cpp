@@ -135,8 +135,14 @@ void RestServer::handle(net::Request http, std::shared_ptr<net::Exchange> exchan
 }
 
 base::Duration RestServer::lateness_of(const RestRequest& request) {
-  const bool is_list = request.key.name.empty();
-  if (!is_list || faults_.list_delay <= base::Duration::zero()) {
+  if (!request.key.name.empty()) {
+    return {};
+  }
+  const auto late = faults_.late_lists.find(std::string(request.info->resource.plural));
+  if (late != faults_.late_lists.end()) {
+    return late->second;
+  }
+  if (faults_.list_delay <= base::Duration::zero()) {
     return {};
   }
   return base::Duration(static_cast<std::int64_t>(
