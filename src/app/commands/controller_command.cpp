@@ -1,5 +1,6 @@
 #include "app/commands/controller_command.hpp"
 
+#include "app/program/open_files.hpp"
 #include "app/program/program.hpp"
 #include "app/program/signals.hpp"
 #include "millwright/app/cluster_clock.hpp"
@@ -46,6 +47,7 @@ int run_controller(const std::map<std::string, std::string>& flags,
   if (!loaded.problems.empty()) {
     return 2;
   }
+  allow_open_files();
   base::RealLoop loop(1.0, start_time(loaded.settings, environment));
   base::Logger log(base::stdout_sink(loaded.settings.log_level, loaded.settings.log_format,
                                      [&loop] { return loop.now(); }),
