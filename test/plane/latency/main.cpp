@@ -7,25 +7,20 @@
 // that writing and telling it to us counts. The end is the simulated cloud's own record of the
 // instance, which with --launch=0s is the moment of the call.
 
-#include "millwright/base/loop.hpp"
 #include "millwright/cluster/ledger.hpp"
-#include "millwright/kube/config.hpp"
-#include "millwright/kube/informer.hpp"
 #include "millwright/model/codec.hpp"
 #include "plane/runner/controller.hpp"
+#include "plane/runner/steady_pods.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <future>
 #include <map>
-#include <set>
-#include <thread>
+#include <mutex>
 
 namespace {
 
@@ -60,62 +55,19 @@ spec:
       - {key: kubernetes.io/arch, operator: In, values: [amd64]}
 )";
 
-json::value pod(int number) {
+json::value pod(const std::string& name) {
   const json::object container{{"name", "main"},
                                {"image", "registry.k8s.io/pause:3.10"},
                                {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
   return {{"apiVersion", "v1"},
           {"kind", "Pod"},
-          {"metadata", {{"name", fmt::format("pod-{:06}", number)}, {"namespace", "default"}}},
+          {"metadata", {{"name", name}, {"namespace", "default"}}},
           {"spec", {{"containers", json::array{container}}}}};
 }
 
-// Makes pods at a steady rate, and watches what becomes of them, on a thread of its own.
-class Load {
+// Which claim was bought for a pod. Thread-safe.
+class Purchases {
  public:
-  Load(const std::string& kubeconfig, int rate, int count) : rate_(rate), count_(count) {
-    auto config = kube::load_kubeconfig(kubeconfig);
-    client_ = std::make_unique<kube::Client>(
-        loop_, std::shared_ptr<kube::Transport>(
-                   kube::make_transport(loop_, *std::move(config), base::Logger(), "latency")));
-    watch(model::kPodResource, [this](const json::value& object) {
-      if (!text_at(object, "/spec/nodeName").empty()) {
-        bound_names_.insert(text_at(object, "/metadata/name"));
-        bound_ = static_cast<int>(bound_names_.size());
-      }
-    });
-    watch(model::kNodeClaimResource, [this](const json::value& object) { see_claim(object); });
-    begun_ = loop_.now();
-    loop_.post([this] { make_due(); });
-    thread_ = std::thread([this] { loop_.run(); });
-  }
-  ~Load() {
-    loop_.stop();
-    thread_.join();
-  }
-  Load(const Load&) = delete;
-  Load& operator=(const Load&) = delete;
-
-  bool all_bound() const { return bound_ >= count_; }
-  int bound() const { return bound_; }
-  int failed() const { return failed_; }
-  double made_per_second() const { return count_ / made_in_.load(); }
-  // Pod name to the claim bought for it, so far.
-  std::map<std::string, std::string> claim_of() {
-    std::promise<std::map<std::string, std::string>> copied;
-    loop_.post([&] { copied.set_value(claim_of_); });
-    return copied.get_future().get();
-  }
-
- private:
-  void watch(model::Resource resource, std::function<void(const json::value&)> upsert) {
-    kube::InformerHandlers handlers;
-    handlers.upsert = std::move(upsert);
-    handlers.remove = [](const model::ObjectKey&, const std::string&) {};
-    handlers.synced = [] {};
-    const kube::InformerOptions options{.resource = resource};
-    group_.spawn(kube::run_informer(*client_, options, std::move(handlers), group_.stop_token()));
-  }
   void see_claim(const json::value& object) {
     const auto claim = model::decode<model::NodeClaim>(object);
     if (!claim) {
@@ -123,43 +75,20 @@ class Load {
     }
     const auto reservations = cluster::decode_reservations(
         claim->meta.annotation(model::kReservationsAnnotation), claim->meta.name);
+    const std::scoped_lock lock(mutex_);
     for (const auto& reservation : reservations.value_or(std::vector<scheduling::Reservation>{})) {
       claim_of_.emplace(reservation.sample.name, claim->meta.name);  // each pod is its own group
     }
   }
-  // By the clock, whatever the server takes to answer: a slow server must not thin out the load.
-  void make_due() {
-    const std::chrono::duration<double> since = loop_.now() - begun_;
-    const int due = std::min(count_, static_cast<int>(since.count() * rate_) + 1);
-    while (made_ < due) {
-      group_.spawn(make(made_++));
-    }
-    if (made_ < count_) {
-      loop_.after(std::chrono::milliseconds(2), [this] { make_due(); });
-    }
-  }
-  base::Task<void> make(int number) {
-    auto object = pod(number);
-    const auto made =
-        co_await client_->create(model::kPodResource, std::move(object), group_.stop_token());
-    failed_ += made ? 0 : 1;
-    const std::chrono::duration<double> since = loop_.now() - begun_;
-    made_in_ = since.count();
+  // By the pod's name, so far.
+  std::map<std::string, std::string> claim_of() {
+    const std::scoped_lock lock(mutex_);
+    return claim_of_;
   }
 
-  base::RealLoop loop_;
-  const int rate_;
-  const int count_;
-  std::unique_ptr<kube::Client> client_;
-  base::TaskGroup group_{loop_};
-  base::TimePoint begun_;
-  int made_ = 0;
-  std::atomic<int> failed_{0};
-  std::atomic<int> bound_{0};
-  std::atomic<double> made_in_{1};
-  std::set<std::string> bound_names_;
+ private:
+  std::mutex mutex_;
   std::map<std::string, std::string> claim_of_;
-  std::thread thread_;
 };
 
 // When kube-scheduler's first report on a pod arrived at the API server, and when it was stored.
@@ -268,12 +197,19 @@ base::Result<> measure(int rate, int length) {
     return done;
   }
   plane->kubectl({"wait", "--for=condition=Ready", "nodepool", "--all", "--timeout=30s"});
-  Load load(plane->kubeconfig(), rate, rate * length);
+  Purchases purchases;
+  const plane::SteadyPods load(
+      {.kubeconfig = plane->kubeconfig(),
+       .rate = rate,
+       .count = rate * length,
+       .pod = pod,
+       .on_claim = [&](const json::value& claim) { purchases.see_claim(claim); }});
   const bool settled = plane::wait_until(std::chrono::seconds(length) + kSettleLimit,
                                          [&] { return load.all_bound() || load.failed() > 0; });
   std::printf("%d pods/s for %d s: %.0f pods/s were accepted, %d bound%s\n", rate, length,
               load.made_per_second(), load.bound(), settled ? "" : " (not all in time)");
-  print_times(read_reports(plane->directory() + "/audit.log"), load.claim_of(), cloud->instances());
+  print_times(read_reports(plane->directory() + "/audit.log"), purchases.claim_of(),
+              cloud->instances());
   return {};
 }
 

@@ -7,17 +7,17 @@
 #include "millwright/kube/config.hpp"
 #include "millwright/kube/informer.hpp"
 #include "plane/runner/controller.hpp"
+#include "plane/runner/histogram.hpp"
+#include "plane/runner/plane_with_nodes.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
-#include <sstream>
 #include <thread>
 
 namespace {
@@ -31,37 +31,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kLimit = std::chrono::seconds(300);
 
-json::value node(int number) {
-  const json::object room{{"cpu", "16"}, {"memory", "64Gi"}, {"pods", "110"}};
-  const std::string name = fmt::format("node-{:05}", number);
-  return {{"apiVersion", "v1"},
-          {"kind", "Node"},
-          {"metadata",
-           {{"name", name},
-            {"labels",
-             {{"kubernetes.io/hostname", name},
-              {"kwok.x-k8s.io/node", "fake"},
-              {"topology.kubernetes.io/zone", fmt::format("zone-{}", number % 3)}}},
-            {"annotations", {{"kwok.x-k8s.io/node", "fake"}}}}},
-          {"spec", {{"providerID", "bench://" + name}}},
-          {"status",
-           {{"capacity", room},
-            {"allocatable", room},
-            {"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}}}};
-}
-
 // Never the same name twice: kwok may still be about to delete the one before.
 json::value pod(int turn, int number) {
-  return {
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata",
-       {{"name", fmt::format("pod-{}-{:05}", turn, number)}, {"labels", {{"app", "bench"}}}}},
-      {"spec",
-       {{"containers",
-         json::array{{{"name", "main"},
-                      {"image", "registry.k8s.io/pause:3.10"},
-                      {"resources", {{"requests", {{"cpu", "100m"}, {"memory", "64Mi"}}}}}}}}}}};
+  return plane::small_pod(fmt::format("pod-{}-{:05}", turn, number));
 }
 
 // Counts pods as they are bound, on a thread of its own.
@@ -126,66 +98,8 @@ double milliseconds_per_pod(const std::string& metrics) {
   return pods > 0 ? 1000 * value_of(metrics, name + "_sum") / pods : 0;
 }
 
-// The bound of the histogram's bucket that a share of the answers is in, such as "<= 0.5 ms".
-std::string quantile(const std::string& metrics, const std::string& verb, double share) {
-  std::istringstream lines(metrics);
-  const double calls = [&] {
-    std::istringstream all(metrics);
-    double count = 0;
-    for (std::string line; std::getline(all, line);) {
-      if (line.starts_with("millwright_extender_duration_seconds_count") &&
-          line.find(verb) != std::string::npos) {
-        count = std::strtod(line.substr(line.rfind(' ')).c_str(), nullptr);
-      }
-    }
-    return count;
-  }();
-  for (std::string line; std::getline(lines, line);) {
-    const auto bound = line.find("le=\"");
-    if (line.starts_with("millwright_extender_duration_seconds_bucket") &&
-        line.find(verb) != std::string::npos && bound != std::string::npos &&
-        std::strtod(line.substr(line.rfind(' ')).c_str(), nullptr) >= share * calls) {
-      return fmt::format("<= {} ms", 1000 * std::strtod(line.substr(bound + 4).c_str(), nullptr));
-    }
-  }
-  return "?";
-}
-
 base::Result<> in_time(bool done, std::string what) {
   return done ? base::Result<>() : base::fail(base::ErrorKind::Timeout, std::move(what));
-}
-
-bool is_ready(const json::value& node) {
-  return json::serialize(node).find(R"("type":"Ready","status":"True")") != std::string::npos ||
-         json::serialize(node).find(R"("status":"True","type":"Ready")") != std::string::npos;
-}
-
-base::Result<std::unique_ptr<Plane>> plane_of(int nodes) {
-  plane::PlaneOptions options;
-  // No controller manager runs: nobody makes ServiceAccounts or takes the first taints off.
-  options.api_server_flags = {"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"};
-  MW_TRY(plane, Plane::start(std::move(options)));
-  auto done = plane::apply_crds(*plane);
-  // Thousands of heartbeats would be most of what the machine does.
-  done = done ? plane->start_kwok(std::chrono::hours(4)) : done;
-  if (!done) {
-    return tl::unexpected(done.error());
-  }
-  for (int i = 0; i < nodes; ++i) {
-    plane->call("POST", "/api/v1/nodes", node(i));
-  }
-  done = in_time(plane::wait_until(kLimit,
-                                   [&] {
-                                     const auto all = plane->list("/api/v1/nodes?limit=500");
-                                     return std::all_of(all.begin(), all.end(), is_ready);
-                                   }),
-                 "the nodes are not Ready");
-  if (!done) {
-    return tl::unexpected(done.error());
-  }
-  // What kubelets would write of their pods competes with kube-scheduler for the machine.
-  plane->stop("kwok");
-  return plane;
 }
 
 enum class Wiring : std::uint8_t { None, FilterAlone, Whole };
@@ -244,8 +158,10 @@ base::Result<Measured> measure(Plane& plane, int pods, Wiring wiring, int turn) 
   if (wiring == Wiring::Whole) {
     const std::string metrics = controller->metrics();
     for (const std::string verb : {"filter", "prioritize"}) {
-      std::printf("    %-10s p50 %s, p99 %s in the server\n", verb.c_str(),
-                  quantile(metrics, verb, 0.5).c_str(), quantile(metrics, verb, 0.99).c_str());
+      const auto took =
+          plane::Histogram::read(metrics, "millwright_extender_duration_seconds", verb);
+      std::printf("    %-10s p50 <= %g ms, p99 <= %g ms in the server\n", verb.c_str(),
+                  1000 * took.quantile(0.5), 1000 * took.quantile(0.99));
     }
   }
   plane.stop("kube-scheduler");
@@ -262,7 +178,7 @@ base::Result<Measured> measure(Plane& plane, int pods, Wiring wiring, int turn) 
 
 base::Result<> compare(int nodes, int pods) {
   std::printf("%d pods on %d nodes\n", pods, nodes);
-  MW_TRY(plane, plane_of(nodes));
+  MW_TRY(plane, plane::start_plane_with_nodes(nodes));
   Measured sums[3];
   int turn = 0;
   for (const Wiring wiring : {Wiring::None, Wiring::Whole, Wiring::FilterAlone, Wiring::FilterAlone,
