@@ -48,6 +48,8 @@ class Controller {
   Process& process() { return *process_; }
   int serving_port() const { return serving_port_; }    // of the webhooks
   int extender_port() const { return extender_port_; }  // asks for a client certificate
+  int metrics_port() const { return metrics_port_; }
+  int health_port() const { return health_port_; }
   bool ready();
   // It answers the extender from then on.
   bool leads() { return metric("leader_election_master_status") == 1; }
