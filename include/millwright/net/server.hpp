@@ -79,7 +79,8 @@ struct ServerOptions {
   std::chrono::milliseconds write_timeout{30'000};
   std::size_t stream_queue_limit = 64U << 20;
   // When so many are open, the one that has waited longest for a whole request is closed for a new
-  // one. When all requests are being answered, the new connection is refused.
+  // one: of those that never sent one while they are more than half of the limit, else of those
+  // that did. When all requests are being answered, the new connection is refused.
   std::size_t max_connections = 4096;
   std::size_t max_connections_per_address = 4096;  // the same, among those of the address
   base::Logger log;

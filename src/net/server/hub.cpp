@@ -1,6 +1,5 @@
 #include "net/server/hub.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace millwright::net {
@@ -25,7 +24,9 @@ Hub::Admission Hub::admit(const std::shared_ptr<Session>& session, const Address
   const bool address_is_full =
       of_address != by_address_.end() && of_address->second >= options.max_connections_per_address;
   if (address_is_full || open_ >= options.max_connections) {
-    const auto oldest = longest_waiting(address_is_full ? &address : nullptr);
+    const auto oldest = address_is_full
+                            ? longest_waiting(&address, options.max_connections_per_address)
+                            : longest_waiting(nullptr, options.max_connections);
     if (oldest == sessions_.end()) {
       return {};
     }
@@ -39,12 +40,25 @@ Hub::Admission Hub::admit(const std::shared_ptr<Session>& session, const Address
   return admission;
 }
 
-// Among all addresses without one.
-Hub::Members::iterator Hub::longest_waiting(const Address* address) {
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& each) {
-    return address == nullptr || sessions_.at(each.second).address == *address;
-  });
-  return found == waiting_.end() ? sessions_.end() : sessions_.find(found->second);
+// Those that never asked anything go first while they are more than half of the limit: they cannot
+// push out somebody who asks now and then. Where they are fewer, those that asked go: they cannot
+// keep newcomers from asking either.
+Hub::Members::iterator Hub::longest_waiting(const Address* address, std::size_t limit) {
+  auto asked = sessions_.end();
+  auto silent = sessions_.end();
+  std::size_t silent_count = 0;
+  for (const auto& [turn, session] : waiting_) {
+    const auto member = sessions_.find(session);
+    if (address != nullptr && member->second.address != *address) {
+      continue;
+    }
+    silent_count += member->second.has_asked ? 0 : 1;
+    auto& oldest = member->second.has_asked ? asked : silent;
+    if (oldest == sessions_.end()) {
+      oldest = member;
+    }
+  }
+  return silent_count > limit / 2 || asked == sessions_.end() ? silent : asked;
 }
 
 void Hub::wait(Member& member) {
@@ -72,6 +86,7 @@ bool Hub::begin_request(Session* session) {
     return false;
   }
   waiting_.erase(std::exchange(found->second.turn, 0));
+  found->second.has_asked = true;
   return true;
 }
 

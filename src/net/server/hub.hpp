@@ -67,10 +67,12 @@ class Hub {
     std::shared_ptr<Session> session;
     Address address;
     std::uint64_t turn = 0;  // in waiting_; 0: it has a request
+    bool has_asked = false;  // a whole request came at least once
     bool counts = true;      // no: it was chosen to make room
   };
   using Members = std::map<Session*, Member>;
-  Members::iterator longest_waiting(const Address* address);
+  // The one that makes room, among all addresses or those of one, of which there may be `limit`.
+  Members::iterator longest_waiting(const Address* address, std::size_t limit);
   void wait(Member& member);
   void forget(Member& member);
 

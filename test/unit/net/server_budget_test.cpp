@@ -62,6 +62,42 @@ TEST(ServerBudget, TheConnectionThatHasWaitedLongestMakesRoom) {
   EXPECT_TRUE(is_answered(first));
 }
 
+// As kube-scheduler's connection does between two pods, and strangers who cannot ask anything.
+TEST(ServerBudget, WhoNeverAskedPushesOutNobodyWhoDid) {
+  ServerOptions options = Site::plain();
+  options.max_connections = 4;
+  const Site site(echo(), options);
+  Wire regular(site.port());
+  ASSERT_TRUE(is_answered(regular));
+  std::vector<std::unique_ptr<Wire>> strangers;
+  for (int i = 0; i < 10; ++i) {
+    strangers.push_back(std::make_unique<Wire>(site.port()));
+    ASSERT_TRUE(strangers.back()->send("GET"));
+  }
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(strangers[i]->read_all(), "") << i;
+  }
+  EXPECT_TRUE(is_answered(regular));
+}
+
+// Else whoever comes would be the next to go.
+TEST(ServerBudget, WhoAskedKeepsNobodyFromAsking) {
+  ServerOptions options = Site::plain();
+  options.max_connections = 4;
+  const Site site(echo(), options);
+  std::vector<std::unique_ptr<Wire>> regulars;
+  for (int i = 0; i < 4; ++i) {
+    regulars.push_back(std::make_unique<Wire>(site.port()));
+    ASSERT_TRUE(is_answered(*regulars.back()));
+  }
+  Wire first(site.port());
+  EXPECT_EQ(regulars[0]->read_all(), "");
+  Wire second(site.port());
+  EXPECT_EQ(regulars[1]->read_all(), "");
+  EXPECT_TRUE(is_answered(first));
+  EXPECT_TRUE(is_answered(second));
+}
+
 TEST(ServerBudget, ASlowSenderMakesRoomToo) {
   ServerOptions options = Site::plain();
   options.max_connections = 1;
