@@ -220,6 +220,22 @@ TEST_F(Disruption, ASpotInterruptionMovesPodsBeforeTheMachineGoes) {
   EXPECT_THAT(instances(), SizeIs(1));
 }
 
+// A notice is told again until somebody has acted on it.
+TEST_F(Disruption, ASpotInterruptionIsNotLostThoughTheApiServerFailsAtFirst) {
+  up("{consolidateAfter: Never}", {.replicas = 2}, {.capacity_types = "[spot]"});
+  const auto any_going = [&] {
+    const auto all = claims();
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& claim) { return claim->meta.is_deleting(); });
+  };
+  api().set_faults({.broken = {"nodeclaims"}});
+  ASSERT_TRUE(cloud().interrupt(instances().front().provider_id));
+  run_for(seconds(20));
+  ASSERT_FALSE(any_going());
+  api().set_faults({});
+  EXPECT_TRUE(wait(any_going, seconds(10)));
+}
+
 TEST_F(Disruption, NodesWhosePodsFitTogetherBecomeFewer) {
   up("{consolidateAfter: 30s}",
      {.replicas = 4,
