@@ -24,10 +24,13 @@
 namespace millwright::cluster {
 
 struct State::Impl {
-  Impl(Ledger& the_ledger, Clock the_clock)
+  Impl(Ledger& the_ledger, Clock the_clock, std::optional<base::Duration> longest_reservation)
       : ledger(the_ledger),
         clock(std::move(the_clock)),
-        mirrors(the_ledger, problem, clock, synced),
+        mirrors(the_ledger, {.problem = problem,
+                             .now = clock,
+                             .synced = synced,
+                             .longest_reservation = longest_reservation}),
         seen(the_ledger.view()) {}
 
   Ledger& ledger;
@@ -201,7 +204,7 @@ struct State::Impl {
     }
     if (outcome == NodeTable::Outcome::Replaced) {
       ledger.forget_target(claim.meta.name);
-      mirrors.forget("NodeClaim", claim.meta.name);
+      mirrors.forget(claim.meta.name);
     }
     follow_join(claim);
     report(Kind::NodeClaim, model::key_of(claim.meta));
@@ -213,7 +216,6 @@ struct State::Impl {
     }
     ledger.forget_target(name);
     ledger.unfence(name);
-    mirrors.forget("Node", name);
     volume_limits.erase_node(name);
     return true;
   }
@@ -222,7 +224,7 @@ struct State::Impl {
       return false;
     }
     ledger.forget_target(name);
-    mirrors.forget("NodeClaim", name);
+    mirrors.forget(name);
     return true;
   }
 
@@ -334,8 +336,8 @@ void State::Impl::publish(const std::shared_ptr<scheduling::Snapshot>& next,
   latest = next;
 }
 
-State::State(Ledger& ledger, Clock clock)
-    : impl_(std::make_unique<Impl>(ledger, std::move(clock))) {}
+State::State(Ledger& ledger, Clock clock, std::optional<base::Duration> longest_reservation)
+    : impl_(std::make_unique<Impl>(ledger, std::move(clock), longest_reservation)) {}
 State::~State() = default;
 
 void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
@@ -346,12 +348,10 @@ void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
   if (outcome == NodeTable::Outcome::Replaced) {
     ledger.forget_target(node->meta.name);
     ledger.unfence(node->meta.name);
-    mirrors.forget("Node", node->meta.name);
   }
   if (const ClaimPtr claim = nodes.claim_of(*node)) {
     follow_join(*claim);
   }
-  mirrors.read(*node);
   volume_limits.put(*node);
   report(Kind::Node, model::key_of(node->meta));
 }

@@ -114,9 +114,9 @@ class Ledger {
   // the claim is created, and what this process knows since then is newer.
   void adopt_reservations(std::string_view target,
                           std::vector<scheduling::Reservation> reservations);
-  // The same for a fence that the object `source` ("NodeClaim/a", "Node/b") tells of; a fence that
-  // this process ended does not come back.
-  void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
+  // The same for a fence that a NodeClaim tells of; a fence that this process ended does not come
+  // back.
+  void adopt_fence(std::string_view claim, std::string_view node, std::optional<Fence> fence);
   // The target is gone: its reservations end, and another of that name may be adopted.
   void forget_target(std::string_view target);
 

@@ -22,10 +22,10 @@
 //   where it is least missed;
 // - a claim that gets its node passes its reservations on to the node's name;
 // - a target that is gone loses its reservations; a Node that is gone loses its fence;
-// - mirror annotations (model::kReservationsAnnotation on NodeClaims, kFenceAnnotation on a Node or
-//   on a NodeClaim that has its node) are read when their text changes, so that followers and a
-//   restarted process know what the leader decided. Nothing is used or freed before the state is
-//   synced: pods, nodes and claims are listed in any order.
+// - mirror annotations of NodeClaims (model::kReservationsAnnotation; kFenceAnnotation once it has
+//   its node) are read when their text changes, so that followers and a restarted process know what
+//   the leader decided. Those of Nodes count for nothing. Nothing is used or freed before the state
+//   is synced: pods, nodes and claims are listed in any order.
 #pragma once
 
 #include "millwright/cluster/ledger.hpp"
@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,8 +48,11 @@ class State {
   // A clock that stands still: enough where no mirror ends and no pod is forgotten.
   static base::TimePoint no_time() { return {}; }
 
-  // By the clock mirrors that are out of date are left out, and pods that went are forgotten.
-  explicit State(Ledger& ledger, Clock clock = no_time);
+  // By the clock mirrors that are out of date are left out, and pods that went are forgotten. A
+  // mirrored reservation ends after `longest_reservation` at the latest, whatever it says; nullopt:
+  // it is believed.
+  explicit State(Ledger& ledger, Clock clock = no_time,
+                 std::optional<base::Duration> longest_reservation = std::nullopt);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -101,8 +105,8 @@ class State {
   // Called on the loop after every change of an object. Callbacks add up; they run in the order
   // they were added.
   void on_change(std::function<void(Kind kind, const model::ObjectKey& key)> callback);
-  // Called on the loop when snapshots begin to be synced: with the last of the first lists, and when
-  // the state is fresh again.
+  // Called on the loop when snapshots begin to be synced: with the last of the first lists, and
+  // when the state is fresh again.
   void on_synced(std::function<void()> callback);
   // Called with one sentence for people when a mirror annotation cannot be read; it is ignored.
   void on_problem(std::function<void(const std::string& message)> callback);

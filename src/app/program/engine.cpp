@@ -25,7 +25,9 @@ constexpr auto kSeriesOutlive = std::chrono::hours(1);
 struct Engine::Impl {
   explicit Impl(EngineParts parts)
       : chronicle(parts.metrics, parts.loop.now()),
-        state(ledger, [&loop = parts.loop] { return loop.now(); }),
+        state(
+            ledger, [&loop = parts.loop] { return loop.now(); },
+            parts.options.launch_timeout + parts.options.registration_timeout),
         events(parts.client, "karpenter", parts.seed + 1, parts.log.named("events")),
         services{.loop = parts.loop,
                  .compute = parts.compute,

@@ -198,7 +198,7 @@ void Ledger::Book::forget(std::string_view target) {
 
 void Ledger::Book::decide_fence(Fence fence) {
   ended_fences_.forget(fence.node);
-  fence_source_.erase(fence.node);
+  fence_claim_.erase(fence.node);
   const auto known = view.fences_by_node.find(fence.node);
   if (known != view.fences_by_node.end() && known->second == fence) {
     return;
@@ -215,21 +215,21 @@ void Ledger::Book::end_fence(std::string_view node) {
   }
   const std::string name(node);
   ended_fences_.note(name, known->second.since);
-  fence_source_.erase(name);
+  fence_claim_.erase(name);
   view.fences_by_node.erase(name);
   ++view.generation;
 }
 
-void Ledger::Book::adopt_fence(std::string_view source, std::string_view node,
+void Ledger::Book::adopt_fence(std::string_view claim, std::string_view node,
                                std::optional<Fence> fence) {
   const auto known = view.fences_by_node.find(node);
-  const auto from = fence_source_.find(node);
-  if (known != view.fences_by_node.end() && from == fence_source_.end()) {
+  const auto from = fence_claim_.find(node);
+  if (known != view.fences_by_node.end() && from == fence_claim_.end()) {
     return;  // ours
   }
   if (!fence) {
-    if (from != fence_source_.end() && from->second == source) {
-      fence_source_.erase(from);
+    if (from != fence_claim_.end() && from->second == claim) {
+      fence_claim_.erase(from);
       view.fences_by_node.erase(node);
       ++view.generation;
     }
@@ -238,7 +238,7 @@ void Ledger::Book::adopt_fence(std::string_view source, std::string_view node,
   if (ended_fences_.covers(std::string(node), fence->since)) {
     return;
   }
-  fence_source_.insert_or_assign(std::string(node), std::string(source));
+  fence_claim_.insert_or_assign(std::string(node), std::string(claim));
   fence->node = node;
   if (known == view.fences_by_node.end() || known->second != *fence) {
     view.fences_by_node.set(node, *std::move(fence));

@@ -43,7 +43,7 @@ struct Ledger::Book {
 
   void decide_fence(Fence fence);
   void end_fence(std::string_view node);
-  void adopt_fence(std::string_view source, std::string_view node, std::optional<Fence> fence);
+  void adopt_fence(std::string_view claim, std::string_view node, std::optional<Fence> fence);
 
  private:
   void set_list(std::string_view target, std::vector<scheduling::Reservation> reservations);
@@ -51,7 +51,7 @@ struct Ledger::Book {
   void unlink(const scheduling::GroupId& group, std::string_view target);
 
   std::set<std::string, std::less<>> decided_;  // targets that this process has reserved on
-  std::map<std::string, std::string, std::less<>> fence_source_;
+  std::map<std::string, std::string, std::less<>> fence_claim_;
   EndedFences ended_fences_;
 };
 

@@ -148,10 +148,10 @@ void Ledger::forget_target(std::string_view target) {
   book_->forget(target);
 }
 
-void Ledger::adopt_fence(std::string_view source, std::string_view node,
+void Ledger::adopt_fence(std::string_view claim, std::string_view node,
                          std::optional<Fence> fence) {
   const std::scoped_lock lock(book_mutex_);
-  book_->adopt_fence(source, node, std::move(fence));
+  book_->adopt_fence(claim, node, std::move(fence));
 }
 
 void Ledger::settle(std::span<const Arrival> arrivals) {

@@ -119,18 +119,21 @@ bool Disruption::buffers_are_known() const {
          services_.buffers->all_planned(*services_.state.snapshot());
 }
 
-// What an earlier leader tainted but did not get to delete, or what could not be reopened when a
-// command failed, is open again; a fresh decision will choose it anew if that is still right.
-// Karpenter's disruption controller does the same each time round.
+// What an earlier leader tainted or fenced but did not get to delete, or what could not be reopened
+// when a command failed, is open again; a fresh decision will choose it anew if that is still
+// right. Karpenter's disruption controller does the same each time round. So a fence that somebody
+// else wrote on a NodeClaim lasts until the next round.
 base::Task<void> Disruption::undo_leftovers() {
   std::vector<std::string> leftovers;
   for (const auto& record : services_.state.snapshot()->nodes) {
+    if (!record->node || !record->claim) {
+      continue;
+    }
     const bool tainted =
-        record->node && record->claim &&
         std::any_of(record->node->taints.begin(), record->node->taints.end(),
                     [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
     const bool going = record->marked_for_deletion || busy_.contains(record->claim_name());
-    if (tainted && !going && !record->claim->meta.is_deleting() &&
+    if ((tainted || record->fenced) && !going && !record->claim->meta.is_deleting() &&
         !record->node->meta.is_deleting()) {
       leftovers.push_back(record->claim_name());
     }

@@ -17,40 +17,61 @@ bool is_disrupted_taint(const model::Taint& taint) {
   return taint.key == model::kDisruptedTaint;
 }
 
+bool is_tainted(const model::Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), [](const auto& taint) {
+    return is_disrupted_taint(taint) && taint.effect == "NoSchedule";
+  });
+}
+
+// `fence` as the claim tells of it; null: it tells of none.
+ClaimReply write_fence(Services& services, ClaimPtr claim, json::value fence) {
+  json::object metadata{{"annotations", {{model::kFenceAnnotation, std::move(fence)}}}};
+  co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+}
+
+// The taint is the first that is written and the last that goes: whoever undoes what an earlier
+// leader left finds it by the taint. What an earlier attempt has written stays.
 base::Task<base::Result<>> mark_once(Services& services, scheduling::NodeRecordPtr record,
                                      std::string reason) {
-  if (record->node) {
+  ClaimPtr claim = record->claim;
+  if (record->node && !is_tainted(*record->node)) {
     std::vector<model::Taint> taints = record->node->taints;
     std::erase_if(taints, is_disrupted_taint);
     taints.push_back({.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"});
-    const cluster::Fence fence{
-        .node = record->name(), .reason = reason, .since = services.loop.now()};
-    json::object patch{
-        {"metadata", {{"annotations", {{model::kFenceAnnotation, cluster::encode_fence(fence)}}}}},
-        {"spec", {{"taints", model::encode(taints)}}}};
+    json::object patch{{"spec", {{"taints", model::encode(taints)}}}};
     MW_CO_CHECK(co_await patch_node(services, record->node, std::move(patch)));
     services.log.info("tainted node", {{"Node", record->node->meta.name}, {"reason", reason}});
+  }
+  if (record->node && claim->meta.annotation(model::kFenceAnnotation).empty()) {
+    const cluster::Fence fence{
+        .node = record->name(), .reason = reason, .since = services.loop.now()};
+    json::string text(cluster::encode_fence(fence));
+    MW_CO_TRY(fenced, co_await write_fence(services, claim, std::move(text)));
+    claim = fenced;
   }
   const auto edit = [&reason](model::ConditionSet& set) {
     set.set_true(model::kDisruptionReason, reason, reason);
   };
-  MW_CO_CHECK(co_await edit_conditions(services, record->claim, edit));
+  MW_CO_CHECK(co_await edit_conditions(services, claim, edit));
   co_return base::Result<>{};
 }
 
 base::Task<base::Result<>> clear_once(Services& services, scheduling::NodeRecordPtr record) {
+  ClaimPtr claim = record->claim;
+  if (!claim->meta.annotation(model::kFenceAnnotation).empty()) {
+    MW_CO_TRY(open, co_await write_fence(services, claim, nullptr));
+    claim = open;
+  }
+  MW_CO_CHECK(co_await edit_conditions(
+      services, claim, [](model::ConditionSet& set) { set.clear(model::kDisruptionReason); }));
   const bool tainted = record->node && std::any_of(record->node->taints.begin(),
                                                    record->node->taints.end(), is_disrupted_taint);
   if (tainted) {
     std::vector<model::Taint> taints = record->node->taints;
     std::erase_if(taints, is_disrupted_taint);
-    json::object patch{{"metadata", {{"annotations", {{model::kFenceAnnotation, nullptr}}}}},
-                       {"spec", {{"taints", model::encode(taints)}}}};
+    json::object patch{{"spec", {{"taints", model::encode(taints)}}}};
     MW_CO_CHECK(co_await patch_node(services, record->node, std::move(patch)));
   }
-  MW_CO_CHECK(co_await edit_conditions(services, record->claim, [](model::ConditionSet& set) {
-    set.clear(model::kDisruptionReason);
-  }));
   co_return base::Result<>{};
 }
 

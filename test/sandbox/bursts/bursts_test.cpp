@@ -111,23 +111,30 @@ void count_claims(sandbox::Recorder& recorder, Counts& counts) {
   }
 }
 
-// Once the node was Ready, a pod of a group that it was bought for waited on, and ran elsewhere.
-// Not when pods of the group went away unbound: then fewer nodes are needed than were bought.
-bool was_wanted(sandbox::Recorder& recorder, const sandbox::NodeHistory& node) {
+// nullptr when there was none.
+const sandbox::ClaimRecord* claim_of(sandbox::Recorder& recorder,
+                                     const sandbox::NodeHistory& node) {
   const auto own = std::find_if(
       recorder.claims().begin(), recorder.claims().end(),
       [&](const auto& item) { return item.second.last->node_name == node.last->meta.name; });
-  if (own == recorder.claims().end() || !node.ready) {
+  return own == recorder.claims().end() ? nullptr : &own->second;
+}
+
+// Once the node was Ready, a pod of a group that it was bought for waited on, and ran elsewhere.
+// Not when pods of the group went away unbound: then fewer nodes are needed than were bought.
+bool was_wanted(sandbox::Recorder& recorder, const sandbox::NodeHistory& node) {
+  const auto* own = claim_of(recorder, node);
+  if (own == nullptr || !node.ready) {
     return false;
   }
-  for (const auto& reservation : bought_for(*own->second.last)) {
+  for (const auto& reservation : bought_for(*own->last)) {
     bool waited = false;
     bool shrank = false;
     for (const auto& [uid, pod] : recorder.pods()) {
       if (scheduling::group_of(*pod.last) == reservation.group) {
         waited = waited || (pod.created < *node.ready && pod.bound &&
                             *pod.bound > *node.ready + kTimeToBind && *pod.bound < *node.gone);
-        shrank = shrank || (!pod.bound && pod.gone && *pod.gone > own->second.created);
+        shrank = shrank || (!pod.bound && pod.gone && *pod.gone > own->created);
       }
     }
     if (waited && !shrank) {
@@ -135,6 +142,20 @@ bool was_wanted(sandbox::Recorder& recorder, const sandbox::NodeHistory& node) {
     }
   }
   return false;
+}
+
+// When the node was closed to new pods: to the microsecond, where its claim tells of a fence.
+std::optional<base::TimePoint> closed_at(sandbox::Recorder& recorder,
+                                         const sandbox::NodeHistory& node) {
+  const auto* own = claim_of(recorder, node);
+  if (own != nullptr) {
+    const auto fence = cluster::decode_fence(own->last->meta.annotation(model::kFenceAnnotation),
+                                             node.last->meta.name);
+    if (fence) {
+      return fence->since;
+    }
+  }
+  return node.disrupted;
 }
 
 void count_nodes(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts) {
@@ -147,9 +168,7 @@ void count_nodes(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts
       ++counts.died_unused;
       tell(seed, "died unused", node.last->meta.name);
     }
-    const auto fence = cluster::decode_fence(node.last->meta.annotation(model::kFenceAnnotation),
-                                             node.last->meta.name);
-    const auto closed = fence ? std::optional(fence->since) : node.disrupted;
+    const auto closed = closed_at(recorder, node);
     for (const auto& [pod_uid, pod] : recorder.pods()) {
       if (closed && pod.bound && *pod.bound > *closed &&
           pod.last->spec.node_name == node.last->meta.name) {

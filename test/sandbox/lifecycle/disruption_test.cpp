@@ -271,6 +271,23 @@ TEST_F(Disruption, PodsWhoseNodeIsNeededAgainAndAgainAreLeftInPeace) {
 
 // Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it
 // from going, but not closed.
+// Whoever may write NodeClaims keeps no node closed.
+TEST_F(Disruption, AFenceThatNoDecisionMadeIsUndone) {
+  up("{consolidateAfter: Never}");
+  const std::string node = *first_.begin();
+  const auto is_fenced = [&] { return ledger().view()->fences_by_node.contains(node); };
+  run_for(minutes(1));
+  change(model::kNodeClaimResource, claims().front()->meta.name, [&](boost::json::value& claim) {
+    claim.at("metadata").at("annotations").as_object()[model::kFenceAnnotation] =
+        cluster::encode_fence({node, "Forged", now() + hours(1000)});
+  });
+  ASSERT_TRUE(wait(is_fenced, seconds(5)));
+  EXPECT_TRUE(wait([&] { return !is_fenced(); }, minutes(1)));
+  run_for(minutes(1));
+  EXPECT_FALSE(is_fenced());
+  EXPECT_EQ(claims().front()->meta.annotation(model::kFenceAnnotation), "");
+}
+
 TEST_F(Disruption, ANodeToWhichAPodMayStillComeIsOpenAgainAfterHalfAMinute) {
   up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s}");
   const std::string node = *first_.begin();

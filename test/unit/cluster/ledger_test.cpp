@@ -300,20 +300,20 @@ TEST(Ledger, MirrorsDoNotOverruleWhatThisProcessDecided) {
 TEST(Ledger, MirroredFencesFollowTheirObjectAndLiftedOnesStayLifted) {
   Ledger ledger;
   const Fence mirrored{"n1", "Empty", at(5)};
-  ledger.adopt_fence("Node/n1", "n1", mirrored);
+  ledger.adopt_fence("c1", "n1", mirrored);
   EXPECT_EQ(ledger.view()->fences_by_node.find("n1")->second, mirrored);
-  ledger.adopt_fence("Node/n1", "n1", std::nullopt);
+  ledger.adopt_fence("c1", "n1", std::nullopt);
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
 
   ledger.fence({"n1", "Drifted", at(7)});
-  ledger.adopt_fence("Node/n1", "n1", std::nullopt);
-  ledger.adopt_fence("Node/n1", "n1", mirrored);
+  ledger.adopt_fence("c1", "n1", std::nullopt);
+  ledger.adopt_fence("c1", "n1", mirrored);
   EXPECT_EQ(ledger.view()->fences_by_node.find("n1")->second.reason, "Drifted");
 
   ledger.unfence("n1");
-  ledger.adopt_fence("Node/n1", "n1", Fence{"n1", "Drifted", at(7)});
+  ledger.adopt_fence("c1", "n1", Fence{"n1", "Drifted", at(7)});
   EXPECT_TRUE(ledger.view()->fences_by_node.empty());
-  ledger.adopt_fence("Node/n1", "n1", Fence{"n1", "Drifted", at(8)});
+  ledger.adopt_fence("c1", "n1", Fence{"n1", "Drifted", at(8)});
   EXPECT_EQ(ledger.view()->fences_by_node.size(), 1U);
 }
 

@@ -28,7 +28,7 @@ using testing::record_of;
 using testing::room;
 using testing::web;
 
-TEST(StateAndMirrors, LearnsReservationsAndFencesFromTheObjectsThatMirrorThem) {
+TEST(StateAndMirrors, LearnsReservationsAndFencesFromNodeClaims) {
   Ledger ledger;
   State state(ledger);
   state.set_synced(true);
@@ -37,13 +37,15 @@ TEST(StateAndMirrors, LearnsReservationsAndFencesFromTheObjectsThatMirrorThem) {
   const std::string text = encode_reservations({room("c", 2)});
   const std::string fence = encode_fence({"n", "Empty", at(3)});
   const auto claim = [&](int version) {
-    return std::move(ClaimBuilder("c").version(version).provider("p").annotation(
-        model::kReservationsAnnotation, text));
+    return std::move(ClaimBuilder("c")
+                         .version(version)
+                         .provider("p")
+                         .annotation(model::kReservationsAnnotation, text)
+                         .annotation(model::kFenceAnnotation, fence));
   };
   state.upsert(claim(1).build());
   EXPECT_THAT(kept(state), ElementsAre("web on c: 2"));
-  state.upsert(
-      NodeBuilder("n").version(2).provider("p").annotation(model::kFenceAnnotation, fence).build());
+  state.upsert(NodeBuilder("n").version(2).provider("p").build());
   EXPECT_TRUE(record_of(state, "n")->fenced);
   EXPECT_THAT(kept(state), ElementsAre("web on n: 2"));
   // A pod that bound needs no more room, even when the claim is written again for another reason.
@@ -53,19 +55,53 @@ TEST(StateAndMirrors, LearnsReservationsAndFencesFromTheObjectsThatMirrorThem) {
   EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
   // What is reserved is said once; a fence may be taken back.
   state.upsert(ClaimBuilder("c").version(4).provider("p").build());
-  state.upsert(NodeBuilder("n").version(5).provider("p").build());
   EXPECT_THAT(kept(state), ElementsAre("web on n: 1"));
   EXPECT_FALSE(record_of(state, "n")->fenced);
 }
 
 // A kubelet may write on its Node.
-TEST(StateAndMirrors, ANodesOwnWordsReserveNothing) {
+TEST(StateAndMirrors, ANodesOwnWordsReserveAndCloseNothing) {
   Ledger ledger;
   State state(ledger);
+  state.upsert(ClaimBuilder("c").provider("p").build());
   state.upsert(NodeBuilder("n")
+                   .provider("p")
                    .annotation(model::kReservationsAnnotation, encode_reservations({room("n", 2)}))
+                   .annotation(model::kFenceAnnotation, encode_fence({"n", "Empty", at(3)}))
                    .build());
   EXPECT_THAT(kept(state), IsEmpty());
+  EXPECT_FALSE(record_of(state, "n")->fenced);
+}
+
+TEST(StateAndMirrors, NoMirrorReservesForLongerThanALaunchAndARegistrationMayTake) {
+  Ledger ledger;
+  State state(
+      ledger, [] { return at(100); }, std::chrono::seconds(50));
+  const auto mirrored = [](const std::string& name, std::int64_t until) {
+    return ClaimBuilder(name)
+        .annotation(model::kReservationsAnnotation, encode_reservations({room(name, 1, until)}))
+        .build();
+  };
+  state.upsert(mirrored("honest", 140));
+  state.upsert(mirrored("forged", 1'000'000));
+  const auto end = [&](std::string_view target) {
+    return ledger.view()->by_target.find(target)->second.begin()->until;
+  };
+  EXPECT_EQ(end("honest"), at(140));
+  EXPECT_EQ(end("forged"), at(150));
+}
+
+TEST(StateAndMirrors, AFenceFromTheFutureDoesNotHideLaterOnes) {
+  Ledger ledger;
+  State state(ledger, [] { return at(100); });
+  state.upsert(NodeBuilder("n").provider("p").build());
+  state.upsert(ClaimBuilder("c")
+                   .provider("p")
+                   .annotation(model::kFenceAnnotation, encode_fence({"n", "Empty", at(1'000'000)}))
+                   .build());
+  ledger.unfence("n");
+  ledger.adopt_fence("c", "n", Fence{"n", "Drifted", at(101)});
+  EXPECT_EQ(ledger.view()->fences_by_node.size(), 1U);
 }
 
 TEST(StateAndMirrors, ADelayedMirrorDoesNotOverruleWhatThisProcessDecided) {
@@ -235,14 +271,17 @@ TEST(StateAndMirrors, SaysWhichMirrorCannotBeReadAndCarriesOn) {
   State state(ledger);
   std::vector<std::string> problems;
   state.on_problem([&](const std::string& message) { problems.push_back(message); });
-  state.upsert(
-      ClaimBuilder("c").provider("p").annotation(model::kReservationsAnnotation, "[{").build());
-  state.upsert(NodeBuilder("n").annotation(model::kFenceAnnotation, "yes").build());
+  state.upsert(NodeBuilder("n").provider("p").build());
+  state.upsert(ClaimBuilder("c")
+                   .provider("p")
+                   .annotation(model::kReservationsAnnotation, "[{")
+                   .annotation(model::kFenceAnnotation, "yes")
+                   .build());
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_THAT(problems[0],
               HasSubstr("NodeClaim/c: ignoring annotation millwright.io/reservations"));
-  EXPECT_THAT(problems[1], HasSubstr("Node/n: ignoring annotation millwright.io/fence"));
-  EXPECT_EQ(state.snapshot()->nodes.size(), 2U);
+  EXPECT_THAT(problems[1], HasSubstr("NodeClaim/c: ignoring annotation millwright.io/fence"));
+  EXPECT_EQ(state.snapshot()->nodes.size(), 1U);
 }
 
 }  // namespace
