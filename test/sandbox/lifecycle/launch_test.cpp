@@ -312,6 +312,50 @@ TEST_F(Launch, StartupTaintsDelayInitializationUntilSomebodyTakesThemOff) {
             "True");
 }
 
+// A kubelet may write on its Node, so nothing there may look as if it counted.
+TEST_F(Launch, WhatIsReservedIsSaidOnTheClaimAlone) {
+  start();
+  apply_class();
+  apply_pool({.template_metadata = "{annotations: {team: payments}}"});
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  const std::string key(model::kReservationsAnnotation);
+  EXPECT_THAT(claims().front()->meta.annotations, Contains(testing::Key(key)));
+  const auto annotations = nodes().front()->meta.annotations;
+  EXPECT_THAT(annotations, Not(Contains(testing::Key(key))));
+  EXPECT_EQ(annotations.at("team"), "payments");
+}
+
+// The claim's status may be written later than its Node, and somebody may have been faster.
+TEST_F(Launch, AStartupTaintThatSomebodyTookOffStaysOff) {
+  start();
+  apply_class();
+  apply_pool(
+      {.template_extra = "      startupTaints: [{key: example.com/agent, effect: NoSchedule}]"});
+  deploy({});
+  const auto is_registered = [&] {
+    return !claims().empty() && condition(model::kNodeClaimResource, claims().front()->meta.name,
+                                          "Registered") == "True";
+  };
+  ASSERT_TRUE(wait(is_registered));
+  change(model::kNodeResource, nodes().front()->meta.name,
+         [](boost::json::value& node) { node.at("spec").as_object().erase("taints"); });
+  change(
+      model::kNodeClaimResource, claims().front()->meta.name,
+      [](boost::json::value& claim) {
+        for (auto& each : claim.at("status").at("conditions").as_array()) {
+          if (each.at("type").as_string() == "Registered") {
+            each.as_object()["status"] = "Unknown";
+          }
+        }
+      },
+      {}, "status");
+  ASSERT_FALSE(is_registered());
+  ASSERT_TRUE(wait(is_registered));
+  EXPECT_THAT(nodes().front()->taints, IsEmpty());
+  EXPECT_TRUE(wait_running("web", 1));
+}
+
 // Policies that admit Nodes by their labels see those of the NodeClaim.
 TEST_F(Launch, AKubeletRegistersItsNodeWithTheClaimsLabelsAndTaints) {
   start();

@@ -24,6 +24,11 @@ void merge_taints(std::vector<model::Taint>& taints, const std::vector<model::Ta
   }
 }
 
+// On a Node, which its kubelet may write, these would only look as if they counted.
+bool counts_on_claims_alone(std::string_view annotation) {
+  return annotation == model::kReservationsAnnotation || annotation == model::kFenceAnnotation;
+}
+
 // The Node as registration leaves it, as a merge patch.
 json::value registration_patch(const model::Node& node, const model::NodeClaim& claim) {
   json::object labels;
@@ -37,7 +42,9 @@ json::value registration_patch(const model::Node& node, const model::NodeClaim& 
   }
   json::object annotations;
   for (const auto& [key, value] : claim.meta.annotations) {
-    annotations[key] = value;
+    if (!counts_on_claims_alone(key)) {
+      annotations[key] = value;
+    }
   }
 
   json::array finalizers(node.meta.finalizers.begin(), node.meta.finalizers.end());
@@ -72,6 +79,16 @@ json::value registration_patch(const model::Node& node, const model::NodeClaim& 
                       {"spec", json::object{{"taints", model::encode(taints)}}}};
 }
 
+// The patch above was stored, though the claim does not say so yet. What others have changed since,
+// such as startup taints that they took off, stays as they left it.
+bool is_registered_for(const model::Node& node, const model::NodeClaim& claim) {
+  const auto& owners = node.meta.owner_references;
+  return node.meta.label(model::kRegisteredLabel) == "true" &&
+         node.meta.has_finalizer(model::kTerminationFinalizer) &&
+         std::any_of(owners.begin(), owners.end(),
+                     [&](const auto& owner) { return owner.uid == claim.meta.uid; });
+}
+
 void warn_when_untainted(Services& services, const model::Node& node,
                          const model::NodeClaim& claim) {
   const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), is_unregistered_taint);
@@ -101,18 +118,20 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
                       "The instance has not joined the cluster as a Node yet");
     });
   }
-  const auto node = record->node;
+  auto node = record->node;
   warn_when_untainted(services, *node, *claim);
   const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
-  MW_CO_TRY(registered_node,
-            co_await patch_node(services, node, registration_patch(*node, *claim)));
-  services.ledger.rename_target(claim->meta.name, registered_node->meta.name);
+  if (!is_registered_for(*node, *claim)) {
+    MW_CO_TRY(patched, co_await patch_node(services, node, registration_patch(*node, *claim)));
+    node = patched;
+  }
+  services.ledger.rename_target(claim->meta.name, node->meta.name);
   services.log.info("registered nodeclaim",
-                    {{"NodeClaim", claim->meta.name}, {"Node", registered_node->meta.name}});
+                    {{"NodeClaim", claim->meta.name}, {"Node", node->meta.name}});
   services.metrics.count("karpenter_nodes_created_total", "Nodes that registered.",
                          {{"nodepool", claim->meta.label(model::kNodePoolLabel)},
                           {"zone", claim->meta.label(model::kZoneLabel)}});
-  json::object status{{"nodeName", registered_node->meta.name}};
+  json::object status{{"nodeName", node->meta.name}};
   auto registered = co_await edit_conditions(
       services, claim, [](model::ConditionSet& set) { set.set_true(model::kRegistered); },
       std::move(status));
