@@ -284,7 +284,7 @@ func TestChangedPortsReachTheProgramAndTheService(t *testing.T) {
 		object{"name": "metrics", "containerPort": 9080},
 		object{"name": "health", "containerPort": 9081},
 	})
-	expect(t, rendered, "Service "+namespace+"/millwright", "spec/ports/2/port", 9080)
+	expect(t, rendered, "Service "+namespace+"/millwright", "spec/ports/1/port", 9080)
 	const policy = "NetworkPolicy " + namespace + "/millwright"
 	expect(t, rendered, policy, "spec/ingress/0/ports/0/port", 9443)
 	expect(t, rendered, policy, "spec/ingress/0/ports/1/port", 9080)
