@@ -37,6 +37,14 @@ base::Task<base::Result<>> delete_node(Services& services,
       co_await services.client.remove(model::kNodeResource, model::key_of(node->meta), options));
 }
 
+// A Node that its kubelet made anew was never registered. Nothing would drain it, and who may not
+// delete it (the policies of an installation limit that to registered Nodes) ends its instance
+// nevertheless: the cloud's controller removes the Node.
+bool may_be_left(const model::Node& node, const base::Error& error) {
+  return error.kind == base::ErrorKind::Denied &&
+         !node.meta.has_finalizer(model::kTerminationFinalizer);
+}
+
 // 1, 2, 4, ... seconds.
 std::vector<double> doubling_buckets(std::size_t count) {
   std::vector<double> bounds{1};
@@ -91,10 +99,16 @@ base::Task<base::Result<Requeue>> finalize_claim(Services& services,
   }
   MW_CO_TRY(claim, co_await stamp_termination(services, record->claim));
   if (record->node && model::is_true(claim->conditions, model::kRegistered)) {
+    base::Result<> deleted;
     if (!record->node->meta.is_deleting()) {
-      MW_CO_CHECK(co_await delete_node(services, record->node));
+      deleted = co_await delete_node(services, record->node);
     }
-    co_return Requeue{kNodePoll};  // node termination drains it; its end is an event
+    if (deleted) {
+      co_return Requeue{kNodePoll};  // node termination drains it; its end is an event
+    }
+    if (!may_be_left(*record->node, deleted.error())) {
+      co_return tl::unexpected(std::move(deleted).error());
+    }
   }
   MW_CO_TRY(gone, co_await end_instance(services, claim));
   if (!gone) {

@@ -160,6 +160,24 @@ TEST_F(Termination, AnInstanceWhoseClaimIsTornAwayIsCollected) {
   EXPECT_TRUE(wait_empty()) << inventory();
 }
 
+// Its kubelet made the Node anew, so that it was never registered.
+TEST_F(Termination, ANodeThatMayNotBeDeletedKeepsNoInstanceIfNothingDrainsIt) {
+  up();
+  scale("web", 0);
+  ASSERT_TRUE(wait([&] { return pods("web").empty(); }));
+  change(model::kNodeResource, nodes().front()->meta.name, [](boost::json::value& object) {
+    auto& metadata = object.at("metadata").as_object();
+    metadata.erase("finalizers");
+    metadata.at("labels").as_object().erase("karpenter.sh/registered");
+  });
+  sandbox::Faults faults;
+  faults.forbidden.insert("nodes");
+  api().set_faults(faults);
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  EXPECT_TRUE(wait_instances(0)) << inventory();
+  EXPECT_TRUE(wait([&] { return claims().empty(); })) << inventory();
+}
+
 TEST_F(Termination, ANodeWhoseClaimIsTornAwayIsDrained) {
   up();
   protect("web", 1);
