@@ -297,6 +297,29 @@ func TestTheNetworkPolicyCanBeLeftOut(t *testing.T) {
 	}
 }
 
+func TestTheAdmissionPoliciesAreOfTheAccountAndCanBeLeftOut(t *testing.T) {
+	own := 0
+	for key, policy := range mustRender(t, "serviceAccount: {name: mine}") {
+		if !strings.HasPrefix(key, "ValidatingAdmissionPolicy ") {
+			continue
+		}
+		text := fmt.Sprint(at(policy, "spec/matchConditions/0/expression"))
+		if strings.HasSuffix(text, "== 'system:serviceaccount:"+namespace+":mine'") {
+			own++
+		} else if !strings.Contains(text, "'system:nodes' in") {
+			t.Errorf("%s is about nobody: %s", key, text)
+		}
+	}
+	if own != 5 {
+		t.Errorf("%d policies are about the account, not 5", own)
+	}
+	for key := range mustRender(t, "admissionPolicies: {enabled: false}") {
+		if strings.Contains(key, "AdmissionPolicy") {
+			t.Errorf("%s is rendered", key)
+		}
+	}
+}
+
 func TestTheLeaseMovesWithItsRoleAndItsBinding(t *testing.T) {
 	rendered := mustRender(t, "leaderElection: {namespace: kube-system}")
 	for _, kind := range []string{"Role", "RoleBinding"} {

@@ -136,6 +136,7 @@ base::Result<> check(const InstallOptions& options) {
 Documents everything(const InstallOptions& options) {
   Documents documents = namespace_and_crds(options);
   append(documents, permissions(options));
+  append(documents, admission_policies(options));
   append(documents, flow_schemas(options));
   append(documents, workload(options));
   append(documents, webhooks(options));

@@ -49,6 +49,7 @@ boost::json::array strings(std::initializer_list<std::string_view> texts);
 
 Documents namespace_and_crds(const InstallOptions& options);
 Documents permissions(const InstallOptions& options);
+Documents admission_policies(const InstallOptions& options);
 Documents flow_schemas(const InstallOptions& options);
 Documents workload(const InstallOptions& options);
 Documents webhooks(const InstallOptions& options);

@@ -26,6 +26,7 @@ constexpr std::string_view kPodAddress = "10.255.0.1";
 bool is_wanted(const json::value& object) {
   const std::string kind = text_at(object, "/kind");
   return kind == "Namespace" || kind == "ServiceAccount" ||
+         kind.starts_with("ValidatingAdmissionPolicy") ||
          text_at(object, "/apiVersion").starts_with("rbac.") ||
          (kind == "Service" && text_at(object, "/metadata/name") == "millwright-extender");
 }

@@ -155,6 +155,72 @@ TEST(Install, OurRequestsHaveARankOfTheirOwnAtTheApiServer) {
             schemas[1].at_pointer("/spec/matchingPrecedence").to_number<int>());
 }
 
+// A policy without a binding, or one that only warns, protects nothing.
+TEST(Install, EveryAdmissionPolicyIsBoundAndRefuses) {
+  for (const auto mode :
+       {InstallMode::Extender, InstallMode::SecondScheduler, InstallMode::Alone}) {
+    const auto documents = documents_of(in_mode(mode));
+    std::set<std::string> bound;
+    for (const auto& binding : of_kind(documents, "ValidatingAdmissionPolicyBinding")) {
+      EXPECT_EQ(binding.at_pointer("/spec/validationActions"), json::value(json::array{"Deny"}));
+      bound.insert(at(binding, "/spec/policyName"));
+    }
+    std::set<std::string> policies;
+    for (const auto& policy : of_kind(documents, "ValidatingAdmissionPolicy")) {
+      policies.insert(at(policy, "/metadata/name"));
+      EXPECT_EQ(at(policy, "/spec/failurePolicy"), "Fail");
+      for (const auto& check : policy.at_pointer("/spec/validations").as_array()) {
+        EXPECT_NE(at(check, "/message"), "");
+        EXPECT_EQ(at(check, "/reason"), "Forbidden");
+      }
+    }
+    EXPECT_EQ(policies.size(), 7U);
+    EXPECT_EQ(policies, bound);
+  }
+}
+
+TEST(Install, AdmissionPoliciesAreAboutOurAccountOrKubelets) {
+  InstallOptions options;
+  options.namespace_ = "nodes";
+  int own = 0;
+  int of_kubelets = 0;
+  for (const auto& policy : of_kind(documents_of(options), "ValidatingAdmissionPolicy")) {
+    ASSERT_EQ(policy.at_pointer("/spec/matchConditions").as_array().size(), 1U);
+    const std::string whose = at(policy, "/spec/matchConditions/0/expression");
+    const bool is_own =
+        whose == "request.userInfo.username == 'system:serviceaccount:nodes:millwright'";
+    own += is_own ? 1 : 0;
+    of_kubelets += whose.ends_with("'system:nodes' in request.userInfo.groups") ? 1 : 0;
+  }
+  EXPECT_EQ(own, 5);
+  EXPECT_EQ(of_kubelets, 2);
+}
+
+// What a role of ours lets be patched as a whole, a policy limits.
+TEST(Install, WhatOthersOwnIsLimitedByAPolicyWhereWeMayPatchIt) {
+  const auto documents = documents_of({});
+  std::set<std::string> limited;
+  for (const auto& policy : of_kind(documents, "ValidatingAdmissionPolicy")) {
+    if (at(policy, "/spec/matchConditions/0/name") != "of-millwright") {
+      continue;
+    }
+    for (const auto& rule : policy.at_pointer("/spec/matchConstraints/resourceRules").as_array()) {
+      for (const auto& resource : rule.at("resources").as_array()) {
+        limited.insert(at(rule, "/apiGroups/0") + "/" + std::string(resource.as_string()));
+      }
+    }
+  }
+  // NodeClaims are made by the program, and Events are its own.
+  const std::set<std::string> own{"karpenter.sh/nodeclaims", "/events"};
+  for (const auto& permission : permissions({})) {
+    const auto verb = permission.find(" patch");
+    const std::string resource = permission.substr(0, verb);
+    if (verb != std::string::npos && !resource.ends_with("/status") && !own.contains(resource)) {
+      EXPECT_THAT(limited, Contains(resource));
+    }
+  }
+}
+
 TEST(Install, WithoutDefinitionsNothingThatIsDeletedTakesNodesAlong) {
   InstallOptions options;
   options.crds = false;
