@@ -49,7 +49,7 @@ class SharedCloud final : public cloud::Provider {
   }
   base::Task<void> run(std::stop_token /*stop*/) override { co_return; }
   void on_catalog_change(std::function<void()> /*callback*/) override {}
-  void on_interruption(std::function<void(cloud::InstanceNotice)> /*callback*/) override {}
+  void on_interruption(cloud::NoticeHandler /*handler*/) override {}
   void set_recorded(std::function<bool(std::string_view)> /*is_recorded*/) override {}
 
  private:

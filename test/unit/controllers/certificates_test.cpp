@@ -13,7 +13,6 @@ namespace {
 namespace json = boost::json;
 using kube::test::FakeStore;
 using kube::test::FakeTransport;
-using kube::test::kStart;
 using ::testing::HasSubstr;
 
 constexpr const char* kPath = "/api/v1/namespaces/kube-system/secrets/millwright-certs";
@@ -51,7 +50,8 @@ class CertificatesTest : public testing::Test {
   }
   // As somebody else would issue them.
   json::object issued() const {
-    const certs::Validity life{kStart - std::chrono::hours(1), kStart + std::chrono::hours(48)};
+    const certs::Validity life{kube::test::kStart - std::chrono::hours(1),
+                               kube::test::kStart + std::chrono::hours(48)};
     const auto ca = *certs::make_ca("another CA", life);
     const auto leaf = *certs::make_leaf(ca, "m", {"millwright"}, {}, life);
     return {{"tls.crt", leaf.certificate_pem},
@@ -59,7 +59,7 @@ class CertificatesTest : public testing::Test {
             {"ca.crt", ca.certificate_pem}};
   }
 
-  base::VirtualLoop loop{kStart};
+  base::VirtualLoop loop{kube::test::kStart};
   FakeStore store;
   std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>(loop);
   kube::Client client{loop, transport};

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class SourcesTest : public testing::Test {
+class SourcesTest : public ::testing::Test {
  protected:
   bool synced() {
     sources.look();
