@@ -316,7 +316,7 @@ Provider::Reply<Ec2Instance> AwsCloud::recent_instance(std::string id) {
 Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto id = instance_id_of(claim->provider_id);
   if (id.empty() || !catalog_.is_known()) {
-    co_return std::string();
+    co_return drift_so_far(*claim);  // nobody can tell yet
   }
   auto described = co_await recent_instance(id);
   if (!described && described.error().kind == ErrorKind::NotFound) {

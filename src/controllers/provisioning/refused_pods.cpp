@@ -31,8 +31,17 @@ bool RefusedPods::add(const std::string& uid, Pod pod, base::TimePoint now) {
   sleeper.number = added ? ++refusals_ : sleeper.number;
   sleeper.pod = std::move(pod);
   sleeper.tried = now;
+  sleeper.assumed = false;
   const bool had_its_turn = std::exchange(sleeper.awake, false);
   return added || had_its_turn;
+}
+
+void RefusedPods::assume(const std::string& uid, Pod pod, base::TimePoint now) {
+  if (pods_.contains(uid)) {
+    return;
+  }
+  add(uid, std::move(pod), now - kLongestSleep + kAssumedSleep);
+  pods_.find(uid)->second.assumed = true;
 }
 
 void RefusedPods::wake(std::string_view uid) {
@@ -177,6 +186,14 @@ void RefusedPods::wake_long_asleep(base::TimePoint now) {
   }
 }
 
+void RefusedPods::end_turns(base::TimePoint now) {
+  for (auto sleeper = pods_.begin(); sleeper != pods_.end();) {
+    const bool over = sleeper->second.awake && now - sleeper->second.tried >= kTurn;
+    sleeper->second.awake = sleeper->second.awake && !over;
+    sleeper = over && sleeper->second.assumed ? pods_.erase(sleeper) : std::next(sleeper);
+  }
+}
+
 std::vector<model::ObjectKey> RefusedPods::due(const scheduling::Snapshot& snapshot,
                                                const cluster::LedgerView& ledger,
                                                const FindTarget& find_target, base::TimePoint now) {
@@ -189,9 +206,7 @@ std::vector<model::ObjectKey> RefusedPods::due(const scheduling::Snapshot& snaps
     named_.clear();
     return {};
   }
-  for (auto& [uid, sleeper] : pods_) {
-    sleeper.awake = sleeper.awake && now - sleeper.tried < kTurn;
-  }
+  end_turns(now);
   note_rooms(sight);
   note_groups(sight);
   for (auto& [uid, sleeper] : pods_) {

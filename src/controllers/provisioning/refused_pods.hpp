@@ -39,11 +39,15 @@ class RefusedPods {
   // A pod sleeps no longer than this, or a little longer if many do: so many wake in a second.
   static constexpr base::Duration kLongestSleep = std::chrono::minutes(1);
   static constexpr std::size_t kSleepersPerSecond = 10;
+  // What another leader may have refused sleeps this long: until kube-scheduler has found us.
+  static constexpr base::Duration kAssumedSleep = std::chrono::seconds(5);
   // Places that are filled in one call of due(); the next call goes on.
   static constexpr std::size_t kOpeningsAtOnce = 64;
 
   // True when others may have their turn now.
   bool add(const std::string& uid, Pod pod, base::TimePoint now);
+  // The pod may be one: it is woken once, and forgotten unless it is refused then.
+  void assume(const std::string& uid, Pod pod, base::TimePoint now);
   bool contains(std::string_view uid) const { return pods_.contains(uid); }
   // The next due() wakes the pod, if it is one of these.
   void wake(std::string_view uid);
@@ -65,6 +69,7 @@ class RefusedPods {
     std::uint64_t had_turn = 0;  // the newest opening when it was woken last
     base::TimePoint tried;       // was woken or refused
     bool awake = false;
+    bool assumed = false;
     std::string woken_for;  // the node's name or the group's text
     bool has_place = false;
     base::TimePoint woken_for_place;
@@ -80,6 +85,7 @@ class RefusedPods {
 
   static std::optional<model::ResourceList> room_of(const std::string& node, const Sight& sight);
   static std::int32_t beyond_reserved(const scheduling::GroupId& group, const Sight& sight);
+  void end_turns(base::TimePoint now);
   void note_rooms(const Sight& sight);
   void note_groups(const Sight& sight);
   void fill(Openings& openings, const std::function<Take(const std::string&)>& room_for,

@@ -71,16 +71,16 @@ void Reservations::refused(extender::RefusedPod refused) {
 }
 
 // Whom the leader before refused, nobody else knows: each pod that kube-scheduler reported may be
-// one. It is woken once at the most if it is not.
+// one.
 void Reservations::assume_refused(const scheduling::Snapshot& snapshot) {
   for (const auto& pod : snapshot.pending_pods) {
     if (model::is_reported_unschedulable(*pod)) {
-      refused_->add(pod->meta.uid,
-                    {.key = model::key_of(pod->meta),
-                     .group = scheduling::group_of(*pod),
-                     .requests = scheduling::effective_requests(*pod),
-                     .priority = pod->spec.priority},
-                    services_.loop.now());
+      refused_->assume(pod->meta.uid,
+                       {.key = model::key_of(pod->meta),
+                        .group = scheduling::group_of(*pod),
+                        .requests = scheduling::effective_requests(*pod),
+                        .priority = pod->spec.priority},
+                       services_.loop.now());
     }
   }
 }

@@ -136,7 +136,7 @@ class ColdStartWithout : public testing::TestWithParam<std::string>, protected C
     start_program();
   }
   void expect_nothing_begun(const sandbox::NodeHistory& node) {
-    const auto& name = node.last->meta.name;
+    const std::string name = node.last->meta.name;  // `last` is replaced by each event
     const int pods = pods_left_on(name, loop.now());
     const auto instances = ec2.living().size();
     loop.run_for(kLate - 1s);

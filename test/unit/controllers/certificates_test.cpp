@@ -31,6 +31,7 @@ class CertificatesTest : public testing::Test {
   base::Result<certs::Bundle> keep(bool supplied = false) {
     CertificateOptions options;
     options.supplied = supplied;
+    options.policy.dns_names = {"millwright"};
     Certificates certificates(client, metrics, {}, options,
                               [this](const certs::Bundle& bundle) { handed_out = bundle; });
     return kube::test::run(loop, certificates.keep());

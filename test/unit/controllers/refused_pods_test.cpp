@@ -86,6 +86,24 @@ TEST_F(WakingRefusedPods, AsManyAsTheRoomHoldsByPriority) {
   EXPECT_THAT(woken(seconds(10)), IsEmpty()) << "the room is used";
 }
 
+// What another leader may have refused is woken once, and again only if it is refused then.
+TEST_F(WakingRefusedPods, OnesThatWereOnlyAssumedAreForgottenAfterTheirTurn) {
+  for (const char* const name : {"refused", "other"}) {
+    const auto pod = PodBuilder(name).requests(1000);
+    state_.upsert(pod.build());
+    pods_.assume(pod.value().meta.uid,
+                 {.key = model::key_of(pod.value().meta),
+                  .group = scheduling::group_of(pod.value()),
+                  .requests = scheduling::effective_requests(pod.value())},
+                 now_);
+  }
+  EXPECT_THAT(woken(), IsEmpty());
+  EXPECT_THAT(woken(RefusedPods::kAssumedSleep), ElementsAre("refused", "other"));
+  refuse(PodBuilder("refused").requests(1000));
+  EXPECT_THAT(woken(RefusedPods::kTurn), IsEmpty());
+  EXPECT_THAT(woken(RefusedPods::kLongestSleep), ElementsAre("refused"));
+}
+
 TEST_F(WakingRefusedPods, OneThatDoesNotGoGivesItsTurnToTheNextUntilAllHadOne) {
   for (const char* const name : {"a", "b", "c"}) {
     refuse(PodBuilder(name).requests(1000));

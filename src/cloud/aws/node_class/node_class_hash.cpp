@@ -300,6 +300,10 @@ std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& 
   if (version == stamp.version) {
     return hash == stamp.hash ? "" : "NodeClassDrift";
   }
+  return drift_so_far(claim);
+}
+
+std::string drift_so_far(const model::NodeClaim& claim) {
   const auto* drifted = model::find_condition(claim.conditions, model::kDrifted);
   return drifted != nullptr && drifted->status == model::ConditionStatus::True ? drifted->reason
                                                                                : "";

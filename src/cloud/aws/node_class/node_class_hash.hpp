@@ -32,4 +32,7 @@ model::HashStamp hash_stamp(const model::NodeClass& node_class, std::string_view
 // stays.
 std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp);
 
+// Why the claim is drifted, as was found before; empty when it is not.
+std::string drift_so_far(const model::NodeClaim& claim);
+
 }  // namespace millwright::cloud::aws
