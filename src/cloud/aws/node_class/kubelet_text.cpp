@@ -81,8 +81,11 @@ void write_go(const json::value& value, std::string& out) {
 
 std::string kubelet_text(const json::value& spec) {
   const auto* kubelet = model::member(spec, "kubelet");
+  if (kubelet == nullptr || !kubelet->is_object() || kubelet->get_object().empty()) {
+    return "null";
+  }
   std::string text;
-  write_go(kubelet == nullptr ? json::value() : *kubelet, text);
+  write_go(*kubelet, text);
   return text;
 }
 

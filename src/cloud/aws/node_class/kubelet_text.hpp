@@ -8,7 +8,7 @@
 namespace millwright::cloud::aws {
 
 // JSON as Go's encoding/json writes a map: keys in order, no spaces, "<", ">" and "&" escaped.
-// "null" when the spec has no settings.
+// "null" when the spec has no settings, or an empty block of them.
 std::string kubelet_text(const boost::json::value& spec);
 
 }  // namespace millwright::cloud::aws

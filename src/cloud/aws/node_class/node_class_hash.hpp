@@ -10,7 +10,7 @@
 
 namespace millwright::cloud::aws {
 
-// Which fields count, and how. V5 came with the provider's release 1.12; 1.14 has V6. They differ
+// Which fields count, and how. V5 came with the provider's release 1.12; 1.15 has V6. They differ
 // in how they see the kubelet's settings.
 enum class HashVersion : std::uint8_t { V5, V6 };
 

@@ -75,11 +75,11 @@ TEST(KubeletText, IsWhatGoWrites) {
   };
   EXPECT_EQ(text("{}"), "null");
   EXPECT_EQ(text(R"({"kubelet":null})"), "null");
-  EXPECT_EQ(text(R"({"kubelet":{}})"), "{}");
+  EXPECT_EQ(text(R"({"kubelet":{}})"), "null");
   EXPECT_EQ(text(R"({"kubelet":{"b":{"d":[],"c":null},"a":[1,{},true]}})"),
             R"({"a":[1,{},true],"b":{"c":null,"d":[]}})");
-  EXPECT_EQ(text(R"({"kubelet":[0.8,3.0,0.000001,1e-7,2.5e-12,1e20,1e21,-0.25]})"),
-            "[0.8,3,0.000001,1e-7,2.5e-12,100000000000000000000,1e+21,-0.25]");
+  EXPECT_EQ(text(R"({"kubelet":{"n":[0.8,3.0,0.000001,1e-7,2.5e-12,1e20,1e21,-0.25]}})"),
+            R"({"n":[0.8,3,0.000001,1e-7,2.5e-12,100000000000000000000,1e+21,-0.25]})");
   EXPECT_EQ(text(R"({"kubelet":{"<":"a&b>\u2028\u00e9\n\u0001\"\\/"}})"),
             "{\"\\u003c\":\"a\\u0026b\\u003e\\u2028\u00e9\\n\\u0001\\\"\\\\/\"}");
 }
