@@ -16,7 +16,7 @@
 namespace millwright::app {
 namespace {
 
-constexpr auto kRefreshPause = std::chrono::milliseconds(200);
+constexpr auto kRefreshPause = std::chrono::milliseconds(50);
 // Prometheus has read by then what was counted last.
 constexpr auto kSeriesOutlive = std::chrono::hours(1);
 

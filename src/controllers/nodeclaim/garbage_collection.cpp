@@ -94,13 +94,14 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     const cloud::Provider& provider, const std::vector<cloud::Instance>& instances) {
   std::unordered_set<std::string_view> provider_ids;
   std::unordered_set<std::string_view> claims;
+  std::unordered_set<std::string_view> draining;
   const auto snapshot = services_.state.snapshot();
   for (const auto& record : snapshot->nodes) {
     if (record->claim) {
       provider_ids.insert(record->claim->provider_id);
       claims.insert(record->claim->meta.name);
     } else if (is_terminating_unclaimed(*record)) {
-      provider_ids.insert(record->node->provider_id);
+      draining.insert(record->node->provider_id);
     }
   }
   const base::TimePoint now = services_.loop.now();
@@ -115,7 +116,7 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     const auto seen = known.find(instance.provider_id);
     const base::TimePoint since = seen != known.end() ? seen->second : now;
     still.emplace(instance.provider_id, since);
-    if (now - since >= kOrphanGrace) {
+    if (now - since >= kOrphanGrace && !draining.contains(instance.provider_id)) {
       overdue.push_back(instance);
     }
   }
