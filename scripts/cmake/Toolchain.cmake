@@ -25,7 +25,7 @@ target_compile_options(millwright_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wconversion
   # g++ 12 does not know designated initialisers with defaulted members and warns on each.
   -Wno-missing-field-initializers)
-if(MILLWRIGHT_UNITY)
+if(MILLWRIGHT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # To g++ a source in a unit is a header, whose types should not hold what is of one source alone.
   target_compile_options(millwright_warnings INTERFACE -Wno-subobject-linkage)
 endif()

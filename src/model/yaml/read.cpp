@@ -59,10 +59,10 @@ bool is_control_character(std::string_view character) {
 }
 
 // kubectl's reader refuses these texts, too. yaml-cpp takes byte 4 for the end, and would drop
-// without a word what follows. It converts UTF-16 itself.
+// without a word what follows, and makes of UTF-16 text that is not UTF-8.
 void check_characters(std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    return;
+    throw Problem{0, "the text is UTF-16; save it as UTF-8"};
   }
   int line = 0;
   while (!text.empty()) {

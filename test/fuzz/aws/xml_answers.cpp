@@ -1,5 +1,6 @@
 // The XML that EC2, IAM and STS answer, through the calls that read it.
 #include "answering.hpp"
+#include "cloud/aws/catalog/capacity.hpp"
 #include "cloud/aws/keys/credentials.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
 

@@ -122,7 +122,7 @@ TEST(ParseYaml, AliasesAndMergeKeysApply) {
 }
 
 struct BadYaml {
-  const char* text;
+  std::string text;
   const char* named;
 };
 class YamlProblem : public testing::TestWithParam<BadYaml> {};
@@ -139,6 +139,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadYaml{"x:\n  - {a: 1, 'a': 2}\n", "line 2: key \"a\""},
         BadYaml{"1: a\n\"1\": b\n", "line 2: key \"1\""}, BadYaml{"a: [1, 2\n", "line "},
         BadYaml{"a: b: c\n", "line 1"}, BadYaml{"a: 1\n\tb: 2\n", "line 2"},
+        BadYaml{std::string("\xff\xfe"
+                            "a\0:\0 \0001\0\n\0",
+                            12),
+                "line 1: the text is UTF-16"},
         BadYaml{"a: *unknown\n", "line 1"}, BadYaml{"a: &x [*x]\n", "line 1: the alias"},
         BadYaml{"a: .inf\n", "line 1: \".inf\" has no JSON form"},
         BadYaml{"- 1\n- .NaN\n", "line 2"}, BadYaml{"? [1, 2]\n: 3\n", "a key must be text"},
