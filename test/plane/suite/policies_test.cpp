@@ -254,8 +254,8 @@ TEST_F(Policies, AKubeletWritesNothingThatOnlyTheProgramSays) {
        {"millwright.io/reservations=[]", "karpenter.sh/do-not-disrupt=true"}) {
     expect_refused_to(kubelet, {"annotate", "node", "worker", annotation}, annotations);
   }
-  const Output with_fence = put_status(kubelet, "worker", [](json::object& node) {
-    node.at("metadata").as_object()["annotations"] = {{"millwright.io/fence", "{}"}};
+  const Output with_fence = put_status(kubelet, "worker", [](json::object& object) {
+    object.at("metadata").as_object()["annotations"] = {{"millwright.io/fence", "{}"}};
   });
   EXPECT_NE(with_fence.exit_code, 0);
   EXPECT_THAT(with_fence.text, HasSubstr(annotations));
@@ -269,8 +269,8 @@ TEST_F(Policies, AKubeletWritesNothingThatOnlyTheProgramSays) {
   expect_refused_to(kubelet, {"patch", "node", "worker", "--type=merge", "-p", no_finalizers},
                     "kubelets do not take off the finalizer karpenter.sh/termination");
   EXPECT_EQ(as(kubelet, {"annotate", "node", "worker", "example.com/rack=7"}).exit_code, 0);
-  const Output ready = put_status(kubelet, "worker", [](json::object& node) {
-    node["status"] = {{"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}};
+  const Output ready = put_status(kubelet, "worker", [](json::object& object) {
+    object["status"] = {{"conditions", json::array{{{"type", "Ready"}, {"status", "True"}}}}};
   });
   EXPECT_EQ(ready.exit_code, 0) << ready.text;
   cluster().kubectl({"patch", "node", "worker", "--type=merge", "-p", no_finalizers});
