@@ -267,14 +267,19 @@ std::optional<TimePoint> CronSchedule::next(TimePoint time) const {
     if (!months_[static_cast<unsigned>(date.month())] || !day_matches) {
       continue;
     }
-    while (const auto match = first_from(hours_, hour)) {
-      if (*match != hour) {
+    while (true) {
+      const auto match = first_from(hours_, hour);
+      if (!match) {
+        break;
+      }
+      const int matching_hour = *match;
+      if (matching_hour != hour) {
         minute = 0;
       }
       if (const auto match_minute = first_from(minutes_, minute)) {
-        return day + std::chrono::hours(*match) + minutes(*match_minute);
+        return day + std::chrono::hours(matching_hour) + minutes(*match_minute);
       }
-      hour = *match + 1;
+      hour = matching_hour + 1;
       minute = 0;
     }
   }

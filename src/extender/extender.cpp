@@ -365,7 +365,8 @@ bool Extender::Impl::spares_victims(const PodFacts& pod, const scheduling::Snaps
     problems.tell(until.error().message);
     return false;
   }
-  return *until && now < **until && sources.can_be_bought && any_pool_may_grow(pod, snapshot) &&
+  const auto& time = *until;
+  return time && now < *time && sources.can_be_bought && any_pool_may_grow(pod, snapshot) &&
          sources.can_be_bought(pod);
 }
 

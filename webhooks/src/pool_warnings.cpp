@@ -106,15 +106,19 @@ class BudgetCheck {
   bool covers_all_time(const base::CronSchedule& schedule, base::Duration duration) const {
     constexpr int kMostTimes = 7 * 24 * 60;
     constexpr base::Duration kHorizon = std::chrono::hours(24 * 366);
-    auto last = schedule.next(now_);
-    for (int i = 0; i < kMostTimes && last && *last < now_ + kHorizon; ++i) {
-      const auto next = schedule.next(*last);
-      if (!next || *next - *last > duration) {
+    const auto first = schedule.next(now_);
+    if (!first) {
+      return false;
+    }
+    base::TimePoint last = *first;
+    for (int i = 0; i < kMostTimes && last < now_ + kHorizon; ++i) {
+      const auto next = schedule.next(last);
+      if (!next || *next - last > duration) {
         return false;
       }
-      last = next;
+      last = *next;
     }
-    return last.has_value();
+    return true;
   }
 
   base::TimePoint now_;

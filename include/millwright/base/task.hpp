@@ -9,6 +9,7 @@
 #include "millwright/base/loop.hpp"
 
 #include <coroutine>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <list>
@@ -176,7 +177,13 @@ class Promise {
         }
         return true;
       }
-      T await_resume() const { return std::move(*state->value); }
+      T await_resume() const {
+        auto& value = state->value;
+        if (!value) {
+          std::abort();  // set() alone resumes
+        }
+        return std::move(*value);
+      }
     };
     return Awaiter(state_);
   }

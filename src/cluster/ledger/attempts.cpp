@@ -133,9 +133,13 @@ bool Attempts::has_seen(std::string_view pod_uid) const {
 void Attempts::compare_unseen(const Ledger::FindPod& find) {
   const auto unseen = unseen_;
   for (const auto& [at, uid] : unseen) {
-    const PassPtr pass = of(uid);  // put() may have found it over
-    const model::Pod* const pod = pass == nullptr ? nullptr : find(pass->unseen->pod, uid);
-    if (pod == nullptr || !pod->spec.scheduling_gates.empty()) {
+    const PassPtr pass = of(uid);
+    if (pass == nullptr) {
+      continue;  // put() found it over
+    }
+    const auto& said = pass->unseen;
+    const model::Pod* const pod = said ? find(said->pod, uid) : nullptr;
+    if (!said || pod == nullptr || !pod->spec.scheduling_gates.empty()) {
       continue;
     }
     if (model::is_terminal(*pod) || !pod->spec.node_name.empty()) {
@@ -145,7 +149,7 @@ void Attempts::compare_unseen(const Ledger::FindPod& find) {
     Pass seen = *pass;
     seen.group = scheduling::group_of(*pod);
     seen.requests = scheduling::effective_requests(*pod);
-    seen.until = has_volume_claims(*pod) ? pass->unseen->until : pass->until;
+    seen.until = has_volume_claims(*pod) ? said->until : pass->until;
     seen.unseen.reset();
     put(std::move(seen));
   }

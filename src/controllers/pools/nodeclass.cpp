@@ -216,8 +216,8 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   if (!resolved) {
     co_return base::with_context("resolving " + key, std::move(resolved).error());
   }
-  if (resolved->stamp) {
-    MW_CO_CHECK(co_await write_stamp(services_, node_class, *resolved->stamp));
+  if (const auto stamp = resolved->stamp) {
+    MW_CO_CHECK(co_await write_stamp(services_, node_class, *stamp));
   }
   MW_CO_CHECK(co_await write_status(services_, node_class, *resolved));
   co_return Requeue{resolved->ready ? kResolveAgain : kNotReadyAgain};

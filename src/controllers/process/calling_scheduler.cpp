@@ -110,14 +110,14 @@ base::Task<void> CallingScheduler::run(std::stop_token stop) {
     if (!slept) {
       break;
     }
-    if (serving_since_) {
-      co_await look();
+    if (const auto since = serving_since_) {
+      co_await look(*since);
     }
   }
   co_await group.join();
 }
 
-base::Task<void> CallingScheduler::look() {
+base::Task<void> CallingScheduler::look(base::TimePoint serving_since) {
   const auto now = client_.loop().now();
   const bool own = called_.exchange(false, std::memory_order_acquire);
   if (own) {
@@ -140,7 +140,7 @@ base::Task<void> CallingScheduler::look() {
   } else if (!was_called_ && options_.configured != Wiring::Alone) {
     co_await ask();
   }
-  judge();
+  judge(serving_since);
 }
 
 base::Task<base::Result<>> CallingScheduler::tell() {
@@ -192,7 +192,7 @@ base::Task<void> CallingScheduler::ask() {
   }
 }
 
-void CallingScheduler::judge() {
+void CallingScheduler::judge(base::TimePoint serving_since) {
   const auto now = client_.loop().now();
   if (was_called_) {
     passed_over_since_.reset();
@@ -208,7 +208,7 @@ void CallingScheduler::judge() {
     return;
   }
   const auto snapshot = state_.latest();
-  const auto* pod = placed_since(*snapshot, *serving_since_ + kEndpointsKnownAfter,
+  const auto* pod = placed_since(*snapshot, serving_since + kEndpointsKnownAfter,
                                  expected_scheduler(options_.configured));
   if (pod == nullptr) {
     return;
@@ -217,8 +217,9 @@ void CallingScheduler::judge() {
     passed_over_since_ = now;
   } else if (now - *passed_over_since_ >= options_.patience) {
     conclude(Wiring::Alone);
-    if (options_.configured && *options_.configured != Wiring::Alone && leading_) {
-      complain(*pod);
+    const auto installed = options_.configured;
+    if (installed && *installed != Wiring::Alone && leading_) {
+      complain(*pod, *installed);
     }
   }
 }
@@ -241,18 +242,18 @@ void CallingScheduler::conclude(Wiring wiring) {
   }
 }
 
-void CallingScheduler::complain(const model::Pod& pod) {
+void CallingScheduler::complain(const model::Pod& pod, Wiring installed) {
   complained_ = true;
   const std::string placed = pod.meta.namespace_ + "/" + pod.meta.name;
   const std::string message =
       "The extender is installed but never called: pod " + placed + " was placed on node " +
       pod.spec.node_name + " without it. Put the stanza (millwright install --part stanza) into " +
-      "the configuration of scheduler " + expected_scheduler(options_.configured) +
+      "the configuration of scheduler " + expected_scheduler(installed) +
       " with this Service's address and CA, or install with --mode alone.";
   metrics_.set("millwright_extender_never_called",
                "1 while the extender is installed and pods are placed without a call.", {}, 1);
   log_.warn("the extender is installed but never called",
-            {{"installed", std::string(to_string(*options_.configured))}, {"Pod", placed}});
+            {{"installed", std::string(to_string(installed))}, {"Pod", placed}});
   kube::Event event;
   event.object = {.api_version = "v1",
                   .kind = "Service",

@@ -134,6 +134,22 @@ void RefusedPods::wake(Sleeper& sleeper, std::string woken_for, base::TimePoint 
 }
 
 // An opening closes when nobody is awake for it and nobody is left who might use it.
+RefusedPods::Take RefusedPods::while_fits(std::optional<model::ResourceList> room) {
+  return [left = std::move(room)](const Pod& pod) mutable {
+    if (!left || !model::fits(pod.requests, *left)) {
+      return false;
+    }
+    model::subtract_from(*left, pod.requests);
+    return true;
+  };
+}
+
+RefusedPods::Take RefusedPods::while_left(const std::string& group, std::int32_t pieces) {
+  return [group, left = pieces](const Pod& pod) mutable {
+    return pod.group.text() == group && left-- > 0;
+  };
+}
+
 void RefusedPods::fill(Openings& openings, const std::function<Take(const std::string&)>& room_for,
                        base::TimePoint now) {
   if (openings.empty()) {
@@ -221,28 +237,15 @@ std::vector<model::ObjectKey> RefusedPods::due(const scheduling::Snapshot& snaps
     }
   }
   named_.clear();
-  fill(
-      open_nodes_,
-      [&sight](const std::string& node) {
-        return Take([room = room_of(node, sight)](const Pod& pod) mutable {
-          const bool fits = room && model::fits(pod.requests, *room);
-          if (fits) {
-            model::subtract_from(*room, pod.requests);
-          }
-          return fits;
-        });
-      },
-      now);
-  fill(
-      open_groups_,
-      [this](const std::string& group) {
-        const auto known = beyond_.find(group);
-        return Take(
-            [group, left = known == beyond_.end() ? 0 : known->second](const Pod& pod) mutable {
-              return pod.group.text() == group && left-- > 0;
-            });
-      },
-      now);
+  const auto room_at = [&sight](const std::string& node) {
+    return while_fits(room_of(node, sight));
+  };
+  fill(open_nodes_, room_at, now);
+  const auto pieces_of = [this](const std::string& group) {
+    const auto known = beyond_.find(group);
+    return while_left(group, known == beyond_.end() ? 0 : known->second);
+  };
+  fill(open_groups_, pieces_of, now);
   wake_long_asleep(now);
   return std::exchange(woken_, {});
 }

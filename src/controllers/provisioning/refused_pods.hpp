@@ -85,6 +85,8 @@ class RefusedPods {
 
   static std::optional<model::ResourceList> room_of(const std::string& node, const Sight& sight);
   static std::int32_t beyond_reserved(const scheduling::GroupId& group, const Sight& sight);
+  static Take while_fits(std::optional<model::ResourceList> room);
+  static Take while_left(const std::string& group, std::int32_t pieces);
   void end_turns(base::TimePoint now);
   void note_rooms(const Sight& sight);
   void note_groups(const Sight& sight);

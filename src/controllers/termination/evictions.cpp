@@ -35,7 +35,7 @@ base::Task<Requeue> Evictions::drain(scheduling::NodeRecordPtr record) {
   base::TaskGroup group(services_.loop);
   for (const auto& [pod, grace] : step.force_delete) {
     const bool leaves_in_time = pod->meta.is_deleting() && pod->meta.deletion_timestamp <= deadline;
-    if (!leaves_in_time) {
+    if (deadline && !leaves_in_time) {
       group.spawn(force_delete(pod, grace, *deadline));
     }
   }

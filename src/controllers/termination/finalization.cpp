@@ -15,7 +15,8 @@ constexpr auto kNodePoll = std::chrono::seconds(10);
 // The wall against which draining is measured; written once, at the first deletion.
 ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
   const auto grace = claim->termination_grace_period.value();
-  const auto end = grace ? base::sum_of(*claim->meta.deletion_timestamp, *grace) : std::nullopt;
+  const auto deleted = claim->meta.deletion_timestamp;
+  const auto end = grace && deleted ? base::sum_of(*deleted, *grace) : std::nullopt;
   if (!end || !claim->meta.annotation(model::kTerminationTimestampAnnotation).empty()) {
     co_return claim;
   }

@@ -64,12 +64,13 @@ bool concerns(const model::DisruptionBudget& budget, Reason reason) {
 int allowed_by_budgets(const model::NodePool& pool, int nodes, Reason reason, base::TimePoint now) {
   int allowed = std::numeric_limits<int>::max();
   for (const auto& budget : pool.budgets) {
-    const auto window = window_of(budget);
+    const auto parsed = window_of(budget);
     const auto value = amount(budget.nodes, nodes);
-    if (!window || !value) {
+    if (!parsed || !value) {
       return 0;
     }
-    if (concerns(budget, reason) && (!*window || is_active(**window, now))) {
+    const auto& window = *parsed;
+    if (concerns(budget, reason) && (!window || is_active(*window, now))) {
       allowed = std::min(allowed, *value);
     }
   }
@@ -85,13 +86,14 @@ std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool,
     }
   };
   for (const auto& budget : pool.budgets) {
-    const auto window = window_of(budget);
-    if (!window || !*window) {
+    const auto parsed = window_of(budget);
+    const auto window = parsed ? *parsed : std::nullopt;
+    if (!window) {
       continue;
     }
-    consider((*window)->schedule.next(now));
-    const base::Duration duration = (*window)->duration;
-    if (const auto opening = (*window)->schedule.last(now - duration, now)) {
+    consider(window->schedule.next(now));
+    const base::Duration duration = window->duration;
+    if (const auto opening = window->schedule.last(now - duration, now)) {
       consider(*opening + duration);
     }
   }

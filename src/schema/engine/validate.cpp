@@ -61,7 +61,10 @@ std::string range_text(std::optional<std::int64_t> least, std::optional<std::int
   if (least && most) {
     return std::to_string(*least) + " to " + std::to_string(*most);
   }
-  return least ? "at least " + std::to_string(*least) : "at most " + std::to_string(*most);
+  if (least) {
+    return "at least " + std::to_string(*least);
+  }
+  return most ? "at most " + std::to_string(*most) : "any number";
 }
 
 // What sizes count, in singular and plural.
@@ -265,11 +268,10 @@ class Validator {
                   const std::string& path, Unit unit) {
     if ((field.least_size && size < *field.least_size) ||
         (field.most_size && size > *field.most_size)) {
-      report(
-          field, value, path,
-          "expected " + range_text(field.least_size, field.most_size) + " " +
-              std::string(field.most_size.value_or(*field.least_size) == 1 ? unit.one : unit.many) +
-              ", found " + std::to_string(size));
+      const bool one = field.most_size.value_or(field.least_size.value_or(0)) == 1;
+      report(field, value, path,
+             "expected " + range_text(field.least_size, field.most_size) + " " +
+                 std::string(one ? unit.one : unit.many) + ", found " + std::to_string(size));
     }
   }
 

@@ -70,12 +70,12 @@ class CallingScheduler {
   base::Task<void> run(std::stop_token stop);
 
  private:
-  base::Task<void> look();
+  base::Task<void> look(base::TimePoint serving_since);
   base::Task<base::Result<>> tell();
   base::Task<void> ask();
-  void judge();
+  void judge(base::TimePoint serving_since);
   void conclude(Wiring wiring);
-  void complain(const model::Pod& pod);
+  void complain(const model::Pod& pod, Wiring installed);
 
   kube::Client& client_;
   cluster::State& state_;
