@@ -44,10 +44,15 @@ TEST_F(Placement, InstancesStartInTheGroupAndALeftOneIsDrift) {
   claim->provider_id = made->provider_id;
   claim->meta.annotations = made->annotations;
   EXPECT_EQ(drift_of(claim), "");
-  resolve();
-  EXPECT_EQ(drift_of(claim), "PlacementGroupDrift");
-  EXPECT_TRUE(remove(claim));
+  // Another group has the name now.
   control("/_facade/placement-group", R"({"id":"pg-0a1b","deleted":true})");
+  control("/_facade/placement-group", R"({"id":"pg-0e5f","name":"near","strategy":"cluster"})");
+  resolve({{"placementGroupSelector", {{"name", "near"}}}});
+  EXPECT_EQ(drift_of(claim), "PlacementGroupDrift");
+  resolve();
+  EXPECT_EQ(drift_of(claim), "NodeClassDrift");
+  EXPECT_TRUE(remove(claim));
+  control("/_facade/placement-group", R"({"id":"pg-0e5f","deleted":true})");
 }
 
 TEST_F(Placement, Ec2ChoosesAPartitionUnlessTheClaimDoes) {
