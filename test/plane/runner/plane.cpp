@@ -19,8 +19,6 @@ constexpr auto kStopLimit = milliseconds(3'000);
 constexpr auto kNap = milliseconds(40);
 constexpr int kPlaneAttempts = 3;
 // What a part is asked for without throttling itself.
-constexpr std::string_view kQps = "2000";
-constexpr std::string_view kBurst = "4000";
 
 constexpr std::string_view kAuditPolicy = R"(apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -274,14 +272,14 @@ base::Result<> Plane::start_kwok(seconds lease) {
       ready);
 }
 
-base::Result<> Plane::start_scheduler(const std::string& extenders) {
+base::Result<> Plane::start_scheduler(const std::string& extenders, int qps) {
   const std::string configuration = fmt::format(
       "apiVersion: kubescheduler.config.k8s.io/v1\n"
       "kind: KubeSchedulerConfiguration\n"
       "clientConnection: {{kubeconfig: {}, qps: {}, burst: {}}}\n"
       "leaderElection: {{leaderElect: false}}\n"
       "extenders: {}\n",
-      kubeconfig(), kQps, kBurst, extenders.empty() ? std::string("[]") : extenders);
+      kubeconfig(), qps, 2 * qps, extenders.empty() ? std::string("[]") : extenders);
   return run_scheduler("kube-scheduler", configuration, kubeconfig());
 }
 

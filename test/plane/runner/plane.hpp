@@ -71,7 +71,9 @@ class Plane {
   // `lease`: how long a node's Lease lasts; kwok renews each at a quarter of it.
   base::Result<> start_kwok(seconds lease = seconds(40));
   // `extenders`: the items of KubeSchedulerConfiguration's list, as YAML or JSON; empty: none.
-  base::Result<> start_scheduler(const std::string& extenders = {});
+  // `qps`: requests a second that it allows itself, twice as many in a burst; Kubernetes' default
+  // is 50.
+  base::Result<> start_scheduler(const std::string& extenders = {}, int qps = 2'000);
   // Another kube-scheduler beside it, part "second-scheduler", with a configuration of its own.
   base::Result<> start_second_scheduler(const std::string& configuration,
                                         const std::string& kubeconfig);
