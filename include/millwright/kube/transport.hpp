@@ -29,7 +29,8 @@ class Transport {
   // An answer of any HTTP status is a Response; an error means that there was no answer.
   virtual base::Task<base::Result<net::Response>> call(ApiRequest request,
                                                        std::stop_token stop) = 0;
-  // Delivers the body of a 200 answer in pieces, on the loop; returns when it ended.
+  // Delivers the body of a 200 answer in pieces, on the loop; returns when it ended. The first
+  // piece comes with the answer's head, and may be empty.
   virtual base::Task<base::Result<net::Response>> stream(
       ApiRequest request, std::function<void(std::string_view)> on_chunk, std::stop_token stop) = 0;
 };

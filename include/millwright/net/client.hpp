@@ -45,7 +45,8 @@ class Client {
   virtual base::Task<base::Result<Response>> send(ClientRequest request,
                                                   std::stop_token stop = {}) = 0;
   // Calls `on_chunk` on the loop for each piece of a 200 answer's body as it comes, and returns
-  // when the peer ended it. Another status is returned with its body and no chunk.
+  // when the peer ended it. The first piece comes with the answer's head, and is empty when nothing
+  // of the body is there yet. Another status is returned with its body and no chunk.
   virtual base::Task<base::Result<Response>> stream(ClientRequest request,
                                                     std::function<void(std::string_view)> on_chunk,
                                                     std::stop_token stop) = 0;

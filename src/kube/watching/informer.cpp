@@ -53,6 +53,12 @@ class WatchSession {
     if (end_) {
       return;
     }
+    if (chunk.empty()) {
+      // The API server goes on from our version, though nothing has happened since: the first
+      // event may come with the next bookmark, a minute later.
+      known_.report_heard();
+      return;
+    }
     const bool fits = lines_.feed(chunk, [this](std::string_view line) { return take(line); });
     if (!fits) {
       finish(Next::Relist, {ErrorKind::Unavailable, "a watch event is longer than 32 MiB"});

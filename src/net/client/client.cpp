@@ -67,9 +67,10 @@ Task<Result<Response>> run_send(base::Loop& loop, std::shared_ptr<Multi> multi,
 // Between the transfer's thread, which fills it, and the loop, which empties it.
 class StreamInbox {
  public:
-  // Transfer's thread. False: full, the bytes were not taken.
+  // Transfer's thread. No bytes: the answer has begun. False: full, the bytes were not taken.
   bool put(std::string_view bytes) {
     const std::scoped_lock lock(mutex_);
+    begins_ = begins_ || bytes.empty();
     if (!pending_.empty() && pending_.size() + bytes.size() > kStreamBufferLimit) {
       paused_ = true;
       return false;
@@ -88,19 +89,22 @@ class StreamInbox {
   void await(Promise<bool> ready) {
     const std::scoped_lock lock(mutex_);
     reader_.emplace(std::move(ready));
-    if (!pending_.empty() || outcome_) {
+    if (begins_ || !pending_.empty() || outcome_) {
       wake_locked();
     }
   }
   struct Taken {
     std::string bytes;
+    bool begins = false;
     bool was_paused = false;
     std::optional<Result<Response>> outcome;
   };
   Taken take() {
     const std::scoped_lock lock(mutex_);
-    return {std::exchange(pending_, {}), std::exchange(paused_, false),
-            std::exchange(outcome_, std::nullopt)};
+    return {.bytes = std::exchange(pending_, {}),
+            .begins = std::exchange(begins_, false),
+            .was_paused = std::exchange(paused_, false),
+            .outcome = std::exchange(outcome_, std::nullopt)};
   }
 
  private:
@@ -111,6 +115,7 @@ class StreamInbox {
   }
   std::mutex mutex_;
   std::string pending_;
+  bool begins_ = false;
   bool paused_ = false;
   std::optional<Result<Response>> outcome_;
   std::optional<Promise<bool>> reader_;
@@ -138,7 +143,7 @@ Task<Result<Response>> run_stream(base::Loop& loop, std::shared_ptr<Multi> multi
     if (taken.was_paused && !taken.outcome) {
       carried.resume();
     }
-    if (!taken.bytes.empty() && !stop.stop_requested()) {
+    if ((taken.begins || !taken.bytes.empty()) && !stop.stop_requested()) {
       on_chunk(taken.bytes);
     }
     if (taken.outcome) {

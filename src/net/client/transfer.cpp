@@ -243,7 +243,13 @@ bool Transfer::take_header(std::string_view line) {
     head_ended_ = false;
     return true;
   }
-  head_ended_ = head_ended_ || line == "\r\n" || line == "\n";
+  if (line == "\r\n" || line == "\n") {
+    head_ended_ = true;
+    if (on_data_ && status() == 200) {
+      on_data_({});
+    }
+    return true;
+  }
   const std::size_t colon = line.find(':');
   if (colon != std::string_view::npos) {
     response_.headers.add(std::string(line.substr(0, colon)),
@@ -252,22 +258,24 @@ bool Transfer::take_header(std::string_view line) {
   return true;
 }
 
+int Transfer::status() const {
+  long status = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+  return static_cast<int>(status);
+}
+
 std::size_t Transfer::on_body(char* data, std::size_t size, std::size_t count, void* self) {
   return static_cast<Transfer*>(self)->take_body({data, size * count});
 }
 
 std::size_t Transfer::take_body(std::string_view bytes) {
   last_activity_ = Clock::now();
-  if (on_data_) {
-    long status = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-    if (status == 200) {
-      if (on_data_(bytes)) {
-        return bytes.size();
-      }
-      paused_ = true;
-      return CURL_WRITEFUNC_PAUSE;
+  if (on_data_ && status() == 200) {
+    if (on_data_(bytes)) {
+      return bytes.size();
     }
+    paused_ = true;
+    return CURL_WRITEFUNC_PAUSE;
   }
   if (response_.body.size() + bytes.size() > request_.body_limit) {
     refused_ = Error{ErrorKind::Invalid, name() + ": the answer is larger than the limit of " +
@@ -325,9 +333,7 @@ void Transfer::finish(CURLcode code) {
     fail({ErrorKind::Unavailable, name() + ": the answer ended within its headers"});
     return;
   }
-  long status = 0;
-  curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
-  response_.status = static_cast<int>(status);
+  response_.status = status();
   if (const auto done = std::exchange(on_done_, nullptr)) {
     done(std::move(response_));
   }

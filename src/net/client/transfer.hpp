@@ -19,7 +19,8 @@ namespace millwright::net {
 class Transfer {
  public:
   using Clock = std::chrono::steady_clock;
-  // What to do with a piece of a streamed body: false asks to wait until resume().
+  // What to do with a piece of a streamed body: false asks to wait until resume(). An empty piece
+  // says that the answer has begun.
   using OnData = std::function<bool(std::string_view)>;
   using OnDone = std::function<void(base::Result<Response>)>;
 
@@ -60,6 +61,7 @@ class Transfer {
   void prepare_tls();
   void prepare_limits();
   base::Error error_of(CURLcode code) const;
+  int status() const;
   std::string name() const;
 
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);

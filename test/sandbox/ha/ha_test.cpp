@@ -1,6 +1,7 @@
 // Two replicas: whatever happens to the leader, one writes at a time, each claim has one instance,
 // kube-scheduler is led to the leader, and nobody waits for ever.
 
+#include "millwright/kube/informer.hpp"
 #include "sandbox/ha/ha_world.hpp"
 
 #include <gmock/gmock.h>
@@ -125,6 +126,23 @@ TEST(HighAvailability, TheTermsOfOneReplicaDoNotOverlap) {
   EXPECT_EQ(leader.most_terms_at_once(), 1);
   EXPECT_FALSE(leader.stuck());
   EXPECT_THAT(ha.overlaps, IsEmpty());
+}
+
+// Its watches go on where they ended, and nothing has happened: it need not wait for a bookmark of
+// each, which comes a minute later, to be the one that can lead.
+TEST(HighAvailability, WhoWasCutOffKnowsTheClusterOnceItsWatchesAreAccepted) {
+  HaWorld ha;
+  ha.apply_pool("Never");
+  Replica& follower = ha.other(ha.wait_for_leader());
+  const auto knows = [&] { return follower.engine().state().latest()->synced; };
+  ha.loop.run_for(minutes(3));
+  ASSERT_TRUE(knows());
+  follower.cut(true);
+  ha.loop.run_for(minutes(2));
+  ASSERT_FALSE(knows());
+  follower.cut(false);
+  const auto longest_pause = kube::InformerOptions{}.max_backoff;
+  EXPECT_TRUE(ha.wait(knows, longest_pause + seconds(5)));
 }
 
 // What kube-scheduler was about to do when the leader changed, the new one cannot know.

@@ -373,6 +373,10 @@ TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
   loop.run_for(10ms);
   EXPECT_EQ(heard, 4);
   EXPECT_EQ(lost, 1);
+  loop.run_for(1min);
+  EXPECT_EQ(heard, 4);
+  stream().send("");
+  EXPECT_EQ(heard, 5) << "the head of an answer: nothing happened, and the API server is there";
 }
 
 // etcdctl's restore brings old versions back, and watches from newer ones are silent until the

@@ -43,6 +43,26 @@ TEST(ClientStream, ChunksComeInOrderOnTheLoop) {
   EXPECT_EQ(got, expected);
 }
 
+// A watch of what seldom changes: that it was accepted is news.
+TEST(ClientStream, TheHeadOfAnAnswerIsToldBeforeAnythingElseComes) {
+  Event begun;
+  const FakePeer peer([&](int fd) {
+    read_head(fd);
+    write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n");
+    begun.wait();
+    write_all(fd, "news");
+  });
+  Caller caller;
+  std::vector<std::string> chunks;
+  const auto answer =
+      caller.stream({.url = peer.url(), .timeout = milliseconds(0)}, [&](std::string_view chunk) {
+        chunks.emplace_back(chunk);
+        begun.set();
+      });
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT(chunks, testing::ElementsAre("", "news"));
+}
+
 TEST(ClientStream, ASlowReaderHoldsThePeerBackAndLosesNothing) {
   constexpr std::size_t kTotal = 48U << 20;
   const FakePeer peer([](int fd) {

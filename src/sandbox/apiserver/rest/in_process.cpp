@@ -27,6 +27,9 @@ class MemoryExchange final : public net::Exchange,
   void respond(net::Response response) override { complete(std::move(response)); }
   void start(int status, net::Headers headers) override {
     stream_ = net::Response{status, std::move(headers), {}};
+    if (status == 200) {
+      write({});
+    }
   }
   void write(std::string chunk) override {
     // Through the loop: the writer may be in the middle of a change.
