@@ -70,8 +70,10 @@ struct ServerOptions {
   std::size_t body_limit = 8U << 20;
   std::vector<BodyLimit> body_limits;  // the longest prefix wins
   // Bytes of requests that all connections hold together, from their arrival until their answers
-  // are sent. What is beyond is refused with 503. The first 64 KiB of each connection do not count,
-  // so that large requests never keep out small ones.
+  // are sent. The first 64 KiB of each connection do not count, so that large requests never keep
+  // out small ones. For what is beyond, the requests that began to arrive earlier and have not come
+  // whole are refused with 503, the oldest first: who sends slowly holds up nobody. When these are
+  // not enough, the newer one is refused. A request that has come whole is always answered.
   std::size_t bytes_in_flight = 256U << 20;
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};

@@ -64,11 +64,13 @@ Hub::Members::iterator Hub::longest_waiting(const Address* address, std::size_t 
 void Hub::wait(Member& member) {
   member.turn = ++turns_;
   waiting_.emplace(member.turn, member.session.get());
+  note_sending(member);
 }
 
 // The session counts no more, and waits no more.
 void Hub::forget(Member& member) {
   waiting_.erase(std::exchange(member.turn, 0));
+  note_sending(member);
   if (!std::exchange(member.counts, false)) {
     return;
   }
@@ -82,10 +84,11 @@ void Hub::forget(Member& member) {
 bool Hub::begin_request(Session* session) {
   const std::scoped_lock lock(mutex_);
   const auto found = sessions_.find(session);
-  if (found == sessions_.end() || !found->second.counts) {
+  if (found == sessions_.end() || !found->second.counts || found->second.cut) {
     return false;
   }
   waiting_.erase(std::exchange(found->second.turn, 0));
+  note_sending(found->second);
   found->second.has_asked = true;
   return true;
 }
@@ -98,18 +101,62 @@ void Hub::end_request(Session* session) {
   }
 }
 
-bool Hub::hold(std::size_t bytes) {
-  std::size_t held = bytes_held_;
-  while (held + bytes <= options.bytes_in_flight) {
-    if (bytes_held_.compare_exchange_weak(held, held + bytes)) {
-      return true;
-    }
+Hub::Room Hub::hold(Session* session, std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) {
+    return {};
   }
-  return false;
+  Member& member = found->second;
+  Room room{.fits = true, .gone = {}};
+  if (bytes > member.held) {
+    room = member.cut ? Room() : make_room(member, bytes - member.held);
+  }
+  if (room.fits) {
+    set_held(member, bytes);
+  }
+  return room;
 }
 
-void Hub::release(std::size_t bytes) {
-  bytes_held_ -= bytes;
+// Only those that are older than the one that asks: else the oldest of all could push out the
+// others with every byte that it sends.
+Hub::Room Hub::make_room(const Member& member, std::size_t more) {
+  std::size_t held = bytes_held_;
+  std::vector<Member*> chosen;
+  for (const auto& [turn, session] : sending_) {
+    if (held + more <= options.bytes_in_flight || session == member.session.get()) {
+      break;
+    }
+    Member& older = sessions_.find(session)->second;
+    held -= older.held;
+    chosen.push_back(&older);
+  }
+  if (held + more > options.bytes_in_flight) {
+    return {};
+  }
+  Room room{.fits = true, .gone = {}};
+  for (Member* older : chosen) {
+    older->cut = true;
+    set_held(*older, 0);
+    room.gone.push_back(older->session);
+  }
+  return room;
+}
+
+void Hub::set_held(Member& member, std::size_t bytes) {
+  bytes_held_ = bytes_held_ - member.held + bytes;
+  member.held = bytes;
+  note_sending(member);
+}
+
+void Hub::note_sending(Member& member) {
+  const bool sends = member.held > 0 && member.turn != 0;
+  if (sends && member.sending == 0) {
+    member.sending = ++turns_;
+    sending_.emplace(member.sending, member.session.get());
+  } else if (!sends && member.sending != 0) {
+    sending_.erase(std::exchange(member.sending, 0));
+  }
 }
 
 void Hub::leave(Session* session) {
@@ -118,6 +165,7 @@ void Hub::leave(Session* session) {
   const auto found = sessions_.find(session);
   if (found != sessions_.end()) {
     forget(found->second);
+    set_held(found->second, 0);
     last = std::move(found->second.session);
     sessions_.erase(found);
   }

@@ -52,9 +52,15 @@ class Hub {
   bool begin_request(Session* session);
   // The session waits for its next request.
   void end_request(Session* session);
-  // More bytes of requests. False, and nothing changes, when there are too many.
-  bool hold(std::size_t bytes);
-  void release(std::size_t bytes);
+  struct Room {
+    bool fits = false;                           // no: there are too many, and nothing changed
+    std::vector<std::shared_ptr<Session>> gone;  // to be refused: their bytes made room
+  };
+  // The session holds so many bytes of requests from now on. When they are too many with those of
+  // all others, the sessions that began to send before this one and are still not done make room,
+  // the oldest first: who sends slowly starves nobody who sends fast. One whose request has come
+  // whole keeps its bytes until it is answered.
+  Room hold(Session* session, std::size_t bytes);
   // No session is admitted from here on, and none kept after its exchange.
   void begin_stop();
   bool stopping() const { return stopping_; }
@@ -66,7 +72,10 @@ class Hub {
   struct Member {
     std::shared_ptr<Session> session;
     Address address;
-    std::uint64_t turn = 0;  // in waiting_; 0: it has a request
+    std::uint64_t turn = 0;     // in waiting_; 0: it has a request
+    std::uint64_t sending = 0;  // in sending_; 0: it is not there
+    std::size_t held = 0;       // of the bytes in flight
+    bool cut = false;           // its bytes made room: what it sends is not read any more
     bool has_asked = false;  // a whole request came at least once
     bool counts = true;      // no: it was chosen to make room
   };
@@ -75,16 +84,22 @@ class Hub {
   Members::iterator longest_waiting(const Address* address, std::size_t limit);
   void wait(Member& member);
   void forget(Member& member);
+  Room make_room(const Member& member, std::size_t more);
+  void set_held(Member& member, std::size_t bytes);
+  void note_sending(Member& member);
 
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::shared_ptr<const TlsContext> tls_;
   Members sessions_;
   std::map<std::uint64_t, Session*> waiting_;  // by turn: who waits longest comes first
+  // By turn, those that hold bytes of a request that has not come whole. An idle connection is not
+  // old here: its turn begins with the first byte that counts.
+  std::map<std::uint64_t, Session*> sending_;
   std::uint64_t turns_ = 0;
   std::map<Address, std::size_t> by_address_;  // those that count
   std::size_t open_ = 0;                       // the same, of all addresses
-  std::atomic<std::size_t> bytes_held_ = 0;
+  std::size_t bytes_held_ = 0;
   std::atomic<bool> stopping_ = false;
 };
 

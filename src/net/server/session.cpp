@@ -67,8 +67,17 @@ void Session::close() {
   if (const auto outbox = std::exchange(outbox_, nullptr)) {
     tell_handler_closed(*outbox, true);
   }
-  hub_->release(std::exchange(held_, 0));
   hub_->leave(this);
+}
+
+void Session::give_way() {
+  if (closed_ || phase_ != Phase::Receiving) {
+    return;
+  }
+  hub_->options.log.warn("connection cut",
+                         {{"reason", "its request came more slowly than others that need the room"},
+                          {"bytes", std::to_string(parser_ ? parser_->body_size() : 0)}});
+  refuse(503, "this request came too slowly and made room for others; try again later");
 }
 
 void Session::tell_handler_closed(Outbox& outbox, bool detach) {
@@ -229,16 +238,20 @@ bool Session::fits() {
   }
   const std::size_t size = inbox_.size() + answering_ + (parser_ ? parser_->body_size() : 0);
   const std::size_t wanted = size - std::min(size, kUncounted);
-  if (wanted > held_ && !hub_->hold(wanted - held_)) {
+  if (wanted == held_) {
+    return true;
+  }
+  const Hub::Room room = hub_->hold(this, wanted);
+  for (const auto& other : room.gone) {
+    asio::post(other->io(), [other] { other->give_way(); });
+  }
+  if (!room.fits) {
     if (phase_ == Phase::Receiving) {
       refuse(503, "the requests under way are too large together; try again later");
     } else {
       close();
     }
     return false;
-  }
-  if (wanted < held_) {
-    hub_->release(held_ - wanted);
   }
   held_ = wanted;
   return true;

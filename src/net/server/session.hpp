@@ -38,6 +38,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void start();
   void begin_stop();
   void close();
+  // The bytes of a request that has come in part make room for others.
+  void give_way();
 
  private:
   using Clock = asio::steady_timer::clock_type;

@@ -15,6 +15,7 @@
 namespace millwright::net::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr std::size_t kMiB = 1U << 20;
@@ -201,6 +202,56 @@ TEST(ServerBudget, BytesBeyondTheBudgetAreRefusedAndGivenBack) {
   ASSERT_TRUE(small.send(head_of(body.size()) + body)) << "what was held is given back";
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 1; }));
   busy.answer_all();
+}
+
+// All but the end of the body. The server reads it before it reads anybody who comes later.
+void send_most_of(Wire& wire, const std::string& body) {
+  ASSERT_TRUE(wire.send("POST /x HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: " +
+                        std::to_string(body.size()) + "\r\n\r\n"));
+  ASSERT_THAT(wire.read_until("\r\n\r\n"), StartsWith("HTTP/1.1 100 "));
+  ASSERT_TRUE(wire.send(body.substr(1000)));
+}
+
+// Slow senders would else hold the budget until their time limits end.
+TEST(ServerBudget, WhoSendsSlowlyMakesRoomForWhoSendsFast) {
+  ServerOptions options = Site::plain();
+  options.bytes_in_flight = kMiB;
+  const Site site(echo(), options);
+  const std::string body(kMiB - 100'000, 'x');
+  Wire slow(site.port());
+  ASSERT_NO_FATAL_FAILURE(send_most_of(slow, body));
+  Event waiting;
+  // Until the server has read enough of the slow one for the two not to fit.
+  ASSERT_TRUE(waiting.wait_for([&] {
+    Wire fast(site.port());
+    fast.send(head_of(body.size()) + body);
+    EXPECT_THAT(fast.read_answer(), StartsWith("HTTP/1.1 200 "));
+    return slow.readable() || HasFailure();
+  }));
+  const std::string refusal = slow.read_all();
+  EXPECT_THAT(refusal, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(refusal, HasSubstr("too slowly"));
+}
+
+TEST(ServerBudget, WhatIsBeingAnsweredMakesNoRoom) {
+  Busy busy;
+  ServerOptions options = Site::plain();
+  options.bytes_in_flight = 2 * kMiB;
+  const Site site(busy.handler(), options);
+  const std::string body(kMiB - 100'000, 'x');
+  Wire oldest(site.port());
+  ASSERT_TRUE(oldest.send(head_of(body.size()) + body));
+  Event waiting;
+  ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 1; }));
+  Wire slow(site.port());
+  ASSERT_NO_FATAL_FAILURE(send_most_of(slow, body));
+  Wire fast(site.port());
+  fast.send(head_of(body.size()) + body);
+  ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 2; }));
+  EXPECT_THAT(slow.read_all(), StartsWith("HTTP/1.1 503 "));
+  busy.answer_all();
+  EXPECT_THAT(oldest.read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(fast.read_answer(), StartsWith("HTTP/1.1 200 "));
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
