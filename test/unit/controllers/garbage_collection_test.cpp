@@ -1,0 +1,112 @@
+// What a pass over the instances of a cloud asks the API server.
+#include "millwright/controllers/nodeclaim/garbage_collection.hpp"
+
+#include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+#include "unit/cloud/simulated/witness.hpp"
+#include "unit/cluster/objects.hpp"
+#include "unit/kube/fake_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millwright::controllers {
+namespace {
+
+using kube::test::FakeTransport;
+using std::chrono::minutes;
+using testing::at;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct UnheardEvents final : kube::EventSink {
+  void record(kube::Event) override {}
+};
+
+// A cloud with these instances, whatever is asked of it.
+class Fleet final : public cloud::Witness {
+ public:
+  explicit Fleet(std::vector<std::string>& used) : Witness(used) {}
+
+  Reply<std::vector<cloud::Instance>> list() override { co_return instances; }
+  Reply<> remove_leaked(std::string provider_id) override {
+    note(std::move(provider_id));
+    co_return base::Result<>{};
+  }
+
+  std::vector<cloud::Instance> instances;
+};
+
+class CollectingGarbage : public ::testing::Test {
+ protected:
+  CollectingGarbage() {
+    auto fleet = std::make_unique<Fleet>(ended_);
+    fleet_ = fleet.get();
+    providers_.add(std::move(fleet));
+  }
+
+  void launch(const std::string& id, const std::string& claim) {
+    cloud::Instance instance;
+    instance.provider_id = id;
+    instance.node_claim = claim;
+    fleet_->instances.push_back(std::move(instance));
+  }
+  void collect() { kube::test::run(loop_, collect_once(&collection_)); }
+
+  base::VirtualLoop loop_{at(0)};
+  base::InlineCompute compute_;
+  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
+  kube::Client client_{loop_, transport_};
+  cluster::Ledger ledger_;
+  cluster::State state_{ledger_};
+  std::vector<std::string> ended_;
+  Fleet* fleet_ = nullptr;
+  cloud::ProviderSet providers_;
+  UnheardEvents events_;
+  base::Metrics metrics_;
+  telemetry::Chronicle chronicle_{metrics_, at(0)};
+  RegistrationHealth registration_health_;
+  Services services_{.loop = loop_,
+                     .compute = compute_,
+                     .client = client_,
+                     .state = state_,
+                     .ledger = ledger_,
+                     .providers = providers_,
+                     .events = events_,
+                     .metrics = metrics_,
+                     .chronicle = chronicle_,
+                     .registration_health = registration_health_,
+                     .log = {},
+                     .options = {}};
+  GarbageCollection collection_{services_};
+
+ private:
+  static base::Task<bool> collect_once(GarbageCollection* collection) {
+    co_await collection->collect();
+    co_return true;
+  }
+};
+
+TEST_F(CollectingGarbage, AllClaimsAreAskedForOnceForAllInstancesWithoutAName) {
+  for (const auto* id : {"cloud://leaked", "cloud://launched", "cloud://leaked-too"}) {
+    launch(id, {});
+  }
+  transport_->answer = [](const kube::ApiRequest&) {
+    return kube::test::ok(kube::test::parse(
+        R"({"metadata": {"resourceVersion": "1"}, "items": [
+            {"metadata": {"name": "c"}, "status": {"providerID": "cloud://launched"}}]})"));
+  };
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty()) << "a launch may still be being recorded";
+  loop_.run_for(minutes(2));
+  collect();
+  EXPECT_THAT(transport_->paths(), ElementsAre("GET /apis/karpenter.sh/v1/nodeclaims?limit=500"));
+  EXPECT_THAT(ended_, ElementsAre("cloud://leaked", "cloud://leaked-too"));
+}
+
+}  // namespace
+}  // namespace millwright::controllers
