@@ -151,6 +151,8 @@ class Informer {
   }
 
  private:
+  // The most recent state, in pages. resourceVersion=0 could go back in time, would come in one
+  // piece whatever the page size is, and with a least version a restored etcd could not be told.
   base::Task<base::Result<>> list(std::stop_token stop) {
     ListOptions options;
     options.namespace_ = options_.namespace_;

@@ -146,6 +146,24 @@ TEST_F(InformerTest, WhatDisappearedBetweenListsIsReportedRemoved) {
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=40"));
 }
 
+// A state from the API server's cache could be older than what this process did before it started,
+// or than what it heard; and it would come in one piece.
+TEST_F(InformerTest, EveryListAsksForTheMostRecentStateInPages) {
+  start();
+  EXPECT_EQ(transport->paths().front(), "GET /api/v1/nodes?limit=500");
+  transport->seen.clear();
+  list_failure = status_answer(500, "InternalError", "not now");
+  stream().send(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired",)"
+                R"("message":"too old resource version"}})"
+                "\n");
+  loop.run_for(1s);
+  list_failure.reset();
+  loop.run_for(60s);
+  ASSERT_GE(transport->seen.size(), 3U);
+  transport->seen.pop_back();  // the watch
+  EXPECT_THAT(transport->paths(), testing::Each("GET /api/v1/nodes?limit=500"));
+}
+
 TEST_F(InformerTest, GoneAsHttpStatusListsAgain) {
   start();
   bool gone = true;
