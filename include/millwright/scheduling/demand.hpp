@@ -17,26 +17,34 @@ namespace millwright::scheduling {
 using PodPtr = std::shared_ptr<const model::Pod>;
 
 // Pods of one controller with one scheduling fingerprint; a pod without a controller is a group of
-// its own. Equal in every process and version that computes the same fingerprint.
+// its own. Equal in every process and version that computes the same fingerprint. Copies share the
+// text.
 class GroupId {
  public:
   GroupId() = default;
-  explicit GroupId(std::string text) : text_(std::move(text)) {}
+  explicit GroupId(std::string text)
+      : text_(std::make_shared<const std::string>(std::move(text))) {}
   // Every pod of the controller, whatever it asks for.
   static GroupId of_owner(std::string_view owner_uid);
 
   // "<uid of the controller or of the pod>/<fingerprint>"; the fingerprint is "*" for of_owner().
-  const std::string& text() const { return text_; }
+  const std::string& text() const { return text_ ? *text_ : kNone; }
   std::string_view owner_uid() const;
-  bool is_whole_owner() const { return text_.ends_with("/*"); }
+  bool is_whole_owner() const { return text().ends_with("/*"); }
   // A pod of the group `other` is one of this one.
   bool includes(const GroupId& other) const {
-    return text_ == other.text_ || (is_whole_owner() && owner_uid() == other.owner_uid());
+    return *this == other || (is_whole_owner() && owner_uid() == other.owner_uid());
   }
-  friend auto operator<=>(const GroupId&, const GroupId&) = default;
+  friend bool operator==(const GroupId& a, const GroupId& b) {
+    return a.text_ == b.text_ || a.text() == b.text();
+  }
+  friend std::strong_ordering operator<=>(const GroupId& a, const GroupId& b) {
+    return a.text_ == b.text_ ? std::strong_ordering::equal : a.text() <=> b.text();
+  }
 
  private:
-  std::string text_;
+  static inline const std::string kNone;
+  std::shared_ptr<const std::string> text_;
 };
 
 // The fingerprint covers what kube-scheduler's filters look at and pods of one template share:

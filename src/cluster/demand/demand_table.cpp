@@ -16,22 +16,28 @@ bool is_alike(const model::Pod& a, const model::Pod& b) {
 
 }  // namespace
 
-const scheduling::GroupId& DemandTable::group_of_waiting(const scheduling::PodPtr& pod) {
+DemandTable::Groups::iterator DemandTable::find_group(const model::Pod& pod) {
+  return groups_.try_emplace(scheduling::group_of(pod)).first;
+}
+
+DemandTable::Groups::iterator DemandTable::group_of_waiting(const scheduling::PodPtr& pod) {
   Known& known = waiting_[pod->meta.uid];
   if (known.pod == nullptr || (known.pod != pod && !is_alike(*known.pod, *pod))) {
-    known.group = scheduling::group_of(*pod);
+    known.group = find_group(*pod);
   }
   known.pod = pod;
   return known.group;
 }
 
-scheduling::GroupDemand& DemandTable::demand_of(const scheduling::GroupId& group,
+scheduling::GroupDemand& DemandTable::demand_of(Groups::iterator group,
                                                 const scheduling::PodPtr& sample) {
-  const auto [entry, added] = index_.try_emplace(group.text(), demand_.size());
-  if (added) {
-    demand_.push_back({.group = group, .sample = sample});
+  Gathered& gathered = group->second;
+  if (gathered.round != round_) {
+    gathered.round = round_;
+    gathered.demand = {.group = group->first, .sample = sample};
+    ++in_round_;
   }
-  return demand_[entry->second];
+  return gathered.demand;
 }
 
 void DemandTable::add_waiting(const scheduling::PodPtr& pod) {
@@ -39,36 +45,43 @@ void DemandTable::add_waiting(const scheduling::PodPtr& pod) {
 }
 
 void DemandTable::add_leaving(const scheduling::PodPtr& pod) {
-  demand_of(scheduling::group_of(*pod), pod).leaving.push_back(pod);
+  demand_of(find_group(*pod), pod).leaving.push_back(pod);
 }
 
 void DemandTable::add_expected(const scheduling::PodPtr& sample, std::int32_t count) {
   if (count > 0) {
-    demand_of(scheduling::group_of(*sample), sample).expected += count;
+    demand_of(find_group(*sample), sample).expected += count;
   }
 }
 
 void DemandTable::add_later(const scheduling::PodPtr& pod, std::int32_t count) {
   if (count > 0) {
-    demand_of(scheduling::group_of(*pod), pod).later += count;
+    demand_of(find_group(*pod), pod).later += count;
   }
 }
 
 scheduling::Demand DemandTable::take() {
+  scheduling::Demand demand;
+  demand.reserve(in_round_);
   std::size_t waiting = 0;
-  for (scheduling::GroupDemand& each : demand_) {
-    std::sort(each.leaving.begin(), each.leaving.end(),
+  for (auto& [group, gathered] : groups_) {
+    if (gathered.round != round_) {
+      continue;
+    }
+    auto& leaving = gathered.demand.leaving;
+    std::sort(leaving.begin(), leaving.end(),
               [](const auto& a, const auto& b) { return a->meta.uid < b->meta.uid; });
-    waiting += each.waiting.size();
+    waiting += gathered.demand.waiting.size();
+    demand.push_back(std::move(gathered.demand));
   }
-  // Pods that wait no longer are forgotten now and then.
-  if (waiting_.size() > 2 * waiting + 64) {
+  // Pods that wait no longer, and groups that need nothing, are forgotten now and then.
+  if (waiting_.size() > 2 * waiting + 64 || groups_.size() > 2 * in_round_ + 64) {
     waiting_.clear();
+    groups_.clear();
   }
-  std::sort(demand_.begin(), demand_.end(),
-            [](const auto& a, const auto& b) { return a.group < b.group; });
-  index_.clear();
-  return std::exchange(demand_, {});
+  ++round_;
+  in_round_ = 0;
+  return demand;
 }
 
 }  // namespace millwright::cluster

@@ -4,17 +4,16 @@
 #include "millwright/scheduling/snapshot.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 namespace millwright::cluster {
 
+// Thousands of pods may wait while a snapshot is made after each of them is bound. So groups stay
+// known, and in order, from one snapshot to the next.
 class DemandTable {
  public:
-  // The pod's group; remembered while the pod waits.
-  const scheduling::GroupId& group_of_waiting(const scheduling::PodPtr& pod);
-
   void add_waiting(const scheduling::PodPtr& pod);
   void add_leaving(const scheduling::PodPtr& pod);
   // The pods' controller is about to create so many more pods like `sample`.
@@ -25,16 +24,24 @@ class DemandTable {
   scheduling::Demand take();
 
  private:
+  struct Gathered {
+    scheduling::GroupDemand demand;  // of `round`
+    std::uint64_t round = 0;
+  };
+  using Groups = std::map<scheduling::GroupId, Gathered>;
   struct Known {
     scheduling::PodPtr pod;
-    scheduling::GroupId group;
+    Groups::iterator group;
   };
-  scheduling::GroupDemand& demand_of(const scheduling::GroupId& group,
-                                     const scheduling::PodPtr& sample);
+  Groups::iterator find_group(const model::Pod& pod);
+  // The waiting pod's group; remembered while the pod waits.
+  Groups::iterator group_of_waiting(const scheduling::PodPtr& pod);
+  scheduling::GroupDemand& demand_of(Groups::iterator group, const scheduling::PodPtr& sample);
 
+  Groups groups_;
   std::unordered_map<std::string, Known> waiting_;  // by uid
-  std::unordered_map<std::string, std::size_t> index_;
-  scheduling::Demand demand_;
+  std::uint64_t round_ = 1;
+  std::size_t in_round_ = 0;  // groups that need something
 };
 
 }  // namespace millwright::cluster

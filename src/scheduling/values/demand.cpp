@@ -163,7 +163,7 @@ GroupId GroupId::of_owner(std::string_view owner_uid) {
 }
 
 std::string_view GroupId::owner_uid() const {
-  return std::string_view(text_).substr(0, text_.rfind('/'));
+  return std::string_view(text()).substr(0, text().rfind('/'));
 }
 
 GroupId group_of(const model::Pod& pod) {
