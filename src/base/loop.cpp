@@ -1,5 +1,6 @@
 #include "millwright/base/loop.hpp"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
@@ -205,48 +206,80 @@ void RealLoop::stop() {
   state_->wake.notify_all();
 }
 
-struct ComputeThread::State {
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<std::function<void()>> queue;
-  bool stopped = false;
-  std::thread thread;
+class ComputeThreads::Worker {
+ public:
+  explicit Worker(std::function<void()> prepare = [] {})
+      : thread_([this, first = std::move(prepare)] {
+          first();
+          work();
+        }) {}
+  ~Worker() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopped_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
-  void run() {
-    std::unique_lock lock(mutex);
+  void add(std::function<void()> job) {
+    {
+      const std::scoped_lock lock(mutex_);
+      queue_.push_back(std::move(job));
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
     while (true) {
-      wake.wait(lock, [this] { return stopped || !queue.empty(); });
-      if (queue.empty()) {
+      wake_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
+      if (queue_.empty()) {
         return;
       }
-      const auto work = std::move(queue.front());
-      queue.pop_front();
+      const auto job = std::move(queue_.front());
+      queue_.pop_front();
       lock.unlock();
-      work();
+      job();
       lock.lock();
     }
   }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> queue_;
+  bool stopped_ = false;
+  std::thread thread_;  // the last: it reads the others
 };
 
-ComputeThread::ComputeThread() : state_(std::make_unique<State>()) {
-  state_->thread = std::thread([state = state_.get()] { state->run(); });
+namespace {
+
+// On a machine whose cores are all busy, a second thread of equal right would halve the speed of
+// the first. Linux knows a priority for each thread; a failure only costs speed.
+void prefer_others() {
+  constexpr int kNiceness = 10;
+  setpriority(PRIO_PROCESS, 0, kNiceness);
 }
 
-ComputeThread::~ComputeThread() {
-  {
-    const std::scoped_lock lock(state_->mutex);
-    state_->stopped = true;
-  }
-  state_->wake.notify_one();
-  state_->thread.join();
+}  // namespace
+
+ComputeThreads::ComputeThreads() : worker_(std::make_unique<Worker>()) {}
+
+ComputeThreads::~ComputeThreads() = default;
+
+void ComputeThreads::run(std::function<void()> work) {
+  worker_->add(std::move(work));
 }
 
-void ComputeThread::run(std::function<void()> work) {
-  {
-    const std::scoped_lock lock(state_->mutex);
-    state_->queue.push_back(std::move(work));
+void ComputeThreads::run_in_background(std::function<void()> work) {
+  const std::scoped_lock lock(mutex_);
+  if (!background_) {
+    background_ = std::make_unique<Worker>(prefer_others);
   }
-  state_->wake.notify_one();
+  background_->add(std::move(work));
 }
 
 TimePoint system_now() {

@@ -6,10 +6,39 @@
 #include "millwright/sandbox/story.hpp"
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace millwright::test {
+
+// At once on the caller's thread; what is in nobody's hurry waits on demand.
+class PausableCompute final : public base::Compute {
+ public:
+  void run(std::function<void()> work) override { work(); }
+  void run_in_background(std::function<void()> work) override {
+    if (paused_) {
+      held_.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
+  void pause_background() { paused_ = true; }
+  void resume_background() {
+    paused_ = false;
+    for (const auto& work : std::exchange(held_, {})) {
+      work();
+    }
+  }
+  // Pieces of work that wait.
+  std::size_t held() const { return held_.size(); }
+
+ private:
+  bool paused_ = false;
+  std::vector<std::function<void()>> held_;
+};
 
 class VirtualCluster {
  public:
@@ -23,7 +52,7 @@ class VirtualCluster {
                                                    [this] { return loop.now(); }),
                                  "millwright");
     }
-    auto made = app::EmbeddedCluster::make(loop, compute_, std::move(options));
+    auto made = app::EmbeddedCluster::make(loop, compute, std::move(options));
     if (!made) {
       throw std::runtime_error(made.error().message);
     }
@@ -62,6 +91,7 @@ class VirtualCluster {
   }
 
   base::VirtualLoop loop;
+  PausableCompute compute;
   std::unique_ptr<app::EmbeddedCluster> cluster;
 
  private:
@@ -75,7 +105,6 @@ class VirtualCluster {
     report = co_await sandbox::run_story(name, environment, stop);
   }
 
-  base::InlineCompute compute_;
   base::TaskGroup group_;
 };
 

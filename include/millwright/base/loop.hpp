@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 namespace millwright::base {
 
@@ -81,30 +82,38 @@ class RealLoop final : public Loop {
   std::unique_ptr<State> state_;
 };
 
-// Where long computations run, such as the planner: a thread of its own, or at once on the caller's
-// when time is virtual.
+// Where long computations run, such as the planner: on threads of their own, or at once on the
+// caller's when time is virtual.
 class Compute {
  public:
   virtual ~Compute() = default;
   // Calls `work` once, on any thread.
   virtual void run(std::function<void()> work) = 0;
+  // The same for work that nobody is in a hurry for. What run() is given never waits for it.
+  virtual void run_in_background(std::function<void()> work) = 0;
 };
 
 class InlineCompute final : public Compute {
  public:
   void run(std::function<void()> work) override { work(); }
+  void run_in_background(std::function<void()> work) override { work(); }
 };
 
-// One worker thread; work runs in order. The destructor finishes what was queued.
-class ComputeThread final : public Compute {
+// Two worker threads, one of them for the background; each runs its work in order. The system
+// prefers every other thread of the process to that of the background, which starts with its first
+// work. The destructor finishes what was queued.
+class ComputeThreads final : public Compute {
  public:
-  ComputeThread();
-  ~ComputeThread() override;
+  ComputeThreads();
+  ~ComputeThreads() override;
   void run(std::function<void()> work) override;
+  void run_in_background(std::function<void()> work) override;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  class Worker;
+  std::unique_ptr<Worker> worker_;
+  std::mutex mutex_;  // of the pointer below
+  std::unique_ptr<Worker> background_;
 };
 
 // The machine's wall clock, for code that runs on no loop (certificate files, start-up).

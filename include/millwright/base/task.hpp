@@ -215,19 +215,27 @@ Task<bool> sleep(Loop& loop, Duration delay, std::stop_token stop = {});
 // Lets everything already posted run first.
 Task<void> yield(Loop& loop);
 
+enum class Urgency : std::uint8_t { Now, Background };  // Compute::run(), run_in_background()
+
 // Runs `work` on `compute` and resumes on `loop` with its value.
 template <class F>
-Task<std::invoke_result_t<F>> offload(Loop& loop, Compute& compute, F work) {
+Task<std::invoke_result_t<F>> offload(Loop& loop, Compute& compute, F work,
+                                      Urgency urgency = Urgency::Now) {
   using T = std::invoke_result_t<F>;
   using Outcome = std::variant<std::exception_ptr, T>;
   Promise<Outcome> promise(loop);
-  compute.run([promise, job = std::move(work)]() mutable {
+  std::function<void()> task([promise, job = std::move(work)]() mutable {
     try {
       promise.set(Outcome(std::in_place_index<1>, job()));
     } catch (...) {
       promise.set(Outcome(std::in_place_index<0>, std::current_exception()));
     }
   });
+  if (urgency == Urgency::Now) {
+    compute.run(std::move(task));
+  } else {
+    compute.run_in_background(std::move(task));
+  }
   auto outcome = co_await promise.get();
   if (outcome.index() == 0) {
     std::rethrow_exception(std::get<0>(outcome));

@@ -198,7 +198,7 @@ class Session {
   std::string story_;
   std::string path_;
   base::RealLoop loop_;
-  base::ComputeThread compute_;
+  base::ComputeThreads compute_;
   std::unique_ptr<EmbeddedCluster> cluster_;
   std::unique_ptr<Screen> screen_;
   int status_ = 0;

@@ -57,7 +57,7 @@ class Program {
   base::Logger log_;
   Exits exits_;
   base::Metrics metrics_;
-  base::ComputeThread compute_;
+  base::ComputeThreads compute_;
   Heartbeat heartbeat_;
   base::Leadership leadership_;
   std::unique_ptr<kube::Client> client_;  // what every replica does

@@ -159,7 +159,8 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   auto work = [input] { return disruption::decide(*input); };
-  auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work),
+                                          base::Urgency::Background);
   report(decisions);
   for (auto& command : decisions.commands) {
     const bool taken = std::any_of(command.claims.begin(), command.claims.end(),
@@ -246,7 +247,8 @@ base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std
   }
   const auto input = make_input(std::move(others));
   auto work = [input, command] { return disruption::still_valid(command, *input); };
-  const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work));
+  const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work),
+                                            base::Urgency::Background);
   if (!valid) {
     count_invalid(services_, command);
   }

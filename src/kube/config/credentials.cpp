@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kRetryPlugin{1};
 Credentials::Credentials(base::Loop& loop, Config config, base::Logger log)
     : loop_(loop), config_(std::move(config)), log_(std::move(log)), group_(loop) {
   if (config_.exec) {
-    thread_ = std::make_unique<base::ComputeThread>();
+    thread_ = std::make_unique<base::ComputeThreads>();
   }
   // A token in hand makes the plugin unnecessary, as with client-go.
   Credential fixed;

@@ -57,7 +57,7 @@ class Credentials {
   bool fetching_ = false;
   std::vector<base::Promise<base::Result<Credential>>> waiters_;
   std::stop_source stop_;
-  std::unique_ptr<base::ComputeThread> thread_;
+  std::unique_ptr<base::ComputeThreads> thread_;
   base::TaskGroup group_;
 };
 

@@ -142,7 +142,7 @@ class AwsStories : public testing::Test {
   Facade facade_;
   std::unique_ptr<LedgerMark> mark_;
   base::RealLoop loop_;
-  base::ComputeThread compute_;
+  base::ComputeThreads compute_;
   base::Metrics metrics_;
   std::shared_ptr<Records> records_ = std::make_shared<Records>();
   std::unique_ptr<net::Client> http_;

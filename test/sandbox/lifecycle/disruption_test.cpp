@@ -114,6 +114,20 @@ TEST_F(Disruption, ASmallerNodeIsThereBeforeTheLargerOneIsDrained) {
   EXPECT_TRUE(wait_running("web", 2));
 }
 
+TEST_F(Disruption, NoPurchaseWaitsForADecisionAboutRemovals) {
+  up("{consolidateAfter: 30s}", {.replicas = 12});
+  compute().pause_background();
+  scale("web", 2);
+  ASSERT_TRUE(wait([&] { return compute().held() > 0; }));
+  deploy({.name = "api", .replicas = 40});
+  EXPECT_TRUE(wait_running("api", 40));
+  EXPECT_EQ(compute().held(), 1U) << "still being decided";
+  EXPECT_FALSE(is_replaced());
+  compute().resume_background();
+  run_for(minutes(1));
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
 TEST_F(Disruption, ABudgetOfNoneKeepsEveryNode) {
   up("{consolidateAfter: 10s, budgets: [{nodes: \"0\"}]}", {.replicas = 4});
   scale("web", 0);

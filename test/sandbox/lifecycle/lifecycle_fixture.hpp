@@ -51,6 +51,7 @@ class LifecycleFixture : public testing::Test {
   // What /metrics would answer.
   std::string metrics() { return cluster_->cluster->engine().metrics_page(); }
   base::TimePoint now() { return cluster_->loop.now(); }
+  PausableCompute& compute() { return cluster_->compute; }
 
   // Each document of the text is created.
   void apply(const std::string& yaml);

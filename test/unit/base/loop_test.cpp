@@ -157,11 +157,11 @@ TEST(RealLoop, TimeNeverGoesBackwards) {
   }
 }
 
-TEST(ComputeThread, RunsInOrderAndFinishesBeforeItGoesAway) {
+TEST(ComputeThreads, RunInOrderAndFinishBeforeTheyGoAway) {
   std::vector<int> seen;
   std::thread::id worker;
   {
-    ComputeThread compute;
+    ComputeThreads compute;
     for (int i = 0; i < 50; ++i) {
       compute.run([&seen, &worker, i] {
         worker = std::this_thread::get_id();
@@ -175,11 +175,35 @@ TEST(ComputeThread, RunsInOrderAndFinishesBeforeItGoesAway) {
   EXPECT_NE(worker, std::this_thread::get_id());
 }
 
+TEST(ComputeThreads, WorkInTheBackgroundKeepsNothingWaiting) {
+  std::promise<void> release;
+  std::promise<void> done;
+  ComputeThreads compute;
+  compute.run_in_background([&release] { release.get_future().wait(); });
+  compute.run([&done] { done.set_value(); });
+  EXPECT_EQ(done.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  release.set_value();
+}
+
+TEST(ComputeThreads, FinishWhatIsInTheBackgroundToo) {
+  std::vector<int> seen;
+  {
+    ComputeThreads compute;
+    for (int i = 0; i < 50; ++i) {
+      compute.run_in_background([&seen, i] { seen.push_back(i); });
+    }
+  }
+  ASSERT_EQ(seen.size(), 50);
+  EXPECT_EQ(seen.back(), 49);
+}
+
 TEST(InlineCompute, RunsAtOnce) {
   InlineCompute compute;
   bool ran = false;
   compute.run([&ran] { ran = true; });
   EXPECT_TRUE(ran);
+  compute.run_in_background([&ran] { ran = false; });
+  EXPECT_FALSE(ran);
 }
 
 }  // namespace

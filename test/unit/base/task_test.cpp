@@ -384,11 +384,11 @@ Task<void> offload_then_stop(RealLoop* loop, Compute* compute, std::thread::id* 
   loop->stop();
 }
 
-TEST(Offload, RunsOnTheComputeThreadAndResumesOnTheLoop) {
+TEST(Offload, RunsOnAComputeThreadAndResumesOnTheLoop) {
   RealLoop loop;
   std::thread::id worker;
   {
-    ComputeThread compute;
+    ComputeThreads compute;
     TaskGroup group(loop);
     group.spawn(offload_then_stop(&loop, &compute, &worker));
     loop.run();
