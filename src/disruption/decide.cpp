@@ -23,13 +23,14 @@ std::vector<Command> choose(Survey& survey) {
       survey.input().method_done(reason, type);
     }
   };
-  auto commands = remove_empty(survey);
-  done(Reason::Empty, kEmptyType);
+  std::vector<Command> commands;
   const auto first_of = [&](std::optional<Command> command) {
     if (commands.empty() && command) {
       commands.push_back(*std::move(command));
     }
   };
+  first_of(remove_empty(survey));
+  done(Reason::Empty, kEmptyType);
   if (commands.empty() && survey.input().options.static_capacity) {
     commands = replace_static_drifted(survey);
     done(Reason::Drifted, {});
@@ -118,6 +119,35 @@ bool moves_all_room(const Command& command, const std::vector<const Candidate*>&
   });
 }
 
+// Those of the claims' candidates that may go as they were meant to, each for itself.
+std::vector<const Candidate*> still_empty(const Survey& survey, const Command& command) {
+  std::vector<const Candidate*> found;
+  Allowance allowance(survey, Reason::Empty);
+  for (const auto& claim : command.claims) {
+    const auto* candidate = survey.find(claim);
+    if (candidate != nullptr && pods_that_keep(*candidate, Reason::Empty) == nullptr &&
+        still_for(*candidate, Reason::Empty) && allowance.take(*candidate->pool)) {
+      found.push_back(candidate);
+    }
+  }
+  return found;
+}
+
+// Of a command whose nodes go together or not at all.
+bool holds(const Survey& survey, const Command& command) {
+  const auto candidates = candidates_of(survey, command);
+  if (candidates.empty() || !within_budgets(survey, candidates, command.reason) ||
+      !std::all_of(candidates.begin(), candidates.end(),
+                   [&](const auto* candidate) { return still_for(*candidate, command.reason); })) {
+    return false;
+  }
+  if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
+    return may_replace_static(survey, *candidates.front());
+  }
+  return moves_all_room(command, candidates) &&
+         same_shape(command, simulate_removal(survey, candidates, command.reason));
+}
+
 std::array<std::size_t, 3> count_eligible(const Survey& survey) {
   std::array<std::size_t, 3> counts{};
   for (const auto& candidate : survey.candidates()) {
@@ -156,25 +186,15 @@ Decisions decide(const Input& input) {
   return decisions;
 }
 
-bool still_valid(const Command& command, const Input& input) {
-  if (!input.snapshot || !input.snapshot->synced || command.claims.empty()) {
-    return false;
+Command what_holds(const Command& command, const Input& input) {
+  if (!input.snapshot || !input.snapshot->synced) {
+    return {};
   }
   const Survey survey(input, command.claims);
-  const auto candidates = candidates_of(survey, command);
-  if (candidates.empty() || !within_budgets(survey, candidates, command.reason) ||
-      !std::all_of(candidates.begin(), candidates.end(),
-                   [&](const auto* candidate) { return still_for(*candidate, command.reason); })) {
-    return false;
-  }
   if (command.reason == Reason::Empty) {
-    return true;
+    return remove_as_empty(still_empty(survey, command)).value_or(Command{});
   }
-  if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
-    return may_replace_static(survey, *candidates.front());
-  }
-  return moves_all_room(command, candidates) &&
-         same_shape(command, simulate_removal(survey, candidates, command.reason));
+  return holds(survey, command) ? command : Command{};
 }
 
 }  // namespace millwright::disruption

@@ -151,9 +151,10 @@ struct Decisions {
 
 Decisions decide(const Input& input);
 
-// Whether the command is still right on a newer snapshot. Checked after its nodes are fenced and
-// before anything is written.
-bool still_valid(const Command& command, const Input& input);
+// What of the command is still right on a newer snapshot, looked at after its nodes are fenced and
+// before anything is written: of empty nodes those that have stayed so; of any other command all of
+// it, or nothing (no claims).
+Command what_holds(const Command& command, const Input& input);
 
 // Whether the claim may carry the Consolidatable condition now; `next` is when it may begin to.
 struct Consolidatable {

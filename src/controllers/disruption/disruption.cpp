@@ -5,6 +5,7 @@
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
 #include "controllers/disruption/settle_times.hpp"
+#include "controllers/process/at_once.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
@@ -28,13 +29,48 @@ constexpr auto kLongestDoubt = std::chrono::seconds(30);
 // As long as Karpenter remembers that it found nothing to consolidate.
 constexpr auto kDoubtedPause = std::chrono::minutes(5);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
+// Marks and deletions that the API server is asked for at a time.
+constexpr std::size_t kWritesAtOnce = 10;
 
-bool any_in_doubt(const Services& services, const std::vector<scheduling::NodeRecordPtr>& records) {
+// Claims whose nodes may still get pods that kube-scheduler placed before the fence.
+std::vector<std::string> in_doubt(const Services& services,
+                                  const std::vector<scheduling::NodeRecordPtr>& records) {
   const base::TimePoint now = services.loop.now();
-  return services.ledger.may_be_unseen(now) ||
-         std::any_of(records.begin(), records.end(), [&](const auto& record) {
-           return !services.ledger.in_doubt(record->name(), now).empty();
-         });
+  const bool all = services.ledger.may_be_unseen(now);
+  std::vector<std::string> claims;
+  for (const auto& record : records) {
+    if (all || !services.ledger.in_doubt(record->name(), now).empty()) {
+      claims.push_back(record->claim_name());
+    }
+  }
+  return claims;
+}
+
+std::vector<std::string> names_of(const std::vector<scheduling::NodeRecordPtr>& records) {
+  std::vector<std::string> claims;
+  for (const auto& record : records) {
+    claims.push_back(record->claim_name());
+  }
+  return claims;
+}
+
+std::vector<std::string> without(std::vector<std::string> claims,
+                                 const std::vector<std::string>& others) {
+  const std::set<std::string_view> names(others.begin(), others.end());
+  std::erase_if(claims, [&](const auto& claim) { return names.contains(claim); });
+  return claims;
+}
+
+// What is left of a command when these nodes cannot go. Empty nodes go each for itself; of others
+// it was decided that they go together.
+disruption::Command leaving_out(disruption::Command command,
+                                const std::vector<std::string>& claims) {
+  if (command.reason == disruption::Reason::Empty) {
+    command.claims = without(std::move(command.claims), claims);
+  } else if (!claims.empty()) {
+    command.claims.clear();
+  }
+  return command;
 }
 
 std::vector<scheduling::NodeRecordPtr> records_of(Services& services,
@@ -177,46 +213,62 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
 base::Task<void> Disruption::execute(disruption::Command command, std::stop_token stop) {
   // From here on no plan buys room for the buffers of these nodes: the command does.
   const auto moves = begin_buffer_moves(services_, command);
-  const bool valid = co_await fence_and_validate(command, stop);
-  bool done = false;
-  if (valid) {
+  auto going = co_await fence_and_validate(command, stop);
+  if (!going.claims.empty()) {
     services_.log.info("disrupting node(s)",
-                       {{"command", command.summary},
-                        {"reason", std::string(to_string(command.reason))},
-                        {"decision", command.replacements.empty() ? "delete" : "replace"},
-                        {"disrupted-node-count", std::to_string(command.claims.size())},
-                        {"replacement-node-count", std::to_string(command.replacements.size())}});
-    const bool marked = co_await mark_candidates(command);
-    if (marked) {
-      reserve_destinations(command);
-      auto replacements = co_await create_replacements(command);
-      if (replacements) {
-        for (const auto& claim : command.claims) {
-          services_.state.mark_for_deletion(claim, true);
-        }
-        count_decision(services_, command, records_of(services_, command.claims));
-        done = co_await await_replacements(command, *replacements, stop);
-        if (!done) {
-          count_taken_back(services_, command);
-        }
-      } else {
-        services_.log.error(
-            "creating a replacement failed, keeping the node(s)",
-            {{"command", command.summary}, {"error", replacements.error().message}});
-      }
+                       {{"command", going.summary},
+                        {"reason", std::string(to_string(going.reason))},
+                        {"decision", going.replacements.empty() ? "delete" : "replace"},
+                        {"disrupted-node-count", std::to_string(going.claims.size())},
+                        {"replacement-node-count", std::to_string(going.replacements.size())}});
+    const auto unmarked = co_await mark_candidates(going);
+    going = leaving_out(std::move(going), unmarked);
+  }
+  co_await give_up(without(command.claims, going.claims));
+  if (!going.claims.empty()) {
+    const bool ready = co_await carry_out(going, stop);
+    if (ready) {
+      note_consolidated(going);
+      co_await delete_candidates(going);
+      release(going.claims);
+    } else {
+      co_await give_up(going.claims);
     }
   }
-  if (done) {
-    note_consolidated(command);
-    co_await delete_candidates(command);
-  } else {
-    co_await undo(command.claims);
-  }
   end_buffer_moves(services_, moves);
+  signal_.notify();
+}
+
+// False: the nodes have to stay after all.
+base::Task<bool> Disruption::carry_out(disruption::Command command, std::stop_token stop) {
+  reserve_destinations(command);
+  auto replacements = co_await create_replacements(command);
+  if (!replacements) {
+    services_.log.error("creating a replacement failed, keeping the node(s)",
+                        {{"command", command.summary}, {"error", replacements.error().message}});
+    co_return false;
+  }
   for (const auto& claim : command.claims) {
+    services_.state.mark_for_deletion(claim, true);
+  }
+  count_decision(services_, command, records_of(services_, command.claims));
+  const bool ready = co_await await_replacements(command, *replacements, stop);
+  if (!ready) {
+    count_taken_back(services_, command);
+  }
+  co_return ready;
+}
+
+// The nodes are open again, and other commands may name them.
+base::Task<void> Disruption::give_up(std::vector<std::string> claims) {
+  co_await undo(claims);
+  release(claims);
+}
+
+void Disruption::release(const std::vector<std::string>& claims) {
+  for (const auto& claim : claims) {
     busy_.erase(claim);
   }
-  signal_.notify();
 }
 
 void Disruption::note_consolidated(const disruption::Command& command) {
@@ -229,47 +281,58 @@ void Disruption::note_consolidated(const disruption::Command& command) {
 }
 
 // From the fence on, no scheduling attempt can choose these nodes; those that had chosen one
-// before are waited for, and the decision is made again from what came of them.
-base::Task<bool> Disruption::fence_and_validate(disruption::Command command, std::stop_token stop) {
+// before are waited for, and the decision is made again from what came of them. Returns what is
+// left of the command, which may be nothing.
+base::Task<disruption::Command> Disruption::fence_and_validate(disruption::Command command,
+                                                               std::stop_token stop) {
   const auto records = records_of(services_, command.claims);
   for (const auto& record : records) {
     services_.ledger.fence({.node = record->name(),
                             .reason = std::string(to_string(command.reason)),
                             .since = services_.loop.now()});
   }
-  const bool certain = co_await await_certainty(records, stop);
-  if (!certain) {
-    co_return false;
+  const auto doubtful = co_await await_certainty(records, stop);
+  const auto certain = leaving_out(command, doubtful);
+  if (certain.claims.empty()) {
+    co_return certain;
   }
   auto others = busy_;
   for (const auto& claim : command.claims) {
     others.erase(claim);
   }
   const auto input = make_input(std::move(others));
-  auto work = [input, command] { return disruption::still_valid(command, *input); };
-  const bool valid = co_await base::offload(services_.loop, services_.compute, std::move(work),
-                                            base::Urgency::Background);
-  if (!valid) {
-    count_invalid(services_, command);
+  auto work = [input, certain] { return disruption::what_holds(certain, *input); };
+  auto held = co_await base::offload(services_.loop, services_.compute, std::move(work),
+                                     base::Urgency::Background);
+  auto dropped = certain;
+  dropped.claims = without(certain.claims, held.claims);
+  if (!dropped.claims.empty()) {
+    count_invalid(services_, dropped);
   }
-  co_return valid && !stop.stop_requested();
+  if (stop.stop_requested()) {
+    held.claims.clear();
+  }
+  co_return held;
 }
 
-// False: pods may still come to one of the nodes, or `stop` was requested.
-base::Task<bool> Disruption::await_certainty(std::vector<scheduling::NodeRecordPtr> records,
-                                             std::stop_token stop) {
+// Claims to whose nodes pods may still come; all of them when `stop` was requested.
+base::Task<std::vector<std::string>> Disruption::await_certainty(
+    std::vector<scheduling::NodeRecordPtr> records, std::stop_token stop) {
   const base::TimePoint limit = services_.loop.now() + kLongestDoubt;
-  while (any_in_doubt(services_, records)) {
+  while (true) {
+    auto doubtful = in_doubt(services_, records);
+    if (doubtful.empty()) {
+      co_return doubtful;
+    }
     if (services_.loop.now() >= limit) {
       put_off(records);
-      co_return false;
+      co_return doubtful;
     }
     const bool slept = co_await base::sleep(services_.loop, kDoubtPoll, stop);
     if (!slept) {
-      co_return false;
+      co_return names_of(records);
     }
   }
-  co_return true;
 }
 
 // The next decision leaves these nodes out and says why, in events on Node and NodeClaim.
@@ -287,17 +350,25 @@ void Disruption::put_off(const std::vector<scheduling::NodeRecordPtr>& records) 
   }
 }
 
-base::Task<bool> Disruption::mark_candidates(disruption::Command command) {
-  const std::string reason(to_string(command.reason));
+// Returns the claims that could not be marked.
+base::Task<std::vector<std::string>> Disruption::mark_candidates(disruption::Command command) {
+  const auto failed = std::make_shared<std::vector<std::string>>();
+  std::vector<base::Task<void>> marks;
   for (const auto& record : records_of(services_, command.claims)) {
-    auto marked = co_await mark_disrupted(services_, record, reason);
-    if (!marked) {
-      services_.log.warn("could not mark a node for disruption, keeping it",
-                         {{"NodeClaim", record->claim_name()}, {"error", marked.error().message}});
-      co_return false;
-    }
+    marks.push_back(mark(record, std::string(to_string(command.reason)), failed));
   }
-  co_return true;
+  co_await run_at_once(services_.loop, std::move(marks), kWritesAtOnce);
+  co_return *failed;
+}
+
+base::Task<void> Disruption::mark(scheduling::NodeRecordPtr record, std::string reason,
+                                  std::shared_ptr<std::vector<std::string>> failed) {
+  auto marked = co_await mark_disrupted(services_, record, reason);
+  if (!marked) {
+    services_.log.warn("could not mark a node for disruption, keeping it",
+                       {{"NodeClaim", record->claim_name()}, {"error", marked.error().message}});
+    failed->push_back(record->claim_name());
+  }
 }
 
 // The pods that move to nodes which exist find their room there, and nothing is bought for them.
@@ -401,17 +472,23 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
 }
 
 base::Task<void> Disruption::delete_candidates(disruption::Command command) {
-  const std::string reason(to_string(command.reason));
+  std::vector<base::Task<void>> deletions;
   for (const auto& record : records_of(services_, command.claims)) {
-    tell_terminating(services_, *record, reason);
-    auto deleted = co_await delete_claim(services_, record->claim, metric_reason(command.reason));
-    if (!deleted) {
-      services_.log.error(
-          "failed terminating nodes while executing a disruption command",
-          {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
-      std::vector<std::string> kept(1, record->claim_name());
-      co_await undo(std::move(kept));
-    }
+    deletions.push_back(delete_candidate(record, command.reason));
+  }
+  co_await run_at_once(services_.loop, std::move(deletions), kWritesAtOnce);
+}
+
+base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
+                                              disruption::Reason reason) {
+  tell_terminating(services_, *record, std::string(to_string(reason)));
+  auto deleted = co_await delete_claim(services_, record->claim, metric_reason(reason));
+  if (!deleted) {
+    services_.log.error(
+        "failed terminating nodes while executing a disruption command",
+        {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
+    std::vector<std::string> kept(1, record->claim_name());
+    co_await undo(std::move(kept));
   }
 }
 

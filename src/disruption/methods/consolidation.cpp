@@ -10,6 +10,7 @@ namespace millwright::disruption {
 namespace {
 
 constexpr std::size_t kSpotToSpotTypes = 15;
+constexpr std::size_t kNamed = 10;          // nodes in one summary
 constexpr double kBalancedThreshold = 0.5;  // 1 / k with k = 2
 // Sums of equal prices differ by rounding; that is no saving.
 constexpr double kRounding = 1e-9;
@@ -184,6 +185,10 @@ std::string summarize(const Command& command, Candidates candidates) {
   text += command.replacements.empty() ? ": remove node" : ": replace node";
   text += candidates.size() > 1 ? "s " : " ";
   for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i == kNamed) {
+      text += " and " + std::to_string(candidates.size() - kNamed) + " more";
+      break;
+    }
     text += i == 0 ? "" : ", ";
     text += candidates[i]->record->name();
     if (!candidates[i]->instance_type.empty()) {

@@ -7,21 +7,30 @@
 
 namespace millwright::disruption {
 
-std::vector<Command> remove_empty(Survey& survey) {
-  const auto empty = eligible_candidates(survey, Reason::Empty);
-  std::vector<Command> commands;
-  Allowance allowance(survey, Reason::Empty);
-  for (const auto* candidate : empty) {
-    if (!allowance.take(*candidate->pool)) {
-      survey.findings().block_by_budget(*candidate, Reason::Empty);
-      continue;
-    }
-    Command command{
-        .reason = Reason::Empty, .claims = {candidate->claim_name()}, .savings = candidate->price};
-    command.summary = summarize(command, Candidates(&candidate, 1));
-    commands.push_back(std::move(command));
+std::optional<Command> remove_as_empty(Candidates candidates) {
+  if (candidates.empty()) {
+    return std::nullopt;
   }
-  return commands;
+  Command command{.reason = Reason::Empty};
+  for (const auto* candidate : candidates) {
+    command.claims.push_back(candidate->claim_name());
+    command.savings += candidate->price;
+  }
+  command.summary = summarize(command, candidates);
+  return command;
+}
+
+std::optional<Command> remove_empty(Survey& survey) {
+  auto empty = eligible_candidates(survey, Reason::Empty);
+  Allowance allowance(survey, Reason::Empty);
+  std::erase_if(empty, [&](const auto* candidate) {
+    const bool may_go = allowance.take(*candidate->pool);
+    if (!may_go) {
+      survey.findings().block_by_budget(*candidate, Reason::Empty);
+    }
+    return !may_go;
+  });
+  return remove_as_empty(empty);
 }
 
 std::optional<Command> replace_drifted(Survey& survey) {

@@ -9,8 +9,10 @@
 
 namespace millwright::disruption {
 
-// One command for every empty node that budgets let go, best savings first.
-std::vector<Command> remove_empty(Survey& survey);
+// One command for all empty nodes that budgets let go, best savings first.
+std::optional<Command> remove_empty(Survey& survey);
+// Without looking whether they may go; nullopt without candidates.
+std::optional<Command> remove_as_empty(Candidates candidates);
 // The first drifted node that can be replaced: those without pods first, then by time of drift.
 std::optional<Command> replace_drifted(Survey& survey);
 

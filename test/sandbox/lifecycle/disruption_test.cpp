@@ -76,6 +76,34 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     return sum;
   }
 
+  // Four nodes whose pods have gone, and whose budget opens now.
+  void let_four_empty_nodes_go() {
+    up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s, budgets: [{nodes: \"0\"}]}",
+       {.replicas = 4,
+        .pod_metadata = "",
+        .pod_spec = "      topologySpreadConstraints:\n"
+                    "      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, "
+                    "whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}"});
+    ASSERT_THAT(node_names(), SizeIs(4));
+    scale("web", 0);
+    run_for(minutes(2));
+    ASSERT_EQ(node_names(), first_);
+    change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+      auto& budgets = pool.at("spec").at("disruption").at("budgets").as_array();
+      budgets.at(0).as_object()["nodes"] = "100%";
+    });
+  }
+
+  // A pod that kube-scheduler is about to bind to the node, and does not for an hour.
+  void keep_in_doubt(const std::string& node) {
+    cluster::Pass slow;
+    slow.pod_uid = "uid-slow";
+    slow.at = now();
+    slow.until = now() + hours(1);
+    slow.node_hashes = {cluster::Ledger::node_hash(node)};
+    ledger().attempted(slow);
+  }
+
   std::set<std::string> first_;
 };
 
@@ -85,6 +113,23 @@ TEST_F(Disruption, AnEmptyNodeGoesAfterConsolidateAfterAndNotBefore) {
   run_for(minutes(4));
   EXPECT_EQ(node_names(), first_);
   EXPECT_TRUE(wait_empty(minutes(4))) << inventory();
+}
+
+TEST_F(Disruption, EmptyNodesGoTogether) {
+  let_four_empty_nodes_go();
+  EXPECT_TRUE(wait_empty()) << inventory();
+  EXPECT_EQ(decisions("empty"), 1);
+}
+
+TEST_F(Disruption, AnEmptyNodeThatMustWaitKeepsNoOther) {
+  let_four_empty_nodes_go();
+  const std::string node = *first_.begin();
+  keep_in_doubt(node);
+  ASSERT_TRUE(wait([&] { return node_names().size() == 1; }, minutes(2))) << inventory();
+  EXPECT_EQ(*node_names().begin(), node);
+  EXPECT_FALSE(ledger().view()->fences_by_node.contains(node));
+  ledger().end_attempt("uid-slow");
+  EXPECT_TRUE(wait_empty()) << inventory();
 }
 
 TEST_F(Disruption, WhenEmptyLeavesANodeThatIsHardlyUsed) {
@@ -305,12 +350,7 @@ TEST_F(Disruption, AFenceThatNoDecisionMadeIsUndone) {
 TEST_F(Disruption, ANodeToWhichAPodMayStillComeIsOpenAgainAfterHalfAMinute) {
   up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s}");
   const std::string node = *first_.begin();
-  cluster::Pass slow;
-  slow.pod_uid = "uid-slow";
-  slow.at = now();
-  slow.until = now() + hours(1);
-  slow.node_hashes = {cluster::Ledger::node_hash(node)};
-  ledger().attempted(slow);
+  keep_in_doubt(node);
   const auto is_fenced = [&] { return ledger().view()->fences_by_node.contains(node); };
   scale("web", 0);
   ASSERT_TRUE(wait(is_fenced));

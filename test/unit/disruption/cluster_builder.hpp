@@ -326,6 +326,11 @@ class Cluster {
   std::vector<VirtualPod> virtual_pods_;
 };
 
+// The whole command would be right now, too.
+inline bool still_valid(const Command& command, const Input& input) {
+  return !command.claims.empty() && what_holds(command, input).claims == command.claims;
+}
+
 inline std::vector<std::string> claims_of(const Decisions& decisions) {
   std::vector<std::string> claims;
   for (const auto& command : decisions.commands) {

@@ -5,6 +5,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::shared_ptr<model::Pod> owned(std::string name, std::string kind) {
   auto result = pod(std::move(name));
@@ -50,13 +52,14 @@ TEST(Emptiness, RemovesAllWithinBudgetTheDearestFirst) {
   cluster.add_node("c", {}, {.type = "medium"});
   cluster.add_node("d", {}, {.type = "large", .capacity_type = "spot"});
   const auto decisions = cluster.decide();
-  EXPECT_THAT(claims_of(decisions), ElementsAre("b-claim", "c-claim", "d-claim", "a-claim"));
-  for (const auto& command : decisions.commands) {
-    EXPECT_EQ(command.reason, Reason::Empty);
-    EXPECT_TRUE(command.replacements.empty());
-    EXPECT_GT(command.savings, 0);
-  }
-  EXPECT_EQ(decisions.commands[0].summary, "Empty: remove node b (large), saving $4/h");
+  ASSERT_THAT(decisions.commands, SizeIs(1)) << "they are checked and carried out together";
+  const auto& command = decisions.commands[0];
+  EXPECT_THAT(command.claims, ElementsAre("b-claim", "c-claim", "d-claim", "a-claim"));
+  EXPECT_EQ(command.reason, Reason::Empty);
+  EXPECT_TRUE(command.replacements.empty());
+  EXPECT_NEAR(command.savings, 4 + 2 + 4.0 / 3 + 1, 1e-9);
+  EXPECT_EQ(command.summary,
+            "Empty: remove nodes b (large), c (medium), d (large), a (small), saving $8.33/h");
   cluster.pool().budgets = {{.nodes = "2"}};
   EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim", "c-claim"));
 }
@@ -88,6 +91,38 @@ TEST(Emptiness, IsValidUntilAPodComesOrAPromiseIsMade) {
   auto without_budget = cluster;
   without_budget.pool().budgets = {{.nodes = "0"}};
   EXPECT_FALSE(still_valid(command, without_budget.input()));
+}
+
+// A pod on one of a thousand nodes keeps that node, not the others.
+TEST(Emptiness, HoldsForTheNodesThatHaveStayedEmpty) {
+  Cluster cluster;
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    cluster.add_node(name);
+  }
+  const auto command = cluster.decide().commands.at(0);
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    cluster.node(name).record->fenced = true;
+  }
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.node("a").record->pods.push_back(pod("p"));
+  cluster.reserve(*pod("q"), "c", kNow + std::chrono::seconds(1));
+  const auto left = what_holds(command, cluster.input());
+  EXPECT_THAT(left.claims, ElementsAre("b-claim", "d-claim"));
+  EXPECT_DOUBLE_EQ(left.savings, 4);
+  EXPECT_EQ(left.summary, "Empty: remove nodes b (medium), d (medium), saving $4/h");
+  cluster.pool().budgets = {{.nodes = "1"}};
+  EXPECT_THAT(what_holds(command, cluster.input()).claims, ElementsAre("b-claim"));
+  cluster.busy = {"d-claim"};
+  EXPECT_THAT(what_holds(command, cluster.input()).claims, IsEmpty());
+}
+
+TEST(Emptiness, NamesTenNodesOfManyInItsSummary) {
+  Cluster cluster;
+  for (int i = 0; i < 12; ++i) {
+    cluster.add_node("n" + std::to_string(10 + i));
+  }
+  EXPECT_THAT(cluster.decide().commands.at(0).summary,
+              HasSubstr("n19 (medium) and 2 more, saving $24/h"));
 }
 
 TEST(Emptiness, IsNoLongerValidForANodeThatIsGoneOrTaken) {

@@ -33,17 +33,24 @@ class Disruption {
   void report(const disruption::Decisions& decisions);
   base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
   base::Task<void> execute(disruption::Command command, std::stop_token stop);
-  base::Task<bool> fence_and_validate(disruption::Command command, std::stop_token stop);
-  base::Task<bool> await_certainty(std::vector<scheduling::NodeRecordPtr> records,
-                                   std::stop_token stop);
+  base::Task<bool> carry_out(disruption::Command command, std::stop_token stop);
+  base::Task<void> give_up(std::vector<std::string> claims);
+  void release(const std::vector<std::string>& claims);
+  base::Task<disruption::Command> fence_and_validate(disruption::Command command,
+                                                     std::stop_token stop);
+  base::Task<std::vector<std::string>> await_certainty(
+      std::vector<scheduling::NodeRecordPtr> records, std::stop_token stop);
   void put_off(const std::vector<scheduling::NodeRecordPtr>& records);
-  base::Task<bool> mark_candidates(disruption::Command command);
+  base::Task<std::vector<std::string>> mark_candidates(disruption::Command command);
+  base::Task<void> mark(scheduling::NodeRecordPtr record, std::string reason,
+                        std::shared_ptr<std::vector<std::string>> failed);
   void reserve_destinations(const disruption::Command& command);
   base::Task<base::Result<std::vector<std::string>>> create_replacements(
       disruption::Command command);
   base::Task<bool> await_replacements(disruption::Command command,
                                       std::vector<std::string> replacements, std::stop_token stop);
   base::Task<void> delete_candidates(disruption::Command command);
+  base::Task<void> delete_candidate(scheduling::NodeRecordPtr record, disruption::Reason reason);
   void note_consolidated(const disruption::Command& command);
   base::Task<void> undo(std::vector<std::string> claims);
   std::shared_ptr<disruption::Input> make_input(std::set<std::string, std::less<>> busy) const;
