@@ -86,26 +86,35 @@ bool still_for(const Candidate& candidate, Reason reason) {
   return false;
 }
 
-// As many replacements as before; and since their types were chosen for their price, each must
-// still be an option for the same place in the plan. Drift does not look at prices.
-bool same_shape(const Command& command, const SimulatedRemoval& removal) {
+// The types of `then` were chosen for their price, so each must still be an option.
+bool covers(const scheduling::PlannedClaim& now, const scheduling::PlannedClaim& then) {
+  const auto& options = now.instance_types;
+  return now.node_pool == then.node_pool &&
+         std::all_of(then.instance_types.begin(), then.instance_types.end(), [&](const auto& type) {
+           return std::find(options.begin(), options.end(), type) != options.end();
+         });
+}
+
+// As many replacements as before, each with one of its own that takes its place. Drift does not
+// look at prices.
+bool same_shape(const Command& command, SimulatedRemoval removal) {
   if (removal.problem || removal.claims.size() != command.replacements.size()) {
     return false;
   }
   if (command.reason == Reason::Drifted) {
     return true;
   }
-  for (std::size_t i = 0; i < removal.claims.size(); ++i) {
-    const auto& now = removal.claims[i].instance_types;
-    const auto& then = command.replacements[i];
-    const bool covered = std::all_of(
-        then.instance_types.begin(), then.instance_types.end(),
-        [&](const auto& type) { return std::find(now.begin(), now.end(), type) != now.end(); });
-    if (!covered || removal.claims[i].node_pool != then.node_pool) {
-      return false;
-    }
-  }
-  return true;
+  return std::all_of(command.replacements.begin(), command.replacements.end(),
+                     [&left = removal.claims](const auto& then) {
+                       const auto found =
+                           std::find_if(left.begin(), left.end(),
+                                        [&](const auto& now) { return covers(now, then); });
+                       if (found == left.end()) {
+                         return false;
+                       }
+                       left.erase(found);
+                       return true;
+                     });
 }
 
 // The command knows a place for all the room that the candidates keep for buffers.
@@ -144,8 +153,13 @@ bool holds(const Survey& survey, const Command& command) {
   if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
     return may_replace_static(survey, *candidates.front());
   }
+  const auto would_be_planned = [&](Planning planning) {
+    return same_shape(command, simulate_removal(survey, candidates, command.reason, planning));
+  };
+  // It may have been either way of planning that suited better.
   return moves_all_room(command, candidates) &&
-         same_shape(command, simulate_removal(survey, candidates, command.reason));
+         (would_be_planned(Planning::Cheapest) ||
+          (command.reason == Reason::Underutilized && would_be_planned(Planning::OnePass)));
 }
 
 std::array<std::size_t, 3> count_eligible(const Survey& survey) {

@@ -26,6 +26,9 @@ struct Options {
   // consolidateAfter is: pods that are still moving would be moved again. Karpenter validates a
   // decision 15 s after it was made, to the same effect.
   base::Duration settle_time{};
+  // What a node costs per hour beside its instance (its disk, its address, licences per host),
+  // unless its NodePool says so in an annotation.
+  double node_overhead = 0;
 };
 
 // A pod that stands for room to be kept (CapacityBuffers), and where that room is. It competes for
@@ -59,7 +62,9 @@ struct Command {
   std::vector<scheduling::PlannedClaim> replacements;
   // Where the pods of `claims` are expected, virtual ones included.
   std::vector<scheduling::Placement> placements;
-  double savings = 0;  // per hour
+  double savings = 0;  // per hour; the overhead of nodes counts
+  // What it costs, once, to move the pods (eviction_price.hpp). 0 for nodes that are empty.
+  double eviction_price = 0;
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
 };
@@ -101,6 +106,7 @@ enum class Cause : std::uint8_t {
   SpotToSpotOff,
   FewSpotTypes,
   SameType,
+  WorkLost,  // by Jobs
   Unbalanced,
 };
 

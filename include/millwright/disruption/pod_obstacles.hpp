@@ -37,6 +37,8 @@ class PodObstacles {
   // Whether draining its node would move the pod (Karpenter's IsCurrentlyReschedulable): it is not
   // marked do-not-disrupt, and no budget forbids every eviction.
   bool is_currently_reschedulable(const model::Pod& pod) const;
+  // How many evictions the budgets of such pods allow now; nullopt: no budget selects the pod.
+  std::optional<int> evictions_left(const model::Pod& pod) const;
 
  private:
   using BudgetPtr = std::shared_ptr<const model::PodDisruptionBudget>;

@@ -193,6 +193,10 @@ const Setting kTable[] = {
     {"reserve-after-ready", "RESERVE_AFTER_READY", "30s",
      "how long room stays reserved for planned pods once their node is Ready",
      controller<read_duration, &ControllerOptions::reserve_after_ready>, kMillwright},
+    {"node-overhead", "NODE_OVERHEAD", "0.005",
+     "what a node costs per hour beside its instance (disk, address, licences), in the currency of "
+     "the cloud's prices; the annotation millwright.io/node-overhead of a NodePool comes first",
+     controller<read_price, &ControllerOptions::node_overhead>, kMillwright},
     {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
      value<read_bool, &Settings::serve_bind>, kMillwright},
     {"extender-full-nodes", "EXTENDER_FULL_NODES", "false",

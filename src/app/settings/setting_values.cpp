@@ -150,6 +150,15 @@ std::string read_real_clouds(std::string_view text, Settings& settings) {
   return {};
 }
 
+std::string read_price(std::string_view text, double& value) {
+  double parsed = 0;
+  if (text != "0" && !read_positive(text, parsed).empty()) {
+    return "must be a number from 0 up, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
 std::string read_fraction(std::string_view text, double& value) {
   double parsed = 0;
   std::string problem = text == "0" ? std::string() : read_positive(text, parsed);

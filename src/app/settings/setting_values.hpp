@@ -20,6 +20,7 @@ std::string read_port(std::string_view text, int& value);
 // IPv4 or IPv6, or nothing.
 std::string read_address(std::string_view text, std::string& value);
 std::string read_positive(std::string_view text, double& value);
+std::string read_price(std::string_view text, double& value);
 std::string read_fraction(std::string_view text, double& value);
 std::string read_count(std::string_view text, std::int64_t& value);
 std::string read_duration(std::string_view text, base::Duration& value);

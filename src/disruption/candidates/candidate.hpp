@@ -2,6 +2,7 @@
 // Candidate). What its pods, its pool, budgets and prices say is for the methods to judge.
 #pragma once
 
+#include "disruption/candidates/eviction_price.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 
@@ -21,17 +22,21 @@ struct Candidate {
   std::string capacity_type;
   bool priced = false;                           // type, zone and capacity type name an offering
   double price = 0;                              // per hour; 0 when it is not priced
+  double overhead = 0;                           // per hour: what the node costs beside that
   std::vector<scheduling::PodPtr> pods;          // those that must find another place
   std::vector<scheduling::PodPtr> virtual_pods;  // so must the room that these stand for
   // 1 + the eviction costs of `pods`, where a negative cost counts as 0. Nobody is disturbed by the
   // move of virtual pods.
   double disruption_cost = 1;
+  EvictionPrice evictions;  // of `pods` together
   Consolidatable consolidatable;
   std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
   std::optional<Obstacle> pods_obstacle;           // do-not-disrupt or a PodDisruptionBudget
 
   const std::string& claim_name() const { return record->claim_name(); }
   bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }
+  // Per hour: what is saved when the node goes and nothing is bought for it.
+  double cost() const { return price + overhead; }
   // What is saved per unit of disruption. Nodes are tried in this order, highest first.
   double savings_ratio() const { return price / disruption_cost; }
   // The claim's condition Drifted when it is true, else nullptr.

@@ -67,12 +67,8 @@ class CandidateFinder {
     const auto price = search_.prices.price_of(candidate.types, *record);
     candidate.priced = price.has_value();
     candidate.price = price.value_or(0);
-    for (const auto& pod : record->pods) {
-      if (scheduling::is_reschedulable(*pod)) {
-        candidate.pods.push_back(pod);
-        candidate.disruption_cost += std::max(0.0, eviction_cost(*pod));
-      }
-    }
+    candidate.overhead = search_.prices.overhead_of(*candidate.pool);
+    add_pods(candidate);
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);
     const base::Duration settle_time = settle_time_of(*candidate.pool);
@@ -84,6 +80,23 @@ class CandidateFinder {
   }
 
  private:
+  // Those that must find another place, and what that costs.
+  void add_pods(Candidate& candidate) const {
+    const auto allocatable = candidate.record->allocatable();
+    for (const auto& pod : candidate.record->pods) {
+      if (!scheduling::is_reschedulable(*pod)) {
+        continue;
+      }
+      candidate.pods.push_back(pod);
+      candidate.disruption_cost += std::max(0.0, eviction_cost(*pod));
+      candidate.evictions +=
+          eviction_price(*pod, {.node_price = candidate.price,
+                                .allocatable = allocatable,
+                                .evictions_left = search_.pod_obstacles.evictions_left(*pod),
+                                .now = input_.now});
+    }
+  }
+
   base::Duration settle_time_of(const model::NodePool& pool) const {
     const auto found = input_.settle_times.find(pool.meta.name);
     return found == input_.settle_times.end() ? input_.options.settle_time : found->second;

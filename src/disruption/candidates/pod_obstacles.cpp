@@ -84,6 +84,15 @@ bool PodObstacles::is_currently_reschedulable(const model::Pod& pod) const {
                       [](const auto& budget) { return never_allows_any(*budget); });
 }
 
+std::optional<int> PodObstacles::evictions_left(const model::Pod& pod) const {
+  std::optional<int> least;
+  for (const auto& budget : budgets_of(pod)) {
+    const int allowed = static_cast<int>(budget->disruptions_allowed);
+    least = std::min(least.value_or(allowed), allowed);
+  }
+  return least;
+}
+
 std::vector<PodObstacles::BudgetPtr> PodObstacles::budgets_of(const model::Pod& pod) const {
   std::vector<BudgetPtr> matching;
   const auto in_namespace = by_namespace_.find(pod.meta.namespace_);

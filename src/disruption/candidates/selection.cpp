@@ -74,6 +74,10 @@ std::optional<Why> ineligible(const Candidate& candidate) {
   if (!candidate.priced) {
     return Why{Cause::NotPriced, without_price(candidate)};
   }
+  if (candidate.evictions.lost_work > candidate.cost()) {
+    return Why{Cause::WorkLost, "pods of Jobs would begin again: the work that they would lose has "
+                                "cost more than the node costs in an hour"};
+  }
   return std::nullopt;
 }
 

@@ -1,15 +1,18 @@
 #include "disruption/methods/consolidation.hpp"
 
+#include "disruption/methods/cheaper_claims.hpp"
+#include "disruption/methods/price_bounds.hpp"
 #include "disruption/simulation/price.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
 namespace millwright::disruption {
 namespace {
 
-constexpr std::size_t kSpotToSpotTypes = 15;
 constexpr std::size_t kNamed = 10;          // nodes in one summary
 constexpr double kBalancedThreshold = 0.5;  // 1 / k with k = 2
 // Sums of equal prices differ by rounding; that is no saving.
@@ -19,81 +22,6 @@ std::string dollars(double amount) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "$%.3g/h", amount);
   return text.data();
-}
-
-Why nothing_cheaper() {
-  return {Cause::NotCheaper, "no cheaper instance type satisfies its pods"};
-}
-
-bool all_spot(Candidates candidates) {
-  return std::all_of(candidates.begin(), candidates.end(),
-                     [](const auto* each) { return each->capacity_type == model::kSpot; });
-}
-
-const scheduling::InstanceTypes& types_for(const Survey& survey,
-                                           const scheduling::PlannedClaim& claim) {
-  return survey.input().catalog.find(claim.node_pool)->second;
-}
-
-// Spot for spot: only from a wide choice, or the next interruption comes soon and every price
-// change moves the node again. nullopt when the replacement stands.
-std::optional<Why> keep_cheaper_spot(const Survey& survey, Candidates candidates,
-                                     scheduling::PlannedClaim& claim, double price) {
-  if (!survey.input().options.spot_to_spot) {
-    return Why{Cause::SpotToSpotOff,
-               "replacing a spot node by another spot node needs the feature gate "
-               "SpotToSpotConsolidation"};
-  }
-  pin_capacity_type(claim, model::kSpot);
-  const auto requirements = claim.requirements;
-  const bool narrowed = narrow_types(claim, types_for(survey, claim), [&](const auto& type) {
-    return worst_launch_price(type, requirements) < price;
-  });
-  if (!narrowed) {
-    return Why{Cause::NotCheaper, "no cheaper spot instance type satisfies its pods"};
-  }
-  if (candidates.size() > 1) {
-    return std::nullopt;
-  }
-  if (claim.instance_types.size() < kSpotToSpotTypes) {
-    return Why{Cause::FewSpotTypes,
-               "only " + std::to_string(claim.instance_types.size()) +
-                   " cheaper spot instance types satisfy its pods, and 15 are needed"};
-  }
-  // The cheapest fifteen, or as many as minValues need: launching from the whole list again and
-  // again would end at the very cheapest type, which is the one that gets interrupted.
-  auto ordered = options_of(claim, types_for(survey, claim));
-  std::vector<const scheduling::InstanceType*> kept;
-  for (const auto& name : claim.instance_types) {
-    kept.push_back(*std::find_if(ordered.begin(), ordered.end(),
-                                 [&](const auto* type) { return type->name == name; }));
-  }
-  const auto needed = types_needed(claim.requirements, kept).value_or(0);
-  kept.resize(std::max(kSpotToSpotTypes, needed));
-  set_types(claim, std::move(kept));
-  return std::nullopt;
-}
-
-// The launch must be cheaper whatever offering it gets, and must not fall back to a dearer
-// on-demand one because spot is short.
-std::optional<Why> keep_cheaper(const Survey& survey, scheduling::PlannedClaim& claim,
-                                double price) {
-  const auto& types = types_for(survey, claim);
-  const auto requirements = claim.requirements;
-  const auto cheaper = [&](const scheduling::InstanceType& type) {
-    return worst_launch_price(type, requirements) < price;
-  };
-  if (!narrow_types(claim, types, cheaper)) {
-    return nothing_cheaper();
-  }
-  if (allows(requirements, model::kSpot) && allows(requirements, model::kOnDemand)) {
-    auto spot_only = claim;
-    pin_capacity_type(spot_only, model::kSpot);
-    if (narrow_types(spot_only, types, [](const auto&) { return true; })) {
-      claim = std::move(spot_only);
-    }
-  }
-  return std::nullopt;
 }
 
 // Replacing three nodes by one of a type that is among them only means to remove the others.
@@ -110,36 +38,11 @@ bool survives_same_type_filter(const Survey& survey, Candidates candidates,
     return true;
   }
   const auto requirements = claim.requirements;
-  return narrow_types(claim, types_for(survey, claim), [&](const auto& type) {
+  const auto& types = survey.input().catalog.find(claim.node_pool)->second;
+  return narrow_types(claim, types, [&](const auto& type) {
     const auto* offering = scheduling::cheapest_offering(type, requirements);
     return offering != nullptr && offering->price < limit;
   });
-}
-
-// Whether a look at sizes and prices alone shows that nothing can come of it: pods too large for
-// any free room must share one new node, and nothing cheaper is that large. While a cluster does
-// not change, this spares nearly every simulation.
-bool is_hopeless(const Survey& survey, Candidates candidates, double price) {
-  model::ResourceList homeless;
-  const auto look_at = [&](const scheduling::PodPtr& pod) {
-    const auto requests = scheduling::effective_requests(*pod);
-    const bool fits_somewhere =
-        std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
-          return item.second <= model::get(survey.destinations().most_free(), item.first);
-        });
-    if (!fits_somewhere) {
-      model::add_to(homeless, requests);
-    }
-  };
-  for (const auto* candidate : candidates) {
-    std::for_each(candidate->pods.begin(), candidate->pods.end(), look_at);
-    std::for_each(candidate->virtual_pods.begin(), candidate->virtual_pods.end(), look_at);
-  }
-  return !homeless.empty() &&
-         std::none_of(survey.destinations().for_sale().begin(),
-                      survey.destinations().for_sale().end(), [&](const auto& type) {
-                        return type.price < price && model::fits(homeless, type.room);
-                      });
 }
 
 // Karpenter's Balanced policy: the share of the pool's cost that is saved must be at least half the
@@ -178,6 +81,119 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
   return approved;
 }
 
+// What going without the candidates is about.
+struct Stake {
+  double price = 0;  // per hour, of their instances
+  double cost = 0;   // per hour
+  EvictionPrice evictions;
+};
+
+Stake stake_of(Candidates candidates) {
+  Stake stake;
+  for (const auto* candidate : candidates) {
+    stake.price += candidate->price;
+    stake.cost += candidate->cost();
+    stake.evictions += candidate->evictions;
+  }
+  return stake;
+}
+
+struct ClaimsCost {
+  double price = 0;     // per hour, of their cheapest types
+  double overhead = 0;  // per hour
+};
+
+ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedClaim>& claims) {
+  ClaimsCost cost;
+  for (const auto& claim : claims) {
+    cost.price += claim.price;
+    if (const auto pool = survey.pools().find(claim.node_pool)) {
+      cost.overhead += survey.prices().overhead_of(*pool);
+    }
+  }
+  return cost;
+}
+
+// Why the claims may not take the place of the candidates; what is dear among their types is gone
+// then.
+std::optional<Why> fault_of(const Survey& survey, Candidates candidates,
+                            std::vector<scheduling::PlannedClaim>& claims, double cost) {
+  if (std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
+        return stays_empty(survey, claim, candidates);
+      })) {
+    return Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"};
+  }
+  const double limit = cost * (1 - kRounding) - cost_of(survey, claims).overhead;
+  if (auto problem = keep_cheaper(survey, candidates, claims, limit)) {
+    return problem;
+  }
+  if (candidates.size() > 1 && !std::all_of(claims.begin(), claims.end(), [&](auto& claim) {
+        return survives_same_type_filter(survey, candidates, claim);
+      })) {
+    return Why{Cause::SameType,
+               "the replacement would be of a type that is among the nodes already"};
+  }
+  return std::nullopt;
+}
+
+Consolidation refused(Cause cause, std::string message) {
+  return {.problem = Why{cause, std::move(message)}};
+}
+
+Consolidation needs_several(std::size_t claims, const std::string& but) {
+  return refused(Cause::ManyReplacements, "its pods would need " + std::to_string(claims) +
+                                              " new nodes in its place, " + but);
+}
+
+// Whether one way to place the candidates' pods is worth it.
+Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval removal) {
+  if (removal.problem) {
+    return {.problem = std::move(removal.problem)};
+  }
+  const Stake stake = stake_of(candidates);
+  auto& claims = removal.claims;
+  if (!claims.empty()) {
+    if (auto fault = fault_of(survey, candidates, claims, stake.cost)) {
+      return {.problem = std::move(fault)};
+    }
+  }
+  const auto bought = cost_of(survey, claims);
+  const double savings = stake.cost - bought.price - bought.overhead;
+  if (claims.size() > 1 && savings < kWorthSeveral * stake.cost) {
+    return needs_several(claims.size(), "which save too little");
+  }
+  if (stake.evictions.lost_work > 0 && savings < stake.evictions.lost_work) {
+    return refused(Cause::WorkLost,
+                   "pods of Jobs would begin again: the work that they would lose has cost more "
+                   "than is saved in an hour");
+  }
+  if (!is_balanced(survey, candidates, stake.price - bought.price)) {
+    return refused(Cause::Unbalanced,
+                   "the saving is too small for the pods it would disturb (consolidationPolicy "
+                   "Balanced)");
+  }
+  Command command{.reason = Reason::Underutilized,
+                  .savings = savings,
+                  .eviction_price = stake.evictions.sum()};
+  for (const auto* candidate : candidates) {
+    command.claims.push_back(candidate->claim_name());
+  }
+  std::sort(command.claims.begin(), command.claims.end());
+  command.replacements = std::move(claims);
+  command.placements = std::move(removal.placements);
+  command.summary = summarize(command, candidates);
+  return {.command = std::move(command)};
+}
+
+// One new node may be right where the cheapest plan is not: it has several, or one of too few
+// types.
+bool may_suit_better(std::size_t claims, const Consolidation& cheapest) {
+  const auto& problem = cheapest.problem;
+  return claims > 1 || (claims == 1 && problem &&
+                        (problem->cause == Cause::FewSpotTypes ||
+                         problem->cause == Cause::SameType));
+}
+
 }  // namespace
 
 std::string summarize(const Command& command, Candidates candidates) {
@@ -206,58 +222,41 @@ std::string summarize(const Command& command, Candidates candidates) {
   return text;
 }
 
+bool is_better(const Command& command, const Command& than) {
+  const double worth = command.savings - command.eviction_price;
+  const double other = than.savings - than.eviction_price;
+  return worth > other + kRounding * (std::abs(worth) + std::abs(other));
+}
+
 Consolidation consolidate(Survey& survey, Candidates candidates) {
-  double price = 0;
-  for (const auto* candidate : candidates) {
-    price += candidate->price;
+  if (is_hopeless(survey, candidates, stake_of(candidates).cost * (1 - kRounding))) {
+    return {.problem = nothing_cheaper()};
   }
-  const double cheaper_than = price * (1 - kRounding);
-  if (is_hopeless(survey, candidates, cheaper_than)) {
-    return {std::nullopt, nothing_cheaper()};
+  const bool many = candidates.size() > kMostForSeveral;
+  auto removal = simulate_removal(survey, candidates, Reason::Underutilized,
+                                  many ? Planning::OnePass : Planning::Cheapest);
+  const std::size_t claims = removal.claims.size();
+  if (many && claims > 1) {
+    return needs_several(claims, "which would be a plan from scratch");
   }
-  auto removal = simulate_removal(survey, candidates, Reason::Underutilized);
-  if (removal.problem) {
-    return {std::nullopt, std::move(removal.problem)};
+  auto cheapest = judge(survey, candidates, std::move(removal));
+  cheapest.with_one_node = cheapest.command && claims <= 1;
+  if (many || !may_suit_better(claims, cheapest)) {
+    return cheapest;
   }
-  if (removal.claims.size() > 1) {
-    return {std::nullopt, Why{Cause::ManyReplacements, "its pods would need " +
-                                                           std::to_string(removal.claims.size()) +
-                                                           " new nodes in its place"}};
+  auto one_pass = simulate_removal(survey, candidates, Reason::Underutilized, Planning::OnePass);
+  if (one_pass.claims.size() > 1) {
+    return cheapest;
   }
-  Command command{.reason = Reason::Underutilized};
-  for (const auto* candidate : candidates) {
-    command.claims.push_back(candidate->claim_name());
+  auto with_one = judge(survey, candidates, std::move(one_pass));
+  with_one.with_one_node = with_one.command.has_value();
+  const bool wins = with_one.command &&
+                    (!cheapest.command || is_better(*with_one.command, *cheapest.command));
+  if (wins || (!cheapest.command && claims > 1)) {
+    return with_one;
   }
-  std::sort(command.claims.begin(), command.claims.end());
-  command.savings = price;
-  if (!removal.claims.empty()) {
-    auto& claim = removal.claims.front();
-    if (stays_empty(survey, claim, candidates)) {
-      return {std::nullopt,
-              Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"}};
-    }
-    const bool spot_to_spot = all_spot(candidates) && allows(claim.requirements, model::kSpot);
-    auto problem = spot_to_spot ? keep_cheaper_spot(survey, candidates, claim, cheaper_than)
-                                : keep_cheaper(survey, claim, cheaper_than);
-    if (!problem && candidates.size() > 1 &&
-        !survives_same_type_filter(survey, candidates, claim)) {
-      problem = Why{Cause::SameType,
-                    "the replacement would be of a type that is among the nodes already"};
-    }
-    if (problem) {
-      return {std::nullopt, std::move(problem)};
-    }
-    command.savings = price - claim.price;
-  }
-  if (!is_balanced(survey, candidates, command.savings)) {
-    return {std::nullopt, Why{Cause::Unbalanced,
-                              "the saving is too small for the pods it would disturb "
-                              "(consolidationPolicy Balanced)"}};
-  }
-  command.replacements = std::move(removal.claims);
-  command.placements = std::move(removal.placements);
-  command.summary = summarize(command, candidates);
-  return {std::move(command), std::nullopt};
+  cheapest.with_one_node = with_one.with_one_node;
+  return cheapest;
 }
 
 }  // namespace millwright::disruption

@@ -11,14 +11,19 @@ namespace millwright::disruption {
 struct Consolidation {
   std::optional<Command> command;
   std::optional<Why> problem;  // why there is none
+  // One new node would do, or none: what Karpenter would accept. `command` may be a better one.
+  bool with_one_node = false;
 };
 
-// Removes all candidates together, with at most one cheaper replacement. Balanced pools' scores go
-// into the survey.
+// Removes all candidates together, with as many new nodes as make the whole cheapest. What
+// Karpenter would do, one new node at most, is always considered. Balanced pools' scores go into
+// the survey.
 Consolidation consolidate(Survey& survey, Candidates candidates);
+// Saves more in an hour, less what the evictions cost.
+bool is_better(const Command& command, const Command& than);
 
-// The largest group of candidates, by savings ratio, that can go together for at most one
-// replacement; nullopt when there is none of two or more.
+// The group of two or more candidates, first ones by savings ratio, whose going is worth most of
+// those that were tried: those that Karpenter's search would try, and their neighbours.
 std::optional<Command> consolidate_many(Survey& survey);
 // The first single node that can go.
 std::optional<Command> consolidate_one(Survey& survey);

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace millwright::disruption {
 namespace {
 
 constexpr std::size_t kMaxGroup = 100;
 constexpr std::size_t kFew = 8;
-constexpr double kCent = 0.01;
+constexpr std::size_t kMostSteps = 4;  // beyond Karpenter's own search
 // How long one part of a long list is looked at before the next has its turn.
 constexpr base::Duration kTurn = std::chrono::seconds(10);
 
@@ -63,38 +65,85 @@ std::vector<const Candidate*> one_turn(std::vector<const Candidate*> candidates,
   return turn;
 }
 
+// Larger groups are not always harder: three small nodes may fit one medium where two do not pay.
+class GroupSearch {
+ public:
+  GroupSearch(Survey& survey, const std::vector<const Candidate*>& candidates)
+      : survey_(survey), candidates_(candidates) {}
+
+  void try_all() {
+    for (std::size_t size = candidates_.size(); size >= 2; --size) {
+      attempt(size);
+    }
+  }
+
+  // Karpenter's binary search for the largest group that one new node is enough for, so that what
+  // it would find is found. The whole first.
+  void bisect() {
+    if (attempt(candidates_.size()) && best_->replacements.empty()) {
+      return;
+    }
+    for (std::size_t least = 2, most = candidates_.size() - 1; least <= most;) {
+      const auto size = least + (most - least) / 2;
+      if (attempt(size)) {
+        least = size + 1;
+      } else {
+        most = size - 1;
+      }
+    }
+  }
+
+  // One more or one less, as long as that is better.
+  void climb() {
+    for (std::size_t steps = 0; best_ && steps < kMostSteps; ++steps) {
+      const auto size = best_->claims.size();
+      attempt(size + 1);
+      if (best_->claims.size() == size) {
+        attempt(size - 1);
+      }
+      if (best_->claims.size() == size) {
+        return;
+      }
+    }
+  }
+
+  std::optional<Command> best() && { return std::move(best_); }
+
+ private:
+  // Whether one new node, or none, is enough for so many of the first candidates.
+  bool attempt(std::size_t size) {
+    if (size < 2 || size > candidates_.size() || !tried_.insert(size).second) {
+      return false;
+    }
+    auto result = consolidate(survey_, Candidates(candidates_).first(size));
+    if (result.command && (!best_ || is_better(*result.command, *best_))) {
+      best_ = std::move(result.command);
+    }
+    return result.with_one_node;
+  }
+
+  Survey& survey_;
+  const std::vector<const Candidate*>& candidates_;
+  std::set<std::size_t> tried_;
+  std::optional<Command> best_;
+};
+
 }  // namespace
 
 std::optional<Command> consolidate_many(Survey& survey) {
   auto candidates = within_budgets(survey, eligible_candidates(survey, Reason::Underutilized));
   candidates.resize(std::min(candidates.size(), kMaxGroup));
-  const auto attempt = [&](std::size_t size) {
-    return consolidate(survey, Candidates(candidates).first(size)).command;
-  };
-  // Larger groups are not always harder: three small nodes may fit one medium where two do not pay.
-  // Few candidates are tried one size after the other, many by Karpenter's binary search, the whole
-  // first.
-  std::size_t least = 2;
-  std::size_t most = candidates.size();
-  for (int tries = 0; most >= least && (candidates.size() <= kFew || tries == 0); ++tries) {
-    if (auto command = attempt(most--)) {
-      return command;
-    }
+  if (candidates.size() < 2) {
+    return std::nullopt;
   }
-  std::optional<Command> best;
-  while (least <= most) {
-    const auto size = least + (most - least) / 2;
-    if (auto command = attempt(size)) {
-      // More nodes moved for the same money is no gain.
-      if (!best || command->savings > best->savings + kCent) {
-        best = std::move(command);
-      }
-      least = size + 1;
-    } else {
-      most = size - 1;
-    }
+  GroupSearch search(survey, candidates);
+  if (candidates.size() <= kFew) {
+    search.try_all();
+  } else {
+    search.bisect();
+    search.climb();
   }
-  return best;
+  return std::move(search).best();
 }
 
 std::optional<Command> consolidate_one(Survey& survey) {

@@ -82,7 +82,7 @@ void Destinations::add_types(const model::NodePool& pool,
       for (const auto& each : type.offerings) {
         model::max_into(room, each.capacity_override.value_or(model::ResourceList{}));
       }
-      for_sale_.push_back({offering->price, std::move(room)});
+      for_sale_.push_back({type.name, offering->price, std::move(room)});
     }
   }
 }

@@ -32,6 +32,7 @@ struct RoomOfBuffer {
 
 // The cheapest price of an instance type and the most room on it, whatever pool sells it.
 struct TypeForSale {
+  std::string_view name;
   double price = 0;
   model::ResourceList room;
 };

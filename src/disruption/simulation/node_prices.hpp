@@ -22,6 +22,10 @@ class NodePrices {
   std::optional<double> price_of(const scheduling::InstanceTypes& types,
                                  const scheduling::NodeRecord& record) const;
 
+  // Per hour: what a node of the pool costs beside its instance, by the pool's annotation
+  // millwright.io/node-overhead, else by Options::node_overhead.
+  double overhead_of(const model::NodePool& pool) const;
+
   // Price and disruption of a whole pool, for the Balanced policy.
   struct PoolTotal {
     double price = 0;

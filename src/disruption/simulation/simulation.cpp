@@ -185,27 +185,19 @@ SimulatedRemoval impossible(Cause cause, std::string message) {
   return {.problem = Why{cause, std::move(message)}};
 }
 
-// Consolidation takes one new node at most. Where the cheapest plan in place of one node has
-// several, Karpenter's single pass may find the one that still saves. Not for groups: the search
-// for their size goes by what the cheapest plan makes of each.
-scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reason reason) {
+scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reason reason,
+                              Planning planning) {
   auto problem = make_problem(survey, candidates, reason);
-  auto plan = scheduling::solve(problem, survey.plan_memory());
-  if (reason != Reason::Underutilized || candidates.size() > 1 || plan.claims.size() < 2 ||
-      !problem.options.economise) {
-    return plan;
-  }
-  problem.options.economise = false;
-  auto simple = scheduling::solve(problem, survey.plan_memory());
-  const bool is_better = simple.claims.size() < 2 && simple.refusals.size() <= plan.refusals.size();
-  return is_better ? simple : plan;
+  problem.options.economise = problem.options.economise && planning == Planning::Cheapest;
+  return scheduling::solve(problem, survey.plan_memory());
 }
 
 }  // namespace
 
-SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason) {
+SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
+                                  Planning planning) {
   const auto own = pods_of(candidates);
-  auto plan = plan_removal(survey, candidates, reason);
+  auto plan = plan_removal(survey, candidates, reason, planning);
   for (const auto& refusal : plan.refusals) {
     if (survey.destinations().is_virtual(refusal.pod_uid)) {
       return impossible(Cause::OthersNeedRoom,

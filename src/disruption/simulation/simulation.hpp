@@ -3,11 +3,18 @@
 
 #include "disruption/survey.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace millwright::disruption {
+
+// How the planner looks for new nodes.
+enum class Planning : std::uint8_t {
+  Cheapest,
+  OnePass,  // as Karpenter does: fewer nodes, perhaps dearer ones
+};
 
 struct SimulatedRemoval {
   // Why the candidates cannot go; nullopt when every pod has a place.
@@ -25,6 +32,7 @@ bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
 
 // Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter. Drift uses
 // every node, and does not ask what pods need that nobody would create again.
-SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason);
+SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
+                                  Planning planning = Planning::Cheapest);
 
 }  // namespace millwright::disruption

@@ -66,6 +66,20 @@ TEST(Settings, TimesOfDraftsAndReservationsMayBeChosen) {
   EXPECT_EQ(loaded.settings.controllers.reserve_after_ready, seconds(120));
 }
 
+TEST(Settings, WhatANodeCostsBesideItsInstanceIsAPrice) {
+  EXPECT_EQ(load_settings({}, environment_of({})).settings.controllers.node_overhead, 0.005);
+  for (const auto& [text, price] : {std::pair{"0", 0.0}, std::pair{"0.25", 0.25}}) {
+    const auto loaded = load_settings({}, environment_of({{"NODE_OVERHEAD", text}}));
+    EXPECT_THAT(loaded.problems, IsEmpty());
+    EXPECT_EQ(loaded.settings.controllers.node_overhead, price);
+  }
+  for (const auto* text : {"-1", "a lot", "inf"}) {
+    EXPECT_THAT(load_settings({{"node-overhead", text}}, environment_of({})).problems,
+                testing::SizeIs(1))
+        << text;
+  }
+}
+
 TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
   EXPECT_FALSE(load_settings({}, environment_of({})).settings.full_nodes);
   EXPECT_TRUE(

@@ -83,9 +83,9 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
       {"nothing cheaper", sell_only_large, Kept::FromConsolidation, Cause::NotCheaper},
       {"pods of two zones",
        [](Cluster& c) {
-         auto here = pod("p");
+         auto here = pod("p", 2500);
          here->spec.node_selector[std::string(model::kZoneLabel)] = "a";
-         auto there = pod("q");
+         auto there = pod("q", 2500);
          there->spec.node_selector[std::string(model::kZoneLabel)] = "b";
          c.node("a").record->pods = {here, there};
        },
@@ -115,6 +115,13 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
          c.options.spot_to_spot = true;
        },
        Kept::FromConsolidation, Cause::NotCheaper},
+      {"work of a Job",
+       [](Cluster& c) {
+         auto job = pod("p");
+         job->meta.owner_references[0].kind = "Job";
+         c.node("a").record->pods = {job};
+       },
+       Kept::FromConsolidation, Cause::WorkLost},
       {"not worth it",
        [](Cluster& c) {
          c.pool().consolidation_policy = "Balanced";

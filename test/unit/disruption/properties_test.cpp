@@ -1,8 +1,11 @@
 // What must hold of every decision, whatever the cluster.
 #include "cluster_builder.hpp"
+#include "disruption/candidates/selection.hpp"
+#include "disruption/methods/consolidation.hpp"
 
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <map>
 
 namespace millwright::disruption {
@@ -128,12 +131,40 @@ RC_GTEST_PROP(Decisions, PlanAPlaceForEveryPodThatMustMove, ()) {
 }
 
 RC_GTEST_PROP(Decisions, SaveMoneyWhenTheyConsolidate, ()) {
-  const auto decisions = any_cluster().decide();
-  for (const auto& command : decisions.commands) {
-    if (command.reason == Reason::Underutilized) {
-      RC_ASSERT(command.savings > 0);
-      RC_ASSERT(command.replacements.size() <= 1U);
+  auto cluster = any_cluster();
+  cluster.options.node_overhead = *rc::gen::element(0.0, 0.01, 0.5);
+  const auto input = cluster.input();
+  for (const auto& command : decide(input).commands) {
+    if (command.reason != Reason::Underutilized) {
+      continue;
     }
+    double saved = -input.options.node_overhead * static_cast<double>(command.replacements.size());
+    for (const auto& claim : command.replacements) {
+      saved -= claim.price;
+    }
+    for (const auto& record : input.snapshot->nodes) {
+      const auto& claims = command.claims;
+      if (std::find(claims.begin(), claims.end(), record->claim_name()) != claims.end()) {
+        const auto price = scheduling::price_of(input.catalog.at("pool"), record->labels());
+        saved += price.value_or(0) + input.options.node_overhead;
+      }
+    }
+    RC_ASSERT(command.savings > 0);
+    RC_ASSERT(std::abs(command.savings - saved) < 1e-9);
+  }
+}
+
+RC_GTEST_PROP(Decisions, NoGroupOfFirstNodesIsWorthMoreThanTheChosenOne, ()) {
+  const auto input = any_cluster().input();
+  Survey survey(input, {});
+  const auto chosen = consolidate_many(survey);
+  auto first = eligible_candidates(survey, Reason::Underutilized);
+  Allowance allowance(survey, Reason::Underutilized);
+  std::erase_if(first, [&](const auto* each) { return !allowance.take(*each->pool); });
+  for (std::size_t size = 2; size <= first.size(); ++size) {
+    const auto tried = consolidate(survey, Candidates(first).first(size));
+    RC_ASSERT(!tried.with_one_node || tried.command);
+    RC_ASSERT(!tried.command || (chosen && !is_better(*tried.command, *chosen)));
   }
 }
 
