@@ -36,6 +36,7 @@ class PlanMemory {
 
  private:
   friend Plan solve(const Problem& problem, PlanMemory& memory);
+  friend class Relocation;
   std::unique_ptr<Compiled> compiled_;
 };
 

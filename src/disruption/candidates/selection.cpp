@@ -4,12 +4,21 @@
 
 namespace millwright::disruption {
 
-bool Allowance::take(const model::NodePool& pool) {
+int& Allowance::left_of(const model::NodePool& pool) {
   const auto [found, is_new] = left_.try_emplace(pool.meta.name, 0);
   if (is_new) {
     found->second = survey_.budgets().of(pool, reason_);
   }
-  return found->second-- > 0;
+  return found->second;
+}
+
+bool Allowance::take(const model::NodePool& pool) {
+  int& left = left_of(pool);
+  if (left <= 0) {
+    return false;
+  }
+  --left;
+  return true;
 }
 
 const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {

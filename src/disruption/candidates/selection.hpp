@@ -17,8 +17,11 @@ class Allowance {
   Allowance(const Survey& survey, Reason reason) : survey_(survey), reason_(reason) {}
   // False once the pool's budgets are used up.
   bool take(const model::NodePool& pool);
+  bool any_left(const model::NodePool& pool) { return left_of(pool) > 0; }
 
  private:
+  int& left_of(const model::NodePool& pool);
+
   const Survey& survey_;
   Reason reason_;
   std::map<std::string_view, int> left_;

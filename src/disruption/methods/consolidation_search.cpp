@@ -1,6 +1,7 @@
 // Which groups of nodes are tried, and in which order.
 #include "disruption/candidates/selection.hpp"
 #include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/sweep.hpp"
 
 #include <algorithm>
 #include <map>
@@ -71,6 +72,12 @@ class GroupSearch {
   GroupSearch(Survey& survey, const std::vector<const Candidate*>& candidates)
       : survey_(survey), candidates_(candidates) {}
 
+  // A group that was found in another way.
+  void offer(std::optional<Command> command) {
+    best_ = std::move(command);
+    best_size_ = 0;
+  }
+
   void try_all() {
     for (std::size_t size = candidates_.size(); size >= 2; --size) {
       attempt(size);
@@ -80,8 +87,9 @@ class GroupSearch {
   // Karpenter's binary search for the largest group that one new node is enough for, so that what
   // it would find is found. The whole first.
   void bisect() {
-    if (attempt(candidates_.size()) && best_->replacements.empty()) {
-      return;
+    const std::size_t all = candidates_.size();
+    if (attempt(all) && best_size_ == all && best_->replacements.empty()) {
+      return;  // all may go for nothing
     }
     for (std::size_t least = 2, most = candidates_.size() - 1; least <= most;) {
       const auto size = least + (most - least) / 2;
@@ -93,15 +101,15 @@ class GroupSearch {
     }
   }
 
-  // One more or one less, as long as that is better.
+  // One more or one less than the best of these, as long as that is better.
   void climb() {
-    for (std::size_t steps = 0; best_ && steps < kMostSteps; ++steps) {
-      const auto size = best_->claims.size();
+    for (std::size_t steps = 0; best_size_ > 0 && steps < kMostSteps; ++steps) {
+      const auto size = best_size_;
       attempt(size + 1);
-      if (best_->claims.size() == size) {
+      if (best_size_ == size) {
         attempt(size - 1);
       }
-      if (best_->claims.size() == size) {
+      if (best_size_ == size) {
         return;
       }
     }
@@ -118,6 +126,7 @@ class GroupSearch {
     auto result = consolidate(survey_, Candidates(candidates_).first(size));
     if (result.command && (!best_ || is_better(*result.command, *best_))) {
       best_ = std::move(result.command);
+      best_size_ = size;
     }
     return result.with_one_node;
   }
@@ -126,17 +135,20 @@ class GroupSearch {
   const std::vector<const Candidate*>& candidates_;
   std::set<std::size_t> tried_;
   std::optional<Command> best_;
+  std::size_t best_size_ = 0;  // how many of the first; 0: it is another group, or none
 };
 
 }  // namespace
 
 std::optional<Command> consolidate_many(Survey& survey) {
-  auto candidates = within_budgets(survey, eligible_candidates(survey, Reason::Underutilized));
+  const auto eligible = eligible_candidates(survey, Reason::Underutilized);
+  auto candidates = within_budgets(survey, eligible);
   candidates.resize(std::min(candidates.size(), kMaxGroup));
   if (candidates.size() < 2) {
     return std::nullopt;
   }
   GroupSearch search(survey, candidates);
+  search.offer(sweep(survey, eligible));
   if (candidates.size() <= kFew) {
     search.try_all();
   } else {

@@ -4,27 +4,31 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millwright::disruption {
 namespace {
 
+bool fits_nowhere(const Survey& survey, const model::ResourceList& requests) {
+  const auto& most_free = survey.destinations().most_free();
+  return std::any_of(requests.begin(), requests.end(), [&](const auto& item) {
+    return item.second > model::get(most_free, item.first);
+  });
+}
+
 // Requests of the pods that no node has room for.
 std::vector<model::ResourceList> homeless_pods(const Survey& survey, Candidates candidates) {
   std::vector<model::ResourceList> homeless;
-  const auto look_at = [&](const scheduling::PodPtr& pod) {
-    auto requests = scheduling::effective_requests(*pod);
-    const bool fits_somewhere =
-        std::all_of(requests.begin(), requests.end(), [&](const auto& item) {
-          return item.second <= model::get(survey.destinations().most_free(), item.first);
-        });
-    if (!fits_somewhere) {
-      homeless.push_back(std::move(requests));
-    }
-  };
   for (const auto* candidate : candidates) {
-    std::for_each(candidate->pods.begin(), candidate->pods.end(), look_at);
-    std::for_each(candidate->virtual_pods.begin(), candidate->virtual_pods.end(), look_at);
+    for (const auto* pods : {&candidate->pods, &candidate->virtual_pods}) {
+      for (const auto& pod : *pods) {
+        auto requests = scheduling::effective_requests(*pod);
+        if (fits_nowhere(survey, requests)) {
+          homeless.push_back(std::move(requests));
+        }
+      }
+    }
   }
   return homeless;
 }
@@ -76,6 +80,12 @@ double least_price(const std::vector<const TypeForSale*>& types,
 }
 
 }  // namespace
+
+bool any_homeless(const Survey& survey, const Candidate& candidate) {
+  return std::any_of(candidate.pods.begin(), candidate.pods.end(), [&](const auto& pod) {
+    return fits_nowhere(survey, scheduling::effective_requests(*pod));
+  });
+}
 
 bool is_hopeless(const Survey& survey, Candidates candidates, double cost) {
   const auto homeless = homeless_pods(survey, candidates);

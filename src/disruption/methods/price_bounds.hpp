@@ -14,6 +14,9 @@ inline constexpr double kWorthSeveral = 0.03;
 // would be a plan from scratch, which takes long, and whose steps can be had one by one.
 inline constexpr std::size_t kMostForSeveral = 16;
 
+// Some pod of the candidate is too large for any free room. What stands for buffers is left out.
+bool any_homeless(const Survey& survey, const Candidate& candidate);
+
 // The pods that are too large for any free room need new nodes, and no such nodes cost less than
 // `cost` per hour. While a cluster does not change, this spares nearly every simulation.
 bool is_hopeless(const Survey& survey, Candidates candidates, double cost);

@@ -124,11 +124,22 @@ void add_rooms_of_buffers(const Survey& survey, Candidates candidates, Reason re
   }
 }
 
-scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
+// The cluster and its market, before anybody moves.
+scheduling::Problem base_problem(const Survey& survey) {
   const auto& input = survey.input();
   scheduling::Problem problem;
   problem.pools = survey.destinations().pools();
   problem.counted_nodes = input.snapshot->nodes;
+  problem.daemon_sets = input.snapshot->daemon_sets;
+  problem.options = input.options.solve;
+  // Karpenter never relaxes minValues to save money.
+  problem.options.min_values = scheduling::MinValuesPolicy::Strict;
+  problem.cluster = input.snapshot;
+  return problem;
+}
+
+scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
+  auto problem = base_problem(survey);
   for (const auto* candidate : candidates) {
     std::copy_if(candidate->pods.begin(), candidate->pods.end(), std::back_inserter(problem.pods),
                  [&](const auto& pod) {
@@ -142,11 +153,6 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
   auto kept = kept_room(survey, candidates, problem.nodes);
   problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
-  problem.daemon_sets = input.snapshot->daemon_sets;
-  problem.options = input.options.solve;
-  // Karpenter never relaxes minValues to save money.
-  problem.options.min_values = scheduling::MinValuesPolicy::Strict;
-  problem.cluster = input.snapshot;
   return problem;
 }
 
@@ -193,6 +199,31 @@ scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reaso
 }
 
 }  // namespace
+
+scheduling::Problem relocation_problem(const Survey& survey, Candidates candidates) {
+  const Destinations& destinations = survey.destinations();
+  auto problem = base_problem(survey);
+  for (const auto* candidate : candidates) {
+    problem.pods.insert(problem.pods.end(), candidate->pods.begin(), candidate->pods.end());
+  }
+  problem.pods.insert(problem.pods.end(), destinations.other_pods().begin(),
+                      destinations.other_pods().end());
+  for (const auto& destination : destinations.nodes()) {
+    if (!is_left_alone(destination, Reason::Underutilized) && destination.record->initialized()) {
+      problem.nodes.push_back(destination.record);
+    }
+  }
+  // Nobody's spare room is counted on: that is for the simulation to do.
+  problem.kept = kept_room(survey, {}, problem.nodes);
+  for (const auto& [room, home] : destinations.rooms_of_buffers()) {
+    if (home != nullptr) {
+      problem.kept.push_back({.target = room->target,
+                              .pod_uid = {},
+                              .requests = scheduling::effective_requests(*room->pod)});
+    }
+  }
+  return problem;
+}
 
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
                                   Planning planning) {

@@ -35,4 +35,8 @@ bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
                                   Planning planning = Planning::Cheapest);
 
+// For scheduling::Relocation: the pods of these candidates, the places that consolidation may use,
+// and who else wants them.
+scheduling::Problem relocation_problem(const Survey& survey, Candidates candidates);
+
 }  // namespace millwright::disruption

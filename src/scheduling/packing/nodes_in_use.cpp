@@ -35,9 +35,7 @@ void NodesInUse::add(NodeId node, const Applicant& applicant, PodId pod) {
   use.volumes.add(volumes_of(pod));
   subtract_from(use.room, applicant.pod_class.requests);
   use.ports.add(applicant.constraint.ports);
-  if (applicant.constraint.has_topology()) {
-    count(node, applicant.constraint);
-  }
+  count(node, applicant.constraint);
 }
 
 bool NodesInUse::meets_rung(NodeId node, const Applicant& applicant) {
@@ -78,33 +76,81 @@ bool NodesInUse::counts_for(NodeId node, TopologyGroupId group) {
   return known->second;
 }
 
-void NodesInUse::count(NodeId node, const Constraint& constraint) {
+template <class Selected, class Owned>
+void NodesInUse::for_each_count(NodeId node, const Constraint& constraint, Selected selected,
+                                Owned owned) {
   const auto& groups = topology_.groups();
-  HostTally& hosts = uses_[node].hosts;
   for (const TopologyGroupId id : constraint.counted) {
     if (groups[id].by_host) {
-      hosts.add_selected(id);
-      counts_.add_on_host(id, node, hosts.selected(id) == 1);
+      selected(id, kNoDomain);
       continue;
     }
     const KeyId key = groups[id].key_id;
     const std::int32_t domain = topology_.domain_of(key, node);
     if (domain >= 0 && counts_for(node, id)) {
-      counts_.add_selected(id, domain, true);
+      selected(id, domain);
     } else if (domain == kUnknownDomain && groups[id].kind == TopologyKind::AntiAffinity) {
       // It may turn out to be any of them.
       for (std::size_t i = 0; i < topology_.keys()[key].size(); ++i) {
-        counts_.add_selected(id, static_cast<std::int32_t>(i), true);
+        selected(id, static_cast<std::int32_t>(i));
       }
     }
   }
   for (const TopologyGroupId id : constraint.carried) {
     if (groups[id].by_host) {
-      hosts.add_owner(id);
+      owned(id, kNoDomain);
     } else if (const auto domain = topology_.domain_of(groups[id].key_id, node); domain >= 0) {
-      counts_.add_owner(id, domain);
+      owned(id, domain);
     }
   }
+}
+
+void NodesInUse::count(NodeId node, const Constraint& constraint) {
+  if (!constraint.has_topology()) {
+    return;
+  }
+  HostTally& hosts = uses_[node].hosts;
+  for_each_count(
+      node, constraint,
+      [&](TopologyGroupId id, std::int32_t domain) {
+        if (domain == kNoDomain) {
+          hosts.add_selected(id);
+          counts_.add_on_host(id, node, hosts.selected(id) == 1);
+        } else {
+          counts_.add_selected(id, domain, true);
+        }
+      },
+      [&](TopologyGroupId id, std::int32_t domain) {
+        if (domain == kNoDomain) {
+          hosts.add_owner(id);
+        } else {
+          counts_.add_owner(id, domain);
+        }
+      });
+}
+
+void NodesInUse::uncount(NodeId node, const Constraint& constraint) {
+  if (!constraint.has_topology()) {
+    return;
+  }
+  HostTally& hosts = uses_[node].hosts;
+  for_each_count(
+      node, constraint,
+      [&](TopologyGroupId id, std::int32_t domain) {
+        if (domain == kNoDomain) {
+          hosts.remove_selected(id);
+          counts_.remove_from_host(id);
+        } else {
+          counts_.remove_selected(id, domain, true);
+        }
+      },
+      [&](TopologyGroupId id, std::int32_t domain) {
+        if (domain == kNoDomain) {
+          hosts.remove_owner(id);
+        } else {
+          counts_.remove_owner(id, domain);
+        }
+      });
 }
 
 }  // namespace millwright::scheduling

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -37,8 +38,11 @@ class NodesInUse {
 
   // Back to where the census was: no pod of the problem counts on any node.
   void reset_counts();
-  // A pod with the constraint counts on the node.
+  // A pod with the constraint counts on the node, and no more.
   void count(NodeId node, const Constraint& constraint);
+  void uncount(NodeId node, const Constraint& constraint);
+  // Back to what operator[] told before.
+  void restore(NodeId node, NodeUse use) { uses_[node] = std::move(use); }
 
  private:
   const std::vector<AttachedVolume>& volumes_of(PodId pod) const {
@@ -48,6 +52,11 @@ class NodesInUse {
   bool meets_rung(NodeId node, const Applicant& applicant);
   // As far as topology is concerned.
   bool is_open(NodeId node, const Applicant& applicant) const;
+  // Which counts a pod with the constraint belongs to while it is on the node: those that select
+  // it, and those of the anti-affinity that it requires. Calls each with (group, domain), and
+  // kNoDomain where the node itself is the domain.
+  template <class Selected, class Owned>
+  void for_each_count(NodeId node, const Constraint& constraint, Selected selected, Owned owned);
   // Whether the group's node filter counts pods on the node.
   bool counts_for(NodeId node, TopologyGroupId group);
 

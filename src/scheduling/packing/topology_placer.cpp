@@ -157,21 +157,8 @@ bool TopologyPlacer::join_company(PodId pod, Attempt& attempt) {
 }
 
 bool TopologyPlacer::keep_promise(PodId pod, Applicant applicant, NodeId node) {
-  const Rung& rung = applicant.rung;
   applicant.narrowed.closed = choices_.closed(applicant.constraint);
-  return std::all_of(rung.keyed.begin(), rung.keyed.end(),
-                     [&](const Rung::Keyed& keyed) {
-                       return topology_.whatever_domain(keyed.key, node, [&](std::int32_t domain) {
-                         return domain >= 0 ? choices_.allows(applicant, keyed, domain)
-                                            : choices_.only_distance(keyed);
-                       });
-                     }) &&
-         std::all_of(rung.on_host.begin(), rung.on_host.end(),
-                     [&](TopologyGroupId group) {
-                       return topology_.groups()[group].kind != TopologyKind::Affinity ||
-                              placements_.nodes()[node].hosts.selected(group) > 0 ||
-                              choices_.is_first(applicant, group);
-                     }) &&
+  return choices_.suits(applicant, node, placements_.nodes()[node].hosts) &&
          placements_.place_on_node(pod, applicant, node);
 }
 

@@ -27,6 +27,9 @@ class HostTally {
   }
   void add_selected(TopologyGroupId group) { ++at(group).selected; }
   void add_owner(TopologyGroupId group) { ++at(group).owners; }
+  // One that was added is there no more.
+  void remove_selected(TopologyGroupId group) { --at(group).selected; }
+  void remove_owner(TopologyGroupId group) { --at(group).owners; }
 
  private:
   const Count* find(TopologyGroupId group) const {

@@ -56,6 +56,22 @@ bool TopologyChoices::allows(const Applicant& applicant, const Rung::Keyed& keye
   });
 }
 
+bool TopologyChoices::suits(const Applicant& applicant, NodeId node,
+                            const HostTally& hosts) const {
+  const Rung& rung = applicant.rung;
+  return std::all_of(rung.keyed.begin(), rung.keyed.end(),
+                     [&](const Rung::Keyed& keyed) {
+                       return topology_.whatever_domain(keyed.key, node, [&](std::int32_t domain) {
+                         return domain >= 0 ? allows(applicant, keyed, domain)
+                                            : only_distance(keyed);
+                       });
+                     }) &&
+         std::all_of(rung.on_host.begin(), rung.on_host.end(), [&](TopologyGroupId group) {
+           return topology_.groups()[group].kind != TopologyKind::Affinity ||
+                  hosts.selected(group) > 0 || is_first(applicant, group);
+         });
+}
+
 bool TopologyChoices::only_distance(const Rung::Keyed& keyed) const {
   return std::all_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId id) {
     return topology_.groups()[id].kind == TopologyKind::AntiAffinity;

@@ -35,6 +35,10 @@ class TopologyChoices {
   // Whether one domain is open to the pod under one key.
   bool allows(const Applicant& applicant, const Rung::Keyed& keyed, std::int32_t domain) const;
 
+  // Whether the node is where the groups that the pod is held to want it to be; `hosts`: who is
+  // there. Who keeps it away, and room, are for others to judge.
+  bool suits(const Applicant& applicant, NodeId node, const HostTally& hosts) const;
+
   // Anti-affinity alone, which nodes without the label always meet.
   bool only_distance(const Rung::Keyed& keyed) const;
 

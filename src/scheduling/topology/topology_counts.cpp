@@ -63,6 +63,27 @@ void TopologyCounts::add_on_host(TopologyGroupId group, HostRef host, bool first
   }
 }
 
+void TopologyCounts::remove_selected(TopologyGroupId group, std::int32_t domain, bool sure) {
+  State& state = states_[group];
+  --state.selected[static_cast<std::size_t>(domain)];
+  if (sure) {
+    --state.sure[static_cast<std::size_t>(domain)];
+    state.least = -1;
+  }
+  --state.total;
+  ++version_;
+}
+
+void TopologyCounts::remove_owner(TopologyGroupId group, std::int32_t domain) {
+  --states_[group].owners[static_cast<std::size_t>(domain)];
+  ++version_;
+}
+
+void TopologyCounts::remove_from_host(TopologyGroupId group) {
+  --states_[group].total;
+  ++version_;
+}
+
 void TopologyCounts::add_floating(TopologyGroupId group, ClaimId claim) {
   auto& floating = states_[group].floating;
   if (floating.empty() || floating.back() != claim) {

@@ -1,5 +1,5 @@
-// Pods per group and domain while packing. Counts only grow, one addition per pod placed and group
-// that selects it.
+// Pods per group and domain while packing. One addition per pod placed and group that selects it;
+// a packing never takes one back, Relocation does.
 #pragma once
 
 #include "scheduling/topology/topology.hpp"
@@ -32,6 +32,10 @@ class TopologyCounts {
   void add_owner(TopologyGroupId group, std::int32_t domain);
   // On a node or claim; the first one there makes it known to those who want its company.
   void add_on_host(TopologyGroupId group, HostRef host, bool first);
+  // What was added with the same arguments is there no more.
+  void remove_selected(TopologyGroupId group, std::int32_t domain, bool sure);
+  void remove_owner(TopologyGroupId group, std::int32_t domain);
+  void remove_from_host(TopologyGroupId group);
   // Selected, but in which domain is not decided. Not part of the total before it is.
   void add_floating(TopologyGroupId group, ClaimId claim);
   // Selected pods whose domain cannot be known. They count towards the total alone.
@@ -39,7 +43,8 @@ class TopologyCounts {
   // Claims with floating pods; to be put back if they stay so.
   std::vector<ClaimId> take_floating(TopologyGroupId group);
   void put_back_floating(TopologyGroupId group, ClaimId claim);
-  // Hosts with pods of an affinity group by hostname, in the order they got them.
+  // Hosts with pods of an affinity group by hostname, in the order they got them. Those that lost
+  // their last stay in the list.
   const std::vector<HostRef>& hosts(TopologyGroupId group) const { return states_[group].hosts; }
 
   // From now on spread constraints compare with these domains alone, by key.
@@ -56,7 +61,7 @@ class TopologyCounts {
     return states_[group].owners[static_cast<std::size_t>(domain)] > 0;
   }
   bool has_owners(TopologyGroupId group) const { return states_[group].owned; }
-  // Grows with every addition.
+  // Grows with every change.
   std::uint64_t version() const { return version_; }
 
  private:

@@ -375,6 +375,28 @@ TEST(Consolidation, SavesMoreThanTheWorkThatJobsLose) {
   }
 }
 
+// The dearest nodes cannot go, so no group that begins with them can.
+TEST(Consolidation, RemovesAnyNodesThatCanGoTogether) {
+  Cluster cluster;
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    auto stuck = pod(name);
+    stuck->spec.node_selector[std::string(model::kHostnameLabel)] = name;
+    cluster.add_node(name, {stuck}, {.type = "large"});
+  }
+  for (const auto* name : {"x", "y", "z"}) {
+    cluster.add_node(name, {pod(std::string("p-") + name)}, {.type = "small"});
+  }
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, ElementsAre("x-claim", "y-claim", "z-claim"));
+  EXPECT_TRUE(command.replacements.empty());
+  EXPECT_DOUBLE_EQ(command.savings, 3);
+  EXPECT_THAT(command.placements, SizeIs(3));
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.pool().budgets = {{.nodes = "2"}};
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("x-claim", "y-claim"));
+}
+
 TEST(Consolidation, MergesAsManyAsItCanOfALargeGroup) {
   Cluster cluster;
   for (int i = 0; i < 30; ++i) {
