@@ -3,6 +3,7 @@
 #include "millwright/scheduling/attachments.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -198,6 +199,42 @@ scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reaso
   return scheduling::solve(problem, survey.plan_memory());
 }
 
+using PodsByUid = std::map<std::string_view, const model::Pod*>;
+
+// Pods that are neither the candidates' nor room of buffers, on claims of the plan.
+std::set<std::string> bought_for_others(const Survey& survey, const PodsByUid& own,
+                                        const scheduling::Plan& plan) {
+  std::set<std::string> others;
+  for (const auto& claim : plan.claims) {
+    std::copy_if(claim.pod_uids.begin(), claim.pod_uids.end(), std::inserter(others, others.end()),
+                 [&](const auto& uid) {
+                   return !own.contains(uid) && !survey.destinations().is_virtual(uid);
+                 });
+  }
+  return others;
+}
+
+// The plan without what it would buy for others: provisioning buys that. The others who go to nodes
+// that exist stay in it, so that their room is not counted on. The plan as it was if that leaves
+// one more pod without a place.
+scheduling::Plan without_purchases_for_others(const Survey& survey, Candidates candidates,
+                                              Reason reason, const PodsByUid& own,
+                                              scheduling::Plan plan) {
+  auto problem = make_problem(survey, candidates, reason);
+  // Each time there are fewer pods. Once is enough, unless a pod that had room on a node wants a
+  // new one after all.
+  for (auto others = bought_for_others(survey, own, plan); !others.empty();
+       others = bought_for_others(survey, own, plan)) {
+    std::erase_if(problem.pods, [&](const auto& pod) { return others.contains(pod->meta.uid); });
+    auto fewer = scheduling::solve(problem, survey.plan_memory());
+    if (fewer.refusals.size() > plan.refusals.size()) {
+      return plan;
+    }
+    plan = std::move(fewer);
+  }
+  return plan;
+}
+
 }  // namespace
 
 scheduling::Problem relocation_problem(const Survey& survey, Candidates candidates) {
@@ -243,6 +280,11 @@ SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, R
       return impossible(Cause::OthersNeedRoom,
                         "a pod of a node that is going already would find no place");
     }
+  }
+  // In a busy cluster some pod always waits for new capacity. A node that has drifted must go all
+  // the same.
+  if (reason == Reason::Drifted) {
+    plan = without_purchases_for_others(survey, candidates, reason, own, std::move(plan));
   }
   // New capacity for anybody else means that a pod still waits to be planned: it may want the very
   // room that this removal counts on.

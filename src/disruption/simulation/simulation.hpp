@@ -30,8 +30,9 @@ struct SimulatedRemoval {
 bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
                  Candidates candidates);
 
-// Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter. Drift uses
-// every node, and does not ask what pods need that nobody would create again.
+// Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter, and waits
+// while others need new capacity. Drift uses every node, waits for nobody, and does not ask what
+// pods need that nobody would create again.
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
                                   Planning planning = Planning::Cheapest);
 

@@ -86,6 +86,34 @@ TEST(Drift, PassesOverANodeThatCannotBeReplaced) {
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("Pod default/p would find no place"));
 }
 
+// In a busy cluster there is always one. What it needs is bought for it without this command.
+TEST(Drift, DoesNotWaitForPodsThatNeedNewCapacity) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  cluster.add_pending(pod("new"));
+  cluster.add_pending(pod("large", 7000));
+  auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1)) << cluster.why_not("a");
+  const auto& command = decisions.commands[0];
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].pod_uids, ElementsAre("uid-p"));
+  EXPECT_THAT(command.placements, SizeIs(1));
+  EXPECT_EQ(std::get<std::size_t>(command.placements[0].target), 0U);
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+}
+
+TEST(Drift, CountsOnNoRoomThatAPodWaitsFor) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p", 1500)}));
+  cluster.add_node("b", {pod("q", 2000)});
+  EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(0));
+  auto waiting = pod("new", 2000);
+  waiting->spec.node_selector[std::string(model::kHostnameLabel)] = "b";
+  cluster.add_pending(waiting);
+  cluster.add_pending(pod("larger", 3000));
+  EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(1));
+}
+
 TEST(Drift, KeepsToItsBudgets) {
   auto cluster = quiet_cluster();
   drift(cluster.add_node("a", {pod("p")}));
