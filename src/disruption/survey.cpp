@@ -1,6 +1,7 @@
 #include "disruption/survey.hpp"
 
 #include "disruption/candidates/candidate_search.hpp"
+#include "disruption/simulation/settling_room.hpp"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
       budgets_(input),
       prices_(input),
       destinations_(input, pools_, pod_obstacles_),
+      competitors_(pods_without_settling_room(input, destinations_)),
       findings_(input.now),
       candidates_(find_candidates({.input = input,
                                    .pools = pools_,

@@ -29,6 +29,10 @@ class Survey {
   const NodePrices& prices() const { return prices_; }
   const Destinations& destinations() const { return destinations_; }
   Findings& findings() { return findings_; }
+  // Others that want the room which pods of a removed node would use.
+  const std::vector<scheduling::PodPtr>& competitors(Reason reason) const {
+    return reason == Reason::Drifted ? destinations_.other_pods() : competitors_;
+  }
   // Simulations ask about the same cluster, so the planner need not compile it again each time.
   scheduling::PlanMemory& plan_memory() const { return plan_memory_; }
 
@@ -39,6 +43,7 @@ class Survey {
   const RemainingBudgets budgets_;
   const NodePrices prices_;
   const Destinations destinations_;
+  const std::vector<scheduling::PodPtr> competitors_;  // of consolidation
   Findings findings_;
   const std::vector<Candidate> candidates_;
   mutable scheduling::PlanMemory plan_memory_;

@@ -148,8 +148,8 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
                    return reason != Reason::Drifted || scheduling::has_successor(*pod);
                  });
   }
-  problem.pods.insert(problem.pods.end(), survey.destinations().other_pods().begin(),
-                      survey.destinations().other_pods().end());
+  const auto& competitors = survey.competitors(reason);
+  problem.pods.insert(problem.pods.end(), competitors.begin(), competitors.end());
   add_rooms_of_buffers(survey, candidates, reason, problem);
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
   auto kept = kept_room(survey, candidates, problem.nodes);

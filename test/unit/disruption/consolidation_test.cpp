@@ -152,6 +152,26 @@ TEST(Consolidation, DoesNotMovePodsOntoANodeWithinItsConsolidateAfter) {
   EXPECT_TRUE(only_command(cluster).replacements.empty());
 }
 
+// Else nothing could be consolidated while pods come and go.
+TEST(Consolidation, LeavesRoomOnNodesWhosePodsJustChangedToPodsThatWaitOrLeave) {
+  Cluster cluster;
+  cluster.pool().consolidate_after.text = "1h";
+  cluster.add_node("a", {pod("p"), pod("q")}, {.type = "large"});
+  auto& recent = add_keeper(cluster, "b", 1000);
+  recent.claim->last_pod_event_time = kNow - seconds(10);
+  cluster.add_pending(pod("new"));
+  cluster.add_node("c", {pod("leaving")}, {.type = "small"}).record->marked_for_deletion = true;
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, ElementsAre("a-claim")) << cluster.why_not("a");
+  EXPECT_THAT(command.replacements, SizeIs(1)) << "its own pods do not go there";
+  cluster.add_pending(pod("more", 1500));
+  EXPECT_TRUE(cluster.decide().commands.empty()) << "not all have room there";
+  cluster.reserve(*pod("more", 1500), "elsewhere", kNow + hours(1));
+  EXPECT_THAT(only_command(cluster).replacements, SizeIs(1));
+  cluster.reserve(*pod("another", 1500), "b", kNow + hours(1));
+  EXPECT_TRUE(cluster.decide().commands.empty()) << "the room is kept for others";
+}
+
 TEST(Consolidation, WaitsUntilPodsHaveComeToRest) {
   Cluster cluster;
   cluster.options.settle_time = seconds(15);
