@@ -22,9 +22,10 @@ struct Options {
   bool spot_to_spot = false;                     // feature gate SpotToSpotConsolidation
   bool static_capacity = false;                  // feature gate StaticCapacity
   std::size_t max_single_node_candidates = 100;  // looked at in one pass
-  // A node with pods is consolidated once none of them has come or gone for so long, however short
-  // consolidateAfter is: pods that are still moving would be moved again. Karpenter validates a
-  // decision 15 s after it was made, to the same effect.
+  // A node is consolidated once no pod has come or gone for so long, however short consolidateAfter
+  // is: pods that are still moving would be moved again, and the next may want the node that the
+  // last has just left. Karpenter validates a decision 15 s after it was made, to the same effect.
+  // Less than ten seconds means little: a NodeClaim tells of its pods' moves that much later.
   base::Duration settle_time{};
   // What a node costs per hour beside its instance (its disk, its address, licences per host),
   // unless its NodePool says so in an annotation.
@@ -49,8 +50,9 @@ struct Input {
   std::vector<VirtualPod> virtual_pods;
   base::TimePoint now;
   Options options;
-  // By NodePool, in place of Options::settle_time.
+  // By NodePool, in place of Options::settle_time: for nodes with pods, and for empty ones.
   std::map<std::string, base::Duration, std::less<>> settle_times = {};
+  std::map<std::string, base::Duration, std::less<>> idle_times = {};
   // Called on the deciding thread when a method ends, so that the caller can measure its time.
   std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
 };

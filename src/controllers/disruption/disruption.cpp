@@ -31,6 +31,9 @@ constexpr auto kDoubtedPause = std::chrono::minutes(5);
 constexpr auto kReplacementTimeout = std::chrono::minutes(10);
 // Marks and deletions that the API server is asked for at a time.
 constexpr std::size_t kWritesAtOnce = 10;
+constexpr auto kLongestSettleTime = std::chrono::minutes(5);
+// To keep an empty node for longer than another takes to come costs more than to buy it again.
+constexpr auto kLongestIdleTime = std::chrono::minutes(1);
 
 // Claims whose nodes may still get pods that kube-scheduler placed before the fence.
 std::vector<std::string> in_doubt(const Services& services,
@@ -91,7 +94,9 @@ Disruption::Disruption(Services& services)
       signal_(services.loop),
       progress_(services.loop),
       news_(std::make_unique<BlockedNews>()),
-      settle_times_(std::make_unique<SettleTimes>(services_.options.settle_time)) {
+      settle_times_(
+          std::make_unique<SettleTimes>(services_.options.settle_time, kLongestSettleTime)),
+      idle_times_(std::make_unique<SettleTimes>(services_.options.settle_time, kLongestIdleTime)) {
   count_no_timeouts(services);
 }
 Disruption::~Disruption() = default;
@@ -103,6 +108,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->catalog = catalog_of(services_, *input->snapshot);
   input->busy_claims = std::move(busy);
   input->doubted = doubted_;
+  input->idle_times = idle_times_->by_pool();
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
   input->options.settle_time = services_.options.settle_time;
@@ -190,7 +196,9 @@ void Disruption::report(const disruption::Decisions& decisions) {
 }
 
 base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGroup& group) {
-  settle_times_->look(*services_.state.snapshot(), services_.loop.now());
+  for (auto* times : {settle_times_.get(), idle_times_.get()}) {
+    times->look(*services_.state.snapshot(), services_.loop.now());
+  }
   std::erase_if(doubted_,
                 [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
   const auto input = make_input(busy_);
@@ -273,11 +281,12 @@ void Disruption::release(const std::vector<std::string>& claims) {
 }
 
 void Disruption::note_consolidated(const disruption::Command& command) {
-  if (command.reason != disruption::Reason::Underutilized) {
+  if (command.reason == disruption::Reason::Drifted) {
     return;
   }
+  auto& times = command.reason == disruption::Reason::Empty ? *idle_times_ : *settle_times_;
   for (const auto& record : records_of(services_, command.claims)) {
-    settle_times_->consolidated(record->node_pool(), services_.loop.now());
+    times.consolidated(record->node_pool(), services_.loop.now());
   }
 }
 
@@ -434,7 +443,9 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
                     .reason = metric_reason(command.reason)};
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);
-    settle_times_->replaced_by(names.back(), services_.loop.now());
+    for (auto* times : {settle_times_.get(), idle_times_.get()}) {
+      times->replaced_by(names.back(), services_.loop.now());
+    }
     tell_launching(services_, *created, command.reason);
     move_buffer_room(services_, planned.pod_uids, names.back());
   }

@@ -6,7 +6,6 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kBoughtAgainWithin = std::chrono::minutes(1);
-constexpr auto kLongestSettleTime = std::chrono::minutes(5);
 
 }  // namespace
 
@@ -50,7 +49,7 @@ void SettleTimes::change(const std::string& pool, base::Duration time) {
   if (time <= least_) {
     times_.erase(pool);
   } else {
-    times_.insert_or_assign(pool, std::min<base::Duration>(time, kLongestSettleTime));
+    times_.insert_or_assign(pool, std::min(time, most_));
   }
 }
 

@@ -1,7 +1,7 @@
 // How long the pods of a node must have been at rest before it is consolidated, by NodePool. If the
 // pool buys a machine within a minute after a consolidation, that came too soon: what it gave up
-// was needed again, and pods moved for nothing. The next one waits twice as long, up to five
-// minutes. A consolidation after which nothing is bought halves the time again.
+// was needed again, and pods moved or waited for nothing. The next one waits twice as long, up to a
+// limit. A consolidation after which nothing is bought halves the time again.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -16,10 +16,10 @@ class SettleTimes {
  public:
   using ByPool = std::map<std::string, base::Duration, std::less<>>;
 
-  // No time is shorter than `least`.
-  explicit SettleTimes(base::Duration least) : least_(least) {}
+  // No time is shorter than `least` or longer than `most`.
+  SettleTimes(base::Duration least, base::Duration most) : least_(least), most_(most) {}
 
-  // A node of the pool, whose pods had to move, was given up.
+  // A node of the pool was given up.
   void consolidated(const std::string& pool, base::TimePoint now);
   // The claim takes the place of nodes that were given up: it is no purchase.
   void replaced_by(const std::string& claim, base::TimePoint now);
@@ -34,6 +34,7 @@ class SettleTimes {
   void change(const std::string& pool, base::Duration time);
 
   base::Duration least_;
+  base::Duration most_;
   ByPool times_;
   std::map<std::string, base::TimePoint, std::less<>> consolidated_;  // last, by pool
   std::map<std::string, base::TimePoint, std::less<>> replacements_;  // when made, by claim

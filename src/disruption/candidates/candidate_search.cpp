@@ -71,7 +71,7 @@ class CandidateFinder {
     add_pods(candidate);
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);
-    const base::Duration settle_time = settle_time_of(*candidate.pool);
+    const base::Duration settle_time = settle_time_of(candidate);
     if (unchanged_since && input_.now < *unchanged_since + settle_time) {
       candidate.unsettled_until = *unchanged_since + settle_time;
     }
@@ -97,9 +97,10 @@ class CandidateFinder {
     }
   }
 
-  base::Duration settle_time_of(const model::NodePool& pool) const {
-    const auto found = input_.settle_times.find(pool.meta.name);
-    return found == input_.settle_times.end() ? input_.options.settle_time : found->second;
+  base::Duration settle_time_of(const Candidate& candidate) const {
+    const auto& times = candidate.empty() ? input_.idle_times : input_.settle_times;
+    const auto found = times.find(candidate.pool->meta.name);
+    return found == times.end() ? input_.options.settle_time : found->second;
   }
 
   // Without these facts the node cannot be judged.

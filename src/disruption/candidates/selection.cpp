@@ -46,6 +46,15 @@ std::string without_price(const Candidate& candidate) {
   return "its instance type, zone and capacity type name no offering that its NodePool sells";
 }
 
+std::optional<Why> still_moving(const Candidate& candidate) {
+  if (!candidate.unsettled_until) {
+    return std::nullopt;
+  }
+  return Why{Cause::WithinConsolidateAfter,
+             "its pods have just changed; it may be consolidated at " +
+                 base::format_rfc3339(*candidate.unsettled_until)};
+}
+
 }  // namespace
 
 std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
@@ -54,7 +63,7 @@ std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
     return Why{Cause::FixedSize, "NodePool " + pool.meta.name + " keeps a fixed number of nodes"};
   }
   if (candidate.consolidatable.value) {
-    return std::nullopt;
+    return still_moving(candidate);
   }
   if (candidate.consolidatable.next) {
     return Why{Cause::WithinConsolidateAfter,
@@ -67,11 +76,6 @@ std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
 std::optional<Why> ineligible(const Candidate& candidate) {
   if (auto why = not_removable_as_empty(candidate)) {
     return why;
-  }
-  if (candidate.unsettled_until) {
-    return Why{Cause::WithinConsolidateAfter,
-               "its pods have just changed; it may be consolidated at " +
-                   base::format_rfc3339(*candidate.unsettled_until)};
   }
   if (candidate.pool->consolidation_policy == "WhenEmpty") {
     if (candidate.pods.empty()) {

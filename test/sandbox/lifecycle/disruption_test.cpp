@@ -328,6 +328,20 @@ TEST_F(Disruption, PodsWhoseNodeIsNeededAgainAndAgainAreLeftInPeace) {
   EXPECT_THAT(node_names(), SizeIs(1)) << inventory();
 }
 
+// As a Job every twenty seconds would need it.
+TEST_F(Disruption, AnEmptyNodeThatIsNeededAgainAndAgainStays) {
+  up("{consolidationPolicy: WhenEmpty, consolidateAfter: 0s}");
+  for (int round = 0; round < 60; ++round) {
+    scale("web", 0);
+    run_for(seconds(15));
+    scale("web", 1);
+    run_for(seconds(5));
+  }
+  EXPECT_LE(recorder().nodes().size(), 2U);
+  scale("web", 0);
+  EXPECT_TRUE(wait_empty(minutes(3))) << inventory();
+}
+
 // Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it
 // from going, but not closed.
 // Whoever may write NodeClaims keeps no node closed.

@@ -37,7 +37,7 @@ base::Duration time_of(const SettleTimes& times, const std::string& pool) {
 }
 
 TEST(SettleTimes, GrowWhereWhatWasGivenUpIsBoughtAgain) {
-  SettleTimes times(seconds(15));
+  SettleTimes times(seconds(15), seconds(300));
   times.consolidated("a", second(100));
   times.consolidated("b", second(100));
   times.look(bought({{"a", 90}, {"b", 99}}), second(101));
@@ -55,7 +55,7 @@ TEST(SettleTimes, GrowWhereWhatWasGivenUpIsBoughtAgain) {
 }
 
 TEST(SettleTimes, ShrinkWhereNothingIsBoughtAgain) {
-  SettleTimes times(seconds(15));
+  SettleTimes times(seconds(15), seconds(300));
   for (const std::int64_t at : {100, 110}) {
     times.consolidated("a", second(at));
     times.look(bought({{"a", at + 1}}), second(at + 2));
@@ -69,8 +69,17 @@ TEST(SettleTimes, ShrinkWhereNothingIsBoughtAgain) {
   }
 }
 
+TEST(SettleTimes, GrowNoFurtherThanTheirLimit) {
+  SettleTimes times(seconds(15), seconds(60));
+  for (std::int64_t at = 100; at < 200; at += 10) {
+    times.consolidated("a", second(at));
+    times.look(bought({{"a", at + 1}}), second(at + 2));
+  }
+  EXPECT_EQ(time_of(times, "a"), seconds(60));
+}
+
 TEST(SettleTimes, AReplacementIsNoPurchase) {
-  SettleTimes times(seconds(15));
+  SettleTimes times(seconds(15), seconds(300));
   times.consolidated("a", second(100));
   times.replaced_by("a-105", second(104));
   times.look(bought({{"a", 105}}), second(106));

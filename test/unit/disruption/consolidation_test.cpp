@@ -184,9 +184,6 @@ TEST(Consolidation, WaitsUntilPodsHaveComeToRest) {
   EXPECT_EQ(decisions.next_check, kNow + seconds(5));
   cluster.now = kNow + seconds(5);
   EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
-  cluster.now = kNow;
-  busy.record->pods.clear();
-  EXPECT_THAT(only_command(cluster).reason, Reason::Empty) << "nobody is moved";
 }
 
 TEST(Consolidation, LeavesRoomThatIsReservedForOthers) {

@@ -125,6 +125,23 @@ TEST(Emptiness, NamesTenNodesOfManyInItsSummary) {
               HasSubstr("n19 (medium) and 2 more, saving $24/h"));
 }
 
+// The next pod may want the node that the last has just left.
+TEST(Emptiness, WaitsUntilPodsHaveComeToRest) {
+  Cluster cluster;
+  cluster.options.settle_time = std::chrono::seconds(15);
+  cluster.add_node("a").claim->last_pod_event_time = kNow - std::chrono::seconds(10);
+  const auto decisions = cluster.decide();
+  EXPECT_TRUE(decisions.commands.empty());
+  EXPECT_EQ(decisions.next_check, kNow + std::chrono::seconds(5));
+  cluster.now = kNow + std::chrono::seconds(5);
+  auto input = cluster.input();
+  EXPECT_THAT(claims_of(decide(input)), ElementsAre("a-claim"));
+  input.settle_times["pool"] = std::chrono::seconds(30);  // of nodes with pods
+  EXPECT_THAT(claims_of(decide(input)), ElementsAre("a-claim"));
+  input.idle_times["pool"] = std::chrono::seconds(16);
+  EXPECT_THAT(claims_of(decide(input)), IsEmpty());
+}
+
 TEST(Emptiness, IsNoLongerValidForANodeThatIsGoneOrTaken) {
   Cluster cluster;
   cluster.add_node("a");
