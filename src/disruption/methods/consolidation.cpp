@@ -24,7 +24,8 @@ std::string dollars(double amount) {
   return text.data();
 }
 
-// Replacing three nodes by one of a type that is among them only means to remove the others.
+// Replacing three nodes by one of a type that is among them only means to remove the others, unless
+// the one is cheaper wherever it is launched.
 bool survives_same_type_filter(const Survey& survey, Candidates candidates,
                                scheduling::PlannedClaim& claim) {
   double limit = std::numeric_limits<double>::infinity();
@@ -40,8 +41,7 @@ bool survives_same_type_filter(const Survey& survey, Candidates candidates,
   const auto requirements = claim.requirements;
   const auto& types = survey.input().catalog.find(claim.node_pool)->second;
   return narrow_types(claim, types, [&](const auto& type) {
-    const auto* offering = scheduling::cheapest_offering(type, requirements);
-    return offering != nullptr && offering->price < limit;
+    return worst_launch_price(type, requirements) < limit;
   });
 }
 

@@ -434,6 +434,28 @@ TEST(Consolidation, RemovesRatherThanReplacesByATypeThatIsThereAlready) {
   EXPECT_TRUE(command.replacements.empty());
 }
 
+// A launch may get the dearest offering: in zone "a" this would be one launch too many.
+TEST(Consolidation, TakesATypeThatIsThereAlreadyOnlyIfItIsCheaperWhereverItIsLaunched) {
+  Cluster cluster;
+  const auto sell_half_price_in_b = [&cluster](bool in_a) {
+    auto medium = instance_type("medium", 4, 2);
+    for (auto& offering : medium.offerings) {
+      const bool b = offering.zone() == "b";
+      offering.price /= b ? 2 : 1;
+      offering.available = b || in_a;
+    }
+    cluster.set_types("pool", {medium});
+  };
+  sell_half_price_in_b(true);
+  cluster.add_node("a", {pod("p", 1900)});
+  cluster.add_node("b", {pod("q", 1900)});
+  EXPECT_THAT(only_command(cluster).claims, SizeIs(1));
+  EXPECT_TRUE(only_command(cluster).replacements.empty());
+  sell_half_price_in_b(false);
+  EXPECT_THAT(only_command(cluster).claims, SizeIs(2));
+  EXPECT_THAT(only_command(cluster).replacements, SizeIs(1));
+}
+
 TEST(Consolidation, TakesNoMoreNodesThanBudgetsAllow) {
   Cluster cluster;
   for (const auto* name : {"a", "b", "c", "d"}) {
