@@ -494,7 +494,7 @@ base::Task<void> Disruption::delete_candidates(disruption::Command command) {
 base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
                                               disruption::Reason reason) {
   tell_terminating(services_, *record, std::string(to_string(reason)));
-  auto deleted = co_await delete_claim(services_, record->claim, metric_reason(reason));
+  auto deleted = co_await delete_disrupted(services_, record, metric_reason(reason));
   if (!deleted) {
     services_.log.error(
         "failed terminating nodes while executing a disruption command",

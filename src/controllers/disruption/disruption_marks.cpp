@@ -99,6 +99,18 @@ base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRe
   }
 }
 
+base::Task<base::Result<>> delete_disrupted(Services& services, scheduling::NodeRecordPtr record,
+                                            std::string reason) {
+  base::Duration pause = kFirstPause;
+  for (int attempt = 1;; ++attempt) {
+    auto deleted = co_await delete_claim(services, record->claim, reason);
+    if (deleted || attempt == kAttempts || !base::is_retryable(deleted.error().kind)) {
+      co_return deleted;
+    }
+    co_await base::sleep(services.loop, std::exchange(pause, pause * 2));
+  }
+}
+
 base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeRecordPtr record) {
   base::Duration pause = kFirstPause;
   for (int attempt = 1;; ++attempt) {

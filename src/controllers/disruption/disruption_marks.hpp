@@ -1,5 +1,5 @@
 // The outward signs of a node chosen for disruption: the taint karpenter.sh/disrupted:NoSchedule,
-// the claim's DisruptionReason condition, and the mirror of the fence.
+// the claim's DisruptionReason condition, the mirror of the fence, and at last the deletion.
 #pragma once
 
 #include "controllers/nodeclaim/conditions/claim_conditions.hpp"
@@ -9,5 +9,9 @@ namespace millwright::controllers {
 base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRecordPtr record,
                                           std::string reason);
 base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeRecordPtr record);
+// Tried for some twelve seconds: its pods have their places elsewhere by now, and another decision
+// would buy them others.
+base::Task<base::Result<>> delete_disrupted(Services& services, scheduling::NodeRecordPtr record,
+                                            std::string reason);
 
 }  // namespace millwright::controllers

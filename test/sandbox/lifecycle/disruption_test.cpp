@@ -342,6 +342,20 @@ TEST_F(Disruption, AnEmptyNodeThatIsNeededAgainAndAgainStays) {
   EXPECT_TRUE(wait_empty(minutes(3))) << inventory();
 }
 
+TEST_F(Disruption, ADeletionThatFailsAtFirstIsTriedAgain) {
+  up("{consolidationPolicy: WhenEmpty, consolidateAfter: 30s}");
+  const auto claim = claims().front()->meta.name;
+  scale("web", 0);
+  ASSERT_TRUE(wait([&] {
+    return condition(model::kNodeClaimResource, claim, "DisruptionReason") == "True";
+  }));
+  api().set_faults({.broken = {"nodeclaims"}});
+  run_for(seconds(5));
+  api().set_faults({});
+  EXPECT_TRUE(wait_empty()) << inventory();
+  EXPECT_EQ(decisions("empty"), 1) << "the node was opened again";
+}
+
 // Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it
 // from going, but not closed.
 // Whoever may write NodeClaims keeps no node closed.
