@@ -165,7 +165,8 @@ bool Disruption::buffers_are_known() const {
 // What an earlier leader tainted or fenced but did not get to delete, or what could not be reopened
 // when a command failed, is open again; a fresh decision will choose it anew if that is still
 // right. Karpenter's disruption controller does the same each time round. So a fence that somebody
-// else wrote on a NodeClaim lasts until the next round.
+// else wrote on a NodeClaim lasts until the next round. Each mark counts by itself: somebody may
+// have taken the taint alone, and a static pool counts a node with the condition as replaced.
 base::Task<void> Disruption::undo_leftovers() {
   std::vector<std::string> leftovers;
   for (const auto& record : services_.state.snapshot()->nodes) {
@@ -175,8 +176,10 @@ base::Task<void> Disruption::undo_leftovers() {
     const bool tainted =
         std::any_of(record->node->taints.begin(), record->node->taints.end(),
                     [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+    const bool named =
+        model::find_condition(record->claim->conditions, model::kDisruptionReason) != nullptr;
     const bool going = record->marked_for_deletion || busy_.contains(record->claim_name());
-    if ((tainted || record->fenced) && !going && !record->claim->meta.is_deleting() &&
+    if ((tainted || named || record->fenced) && !going && !record->claim->meta.is_deleting() &&
         !record->node->meta.is_deleting()) {
       leftovers.push_back(record->claim_name());
     }

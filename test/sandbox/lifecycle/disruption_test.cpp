@@ -375,6 +375,29 @@ TEST_F(Disruption, AFenceThatNoDecisionMadeIsUndone) {
   EXPECT_EQ(claims().front()->meta.annotation(model::kFenceAnnotation), "");
 }
 
+// Somebody took the taint off, and the leader that had set both was gone.
+TEST_F(Disruption, ADisruptionReasonWithoutItsTaintIsUndone) {
+  up("{consolidateAfter: Never}");
+  const auto claim = claims().front()->meta.name;
+  const auto reason = [&] {
+    return condition(model::kNodeClaimResource, claim, "DisruptionReason");
+  };
+  change(
+      model::kNodeClaimResource, claim,
+      [](boost::json::value& object) {
+        object.at("status").at("conditions").as_array().push_back(
+            {{"type", "DisruptionReason"},
+             {"status", "True"},
+             {"reason", "Drifted"},
+             {"message", "Drifted"},
+             {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+      },
+      {}, "status");
+  ASSERT_EQ(reason(), "True");
+  EXPECT_TRUE(wait([&] { return reason().empty(); }, minutes(1)));
+  EXPECT_EQ(node_names(), first_);
+}
+
 TEST_F(Disruption, ANodeToWhichAPodMayStillComeIsOpenAgainAfterHalfAMinute) {
   up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s}");
   const std::string node = *first_.begin();
