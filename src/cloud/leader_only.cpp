@@ -47,6 +47,9 @@ class LeaderOnly final : public Provider {
     const base::EitherStop either(std::move(stop), leadership_.over());
     co_await inner_->lead(either.token());
   }
+  void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override {
+    inner_->learn_capacity(claim, node);
+  }
   void on_catalog_change(std::function<void()> callback) override {
     inner_->on_catalog_change(std::move(callback));
   }

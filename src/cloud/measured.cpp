@@ -71,6 +71,9 @@ class Measured final : public Provider {
   }
   base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
   base::Task<void> lead(std::stop_token stop) override { return inner_->lead(std::move(stop)); }
+  void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override {
+    inner_->learn_capacity(claim, node);
+  }
   void on_catalog_change(std::function<void()> callback) override {
     inner_->on_catalog_change(std::move(callback));
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "millwright/base/task.hpp"
+#include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/kinds.hpp"
 #include "millwright/scheduling/instance_type.hpp"
@@ -113,6 +114,9 @@ class Provider {
   // Background work for the leader only, until `stop`: acting on interruption messages, collecting
   // what leaked.
   virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }
+  // A node of the claim has come up. What it really has is not what every cloud tells beforehand:
+  // later types of instance_types() may have less, or more. Cheap when there is nothing new.
+  virtual void learn_capacity(const model::NodeClaim& /*claim*/, const model::Node& /*node*/) {}
   // Called on the loop when the catalog changed.
   virtual void on_catalog_change(std::function<void()> callback) = 0;
   // lead() gives it each notice about an instance, and repeats one until it was acted on, and while

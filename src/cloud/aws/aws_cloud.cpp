@@ -155,6 +155,15 @@ std::span<const model::Resource> AwsCloud::node_classes() const {
   return {&model::kEc2NodeClassResource, 1};
 }
 
+void AwsCloud::learn_capacity(const model::NodeClaim& claim, const model::Node& node) {
+  const auto* type = catalog_.find(claim.meta.label(model::kInstanceTypeLabel));
+  const auto memory = model::get(node.capacity, model::kMemory);
+  if (type != nullptr &&
+      catalog_.memory().learn(*type, claim.image_id, memory, parts_.loop.now())) {
+    catalog_.changed();
+  }
+}
+
 void AwsCloud::on_catalog_change(std::function<void()> callback) {
   catalog_.on_change(std::move(callback));
 }

@@ -57,6 +57,7 @@ class AwsCloud final : public Provider {
   Reply<> release(NodeClassPtr node_class) override;
   base::Task<void> run(std::stop_token stop) override;
   base::Task<void> lead(std::stop_token stop) override;
+  void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override;
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(NoticeHandler handler) override;
   void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override;

@@ -86,7 +86,7 @@ base::Task<base::Result<Requeue>> ClaimStatus::judge(
   }
   MW_CO_TRY(drift, co_await drift_of(services_, claim, pool));
   const auto consolidatable = disruption::consolidatable(*claim, *pool, services_.loop.now());
-  const auto consistency = check_consistency(services_, claim);
+  const auto consistency = compare_with_node(services_, claim);
   const auto edit = [&](model::ConditionSet& set) {
     write_consistency(set, consistency);
     write_drift(set, drift);

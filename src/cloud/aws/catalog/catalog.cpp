@@ -198,7 +198,13 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   scheduling::InstanceType type;
   type.name = facts.name;
   type.requirements = labels_of(facts, spec, region_);
+  const auto* image = image_for(findings.images, type.requirements);
   type.capacity = capacity_of(facts, spec, settings_);
+  if (image != nullptr) {
+    if (const auto memory = memory_.find(facts.name, image->id, now)) {
+      type.capacity[std::string(model::kMemory)] = *memory;
+    }
+  }
   type.overhead = overhead_of(facts, spec, type.capacity);
   type.volume_limits = volume_limits_of(facts, spec);
   Markets markets;
@@ -238,7 +244,7 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   if (!usable.empty()) {
     pin_reservations(type, usable);
   }
-  if (image_for(findings.images, type.requirements) == nullptr) {
+  if (image == nullptr) {
     make_unavailable(type);
   }
   markets.label(type);

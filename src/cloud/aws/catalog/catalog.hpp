@@ -4,6 +4,7 @@
 
 #include "cloud/aws/calls/type_facts.hpp"
 #include "cloud/aws/catalog/capacity.hpp"
+#include "cloud/aws/catalog/learned_memory.hpp"
 #include "cloud/aws/catalog/prices.hpp"
 #include "cloud/aws/catalog/reservation_counts.hpp"
 #include "cloud/aws/catalog/unavailable.hpp"
@@ -32,6 +33,7 @@ class Catalog {
   UnavailableOfferings& unavailable() { return unavailable_; }
   ReservationCounts& reservations() { return reservations_; }
   PlacementGroups& placements() { return placements_; }
+  LearnedMemory& memory() { return memory_; }
   // What types() made before is out of date.
   void touch() { ++version_; }
   // Likewise, and calls back whoever called on_change().
@@ -60,6 +62,7 @@ class Catalog {
   UnavailableOfferings unavailable_;
   ReservationCounts reservations_;
   PlacementGroups placements_;
+  LearnedMemory memory_;
   std::function<void()> on_change_;
   std::uint64_t version_ = 0;
   struct CachedTypes {

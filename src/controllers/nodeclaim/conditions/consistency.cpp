@@ -27,10 +27,14 @@ std::string inconsistency(const model::NodeClaim& claim, const model::Node& node
   return {};
 }
 
-std::optional<std::string> check_consistency(Services& services, const ClaimPtr& claim) {
+std::optional<std::string> compare_with_node(Services& services, const ClaimPtr& claim) {
   const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node || !model::is_true(claim->conditions, model::kInitialized)) {
     return std::nullopt;
+  }
+  const auto& ref = claim->node_class_ref;
+  if (auto* provider = services.providers.find(ref.group, ref.kind)) {
+    provider->learn_capacity(*claim, *record->node);
   }
   auto problem = inconsistency(*claim, *record->node);
   if (!problem.empty()) {

@@ -13,9 +13,10 @@ namespace millwright::controllers {
 // have reported every resource.
 std::string inconsistency(const model::NodeClaim& claim, const model::Node& node);
 
-// The claim's inconsistency, told in an event too; nullopt while it cannot be judged.
-std::optional<std::string> check_consistency(Services& services, const ClaimPtr& claim);
-// The condition ConsistentStateFound, from what check_consistency() returned.
+// The claim's inconsistency, told in an event too; nullopt while it cannot be judged. The provider
+// learns what the node has.
+std::optional<std::string> compare_with_node(Services& services, const ClaimPtr& claim);
+// The condition ConsistentStateFound, from what compare_with_node() returned.
 void write_consistency(model::ConditionSet& set, const std::optional<std::string>& problem);
 
 }  // namespace millwright::controllers

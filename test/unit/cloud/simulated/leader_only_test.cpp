@@ -66,11 +66,12 @@ TEST_F(LeaderOnlyCloudTest, EveryOtherDoorLeadsToTheCloudBehind) {
     return acted();
   });
   cloud_->set_recorded([](std::string_view id) { return id == "witness://recorded"; });
+  cloud_->learn_capacity({}, {});
   bench_.tasks.spawn(cloud_->run({}));
   bench_.tasks.spawn(cloud_->lead({}));
-  bench_.loop.run_until([this] { return used_.size() == 5; }, std::chrono::hours(1));
+  bench_.loop.run_until([this] { return used_.size() == 6; }, std::chrono::hours(1));
   EXPECT_THAT(used_, testing::ElementsAre("on_catalog_change", "interrupted witness://interrupted",
-                                          "set_recorded", "run", "lead"));
+                                          "set_recorded", "learn_capacity", "run", "lead"));
   EXPECT_EQ(cloud_->name(), "witness");
   EXPECT_EQ(cloud_->node_class_finalizer(), "witness/finalizer");
   EXPECT_FALSE(cloud_->instance_types({}, *node_class("KWOKNodeClass")));

@@ -85,15 +85,16 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   EXPECT_FALSE(bench.wait(cloud->drift(claimed, of_class)));
   EXPECT_FALSE(bench.wait(cloud->resolve(of_class)));
   EXPECT_FALSE(bench.wait(cloud->release(of_class)));
+  cloud->learn_capacity({}, {});
   bench.tasks.spawn(cloud->run({}));
   bench.tasks.spawn(cloud->lead({}));
-  bench.loop.run_until([&used] { return used.size() == 13; }, std::chrono::hours(1));
+  bench.loop.run_until([&used] { return used.size() == 14; }, std::chrono::hours(1));
 
   EXPECT_EQ(cloud->node_class_finalizer(), "witness/finalizer");
   EXPECT_THAT(
       used, testing::ElementsAre("on_catalog_change", "interrupted witness://interrupted",
                                  "set_recorded", "create", "remove", "get", "list", "remove_leaked",
-                                 "drift", "resolve", "release", "run", "lead"));
+                                 "drift", "resolve", "release", "learn_capacity", "run", "lead"));
 }
 
 }  // namespace

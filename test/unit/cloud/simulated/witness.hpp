@@ -50,6 +50,9 @@ class Witness : public Provider {
     note("lead");
     co_return;
   }
+  void learn_capacity(const model::NodeClaim&, const model::Node&) override {
+    note("learn_capacity");
+  }
   void on_catalog_change(std::function<void()> callback) override { callback(); }
   void on_interruption(NoticeHandler handler) override {
     InstanceNotice notice;

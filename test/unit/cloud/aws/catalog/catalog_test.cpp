@@ -62,6 +62,30 @@ class CatalogTest : public testing::Test {
   base::TimePoint now = kStart;
 };
 
+TEST_F(CatalogTest, MemoryIsWhatNodesOfTheTypeAndImageTurnedOutToHave) {
+  const auto memory_of = [this](const std::string& name) {
+    return model::get(type(name).capacity, model::kMemory).units() / 1024 / 1024;
+  };
+  const auto estimate = memory_of("m5.large");
+  const auto other = memory_of("m5.xlarge");
+  const TypeFacts facts = *catalog.find("m5.large");
+  const auto learn = [&](const std::string& image, std::int64_t mebibytes) {
+    catalog.memory().learn(facts, image, model::Quantity::from_units(mebibytes * 1024 * 1024), now);
+    catalog.changed();
+  };
+  learn("ami-old", estimate - 300);
+  learn("ami-arm", estimate - 400);
+  EXPECT_EQ(memory_of("m5.large"), estimate) << "its nodes have another image";
+  learn("ami-amd", estimate + 100);
+  EXPECT_EQ(memory_of("m5.large"), estimate + 100);
+  learn("ami-amd", estimate - 100);
+  EXPECT_EQ(memory_of("m5.large"), estimate - 100);
+  EXPECT_EQ(memory_of("m5.xlarge"), other);
+  now += LearnedMemory::kKept;
+  catalog.changed();
+  EXPECT_EQ(memory_of("m5.large"), estimate);
+}
+
 TEST_F(CatalogTest, TypesCarryEveryLabel) {
   struct Case {
     std::string type;

@@ -23,6 +23,30 @@ TEST_F(ProviderTest, CatalogsAreReadAgainAfterAFailure) {
   EXPECT_TRUE(cloud->instance_types({}, *the_class));
 }
 
+// Else a pod that needs a little more than there is buys one such machine after the other.
+TEST_F(ProviderTest, ANodeTeachesHowMuchMemoryItsTypeHas) {
+  const auto memory = [this] {
+    const auto types = cloud->instance_types({}, *the_class);
+    const auto* type = scheduling::find_type(*types, "m5.large");
+    return model::get(type->capacity, model::kMemory);
+  };
+  const auto less = model::Quantity::from_units(memory().units() / 1048576 * 1048576 - 1048576);
+  auto claim = claim_named("a");
+  claim->meta.labels[std::string(model::kInstanceTypeLabel)] = "m5.large";
+  claim->image_id = "ami-amd";
+  model::Node node;
+  node.capacity = {{"memory", less}};
+  const int before = catalog_changes;
+  cloud->learn_capacity(*claim, node);
+  EXPECT_EQ(memory().units(), less.units());
+  EXPECT_EQ(catalog_changes, before + 1);
+  cloud->learn_capacity(*claim, node);
+  EXPECT_EQ(catalog_changes, before + 1) << "nothing new";
+  claim->meta.labels[std::string(model::kInstanceTypeLabel)] = "unheard-of";
+  cloud->learn_capacity(*claim, node);
+  EXPECT_EQ(catalog_changes, before + 1);
+}
+
 TEST_F(ProviderTest, PricesOfAnEarlierLifeServeUntilAwsTellsNewOnes) {
   const auto price_of = [this](const std::string& type) {
     const auto types = cloud->instance_types({}, *the_class);
