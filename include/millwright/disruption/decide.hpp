@@ -143,7 +143,9 @@ struct Score {
   std::string node_pool;
   double value = 0;
   bool approved = false;
+  std::vector<std::string> claims = {};  // that the move would remove, sorted
 };
+inline constexpr double kApprovedScore = 0.5;
 
 struct Decisions {
   std::vector<Command> commands;

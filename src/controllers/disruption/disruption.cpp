@@ -217,6 +217,7 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
       continue;
     }
     busy_.insert(command.claims.begin(), command.claims.end());
+    tell_decided(services_, command, decisions.scores);
     group.spawn(execute(std::move(command), group.stop_token()));
   }
   co_return decisions.next_check;
@@ -320,7 +321,7 @@ base::Task<disruption::Command> Disruption::fence_and_validate(disruption::Comma
   auto dropped = certain;
   dropped.claims = without(certain.claims, held.claims);
   if (!dropped.claims.empty()) {
-    count_invalid(services_, dropped);
+    note_invalid(services_, dropped);
   }
   if (stop.stop_requested()) {
     held.claims.clear();

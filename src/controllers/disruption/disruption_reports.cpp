@@ -3,8 +3,11 @@
 #include "millwright/telemetry/chronicle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace millwright::controllers {
@@ -24,6 +27,33 @@ kube::Event event_about(kube::ObjectReference object, std::string reason, std::s
 
 kube::ObjectReference claim_of(const scheduling::NodeRecord& record) {
   return kube::reference_to(model::kNodeClaimResource, record.claim->meta);
+}
+
+// Each Node and NodeClaim of a consolidation. Nothing for other commands: of empty nodes there may
+// be hundreds, and DisruptionTerminating says it all.
+void tell_nodes(Services& services, const disruption::Command& command, const std::string& reason,
+                const std::string& message) {
+  if (command.reason != disruption::Reason::Underutilized) {
+    return;
+  }
+  for (const auto& claim : command.claims) {
+    if (const auto record = services.state.find_claim(claim)) {
+      services.events.record(event_about(claim_of(*record), reason, message));
+      if (record->node) {
+        services.events.record(event_about(
+            kube::reference_to(model::kNodeResource, record->node->meta), reason, message));
+      }
+    }
+  }
+}
+
+std::string describe(const disruption::Score& score) {
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(),
+                "The part of the cost that is saved is %.2f of the part of the pods that is "
+                "disturbed, and %.2f is enough: ",
+                score.value, disruption::kApprovedScore);
+  return text.data();
 }
 
 base::MetricLabels decision_labels(const disruption::Command& command) {
@@ -69,11 +99,15 @@ void count_no_timeouts(Services& services) {
   }
 }
 
-void count_invalid(Services& services, const disruption::Command& command) {
+void note_invalid(Services& services, const disruption::Command& command) {
   services.metrics.count("karpenter_voluntary_disruption_failed_validations_total",
                          "Nodes whose removal no longer held when it was looked at again.",
                          {{"consolidation_type", std::string(consolidation_type(command))}},
                          static_cast<double>(command.claims.size()));
+  tell_nodes(services, command, "ConsolidationRejected",
+             "It does not hold any more: pods, nodes, prices or budgets have changed since this "
+             "was decided: " +
+                 command.summary);
 }
 
 void count_decision(Services& services, const disruption::Command& command,
@@ -136,6 +170,24 @@ void tell_spent_budgets(Services& services, const std::vector<disruption::SpentB
                           std::string(to_string(budget.reason)) + " node to go now");
       event.dedupe_for = kSaySpent;
       services.events.record(std::move(event));
+    }
+  }
+}
+
+void tell_decided(Services& services, const disruption::Command& command,
+                  const std::vector<disruption::Score>& scores) {
+  tell_nodes(services, command, "ConsolidationCandidate", command.summary);
+  constexpr std::string_view kApproved = "ConsolidationApproved";
+  for (const auto& score : scores) {
+    if (!score.approved || score.claims != command.claims) {
+      continue;
+    }
+    const std::string message = describe(score) + command.summary;
+    if (command.claims.size() == 1) {
+      tell_nodes(services, command, std::string(kApproved), message);
+    } else if (const auto pool = find_pool(*services.state.snapshot(), score.node_pool)) {
+      services.events.record(event_about(kube::reference_to(model::kNodePoolResource, pool->meta),
+                                         std::string(kApproved), message));
     }
   }
 }

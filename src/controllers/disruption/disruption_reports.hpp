@@ -17,7 +17,8 @@ std::function<void(disruption::Reason, std::string_view)> evaluation_timer(Servi
 void note_eligible(Services& services, const disruption::Decisions& decisions);
 // Karpenter's count of searches that ran out of time. It stays 0: searches have no time limit here.
 void count_no_timeouts(Services& services);
-void count_invalid(Services& services, const disruption::Command& command);
+// The command no longer held when it was looked at again.
+void note_invalid(Services& services, const disruption::Command& command);
 void count_decision(Services& services, const disruption::Command& command,
                     const std::vector<scheduling::NodeRecordPtr>& nodes);
 void count_taken_back(Services& services, const disruption::Command& command);
@@ -30,6 +31,11 @@ void tell_blocked(Services& services, const scheduling::NodeRecord& record,
                   const disruption::Blocked& blocked);
 // DisruptionBlocked on NodePools.
 void tell_spent_budgets(Services& services, const std::vector<disruption::SpentBudget>& budgets);
+// ConsolidationCandidate, on the Nodes and NodeClaims of a consolidation that was decided, and
+// ConsolidationApproved for the pools with consolidationPolicy Balanced among those of `scores`: on
+// the Node and NodeClaim if there is one, else on the NodePool. Nothing about empty nodes.
+void tell_decided(Services& services, const disruption::Command& command,
+                  const std::vector<disruption::Score>& scores);
 void tell_launching(Services& services, const model::NodeClaim& replacement,
                     disruption::Reason reason);
 void tell_waiting(Services& services, const scheduling::NodeRecord& replacement);

@@ -13,8 +13,7 @@
 namespace millwright::disruption {
 namespace {
 
-constexpr std::size_t kNamed = 10;          // nodes in one summary
-constexpr double kBalancedThreshold = 0.5;  // 1 / k with k = 2
+constexpr std::size_t kNamed = 10;  // nodes in one summary
 // Sums of equal prices differ by rounding; that is no saving.
 constexpr double kRounding = 1e-9;
 
@@ -69,11 +68,15 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
     const auto whole = survey.prices().total_of(*part.pool);
     const double share = price > 0 ? savings * part.total.price / price : 0;
     Score score{.node_pool = std::string(name)};
+    for (const auto* candidate : candidates) {
+      score.claims.push_back(candidate->claim_name());
+    }
+    std::sort(score.claims.begin(), score.claims.end());
     if (share > 0 && whole.price > 0 && whole.disruption > 0) {
       const double saved = share / whole.price;
       const double disturbed = part.total.disruption / whole.disruption;
       score.value = saved / disturbed;
-      score.approved = saved >= kBalancedThreshold * disturbed;
+      score.approved = saved >= kApprovedScore * disturbed;
     }
     approved = approved && score.approved;
     survey.findings().score(std::move(score));

@@ -159,6 +159,29 @@ TEST_F(News, MovesThatABalancedPoolJudgesAreCountedWithTheirScores) {
   const std::string labels = "{decision=\"approved\",nodepool=\"default\",policy=\"Balanced\"";
   EXPECT_THAT(metrics(), HasSubstr("karpenter_consolidation_moves_total" + labels));
   EXPECT_THAT(metrics(), HasSubstr("karpenter_consolidation_score_bucket" + labels));
+  const auto approved = event_texts("ConsolidationApproved");
+  ASSERT_THAT(approved, Not(IsEmpty()));
+  EXPECT_THAT(approved, Each(Field(&EventText::message,
+                                   AllOf(HasSubstr("and 0.50 is enough"), HasSubstr("saving")))));
+}
+
+TEST_F(News, ANodeThatIsAboutToBeConsolidatedIsToldSo) {
+  up("{consolidateAfter: Never}");
+  deploy({.name = "many", .replicas = 11});
+  ASSERT_TRUE(wait_running("many", 11));
+  EXPECT_THAT(events("ConsolidationCandidate"), IsEmpty());
+  change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+    pool.at("spec").at("disruption").as_object()["consolidateAfter"] = "30s";
+  });
+  scale("many", 1);
+  ASSERT_TRUE(wait([&] { return !events("DisruptionTerminating").empty(); }, hours(1)));
+  const auto told = event_texts("ConsolidationCandidate");
+  EXPECT_THAT(told, Each(Field(&EventText::message, HasSubstr("Underutilized: "))));
+  std::set<std::string> about;
+  for (const auto& each : told) {
+    about.insert(each.about.substr(0, each.about.find(' ')));
+  }
+  EXPECT_EQ(about, (std::set<std::string>{"Node", "NodeClaim"}));
 }
 
 TEST_F(News, ANodeThatCameSmallerThanItWasBoughtIsInconsistent) {

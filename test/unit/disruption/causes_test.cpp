@@ -184,6 +184,7 @@ TEST(Causes, BalancedPoolsTellTheScoreOfEachMoveTheyLookAt) {
   auto scores = cluster.decide().scores;
   ASSERT_EQ(scores.size(), 1U);
   EXPECT_EQ(scores[0].node_pool, "pool");
+  EXPECT_THAT(scores[0].claims, ElementsAre("a-claim"));
   EXPECT_THAT(scores[0].value, DoubleNear(0.4, 1e-9));
   EXPECT_FALSE(scores[0].approved);
   cluster.node("b").record->pods.push_back(pod("r", 10));
