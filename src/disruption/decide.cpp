@@ -174,6 +174,18 @@ std::array<std::size_t, 3> count_eligible(const Survey& survey) {
   return counts;
 }
 
+std::vector<ProtectedPod> protected_pods(const Survey& survey) {
+  std::vector<ProtectedPod> found;
+  for (const auto& candidate : survey.candidates()) {
+    for (const auto& pod : candidate.record->pods) {
+      if (auto protection = timed_protection(pod, survey.input().now)) {
+        found.push_back(*std::move(protection));
+      }
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string_view consolidation_type(const Command& command) {
@@ -196,6 +208,7 @@ Decisions decide(const Input& input) {
   Survey survey(input, {});
   decisions.eligible = count_eligible(survey);
   decisions.commands = choose(survey);
+  decisions.protected_pods = protected_pods(survey);
   survey.findings().report(decisions);
   return decisions;
 }

@@ -2,6 +2,7 @@
 // come in, decisions go out; controllers carry them out.
 #pragma once
 
+#include "millwright/disruption/pod_obstacles.hpp"
 #include "millwright/scheduling/snapshot.hpp"
 #include "millwright/scheduling/solve.hpp"
 
@@ -149,9 +150,10 @@ inline constexpr double kApprovedScore = 0.5;
 
 struct Decisions {
   std::vector<Command> commands;
-  std::vector<Blocked> blocked;            // sorted by claim
-  std::vector<SpentBudget> spent_budgets;  // sorted
-  std::vector<Score> scores;               // in the order moves were looked at
+  std::vector<Blocked> blocked;              // sorted by claim
+  std::vector<SpentBudget> spent_budgets;    // sorted
+  std::vector<Score> scores;                 // in the order moves were looked at
+  std::vector<ProtectedPod> protected_pods;  // on nodes that only their pods may keep
   // How many nodes could go if budgets and prices allowed it, by Reason.
   std::array<std::size_t, 3> eligible{};
   // When the decision may change without any event: a budget's schedule opens, consolidateAfter is

@@ -3,6 +3,7 @@
 
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,20 @@ struct Obstacle {
 // Until when the annotation karpenter.sh/do-not-disrupt protects the pod. Its value is "true" or a
 // duration since the pod's start. nullopt: not protected now; TimePoint::max(): for ever.
 std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now);
+
+// What there is to tell of a pod whose annotation is neither "true" nor "false".
+enum class Protection : std::uint8_t {
+  Unreadable,  // it protects nothing
+  Lasts,
+  Over,
+};
+struct ProtectedPod {
+  scheduling::PodPtr pod;
+  Protection protection = Protection::Unreadable;
+  std::optional<base::TimePoint> until;  // none if unreadable, or while the pod has not started
+};
+std::optional<ProtectedPod> timed_protection(const scheduling::PodPtr& pod, base::TimePoint now);
+
 // Pods that tolerate karpenter.sh/disrupted stay until their node goes.
 bool tolerates_disruption(const model::Pod& pod);
 

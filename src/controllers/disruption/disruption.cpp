@@ -4,6 +4,7 @@
 #include "controllers/disruption/buffer_moves.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
+#include "controllers/disruption/protection_news.hpp"
 #include "controllers/disruption/settle_times.hpp"
 #include "controllers/process/at_once.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
@@ -94,6 +95,7 @@ Disruption::Disruption(Services& services)
       signal_(services.loop),
       progress_(services.loop),
       news_(std::make_unique<BlockedNews>()),
+      protection_news_(std::make_unique<ProtectionNews>()),
       settle_times_(
           std::make_unique<SettleTimes>(services_.options.settle_time, kLongestSettleTime)),
       idle_times_(std::make_unique<SettleTimes>(services_.options.settle_time, kLongestIdleTime)) {
@@ -191,6 +193,9 @@ void Disruption::report(const disruption::Decisions& decisions) {
   note_eligible(services_, decisions);
   count_scores(services_, decisions.scores);
   tell_spent_budgets(services_, decisions.spent_budgets);
+  for (const auto* pod : protection_news_->due(decisions.protected_pods, services_.loop.now())) {
+    tell_protection(services_, *pod);
+  }
   for (const auto* blocked : news_->due(decisions.blocked, services_.loop.now())) {
     if (const auto record = services_.state.find_claim(blocked->claim)) {
       tell_blocked(services_, *record, *blocked);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr auto kSayBlocked = std::chrono::minutes(15);
 constexpr auto kSaySpent = std::chrono::minutes(1);
+constexpr std::size_t kShownValue = 40;  // of an annotation that may be of any length
 const std::vector<double> kScoreBuckets{0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10};  // Karpenter's
 
 kube::Event event_about(kube::ObjectReference object, std::string reason, std::string message) {
@@ -157,6 +158,37 @@ void tell_blocked(Services& services, const scheduling::NodeRecord& record,
   if (record.node) {
     event.object = kube::reference_to(model::kNodeResource, record.node->meta);
     services.events.record(std::move(event));
+  }
+}
+
+void tell_protection(Services& services, const disruption::ProtectedPod& protected_pod) {
+  using disruption::Protection;
+  const auto& meta = protected_pod.pod->meta;
+  const std::string annotation(model::kDoNotDisruptAnnotation);
+  const std::string value = meta.annotation(model::kDoNotDisruptAnnotation).substr(0, kShownValue);
+  const std::string until =
+      protected_pod.until ? " until " + base::format_rfc3339(*protected_pod.until) : "";
+  const auto object = kube::reference_to(model::kPodResource, meta);
+  switch (protected_pod.protection) {
+    case Protection::Unreadable: {
+      auto event = event_about(object, "InvalidDoNotDisruptAnnotation",
+                               "The value \"" + value + "\" of the annotation " + annotation +
+                                   " protects nothing: give it \"true\", or a duration such as "
+                                   "\"1h30m\"");
+      event.warning = true;
+      services.events.record(std::move(event));
+      return;
+    }
+    case Protection::Lasts:
+      services.events.record(event_about(
+          object, "DoNotDisruptUntil",
+          "The annotation " + annotation + " (" + value + ") keeps its node" + until));
+      return;
+    case Protection::Over:
+      services.events.record(event_about(
+          object, "DoNotDisruptGracePeriodElapsed",
+          "The annotation " + annotation + " (" + value + ") has kept its node" + until));
+      return;
   }
 }
 

@@ -29,6 +29,8 @@ void count_scores(Services& services, const std::vector<disruption::Score>& scor
 // DisruptionBlocked or Unconsolidatable, on the Node and its NodeClaim.
 void tell_blocked(Services& services, const scheduling::NodeRecord& record,
                   const disruption::Blocked& blocked);
+// What the pod's annotation karpenter.sh/do-not-disrupt comes to, on the Pod.
+void tell_protection(Services& services, const disruption::ProtectedPod& protection);
 // DisruptionBlocked on NodePools.
 void tell_spent_budgets(Services& services, const std::vector<disruption::SpentBudget>& budgets);
 // ConsolidationCandidate, on the Nodes and NodeClaims of a consolidation that was decided, and

@@ -43,6 +43,22 @@ std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base:
   return now < until ? std::optional(until) : std::nullopt;
 }
 
+std::optional<ProtectedPod> timed_protection(const scheduling::PodPtr& pod, base::TimePoint now) {
+  const auto& text = pod->meta.annotation(model::kDoNotDisruptAnnotation);
+  if (text.empty() || text == "true" || text == "false" || !is_active(*pod)) {
+    return std::nullopt;
+  }
+  const auto duration = base::parse_go_duration(text);
+  if (!duration || *duration <= base::Duration::zero()) {
+    return ProtectedPod{.pod = pod, .protection = Protection::Unreadable, .until = {}};
+  }
+  const auto until = pod->status.start_time ? base::sum_of(*pod->status.start_time, *duration)
+                                            : std::optional<base::TimePoint>();
+  const bool over = until && *until <= now;
+  return ProtectedPod{
+      .pod = pod, .protection = over ? Protection::Over : Protection::Lasts, .until = until};
+}
+
 bool tolerates_disruption(const model::Pod& pod) {
   const model::Taint taint{.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"};
   return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),

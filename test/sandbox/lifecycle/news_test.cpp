@@ -108,6 +108,31 @@ TEST_F(News, APodThatMustNotBeDisruptedIsWhyItsNodeIsBlocked) {
   EXPECT_THAT(blocked, Contains("Node " + node));
 }
 
+TEST_F(News, WhatATimedAnnotationComesToIsToldToThePod) {
+  up("{consolidateAfter: Never}");
+  deploy({.name = "long",
+          .pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"20m\"}"});
+  deploy({.name = "odd",
+          .pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"a while\"}"});
+  ASSERT_TRUE(wait_running("long", 1));
+  ASSERT_TRUE(wait_running("odd", 1));
+  const auto about_pod = [this](const std::string& app) {
+    return "Pod " + pods(app).front()->meta.name;
+  };
+  const auto said_to = [](const std::string& pod, const std::string& text) {
+    return Contains(
+        AllOf(Field(&EventText::about, pod), Field(&EventText::message, HasSubstr(text))));
+  };
+  run_for(minutes(10));
+  EXPECT_THAT(event_texts("DoNotDisruptUntil"), said_to(about_pod("long"), "(20m) keeps its node"));
+  EXPECT_THAT(event_texts("InvalidDoNotDisruptAnnotation"),
+              said_to(about_pod("odd"), "\"a while\""));
+  EXPECT_THAT(events("DoNotDisruptGracePeriodElapsed"), IsEmpty());
+  run_for(minutes(15));
+  EXPECT_THAT(event_texts("DoNotDisruptGracePeriodElapsed"),
+              said_to(about_pod("long"), "(20m) has kept its node"));
+}
+
 TEST_F(News, ANodePoolThatNoInstanceTypeSuitsIsToldSoWhilePodsWait) {
   start();
   apply_class();

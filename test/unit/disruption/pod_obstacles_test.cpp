@@ -50,6 +50,43 @@ TEST(DoNotDisrupt, MayBeADurationSinceThePodStarted) {
   }
 }
 
+TEST(DoNotDisrupt, IsWorthTellingUnlessItIsTrueOrFalse) {
+  struct Case {
+    const char* value;
+    std::optional<base::TimePoint> started;
+    std::optional<Protection> protection;
+    std::optional<base::TimePoint> until;
+  };
+  const Case cases[] = {
+      {"true", kLooked, {}, {}},
+      {"false", kLooked, {}, {}},
+      {"", kLooked, {}, {}},
+      {"nonsense", kLooked, Protection::Unreadable, {}},
+      {"-5m", kLooked, Protection::Unreadable, {}},
+      {"10m", {}, Protection::Lasts, {}},
+      {"10m", kLooked - minutes(9), Protection::Lasts, kLooked + minutes(1)},
+      {"10m", kLooked - minutes(10), Protection::Over, kLooked},
+      {"2562047h", kLooked, Protection::Lasts, {}},
+  };
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.value);
+    auto pod = std::make_shared<model::Pod>(pod_of("web"));
+    pod->meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = each.value;
+    pod->status.start_time = each.started;
+    const auto told = timed_protection(pod, kLooked);
+    ASSERT_EQ(told.has_value(), each.protection.has_value());
+    if (told) {
+      EXPECT_EQ(told->protection, *each.protection);
+      if (each.until) {
+        EXPECT_EQ(told->until, each.until);
+      }
+      EXPECT_EQ(told->pod, pod);
+    }
+    pod->meta.deletion_timestamp = kLooked;
+    EXPECT_FALSE(timed_protection(pod, kLooked));
+  }
+}
+
 TEST(PodObstacles, ABudgetThatNeverAllowsAnythingIsNotPlannedFor) {
   struct Case {
     const char* min_available;

@@ -16,6 +16,7 @@
 namespace millwright::controllers {
 
 class BlockedNews;
+class ProtectionNews;
 class SettleTimes;
 
 class Disruption {
@@ -61,6 +62,7 @@ class Disruption {
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
   std::unique_ptr<BlockedNews> news_;
+  std::unique_ptr<ProtectionNews> protection_news_;
   std::unique_ptr<SettleTimes> settle_times_;  // of nodes with pods
   std::unique_ptr<SettleTimes> idle_times_;    // of empty ones
 };
