@@ -10,10 +10,16 @@ void Findings::block(const std::string& claim, Why why, Kept kept) {
 
 void Findings::block_by_budget(const Candidate& candidate, Reason reason) {
   const std::string& pool = candidate.pool->meta.name;
+  const auto kept = reason == Reason::Drifted ? Kept::FromDisruption : Kept::FromConsolidation;
+  if (auto closed = candidate.preferences->closed(reason, now_)) {
+    wake_at(closed->until);
+    block(candidate.claim_name(), {Cause::OutsideWindows, std::move(closed->message)}, kept);
+    return;
+  }
   block(candidate.claim_name(),
         {Cause::Budget, "the spec.disruption.budgets of NodePool " + pool + " allow no further " +
                             std::string(to_string(reason)) + " node to go now"},
-        reason == Reason::Drifted ? Kept::FromDisruption : Kept::FromConsolidation);
+        kept);
   spent_budgets_.insert({pool, reason});
   if (awaited_budgets_.insert(pool).second) {
     wake_at(next_budget_change(*candidate.pool, now_));

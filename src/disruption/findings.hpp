@@ -19,7 +19,7 @@ class Findings {
 
   // Why the claim stays. The first reason given is kept.
   void block(const std::string& claim, Why why, Kept kept = Kept::FromDisruption);
-  // The pool's budgets let no further node go. Asks for another decision when they may.
+  // The pool's budgets or windows let no further node go. Asks for another decision when they may.
   void block_by_budget(const Candidate& candidate, Reason reason);
   // A decision may differ from then on. Times that are past or never come are ignored.
   void wake_at(std::optional<base::TimePoint> time);

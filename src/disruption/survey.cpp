@@ -11,7 +11,7 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
     : input_(input),
       pod_obstacles_(input.snapshot->disruption_budgets, input.now),
       pools_(*input.snapshot),
-      budgets_(input),
+      budgets_(input, pools_),
       prices_(input),
       destinations_(input, pools_, pod_obstacles_),
       competitors_(pods_without_settling_room(input, destinations_)),

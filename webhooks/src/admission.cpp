@@ -3,10 +3,13 @@
 #include "millwright/model/codec.hpp"
 #include "millwright/model/patch.hpp"
 #include "millwright/schema/schema.hpp"
+#include "webhooks/src/pool_annotations.hpp"
 #include "webhooks/src/reply.hpp"
 #include "webhooks/src/review.hpp"
 #include "webhooks/src/warnings.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace millwright::webhooks {
@@ -56,9 +59,14 @@ HttpReply Admission::validate(std::string_view text) const {
     return allow(*review);
   }
   const boost::json::value* old = review->old_object.is_object() ? &review->old_object : nullptr;
-  const auto problems = schema::validate(*kind, review->object, old);
+  const bool is_pool = schema::resource_of(*kind) == model::kNodePoolResource;
+  auto problems = schema::validate(*kind, review->object, old);
+  if (is_pool) {
+    auto more = annotation_problems(*review);
+    std::move(more.begin(), more.end(), std::back_inserter(problems));
+  }
   std::vector<std::string> warnings;
-  if (changes_spec(*review)) {
+  if (changes_spec(*review) || (is_pool && changes_annotations(*review))) {
     const std::shared_ptr<const ClusterSnapshot> cluster = cluster_ ? cluster_() : nullptr;
     warnings = warnings_about(schema::resource_of(*kind), review->object, cluster.get());
   }

@@ -1,6 +1,7 @@
 #include "webhooks/src/warnings.hpp"
 
 #include "millwright/model/codec.hpp"
+#include "webhooks/src/pool_annotations.hpp"
 
 #include <utility>
 
@@ -58,7 +59,9 @@ std::vector<std::string> warnings_about(const model::Resource& resource,
     warn_of_catalog(*pool, *cluster, warnings);
     warn_of_weight_ties(*pool, *cluster, warnings);
   }
-  warn_of_disruption(*pool, cluster != nullptr ? cluster->now : base::TimePoint(), warnings);
+  const auto now = cluster != nullptr ? cluster->now : base::TimePoint();
+  warn_of_disruption(*pool, now, warnings);
+  warn_of_annotations(*pool, now, warnings);
   warn_of_pool_limits(*pool, warnings);
   return std::move(warnings).take();
 }

@@ -100,6 +100,7 @@ enum class Cause : std::uint8_t {
   OnlyWhenEmpty,
   BufferRoom,
   Budget,
+  OutsideWindows,
   ReplacementUnderWay,
   NodeLimit,
   // about money
@@ -184,7 +185,8 @@ std::string drift_reason(const model::NodeClaim& claim, const model::NodePool& p
 std::string sale_drift_reason(const model::NodeClaim& claim, const scheduling::InstanceTypes& types,
                               base::TimePoint now);
 
-// Nodes of the pool that may be disrupted now for this reason, less those already going.
+// Nodes of the pool that may be disrupted now for this reason, less those already going: by its
+// budgets, and none outside its windows.
 int allowed_disruptions(const model::NodePool& pool,
                         const std::vector<scheduling::NodeRecordPtr>& nodes, Reason reason,
                         base::TimePoint now);

@@ -57,6 +57,9 @@ inline constexpr std::string_view kProvisionInsteadOfPreemptAnnotation =
     "millwright.io/provision-instead-of-preempt";
 // On a NodePool, a number: what each of its nodes costs per hour beside its instance.
 inline constexpr std::string_view kNodeOverheadAnnotation = "millwright.io/node-overhead";
+// On a NodePool: when its nodes may go (docs/disruption.md).
+inline constexpr std::string_view kDisruptionWindowsAnnotation =
+    "millwright.io/disruption-windows";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

@@ -100,7 +100,8 @@ std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool,
   return next;
 }
 
-RemainingBudgets::RemainingBudgets(const Input& input) : now_(input.now) {
+RemainingBudgets::RemainingBudgets(const Input& input, const PoolIndex& pools)
+    : now_(input.now), pools_(pools) {
   for (const auto& record : input.snapshot->nodes) {
     if (counts_in_budgets(*record)) {
       auto& count = counts_[record->node_pool()];
@@ -111,6 +112,9 @@ RemainingBudgets::RemainingBudgets(const Input& input) : now_(input.now) {
 }
 
 int RemainingBudgets::of(const model::NodePool& pool, Reason reason) const {
+  if (pools_.preferences_of(pool).closed(reason, now_)) {
+    return 0;
+  }
   const auto found = counts_.find(pool.meta.name);
   const Count count = found == counts_.end() ? Count{} : found->second;
   return std::max(0, allowed_by_budgets(pool, count.nodes, reason, now_) - count.disrupting);
@@ -119,6 +123,9 @@ int RemainingBudgets::of(const model::NodePool& pool, Reason reason) const {
 int allowed_disruptions(const model::NodePool& pool,
                         const std::vector<scheduling::NodeRecordPtr>& nodes, Reason reason,
                         base::TimePoint now) {
+  if (parse_preferences(pool.meta.annotations).closed(reason, now)) {
+    return 0;
+  }
   int total = 0;
   int disrupting = 0;
   for (const auto& record : nodes) {

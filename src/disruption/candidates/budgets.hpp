@@ -1,6 +1,7 @@
-// Karpenter's disruption budgets.
+// Karpenter's disruption budgets, and the windows outside of which they allow nothing.
 #pragma once
 
+#include "disruption/candidates/pool_index.hpp"
 #include "millwright/disruption/decide.hpp"
 
 #include <map>
@@ -19,7 +20,8 @@ std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool, b
 // How many more nodes of each pool may go now, those aside that are going or not ready.
 class RemainingBudgets {
  public:
-  explicit RemainingBudgets(const Input& input);
+  // Both must outlive it.
+  RemainingBudgets(const Input& input, const PoolIndex& pools);
   int of(const model::NodePool& pool, Reason reason) const;
 
  private:
@@ -28,6 +30,7 @@ class RemainingBudgets {
     int disrupting = 0;
   };
   base::TimePoint now_;
+  const PoolIndex& pools_;
   std::map<std::string_view, Count> counts_;  // by pool
 };
 

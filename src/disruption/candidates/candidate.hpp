@@ -5,6 +5,7 @@
 #include "disruption/candidates/eviction_price.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/disruption/preferences.hpp"
 
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@ namespace millwright::disruption {
 struct Candidate {
   scheduling::NodeRecordPtr record;
   std::shared_ptr<const model::NodePool> pool;
+  const Preferences* preferences = nullptr;  // of the pool; never null, lives as long as the Survey
   scheduling::InstanceTypes types;  // of its pool
   std::string instance_type;
   std::string capacity_type;

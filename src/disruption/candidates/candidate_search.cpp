@@ -58,6 +58,7 @@ class CandidateFinder {
     Candidate candidate;
     candidate.record = record;
     candidate.pool = search_.pools.find(record->node_pool());
+    candidate.preferences = &search_.pools.preferences_of(*candidate.pool);
     candidate.types = input_.catalog.find(record->node_pool())->second;
     candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
     candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);

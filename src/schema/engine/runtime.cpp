@@ -2,8 +2,8 @@
 
 #include "millwright/model/labels.hpp"
 #include "millwright/model/selector.hpp"
+#include "millwright/schema/shown.hpp"
 #include "schema/engine/go_text.hpp"
-#include "schema/engine/shown.hpp"
 
 #include <algorithm>
 #include <set>

@@ -5,9 +5,9 @@
 // Unchanged parts of an update are not checked again (the API server's CRD validation ratcheting,
 // KEP-4008): an object stored under older rules can still be edited and deleted.
 #include "millwright/base/time.hpp"
+#include "millwright/schema/shown.hpp"
 #include "schema/engine/kind.hpp"
 #include "schema/engine/rules.hpp"
-#include "schema/engine/shown.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -63,6 +63,16 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     run_for(seconds(5));
   }
 
+  void annotate_pool(const std::string& key, const std::string& value) {
+    change(model::kNodePoolResource, "default", [&](boost::json::value& pool) {
+      auto& annotations = pool.at("metadata").as_object()["annotations"];
+      if (!annotations.is_object()) {
+        annotations.emplace_object();
+      }
+      annotations.as_object()[key] = value;
+    });
+  }
+
   // Begun so far for the reason.
   double decisions(const std::string& reason) {
     double sum = 0;
@@ -187,6 +197,17 @@ TEST_F(Disruption, ABudgetWithAScheduleOpensWhenItEnds) {
   scale("web", 0);
   run_for(hours(5));
   EXPECT_EQ(node_names(), first_);
+  EXPECT_TRUE(wait_empty(minutes(90))) << inventory();
+}
+
+TEST_F(Disruption, AWindowByOtherClocksOpensWhenTheseShowItsTime) {
+  up("{consolidateAfter: 10s}", {.replicas = 4});
+  annotate_pool("millwright.io/disruption-windows", "0 8 * * * for 1h in Africa/Johannesburg");
+  scale("web", 0);
+  run_for(hours(5));
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_THAT(events("Unconsolidatable"),
+              testing::Contains(testing::HasSubstr("lets no Empty node go before")));
   EXPECT_TRUE(wait_empty(minutes(90))) << inventory();
 }
 

@@ -1,0 +1,35 @@
+// What annotations of a NodePool ask of disruption beyond its spec (docs/disruption.md). Karpenter
+// has none of these.
+#pragma once
+
+#include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/disruption/windows.hpp"
+#include "millwright/model/karpenter.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::disruption {
+
+struct UnreadableAnnotation {
+  std::string_view key;
+  std::string problem;  // what is wrong, and what would be right
+};
+
+struct Preferences {
+  Windows windows;  // for disruption; empty: at any time
+  std::vector<UnreadableAnnotation> unreadable;
+
+  // Why no node of the pool may go for this reason now. What somebody asked for and cannot be read
+  // holds nodes back as well: the pool's budgets are treated so too.
+  std::optional<Obstacle> closed(Reason reason, base::TimePoint now) const;
+};
+
+Preferences parse_preferences(const model::StringMap& annotations);
+
+// The keys of all such annotations.
+std::vector<std::string_view> preference_annotations();
+
+}  // namespace millwright::disruption

@@ -1,0 +1,32 @@
+// Taking the text of annotations apart.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace millwright::disruption {
+
+// Without the spaces around it.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const auto begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+// What is between the separators, trimmed; empty parts are left out.
+inline std::vector<std::string_view> words_between(std::string_view text, char separator) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const auto end = text.find(separator);
+    if (const auto word = trimmed(text.substr(0, end)); !word.empty()) {
+      words.push_back(word);
+    }
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return words;
+}
+
+}  // namespace millwright::disruption

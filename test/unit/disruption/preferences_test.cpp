@@ -1,0 +1,161 @@
+// Annotations of NodePools about disruption, and what they make of decisions.
+#include "consolidation_cases.hpp"
+#include "millwright/disruption/preferences.hpp"
+
+#include <string>
+
+namespace millwright::disruption {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+void annotate(Cluster& cluster, std::string_view key, std::string value) {
+  cluster.pool().meta.annotations[std::string(key)] = std::move(value);
+}
+
+// kNow is Thursday, 12:00 UTC: 21:00 in Tokyo, 07:00 in New York.
+void open_windows(Cluster& cluster, std::string text) {
+  annotate(cluster, model::kDisruptionWindowsAnnotation, std::move(text));
+}
+
+Cluster with_an_empty_node() {
+  Cluster cluster;
+  cluster.add_node("a");
+  return cluster;
+}
+
+Cluster with_an_underused_node() {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "large"});
+  return cluster;
+}
+
+Cluster with_a_drifted_node() {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p", 3000)})
+      .claim->conditions.push_back({.type = "Drifted",
+                                    .status = model::ConditionStatus::True,
+                                    .last_transition_time = kLongAgo});
+  return cluster;
+}
+
+TEST(DisruptionWindows, NothingVoluntaryBeginsOutsideOfThem) {
+  for (const auto& make : {with_an_empty_node, with_an_underused_node, with_a_drifted_node}) {
+    auto cluster = make();
+    EXPECT_THAT(cluster.decide().commands, SizeIs(1)) << "without windows";
+    open_windows(cluster, "0 21 * * * for 8h in Asia/Tokyo");
+    EXPECT_THAT(cluster.decide().commands, SizeIs(1)) << "just opened";
+    open_windows(cluster, "0 20 * * * for 1h in Asia/Tokyo");
+    EXPECT_THAT(cluster.decide().commands, IsEmpty()) << "just closed";
+    open_windows(cluster, "0 8 * * * for 8h in America/New_York");
+    EXPECT_THAT(cluster.decide().commands, IsEmpty()) << "not open yet";
+    EXPECT_EQ(cluster.decide().next_check, kNow + hours(1));
+  }
+}
+
+TEST(DisruptionWindows, SayUntilWhenANodeStays) {
+  auto cluster = with_an_underused_node();
+  open_windows(cluster, "0 8 * * * for 8h in America/New_York");
+  auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.blocked, SizeIs(1));
+  EXPECT_EQ(decisions.blocked[0].kept, Kept::FromConsolidation);
+  EXPECT_EQ(decisions.blocked[0].why.cause, Cause::OutsideWindows);
+  EXPECT_EQ(decisions.blocked[0].why.message,
+            "The annotation millwright.io/disruption-windows of its NodePool lets no Underutilized "
+            "node go before 2026-01-08T13:00:00Z");
+  EXPECT_THAT(decisions.spent_budgets, IsEmpty()) << "budgets are not what keeps it";
+
+  cluster = with_a_drifted_node();
+  open_windows(cluster, "0 8 * * * for 8h in America/New_York");
+  decisions = cluster.decide();
+  ASSERT_THAT(decisions.blocked, SizeIs(1));
+  EXPECT_EQ(decisions.blocked[0].kept, Kept::FromDisruption);
+  EXPECT_EQ(decisions.blocked[0].why.cause, Cause::OutsideWindows);
+
+  open_windows(cluster, "0 0 30 2 * for 1h");
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("lets no Drifted node go at any time"));
+  EXPECT_EQ(cluster.decide().next_check, std::nullopt);
+}
+
+TEST(DisruptionWindows, ForOneReasonLeaveTheOthersAlone) {
+  auto drifted = with_a_drifted_node();
+  auto empty = with_an_empty_node();
+  for (auto* cluster : {&drifted, &empty}) {
+    open_windows(*cluster, "Drifted: 0 10 * * * for 10m in Asia/Kolkata");
+  }
+  EXPECT_THAT(empty.decide().commands, SizeIs(1));
+  EXPECT_THAT(drifted.decide().commands, IsEmpty());
+  drifted.now = kNow + hours(16) + minutes(35);  // Friday, 10:05 in Kolkata
+  EXPECT_THAT(drifted.decide().commands, SizeIs(1));
+}
+
+TEST(DisruptionWindows, AreOfThePoolTheyAreWrittenOn) {
+  auto cluster = with_an_empty_node();
+  cluster.add_pool(node_pool("other"), {instance_type("medium", 4, 2)});
+  cluster.add_node("b", {}, {.pool = "other"});
+  open_windows(cluster, "0 22 * * * for 1h");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim"));
+}
+
+TEST(DisruptionWindows, StopADecisionThatIsNotCarriedOutBeforeTheyClose) {
+  for (const auto& make : {with_an_empty_node, with_an_underused_node, with_a_drifted_node}) {
+    auto cluster = make();
+    open_windows(cluster, "0 12 * * * for 1m");
+    const auto command = only_command(cluster);
+    EXPECT_TRUE(still_valid(command, cluster.input()));
+    cluster.now = kNow + minutes(1);
+    EXPECT_FALSE(still_valid(command, cluster.input()));
+  }
+}
+
+TEST(DisruptionWindows, HoldForStaticPoolsToo) {
+  Cluster cluster;
+  cluster.options.static_capacity = true;
+  cluster.pool().replicas = 1;
+  cluster.add_node("a").claim->conditions.push_back({.type = "Drifted",
+                                                     .status = model::ConditionStatus::True,
+                                                     .last_transition_time = kLongAgo});
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+  open_windows(cluster, "0 22 * * * for 1h");
+  EXPECT_THAT(cluster.decide().commands, IsEmpty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("before 2026-01-08T22:00:00Z"));
+}
+
+TEST(DisruptionWindows, CountAsBudgetsThatAllowNothingWhileTheyAreClosed) {
+  auto cluster = with_an_empty_node();
+  open_windows(cluster, "Empty: 0 22 * * * for 1h");
+  const auto input = cluster.input();
+  const auto& pool = *input.snapshot->node_pools[0];
+  const auto allowed = [&](Reason reason, base::TimePoint now) {
+    return allowed_disruptions(pool, input.snapshot->nodes, reason, now);
+  };
+  EXPECT_EQ(allowed(Reason::Empty, kNow), 0);
+  EXPECT_EQ(allowed(Reason::Drifted, kNow), 1);
+  EXPECT_EQ(allowed(Reason::Empty, kNow + hours(10)), 1);
+}
+
+// As with budgets: what somebody asked for and mistyped must not let nodes go.
+TEST(Preferences, ThatCannotBeReadHoldAllNodesOfThePool) {
+  for (const auto& make : {with_an_empty_node, with_an_underused_node, with_a_drifted_node}) {
+    auto cluster = make();
+    open_windows(cluster, "at night");
+    EXPECT_THAT(cluster.decide().commands, IsEmpty());
+    EXPECT_THAT(cluster.why_not("a"),
+                HasSubstr("The annotation millwright.io/disruption-windows of its NodePool cannot "
+                          "be read: window \"at night\""));
+  }
+}
+
+TEST(Preferences, OfNoAnnotationAskForNothing) {
+  const auto preferences = parse_preferences({{"example.com/disruption-windows", "x"}});
+  EXPECT_THAT(preferences.unreadable, IsEmpty());
+  EXPECT_FALSE(preferences.closed(Reason::Drifted, kNow));
+}
+
+}  // namespace
+}  // namespace millwright::disruption
