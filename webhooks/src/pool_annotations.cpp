@@ -1,6 +1,6 @@
 #include "webhooks/src/pool_annotations.hpp"
 
-#include "millwright/disruption/preferences.hpp"
+#include "millwright/disruption/expiration.hpp"
 #include "millwright/model/json_fields.hpp"
 #include "millwright/schema/shown.hpp"
 #include "webhooks/src/nearest.hpp"
@@ -71,6 +71,20 @@ void warn_of_closed_windows(const disruption::Windows& windows, base::TimePoint 
   }
 }
 
+// Whether more time passes between two windows than an expired node waits.
+bool is_ever_closed_too_long(const disruption::Windows& windows, base::TimePoint now) {
+  constexpr int kLookedAt = 100;
+  auto last = windows.open_at_or_after(now);
+  for (int i = 0; i < kLookedAt && last; ++i) {
+    const auto next = windows.open_at_or_after(last->end);
+    if (next && next->begin - last->end > disruption::kLongestExpirationWait) {
+      return true;
+    }
+    last = next;
+  }
+  return !last;
+}
+
 }  // namespace
 
 std::vector<schema::Problem> annotation_problems(const Review& review) {
@@ -98,6 +112,12 @@ void warn_of_annotations(const model::NodePool& pool, base::TimePoint now, Warni
   warn_of_mistyped_keys(pool, warnings);
   const auto preferences = disruption::parse_preferences(pool.meta.annotations);
   warn_of_closed_windows(preferences.windows, now, warnings);
+  if (!preferences.expiration_windows.empty() &&
+      is_ever_closed_too_long(preferences.expiration_windows, now)) {
+    warnings.add(path_of(model::kExpirationWindowsAnnotation) +
+                 ": more than 8 days pass between windows; a node that has expired waits for so "
+                 "long at most and then goes at any time");
+  }
 }
 
 }  // namespace millwright::webhooks

@@ -20,10 +20,14 @@ struct UnreadableAnnotation {
 
 struct Preferences {
   Windows windows;  // for disruption; empty: at any time
+  // Nodes that have expired wait for these windows. Where the annotation cannot be read there are
+  // none, and they wait as long as is allowed (expiration.hpp).
+  bool expiration_waits = false;
+  Windows expiration_windows;
   std::vector<UnreadableAnnotation> unreadable;
 
   // Why no node of the pool may go for this reason now. What somebody asked for and cannot be read
-  // holds nodes back as well: the pool's budgets are treated so too.
+  // holds nodes back as well, unless it is about expiration: the pool's budgets are treated so too.
   std::optional<Obstacle> closed(Reason reason, base::TimePoint now) const;
 };
 

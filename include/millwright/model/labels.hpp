@@ -60,6 +60,8 @@ inline constexpr std::string_view kNodeOverheadAnnotation = "millwright.io/node-
 // On a NodePool: when its nodes may go (docs/disruption.md).
 inline constexpr std::string_view kDisruptionWindowsAnnotation =
     "millwright.io/disruption-windows";
+inline constexpr std::string_view kExpirationWindowsAnnotation =
+    "millwright.io/expiration-windows";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

@@ -58,9 +58,13 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
     co_return Requeue{};
   }
   const base::TimePoint now = services_.loop.now();
-  const auto expiry = expiry_of(*record->claim);
-  if (expiry && now >= *expiry) {
-    if (awaits_buffer_room(services_, *record, *expiry)) {
+  auto end = expiry_of(*record->claim);
+  const bool expired = end && now >= *end;
+  if (expired) {
+    end = expiration_begin(services_, *record->claim, *end);
+  }
+  if (end && now >= *end) {
+    if (awaits_buffer_room(services_, *record, *end)) {
       // The next plan finds the room another place.
       services_.state.mark_for_deletion(name, true);
       services_.buffers->ask();
@@ -70,8 +74,11 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
     MW_CO_CHECK(co_await delete_claim(services, record->claim, "expired"));
     co_return Requeue{};
   }
+  if (expired) {
+    tell_expiration_waits(services_, *record, *end);
+  }
   MW_CO_TRY(written, co_await pod_events_->write(services_, record->claim));
-  Requeue again = sooner(expiry ? Requeue(*expiry - now) : Requeue(), written.again);
+  Requeue again = sooner(end ? Requeue(*end - now) : Requeue(), written.again);
   MW_CO_TRY(judged, co_await judge(written.claim));
   co_return sooner(again, judged);
 }

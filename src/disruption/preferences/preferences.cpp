@@ -1,6 +1,8 @@
 #include "millwright/disruption/preferences.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace millwright::disruption {
 namespace {
@@ -21,8 +23,19 @@ base::Result<> read_windows(std::string_view value, Preferences& preferences) {
   return {};
 }
 
+base::Result<> read_expiration_windows(std::string_view value, Preferences& preferences) {
+  MW_TRY(windows, Windows::parse(value));
+  if (windows.name_reasons()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "a window for expiration is for no other reasons; write it without them");
+  }
+  preferences.expiration_windows = std::move(windows);
+  return {};
+}
+
 constexpr std::array kPreferenceKeys{
     PreferenceKey{model::kDisruptionWindowsAnnotation, read_windows},
+    PreferenceKey{model::kExpirationWindowsAnnotation, read_expiration_windows},
 };
 
 base::Result<> read_preference(const PreferenceKey& known, std::string_view value,
@@ -37,9 +50,12 @@ base::Result<> read_preference(const PreferenceKey& known, std::string_view valu
 }  // namespace
 
 std::optional<Obstacle> Preferences::closed(Reason reason, base::TimePoint now) const {
-  if (!unreadable.empty()) {
-    return Obstacle{"the annotation " + std::string(unreadable.front().key) +
-                        " of its NodePool cannot be read: " + unreadable.front().problem,
+  const auto first = std::find_if(unreadable.begin(), unreadable.end(), [](const auto& each) {
+    return each.key != model::kExpirationWindowsAnnotation;
+  });
+  if (first != unreadable.end()) {
+    return Obstacle{"the annotation " + std::string(first->key) +
+                        " of its NodePool cannot be read: " + first->problem,
                     std::nullopt};
   }
   if (!windows.concern(reason)) {
@@ -57,6 +73,7 @@ std::optional<Obstacle> Preferences::closed(Reason reason, base::TimePoint now) 
 
 Preferences parse_preferences(const model::StringMap& annotations) {
   Preferences preferences;
+  preferences.expiration_waits = annotations.contains(model::kExpirationWindowsAnnotation);
   for (const auto& known : kPreferenceKeys) {
     const auto found = annotations.find(known.key);
     if (found == annotations.end()) {

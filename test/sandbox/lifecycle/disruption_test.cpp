@@ -246,6 +246,17 @@ TEST_F(Disruption, AnExpiredNodeIsEndedAndItsPodsRunElsewhere) {
   EXPECT_TRUE(wait_running("web", 2));
 }
 
+TEST_F(Disruption, AnExpiredNodeWaitsForAWindow) {
+  up("{consolidateAfter: Never}", {.replicas = 2}, {.template_extra = "      expireAfter: 2h"});
+  annotate_pool("millwright.io/expiration-windows", "0 6 * * * for 1h");
+  run_for(hours(5) + minutes(40));
+  EXPECT_EQ(node_names(), first_);
+  EXPECT_THAT(events("DisruptionBlocked"),
+              testing::Contains(testing::HasSubstr("It has expired and goes at")));
+  EXPECT_TRUE(wait([&] { return is_replaced(); }, hours(1)));
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
 TEST_F(Disruption, AChangedTemplateReplacesNodesWithoutAPodMissing) {
   up("{consolidateAfter: Never}", {.replicas = 3});
   protect_all();

@@ -42,6 +42,10 @@ TEST(PoolAnnotations, AreRefusedWhenTheyCannotBeRead) {
       {"millwright.io/disruption-windows", "0 25 * * * for 8h", {"hour \"25\""}},
       {"millwright.io/disruption-windows", "", {"there is none"}},
       {"millwright.io/disruption-windows", std::string(100'000, 'x'), {"longer than 4096 bytes"}},
+      {"millwright.io/expiration-windows", "0 2 * * sun for 4h in Asia/Shanghai", {}},
+      {"millwright.io/expiration-windows",
+       "Drifted: 0 2 * * sun for 4h",
+       {"metadata.annotations[millwright.io/expiration-windows]", "write it without them"}},
       {"example.com/disruption-windows", "whatever", {}},
   };
   for (const AnnotationCase& test_case : cases) {
@@ -99,6 +103,30 @@ TEST(PoolAnnotations, AWindowThatNeverOpensIsWarnedOf) {
                                               "Drifted: 0 0 30 2 * for 1h; Empty: @daily for 1h"}}),
                            small_cluster()),
               ElementsAre(AllOf(HasSubstr("no window ever opens"), HasSubstr("as Drifted"))));
+}
+
+TEST(PoolAnnotations, ExpirationWindowsAreWarnedOfWhereNodesGoBeforeTheyOpen) {
+  const struct {
+    std::string windows;
+    bool warned;
+  } cases[] = {
+      {"0 2 * * sun for 4h in Europe/Berlin", false},
+      {"@weekly for 1m in America/New_York", false},
+      {"* * * * * for 10m", false},
+      {"0 2 1 * * for 4h", true},
+      {"0 2 * 1-11 * for 4h", true},
+      {"0 0 30 2 * for 1h", true},
+  };
+  for (const auto& test_case : cases) {
+    const auto warnings = warnings_for(
+        with_annotations({{"millwright.io/expiration-windows", test_case.windows}}),
+        small_cluster());
+    EXPECT_THAT(warnings, testing::SizeIs(test_case.warned ? 1 : 0)) << test_case.windows;
+    for (const auto& warning : warnings) {
+      EXPECT_THAT(warning, AllOf(HasSubstr("millwright.io/expiration-windows"),
+                                 HasSubstr("more than 8 days")));
+    }
+  }
 }
 
 TEST(PoolAnnotations, AreWarnedOfWhenTheyAreWritten) {
