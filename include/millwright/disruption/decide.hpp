@@ -87,11 +87,13 @@ enum class Cause : std::uint8_t {
   RoomKept,
   Fenced,
   InDoubt,
+  NodeTooYoung,
   // about its pods
   PodsKeepIt,
   PodsHaveNoPlace,
   PodsNeedUnreadyNode,
   PodsStayAway,  // nobody would create them again
+  PodsTooYoung,
   OthersNeedRoom,
   // about its pool
   FixedSize,

@@ -24,6 +24,10 @@ struct Preferences {
   // none, and they wait as long as is allowed (expiration.hpp).
   bool expiration_waits = false;
   Windows expiration_windows;
+  // How old a node must be before it is consolidated, counted from its NodeClaim's creation, and
+  // how long each of its pods must have been on it.
+  base::Duration min_node_age{};
+  base::Duration min_pod_age{};
   std::vector<UnreadableAnnotation> unreadable;
 
   // Why no node of the pool may go for this reason now. What somebody asked for and cannot be read

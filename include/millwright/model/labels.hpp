@@ -62,6 +62,10 @@ inline constexpr std::string_view kDisruptionWindowsAnnotation =
     "millwright.io/disruption-windows";
 inline constexpr std::string_view kExpirationWindowsAnnotation =
     "millwright.io/expiration-windows";
+inline constexpr std::string_view kMinNodeAgeAnnotation =
+    "millwright.io/consolidation-min-node-age";
+inline constexpr std::string_view kMinPodAgeAnnotation =
+    "millwright.io/consolidation-min-pod-age";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

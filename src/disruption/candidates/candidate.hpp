@@ -34,6 +34,9 @@ struct Candidate {
   Consolidatable consolidatable;
   std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
   std::optional<Obstacle> pods_obstacle;           // do-not-disrupt or a PodDisruptionBudget
+  // By annotations of its NodePool, see held_back.hpp.
+  std::optional<Obstacle> node_too_young;
+  std::optional<Obstacle> pods_too_young;
 
   const std::string& claim_name() const { return record->claim_name(); }
   bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }

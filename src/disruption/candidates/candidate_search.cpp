@@ -1,5 +1,6 @@
 #include "disruption/candidates/candidate_search.hpp"
 
+#include "disruption/candidates/held_back.hpp"
 #include "disruption/simulation/destinations.hpp"
 
 #include <algorithm>
@@ -77,6 +78,8 @@ class CandidateFinder {
       candidate.unsettled_until = *unchanged_since + settle_time;
     }
     candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
+    candidate.node_too_young = node_too_young(candidate, input_.now);
+    candidate.pods_too_young = pods_too_young(candidate, input_.now);
     return candidate;
   }
 

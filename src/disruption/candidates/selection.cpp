@@ -55,6 +55,21 @@ std::optional<Why> still_moving(const Candidate& candidate) {
                  base::format_rfc3339(*candidate.unsettled_until)};
 }
 
+std::optional<Why> because(Cause cause, const std::optional<Obstacle>& obstacle) {
+  return obstacle ? std::optional(Why{cause, obstacle->message}) : std::nullopt;
+}
+
+// When what makes the candidate ineligible may be over.
+void wake_for(Findings& findings, const Candidate& candidate) {
+  findings.wake_at(candidate.consolidatable.next);
+  findings.wake_at(candidate.unsettled_until);
+  for (const auto* obstacle : {&candidate.node_too_young, &candidate.pods_too_young}) {
+    if (*obstacle) {
+      findings.wake_at((*obstacle)->until);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
@@ -63,7 +78,10 @@ std::optional<Why> not_removable_as_empty(const Candidate& candidate) {
     return Why{Cause::FixedSize, "NodePool " + pool.meta.name + " keeps a fixed number of nodes"};
   }
   if (candidate.consolidatable.value) {
-    return still_moving(candidate);
+    if (auto moving = still_moving(candidate)) {
+      return moving;
+    }
+    return because(Cause::NodeTooYoung, candidate.node_too_young);
   }
   if (candidate.consolidatable.next) {
     return Why{Cause::WithinConsolidateAfter,
@@ -91,7 +109,7 @@ std::optional<Why> ineligible(const Candidate& candidate) {
     return Why{Cause::WorkLost, "pods of Jobs would begin again: the work that they would lose has "
                                 "cost more than the node costs in an hour"};
   }
-  return std::nullopt;
+  return because(Cause::PodsTooYoung, candidate.pods_too_young);
 }
 
 std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason) {
@@ -108,8 +126,7 @@ std::vector<const Candidate*> eligible_candidates(Survey& survey, Reason reason)
     const auto* obstacle = pods_that_keep(candidate, reason);
     if (why_not) {
       const auto kept = kept_by(why_not->cause);
-      survey.findings().wake_at(candidate.consolidatable.next);
-      survey.findings().wake_at(candidate.unsettled_until);
+      wake_for(survey.findings(), candidate);
       survey.findings().block(candidate.claim_name(), *std::move(why_not), kept);
     } else if (obstacle != nullptr) {
       survey.findings().wake_at(obstacle->until);

@@ -1,5 +1,7 @@
 #include "millwright/disruption/preferences.hpp"
 
+#include "disruption/preferences/words.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -7,12 +9,13 @@
 namespace millwright::disruption {
 namespace {
 
-// A value may have 256 KiB. Windows of a few lines are much less, and what is wrong with a value
-// quotes it.
-constexpr std::size_t kLongestValue = 4096;
+// A value may have 256 KiB, and what is wrong with it is told in an event with the value in it.
+constexpr std::size_t kLongestWindows = 4096;
+constexpr std::size_t kLongestValue = 100;
 
 struct PreferenceKey {
   std::string_view key;
+  std::size_t longest;  // in bytes
   // Reads the value into the preferences.
   base::Result<> (*read)(std::string_view value, Preferences& preferences);
 };
@@ -33,16 +36,35 @@ base::Result<> read_expiration_windows(std::string_view value, Preferences& pref
   return {};
 }
 
+base::Result<> read_age(std::string_view value, base::Duration& age) {
+  MW_TRY(duration, base::parse_go_duration(trimmed(value)));
+  if (duration < base::Duration::zero()) {
+    return base::fail(base::ErrorKind::Invalid, "an age is not negative");
+  }
+  age = duration;
+  return {};
+}
+
+base::Result<> read_min_node_age(std::string_view value, Preferences& preferences) {
+  return read_age(value, preferences.min_node_age);
+}
+
+base::Result<> read_min_pod_age(std::string_view value, Preferences& preferences) {
+  return read_age(value, preferences.min_pod_age);
+}
+
 constexpr std::array kPreferenceKeys{
-    PreferenceKey{model::kDisruptionWindowsAnnotation, read_windows},
-    PreferenceKey{model::kExpirationWindowsAnnotation, read_expiration_windows},
+    PreferenceKey{model::kDisruptionWindowsAnnotation, kLongestWindows, read_windows},
+    PreferenceKey{model::kExpirationWindowsAnnotation, kLongestWindows, read_expiration_windows},
+    PreferenceKey{model::kMinNodeAgeAnnotation, kLongestValue, read_min_node_age},
+    PreferenceKey{model::kMinPodAgeAnnotation, kLongestValue, read_min_pod_age},
 };
 
 base::Result<> read_preference(const PreferenceKey& known, std::string_view value,
                                Preferences& preferences) {
-  if (value.size() > kLongestValue) {
+  if (value.size() > known.longest) {
     return base::fail(base::ErrorKind::Invalid,
-                      "the value is longer than " + std::to_string(kLongestValue) + " bytes");
+                      "the value is longer than " + std::to_string(known.longest) + " bytes");
   }
   return known.read(value, preferences);
 }

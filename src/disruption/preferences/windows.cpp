@@ -10,6 +10,8 @@ namespace {
 
 // As many as a NodePool may have budgets.
 constexpr std::size_t kMostWindows = 50;
+// In bytes; what is wrong with a window quotes it.
+constexpr std::size_t kLongestWindowText = 200;
 constexpr base::Duration kLongestWindow = std::chrono::hours(24 * 366);
 
 tl::unexpected<base::Error> window_error(std::string_view window, std::string_view problem) {
@@ -59,6 +61,10 @@ bool Windows::Window::is_for(Reason reason) const {
 }
 
 base::Result<Windows::Window> Windows::parse_window(std::string_view text) {
+  if (text.size() > kLongestWindowText) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "a window is longer than " + std::to_string(kLongestWindowText) + " bytes");
+  }
   std::string_view rest = text;
   MW_TRY(reasons, take_reasons(rest));
   const auto words = words_between(rest, ' ');

@@ -78,6 +78,14 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
        Kept::FromConsolidation, Cause::NotPriced},
       {"no zone", [](Cluster& c) { drop_label(c, model::kZoneLabel); }, Kept::FromConsolidation,
        Cause::NotPriced},
+      {"a young node",
+       [](Cluster& c) {
+         annotate(c, model::kMinNodeAgeAnnotation, "1h");
+         c.node("a").claim->meta.creation_timestamp = kNow;
+       },
+       Kept::FromConsolidation, Cause::NodeTooYoung},
+      {"a young pod", [](Cluster& c) { annotate(c, model::kMinPodAgeAnnotation, "25h"); },
+       Kept::FromConsolidation, Cause::PodsTooYoung},
       {"budget", [](Cluster& c) { c.pool().budgets = {{.nodes = "0"}}; }, Kept::FromConsolidation,
        Cause::Budget},
       {"nothing cheaper", sell_only_large, Kept::FromConsolidation, Cause::NotCheaper},

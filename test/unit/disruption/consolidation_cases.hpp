@@ -19,6 +19,11 @@ inline Member& add_keeper(Cluster& cluster, std::string name, std::int64_t used_
   return member;
 }
 
+// An annotation of the cluster's NodePool.
+inline void annotate(Cluster& cluster, std::string_view key, std::string value) {
+  cluster.pool().meta.annotations[std::string(key)] = std::move(value);
+}
+
 inline Command only_command(const Cluster& cluster) {
   auto decisions = cluster.decide();
   EXPECT_THAT(decisions.commands, ::testing::SizeIs(1));

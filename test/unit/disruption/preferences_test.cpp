@@ -14,10 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-void annotate(Cluster& cluster, std::string_view key, std::string value) {
-  cluster.pool().meta.annotations[std::string(key)] = std::move(value);
-}
-
 // kNow is Thursday, 12:00 UTC: 21:00 in Tokyo, 07:00 in New York.
 void open_windows(Cluster& cluster, std::string text) {
   annotate(cluster, model::kDisruptionWindowsAnnotation, std::move(text));
@@ -137,6 +133,99 @@ TEST(DisruptionWindows, CountAsBudgetsThatAllowNothingWhileTheyAreClosed) {
   EXPECT_EQ(allowed(Reason::Empty, kNow), 0);
   EXPECT_EQ(allowed(Reason::Drifted, kNow), 1);
   EXPECT_EQ(allowed(Reason::Empty, kNow + hours(10)), 1);
+}
+
+TEST(ConsolidationAges, AYoungNodeIsNotConsolidatedEmptyOrNot) {
+  for (const auto& make : {with_an_empty_node, with_an_underused_node}) {
+    auto cluster = make();
+    cluster.node("a").claim->meta.creation_timestamp = kNow - minutes(59);
+    EXPECT_THAT(cluster.decide().commands, SizeIs(1)) << "without the annotation";
+    annotate(cluster, model::kMinNodeAgeAnnotation, "1h");
+    const auto decisions = cluster.decide();
+    EXPECT_THAT(decisions.commands, IsEmpty());
+    EXPECT_EQ(decisions.next_check, kNow + minutes(1));
+    ASSERT_THAT(decisions.blocked, SizeIs(1));
+    EXPECT_EQ(decisions.blocked[0].kept, Kept::FromConsolidation);
+    EXPECT_EQ(decisions.blocked[0].why.message,
+              "It is younger than the annotation millwright.io/consolidation-min-node-age of "
+              "NodePool pool asks for (1h); it may be consolidated at 2026-01-08T12:01:00Z");
+    cluster.now = kNow + minutes(1);
+    EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+  }
+}
+
+TEST(ConsolidationAges, ADriftedNodeGoesHoweverYoungItIs) {
+  auto cluster = with_a_drifted_node();
+  cluster.node("a").claim->meta.creation_timestamp = kNow;
+  annotate(cluster, model::kMinNodeAgeAnnotation, "24h");
+  annotate(cluster, model::kMinPodAgeAnnotation, "48h");
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+}
+
+TEST(ConsolidationAges, ANodeToWhichAPodCameLatelyStays) {
+  Cluster cluster;
+  auto late = pod("late");
+  late->status.conditions = {{.type = "PodScheduled",
+                              .status = model::ConditionStatus::True,
+                              .last_transition_time = kNow - minutes(8)}};
+  auto later = pod("later");
+  later->status.start_time = kNow - minutes(7);
+  cluster.add_node("a", {later, late, pod("p")}, {.type = "large"});
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+  annotate(cluster, model::kMinPodAgeAnnotation, "10m");
+  const auto decisions = cluster.decide();
+  EXPECT_THAT(decisions.commands, IsEmpty());
+  EXPECT_EQ(decisions.next_check, kNow + minutes(3));
+  ASSERT_THAT(decisions.blocked, SizeIs(1));
+  EXPECT_EQ(decisions.blocked[0].why.message,
+            "Pod default/later came to it later than the annotation "
+            "millwright.io/consolidation-min-pod-age of NodePool pool asks for (10m); it may be "
+            "consolidated at 2026-01-08T12:03:00Z");
+  cluster.now = kNow + minutes(3);
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+}
+
+TEST(ConsolidationAges, OfPodsThatDoNotMoveDoNotCount) {
+  Cluster cluster;
+  auto daemon = pod("daemon", 100);
+  daemon->meta.owner_references[0].kind = "DaemonSet";
+  daemon->status.start_time = kNow;
+  cluster.add_node("a", {daemon});
+  annotate(cluster, model::kMinPodAgeAnnotation, "10m");
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+}
+
+TEST(ConsolidationAges, StopADecisionWhenAPodComesBeforeItIsCarriedOut) {
+  auto cluster = with_an_underused_node();
+  annotate(cluster, model::kMinPodAgeAnnotation, "10m");
+  const auto command = only_command(cluster);
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  auto late = pod("late", 100);
+  late->status.start_time = kNow;
+  late->spec.node_name = "a";
+  cluster.node("a").record->pods.push_back(late);
+  EXPECT_FALSE(still_valid(command, cluster.input()));
+}
+
+TEST(ConsolidationAges, AreReadAsDurations) {
+  const auto read = [](const std::string& text) {
+    return parse_preferences({{std::string(model::kMinNodeAgeAnnotation), text},
+                              {std::string(model::kMinPodAgeAnnotation), text}});
+  };
+  for (const auto* text : {"90m", " 1h30m ", "1.5h"}) {
+    EXPECT_THAT(read(text).unreadable, IsEmpty()) << text;
+    EXPECT_EQ(read(text).min_node_age, minutes(90)) << text;
+    EXPECT_EQ(read(text).min_pod_age, minutes(90)) << text;
+  }
+  EXPECT_THAT(read("0s").unreadable, IsEmpty());
+  for (const auto* text : {"", "1", "1d", "-1h", "Never", "true"}) {
+    EXPECT_THAT(read(text).unreadable, SizeIs(2)) << text;
+  }
+  EXPECT_THAT(read(std::string(200, '1')).unreadable[0].problem,
+              HasSubstr("longer than 100 bytes"));
+  auto cluster = with_an_empty_node();
+  annotate(cluster, model::kMinPodAgeAnnotation, "1d");
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("consolidation-min-pod-age of its NodePool cannot"));
 }
 
 // As with budgets: what somebody asked for and mistyped must not let nodes go.

@@ -129,6 +129,7 @@ TEST(Windows, SayWhichIsWrongAndWhy) {
        {"\"Expired\" is no reason", "Empty, Drifted and Underutilized"}},
       {": 0 22 * * * for 8h", {"no reason before the colon"}},
       {"Drifted:", {"SCHEDULE for DURATION"}},
+      {"0 22 * * " + std::string(200, '1') + " for 8h", {"longer than 200 bytes"}},
   };
   for (const auto& test : cases) {
     const auto windows = Windows::parse(test.text);

@@ -46,6 +46,12 @@ TEST(PoolAnnotations, AreRefusedWhenTheyCannotBeRead) {
       {"millwright.io/expiration-windows",
        "Drifted: 0 2 * * sun for 4h",
        {"metadata.annotations[millwright.io/expiration-windows]", "write it without them"}},
+      {"millwright.io/consolidation-min-node-age", "1h30m", {}},
+      {"millwright.io/consolidation-min-node-age",
+       "1d",
+       {"metadata.annotations[millwright.io/consolidation-min-node-age]: Invalid value: \"1d\"",
+        "is not a duration"}},
+      {"millwright.io/consolidation-min-pod-age", "-5m", {"an age is not negative"}},
       {"example.com/disruption-windows", "whatever", {}},
   };
   for (const AnnotationCase& test_case : cases) {
