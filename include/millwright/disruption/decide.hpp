@@ -88,6 +88,7 @@ enum class Cause : std::uint8_t {
   Fenced,
   InDoubt,
   NodeTooYoung,
+  TooFull,
   // about its pods
   PodsKeepIt,
   PodsHaveNoPlace,
@@ -109,6 +110,7 @@ enum class Cause : std::uint8_t {
   NotPriced,
   ManyReplacements,
   NotCheaper,
+  SavesTooLittle,
   SpotToSpotOff,
   FewSpotTypes,
   SameType,

@@ -28,6 +28,12 @@ struct Preferences {
   // how long each of its pods must have been on it.
   base::Duration min_node_age{};
   base::Duration min_pod_age{};
+  // What consolidation has to save: so much per hour, and such a part of the price of the nodes
+  // that go. Empty nodes go for less.
+  double min_savings = 0;
+  double min_savings_share = 0;
+  // A node of which a larger part is requested is not consolidated.
+  std::optional<double> max_utilization;
   std::vector<UnreadableAnnotation> unreadable;
 
   // Why no node of the pool may go for this reason now. What somebody asked for and cannot be read

@@ -66,6 +66,10 @@ inline constexpr std::string_view kMinNodeAgeAnnotation =
     "millwright.io/consolidation-min-node-age";
 inline constexpr std::string_view kMinPodAgeAnnotation =
     "millwright.io/consolidation-min-pod-age";
+inline constexpr std::string_view kMinSavingsAnnotation =
+    "millwright.io/consolidation-min-savings";
+inline constexpr std::string_view kMaxUtilizationAnnotation =
+    "millwright.io/consolidation-max-utilization";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

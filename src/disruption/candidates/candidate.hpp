@@ -37,6 +37,7 @@ struct Candidate {
   // By annotations of its NodePool, see held_back.hpp.
   std::optional<Obstacle> node_too_young;
   std::optional<Obstacle> pods_too_young;
+  std::optional<Obstacle> too_full;
 
   const std::string& claim_name() const { return record->claim_name(); }
   bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }

@@ -80,6 +80,7 @@ class CandidateFinder {
     candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
     candidate.node_too_young = node_too_young(candidate, input_.now);
     candidate.pods_too_young = pods_too_young(candidate, input_.now);
+    candidate.too_full = too_full(candidate);
     return candidate;
   }
 

@@ -1,16 +1,14 @@
 #include "disruption/candidates/held_back.hpp"
 
+#include <array>
+#include <cstdio>
 #include <string>
 
 namespace millwright::disruption {
 namespace {
 
-// "than the annotation millwright.io/... of NodePool default asks for (10m)"
-std::string than_asked_for(const Candidate& candidate, std::string_view key) {
-  const auto& pool = candidate.pool->meta;
-  return "than the annotation " + std::string(key) + " of NodePool " + pool.name + " asks for (" +
-         pool.annotation(key) + ")";
-}
+// 7/10 is not quite what "70%" is read as.
+constexpr double kShareRounding = 1e-9;
 
 std::string may_go_at(base::TimePoint time) {
   return "; it may be consolidated at " + base::format_rfc3339(time);
@@ -36,7 +34,44 @@ std::optional<base::TimePoint> young_until(std::optional<base::TimePoint> since,
   return until > now ? std::optional(until) : std::nullopt;
 }
 
+// The resource of which the largest part is used.
+struct Fullest {
+  std::string_view resource;
+  double share = 0;
+};
+
+// DaemonSets leave with the node: what they use is neither used by others nor free for them. Counts
+// of pods and disks do not say that a node is worth its price.
+Fullest fullest_resource(const scheduling::NodeRecord& record) {
+  Fullest fullest;
+  const auto allocatable = record.allocatable();
+  for (const auto& [name, requested] : record.pod_requests) {
+    if (name == model::kPods || name == model::kEphemeralStorage) {
+      continue;
+    }
+    const double daemons = model::get(record.daemon_requests, name).as_double();
+    const double room = model::get(allocatable, name).as_double() - daemons;
+    const double share = room > 0 ? (requested.as_double() - daemons) / room : 0;
+    if (share > fullest.share) {
+      fullest = {.resource = name, .share = share};
+    }
+  }
+  return fullest;
+}
+
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f%%", share * 100);
+  return text.data();
+}
+
 }  // namespace
+
+std::string asked_for(const Candidate& candidate, std::string_view key) {
+  const auto& pool = candidate.pool->meta;
+  return "the annotation " + std::string(key) + " of NodePool " + pool.name + " asks for (" +
+         pool.annotation(key) + ")";
+}
 
 std::optional<Obstacle> node_too_young(const Candidate& candidate, base::TimePoint now) {
   const auto until = young_until(candidate.record->claim->meta.creation_timestamp,
@@ -44,9 +79,9 @@ std::optional<Obstacle> node_too_young(const Candidate& candidate, base::TimePoi
   if (!until) {
     return std::nullopt;
   }
-  return Obstacle{
-      "it is younger " + than_asked_for(candidate, model::kMinNodeAgeAnnotation) + may_go_at(*until),
-      until};
+  return Obstacle{"it is younger than " + asked_for(candidate, model::kMinNodeAgeAnnotation) +
+                      may_go_at(*until),
+                  until};
 }
 
 std::optional<Obstacle> pods_too_young(const Candidate& candidate, base::TimePoint now) {
@@ -66,9 +101,24 @@ std::optional<Obstacle> pods_too_young(const Candidate& candidate, base::TimePoi
   if (youngest == nullptr) {
     return std::nullopt;
   }
-  return Obstacle{"pod " + model::key_of(youngest->meta).to_string() + " came to it later " +
-                      than_asked_for(candidate, model::kMinPodAgeAnnotation) + may_go_at(*last),
+  return Obstacle{"pod " + model::key_of(youngest->meta).to_string() + " came to it later than " +
+                      asked_for(candidate, model::kMinPodAgeAnnotation) + may_go_at(*last),
                   last};
+}
+
+std::optional<Obstacle> too_full(const Candidate& candidate) {
+  const auto most = candidate.preferences->max_utilization;
+  if (!most) {
+    return std::nullopt;
+  }
+  const auto fullest = fullest_resource(*candidate.record);
+  if (fullest.share <= *most + kShareRounding) {
+    return std::nullopt;
+  }
+  return Obstacle{percent(fullest.share) + " of its " + std::string(fullest.resource) +
+                      " is requested, more than " +
+                      asked_for(candidate, model::kMaxUtilizationAnnotation),
+                  std::nullopt};
 }
 
 }  // namespace millwright::disruption

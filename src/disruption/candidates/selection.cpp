@@ -109,6 +109,9 @@ std::optional<Why> ineligible(const Candidate& candidate) {
     return Why{Cause::WorkLost, "pods of Jobs would begin again: the work that they would lose has "
                                 "cost more than the node costs in an hour"};
   }
+  if (auto why = because(Cause::TooFull, candidate.too_full)) {
+    return why;
+  }
   return because(Cause::PodsTooYoung, candidate.pods_too_young);
 }
 

@@ -2,12 +2,11 @@
 
 #include "disruption/methods/cheaper_claims.hpp"
 #include "disruption/methods/price_bounds.hpp"
+#include "disruption/methods/savings.hpp"
 #include "disruption/simulation/price.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace millwright::disruption {
@@ -16,12 +15,6 @@ namespace {
 constexpr std::size_t kNamed = 10;  // nodes in one summary
 // Sums of equal prices differ by rounding; that is no saving.
 constexpr double kRounding = 1e-9;
-
-std::string dollars(double amount) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "$%.3g/h", amount);
-  return text.data();
-}
 
 // Replacing three nodes by one of a type that is among them only means to remove the others, unless
 // the one is cheaper wherever it is launched.
@@ -89,6 +82,7 @@ struct Stake {
   double price = 0;  // per hour, of their instances
   double cost = 0;   // per hour
   EvictionPrice evictions;
+  LeastSavings least;
 };
 
 Stake stake_of(Candidates candidates) {
@@ -98,6 +92,7 @@ Stake stake_of(Candidates candidates) {
     stake.cost += candidate->cost();
     stake.evictions += candidate->evictions;
   }
+  stake.least = least_savings(candidates, stake.cost);
   return stake;
 }
 
@@ -120,15 +115,16 @@ ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedCl
 // Why the claims may not take the place of the candidates; what is dear among their types is gone
 // then.
 std::optional<Why> fault_of(const Survey& survey, Candidates candidates,
-                            std::vector<scheduling::PlannedClaim>& claims, double cost) {
+                            std::vector<scheduling::PlannedClaim>& claims, const Stake& stake) {
   if (std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
         return stays_empty(survey, claim, candidates);
       })) {
     return Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"};
   }
-  const double limit = cost * (1 - kRounding) - cost_of(survey, claims).overhead;
+  const double limit =
+      replacement_limit(stake.cost, stake.least) - cost_of(survey, claims).overhead;
   if (auto problem = keep_cheaper(survey, candidates, claims, limit)) {
-    return problem;
+    return not_cheap_enough(*std::move(problem), stake.least);
   }
   if (candidates.size() > 1 && !std::all_of(claims.begin(), claims.end(), [&](auto& claim) {
         return survives_same_type_filter(survey, candidates, claim);
@@ -156,7 +152,7 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
   const Stake stake = stake_of(candidates);
   auto& claims = removal.claims;
   if (!claims.empty()) {
-    if (auto fault = fault_of(survey, candidates, claims, stake.cost)) {
+    if (auto fault = fault_of(survey, candidates, claims, stake)) {
       return {.problem = std::move(fault)};
     }
   }
@@ -169,6 +165,9 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
     return refused(Cause::WorkLost,
                    "pods of Jobs would begin again: the work that they would lose has cost more "
                    "than is saved in an hour");
+  }
+  if (auto why = saves_too_little(savings, stake.cost, stake.least)) {
+    return {.problem = std::move(why)};
   }
   if (!is_balanced(survey, candidates, stake.price - bought.price)) {
     return refused(Cause::Unbalanced,
@@ -232,8 +231,9 @@ bool is_better(const Command& command, const Command& than) {
 }
 
 Consolidation consolidate(Survey& survey, Candidates candidates) {
-  if (is_hopeless(survey, candidates, stake_of(candidates).cost * (1 - kRounding))) {
-    return {.problem = nothing_cheaper()};
+  const Stake stake = stake_of(candidates);
+  if (is_hopeless(survey, candidates, replacement_limit(stake.cost, stake.least))) {
+    return {.problem = not_cheap_enough(nothing_cheaper(), stake.least)};
   }
   const bool many = candidates.size() > kMostForSeveral;
   auto removal = simulate_removal(survey, candidates, Reason::Underutilized,

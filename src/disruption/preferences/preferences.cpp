@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
 #include <utility>
 
 namespace millwright::disruption {
@@ -53,11 +56,73 @@ base::Result<> read_min_pod_age(std::string_view value, Preferences& preferences
   return read_age(value, preferences.min_pod_age);
 }
 
+// A number that is not negative; nullopt for all else, "nan" and "inf" too.
+std::optional<double> amount_of(std::string_view text) {
+  double amount = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount);
+  const bool read = error == std::errc() && end == text.data() + text.size();
+  return read && std::isfinite(amount) && amount >= 0 ? std::optional(amount) : std::nullopt;
+}
+
+// "12.5%" as 0.125; nullopt for all else and beyond 100 %.
+std::optional<double> share_of(std::string_view text) {
+  if (!text.ends_with('%')) {
+    return std::nullopt;
+  }
+  const auto amount = amount_of(text.substr(0, text.size() - 1));
+  return amount && *amount <= 100 ? std::optional(*amount / 100) : std::nullopt;
+}
+
+// "$0.05" or "$0.05/h"; nullopt for all else.
+std::optional<double> dollars_of(std::string_view text) {
+  if (!text.starts_with('$')) {
+    return std::nullopt;
+  }
+  text.remove_prefix(1);
+  if (text.ends_with("/h")) {
+    text.remove_suffix(2);
+  }
+  return amount_of(text);
+}
+
+base::Result<> read_min_savings(std::string_view value, Preferences& preferences) {
+  const auto parts = words_between(value, ',');
+  for (const auto part : parts) {
+    const auto share = share_of(part);
+    const auto amount = dollars_of(part);
+    if (!share && !amount) {
+      return base::fail(base::ErrorKind::Invalid,
+                        "\"" + std::string(part) +
+                            "\" is no saving; write for example \"10%\" of the price, \"$0.05\" "
+                            "per hour, or \"10%, $0.05\" for both");
+    }
+    preferences.min_savings = std::max(preferences.min_savings, amount.value_or(0));
+    preferences.min_savings_share = std::max(preferences.min_savings_share, share.value_or(0));
+  }
+  if (parts.empty()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "there is no saving; write for example \"10%\" or \"$0.05\"");
+  }
+  return {};
+}
+
+base::Result<> read_max_utilization(std::string_view value, Preferences& preferences) {
+  preferences.max_utilization = share_of(trimmed(value));
+  if (!preferences.max_utilization) {
+    return base::fail(base::ErrorKind::Invalid, "\"" + std::string(value) +
+                                                    "\" is no part of a node; write for example "
+                                                    "\"70%\"");
+  }
+  return {};
+}
+
 constexpr std::array kPreferenceKeys{
     PreferenceKey{model::kDisruptionWindowsAnnotation, kLongestWindows, read_windows},
     PreferenceKey{model::kExpirationWindowsAnnotation, kLongestWindows, read_expiration_windows},
     PreferenceKey{model::kMinNodeAgeAnnotation, kLongestValue, read_min_node_age},
     PreferenceKey{model::kMinPodAgeAnnotation, kLongestValue, read_min_pod_age},
+    PreferenceKey{model::kMinSavingsAnnotation, kLongestValue, read_min_savings},
+    PreferenceKey{model::kMaxUtilizationAnnotation, kLongestValue, read_max_utilization},
 };
 
 base::Result<> read_preference(const PreferenceKey& known, std::string_view value,

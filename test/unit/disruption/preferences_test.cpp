@@ -228,6 +228,152 @@ TEST(ConsolidationAges, AreReadAsDurations) {
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("consolidation-min-pod-age of its NodePool cannot"));
 }
 
+// The underused node costs $4/h; its pod fits on a medium of $2 or a small of $1.
+TEST(ConsolidationSavings, AReplacementThatSavesLessIsNotMade) {
+  const struct {
+    std::string savings;
+    std::vector<std::string> types;  // of the replacement; none: it is not made
+  } cases[] = {
+      {"0%", {"small", "medium"}},
+      {"50%", {"small", "medium"}},
+      {"50.1%", {"small"}},
+      {"75%", {"small"}},
+      {"75.1%", {}},
+      {"$0.000000000001", {"small", "medium"}},
+      {"$2", {"small", "medium"}},
+      {"$2.01/h", {"small"}},
+      {"$3.01", {}},
+      {"$9", {}},
+      {"10%, $3", {"small"}},
+      {"80%, $1", {}},
+      {"10%,80%", {}},
+  };
+  for (const auto& test : cases) {
+    auto cluster = with_an_underused_node();
+    annotate(cluster, model::kMinSavingsAnnotation, test.savings);
+    const auto decisions = cluster.decide();
+    ASSERT_THAT(decisions.commands, SizeIs(test.types.empty() ? 0 : 1)) << test.savings;
+    if (!test.types.empty()) {
+      EXPECT_EQ(decisions.commands[0].replacements.at(0).instance_types, test.types)
+          << test.savings;
+      continue;
+    }
+    ASSERT_THAT(decisions.blocked, SizeIs(1));
+    EXPECT_EQ(decisions.blocked[0].kept, Kept::FromConsolidation);
+    EXPECT_EQ(decisions.blocked[0].why.cause, Cause::SavesTooLittle);
+    EXPECT_EQ(decisions.blocked[0].why.message,
+              "No instance type satisfies its pods and saves as much as the annotation "
+              "millwright.io/consolidation-min-savings of NodePool pool asks for (" +
+                  test.savings + ")");
+  }
+}
+
+TEST(ConsolidationSavings, ARemovalSavesAllThatTheNodeCosts) {
+  Cluster cluster;
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  add_keeper(cluster, "b", 1000);
+  for (const auto* savings : {"100%", "$1", "100%, $1/h"}) {
+    annotate(cluster, model::kMinSavingsAnnotation, savings);
+    EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim")) << savings;
+  }
+  annotate(cluster, model::kMinSavingsAnnotation, "$1.5");
+  EXPECT_THAT(cluster.decide().commands, IsEmpty());
+  EXPECT_EQ(cluster.why_not("a"),
+            "It would save $1/h, less than the annotation millwright.io/consolidation-min-savings "
+            "of NodePool pool asks for ($1.5)");
+}
+
+TEST(ConsolidationSavings, CountForAllNodesOfAConsolidationTogether) {
+  Cluster cluster;
+  cluster.add_pool(node_pool("other"), {instance_type("small", 2, 1)});
+  cluster.add_node("a", {pod("p")}, {.type = "small"});
+  cluster.add_node("b", {pod("q")}, {.type = "small", .pool = "other"});
+  add_keeper(cluster, "c", 1000);
+  annotate(cluster, model::kMinSavingsAnnotation, "$1.5");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim", "b-claim"));
+  annotate(cluster, model::kMinSavingsAnnotation, "$2.5");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim")) << "its pool asks for nothing";
+}
+
+TEST(ConsolidationSavings, EmptyAndDriftedNodesGoForLess) {
+  for (const auto& make : {with_an_empty_node, with_a_drifted_node}) {
+    auto cluster = make();
+    annotate(cluster, model::kMinSavingsAnnotation, "100%, $1000");
+    EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+  }
+}
+
+TEST(ConsolidationSavings, AreReadAsPartsAndPrices) {
+  const auto read = [](const std::string& text) {
+    return parse_preferences({{std::string(model::kMinSavingsAnnotation), text}});
+  };
+  EXPECT_DOUBLE_EQ(read(" 12.5% ,$0.05/h").min_savings_share, 0.125);
+  EXPECT_DOUBLE_EQ(read(" 12.5% ,$0.05/h").min_savings, 0.05);
+  EXPECT_THAT(read("0%").unreadable, IsEmpty());
+  for (const auto* text : {"", ",", "10", "0.05", "-1%", "101%", "nan%", "inf%", "$", "$-1", "$inf",
+                           "%", "10 percent", "5€", "10% $0.05", "10%, much"}) {
+    EXPECT_THAT(read(text).unreadable, SizeIs(1)) << text;
+  }
+}
+
+TEST(ConsolidationUtilization, AFullerNodeIsNotConsolidated) {
+  Cluster cluster;  // 3 of 4 CPUs are used on "a", and would fit on "b"
+  cluster.add_node("a", {pod("p", 2000), pod("q")});
+  add_keeper(cluster, "b", 1000, {.type = "large"});
+  annotate(cluster, model::kMaxUtilizationAnnotation, "75%");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim")) << "not above";
+  annotate(cluster, model::kMaxUtilizationAnnotation, "70%");
+  EXPECT_THAT(cluster.decide().commands, IsEmpty());
+  EXPECT_EQ(cluster.why_not("a"),
+            "75.0% of its cpu is requested, more than the annotation "
+            "millwright.io/consolidation-max-utilization of NodePool pool asks for (70%)");
+}
+
+TEST(ConsolidationUtilization, IsThatOfTheResourceThatIsUsedMost) {
+  Cluster cluster;
+  auto with_gpu = pod("p", 100);
+  with_gpu->spec.containers[0].requests["example.com/gpu"] = model::Quantity::from_units(1);
+  auto& a = cluster.add_node("a", {with_gpu});
+  auto& b = add_keeper(cluster, "b", 100);
+  for (auto* member : {&a, &b}) {
+    member->node->capacity["example.com/gpu"] = model::Quantity::from_units(2);
+    member->node->allocatable["example.com/gpu"] = model::Quantity::from_units(2);
+  }
+  annotate(cluster, model::kMaxUtilizationAnnotation, "50%");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
+  annotate(cluster, model::kMaxUtilizationAnnotation, "40%");
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("50.0% of its example.com/gpu is requested"));
+}
+
+TEST(ConsolidationUtilization, LeavesOutWhatDaemonSetsUse) {
+  Cluster cluster;
+  auto daemon = pod("daemon");
+  daemon->meta.owner_references[0].kind = "DaemonSet";
+  cluster.add_node("a", {daemon, pod("p", 1500)});  // half of the 3 CPUs that are left
+  add_keeper(cluster, "b", 1000);
+  annotate(cluster, model::kMaxUtilizationAnnotation, "50%");
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
+  annotate(cluster, model::kMaxUtilizationAnnotation, "49%");
+  EXPECT_THAT(cluster.decide().commands, IsEmpty());
+}
+
+TEST(ConsolidationUtilization, KeepsNoDriftedNode) {
+  auto cluster = with_a_drifted_node();
+  annotate(cluster, model::kMaxUtilizationAnnotation, "1%");
+  EXPECT_THAT(cluster.decide().commands, SizeIs(1));
+}
+
+TEST(ConsolidationUtilization, IsReadAsAPart) {
+  const auto read = [](const std::string& text) {
+    return parse_preferences({{std::string(model::kMaxUtilizationAnnotation), text}});
+  };
+  EXPECT_DOUBLE_EQ(read(" 70% ").max_utilization.value(), 0.7);
+  EXPECT_DOUBLE_EQ(read("0%").max_utilization.value(), 0);
+  for (const auto* text : {"", "70", "0.7", "101%", "-1%", "70%, 80%", "nan%"}) {
+    EXPECT_THAT(read(text).unreadable, SizeIs(1)) << text;
+  }
+}
+
 // As with budgets: what somebody asked for and mistyped must not let nodes go.
 TEST(Preferences, ThatCannotBeReadHoldAllNodesOfThePool) {
   for (const auto& make : {with_an_empty_node, with_an_underused_node, with_a_drifted_node}) {

@@ -52,6 +52,10 @@ TEST(PoolAnnotations, AreRefusedWhenTheyCannotBeRead) {
        {"metadata.annotations[millwright.io/consolidation-min-node-age]: Invalid value: \"1d\"",
         "is not a duration"}},
       {"millwright.io/consolidation-min-pod-age", "-5m", {"an age is not negative"}},
+      {"millwright.io/consolidation-min-savings", "10%, $0.05", {}},
+      {"millwright.io/consolidation-min-savings", "10", {"\"10\" is no saving", "$0.05"}},
+      {"millwright.io/consolidation-max-utilization", "70%", {}},
+      {"millwright.io/consolidation-max-utilization", "0.7", {"\"0.7\" is no part of a node"}},
       {"example.com/disruption-windows", "whatever", {}},
   };
   for (const AnnotationCase& test_case : cases) {

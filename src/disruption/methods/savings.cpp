@@ -1,0 +1,56 @@
+#include "disruption/methods/savings.hpp"
+
+#include "disruption/candidates/held_back.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace millwright::disruption {
+namespace {
+
+// Sums of equal prices differ by rounding; that is no saving, and no lack of one.
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
+std::string dollars(double per_hour) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "$%.3g/h", per_hour);
+  return text.data();
+}
+
+LeastSavings least_savings(Candidates candidates, double cost) {
+  LeastSavings least;
+  for (const auto* candidate : candidates) {
+    const auto& asked = *candidate->preferences;
+    const double amount = std::max(asked.min_savings, asked.min_savings_share * cost);
+    if (amount > least.per_hour) {
+      least = {.per_hour = amount, .asked_by = candidate};
+    }
+  }
+  return least;
+}
+
+double replacement_limit(double cost, const LeastSavings& least) {
+  return std::min(cost * (1 - kRounding), cost * (1 + kRounding) - least.per_hour);
+}
+
+Why not_cheap_enough(Why why, const LeastSavings& least) {
+  if (why.cause != Cause::NotCheaper || least.asked_by == nullptr) {
+    return why;
+  }
+  return {Cause::SavesTooLittle, "no instance type satisfies its pods and saves as much as " +
+                                     asked_for(*least.asked_by, model::kMinSavingsAnnotation)};
+}
+
+std::optional<Why> saves_too_little(double savings, double cost, const LeastSavings& least) {
+  if (least.asked_by == nullptr || savings >= least.per_hour - kRounding * cost) {
+    return std::nullopt;
+  }
+  return Why{Cause::SavesTooLittle,
+             "it would save " + dollars(savings) + ", less than " +
+                 asked_for(*least.asked_by, model::kMinSavingsAnnotation)};
+}
+
+}  // namespace millwright::disruption

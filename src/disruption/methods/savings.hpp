@@ -1,0 +1,29 @@
+// What a consolidation saves per hour, and what it has to save by annotations of NodePools.
+#pragma once
+
+#include "disruption/candidates/candidate.hpp"
+
+#include <optional>
+#include <string>
+
+namespace millwright::disruption {
+
+// "$0.41/h"
+std::string dollars(double per_hour);
+
+// The most that any pool of the candidates asks for.
+struct LeastSavings {
+  double per_hour = 0;
+  const Candidate* asked_by = nullptr;  // nullptr: any saving will do
+};
+// `cost` is what the candidates cost together per hour, with what they cost beside their instances.
+LeastSavings least_savings(Candidates candidates, double cost);
+
+// What takes the candidates' place must cost less than this.
+double replacement_limit(double cost, const LeastSavings& least);
+// Why nothing takes their place: `why`, unless a smaller saving might have been found.
+Why not_cheap_enough(Why why, const LeastSavings& least);
+// Why the consolidation is not made, though all of the candidates' pods have a place.
+std::optional<Why> saves_too_little(double savings, double cost, const LeastSavings& least);
+
+}  // namespace millwright::disruption
