@@ -35,6 +35,7 @@ class LeaderOnly final : public Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return inner_->drift(std::move(claim), std::move(node_class));
   }
+  model::RepairPolicies repair_policies() const override { return inner_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return leadership_.holds() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();
   }

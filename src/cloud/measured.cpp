@@ -62,6 +62,7 @@ class Measured final : public Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return measure(kIsDrifted, inner_->drift(std::move(claim), std::move(node_class)));
   }
+  model::RepairPolicies repair_policies() const override { return inner_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return measure(kResolve, inner_->resolve(std::move(node_class)));
   }

@@ -8,6 +8,7 @@
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/kinds.hpp"
+#include "millwright/model/repair_policy.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <boost/json/value.hpp>
@@ -100,6 +101,9 @@ class Provider {
   // Why the claim's instance no longer matches its NodeClass; empty when it does.
   virtual Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                                    std::shared_ptr<const model::NodeClass> node_class) = 0;
+  // Conditions that mean that a node of this cloud is broken; without any, none is ever repaired.
+  // They stay the same for the provider's life.
+  virtual model::RepairPolicies repair_policies() const = 0;
   virtual Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) = 0;
   // The finalizer that NodeClasses have until release(); empty: the provider creates nothing for a
   // class itself.

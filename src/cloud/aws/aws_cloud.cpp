@@ -4,6 +4,7 @@
 #include "cloud/aws/instances.hpp"
 #include "cloud/aws/node_class/drift.hpp"
 #include "cloud/aws/node_class/node_class_hash.hpp"
+#include "cloud/repair_policies.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -162,6 +163,10 @@ void AwsCloud::learn_capacity(const model::NodeClaim& claim, const model::Node& 
       catalog_.memory().learn(*type, claim.image_id, memory, parts_.loop.now())) {
     catalog_.changed();
   }
+}
+
+model::RepairPolicies AwsCloud::repair_policies() const {
+  return kAwsRepairPolicies;
 }
 
 void AwsCloud::on_catalog_change(std::function<void()> callback) {

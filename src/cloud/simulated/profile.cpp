@@ -1,6 +1,7 @@
 #include "cloud/simulated/profile.hpp"
 
 #include "cloud/aws_labels.hpp"
+#include "cloud/repair_policies.hpp"
 #include "cloud/simulated/catalog.hpp"
 
 #include <array>
@@ -53,7 +54,8 @@ Traits kwok_traits() {
                      "karpenter.kwok.sh/kwoknodeclass"},
           .restricted_domain = "karpenter.kwok.sh",
           .drifts = false,
-          .unhashed_fields = {}};
+          .unhashed_fields = {},
+          .repair_policies = kKwokRepairPolicies};
 }
 
 Traits aws_traits() {
@@ -65,7 +67,8 @@ Traits aws_traits() {
           .restricted_domain = "karpenter.k8s.aws",
           .drifts = true,
           .unhashed_fields = {"subnetSelectorTerms", "securityGroupSelectorTerms",
-                              "amiSelectorTerms", "capacityReservationSelectorTerms"}};
+                              "amiSelectorTerms", "capacityReservationSelectorTerms"},
+          .repair_policies = kAwsRepairPolicies};
 }
 
 Traits alibaba_traits() {
@@ -89,7 +92,8 @@ Traits alibaba_traits() {
           .restricted_domain = "karpenter.k8s.alibabacloud",
           .drifts = true,
           .unhashed_fields = {"vSwitchSelectorTerms", "securityGroupSelectorTerms",
-                              "imageSelectorTerms"}};
+                              "imageSelectorTerms"},
+          .repair_policies = kReadinessRepairPolicies};
 }
 
 Traits huawei_traits() {
@@ -108,7 +112,8 @@ Traits huawei_traits() {
                  "karpenter.k8s.huawei/instance-gpu-memory", "karpenter.k8s.huawei/ccenodeclass"},
       .restricted_domain = "karpenter.k8s.huawei",
       .drifts = true,
-      .unhashed_fields = {"subnetSelectorTerms"}};
+      .unhashed_fields = {"subnetSelectorTerms"},
+      .repair_policies = kReadinessRepairPolicies};
 }
 
 std::string hex(base::Random& random, std::size_t length) {

@@ -22,6 +22,7 @@ struct Traits {
   // Drift: fields of the NodeClass spec that its hash leaves out.
   bool drifts = true;
   std::vector<std::string_view> unhashed_fields;
+  model::RepairPolicies repair_policies;
 };
 const Traits& traits(Profile profile);
 

@@ -71,6 +71,10 @@ std::span<const model::Resource> SimulatedCloud::node_classes() const {
   return {&simulated::traits(state_->profile).node_class, 1};
 }
 
+model::RepairPolicies SimulatedCloud::repair_policies() const {
+  return simulated::traits(state_->profile).repair_policies;
+}
+
 Provider::Reply<Instance> SimulatedCloud::create(
     std::shared_ptr<const model::NodeClaim> claim,
     std::shared_ptr<const model::NodeClass> node_class) {

@@ -43,6 +43,7 @@ class SharedCloud final : public cloud::Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return come_back(cloud_.drift(std::move(claim), std::move(node_class)));
   }
+  model::RepairPolicies repair_policies() const override { return cloud_.repair_policies(); }
   Reply<cloud::NodeClassState> resolve(
       std::shared_ptr<const model::NodeClass> node_class) override {
     return come_back(cloud_.resolve(std::move(node_class)));

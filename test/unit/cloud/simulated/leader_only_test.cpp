@@ -76,6 +76,7 @@ TEST_F(LeaderOnlyCloudTest, EveryOtherDoorLeadsToTheCloudBehind) {
   EXPECT_EQ(cloud_->node_class_finalizer(), "witness/finalizer");
   EXPECT_FALSE(cloud_->instance_types({}, *node_class("KWOKNodeClass")));
   EXPECT_TRUE(cloud_->node_classes().empty());
+  EXPECT_EQ(cloud_->repair_policies().data(), &kWitnessRepairPolicies[0]);
 }
 
 // Its work for the leader lasts an hour, unless it is stopped.

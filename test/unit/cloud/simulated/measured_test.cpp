@@ -61,6 +61,7 @@ TEST_F(MeasuredTest, IsTheCloudItMeasures) {
   const auto types = cloud_->instance_types({}, *node_class("KWOKNodeClass"));
   ASSERT_TRUE(types) << types.error().message;
   EXPECT_EQ(*types, *simulated_->instance_types({}, *node_class("KWOKNodeClass")));
+  EXPECT_EQ(cloud_->repair_policies().data(), simulated_->repair_policies().data());
 }
 
 TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {

@@ -3,11 +3,15 @@
 
 #include "millwright/cloud/provider.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace millwright::cloud {
+
+inline constexpr model::RepairPolicy kWitnessRepairPolicies[] = {
+    {"Awake", model::ConditionStatus::False, std::chrono::minutes(1)}};
 
 // Notes which of the doors was used that a provider may leave as they are, and those without an
 // answer to look at.
@@ -35,6 +39,7 @@ class Witness : public Provider {
                            std::shared_ptr<const model::NodeClass>) override {
     return refuse<std::string>("drift");
   }
+  model::RepairPolicies repair_policies() const override { return kWitnessRepairPolicies; }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
     return refuse<NodeClassState>("resolve");
   }

@@ -1,5 +1,6 @@
 // The provider as its callers see it, against an EC2 that remembers.
 #include "cloud/aws/node_class/node_class_hash.hpp"
+#include "millwright/cloud/simulated.hpp"
 #include "provider_fixture.hpp"
 
 #include <boost/json.hpp>
@@ -10,6 +11,12 @@ namespace {
 using base::ErrorKind;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
+
+TEST_F(ProviderTest, BrokenNodesAreThoseOfTheSimulatedAws) {
+  const auto simulated = SimulatedCloud::make(loop, Profile::Aws, {});
+  ASSERT_TRUE(simulated) << simulated.error().message;
+  EXPECT_EQ(cloud->repair_policies().data(), (*simulated)->repair_policies().data());
+}
 
 TEST_F(ProviderTest, AClaimBecomesAnInstance) {
   const auto made = create(claim_named("a"));
