@@ -189,7 +189,7 @@ struct Engine::Impl {
   }
 
   base::Task<base::Result<>> act_on_notice(cloud::InstanceNotice notice) {
-    const auto claim = controllers::claim_to_act_on(*state.snapshot(), notice);
+    const auto claim = controllers::claim_to_act_on(*state.snapshot(), notice, services.loop.now());
     if (!claim) {
       co_return base::Result<>{};
     }

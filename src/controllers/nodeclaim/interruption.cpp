@@ -1,28 +1,19 @@
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 
-#include <boost/json.hpp>
+#include "controllers/nodeclaim/forced_end.hpp"
 
 #include <algorithm>
 
 namespace millwright::controllers {
 namespace {
 
-namespace json = boost::json;
 using Action = cloud::InstanceNotice::Action;
-using ClaimPtr = std::shared_ptr<const model::NodeClaim>;
-
-bool has_wall(const model::NodeClaim& claim) {
-  return !claim.meta.annotation(model::kTerminationTimestampAnnotation).empty();
-}
 
 // Success also when the claim is gone already.
 base::Task<base::Result<>> end_claim(Services& services, ClaimPtr claim,
                                      cloud::InstanceNotice notice) {
-  if (notice.action == Action::Force && !has_wall(*claim)) {
-    const std::string now = base::format_rfc3339(services.loop.now());
-    json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
-    auto stamped =
-        co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+  if (notice.action == Action::Force) {
+    auto stamped = co_await end_drain_time(services, claim);
     if (!stamped) {
       co_return ignore_not_found(stamped);
     }
@@ -36,8 +27,8 @@ base::Task<base::Result<>> end_claim(Services& services, ClaimPtr claim,
 
 }  // namespace
 
-ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot,
-                         const cloud::InstanceNotice& notice) {
+ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot, const cloud::InstanceNotice& notice,
+                         base::TimePoint now) {
   const auto found =
       std::find_if(snapshot.nodes.begin(), snapshot.nodes.end(), [&](const auto& record) {
         return record->claim && record->claim->provider_id == notice.provider_id;
@@ -46,7 +37,7 @@ ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot,
     return nullptr;
   }
   const auto& claim = (*found)->claim;
-  const bool can_hasten = notice.action == Action::Force && !has_wall(*claim);
+  const bool can_hasten = notice.action == Action::Force && !is_out_of_time(*claim, now);
   return claim->meta.is_deleting() && !can_hasten ? nullptr : claim;
 }
 
