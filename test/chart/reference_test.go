@@ -163,10 +163,9 @@ These are refused, because ignoring them would do harm.
 |---|---|---|
 `)
 	when := map[string]string{
-		"settings.featureGates.nodeRepair": "true",
-		"settings.assumeRoleARN":           "not empty",
-		"image.repository":                 "it names Karpenter's image",
-		"schedulerName":                    "`millwright-scheduler`",
+		"settings.assumeRoleARN": "not empty",
+		"image.repository":       "it names Karpenter's image",
+		"schedulerName":          "`millwright-scheduler`",
 	}
 	for _, path := range sortedKeys(upstream.Refused) {
 		if when[path] == "" {

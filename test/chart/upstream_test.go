@@ -80,7 +80,7 @@ func TestAValuesFileOfTheAWSChartIsTaken(t *testing.T) {
 		"METRICS_PORT": "9080", "HEALTH_PROBE_PORT": "9081", "LOG_LEVEL": "debug",
 		"AWS_REGION": "eu-west-1", "EKS_CONTROL_PLANE": "true", "AMI_REFRESH_INTERVAL": "1m",
 		"FEATURE_GATES": "NodeOverlay=true,ReservedCapacity=true,SpotToSpotConsolidation=true," +
-			"StaticCapacity=false,CapacityBuffer=false",
+			"StaticCapacity=false,CapacityBuffer=false,NodeRepair=false",
 	} {
 		if variables[name] != want {
 			t.Errorf("%s is %v, not %s", name, variables[name], want)
@@ -230,7 +230,6 @@ func TestValuesOfTheHuaweiChartKeepTheirMeaning(t *testing.T) {
 
 func TestWhatMustNotBeIgnoredIsRefusedWithTheReason(t *testing.T) {
 	for text, reason := range map[string]string{
-		"settings: {featureGates: {nodeRepair: true}}":                  "node repair is not built",
 		`settings: {assumeRoleARN: "arn:aws:iam::111122223333:role/r"}`: "give the ServiceAccount the role",
 		"image: {repository: public.ecr.aws/karpenter/controller}":      "Karpenter's image",
 		"schedulerName: millwright-scheduler":                           "would wait for the scheduler",
@@ -240,7 +239,6 @@ func TestWhatMustNotBeIgnoredIsRefusedWithTheReason(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"settings: {featureGates: {nodeRepair: false}}",
 		"image: {repository: registry.example.com/karpenter-team/millwright}",
 		"schedulerName: default-scheduler",
 	} {

@@ -47,6 +47,7 @@ struct Options {
   bool node_overlay = false;
   bool static_capacity = false;
   bool capacity_buffer = false;
+  bool node_repair = false;
   // A kube-scheduler calls the extender, so that pods may be refused and have to be woken.
   bool extender_called = true;
   base::Duration launch_timeout = std::chrono::minutes(5);

@@ -70,6 +70,9 @@ inline constexpr std::string_view kMinSavingsAnnotation =
     "millwright.io/consolidation-min-savings";
 inline constexpr std::string_view kMaxUtilizationAnnotation =
     "millwright.io/consolidation-max-utilization";
+// On a NodePool: node repair keeps to the pool's disruption budgets.
+inline constexpr std::string_view kRepairWithinBudgetsAnnotation =
+    "millwright.io/repair-within-budgets";
 // The legacy name of karpenter.sh/nodepool: pods written for Provisioners select by it.
 inline constexpr std::string_view kProvisionerNameLabel = "karpenter.sh/provisioner-name";
 inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-provisioner";

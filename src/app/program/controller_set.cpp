@@ -16,6 +16,7 @@ ControllerSet::ControllerSet(controllers::Services& all_services)
       node_classes(services),
       claim_status(services),
       garbage_collection(services),
+      node_repair(services),
       node_overlays(services),
       static_capacity(services),
       buffers(services, [this] { provisioner.notify(); }) {
@@ -35,6 +36,9 @@ void ControllerSet::spawn_all(base::TaskGroup& group, const std::stop_token& sto
   group.spawn(node_classes.run(stop));
   group.spawn(claim_status.run(stop));
   group.spawn(garbage_collection.run(stop));
+  if (options.node_repair) {
+    group.spawn(node_repair.run(stop));
+  }
   if (options.node_overlay) {
     group.spawn(node_overlays.run(stop));
   }

@@ -7,6 +7,7 @@
 #include "millwright/controllers/nodeclaim/claim_status.hpp"
 #include "millwright/controllers/nodeclaim/garbage_collection.hpp"
 #include "millwright/controllers/nodeclaim/lifecycle.hpp"
+#include "millwright/controllers/nodeclaim/node_repair.hpp"
 #include "millwright/controllers/pools/nodeclass.hpp"
 #include "millwright/controllers/pools/nodepool.hpp"
 #include "millwright/controllers/pools/static_capacity.hpp"
@@ -36,6 +37,7 @@ struct ControllerSet {
   controllers::NodeClasses node_classes;
   controllers::ClaimStatus claim_status;
   controllers::GarbageCollection garbage_collection;
+  controllers::NodeRepair node_repair;
   controllers::NodeOverlays node_overlays;
   controllers::StaticCapacity static_capacity;
   controllers::Buffers buffers;

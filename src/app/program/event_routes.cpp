@@ -68,12 +68,14 @@ void EventRoutes::record_changed(const scheduling::NodeRecord& record) {
   controllers_.claim_status.enqueue(record.claim_name());
   if (record.node) {
     controllers_.termination.enqueue(record.node->meta.name);
+    controllers_.node_repair.enqueue(record.node->meta.name);
   }
   controllers_.node_pools.enqueue(record.node_pool());
 }
 
 void EventRoutes::node_changed(const std::string& name) {
   controllers_.termination.enqueue(name);
+  controllers_.node_repair.enqueue(name);
   if (const auto record = controllers::find_node(*services_.state.snapshot(), name);
       record && record->claim) {
     record_changed(*record);

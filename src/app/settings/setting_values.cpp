@@ -120,6 +120,7 @@ std::string read_gates(std::string_view text, Settings& settings) {
   settings.controllers.node_overlay = gates["NodeOverlay"];
   settings.controllers.static_capacity = gates["StaticCapacity"];
   settings.controllers.capacity_buffer = gates["CapacityBuffer"];
+  settings.controllers.node_repair = gates["NodeRepair"];
   return {};
 }
 

@@ -12,9 +12,8 @@ struct Gate {
   std::string_view name;
   bool has_effect = true;
 };
-constexpr Gate kGates[] = {{"NodeRepair", false}, {"ReservedCapacity"},
-                           {"NodeOverlay"},       {"StaticCapacity"},
-                           {"CapacityBuffer"},    {"SpotToSpotConsolidation"}};
+constexpr Gate kGates[] = {{"NodeRepair"},     {"ReservedCapacity"}, {"NodeOverlay"},
+                           {"StaticCapacity"}, {"CapacityBuffer"},   {"SpotToSpotConsolidation"}};
 constexpr Gate kAwsGates[] = {{"NodeClassCEL", false}};
 
 void warn_of_gates(std::string_view flag, const std::map<std::string, bool>& switched,

@@ -48,20 +48,22 @@ bool is_active(const Window& window, base::TimePoint now) {
   return opening && *opening <= now;
 }
 
-// Karpenter counts what is managed and initialised, until its instance terminates.
+bool concerns(const model::DisruptionBudget& budget, std::optional<Reason> reason) {
+  return budget.reasons.empty() ||
+         (reason && std::find(budget.reasons.begin(), budget.reasons.end(), to_string(*reason)) !=
+                        budget.reasons.end());
+}
+
+}  // namespace
+
+// As in Karpenter.
 bool counts_in_budgets(const scheduling::NodeRecord& record) {
   return record.managed() && record.node && record.initialized() &&
          !model::is_true(record.claim->conditions, model::kInstanceTerminating);
 }
 
-bool concerns(const model::DisruptionBudget& budget, Reason reason) {
-  return budget.reasons.empty() || std::find(budget.reasons.begin(), budget.reasons.end(),
-                                             to_string(reason)) != budget.reasons.end();
-}
-
-}  // namespace
-
-int allowed_by_budgets(const model::NodePool& pool, int nodes, Reason reason, base::TimePoint now) {
+int allowed_by_budgets(const model::NodePool& pool, int nodes, std::optional<Reason> reason,
+                       base::TimePoint now) {
   int allowed = std::numeric_limits<int>::max();
   for (const auto& budget : pool.budgets) {
     const auto parsed = window_of(budget);

@@ -10,9 +10,15 @@
 
 namespace millwright::disruption {
 
-// The least that any active budget for the reason allows of `nodes`; INT_MAX without one. An
-// unreadable budget allows nothing, whatever its reasons.
-int allowed_by_budgets(const model::NodePool& pool, int nodes, Reason reason, base::TimePoint now);
+// Whether budgets count the node: it is managed and initialised, and its instance is not
+// terminating yet.
+bool counts_in_budgets(const scheduling::NodeRecord& record);
+
+// The least that any active budget for the reason allows of `nodes`; INT_MAX without one. nullopt
+// is a reason that no budget can name: those for all reasons concern it. An unreadable budget
+// allows nothing, whatever its reasons.
+int allowed_by_budgets(const model::NodePool& pool, int nodes, std::optional<Reason> reason,
+                       base::TimePoint now);
 
 // When a schedule of the pool next opens or closes.
 std::optional<base::TimePoint> next_budget_change(const model::NodePool& pool, base::TimePoint now);

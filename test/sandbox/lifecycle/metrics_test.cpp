@@ -54,6 +54,8 @@ void add_karpenter(Table& table) {
       {"karpenter_nodeclaims_created_total", {"counter", "min_values_relaxed nodepool reason"}},
       {"karpenter_nodeclaims_terminated_total", {"counter", "capacity_type nodepool zone"}},
       {"karpenter_nodeclaims_disrupted_total", {"counter", disrupted}},
+      {"karpenter_nodeclaims_unhealthy_disrupted_total",
+       {"counter", "capacity_type condition image_id nodepool", Shown::WhenItHappens}},
       {"karpenter_pods_disruption_initiated_total", {"counter", disrupted}},
       {"karpenter_nodeclaims_instance_termination_duration_seconds", {"histogram", "nodepool"}},
       {"karpenter_nodeclaims_termination_duration_seconds", {"histogram", "nodepool"}},

@@ -162,13 +162,39 @@ TEST(Settings, FeatureGatesSwitchWhatTheyName) {
   EXPECT_FALSE(without.settings.aws_settings.reserved_capacity);
 }
 
+// None is taken silently: it has an effect, or draws a warning, or stops the program.
+TEST(Settings, EveryFeatureGateOfKarpentersHasAnEffect) {
+  struct Case {
+    const char* gate;
+    bool controllers::Options::*switched;
+  };
+  for (const auto& test :
+       {Case{"NodeRepair", &controllers::Options::node_repair},
+        Case{"SpotToSpotConsolidation", &controllers::Options::spot_to_spot},
+        Case{"NodeOverlay", &controllers::Options::node_overlay},
+        Case{"StaticCapacity", &controllers::Options::static_capacity},
+        Case{"CapacityBuffer", &controllers::Options::capacity_buffer}}) {
+    const auto with = [&](const char* value) {
+      auto loaded = load_settings({{"feature-gates", std::string(test.gate) + value}},
+                                  environment_of({}));
+      EXPECT_THAT(loaded.problems, IsEmpty()) << test.gate;
+      EXPECT_THAT(loaded.warnings, IsEmpty()) << test.gate;
+      return loaded.settings.controllers.*test.switched;
+    };
+    EXPECT_TRUE(with("=true")) << test.gate;
+    EXPECT_FALSE(with("=false")) << test.gate;
+  }
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.controllers.node_repair);
+}
+
 TEST(Settings, AFeatureGateWithoutEffectIsWarnedOf) {
-  const auto on =
-      load_settings({{"feature-gates", "NodeRepair=true,NodeOverlay=true"}}, environment_of({}));
+  const auto on = load_settings({{"clouds", "aws"}, {"aws-feature-gates", "NodeClassCEL=true"}},
+                                environment_of({}));
   EXPECT_THAT(on.problems, IsEmpty());
-  EXPECT_THAT(on.warnings,
-              ElementsAre("--feature-gates switches NodeRepair on, which has no effect yet"));
-  const auto off = load_settings({{"feature-gates", "NodeRepair=false"}}, environment_of({}));
+  EXPECT_THAT(on.warnings, ElementsAre("--aws-feature-gates switches NodeClassCEL on, which has no "
+                                       "effect yet"));
+  const auto off = load_settings({{"clouds", "aws"}, {"aws-feature-gates", "NodeClassCEL=false"}},
+                                 environment_of({}));
   EXPECT_THAT(off.warnings, IsEmpty());
 }
 
