@@ -222,6 +222,26 @@ TEST(Attempts, ThatNameTooManyNodesMayLandAnywhere) {
   EXPECT_EQ(named_nodes(ledger, at(10)), 6U * 20'000);
 }
 
+// All of one group, and always the same nodes: only the names themselves take room.
+TEST(Attempts, ThatNameTheSameNodesTooOftenMayLandAnywhere) {
+  Ledger ledger;
+  std::vector<std::uint64_t> nodes;
+  for (std::size_t node = 0; node < 100'000; ++node) {
+    nodes.push_back(Ledger::node_hash("n" + std::to_string(node)));
+  }
+  for (std::size_t pod = 0; pod < 60; ++pod) {
+    Pass pass{.pod_uid = "p" + std::to_string(pod),
+              .group = scheduling::GroupId("g/"),
+              .at = at(0),
+              .until = at(10)};
+    pass.node_hashes = nodes;
+    ledger.attempted(std::move(pass));
+  }
+  EXPECT_LE(named_nodes(ledger, at(0)), Ledger::kNamedNodes);
+  EXPECT_GT(named_nodes(ledger, at(0)), Ledger::kNamedNodes / 2);
+  EXPECT_EQ(ledger.passes(at(0)).size(), 60U);
+}
+
 TEST(Attempts, OfManyGroupsShareTheirCounters) {
   Ledger ledger;
   // Each group's counters reach to its last node.

@@ -49,10 +49,10 @@ class CollectingGarbage : public ::testing::Test {
     providers_.add(std::move(fleet));
   }
 
-  void launch(const std::string& id, const std::string& claim) {
+  // Without the name of a claim.
+  void launch(const std::string& id) {
     cloud::Instance instance;
     instance.provider_id = id;
-    instance.node_claim = claim;
     fleet_->instances.push_back(std::move(instance));
   }
   void collect() { kube::test::run(loop_, collect_once(&collection_)); }
@@ -93,7 +93,7 @@ class CollectingGarbage : public ::testing::Test {
 
 TEST_F(CollectingGarbage, AllClaimsAreAskedForOnceForAllInstancesWithoutAName) {
   for (const auto* id : {"cloud://leaked", "cloud://launched", "cloud://leaked-too"}) {
-    launch(id, {});
+    launch(id);
   }
   transport_->answer = [](const kube::ApiRequest&) {
     return kube::test::ok(kube::test::parse(
