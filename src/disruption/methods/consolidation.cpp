@@ -13,8 +13,6 @@ namespace millwright::disruption {
 namespace {
 
 constexpr std::size_t kNamed = 10;  // nodes in one summary
-// Sums of equal prices differ by rounding; that is no saving.
-constexpr double kRounding = 1e-9;
 
 // Replacing three nodes by one of a type that is among them only means to remove the others, unless
 // the one is cheaper wherever it is launched.

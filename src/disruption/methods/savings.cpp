@@ -7,12 +7,6 @@
 #include <cstdio>
 
 namespace millwright::disruption {
-namespace {
-
-// Sums of equal prices differ by rounding; that is no saving, and no lack of one.
-constexpr double kRounding = 1e-9;
-
-}  // namespace
 
 std::string dollars(double per_hour) {
   std::array<char, 64> text{};

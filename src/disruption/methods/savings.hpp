@@ -8,6 +8,9 @@
 
 namespace millwright::disruption {
 
+// Sums of equal prices differ by rounding; that is no saving, and no lack of one.
+inline constexpr double kRounding = 1e-9;
+
 // "$0.41/h"
 std::string dollars(double per_hour);
 

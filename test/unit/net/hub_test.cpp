@@ -52,6 +52,26 @@ class HubTest : public testing::Test {
   std::shared_ptr<Hub> hub = std::make_shared<Hub>(hundred_bytes(), Handler());
 };
 
+// Whoever fills the places of its own address takes none from others.
+TEST_F(HubTest, AnAddressMakesRoomAmongItsOwn) {
+  ServerOptions options = hundred_bytes();
+  options.max_connections_per_address = 2;
+  hub = std::make_shared<Hub>(options, Handler());
+  const auto admit_from = [&](const char* address, const SessionPtr& session) {
+    return hub->admit(session, boost::asio::ip::make_address(address));
+  };
+  std::vector<SessionPtr> sessions;
+  for (int i = 0; i < 4; ++i) {
+    sessions.push_back(std::make_shared<Session>(hub, worker, Session::Socket(worker->io)));
+  }
+  EXPECT_TRUE(admit_from("192.0.2.1", sessions[0]).admitted);
+  EXPECT_TRUE(admit_from("192.0.2.2", sessions[1]).admitted);
+  EXPECT_EQ(admit_from("192.0.2.2", sessions[2]).goes, nullptr);
+  const auto last = admit_from("192.0.2.2", sessions[3]);
+  EXPECT_TRUE(last.admitted);
+  EXPECT_EQ(last.goes, sessions[1]) << "and not who has waited longest of all";
+}
+
 TEST_F(HubTest, TheOldestSendersGoAndNoMoreThanNeeded) {
   const SessionPtr first = join();
   const SessionPtr second = join();
