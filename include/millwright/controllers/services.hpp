@@ -66,7 +66,7 @@ struct Options {
   // How long room stays reserved once the node is Ready.
   base::Duration reserve_after_ready = std::chrono::seconds(30);
   base::Duration settle_time = std::chrono::seconds(15);  // disruption::Options::settle_time
-  double node_overhead = 0.005;  // disruption::Options::node_overhead
+  double node_overhead = 0.005;                           // disruption::Options::node_overhead
   base::Duration disruption_poll = std::chrono::seconds(10);
   LegacySettings legacy;
 };

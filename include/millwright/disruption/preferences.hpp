@@ -34,6 +34,10 @@ struct Preferences {
   double min_savings_share = 0;
   // A node of which a larger part is requested is not consolidated.
   std::optional<double> max_utilization;
+  // What a node costs per hour beside its instance; nullopt: what Options::node_overhead says.
+  std::optional<double> node_overhead;
+  // Node repair keeps to the pool's disruption budgets.
+  bool repair_within_budgets = false;
   std::vector<UnreadableAnnotation> unreadable;
 
   // Why no node of the pool may go for this reason now. What somebody asked for and cannot be read

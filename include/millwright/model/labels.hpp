@@ -58,16 +58,12 @@ inline constexpr std::string_view kProvisionInsteadOfPreemptAnnotation =
 // On a NodePool, a number: what each of its nodes costs per hour beside its instance.
 inline constexpr std::string_view kNodeOverheadAnnotation = "millwright.io/node-overhead";
 // On a NodePool: when its nodes may go (docs/disruption.md).
-inline constexpr std::string_view kDisruptionWindowsAnnotation =
-    "millwright.io/disruption-windows";
-inline constexpr std::string_view kExpirationWindowsAnnotation =
-    "millwright.io/expiration-windows";
+inline constexpr std::string_view kDisruptionWindowsAnnotation = "millwright.io/disruption-windows";
+inline constexpr std::string_view kExpirationWindowsAnnotation = "millwright.io/expiration-windows";
 inline constexpr std::string_view kMinNodeAgeAnnotation =
     "millwright.io/consolidation-min-node-age";
-inline constexpr std::string_view kMinPodAgeAnnotation =
-    "millwright.io/consolidation-min-pod-age";
-inline constexpr std::string_view kMinSavingsAnnotation =
-    "millwright.io/consolidation-min-savings";
+inline constexpr std::string_view kMinPodAgeAnnotation = "millwright.io/consolidation-min-pod-age";
+inline constexpr std::string_view kMinSavingsAnnotation = "millwright.io/consolidation-min-savings";
 inline constexpr std::string_view kMaxUtilizationAnnotation =
     "millwright.io/consolidation-max-utilization";
 // On a NodePool: node repair keeps to the pool's disruption budgets.

@@ -505,9 +505,8 @@ base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
   tell_terminating(services_, *record, std::string(to_string(reason)));
   auto deleted = co_await delete_disrupted(services_, record, metric_reason(reason));
   if (!deleted) {
-    services_.log.error(
-        "failed terminating nodes while executing a disruption command",
-        {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
+    services_.log.error("failed terminating nodes while executing a disruption command",
+                        {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
     std::vector<std::string> kept(1, record->claim_name());
     co_await undo(std::move(kept));
   }

@@ -180,9 +180,9 @@ void tell_protection(Services& services, const disruption::ProtectedPod& protect
       return;
     }
     case Protection::Lasts:
-      services.events.record(event_about(
-          object, "DoNotDisruptUntil",
-          "The annotation " + annotation + " (" + value + ") keeps its node" + until));
+      services.events.record(
+          event_about(object, "DoNotDisruptUntil",
+                      "The annotation " + annotation + " (" + value + ") keeps its node" + until));
       return;
     case Protection::Over:
       services.events.record(event_about(

@@ -13,8 +13,7 @@ ClaimReply end_drain_time(Services& services, ClaimPtr claim) {
     co_return claim;
   }
   const std::string now = base::format_rfc3339(services.loop.now());
-  boost::json::object metadata{
-      {"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
+  boost::json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
   co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
 }
 

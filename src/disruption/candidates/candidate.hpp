@@ -19,7 +19,7 @@ struct Candidate {
   scheduling::NodeRecordPtr record;
   std::shared_ptr<const model::NodePool> pool;
   const Preferences* preferences = nullptr;  // of the pool; never null, lives as long as the Survey
-  scheduling::InstanceTypes types;  // of its pool
+  scheduling::InstanceTypes types;           // of its pool
   std::string instance_type;
   std::string capacity_type;
   bool priced = false;                           // type, zone and capacity type name an offering

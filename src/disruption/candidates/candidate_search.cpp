@@ -69,7 +69,7 @@ class CandidateFinder {
     const auto price = search_.prices.price_of(candidate.types, *record);
     candidate.priced = price.has_value();
     candidate.price = price.value_or(0);
-    candidate.overhead = search_.prices.overhead_of(*candidate.pool);
+    candidate.overhead = search_.prices.overhead_of(*candidate.preferences);
     add_pods(candidate);
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);

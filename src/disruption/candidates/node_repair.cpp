@@ -64,8 +64,7 @@ HealthCount NodeHealth::of_pool(std::string_view pool) const {
 }
 
 bool repairs_within_budgets(const model::NodePool& pool) {
-  const auto& asked = pool.meta.annotation(model::kRepairWithinBudgetsAnnotation);
-  return !asked.empty() && asked != "false";
+  return parse_preferences(pool.meta.annotations).repair_within_budgets;
 }
 
 bool budgets_allow_repair(const model::NodePool& pool, const scheduling::Snapshot& snapshot,

@@ -106,8 +106,9 @@ std::optional<Why> ineligible(const Candidate& candidate) {
     return Why{Cause::NotPriced, without_price(candidate)};
   }
   if (candidate.evictions.lost_work > candidate.cost()) {
-    return Why{Cause::WorkLost, "pods of Jobs would begin again: the work that they would lose has "
-                                "cost more than the node costs in an hour"};
+    return Why{Cause::WorkLost,
+               "pods of Jobs would begin again: the work that they would lose has "
+               "cost more than the node costs in an hour"};
   }
   if (auto why = because(Cause::TooFull, candidate.too_full)) {
     return why;

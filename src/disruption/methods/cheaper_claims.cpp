@@ -97,9 +97,8 @@ Why too_dear(std::size_t claims, bool spot_for_spot) {
     return {Cause::ManyReplacements, "its pods would need " + std::to_string(claims) +
                                          " new nodes in its place, which cost too much"};
   }
-  return spot_for_spot
-             ? Why{Cause::NotCheaper, "no cheaper spot instance type satisfies its pods"}
-             : nothing_cheaper();
+  return spot_for_spot ? Why{Cause::NotCheaper, "no cheaper spot instance type satisfies its pods"}
+                       : nothing_cheaper();
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedCl
   for (const auto& claim : claims) {
     cost.price += claim.price;
     if (const auto pool = survey.pools().find(claim.node_pool)) {
-      cost.overhead += survey.prices().overhead_of(*pool);
+      cost.overhead += survey.prices().overhead_of(survey.pools().preferences_of(*pool));
     }
   }
   return cost;
@@ -114,9 +114,8 @@ ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedCl
 // then.
 std::optional<Why> fault_of(const Survey& survey, Candidates candidates,
                             std::vector<scheduling::PlannedClaim>& claims, const Stake& stake) {
-  if (std::any_of(claims.begin(), claims.end(), [&](const auto& claim) {
-        return stays_empty(survey, claim, candidates);
-      })) {
+  if (std::any_of(claims.begin(), claims.end(),
+                  [&](const auto& claim) { return stays_empty(survey, claim, candidates); })) {
     return Why{Cause::PodsStayAway, "no controller would create its pods again on a new node"};
   }
   const double limit =
@@ -172,9 +171,8 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
                    "the saving is too small for the pods it would disturb (consolidationPolicy "
                    "Balanced)");
   }
-  Command command{.reason = Reason::Underutilized,
-                  .savings = savings,
-                  .eviction_price = stake.evictions.sum()};
+  Command command{
+      .reason = Reason::Underutilized, .savings = savings, .eviction_price = stake.evictions.sum()};
   for (const auto* candidate : candidates) {
     command.claims.push_back(candidate->claim_name());
   }
@@ -189,9 +187,9 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
 // types.
 bool may_suit_better(std::size_t claims, const Consolidation& cheapest) {
   const auto& problem = cheapest.problem;
-  return claims > 1 || (claims == 1 && problem &&
-                        (problem->cause == Cause::FewSpotTypes ||
-                         problem->cause == Cause::SameType));
+  return claims > 1 ||
+         (claims == 1 && problem &&
+          (problem->cause == Cause::FewSpotTypes || problem->cause == Cause::SameType));
 }
 
 }  // namespace
@@ -251,8 +249,8 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
   }
   auto with_one = judge(survey, candidates, std::move(one_pass));
   with_one.with_one_node = with_one.command.has_value();
-  const bool wins = with_one.command &&
-                    (!cheapest.command || is_better(*with_one.command, *cheapest.command));
+  const bool wins =
+      with_one.command && (!cheapest.command || is_better(*with_one.command, *cheapest.command));
   if (wins || (!cheapest.command && claims > 1)) {
     return with_one;
   }

@@ -42,9 +42,8 @@ std::optional<Why> saves_too_little(double savings, double cost, const LeastSavi
   if (least.asked_by == nullptr || savings >= least.per_hour - kRounding * cost) {
     return std::nullopt;
   }
-  return Why{Cause::SavesTooLittle,
-             "it would save " + dollars(savings) + ", less than " +
-                 asked_for(*least.asked_by, model::kMinSavingsAnnotation)};
+  return Why{Cause::SavesTooLittle, "it would save " + dollars(savings) + ", less than " +
+                                        asked_for(*least.asked_by, model::kMinSavingsAnnotation)};
 }
 
 }  // namespace millwright::disruption

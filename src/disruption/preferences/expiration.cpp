@@ -21,8 +21,7 @@ base::TimePoint expiration_begin(const model::NodeClaim& claim, const Preference
   if (!preferences.expiration_waits) {
     return expiry;
   }
-  const auto latest =
-      base::sum_of(expiry, kLongestExpirationWait).value_or(base::TimePoint::max());
+  const auto latest = base::sum_of(expiry, kLongestExpirationWait).value_or(base::TimePoint::max());
   const auto open = preferences.expiration_windows.open_at_or_after(std::max(expiry, now));
   if (!open || open->begin >= latest) {
     return latest;

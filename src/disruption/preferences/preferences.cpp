@@ -116,6 +116,22 @@ base::Result<> read_max_utilization(std::string_view value, Preferences& prefere
   return {};
 }
 
+base::Result<> read_node_overhead(std::string_view value, Preferences& preferences) {
+  preferences.node_overhead = amount_of(trimmed(value));
+  if (!preferences.node_overhead) {
+    return base::fail(base::ErrorKind::Invalid, "\"" + std::string(value) +
+                                                    "\" is no price; write for example \"0.03\", "
+                                                    "what a node costs per hour beside its "
+                                                    "instance");
+  }
+  return {};
+}
+
+base::Result<> read_repair_within_budgets(std::string_view value, Preferences& preferences) {
+  preferences.repair_within_budgets = !value.empty() && value != "false";
+  return {};
+}
+
 constexpr std::array kPreferenceKeys{
     PreferenceKey{model::kDisruptionWindowsAnnotation, kLongestWindows, read_windows},
     PreferenceKey{model::kExpirationWindowsAnnotation, kLongestWindows, read_expiration_windows},
@@ -123,6 +139,8 @@ constexpr std::array kPreferenceKeys{
     PreferenceKey{model::kMinPodAgeAnnotation, kLongestValue, read_min_pod_age},
     PreferenceKey{model::kMinSavingsAnnotation, kLongestValue, read_min_savings},
     PreferenceKey{model::kMaxUtilizationAnnotation, kLongestValue, read_max_utilization},
+    PreferenceKey{model::kNodeOverheadAnnotation, kLongestValue, read_node_overhead},
+    PreferenceKey{model::kRepairWithinBudgetsAnnotation, kLongestValue, read_repair_within_budgets},
 };
 
 base::Result<> read_preference(const PreferenceKey& known, std::string_view value,

@@ -41,9 +41,9 @@ base::Result<std::vector<Reason>> take_reasons(std::string_view& window) {
   for (const auto name : words_between(window.substr(0, colon), ',')) {
     const auto reason = reason_of(name);
     if (!reason) {
-      return window_error(window,
-                          "\"" + std::string(name) +
-                              "\" is no reason; there are Empty, Drifted and Underutilized");
+      return window_error(
+          window,
+          "\"" + std::string(name) + "\" is no reason; there are Empty, Drifted and Underutilized");
     }
     reasons.push_back(*reason);
   }

@@ -3,8 +3,6 @@
 #include "disruption/candidates/candidate.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace millwright::disruption {
 
@@ -31,14 +29,8 @@ std::optional<double> NodePrices::price_of(const scheduling::InstanceTypes& type
   return found->second;
 }
 
-double NodePrices::overhead_of(const model::NodePool& pool) const {
-  const auto& text = pool.meta.annotation(model::kNodeOverheadAnnotation);
-  double overhead = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), overhead);
-  const bool readable = !text.empty() && error == std::errc() &&
-                        end == text.data() + text.size() && std::isfinite(overhead) &&
-                        overhead >= 0;
-  return readable ? overhead : input_.options.node_overhead;
+double NodePrices::overhead_of(const Preferences& preferences) const {
+  return preferences.node_overhead.value_or(input_.options.node_overhead);
 }
 
 NodePrices::PoolTotal NodePrices::total_of(const model::NodePool& pool) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "millwright/disruption/decide.hpp"
+#include "millwright/disruption/preferences.hpp"
 
 #include <map>
 #include <optional>
@@ -22,9 +23,8 @@ class NodePrices {
   std::optional<double> price_of(const scheduling::InstanceTypes& types,
                                  const scheduling::NodeRecord& record) const;
 
-  // Per hour: what a node of the pool costs beside its instance, by the pool's annotation
-  // millwright.io/node-overhead, else by Options::node_overhead.
-  double overhead_of(const model::NodePool& pool) const;
+  // Per hour: what a node of a pool with these preferences costs beside its instance.
+  double overhead_of(const Preferences& preferences) const;
 
   // Price and disruption of a whole pool, for the Balanced policy.
   struct PoolTotal {

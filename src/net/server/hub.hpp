@@ -76,8 +76,8 @@ class Hub {
     std::uint64_t sending = 0;  // in sending_; 0: it is not there
     std::size_t held = 0;       // of the bytes in flight
     bool cut = false;           // its bytes made room: what it sends is not read any more
-    bool has_asked = false;  // a whole request came at least once
-    bool counts = true;      // no: it was chosen to make room
+    bool has_asked = false;     // a whole request came at least once
+    bool counts = true;         // no: it was chosen to make room
   };
   using Members = std::map<Session*, Member>;
   // The one that makes room, among all addresses or those of one, of which there may be `limit`.

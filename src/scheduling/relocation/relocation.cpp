@@ -138,9 +138,9 @@ struct Relocation::Impl {
   bool place(PodId pod) {
     const PodClass& pod_class = compiled.pods.class_of(pod);
     const Constraint& constraint = compiled.pods.constraints[pod_class.constraint];
-    return std::any_of(
-        constraint.ladder.begin(), constraint.ladder.end(),
-        [&](const Rung& rung) { return place_on(pod, {pod_class, constraint, rung}); });
+    return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
+      return place_on(pod, {pod_class, constraint, rung});
+    });
   }
 
   bool place_on(PodId pod, Applicant applicant) {
@@ -149,8 +149,7 @@ struct Relocation::Impl {
     auto found = rooms.find(requests, 0);
     for (int tries = 0; found && tries < kMostTries; ++tries) {
       const NodeId node = order[*found];
-      if (choices.suits(applicant, node, nodes[node].hosts) &&
-          nodes.admits(node, applicant, pod)) {
+      if (choices.suits(applicant, node, nodes[node].hosts) && nodes.admits(node, applicant, pod)) {
         moves.push_back({pod, node, nodes[node]});
         nodes.add(node, applicant, pod);
         rooms.set(*found, nodes[node].room);
@@ -168,9 +167,9 @@ struct Relocation::Impl {
   Narrowings narrowings;
   TopologyChoices choices;
   NodesInUse nodes;
-  std::unordered_map<std::string_view, NodeId> by_name;        // those that are not gone
-  ById<NodeId, std::vector<PodId>> residents;                  // pods of the problem
-  ById<NodeId, std::optional<std::size_t>> places;             // in `order`
+  std::unordered_map<std::string_view, NodeId> by_name;  // those that are not gone
+  ById<NodeId, std::vector<PodId>> residents;            // pods of the problem
+  ById<NodeId, std::optional<std::size_t>> places;       // in `order`
   std::vector<NodeId> order;
   RoomIndex rooms;
   std::vector<Move> moves;  // of the removal that is being tried

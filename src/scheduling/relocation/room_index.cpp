@@ -4,8 +4,7 @@
 
 namespace millwright::scheduling {
 
-RoomIndex::RoomIndex(std::size_t places, std::size_t columns)
-    : places_(places), columns_(columns) {
+RoomIndex::RoomIndex(std::size_t places, std::size_t columns) : places_(places), columns_(columns) {
   while (leaves_ < places) {
     leaves_ *= 2;
   }

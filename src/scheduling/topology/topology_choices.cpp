@@ -56,8 +56,7 @@ bool TopologyChoices::allows(const Applicant& applicant, const Rung::Keyed& keye
   });
 }
 
-bool TopologyChoices::suits(const Applicant& applicant, NodeId node,
-                            const HostTally& hosts) const {
+bool TopologyChoices::suits(const Applicant& applicant, NodeId node, const HostTally& hosts) const {
   const Rung& rung = applicant.rung;
   return std::all_of(rung.keyed.begin(), rung.keyed.end(),
                      [&](const Rung::Keyed& keyed) {

@@ -378,9 +378,8 @@ TEST_F(Disruption, ADeletionThatFailsAtFirstIsTriedAgain) {
   up("{consolidationPolicy: WhenEmpty, consolidateAfter: 30s}");
   const auto claim = claims().front()->meta.name;
   scale("web", 0);
-  ASSERT_TRUE(wait([&] {
-    return condition(model::kNodeClaimResource, claim, "DisruptionReason") == "True";
-  }));
+  ASSERT_TRUE(wait(
+      [&] { return condition(model::kNodeClaimResource, claim, "DisruptionReason") == "True"; }));
   api().set_faults({.broken = {"nodeclaims"}});
   run_for(seconds(5));
   api().set_faults({});
@@ -417,12 +416,14 @@ TEST_F(Disruption, ADisruptionReasonWithoutItsTaintIsUndone) {
   change(
       model::kNodeClaimResource, claim,
       [](boost::json::value& object) {
-        object.at("status").at("conditions").as_array().push_back(
-            {{"type", "DisruptionReason"},
-             {"status", "True"},
-             {"reason", "Drifted"},
-             {"message", "Drifted"},
-             {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
+        object.at("status")
+            .at("conditions")
+            .as_array()
+            .push_back({{"type", "DisruptionReason"},
+                        {"status", "True"},
+                        {"reason", "Drifted"},
+                        {"message", "Drifted"},
+                        {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
       },
       {}, "status");
   ASSERT_EQ(reason(), "True");

@@ -1,9 +1,8 @@
 // Nodes that stay broken are replaced, and when they are not (feature gate NodeRepair).
 
-#include "sandbox/lifecycle/lifecycle_fixture.hpp"
-
 #include "millwright/controllers/services.hpp"
 #include "millwright/model/labels.hpp"
+#include "sandbox/lifecycle/lifecycle_fixture.hpp"
 
 #include <boost/json.hpp>
 
@@ -66,8 +65,8 @@ class Repair : public LifecycleFixture {
         model::kNodeResource, node,
         [&](json::value& object) {
           auto& conditions = object.at("status").at("conditions").as_array();
-          const auto found = std::find_if(
-              conditions.begin(), conditions.end(), [&type](const json::value& each) {
+          const auto found =
+              std::find_if(conditions.begin(), conditions.end(), [&type](const json::value& each) {
                 return std::string_view(each.at("type").as_string()) == type;
               });
           json::object& entry = found == conditions.end()

@@ -168,15 +168,14 @@ TEST(Settings, EveryFeatureGateOfKarpentersHasAnEffect) {
     const char* gate;
     bool controllers::Options::*switched;
   };
-  for (const auto& test :
-       {Case{"NodeRepair", &controllers::Options::node_repair},
-        Case{"SpotToSpotConsolidation", &controllers::Options::spot_to_spot},
-        Case{"NodeOverlay", &controllers::Options::node_overlay},
-        Case{"StaticCapacity", &controllers::Options::static_capacity},
-        Case{"CapacityBuffer", &controllers::Options::capacity_buffer}}) {
+  for (const auto& test : {Case{"NodeRepair", &controllers::Options::node_repair},
+                           Case{"SpotToSpotConsolidation", &controllers::Options::spot_to_spot},
+                           Case{"NodeOverlay", &controllers::Options::node_overlay},
+                           Case{"StaticCapacity", &controllers::Options::static_capacity},
+                           Case{"CapacityBuffer", &controllers::Options::capacity_buffer}}) {
     const auto with = [&](const char* value) {
-      auto loaded = load_settings({{"feature-gates", std::string(test.gate) + value}},
-                                  environment_of({}));
+      auto loaded =
+          load_settings({{"feature-gates", std::string(test.gate) + value}}, environment_of({}));
       EXPECT_THAT(loaded.problems, IsEmpty()) << test.gate;
       EXPECT_THAT(loaded.warnings, IsEmpty()) << test.gate;
       return loaded.settings.controllers.*test.switched;

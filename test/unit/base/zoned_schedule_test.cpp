@@ -169,8 +169,7 @@ TEST(ZonedSchedule, NamesEachMinuteThatTheClocksShowOrJumpOver) {
         for (TimePoint minute = *change - 3h; minute <= *change + 3h; minute += 1min) {
           const Duration offset = zone.period_at(minute).offset;
           const Duration before = zone.period_at(minute - 1ns).offset;
-          const bool expected =
-              matches(plain, minute + std::min(before, offset), minute + offset);
+          const bool expected = matches(plain, minute + std::min(before, offset), minute + offset);
           EXPECT_EQ(schedule.next(minute - 1ns) == minute, expected)
               << name << " " << text << " " << format_rfc3339(minute);
         }

@@ -359,7 +359,7 @@ TEST(Consolidation, CountsWhatNodesCostBesideTheirInstances) {
   EXPECT_NEAR(saved(), 0.02, 1e-9);
   for (const auto* unreadable : {"", "a lot", "-1", "nan", "inf", "0.02 $"}) {
     annotation = unreadable;
-    EXPECT_NEAR(saved(), 0.05, 1e-9) << unreadable;
+    EXPECT_EQ(saved(), 0) << unreadable << ": nothing goes until that is mended";
   }
 }
 

@@ -78,8 +78,8 @@ TEST(ExpirationWindows, OneThatMissedAWindowWaitsForTheNext) {
 TEST(ExpirationWindows, NoNodeWaitsForMoreThanEightDays) {
   const auto expiry = date("2026-01-08T12:00:00Z");
   const auto latest = expiry + hours(24 * 8);
-  for (const auto* windows : {"0 2 1 * * for 4h", "0 0 30 2 * for 1h", "at night", "",
-                              "Drifted: 0 2 * * sun for 4h"}) {
+  for (const auto* windows :
+       {"0 2 1 * * for 4h", "0 0 30 2 * for 1h", "at night", "", "Drifted: 0 2 * * sun for 4h"}) {
     for (const auto now : {expiry, latest, latest + hours(1000)}) {
       EXPECT_EQ(expiration_begin(claim_of("a"), waiting_for(windows), expiry, now), latest)
           << windows;

@@ -27,10 +27,10 @@ model::Node node_with(std::vector<model::Condition> conditions) {
 // "Ready" and so many minutes from kNow, or "well".
 std::string ailment_of(std::vector<model::Condition> conditions) {
   const auto ailment = find_ailment(node_with(std::move(conditions)), kPolicies);
-  return ailment ? ailment->condition + " " +
-                       std::to_string(
-                           std::chrono::duration_cast<minutes>(ailment->due - kNow).count())
-                 : "well";
+  return ailment
+             ? ailment->condition + " " +
+                   std::to_string(std::chrono::duration_cast<minutes>(ailment->due - kNow).count())
+             : "well";
 }
 
 model::Condition state(std::string type, ConditionStatus status,
@@ -62,9 +62,9 @@ TEST(NodeRepair, TakesTheConditionThatIsDueFirst) {
 
 // A node writes its own conditions.
 TEST(NodeRepair, TakesWhateverTimesAConditionHas) {
-  EXPECT_EQ(ailment_of({state("Ready", ConditionStatus::False, std::nullopt)}),
-            "Ready " + std::to_string(std::chrono::duration_cast<minutes>(kLongAgo - kNow).count() +
-                                      30))
+  EXPECT_EQ(
+      ailment_of({state("Ready", ConditionStatus::False, std::nullopt)}),
+      "Ready " + std::to_string(std::chrono::duration_cast<minutes>(kLongAgo - kNow).count() + 30))
       << "counts from the node's creation";
   EXPECT_EQ(ailment_of({state("Ready", ConditionStatus::False, base::TimePoint::max())}), "well");
 }
@@ -74,8 +74,8 @@ TEST(NodeRepair, ToleratesAFifthRoundedUp) {
     std::size_t nodes;
     std::size_t most_broken;
   };
-  for (const auto& test : {Case{1, 1}, Case{3, 1}, Case{5, 1}, Case{6, 2}, Case{10, 2},
-                           Case{11, 3}, Case{1000, 200}}) {
+  for (const auto& test : {Case{1, 1}, Case{3, 1}, Case{5, 1}, Case{6, 2}, Case{10, 2}, Case{11, 3},
+                           Case{1000, 200}}) {
     EXPECT_FALSE((HealthCount{test.nodes, test.most_broken}.too_many_broken())) << test.nodes;
     EXPECT_TRUE((HealthCount{test.nodes, test.most_broken + 1}.too_many_broken())) << test.nodes;
   }

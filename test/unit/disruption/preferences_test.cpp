@@ -1,6 +1,7 @@
 // Annotations of NodePools about disruption, and what they make of decisions.
-#include "consolidation_cases.hpp"
 #include "millwright/disruption/preferences.hpp"
+
+#include "consolidation_cases.hpp"
 
 #include <string>
 

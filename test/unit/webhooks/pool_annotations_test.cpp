@@ -97,11 +97,10 @@ TEST(PoolAnnotations, OfOtherKindsAreNotLookedAt) {
 }
 
 TEST(PoolAnnotations, AMistypedKeyIsWarnedOf) {
-  EXPECT_THAT(
-      warnings_for(with_annotations({{"millwright.io/disruption-window", "@daily for 1h"}}),
-                   small_cluster()),
-      ElementsAre(AllOf(HasSubstr("metadata.annotations[millwright.io/disruption-window]"),
-                        HasSubstr("did you mean millwright.io/disruption-windows?"))));
+  EXPECT_THAT(warnings_for(with_annotations({{"millwright.io/disruption-window", "@daily for 1h"}}),
+                           small_cluster()),
+              ElementsAre(AllOf(HasSubstr("metadata.annotations[millwright.io/disruption-window]"),
+                                HasSubstr("did you mean millwright.io/disruption-windows?"))));
   EXPECT_THAT(warnings_for(with_annotations({{"millwright.io/owned-by", "us"},
                                              {"example.com/disruption-window", "x"}}),
                            small_cluster()),
@@ -128,9 +127,9 @@ TEST(PoolAnnotations, ExpirationWindowsAreWarnedOfWhereNodesGoBeforeTheyOpen) {
       {"0 0 30 2 * for 1h", true},
   };
   for (const auto& test_case : cases) {
-    const auto warnings = warnings_for(
-        with_annotations({{"millwright.io/expiration-windows", test_case.windows}}),
-        small_cluster());
+    const auto warnings =
+        warnings_for(with_annotations({{"millwright.io/expiration-windows", test_case.windows}}),
+                     small_cluster());
     EXPECT_THAT(warnings, testing::SizeIs(test_case.warned ? 1 : 0)) << test_case.windows;
     for (const auto& warning : warnings) {
       EXPECT_THAT(warning, AllOf(HasSubstr("millwright.io/expiration-windows"),

@@ -24,8 +24,7 @@ std::optional<base::TimePoint> expiry_of(const model::NodeClaim& claim) {
 
 base::TimePoint expiration_begin(const Services& services, const model::NodeClaim& claim,
                                  base::TimePoint expiry) {
-  const auto pool =
-      find_pool(*services.state.snapshot(), claim.meta.label(model::kNodePoolLabel));
+  const auto pool = find_pool(*services.state.snapshot(), claim.meta.label(model::kNodePoolLabel));
   if (!pool) {
     return expiry;
   }
@@ -36,15 +35,15 @@ base::TimePoint expiration_begin(const Services& services, const model::NodeClai
 
 void tell_expiration_waits(Services& services, const scheduling::NodeRecord& record,
                            base::TimePoint begin) {
-  kube::Event event{
-      .object = kube::reference_to(model::kNodeClaimResource, record.claim->meta),
-      .warning = false,
-      .reason = "DisruptionBlocked",
-      .message = "It has expired and goes at " + base::format_rfc3339(begin) +
-                 ", because of the annotation " + std::string(model::kExpirationWindowsAnnotation) +
-                 " of its NodePool",
-      .dedupe_values = {},
-      .dedupe_for = kSayExpirationWaits};
+  kube::Event event{.object = kube::reference_to(model::kNodeClaimResource, record.claim->meta),
+                    .warning = false,
+                    .reason = "DisruptionBlocked",
+                    .message = "It has expired and goes at " + base::format_rfc3339(begin) +
+                               ", because of the annotation " +
+                               std::string(model::kExpirationWindowsAnnotation) +
+                               " of its NodePool",
+                    .dedupe_values = {},
+                    .dedupe_for = kSayExpirationWaits};
   services.events.record(event);
   if (record.node) {
     event.object = kube::reference_to(model::kNodeResource, record.node->meta);

@@ -34,9 +34,9 @@ base::Task<base::Result<>> replace_broken(Services& services, scheduling::NodeRe
     if (done) {
       count_repair(services, **claim, condition);
       tell_terminating(services, *record, "Unhealthy (condition " + condition + ")");
-      services.log.info("deleting unhealthy node", {{"Node", record->node->meta.name},
-                                                    {"NodeClaim", name},
-                                                    {"condition", condition}});
+      services.log.info(
+          "deleting unhealthy node",
+          {{"Node", record->node->meta.name}, {"NodeClaim", name}, {"condition", condition}});
     }
   }
   if (!done && !record->marked_for_deletion) {
@@ -69,9 +69,9 @@ base::Task<base::Result<Requeue>> NodeRepair::reconcile(std::string name, base::
   }
   const auto& ref = record->claim->node_class_ref;
   const cloud::Provider* provider = services_.providers.find(ref.group, ref.kind);
-  const auto ailment = provider == nullptr ? std::nullopt
-                                           : disruption::find_ailment(*record->node,
-                                                                      provider->repair_policies());
+  const auto ailment = provider == nullptr
+                           ? std::nullopt
+                           : disruption::find_ailment(*record->node, provider->repair_policies());
   if (!ailment) {
     co_return Requeue{};
   }

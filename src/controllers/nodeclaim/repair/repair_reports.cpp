@@ -50,8 +50,8 @@ std::string snake_case(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool after_another = i > 0 && !is_upper(text[i - 1]) && text[i - 1] != '_';
-    const bool ends_capitals = i > 0 && is_upper(text[i - 1]) && i + 1 < text.size() &&
-                               is_lower(text[i + 1]);
+    const bool ends_capitals =
+        i > 0 && is_upper(text[i - 1]) && i + 1 < text.size() && is_lower(text[i + 1]);
     if (is_upper(text[i]) && (after_another || ends_capitals)) {
       result += '_';
     }

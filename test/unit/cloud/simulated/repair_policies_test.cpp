@@ -24,11 +24,11 @@ std::vector<std::string> policies_of(Profile profile) {
 
 TEST(RepairPolicies, AreThoseOfKarpentersProviders) {
   EXPECT_THAT(policies_of(Profile::Kwok), ElementsAre("Ready=False 10m", "Ready=Unknown 10m"));
-  EXPECT_THAT(policies_of(Profile::Aws),
-              ElementsAre("Ready=False 30m", "Ready=Unknown 30m",
-                          "AcceleratedHardwareReady=False 10m", "StorageReady=False 30m",
-                          "NetworkingReady=False 30m", "KernelReady=False 30m",
-                          "ContainerRuntimeReady=False 30m"));
+  EXPECT_THAT(
+      policies_of(Profile::Aws),
+      ElementsAre("Ready=False 30m", "Ready=Unknown 30m", "AcceleratedHardwareReady=False 10m",
+                  "StorageReady=False 30m", "NetworkingReady=False 30m", "KernelReady=False 30m",
+                  "ContainerRuntimeReady=False 30m"));
   EXPECT_THAT(policies_of(Profile::Alibaba), ElementsAre("Ready=False 30m", "Ready=Unknown 30m"));
   EXPECT_THAT(policies_of(Profile::Huawei), ElementsAre("Ready=False 30m", "Ready=Unknown 30m"));
 }

@@ -102,9 +102,7 @@ TEST_F(Moving, KeepsPodsSpreadOverZones) {
   const auto web = [](std::string name) {
     return pod(std::move(name)).cpu("1").label("app", "web").with(spreads(spread_over(kZone, 1)));
   };
-  const auto in = [](const char* name, const char* zone) {
-    return node(name).label(kZone, zone);
-  };
+  const auto in = [](const char* name, const char* zone) { return node(name).label(kZone, zone); };
   add(in("a", "one"), {web("p")});
   add(in("b", "two"), {web("q")});
   add(in("c", "one"));

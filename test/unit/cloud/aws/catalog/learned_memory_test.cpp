@@ -41,8 +41,8 @@ TEST(LearnedMemory, IsTheLeastThatANodeOfTheTypeAndImageHad) {
 // Kernels of one image differ by some KiB; that is no reason to make every type anew.
 TEST(LearnedMemory, CountsInWholeMebibytes) {
   LearnedMemory memory;
-  EXPECT_TRUE(memory.learn(eight_gib(), "ami-1", model::Quantity::from_units(7700 * kMebi + 9999),
-                           kBegin));
+  EXPECT_TRUE(
+      memory.learn(eight_gib(), "ami-1", model::Quantity::from_units(7700 * kMebi + 9999), kBegin));
   EXPECT_FALSE(memory.learn(eight_gib(), "ami-1", mebibytes(7700), kBegin));
   EXPECT_EQ(memory.find("m5.large", "ami-1", kBegin)->units(), 7700 * kMebi);
 }
