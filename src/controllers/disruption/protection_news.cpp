@@ -5,17 +5,18 @@
 namespace millwright::controllers {
 namespace {
 
-constexpr auto kTellAgain = std::chrono::minutes(15);
+constexpr auto kProtectionTold = std::chrono::minutes(15);
 
 }  // namespace
 
 std::vector<const disruption::ProtectedPod*> ProtectionNews::due(
     const std::vector<disruption::ProtectedPod>& pods, base::TimePoint now) {
-  std::erase_if(told_, [now](const auto& each) { return each.second.when + kTellAgain <= now; });
+  std::erase_if(told_,
+                [now](const auto& each) { return each.second.when + kProtectionTold <= now; });
   std::vector<const disruption::ProtectedPod*> result;
   for (const auto& each : pods) {
     const bool old = each.protection == disruption::Protection::Over && each.until &&
-                     *each.until + kTellAgain <= now;
+                     *each.until + kProtectionTold <= now;
     const auto told = told_.find(each.pod->meta.uid);
     const bool known = told != told_.end() && told->second.protection == each.protection;
     if (!old && !known && pace_.take(now)) {

@@ -6,7 +6,7 @@ namespace millwright::cloud::aws {
 namespace {
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
-constexpr std::int64_t kMebi = 1024 * 1024;
+constexpr std::int64_t kMiB = 1024 * 1024;
 
 TypeFacts eight_gib(std::string name = "m5.large") {
   TypeFacts type;
@@ -16,13 +16,13 @@ TypeFacts eight_gib(std::string name = "m5.large") {
 }
 
 model::Quantity mebibytes(std::int64_t count) {
-  return model::Quantity::from_units(count * kMebi);
+  return model::Quantity::from_units(count * kMiB);
 }
 
 std::int64_t found(const LearnedMemory& memory, const std::string& image,
                    base::TimePoint now = kBegin, const std::string& type = "m5.large") {
   const auto quantity = memory.find(type, image, now);
-  return quantity ? quantity->units() / kMebi : 0;
+  return quantity ? quantity->units() / kMiB : 0;
 }
 
 TEST(LearnedMemory, IsTheLeastThatANodeOfTheTypeAndImageHad) {
@@ -42,9 +42,9 @@ TEST(LearnedMemory, IsTheLeastThatANodeOfTheTypeAndImageHad) {
 TEST(LearnedMemory, CountsInWholeMebibytes) {
   LearnedMemory memory;
   EXPECT_TRUE(
-      memory.learn(eight_gib(), "ami-1", model::Quantity::from_units(7700 * kMebi + 9999), kBegin));
+      memory.learn(eight_gib(), "ami-1", model::Quantity::from_units(7700 * kMiB + 9999), kBegin));
   EXPECT_FALSE(memory.learn(eight_gib(), "ami-1", mebibytes(7700), kBegin));
-  EXPECT_EQ(memory.find("m5.large", "ami-1", kBegin)->units(), 7700 * kMebi);
+  EXPECT_EQ(memory.find("m5.large", "ami-1", kBegin)->units(), 7700 * kMiB);
 }
 
 TEST(LearnedMemory, BelievesNothingThatAMachineCannotHave) {
