@@ -18,7 +18,7 @@ constexpr const char* kSlice =
     "/apis/discovery.k8s.io/v1/namespaces/nodes/endpointslices/millwright-extender";
 constexpr const char* kService = "/api/v1/namespaces/nodes/services/millwright-extender";
 
-class ExtenderEndpointTest : public testing::Test {
+class ExtenderEndpointTest : public ::testing::Test {
  protected:
   ExtenderEndpointTest() {
     transport_->answer = [this](const kube::ApiRequest& request) { return store_.answer(request); };
