@@ -86,7 +86,7 @@ std::optional<double> dollars_of(std::string_view text) {
 }
 
 base::Result<> read_min_savings(std::string_view value, Preferences& preferences) {
-  const auto parts = words_between(value, ',');
+  const auto parts = words_between(value, ",");
   for (const auto part : parts) {
     const auto share = share_of(part);
     const auto amount = dollars_of(part);

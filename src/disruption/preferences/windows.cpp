@@ -38,7 +38,7 @@ base::Result<std::vector<Reason>> take_reasons(std::string_view& window) {
   if (colon == std::string_view::npos) {
     return reasons;
   }
-  for (const auto name : words_between(window.substr(0, colon), ',')) {
+  for (const auto name : words_between(window.substr(0, colon), ",")) {
     const auto reason = reason_of(name);
     if (!reason) {
       return window_error(
@@ -67,7 +67,7 @@ base::Result<Windows::Window> Windows::parse_window(std::string_view text) {
   }
   std::string_view rest = text;
   MW_TRY(reasons, take_reasons(rest));
-  const auto words = words_between(rest, ' ');
+  const auto words = words_between(rest, kSpaces);
   const auto before = std::find(words.begin(), words.end(), "for");
   const auto after = words.end() - before;
   if (before == words.begin() || (after != 2 && !(after == 4 && *(before + 2) == "in"))) {
@@ -94,8 +94,8 @@ base::Result<Windows::Window> Windows::parse_window(std::string_view text) {
 
 base::Result<Windows> Windows::parse(std::string_view text) {
   Windows windows;
-  for (const auto line : words_between(text, '\n')) {
-    for (const auto window : words_between(line, ';')) {
+  for (const auto line : words_between(text, "\n")) {
+    for (const auto window : words_between(line, ";")) {
       if (windows.windows_.size() == kMostWindows) {
         return window_error(window, "there are more than " + std::to_string(kMostWindows));
       }

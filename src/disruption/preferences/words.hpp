@@ -6,9 +6,10 @@
 
 namespace millwright::disruption {
 
+inline constexpr std::string_view kSpaces = " \t\r\n";
+
 // Without the spaces around it.
 inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n";
   const auto begin = text.find_first_not_of(kSpaces);
   if (begin == std::string_view::npos) {
     return {};
@@ -16,11 +17,12 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
-// What is between the separators, trimmed; empty parts are left out.
-inline std::vector<std::string_view> words_between(std::string_view text, char separator) {
+// What is between any of the separators, trimmed; empty parts are left out.
+inline std::vector<std::string_view> words_between(std::string_view text,
+                                                   std::string_view separators) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
-    const auto end = text.find(separator);
+    const auto end = text.find_first_of(separators);
     if (const auto word = trimmed(text.substr(0, end)); !word.empty()) {
       words.push_back(word);
     }

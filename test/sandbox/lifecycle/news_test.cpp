@@ -198,7 +198,7 @@ TEST_F(News, ANodeThatIsAboutToBeConsolidatedIsToldSo) {
   change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
     pool.at("spec").at("disruption").as_object()["consolidateAfter"] = "30s";
   });
-  scale("many", 1);
+  scale("many", 6);
   ASSERT_TRUE(wait([&] { return !events("DisruptionTerminating").empty(); }, hours(1)));
   const auto told = event_texts("ConsolidationCandidate");
   EXPECT_THAT(told, Each(Field(&EventText::message, HasSubstr("Underutilized: "))));

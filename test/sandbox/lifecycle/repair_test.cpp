@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 class Repair : public LifecycleFixture {
  protected:
-  // A node for each of so many pods.
+  // A node for each of so many pods, which stay on a node that is not Ready.
   void up(int nodes, const PoolText& pool = {}, bool gate = true,
           const std::string& pod_metadata = {}) {
     app::EmbeddedOptions options;
@@ -29,6 +29,8 @@ class Repair : public LifecycleFixture {
     apply_class();
     apply_pool(pool);
     deploy({.replicas = nodes, .pod_metadata = pod_metadata, .pod_spec = R"(
+      tolerations:
+      - {key: node.kubernetes.io/not-ready, operator: Exists}
       affinity:
         podAntiAffinity:
           requiredDuringSchedulingIgnoredDuringExecution:
