@@ -108,9 +108,10 @@ Hub::Room Hub::hold(Session* session, std::size_t bytes) {
     return {};
   }
   Member& member = found->second;
-  Room room{.fits = true, .gone = {}};
+  Room room{.fits = true, .was_cut = false, .gone = {}};
   if (bytes > member.held) {
-    room = member.cut ? Room() : make_room(member, bytes - member.held);
+    room = member.cut ? Room{.fits = false, .was_cut = true, .gone = {}}
+                      : make_room(member, bytes - member.held);
   }
   if (room.fits) {
     set_held(member, bytes);
@@ -134,7 +135,7 @@ Hub::Room Hub::make_room(const Member& member, std::size_t more) {
   if (held + more > options.bytes_in_flight) {
     return {};
   }
-  Room room{.fits = true, .gone = {}};
+  Room room{.fits = true, .was_cut = false, .gone = {}};
   for (Member* older : chosen) {
     older->cut = true;
     set_held(*older, 0);

@@ -54,6 +54,7 @@ class Hub {
   void end_request(Session* session);
   struct Room {
     bool fits = false;                           // no: there are too many, and nothing changed
+    bool was_cut = false;                        // its own bytes have made room before
     std::vector<std::shared_ptr<Session>> gone;  // to be refused: their bytes made room
   };
   // The session holds so many bytes of requests from now on. When they are too many with those of

@@ -246,7 +246,9 @@ bool Session::fits() {
     asio::post(other->io(), [other] { other->give_way(); });
   }
   if (!room.fits) {
-    if (phase_ == Phase::Receiving) {
+    if (room.was_cut && phase_ == Phase::Receiving) {
+      give_way();
+    } else if (phase_ == Phase::Receiving) {
       refuse(503, "the requests under way are too large together; try again later");
     } else {
       close();
