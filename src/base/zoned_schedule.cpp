@@ -12,9 +12,13 @@ std::optional<TimePoint> ZonedSchedule::next(TimePoint time) const {
   if (!local) {
     return std::nullopt;
   }
-  auto shown = schedule_.next(*local);
+  TimePoint after = *local;
   TimePoint earliest = time;
-  while (shown) {
+  while (true) {
+    const auto shown = schedule_.next(after);
+    if (!shown) {
+      return std::nullopt;
+    }
     const TimePoint found = std::max(*shown - period.offset, earliest);
     if (!period.end || found < *period.end) {
       return found;
@@ -24,9 +28,8 @@ std::optional<TimePoint> ZonedSchedule::next(TimePoint time) const {
     period = zone_.period_at(earliest);
     // Put forward, the clocks jump over times: the search begins with these. Put back, they show
     // times again: it begins with the first of these.
-    shown = schedule_.next(earliest + std::min(before, period.offset) - Duration(1));
+    after = earliest + std::min(before, period.offset) - Duration(1);
   }
-  return std::nullopt;
 }
 
 }  // namespace millwright::base
