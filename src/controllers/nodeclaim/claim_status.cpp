@@ -74,7 +74,7 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
     MW_CO_CHECK(co_await delete_claim(services, record->claim, "expired"));
     co_return Requeue{};
   }
-  if (expired) {
+  if (expired && end) {
     tell_expiration_waits(services_, *record, *end);
   }
   MW_CO_TRY(written, co_await pod_events_->write(services_, record->claim));
