@@ -52,8 +52,8 @@ std::optional<ProtectedPod> timed_protection(const scheduling::PodPtr& pod, base
   if (!duration || *duration <= base::Duration::zero()) {
     return ProtectedPod{.pod = pod, .protection = Protection::Unreadable, .until = {}};
   }
-  const auto until = pod->status.start_time ? base::sum_of(*pod->status.start_time, *duration)
-                                            : std::optional<base::TimePoint>();
+  const auto start = pod->status.start_time;
+  const auto until = start ? base::sum_of(*start, *duration) : std::optional<base::TimePoint>();
   const bool over = until && *until <= now;
   return ProtectedPod{
       .pod = pod, .protection = over ? Protection::Over : Protection::Lasts, .until = until};
