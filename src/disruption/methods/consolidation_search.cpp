@@ -88,7 +88,7 @@ class GroupSearch {
   // it would find is found. The whole first.
   void bisect() {
     const std::size_t all = candidates_.size();
-    if (attempt(all) && best_size_ == all && best_->replacements.empty()) {
+    if (attempt(all) && best_ && best_size_ == all && best_->replacements.empty()) {
       return;  // all may go for nothing
     }
     for (std::size_t least = 2, most = candidates_.size() - 1; least <= most;) {
@@ -171,8 +171,10 @@ std::optional<Command> consolidate_one(Survey& survey) {
     if (result.command) {
       return std::move(result.command);
     }
-    survey.findings().block(candidate->claim_name(), *std::move(result.problem),
-                            Kept::FromConsolidation);
+    if (result.problem) {
+      survey.findings().block(candidate->claim_name(), *std::move(result.problem),
+                              Kept::FromConsolidation);
+    }
   }
   return std::nullopt;
 }
