@@ -74,15 +74,19 @@ void warn_of_closed_windows(const disruption::Windows& windows, base::TimePoint 
 // Whether more time passes between two windows than an expired node waits.
 bool is_ever_closed_too_long(const disruption::Windows& windows, base::TimePoint now) {
   constexpr int kLookedAt = 100;
-  auto last = windows.open_at_or_after(now);
-  for (int i = 0; i < kLookedAt && last; ++i) {
-    const auto next = windows.open_at_or_after(last->end);
-    if (next && next->begin - last->end > disruption::kLongestExpirationWait) {
+  const auto first = windows.open_at_or_after(now);
+  if (!first) {
+    return true;
+  }
+  base::TimePoint closes = first->end;
+  for (int i = 0; i < kLookedAt; ++i) {
+    const auto next = windows.open_at_or_after(closes);
+    if (!next || next->begin - closes > disruption::kLongestExpirationWait) {
       return true;
     }
-    last = next;
+    closes = next->end;
   }
-  return !last;
+  return false;
 }
 
 }  // namespace

@@ -109,8 +109,8 @@ struct Relocation::Impl {
   }
 
   void take_away(NodeId node) {
-    if (places[node]) {
-      rooms.close(*places[node]);
+    if (const auto place = places[node]) {
+      rooms.close(*place);
     }
     for (const PodId pod : residents[node]) {
       nodes.uncount(node, compiled.pods.constraint_of(pod));
@@ -121,8 +121,13 @@ struct Relocation::Impl {
     for (const PodId pod : residents[node]) {
       nodes.count(node, compiled.pods.constraint_of(pod));
     }
-    if (places[node]) {
-      rooms.set(*places[node], nodes[node].room);
+    show_room(node);
+  }
+
+  // To whoever looks for a place; not of a node that takes no pods.
+  void show_room(NodeId node) {
+    if (const auto place = places[node]) {
+      rooms.set(*place, nodes[node].room);
     }
   }
 
@@ -130,7 +135,7 @@ struct Relocation::Impl {
     for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
       nodes.uncount(move->to, compiled.pods.constraint_of(move->pod));
       nodes.restore(move->to, std::move(move->before));
-      rooms.set(*places[move->to], nodes[move->to].room);
+      show_room(move->to);
     }
     moves.clear();
   }
@@ -146,8 +151,12 @@ struct Relocation::Impl {
   bool place_on(PodId pod, Applicant applicant) {
     applicant.narrowed.closed = choices.closed(applicant.constraint);
     const Amounts& requests = applicant.pod_class.requests;
-    auto found = rooms.find(requests, 0);
-    for (int tries = 0; found && tries < kMostTries; ++tries) {
+    std::size_t from = 0;
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      const auto found = rooms.find(requests, from);
+      if (!found) {
+        return false;
+      }
       const NodeId node = order[*found];
       if (choices.suits(applicant, node, nodes[node].hosts) && nodes.admits(node, applicant, pod)) {
         moves.push_back({pod, node, nodes[node]});
@@ -155,7 +164,7 @@ struct Relocation::Impl {
         rooms.set(*found, nodes[node].room);
         return true;
       }
-      found = rooms.find(requests, *found + 1);
+      from = *found + 1;
     }
     return false;
   }
