@@ -44,9 +44,9 @@ bool TopologyPlacer::place(PodId pod, std::span<const Rung> rungs, std::vector<S
   for (const Rung& rung : rungs) {
     const Applicant applicant{pod_class, constraint, rung};
     Attempt attempt = attempt_on(applicant, seekers[applicant.rung_index()]);
-    if (!attempt.company) {
+    if (const auto company = attempt.company; !company) {
       attempts.push_back(std::move(attempt));
-    } else if (join_company(pod, attempt)) {
+    } else if (join_company(pod, attempt, *company)) {
       return true;
     }
   }
@@ -129,9 +129,9 @@ bool TopologyPlacer::open_cheapest(PodId pod, std::vector<Attempt>& attempts) {
 }
 
 // The pod must share a node with pods of the group: only nodes and claims that have some count.
-bool TopologyPlacer::join_company(PodId pod, Attempt& attempt) {
+bool TopologyPlacer::join_company(PodId pod, Attempt& attempt, TopologyGroupId company) {
   Applicant& applicant = attempt.applicant;
-  const std::vector<HostRef> hosts = counts_.hosts(*attempt.company);
+  const std::vector<HostRef> hosts = counts_.hosts(company);
   const auto has_all_company = [&](const HostTally& tally) {
     return std::all_of(
         applicant.rung.on_host.begin(), applicant.rung.on_host.end(), [&](TopologyGroupId id) {

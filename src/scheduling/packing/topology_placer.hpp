@@ -48,7 +48,7 @@ class TopologyPlacer {
   Seeker& seeker_of(const Attempt& attempt);
   bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
   bool open_cheapest(PodId pod, std::vector<Attempt>& attempts);
-  bool join_company(PodId pod, Attempt& attempt);
+  bool join_company(PodId pod, Attempt& attempt, TopologyGroupId company);
 
   const PodClasses& pods_;
   const Topology& topology_;
