@@ -61,6 +61,16 @@ struct BodyLimit {
   std::size_t bytes = 0;
 };
 
+// Why a server refused: a closed set, fit for the label of a metric.
+namespace refusal {
+inline constexpr std::string_view kMalformed = "malformed request";
+inline constexpr std::string_view kTooLarge = "request too large";
+inline constexpr std::string_view kTooSlow = "request too slow";
+inline constexpr std::string_view kNoRoom = "too many bytes in flight";
+inline constexpr std::string_view kConnections = "too many connections";
+inline constexpr std::string_view kHandshake = "TLS handshake failed";
+}  // namespace refusal
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any free port, see Server::port()
@@ -85,6 +95,9 @@ struct ServerOptions {
   // that did. When all requests are being answered, the new connection is refused.
   std::size_t max_connections = 4096;
   std::size_t max_connections_per_address = 4096;  // the same, among those of the address
+  // May be empty. Hears of each request that was not served and of each connection that was closed
+  // for another one; `reason` is one of those below. Runs on an I/O thread and must not block.
+  std::function<void(std::string_view reason)> on_refusal;
   base::Logger log;
 };
 

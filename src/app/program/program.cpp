@@ -87,6 +87,7 @@ base::Result<> Program::build(const Environment& environment) {
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
                                                     .client = *leader_client_,
+                                                    .metrics = metrics_,
                                                     .heartbeat = heartbeat_,
                                                     .leadership = leadership_,
                                                     .log = log_});

@@ -7,11 +7,20 @@
 
 namespace millwright::app {
 
+std::function<void(std::string_view)> Servers::count_refusals(const std::string& server) const {
+  return [&metrics = parts_.metrics, server](std::string_view reason) {
+    metrics.count("millwright_http_refused_total",
+                  "Requests that were not served, and connections that were closed for others.",
+                  {{"server", server}, {"reason", std::string(reason)}});
+  };
+}
+
 base::Result<std::unique_ptr<net::Server>> Servers::open_plain(
-    int port, std::shared_ptr<net::Router> router) {
+    const std::string& name, int port, std::shared_ptr<net::Router> router) {
   net::ServerOptions options{.address = parts_.settings.bind_address,
                              .port = static_cast<std::uint16_t>(port),
                              .tls = false,
+                             .on_refusal = count_refusals(name),
                              .log = parts_.log.named("server")};
   limit_readers(options);
   return net::Server::start(std::move(options), handler_of(std::move(router)));
@@ -35,9 +44,9 @@ base::Result<> Servers::open_plain_ports() {
                                      "not ready: still listing objects, not hearing of the "
                                      "cluster, without a certificate, or stopping\n");
   });
-  MW_TRY(metrics, open_plain(parts_.settings.metrics_port, std::move(metrics_router)));
+  MW_TRY(metrics, open_plain("metrics", parts_.settings.metrics_port, std::move(metrics_router)));
   metrics_ = std::move(metrics);
-  MW_TRY(health, open_plain(parts_.settings.health_port, std::move(health_router)));
+  MW_TRY(health, open_plain("health", parts_.settings.health_port, std::move(health_router)));
   health_ = std::move(health);
   return {};
 }
@@ -56,12 +65,14 @@ base::Result<> Servers::open_secure_ports(
   add_webhook_routes(*admission_router, parts_.engine);
   net::ServerOptions options{.address = settings.bind_address,
                              .port = static_cast<std::uint16_t>(settings.serving_port),
+                             .on_refusal = count_refusals("webhooks"),
                              .log = parts_.log.named("server")};
   limit_callers(options, settings.full_nodes);
   MW_TRY(webhooks, net::Server::start(options, handler_of(std::move(admission_router)),
                                       webhook_identity(bundle)));
   options.port = static_cast<std::uint16_t>(settings.extender_port);
   options.threads = 2;
+  options.on_refusal = count_refusals("extender");
   const auto identity = extender_identity(bundle, now());
   if (identity.client_ca_pem.empty()) {
     parts_.log.error(

@@ -7,6 +7,7 @@
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/leadership.hpp"
+#include "millwright/base/metrics.hpp"
 #include "millwright/certs/certs.hpp"
 #include "millwright/net/server.hpp"
 
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace millwright::app {
@@ -22,6 +24,7 @@ struct ServersParts {
   const Settings& settings;
   Engine& engine;
   kube::Client& client;  // for the bind verb
+  base::Metrics& metrics;
   const Heartbeat& heartbeat;
   // Of the term: the extender answers only while it holds.
   const base::Leadership& leadership;
@@ -47,7 +50,8 @@ class Servers {
   void stop(std::chrono::milliseconds grace);
 
  private:
-  base::Result<std::unique_ptr<net::Server>> open_plain(int port,
+  std::function<void(std::string_view reason)> count_refusals(const std::string& server) const;
+  base::Result<std::unique_ptr<net::Server>> open_plain(const std::string& name, int port,
                                                         std::shared_ptr<net::Router> router);
   base::Result<> open_secure_ports(const certs::Bundle& bundle,
                                    const std::function<void(std::string_view)>& on_extender_call);

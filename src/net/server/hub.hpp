@@ -38,6 +38,12 @@ class Hub {
   const ServerOptions options;
   const Handler handler;
 
+  void tell_refusal(std::string_view reason) const {
+    if (options.on_refusal) {
+      options.on_refusal(reason);
+    }
+  }
+
   std::shared_ptr<const TlsContext> tls() const;
   void set_tls(std::shared_ptr<const TlsContext> tls);
   struct Admission {

@@ -163,6 +163,9 @@ void ServerImpl::admit(Session::Socket socket, const std::shared_ptr<Worker>& wo
   }
   auto session = std::make_shared<Session>(hub_, worker, std::move(socket));
   const auto [admitted, goes] = hub_->admit(session, peer.address());
+  if (!admitted || goes) {
+    hub_->tell_refusal(refusal::kConnections);
+  }
   if (!admitted) {
     hub_->options.log.debug("connection refused: too many are open",
                             {{"address", peer.address().to_string()}});

@@ -32,6 +32,20 @@ void find_dead_peers(int socket) {
   set(IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
+std::string_view reason_of(int status) {
+  switch (status) {
+    case 408:
+      return refusal::kTooSlow;
+    case 413:
+    case 431:
+      return refusal::kTooLarge;
+    case 503:
+      return refusal::kNoRoom;
+    default:
+      return refusal::kMalformed;
+  }
+}
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -184,6 +198,7 @@ bool Session::receive_encrypted(std::string_view bytes) {
     }
     if (plain.status == TlsChannel::Status::Failed) {
       hub_->options.log.debug("TLS failed", {{"error", tls_->failure()}});
+      hub_->tell_refusal(refusal::kHandshake);
       // The alert, if there is one, tells the peer why.
       parser_.reset();
       outbox_ ? close() : begin_close();
@@ -251,6 +266,7 @@ bool Session::fits() {
     } else if (phase_ == Phase::Receiving) {
       refuse(503, "the requests under way are too large together; try again later");
     } else {
+      hub_->tell_refusal(refusal::kNoRoom);
       close();
     }
     return false;
@@ -343,6 +359,7 @@ void Session::call_handler(Request request, const std::shared_ptr<Outbox>& outbo
 void Session::refuse(int status, std::string_view text) {
   hub_->options.log.debug("request refused",
                           {{"status", std::to_string(status)}, {"reason", std::string(text)}});
+  hub_->tell_refusal(reason_of(status));
   control_ += render_refusal(status, text);
   parser_.reset();  // `text` may be its own
   input_unread_ = true;

@@ -149,6 +149,7 @@ void add_machinery(Table& table) {
       {"millwright_extender_requests_total", {"counter", "outcome verb", Shown::WhenItHappens}},
       {"millwright_extender_duration_seconds", {"histogram", "verb", Shown::WhenItHappens}},
       {"millwright_extender_refused_nodes_total", {"counter", "reason", Shown::WhenItHappens}},
+      {"millwright_http_refused_total", {"counter", "reason server", Shown::WhenItHappens}},
       {"millwright_reservations_void_total", {"counter", "reason", Shown::WhenItHappens}},
       {"millwright_pods_placed_elsewhere_total", {"counter", ""}},
   });

@@ -7,14 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millwright::net::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -43,6 +47,10 @@ struct Busy {
     kept.clear();
   }
 };
+
+std::string head_of(const std::string& path, std::size_t body) {
+  return "POST " + path + " HTTP/1.1\r\nContent-Length: " + std::to_string(body) + "\r\n\r\n";
+}
 
 bool is_answered(Wire& wire) {
   return wire.send(kGet) && wire.read_answer().starts_with("HTTP/1.1 200");
@@ -97,6 +105,59 @@ TEST(ServerBudget, WhoAskedKeepsNobodyFromAsking) {
   EXPECT_EQ(regulars[1]->read_all(), "");
   EXPECT_TRUE(is_answered(first));
   EXPECT_TRUE(is_answered(second));
+}
+
+// What a server told of its refusals.
+struct Told {
+  std::mutex mutex;
+  std::vector<std::string> reasons;
+
+  std::function<void(std::string_view)> listener() {
+    return [this](std::string_view reason) {
+      const std::scoped_lock lock(mutex);
+      reasons.emplace_back(reason);
+    };
+  }
+  std::vector<std::string> take() {
+    const std::scoped_lock lock(mutex);
+    return std::exchange(reasons, {});
+  }
+};
+
+TEST(ServerBudget, EachRefusalIsToldWithItsReason) {
+  Told told;
+  ServerOptions options = Site::plain();
+  options.body_limit = 10;
+  options.body_limits = {{"/x", 8 * kMiB}};
+  options.header_timeout = std::chrono::milliseconds(200);
+  options.bytes_in_flight = kMiB;
+  options.on_refusal = told.listener();
+  const Site site(echo(), options);
+  const auto told_of = [&](const std::string& request) {
+    Wire wire(site.port());
+    wire.send(request);
+    wire.read_all();
+    return told.take();
+  };
+  EXPECT_THAT(told_of(head_of("/", 11)), ElementsAre(refusal::kTooLarge));
+  EXPECT_THAT(told_of("no request\r\n\r\n"), ElementsAre(refusal::kMalformed));
+  EXPECT_THAT(told_of("GET / HT"), ElementsAre(refusal::kTooSlow));
+  EXPECT_THAT(told_of(head_of("/x", 2 * kMiB) + std::string(2 * kMiB, 'x')),
+              ElementsAre(refusal::kNoRoom));
+}
+
+TEST(ServerBudget, AConnectionThatMakesRoomIsTold) {
+  Told told;
+  ServerOptions options = Site::plain();
+  options.max_connections = 1;
+  options.on_refusal = told.listener();
+  const Site site(echo(), options);
+  Wire first(site.port());
+  ASSERT_TRUE(is_answered(first));
+  EXPECT_THAT(told.take(), ElementsAre());
+  Wire second(site.port());
+  ASSERT_TRUE(is_answered(second));
+  EXPECT_THAT(told.take(), ElementsAre(refusal::kConnections));
 }
 
 TEST(ServerBudget, ASlowSenderMakesRoomToo) {
@@ -177,10 +238,6 @@ TEST(ServerBudget, EachPathHasItsOwnLimitOfBodies) {
   EXPECT_EQ(status("/x/y/z", 1001), "413");
 }
 
-std::string head_of(std::size_t body) {
-  return "POST /x HTTP/1.1\r\nContent-Length: " + std::to_string(body) + "\r\n\r\n";
-}
-
 TEST(ServerBudget, BytesBeyondTheBudgetAreRefusedAndGivenBack) {
   Busy busy;
   ServerOptions options = Site::plain();
@@ -188,18 +245,18 @@ TEST(ServerBudget, BytesBeyondTheBudgetAreRefusedAndGivenBack) {
   const Site site(busy.handler(), options);
   const std::string body(kMiB - 100'000, 'x');
   Wire first(site.port());
-  ASSERT_TRUE(first.send(head_of(body.size()) + body));
+  ASSERT_TRUE(first.send(head_of("/x", body.size()) + body));
   Event waiting;
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 1; }));
   Wire second(site.port());
-  second.send(head_of(body.size()) + body);
+  second.send(head_of("/x", body.size()) + body);
   EXPECT_THAT(second.read_answer(), StartsWith("HTTP/1.1 503 "));
   Wire small(site.port());
-  ASSERT_TRUE(small.send(head_of(1000) + std::string(1000, 'x')));
+  ASSERT_TRUE(small.send(head_of("/x", 1000) + std::string(1000, 'x')));
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 2; })) << "small ones are always read";
   busy.answer_all();
   EXPECT_THAT(first.read_answer(), StartsWith("HTTP/1.1 200"));
-  ASSERT_TRUE(small.send(head_of(body.size()) + body)) << "what was held is given back";
+  ASSERT_TRUE(small.send(head_of("/x", body.size()) + body)) << "what was held is given back";
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 1; }));
   busy.answer_all();
 }
@@ -227,7 +284,7 @@ TEST(ServerBudget, WhoSendsSlowlyMakesRoomForWhoSendsFast) {
     send_most_of(slow, body);
     while (!slow.readable() && !HasFailure()) {
       Wire fast(site.port());
-      fast.send(head_of(body.size()) + body);
+      fast.send(head_of("/x", body.size()) + body);
       EXPECT_THAT(fast.read_answer(), StartsWith("HTTP/1.1 200 "));
     }
     refusal = slow.read_all();
@@ -243,13 +300,13 @@ TEST(ServerBudget, WhatIsBeingAnsweredMakesNoRoom) {
   const Site site(busy.handler(), options);
   const std::string body(kMiB - 100'000, 'x');
   Wire oldest(site.port());
-  ASSERT_TRUE(oldest.send(head_of(body.size()) + body));
+  ASSERT_TRUE(oldest.send(head_of("/x", body.size()) + body));
   Event waiting;
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 1; }));
   Wire slow(site.port());
   ASSERT_NO_FATAL_FAILURE(send_most_of(slow, body));
   Wire fast(site.port());
-  fast.send(head_of(body.size()) + body);
+  fast.send(head_of("/x", body.size()) + body);
   ASSERT_TRUE(waiting.wait_for([&] { return busy.count() == 2; }));
   EXPECT_THAT(slow.read_all(), StartsWith("HTTP/1.1 503 "));
   busy.answer_all();
@@ -285,7 +342,7 @@ bool is_modest_under_greedy_senders() {
   std::size_t refused = 0;
   for (int i = 0; i < 64; ++i) {
     wires.push_back(std::make_unique<Wire>(site.port()));
-    wires.back()->send(head_of(8 * kMiB));
+    wires.back()->send(head_of("/x", 8 * kMiB));
     for (int sent = 0; sent < 7 && !wires.back()->readable(); ++sent) {
       wires.back()->send(block);
     }
