@@ -1,6 +1,6 @@
 #include "cloud/aws/keys/profile_file.hpp"
 
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/text.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // AWS's shared files, ~/.aws/credentials and ~/.aws/config: INI sections of settings by profile.
 #pragma once
 
-#include "cloud/aws/calls/environment.hpp"
+#include "cloud/common/environment.hpp"
 
 #include <map>
 #include <string>

@@ -3,8 +3,8 @@
 // order of that struct (pkg/apis/v1/ec2nodeclass.go), without those that it marks as ignored.
 #include "cloud/aws/node_class/node_class_hash.hpp"
 
-#include "cloud/aws/calls/wire/text.hpp"
 #include "cloud/aws/node_class/kubelet_text.hpp"
+#include "cloud/common/text/text.hpp"
 #include "millwright/base/time.hpp"
 #include "millwright/model/hashstructure.hpp"
 #include "millwright/model/json_fields.hpp"

@@ -1,7 +1,7 @@
 #include "cloud/aws/calls/wire/signing.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/digest.hpp"
+#include "cloud/common/text/text.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "cloud/aws/calls/wire/digest.hpp"
+#include "cloud/common/text/digest.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 // OpenSSL wants bytes as unsigned char.
@@ -51,4 +51,4 @@ std::string to_hex(std::string_view bytes) {
   return text;
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

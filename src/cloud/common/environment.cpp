@@ -1,11 +1,11 @@
-#include "cloud/aws/calls/environment.hpp"
+#include "cloud/common/environment.hpp"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 constexpr std::streamsize kMaxFileSize = 4 << 20;
 }
@@ -40,4 +40,4 @@ base::Result<> write_small_file(const std::string& path, const std::string& text
   return {};
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -3,7 +3,7 @@
 
 #include "millwright/base/time.hpp"
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 struct Rate {
   double per_second = 20;
@@ -16,7 +16,7 @@ class TokenBucket {
 
   // Takes one token and returns how long to wait for it; callers are served in order.
   base::Duration take(base::TimePoint now);
-  // AWS throttled a call: discards the tokens that were saved up.
+  // The cloud throttled a call: discards the tokens that were saved up.
   void drain(base::TimePoint now);
 
  private:
@@ -26,4 +26,4 @@ class TokenBucket {
   base::TimePoint at_;
 };
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,11 +1,11 @@
-#include "cloud/aws/catalog/type_gauges.hpp"
+#include "cloud/common/catalog/type_gauges.hpp"
 
 #include "millwright/model/labels.hpp"
 #include "millwright/model/resources.hpp"
 
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 constexpr const char* kPrice = "karpenter_cloudprovider_instance_type_offering_price_estimate";
@@ -62,4 +62,4 @@ void TypeGauges::publish(base::Metrics& metrics, const std::string& of,
   series_[of] = std::move(now);
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

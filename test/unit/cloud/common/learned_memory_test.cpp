@@ -1,18 +1,15 @@
-#include "cloud/aws/catalog/learned_memory.hpp"
+#include "cloud/common/catalog/learned_memory.hpp"
 
 #include <gtest/gtest.h>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
 constexpr std::int64_t kMiB = 1024 * 1024;
 
-TypeFacts eight_gib(std::string name = "m5.large") {
-  TypeFacts type;
-  type.name = std::move(name);
-  type.memory_mib = 8192;
-  return type;
+MachineMemory eight_gib() {
+  return {"m5.large", 8192};
 }
 
 model::Quantity mebibytes(std::int64_t count) {
@@ -70,4 +67,4 @@ TEST(LearnedMemory, IsForgottenWhenNoSuchNodeWasSeenForLong) {
 }
 
 }  // namespace
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 class TypeGauges {
  public:
@@ -22,4 +22,4 @@ class TypeGauges {
   std::map<std::string, std::set<base::MetricLabels>> series_;  // of offerings, by NodeClass
 };
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

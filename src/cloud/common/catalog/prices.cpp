@@ -1,4 +1,4 @@
-#include "cloud/aws/catalog/prices.hpp"
+#include "cloud/common/catalog/prices.hpp"
 
 #include "millwright/model/codec.hpp"
 
@@ -6,16 +6,11 @@
 
 #include <cmath>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 namespace json = boost::json;
 using base::ErrorKind;
-
-// Of what EC2 asks for m6i in us-east-1: 0.096 for 2 vCPUs and 8 GiB.
-constexpr double kPerVcpu = 0.0335;
-constexpr double kPerGib = 0.0036;
-constexpr double kPerAccelerator = 0.5;
 
 bool is_price(double value) {
   return std::isfinite(value) && value > 0;
@@ -99,14 +94,14 @@ void Prices::set_spot(SpotTable table) {
   }
 }
 
-std::optional<double> Prices::on_demand(const TypeFacts& type) const {
+std::optional<double> Prices::on_demand(std::string_view type, double estimate) const {
   for (const auto* table : {&on_demand_, &file_.on_demand}) {
-    if (const auto found = table->find(type.name); found != table->end()) {
+    if (const auto found = table->find(type); found != table->end()) {
       return found->second;
     }
   }
   if (on_demand_.empty() && file_.on_demand.empty()) {
-    return estimated_price(type);
+    return estimate;
   }
   return std::nullopt;
 }
@@ -122,16 +117,4 @@ std::optional<double> Prices::spot(std::string_view type, std::string_view zone)
   return std::nullopt;
 }
 
-double estimated_price(const TypeFacts& type) {
-  std::int64_t accelerators = 0;
-  for (const auto* list : {&type.gpus, type.neuron.empty() ? &type.inference : &type.neuron}) {
-    for (const auto& each : *list) {
-      accelerators += each.count;
-    }
-  }
-  return kPerVcpu * static_cast<double>(type.cpus) +
-         kPerGib * static_cast<double>(type.memory_mib) / 1024 +
-         kPerAccelerator * static_cast<double>(accelerators);
-}
-
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

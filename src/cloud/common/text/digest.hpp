@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 // Raw bytes.
 std::string sha256(std::string_view data);
@@ -12,4 +12,4 @@ std::string hmac_sha256(std::string_view key, std::string_view data);
 // Lower case.
 std::string to_hex(std::string_view bytes);
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

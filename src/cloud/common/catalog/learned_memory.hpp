@@ -3,16 +3,22 @@
 // thread only.
 #pragma once
 
-#include "cloud/aws/calls/type_facts.hpp"
 #include "millwright/base/time.hpp"
 #include "millwright/model/quantity.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
+
+// A machine type and what its maker says that it has.
+struct MachineMemory {
+  std::string_view type;
+  std::int64_t mebibytes = 0;
+};
 
 class LearnedMemory {
  public:
@@ -20,7 +26,7 @@ class LearnedMemory {
 
   // A node has come up with so much. True when that is news: the first of its kind, or less than
   // any before. What no machine of the type can have is not believed: a kubelet may say anything.
-  bool learn(const TypeFacts& type, const std::string& image, model::Quantity memory,
+  bool learn(const MachineMemory& machine, const std::string& image, model::Quantity memory,
              base::TimePoint now);
   // The least that was seen, in whole MiB; nullopt when none was seen lately.
   std::optional<model::Quantity> find(std::string_view type, std::string_view image,
@@ -35,4 +41,4 @@ class LearnedMemory {
   std::map<std::string, ByImage, std::less<>> seen_;  // by type
 };
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

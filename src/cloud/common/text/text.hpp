@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 // Without white space at either end.
 std::string_view trimmed(std::string_view text);
 std::string lower_case(std::string_view text);
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

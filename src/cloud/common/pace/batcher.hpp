@@ -1,5 +1,5 @@
 // One call for many callers: items that arrive close together share it, as Karpenter batches
-// CreateFleet, DescribeInstances and TerminateInstances. Loop thread only.
+// launches, descriptions and terminations. Loop thread only.
 #pragma once
 
 #include "millwright/base/metrics.hpp"
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 struct BatchLimits {
   base::Duration idle = std::chrono::milliseconds(100);  // call when nothing new came for so long
@@ -116,4 +116,4 @@ class Batcher {
   base::TaskGroup group_;
 };
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

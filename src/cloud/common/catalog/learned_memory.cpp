@@ -1,21 +1,21 @@
-#include "cloud/aws/catalog/learned_memory.hpp"
+#include "cloud/common/catalog/learned_memory.hpp"
 
 #include <algorithm>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 constexpr std::int64_t kBytesPerMebi = 1024 * 1024;
 
 }  // namespace
 
-bool LearnedMemory::learn(const TypeFacts& type, const std::string& image, model::Quantity memory,
-                          base::TimePoint now) {
+bool LearnedMemory::learn(const MachineMemory& machine, const std::string& image,
+                          model::Quantity memory, base::TimePoint now) {
   const std::int64_t mebibytes = memory.units() / kBytesPerMebi;
-  if (image.empty() || mebibytes < type.memory_mib / 2 || mebibytes > type.memory_mib) {
+  if (image.empty() || mebibytes < machine.mebibytes / 2 || mebibytes > machine.mebibytes) {
     return false;
   }
-  ByImage& images = seen_[type.name];
+  ByImage& images = seen_[std::string(machine.type)];
   std::erase_if(images, [now](const auto& each) { return each.second.last + kKept <= now; });
   const auto [found, is_new] = images.try_emplace(image, Seen{.mebibytes = mebibytes, .last = now});
   Seen& seen = found->second;
@@ -38,4 +38,4 @@ std::optional<model::Quantity> LearnedMemory::find(std::string_view type, std::s
                                      model::Quantity::Format::BinarySI);
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,8 +1,8 @@
-#include "cloud/aws/catalog/unavailable.hpp"
+#include "cloud/common/catalog/unavailable.hpp"
 
 #include <algorithm>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 // Karpenter's key: capacityType:type:zone[:placement group[:partition]].
@@ -24,7 +24,7 @@ std::string key_of(std::string_view type, std::string_view zone, std::string_vie
 void UnavailableOfferings::mark(std::string_view type, std::string_view zone,
                                 std::string_view capacity_type, base::TimePoint now,
                                 const MarkScope& scope) {
-  until_[key_of(type, zone, capacity_type, scope)] = now + kTtl;
+  until_[key_of(type, zone, capacity_type, scope)] = now + ttl_;
 }
 
 bool UnavailableOfferings::is_marked(std::string_view type, std::string_view zone,
@@ -71,4 +71,4 @@ std::optional<base::TimePoint> UnavailableOfferings::next_end() const {
   return first;
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,12 +1,12 @@
 // Karpenter's gauges of instance types and offerings.
-#include "cloud/aws/catalog/type_gauges.hpp"
+#include "cloud/common/catalog/type_gauges.hpp"
 
 #include "millwright/model/labels.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 namespace {
 
 using testing::HasSubstr;
@@ -64,4 +64,4 @@ TEST(TypeGauges, ForgetWhatIsSoldNoMore) {
 }
 
 }  // namespace
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,8 +1,8 @@
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/text.hpp"
 
 #include <algorithm>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -21,4 +21,4 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

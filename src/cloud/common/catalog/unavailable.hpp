@@ -1,5 +1,5 @@
-// Offerings to leave out for a while because EC2 answered that it has no capacity, and zones that
-// the cluster is shifted away from.
+// Offerings to leave out for a while because the cloud answered that it has no capacity, and zones
+// that the cluster is shifted away from. Loop thread only.
 #pragma once
 
 #include "millwright/base/time.hpp"
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 // A mark for a placement group, or one of its partitions, that is full: elsewhere there may be
 // capacity.
@@ -20,7 +20,10 @@ struct MarkScope {
 
 class UnavailableOfferings {
  public:
-  static constexpr base::Duration kTtl = std::chrono::minutes(3);  // as Karpenter's
+  static constexpr base::Duration kTtl = std::chrono::minutes(3);  // as Karpenter's on AWS
+
+  // Marks end after `ttl`.
+  explicit UnavailableOfferings(base::Duration ttl = kTtl) : ttl_(ttl) {}
 
   // An empty type or zone stands for all of them.
   void mark(std::string_view type, std::string_view zone, std::string_view capacity_type,
@@ -38,8 +41,9 @@ class UnavailableOfferings {
   std::optional<base::TimePoint> next_end() const;
 
  private:
+  base::Duration ttl_;
   std::map<std::string, base::TimePoint, std::less<>> until_;
   std::map<std::string, base::TimePoint, std::less<>> shifted_until_;
 };
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

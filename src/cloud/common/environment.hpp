@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 struct ProcessEnvironment {
   std::function<std::optional<std::string>(const std::string& name)> variable;
@@ -27,4 +27,4 @@ base::Result<std::string> read_small_file(const std::string& path);
 // Writes a new file and renames it, so that a reader never sees half of it.
 base::Result<> write_small_file(const std::string& path, const std::string& text);
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,20 +1,22 @@
-// What EC2 instances cost per hour: list prices, spot prices per zone, and estimates.
+// What instances cost per hour: list prices, spot prices per zone, and estimates. Loop thread only.
 //
-// On-demand prices come from the Pricing API's last answer, then from the operator's price file.
+// On-demand prices come from the cloud's last answer, then from the operator's price file.
 // While neither has a single price, they are estimated by vCPUs and memory, so that types are
 // ordered by size. Once a price list is known, a type that is not in it is not offered. Spot prices
 // are the zone's last known ones, then the price file's; without one the type has no spot offering.
 #pragma once
 
-#include "cloud/aws/calls/price_list.hpp"
-#include "cloud/aws/calls/type_facts.hpp"
 #include "millwright/base/result.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
+
+using PriceTable = std::map<std::string, double, std::less<>>;
+using SpotTable = std::map<std::string, PriceTable, std::less<>>;  // type, then zone
 
 // The text of a price file: {"onDemand": {"m5.large": 0.096}, "spot": {"m5.large": {"us-west-2a":
 // 0.03}}}. Invalid names `file` and the field.
@@ -33,9 +35,10 @@ class Prices {
   void set_on_demand(PriceTable table);
   void set_spot(SpotTable table);
 
-  std::optional<double> on_demand(const TypeFacts& type) const;
+  // `estimate`: what serves while there is no price list at all.
+  std::optional<double> on_demand(std::string_view type, double estimate) const;
   std::optional<double> spot(std::string_view type, std::string_view zone) const;
-  // AWS's own last answers, without the operator's file.
+  // The cloud's own last answers, without the operator's file.
   PriceFile learned() const { return {on_demand_, spot_}; }
 
  private:
@@ -44,7 +47,4 @@ class Prices {
   SpotTable spot_;
 };
 
-// US dollars per hour for a machine of that size, near the prices of general purpose families.
-double estimated_price(const TypeFacts& type);
-
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud

@@ -1,8 +1,8 @@
-#include "cloud/aws/calls/pace/token_bucket.hpp"
+#include "cloud/common/pace/token_bucket.hpp"
 
 #include <algorithm>
 
-namespace millwright::cloud::aws {
+namespace millwright::cloud {
 
 void TokenBucket::refill(base::TimePoint now) {
   const std::chrono::duration<double> passed = now - at_;
@@ -25,4 +25,4 @@ void TokenBucket::drain(base::TimePoint now) {
   tokens_ = std::min(tokens_, 0.0);
 }
 
-}  // namespace millwright::cloud::aws
+}  // namespace millwright::cloud
