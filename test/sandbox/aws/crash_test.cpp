@@ -48,8 +48,7 @@ Plan plan_of(int run, int of) {
 }
 
 std::vector<boost::json::value> claims_of(AwsCluster& cluster) {
-  const auto listed =
-      cloud::wait(cluster.loop, cluster.person.list(model::kNodeClaimResource));
+  const auto listed = cloud::wait(cluster.loop, cluster.person.list(model::kNodeClaimResource));
   return listed ? listed->items : std::vector<boost::json::value>{};
 }
 

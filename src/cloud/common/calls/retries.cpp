@@ -8,9 +8,10 @@ namespace {
 
 constexpr auto kLongestBackoff = std::chrono::seconds(20);
 
-bool is_worth_retrying(const ApiError& error) {
-  return error.kind == base::ErrorKind::Throttled || error.kind == base::ErrorKind::Unavailable ||
-         error.kind == base::ErrorKind::Timeout || error.keys_refused;
+bool is_worth_retrying(const ApiError& error, bool repeatable) {
+  const bool was_refused = error.kind == base::ErrorKind::Throttled || error.keys_refused;
+  return was_refused || (repeatable && (error.kind == base::ErrorKind::Unavailable ||
+                                        error.kind == base::ErrorKind::Timeout));
 }
 
 void note(const RetriedCall& call, const Attempted& attempted) {
@@ -35,7 +36,7 @@ base::Task<ApiResult<net::Response>> Retries::run(RetriedCall call) {
     const auto now = parts_.loop.now();
     note(call, {.status = status, .took = now - began, .attempts = tried, .last = false});
     if (answered || tried >= call.patience.attempts || stop.stop_requested() ||
-        !is_worth_retrying(answered.error())) {
+        !is_worth_retrying(answered.error(), call.patience.repeatable)) {
       note(call, {.status = status, .took = now - asked, .attempts = tried, .last = true});
       co_return answered;
     }

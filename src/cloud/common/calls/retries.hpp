@@ -25,6 +25,8 @@ struct Patience {
   explicit Patience(std::stop_token s) : stop(std::move(s)) {}
   std::chrono::milliseconds timeout{20'000};
   int attempts = 3;  // as the AWS SDKs' standard retry mode
+  // False: a call that may have taken effect is not made again, because it would do so twice.
+  bool repeatable = true;
   std::stop_token stop;
 };
 
