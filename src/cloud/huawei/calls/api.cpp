@@ -47,6 +47,7 @@ base::Task<ApiResult<json::value>> Api::send(Call call) {
   request.timeout = call.patience.timeout;
   request.connect_timeout = kConnectWithin;
   request.body_limit = kAnswerLimit;
+  request.fresh_connection = !call.patience.repeatable;
   const auto body = call.body;
   if (body) {
     request.body = json::serialize(*body);

@@ -83,6 +83,7 @@ TEST_F(HuaweiApi, WhatMayHaveTakenEffectIsNotRepeated) {
   auto api = make();
   EXPECT_EQ(wait(loop, api.send(call(false))).error().kind, ErrorKind::Timeout);
   EXPECT_EQ(http.requests.size(), 1U);
+  EXPECT_TRUE(http.requests.back().fresh_connection);
   http.script({refusal(429, "APIGW.0308", "too many"), net::Response::json(200, "{}")});
   EXPECT_TRUE(wait(loop, api.send(call(false)))) << "it was refused, so nothing happened";
 }
