@@ -94,10 +94,12 @@ const Flavor* Catalog::find(std::string_view name) const {
   return found != flavors_.end() && found->name == name ? &*found : nullptr;
 }
 
-std::vector<std::string> Catalog::names() const {
+std::vector<std::string> Catalog::names_on_sale() const {
   std::vector<std::string> result;
   for (const auto& flavor : flavors_) {
-    result.push_back(flavor.name);
+    if (!zones_selling(flavor, zones_).empty()) {
+      result.push_back(flavor.name);
+    }
   }
   return result;
 }

@@ -35,7 +35,8 @@ class Catalog {
 
   bool is_known() const { return !flavors_.empty() && !zones_.empty(); }
   const Flavor* find(std::string_view name) const;
-  std::vector<std::string> names() const;
+  // Of the flavors that some zone sells.
+  std::vector<std::string> names_on_sale() const;
 
   // Sorted by name. Cached until the catalog or the NodeClass changes.
   scheduling::InstanceTypes types(const model::NodeClass& node_class, base::TimePoint now);

@@ -37,7 +37,7 @@ base::Task<bool> CatalogRefresh::refresh_flavors() {
 }
 
 base::Task<bool> CatalogRefresh::refresh_prices() {
-  auto prices = co_await list_prices(api_, catalog_.names());
+  auto prices = co_await list_prices(api_, catalog_.names_on_sale());
   if (!prices) {
     log_.error("prices could not be read; the last known or estimates serve",
                {{"error", prices.error().message}});
