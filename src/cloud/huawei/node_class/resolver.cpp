@@ -57,7 +57,7 @@ std::string spec_problem(const NodeClassSpec& spec) {
 
 base::Task<ApiResult<std::vector<Subnet>>> Resolver::subnets() {
   const auto now = api_.loop().now();
-  if (!known_until_ || now >= *known_until_) {
+  if (now >= known_until_) {
     MW_CO_TRY(listed, co_await list_subnets(api_));
     known_ = std::move(listed);
     taken_.clear();

@@ -8,7 +8,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,7 +38,7 @@ class Resolver {
   Api& api_;
   std::vector<Subnet> known_;
   std::map<std::string, std::int64_t, std::less<>> taken_;
-  std::optional<base::TimePoint> known_until_;
+  base::TimePoint known_until_{};
 };
 
 // What is wrong with the spec that the CRD's rules cannot tell; empty when nothing is.
