@@ -34,6 +34,9 @@ struct ClientRequest {
   std::chrono::milliseconds idle_timeout{0};
   std::size_t body_limit = 256U << 20;
   bool follow_redirects = false;
+  // For a request that must not arrive twice. On a connection that served before, libcurl sends a
+  // request again, a POST too, when the peer closes without a byte of an answer.
+  bool fresh_connection = false;
 };
 
 class Client {

@@ -61,7 +61,7 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
       ec2_(api_),
       cluster_(api_, parts_.settings),
       catalog_(parts_.endpoints.region(), capacity_settings(parts_.settings)),
-      restock_(parts_.loop, catalog_),
+      restock_(parts_.loop, catalog_.unavailable(), [this] { catalog_.changed(); }),
       types_(api_, catalog_, parts_.log),
       prices_({.api = api_,
                .catalog = catalog_,
@@ -159,8 +159,8 @@ std::span<const model::Resource> AwsCloud::node_classes() const {
 void AwsCloud::learn_capacity(const model::NodeClaim& claim, const model::Node& node) {
   const auto* type = catalog_.find(claim.meta.label(model::kInstanceTypeLabel));
   const auto memory = model::get(node.capacity, model::kMemory);
-  if (type != nullptr &&
-      catalog_.memory().learn(*type, claim.image_id, memory, parts_.loop.now())) {
+  if (type != nullptr && catalog_.memory().learn({type->name, type->memory_mib}, claim.image_id,
+                                                 memory, parts_.loop.now())) {
     catalog_.changed();
   }
 }

@@ -6,8 +6,6 @@
 #include "cloud/aws/calls/pace/instance_batches.hpp"
 #include "cloud/aws/catalog/catalog.hpp"
 #include "cloud/aws/catalog/price_refresh.hpp"
-#include "cloud/aws/catalog/restock.hpp"
-#include "cloud/aws/catalog/type_gauges.hpp"
 #include "cloud/aws/catalog/type_refresh.hpp"
 #include "cloud/aws/cluster.hpp"
 #include "cloud/aws/health/instance_status.hpp"
@@ -20,6 +18,8 @@
 #include "cloud/aws/launch/tagging.hpp"
 #include "cloud/aws/node_class/resolver.hpp"
 #include "cloud/aws/node_class/validation.hpp"
+#include "cloud/common/catalog/restock.hpp"
+#include "cloud/common/catalog/type_gauges.hpp"
 #include "millwright/cloud/aws.hpp"
 
 #include <memory>

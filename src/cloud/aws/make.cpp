@@ -1,6 +1,6 @@
 #include "cloud/aws/aws_cloud.hpp"
-#include "cloud/aws/calls/environment.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
+#include "cloud/common/environment.hpp"
 
 namespace millwright::cloud {
 
@@ -12,9 +12,9 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
     return base::fail(base::ErrorKind::Invalid,
                       "AWS needs the cluster's name; set CLUSTER_NAME or --cluster-name");
   }
-  const aws::ProcessEnvironment process{.variable = std::move(environment),
-                                        .read_file = aws::read_small_file,
-                                        .write_file = aws::write_small_file};
+  const ProcessEnvironment process{.variable = std::move(environment),
+                                   .read_file = read_small_file,
+                                   .write_file = write_small_file};
   const aws::CredentialParts parts{.loop = loop,
                                    .client = client,
                                    .environment = process,
@@ -23,10 +23,10 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
                                    .seed = settings.seed};
   MW_TRY(region, aws::find_region(parts));
   MW_TRY(endpoints, aws::Endpoints::make(region, process));
-  aws::PriceFile prices;
+  PriceFile prices;
   if (!settings.price_file.empty()) {
-    MW_TRY(text, aws::read_small_file(settings.price_file));
-    MW_TRY(parsed, aws::parse_price_file(text, settings.price_file));
+    MW_TRY(text, read_small_file(settings.price_file));
+    MW_TRY(parsed, parse_price_file(text, settings.price_file));
     prices = std::move(parsed);
   }
   aws::register_labels();

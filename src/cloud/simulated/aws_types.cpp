@@ -1,5 +1,6 @@
 // EC2 instance types with every label of karpenter.k8s.aws/*, and capacity and overhead by the
 // formulas of Karpenter's AWS provider for Amazon Linux 2023.
+#include "cloud/common/catalog/reserved_cpu.hpp"
 #include "cloud/simulated/aws_table.hpp"
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"

@@ -1,8 +1,5 @@
 #include "cloud/simulated/catalog.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace millwright::cloud::simulated {
 
 using model::Quantity;
@@ -49,22 +46,6 @@ scheduling::Offering offering(std::string_view zone, std::string_view capacity_t
 double spot_fraction(std::string_view type, std::string_view zone) {
   const auto hash = stable_hash(std::string(type).append("/").append(zone));
   return 0.30 + 0.10 * static_cast<double>(hash % 1000) / 1000.0;
-}
-
-std::int64_t reserved_millicores(std::int64_t cores) {
-  // Per mille of 10: 600 is 6 %.
-  struct Step {
-    std::int64_t cores;
-    std::int64_t ten_thousandths;
-  };
-  static constexpr std::array<Step, 3> kSteps{{{1, 600}, {1, 100}, {2, 50}}};
-  std::int64_t reserved = 0;
-  for (const auto& step : kSteps) {
-    const auto here = std::min(cores, step.cores);
-    reserved += here * 1000 * step.ten_thousandths / 10000;
-    cores -= here;
-  }
-  return reserved + cores * 1000 * 25 / 10000;
 }
 
 std::uint64_t stable_hash(std::string_view text) {

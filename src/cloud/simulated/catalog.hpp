@@ -40,10 +40,6 @@ scheduling::Offering offering(std::string_view zone, std::string_view capacity_t
 // Spot costs 30 to 40 % of the list price, differently by type and zone but always the same.
 double spot_fraction(std::string_view type, std::string_view zone);
 
-// What EKS, GKE and CCE alike keep for the kubelet, in millicores: 6 % of the first core, 1 % of
-// the second, 0.5 % of the next two, 0.25 % of the rest; each step truncated.
-std::int64_t reserved_millicores(std::int64_t cores);
-
 // A stable 64-bit hash (FNV-1a), for formulas that must not change between runs.
 std::uint64_t stable_hash(std::string_view text);
 

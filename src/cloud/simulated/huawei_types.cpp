@@ -1,6 +1,7 @@
 // Flavors as CCE offers them in one region: c9 (current compute, ratios 1:2 and 1:4), s7
 // (general purpose) and m7 (memory). Sizes and ratios follow Huawei Cloud's naming; prices are
 // rounded list prices per hour. On-demand only. Allocatable by CCE's reservation formulas.
+#include "cloud/common/catalog/reserved_cpu.hpp"
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"
 

@@ -1,6 +1,7 @@
 #include "cloud/simulated/profile.hpp"
 
 #include "cloud/aws_labels.hpp"
+#include "cloud/huawei_labels.hpp"
 #include "cloud/repair_policies.hpp"
 #include "cloud/simulated/catalog.hpp"
 
@@ -97,23 +98,15 @@ Traits alibaba_traits() {
 }
 
 Traits huawei_traits() {
-  return {
-      .name = "huawei",
-      .node_class = model::kCceNodeClassResource,
-      .region = "cn-north-4",
-      .zones = {"cn-north-4a", "cn-north-4b", "cn-north-4c"},
-      .labels = {"karpenter.k8s.huawei/instance-category", "karpenter.k8s.huawei/instance-family",
-                 "karpenter.k8s.huawei/instance-generation", "karpenter.k8s.huawei/instance-size",
-                 "karpenter.k8s.huawei/instance-cpu", "karpenter.k8s.huawei/instance-memory",
-                 "karpenter.k8s.huawei/instance-network-bandwidth",
-                 "karpenter.k8s.huawei/instance-gpu-name",
-                 "karpenter.k8s.huawei/instance-gpu-manufacturer",
-                 "karpenter.k8s.huawei/instance-gpu-count",
-                 "karpenter.k8s.huawei/instance-gpu-memory", "karpenter.k8s.huawei/ccenodeclass"},
-      .restricted_domain = "karpenter.k8s.huawei",
-      .drifts = true,
-      .unhashed_fields = {"subnetSelectorTerms"},
-      .repair_policies = kReadinessRepairPolicies};
+  return {.name = "huawei",
+          .node_class = model::kCceNodeClassResource,
+          .region = "cn-north-4",
+          .zones = {"cn-north-4a", "cn-north-4b", "cn-north-4c"},
+          .labels = {kHuaweiLabels.begin(), kHuaweiLabels.end()},
+          .restricted_domain = kHuaweiLabelDomain,
+          .drifts = true,
+          .unhashed_fields = {"subnetSelectorTerms"},
+          .repair_policies = kReadinessRepairPolicies};
 }
 
 std::string hex(base::Random& random, std::size_t length) {

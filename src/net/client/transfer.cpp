@@ -219,6 +219,7 @@ void Transfer::prepare_limits() {
   set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, request_.follow_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, 5L);
+  set(CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
   if (const auto deadline = turn_deadline()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
     set(CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));

@@ -3,69 +3,25 @@
 #pragma once
 
 #include "aws/support/facade.hpp"
-#include "aws/support/records.hpp"
-#include "millwright/base/loop.hpp"
-#include "millwright/base/task.hpp"
 #include "millwright/cloud/aws.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/net/client.hpp"
+#include "support/loop_thread.hpp"
+#include "support/records.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <future>
 #include <map>
 #include <set>
-#include <thread>
 
 namespace millwright::cloud {
 
 namespace json = boost::json;
 using base::ErrorKind;
 using namespace std::chrono_literals;
-
-// A loop on a thread of its own; tasks are run on it one after the other.
-class LoopThread {
- public:
-  LoopThread() : thread_([this] { loop.run(); }) {
-    call([this] { group_ = std::make_unique<base::TaskGroup>(loop); });
-  }
-  ~LoopThread() {
-    call([this] { group_.reset(); });
-    loop.stop();
-    thread_.join();
-  }
-  void call(const std::function<void()>& work) {
-    std::promise<void> done;
-    loop.post([&] {
-      work();
-      done.set_value();
-    });
-    done.get_future().get();
-  }
-  template <class T>
-  T run(std::function<base::Task<T>()> make) {
-    std::promise<T> done;
-    auto future = done.get_future();
-    loop.post([&] { group_->spawn(keep(make(), done)); });
-    return future.get();
-  }
-  void spawn(std::function<base::Task<void>(std::stop_token)> make) {
-    call([&] { group_->spawn(make(group_->stop_token())); });
-  }
-  base::RealLoop loop;
-
- private:
-  template <class T>
-  static base::Task<void> keep(base::Task<T> task, std::promise<T>& done) {
-    auto value = co_await std::move(task);
-    done.set_value(std::move(value));
-  }
-  std::unique_ptr<base::TaskGroup> group_;
-  std::thread thread_;
-};
 
 class Adapter : public testing::Test {
  protected:
@@ -218,7 +174,7 @@ class Adapter : public testing::Test {
 
   test::Facade facade;
   bool zonal_shift = false;  // set before start()
-  LoopThread thread;
+  test::LoopThread thread;
   std::map<std::string, std::string> environment;
   std::unique_ptr<net::Client> client;
   std::shared_ptr<test::Records> records = std::make_shared<test::Records>();

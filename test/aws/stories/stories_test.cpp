@@ -2,12 +2,12 @@
 // test/aws/facade.py. Instances of its EC2 become Nodes as their user data say; in the end the
 // facade's ledger shows no instance left and none launched twice.
 #include "aws/support/machines.hpp"
-#include "aws/support/records.hpp"
 #include "aws/support/telling.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/base/random.hpp"
 #include "millwright/cloud/aws.hpp"
 #include "millwright/sandbox/world.hpp"
+#include "support/records.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>

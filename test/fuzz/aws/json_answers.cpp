@@ -2,8 +2,8 @@
 // files.
 #include "answering.hpp"
 #include "cloud/aws/calls/price_list.hpp"
-#include "cloud/aws/catalog/prices.hpp"
 #include "cloud/aws/health/interruption.hpp"
+#include "cloud/common/catalog/prices.hpp"
 
 namespace millwright::cloud::aws {
 namespace {

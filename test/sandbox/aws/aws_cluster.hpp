@@ -106,7 +106,7 @@ class AwsCluster {
             .endpoints = *cloud::aws::Endpoints::make("us-west-2", machine.environment()),
             .metrics = metrics,
             .log = {}},
-        cloud::aws::PriceFile{});
+        cloud::PriceFile{});
     // As in the program: what is not passed on here is lost there.
     program_->providers->add(cloud::measured(std::move(provider), loop, metrics));
     program_->engine =
@@ -197,21 +197,21 @@ class AwsCluster {
     for (const auto& object : *objects) {
       const auto* resource = model::find_by_kind(std::string(object.at("apiVersion").as_string()),
                                                  std::string(object.at("kind").as_string()));
-      const auto made = cloud::aws::wait(loop, person.create(*resource, object));
+      const auto made = cloud::wait(loop, person.create(*resource, object));
       ASSERT_TRUE(made) << made.error().message;
     }
   }
   boost::json::value get(const model::Resource& resource, const std::string& name) {
     model::ObjectKey key{.namespace_ = resource.namespaced ? "default" : "", .name = name};
-    const auto found = cloud::aws::wait(loop, person.get(resource, key));
+    const auto found = cloud::wait(loop, person.get(resource, key));
     return found ? *found : boost::json::value();
   }
   std::size_t count(const model::Resource& resource) {
-    const auto listed = cloud::aws::wait(loop, person.list(resource));
+    const auto listed = cloud::wait(loop, person.list(resource));
     return listed ? listed->items.size() : 999;
   }
   std::size_t running_pods() {
-    const auto listed = cloud::aws::wait(loop, person.list(model::kPodResource));
+    const auto listed = cloud::wait(loop, person.list(model::kPodResource));
     std::size_t running = 0;
     for (const auto& pod : listed->items) {
       const auto* phase = model::find_path(pod, "status.phase");
@@ -235,8 +235,8 @@ class AwsCluster {
   base::InlineCompute compute;
   base::Metrics metrics;
   sandbox::World world;
-  cloud::aws::FakeMachine machine;
-  cloud::aws::FakeHttp http;
+  cloud::FakeMachine machine;
+  cloud::FakeHttp http;
   FakeEc2 ec2;
   std::string profile;  // the instance profile that IAM has
   kube::Client person;

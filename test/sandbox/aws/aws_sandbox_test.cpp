@@ -27,7 +27,7 @@ TEST_F(AwsSandbox, PodsBecomeInstancesAndInstancesGoAgain) {
   EXPECT_EQ(running_pods(), 5U);
   EXPECT_GE(ec2.living().size(), 1U);
   EXPECT_EQ(count(model::kNodeResource), ec2.living().size());
-  const auto claims = cloud::aws::wait(loop, person.list(model::kNodeClaimResource));
+  const auto claims = cloud::wait(loop, person.list(model::kNodeClaimResource));
   ASSERT_TRUE(claims);
   EXPECT_EQ(claims->items.size(), ec2.living().size());
   for (const auto& claim : claims->items) {
@@ -36,14 +36,14 @@ TEST_F(AwsSandbox, PodsBecomeInstancesAndInstancesGoAgain) {
   }
 
   const model::ObjectKey web{.namespace_ = "default", .name = "web"};
-  EXPECT_TRUE(cloud::aws::wait(loop, person.remove(model::kDeploymentResource, web)));
+  EXPECT_TRUE(cloud::wait(loop, person.remove(model::kDeploymentResource, web)));
   loop.run_for(10min);
   EXPECT_TRUE(ec2.living().empty());
   EXPECT_EQ(count(model::kNodeClaimResource), 0U);
   EXPECT_EQ(count(model::kNodeResource), 0U);
 
   const model::ObjectKey name{.namespace_ = "", .name = "default"};
-  EXPECT_TRUE(cloud::aws::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
+  EXPECT_TRUE(cloud::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
   loop.run_for(2min);
   EXPECT_EQ(count(model::kEc2NodeClassResource), 0U);
   EXPECT_TRUE(profile.empty());
@@ -57,7 +57,7 @@ TEST_F(AwsSandbox, AClassInUseIsNotTakenFromItsNodes) {
   loop.run_for(5min);
   ASSERT_EQ(running_pods(), 5U);
   const model::ObjectKey name{.namespace_ = "", .name = "default"};
-  EXPECT_TRUE(cloud::aws::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
+  EXPECT_TRUE(cloud::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
   loop.run_for(3min);
   EXPECT_FALSE(profile.empty());
   EXPECT_EQ(running_pods(), 5U);
@@ -78,7 +78,7 @@ TEST_F(AwsSandbox, AnEditedClassesClaimsAreDriftedWithinSeconds) {
       });
   ASSERT_TRUE(edited) << edited.error().message;
   loop.run_for(5s);
-  const auto claims = cloud::aws::wait(loop, person.list(model::kNodeClaimResource));
+  const auto claims = cloud::wait(loop, person.list(model::kNodeClaimResource));
   ASSERT_TRUE(claims);
   ASSERT_FALSE(claims->items.empty());
   for (const auto& claim : claims->items) {

@@ -48,8 +48,7 @@ Plan plan_of(int run, int of) {
 }
 
 std::vector<boost::json::value> claims_of(AwsCluster& cluster) {
-  const auto listed =
-      cloud::aws::wait(cluster.loop, cluster.person.list(model::kNodeClaimResource));
+  const auto listed = cloud::wait(cluster.loop, cluster.person.list(model::kNodeClaimResource));
   return listed ? listed->items : std::vector<boost::json::value>{};
 }
 
@@ -101,7 +100,7 @@ TEST(AwsCrash, AtEveryMomentOfALaunchLeavesOneInstancePerClaim) {
     if (plan.delete_claims) {
       for (const auto& claim : claims_of(cluster)) {
         const auto meta = model::decode_meta(claim);
-        EXPECT_TRUE(cloud::aws::wait(
+        EXPECT_TRUE(cloud::wait(
             cluster.loop, cluster.person.remove(model::kNodeClaimResource, model::key_of(*meta))));
       }
     }

@@ -42,7 +42,7 @@ class HandOver : public testing::Test, protected AwsCluster {
   }
 
   std::vector<boost::json::value> claims() {
-    const auto listed = cloud::aws::wait(loop, person.list(model::kNodeClaimResource));
+    const auto listed = cloud::wait(loop, person.list(model::kNodeClaimResource));
     return listed ? listed->items : std::vector<boost::json::value>{};
   }
   static std::string stamp_of(const boost::json::value& object) {
@@ -92,7 +92,7 @@ class HandOver : public testing::Test, protected AwsCluster {
     }
   }
   std::size_t forgiven_changes() {
-    const auto listed = cloud::aws::wait(loop, person.list(model::kEventResource));
+    const auto listed = cloud::wait(loop, person.list(model::kEventResource));
     std::size_t found = 0;
     for (const auto& event : listed->items) {
       found += model::text_at(event, "reason") == "HashVersionChanged" ? 1 : 0;

@@ -52,7 +52,7 @@ class AwsPlacement : public testing::Test, protected AwsCluster {
   std::map<std::string, std::string> told_by(const model::Resource& resource,
                                              const std::string& provider_id_at) {
     std::map<std::string, std::string> result;
-    const auto listed = cloud::aws::wait(loop, person.list(resource));
+    const auto listed = cloud::wait(loop, person.list(resource));
     for (const auto& object : listed->items) {
       const auto* id = model::find_path(object, provider_id_at);
       const auto& labels = object.at("metadata").at("labels").as_object();

@@ -34,7 +34,7 @@ class AwsReservations : public testing::Test, protected AwsCluster {
   // "reserved cr-0a1b default false" for each object of the kind, in order; "-" where one is not.
   std::vector<std::string> kinds_of(const model::Resource& resource) {
     std::vector<std::string> result;
-    const auto listed = cloud::aws::wait(loop, person.list(resource));
+    const auto listed = cloud::wait(loop, person.list(resource));
     for (const auto& object : listed->items) {
       const auto& labels = object.at("metadata").at("labels").as_object();
       std::string text;

@@ -38,7 +38,7 @@ class AwsSaleDrift : public testing::Test, protected AwsCluster {
   // Of each claim the status of the condition Drifted.
   std::vector<std::string> drifted() {
     std::vector<std::string> result;
-    const auto listed = cloud::aws::wait(loop, person.list(model::kNodeClaimResource));
+    const auto listed = cloud::wait(loop, person.list(model::kNodeClaimResource));
     for (const auto& claim : listed->items) {
       result.push_back(condition(claim, "Drifted"));
     }

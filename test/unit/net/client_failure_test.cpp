@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 namespace millwright::net::test {
 namespace {
 
@@ -55,6 +57,27 @@ TEST(Client, AnswersBeyondTheLimitAreCut) {
   expect_error(caller.blocking({.url = peer.url(), .body_limit = 100'000}), ErrorKind::Invalid,
                "larger than the limit of 100000 bytes");
   EXPECT_TRUE(ended.wait());
+}
+
+TEST(Client, ARequestThatAsksForAFreshConnectionArrivesOnce) {
+  std::atomic<int> orders{0};
+  const FakePeer peer([&](int fd) {
+    std::string head;
+    while (read_head(fd, &head)) {
+      if (head.starts_with("POST")) {
+        ++orders;
+        return;  // closes: the answer is lost
+      }
+      write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }
+  });
+  Caller caller;
+  ASSERT_TRUE(caller.blocking({.url = peer.url()})) << "leaves a connection to use again";
+  expect_error(
+      caller.blocking(
+          {.method = "POST", .url = peer.url(), .body = "order", .fresh_connection = true}),
+      ErrorKind::Unavailable, "POST " + peer.url());
+  EXPECT_EQ(orders, 1);
 }
 
 struct Misbehaviour {

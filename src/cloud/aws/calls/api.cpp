@@ -4,17 +4,11 @@
 
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
-#include <cmath>
-
 namespace millwright::cloud::aws {
 namespace {
 
-using base::ErrorKind;
-
 constexpr std::size_t kBodyLimit = 128U << 20;
 constexpr std::chrono::milliseconds kConnectTimeout{5'000};
-constexpr auto kLongestBackoff = std::chrono::seconds(20);
 
 struct JsonDialect {
   std::string_view target_prefix;
@@ -89,18 +83,6 @@ double seconds(base::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-bool is_worth_retrying(const ApiError& error) {
-  return error.kind == ErrorKind::Throttled || error.kind == ErrorKind::Unavailable ||
-         error.kind == ErrorKind::Timeout || is_credential_problem(error.code);
-}
-
-ApiError from_transport(std::string_view call, base::Error error) {
-  ApiError result;
-  result.kind = error.kind;
-  result.message = std::string(call).append(": ").append(error.message);
-  return result;
-}
-
 ApiResult<boost::json::value> understand_json(std::string_view call,
                                               const net::Response& response) {
   auto json = model::parse_json(response.body);
@@ -162,36 +144,17 @@ base::Task<ApiResult<boost::json::value>> Api::get(Service service, std::string 
 }
 
 base::Task<ApiResult<net::Response>> Api::exchange(Call call) {
-  const auto& stop = call.patience.stop;
-  const auto asked = parts_.loop.now();
-  for (int tried = 1;; ++tried) {
-    const auto wait = bucket_of(call).take(parts_.loop.now());
-    if (wait > base::Duration::zero()) {
-      co_await base::sleep(parts_.loop, wait, stop);
-    }
-    const auto began = parts_.loop.now();
-    auto answered = co_await attempt(call);
-    const int status = answered ? answered->status : answered.error().status;
-    const auto now = parts_.loop.now();
-    count_attempt(call, status, now - began);
-    if (answered || tried >= call.patience.attempts || stop.stop_requested() ||
-        !is_worth_retrying(answered.error())) {
-      count_request(call, status, now - asked, tried);
-      co_return answered;
-    }
-    const auto& error = answered.error();
-    if (error.kind == ErrorKind::Throttled) {
-      bucket_of(call).drain(parts_.loop.now());
-    }
-    if (is_credential_problem(error.code) && parts_.credentials != nullptr) {
-      parts_.credentials->invalidate();
-    }
-    parts_.log.debug("asking AWS again", {{"call", name_of(call.service, call.operation)},
-                                          {"attempt", std::to_string(tried)},
-                                          {"error", error.message}});
-    const auto pause = backoff(error, tried);
-    co_await base::sleep(parts_.loop, pause, stop);
-  }
+  const auto labelled = [this, service = call.service,
+                         operation = call.operation](const Attempted& attempted) {
+    count(labels_of(service, operation, attempted.status), attempted);
+  };
+  RetriedCall retried;
+  retried.name = name_of(call.service, call.operation);
+  retried.rate = rate_of(call.service, call.operation);
+  retried.patience = call.patience;
+  retried.note = labelled;
+  retried.attempt = [this, made = std::move(call)] { return attempt(made); };
+  co_return co_await retries_.run(std::move(retried));
 }
 
 base::Task<ApiResult<net::Response>> Api::attempt(Call call) {
@@ -220,50 +183,25 @@ base::Task<ApiResult<net::Response>> Api::attempt(Call call) {
   co_return *std::move(sent);
 }
 
-TokenBucket& Api::bucket_of(const Call& call) {
-  const auto name = name_of(call.service, call.operation);
-  const auto found = buckets_.find(name);
-  if (found != buckets_.end()) {
-    return found->second;
-  }
-  return buckets_
-      .emplace(name, TokenBucket(rate_of(call.service, call.operation), parts_.loop.now()))
-      .first->second;
-}
-
-// Exponential with full jitter; longer when AWS asked for less.
-base::Duration Api::backoff(const ApiError& error, int attempt) {
-  const double first = error.kind == ErrorKind::Throttled ? 1.0 : 0.2;
-  const std::chrono::duration<double> ceiling(first * std::exp2(attempt - 1));
-  const auto jittered =
-      std::chrono::duration_cast<base::Duration>(ceiling * (0.5 + random_.unit() / 2));
-  return std::min<base::Duration>(jittered, kLongestBackoff);
-}
-
-void Api::count_attempt(const Call& call, int status, base::Duration took) {
+void Api::count(const base::MetricLabels& labels, const Attempted& attempted) {
   if (parts_.metrics == nullptr) {
     return;
   }
-  const auto labels = labels_of(call.service, call.operation, status);
-  parts_.metrics->count("aws_sdk_go_request_attempt_total", "Attempts at AWS calls.", labels);
-  parts_.metrics->observe("aws_sdk_go_request_attempt_duration_seconds",
-                          "How long each attempt at an AWS call took.", labels, seconds(took),
-                          duration_buckets());
-}
-
-void Api::count_request(const Call& call, int status, base::Duration took, int attempts) {
-  if (parts_.metrics == nullptr) {
+  auto& metrics = *parts_.metrics;
+  const auto took = seconds(attempted.took);
+  if (!attempted.last) {
+    metrics.count("aws_sdk_go_request_attempt_total", "Attempts at AWS calls.", labels);
+    metrics.observe("aws_sdk_go_request_attempt_duration_seconds",
+                    "How long each attempt at an AWS call took.", labels, took, duration_buckets());
     return;
   }
-  const auto labels = labels_of(call.service, call.operation, status);
-  parts_.metrics->count("aws_sdk_go_request_total", "AWS calls, whatever attempts each took.",
-                        labels);
-  parts_.metrics->observe("aws_sdk_go_request_duration_seconds",
-                          "How long AWS calls took, with waiting and all attempts.", labels,
-                          seconds(took), duration_buckets());
+  metrics.count("aws_sdk_go_request_total", "AWS calls, whatever attempts each took.", labels);
+  metrics.observe("aws_sdk_go_request_duration_seconds",
+                  "How long AWS calls took, with waiting and all attempts.", labels, took,
+                  duration_buckets());
   static const std::vector<double> kRetryBuckets{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  parts_.metrics->observe("aws_sdk_go_request_retry_count", "Attempts after the first.", labels,
-                          attempts - 1, kRetryBuckets);
+  metrics.observe("aws_sdk_go_request_retry_count", "Attempts after the first.", labels,
+                  attempted.attempts - 1, kRetryBuckets);
 }
 
 }  // namespace millwright::cloud::aws

@@ -3,32 +3,21 @@
 #pragma once
 
 #include "cloud/aws/calls/endpoints.hpp"
-#include "cloud/aws/calls/pace/token_bucket.hpp"
 #include "cloud/aws/calls/wire/errors.hpp"
 #include "cloud/aws/calls/wire/form.hpp"
 #include "cloud/aws/calls/wire/signing.hpp"
 #include "cloud/aws/calls/wire/xml.hpp"
+#include "cloud/common/calls/retries.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
-#include "millwright/base/random.hpp"
 #include "millwright/base/task.hpp"
 #include "millwright/net/client.hpp"
 
 #include <boost/json/value.hpp>
 
-#include <map>
 #include <string>
 
 namespace millwright::cloud::aws {
-
-// Where the keys come from; cached and renewed behind this.
-class CredentialSource {
- public:
-  virtual ~CredentialSource() = default;
-  virtual base::Task<base::Result<Credentials>> get() = 0;
-  // AWS refused them: the next get() asks for new ones.
-  virtual void invalidate() = 0;
-};
 
 struct ApiParts {
   base::Loop& loop;
@@ -40,18 +29,15 @@ struct ApiParts {
   std::uint64_t seed = 0;
 };
 
-// How long each attempt of a call may take, and how many there are.
-struct Patience {
-  Patience() = default;
-  explicit Patience(std::stop_token s) : stop(std::move(s)) {}
-  std::chrono::milliseconds timeout{20'000};
-  int attempts = 3;  // as the AWS SDKs' standard retry mode
-  std::stop_token stop;
-};
-
 class Api {
  public:
-  explicit Api(ApiParts parts) : parts_(std::move(parts)), random_(parts_.seed) {}
+  explicit Api(ApiParts parts)
+      : parts_(std::move(parts)),
+        retries_({.loop = parts_.loop,
+                  .cloud = "AWS",
+                  .credentials = parts_.credentials,
+                  .log = parts_.log,
+                  .seed = parts_.seed}) {}
 
   // AWS Query and EC2 Query: a form in, XML out. Gives the root element.
   base::Task<ApiResult<XmlNode>> query(Service service, Form form, Patience patience = {});
@@ -74,14 +60,10 @@ class Api {
   };
   base::Task<ApiResult<net::Response>> exchange(Call call);
   base::Task<ApiResult<net::Response>> attempt(Call call);
-  TokenBucket& bucket_of(const Call& call);
-  base::Duration backoff(const ApiError& error, int attempt);
-  void count_attempt(const Call& call, int status, base::Duration took);
-  void count_request(const Call& call, int status, base::Duration took, int attempts);
+  void count(const base::MetricLabels& labels, const Attempted& attempted);
 
   ApiParts parts_;
-  base::Random random_;
-  std::map<std::string, TokenBucket, std::less<>> buckets_;
+  Retries retries_;
 };
 
 // An answer with more pages than this is cut off, in case the server's tokens never end.

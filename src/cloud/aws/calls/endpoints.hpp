@@ -2,7 +2,7 @@
 // tools read (AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_EC2, ...).
 #pragma once
 
-#include "cloud/aws/calls/environment.hpp"
+#include "cloud/common/environment.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,17 +1,14 @@
-// On-demand prices as the Pricing API lists them, and the tables that prices are kept in.
+// On-demand prices as the Pricing API lists them.
 #pragma once
 
 #include "cloud/aws/calls/api.hpp"
+#include "cloud/common/catalog/prices.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace millwright::cloud::aws {
-
-using PriceTable = std::map<std::string, double, std::less<>>;
-using SpotTable = std::map<std::string, PriceTable, std::less<>>;  // type, then zone
 
 // One product of GetProducts (a JSON text of the price list): its type and hourly price.
 struct ListPrice {

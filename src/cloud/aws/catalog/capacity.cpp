@@ -2,6 +2,7 @@
 
 #include "cloud/aws/catalog/branch_interfaces.hpp"
 #include "cloud/aws/launch/ami_family.hpp"
+#include "cloud/common/catalog/reserved_cpu.hpp"
 
 #include <algorithm>
 #include <array>
@@ -64,23 +65,6 @@ Quantity ephemeral_storage(const TypeFacts& type, const NodeClassSpec& spec) {
 std::int64_t address_pods(const TypeFacts& type, std::int64_t reserved_enis) {
   const auto usable = std::max<std::int64_t>(type.interfaces - reserved_enis, 0);
   return usable * (type.addresses - 1) + 2;
-}
-
-// 6 % of the first core, 1 % of the second, 0.5 % of the next two, 0.25 % of the rest.
-std::int64_t reserved_millicores(std::int64_t cores) {
-  struct Step {
-    std::int64_t cores;
-    std::int64_t ten_thousandths;
-  };
-  constexpr std::array<Step, 3> kSteps{{{1, 600}, {1, 100}, {2, 50}}};
-  std::int64_t total = 0;  // ten thousandths of a core
-  for (const auto& step : kSteps) {
-    const auto taken = std::min(cores, step.cores);
-    total += taken * step.ten_thousandths;
-    cores -= taken;
-  }
-  total += cores * 25;
-  return total / 10;
 }
 
 void override_with(ResourceList& list, const model::StringMap& values) {

@@ -1,5 +1,6 @@
 #include "cloud/aws/catalog/catalog.hpp"
 
+#include "cloud/aws/catalog/estimated_price.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -209,7 +210,7 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
   type.volume_limits = volume_limits_of(facts, spec);
   Markets markets;
   const auto zones = zones_.find(facts.name);
-  const auto on_demand = prices_.on_demand(facts);
+  const auto on_demand = prices_.on_demand(facts.name, estimated_price(facts));
   const auto add = [&](const Offer& offer) {
     auto& added = type.offerings.emplace_back(offering_of(offer));
     added.available =

@@ -4,12 +4,12 @@
 
 #include "cloud/aws/calls/type_facts.hpp"
 #include "cloud/aws/catalog/capacity.hpp"
-#include "cloud/aws/catalog/learned_memory.hpp"
-#include "cloud/aws/catalog/prices.hpp"
 #include "cloud/aws/catalog/reservation_counts.hpp"
-#include "cloud/aws/catalog/unavailable.hpp"
 #include "cloud/aws/node_class/node_class_spec.hpp"
 #include "cloud/aws/node_class/placement_groups.hpp"
+#include "cloud/common/catalog/learned_memory.hpp"
+#include "cloud/common/catalog/prices.hpp"
+#include "cloud/common/catalog/unavailable.hpp"
 #include "millwright/scheduling/instance_type.hpp"
 
 #include <cstdint>

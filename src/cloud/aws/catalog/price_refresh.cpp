@@ -8,41 +8,6 @@ constexpr base::Duration kPricesAgain = std::chrono::minutes(1);  // after a fai
 
 }  // namespace
 
-void PriceRefresh::load() {
-  const auto& path = parts_.cache_file;
-  if (path.empty()) {
-    return;
-  }
-  const auto text = parts_.environment.read_file(path);
-  if (!text) {
-    if (text.error().kind != base::ErrorKind::NotFound) {
-      parts_.log.warn("the saved prices cannot be read", {{"error", text.error().message}});
-    }
-    return;
-  }
-  auto saved = parse_price_file(*text, path);
-  if (!saved) {
-    parts_.log.warn("the saved prices are damaged and not used",
-                    {{"error", saved.error().message}});
-    return;
-  }
-  parts_.catalog.prices().set_on_demand(std::move(saved->on_demand));
-  parts_.catalog.prices().set_spot(std::move(saved->spot));
-}
-
-void PriceRefresh::save() {
-  const auto& path = parts_.cache_file;
-  if (path.empty() || !parts_.environment.write_file) {
-    return;
-  }
-  const auto text = write_price_file(parts_.catalog.prices().learned());
-  const auto written = parts_.environment.write_file(path, text);
-  if (!written) {
-    parts_.log.warn("prices cannot be saved for the next start",
-                    {{"error", written.error().message}});
-  }
-}
-
 base::Task<void> PriceRefresh::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     const bool good = co_await refresh();
@@ -71,7 +36,7 @@ base::Task<bool> PriceRefresh::refresh() {
     good = false;
     parts_.log.error("spot prices could not be read", {{"error", spot.error().message}});
   }
-  save();
+  saved_.save();
   parts_.catalog.changed();
   co_return good;
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cloud/aws/calls/ec2.hpp"
-#include "cloud/aws/calls/environment.hpp"
 #include "cloud/aws/catalog/catalog.hpp"
+#include "cloud/common/catalog/saved_prices.hpp"
 #include "millwright/base/log.hpp"
 
 #include <stop_token>
@@ -22,18 +22,24 @@ class PriceRefresh {
     bool isolated_vpc;       // the Pricing API cannot be reached
     base::Logger log;
   };
-  explicit PriceRefresh(Parts parts) : parts_(std::move(parts)), ec2_(parts_.api) {}
+  explicit PriceRefresh(Parts parts)
+      : parts_(std::move(parts)),
+        ec2_(parts_.api),
+        saved_({.prices = parts_.catalog.prices(),
+                .environment = parts_.environment,
+                .file = parts_.cache_file,
+                .log = parts_.log}) {}
 
   // Reads the prices that an earlier process saved.
-  void load();
+  void load() { saved_.load(); }
   base::Task<void> run(std::stop_token stop);
 
  private:
   base::Task<bool> refresh();
-  void save();
 
   Parts parts_;
   Ec2 ec2_;
+  SavedPrices saved_;
 };
 
 }  // namespace millwright::cloud::aws

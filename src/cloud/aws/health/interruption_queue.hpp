@@ -3,8 +3,9 @@
 #pragma once
 
 #include "cloud/aws/calls/pace/instance_batches.hpp"
-#include "cloud/aws/catalog/restock.hpp"
+#include "cloud/aws/catalog/catalog.hpp"
 #include "cloud/aws/health/interruption.hpp"
+#include "cloud/common/catalog/restock.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
 

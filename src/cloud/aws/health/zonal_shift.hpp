@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cloud/aws/calls/api.hpp"
-#include "cloud/aws/catalog/restock.hpp"
 #include "cloud/aws/cluster.hpp"
+#include "cloud/common/catalog/restock.hpp"
 #include "millwright/base/log.hpp"
 
 #include <functional>

@@ -1,8 +1,9 @@
 // Keys from endpoints that only this machine or pod can reach: EKS Pod Identity and ECS (the
 // container endpoint), and EC2 instance metadata, version 2 only.
-#include "cloud/aws/calls/wire/text.hpp"
 #include "cloud/aws/keys/credentials.hpp"
 #include "cloud/aws/keys/profile_file.hpp"
+#include "cloud/common/keys/local_endpoint.hpp"
+#include "cloud/common/text/text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <algorithm>
@@ -12,12 +13,6 @@ namespace millwright::cloud::aws {
 namespace {
 
 using base::ErrorKind;
-
-constexpr std::chrono::milliseconds kLocalTimeout{5'000};
-constexpr std::chrono::milliseconds kLocalConnectTimeout{1'000};
-constexpr std::size_t kLocalBodyLimit = 64U << 10;
-constexpr int kAttempts = 3;
-constexpr auto kPause = std::chrono::milliseconds(200);
 
 // Keys must not travel in clear text over a network: http is for these hosts only.
 constexpr std::array<std::string_view, 6> kLocalHosts{
@@ -38,34 +33,12 @@ bool is_acceptable(std::string_view url) {
   });
 }
 
-net::ClientRequest request_for(std::string url, std::string method = "GET") {
-  net::ClientRequest request;
-  request.method = std::move(method);
-  request.url = std::move(url);
-  request.timeout = kLocalTimeout;
-  request.connect_timeout = kLocalConnectTimeout;
-  request.body_limit = kLocalBodyLimit;
-  return request;
-}
-
-// The body of a 200 answer. No error shows a body: it may be keys.
 base::Task<base::Result<std::string>> fetch(CredentialParts parts, net::ClientRequest request,
                                             std::string what) {
-  for (int tried = 1;; ++tried) {
-    auto sent = co_await parts.client.send(request);
-    if (sent && sent->status == 200) {
-      co_return std::move(sent->body);
-    }
-    const bool again = !sent || sent->status >= 500 || sent->status == 429;
-    if (!again || tried == kAttempts) {
-      if (!sent) {
-        co_return base::with_context(what, std::move(sent).error());
-      }
-      const auto kind = sent->status == 404 ? ErrorKind::NotFound : ErrorKind::Unavailable;
-      co_return base::fail(kind, what + ": HTTP " + std::to_string(sent->status));
-    }
-    co_await base::sleep(parts.loop, kPause);
-  }
+  return ask_locally({.loop = parts.loop,
+                      .client = parts.client,
+                      .request = std::move(request),
+                      .what = std::move(what)});
 }
 
 base::Result<Credentials> parse_keys(const std::string& body, const std::string& what) {
@@ -119,13 +92,13 @@ std::string metadata_base(const ProcessEnvironment& around) {
 
 net::ClientRequest metadata_request(const ProcessEnvironment& around, std::string token,
                                     std::string_view path) {
-  auto request = request_for(metadata_base(around).append("/latest/meta-data/").append(path));
+  auto request = local_request(metadata_base(around).append("/latest/meta-data/").append(path));
   request.headers.set("X-aws-ec2-metadata-token", std::move(token));
   return request;
 }
 
 net::ClientRequest metadata_token_request(const ProcessEnvironment& around) {
-  auto request = request_for(metadata_base(around).append("/latest/api/token"), "PUT");
+  auto request = local_request(metadata_base(around).append("/latest/api/token"), "PUT");
   request.headers.set("X-aws-ec2-metadata-token-ttl-seconds", "21600");
   return request;
 }
@@ -137,7 +110,7 @@ base::Task<base::Result<std::string>> metadata(CredentialParts parts, std::strin
 }
 
 base::Task<base::Result<std::string>> metadata_token(CredentialParts parts) {
-  auto request = request_for(metadata_base(parts.environment).append("/latest/api/token"), "PUT");
+  auto request = local_request(metadata_base(parts.environment).append("/latest/api/token"), "PUT");
   request.headers.set("X-aws-ec2-metadata-token-ttl-seconds", "21600");
   co_return co_await fetch(parts, std::move(request), "instance metadata token");
 }
@@ -164,7 +137,7 @@ base::Task<Found> from_container(CredentialParts parts) {
   }
   auto token = authorization_of(around);
   MW_CO_TRY(authorization, std::move(token));
-  auto request = request_for(url);
+  auto request = local_request(url);
   if (!authorization.empty()) {
     request.headers.set("Authorization", authorization);
   }

@@ -4,13 +4,11 @@
 #pragma once
 
 #include "cloud/aws/calls/api.hpp"
-#include "cloud/aws/calls/environment.hpp"
+#include "cloud/common/environment.hpp"
+#include "cloud/common/keys/renewed_credentials.hpp"
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace millwright::cloud::aws {
 
@@ -22,9 +20,6 @@ struct CredentialParts {
   base::Logger log;
   std::uint64_t seed = 0;
 };
-
-// nullopt: this source is not set up here, try the next.
-using Found = base::Result<std::optional<Credentials>>;
 
 // The sources one by one.
 Found from_environment(const ProcessEnvironment& environment);
@@ -39,21 +34,14 @@ class CredentialChain final : public CredentialSource {
  public:
   explicit CredentialChain(CredentialParts parts);
   // Denied when no source is set up; the message lists what was looked for.
-  base::Task<base::Result<Credentials>> get() override;
-  void invalidate() override { invalid_ = true; }
+  base::Task<base::Result<Credentials>> get() override { return renewed_.get(); }
+  void invalidate() override { renewed_.invalidate(); }
 
  private:
-  bool is_fresh() const;
   base::Task<base::Result<Credentials>> find() const;
-  base::Task<base::Result<Credentials>> renew();
 
   CredentialParts parts_;
-  std::optional<Credentials> current_;
-  base::TimePoint renew_at_ = base::TimePoint::max();
-  bool invalid_ = false;
-  bool renewing_ = false;
-  base::Error failure_;  // of the last renewal, for those who waited for it
-  std::vector<base::Promise<bool>> waiting_;
+  RenewedCredentials renewed_;
 };
 
 // AWS_REGION, AWS_DEFAULT_REGION, the profile's region, then the machine's own. Invalid when none

@@ -1,6 +1,6 @@
 #include "cloud/aws/keys/profile_file.hpp"
 
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/text.hpp"
 
 #include <algorithm>
 
@@ -24,14 +24,6 @@ std::string section_profile(std::string_view title, bool in_config) {
   return std::string(trimmed(title.substr(kSectionPrefix.size())));
 }
 
-// A comment may follow a value after white space.
-std::string_view without_comment(std::string_view value) {
-  for (const std::string_view mark : {" #", " ;", "\t#", "\t;"}) {
-    value = value.substr(0, value.find(mark));
-  }
-  return trimmed(value);
-}
-
 base::Result<Profiles> load_one(const ProcessEnvironment& environment, const std::string& path,
                                 bool in_config) {
   const auto text = environment.read_file(path);
@@ -48,43 +40,13 @@ base::Result<Profiles> load_one(const ProcessEnvironment& environment, const std
 
 base::Result<Profiles> parse_profiles(std::string_view text, bool in_config,
                                       std::string_view file) {
+  MW_TRY(sections, parse_ini(text, file));
   Profiles profiles;
-  Profile* current = nullptr;
-  Profile ignored;
-  int number = 0;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++number;
-    const auto content = trimmed(line);
-    const auto problem = [&](std::string_view what) {
-      return base::fail(ErrorKind::Invalid, std::string(file).append(":").append(
-                                                std::to_string(number).append(": ").append(what)));
-    };
-    // Indented lines belong to the nested setting above them ("s3 ="), which we do not need.
-    if (content.empty() || content.front() == '#' || content.front() == ';' ||
-        line.front() == ' ' || line.front() == '\t') {
-      continue;
+  for (auto& [title, settings] : sections) {
+    const auto name = section_profile(title, in_config);
+    if (!name.empty()) {
+      profiles[name].merge(settings);
     }
-    if (content.front() == '[') {
-      const auto close = content.find(']');
-      if (close == std::string_view::npos) {
-        return problem("expected ] at the end of the section");
-      }
-      const auto name = section_profile(content.substr(1, close - 1), in_config);
-      current = name.empty() ? &ignored : &profiles[name];
-      continue;
-    }
-    const auto equals = content.find('=');
-    if (equals == std::string_view::npos) {
-      return problem("expected \"key = value\"");
-    }
-    if (current == nullptr) {
-      return problem("expected a section such as [default] first");
-    }
-    (*current)[lower_case(trimmed(content.substr(0, equals)))] =
-        without_comment(content.substr(equals + 1));
   }
   return profiles;
 }

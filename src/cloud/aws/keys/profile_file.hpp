@@ -1,16 +1,16 @@
 // AWS's shared files, ~/.aws/credentials and ~/.aws/config: INI sections of settings by profile.
 #pragma once
 
-#include "cloud/aws/calls/environment.hpp"
+#include "cloud/common/environment.hpp"
+#include "cloud/common/text/ini.hpp"
 
-#include <map>
 #include <string>
 #include <string_view>
 
 namespace millwright::cloud::aws {
 
-using Profile = std::map<std::string, std::string, std::less<>>;  // keys in lower case
-using Profiles = std::map<std::string, Profile, std::less<>>;
+using Profile = IniSection;
+using Profiles = IniSections;
 
 // `in_config`: sections are named "profile x" (but "default"), as in ~/.aws/config. Unknown
 // settings are ignored. Invalid names the file and line of malformed text, never its content.

@@ -1,7 +1,7 @@
 #include "cloud/aws/launch/fleets.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/launch/ownership.hpp"
+#include "cloud/common/text/digest.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "cloud/aws/calls/ec2.hpp"
-#include "cloud/aws/calls/pace/batcher.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
+#include "cloud/common/pace/batcher.hpp"
 
 #include <functional>
 #include <memory>

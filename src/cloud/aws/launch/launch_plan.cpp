@@ -1,8 +1,8 @@
 #include "cloud/aws/launch/launch_plan.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/catalog/reservation_counts.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
+#include "cloud/common/text/digest.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #include "cloud/aws/launch/launch_request.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/launch/ami_family.hpp"
+#include "cloud/common/text/digest.hpp"
 #include "millwright/base/base64.hpp"
 
 #include <algorithm>

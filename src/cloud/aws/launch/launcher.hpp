@@ -5,12 +5,12 @@
 
 #include "cloud/aws/calls/ec2.hpp"
 #include "cloud/aws/catalog/catalog.hpp"
-#include "cloud/aws/catalog/restock.hpp"
 #include "cloud/aws/launch/fleets.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
 #include "cloud/aws/launch/launch_templates.hpp"
 #include "cloud/aws/launch/ownership.hpp"
 #include "cloud/aws/node_class/resolver.hpp"
+#include "cloud/common/catalog/restock.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
 #include "millwright/cloud/provider.hpp"

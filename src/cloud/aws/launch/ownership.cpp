@@ -1,6 +1,6 @@
 #include "cloud/aws/launch/ownership.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
+#include "cloud/common/text/digest.hpp"
 #include "millwright/model/labels.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "cloud/aws/launch/user_data.hpp"
 
-#include "cloud/aws/calls/environment.hpp"
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/environment.hpp"
+#include "cloud/common/text/text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>

@@ -1,9 +1,9 @@
 #include "cloud/aws/node_class/instance_profiles.hpp"
 
 #include "cloud/aws/calls/services.hpp"
-#include "cloud/aws/calls/wire/digest.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
+#include "cloud/common/text/digest.hpp"
 
 namespace millwright::cloud::aws {
 namespace {

@@ -3,8 +3,8 @@
 // order of that struct (pkg/apis/v1/ec2nodeclass.go), without those that it marks as ignored.
 #include "cloud/aws/node_class/node_class_hash.hpp"
 
-#include "cloud/aws/calls/wire/text.hpp"
 #include "cloud/aws/node_class/kubelet_text.hpp"
+#include "cloud/common/text/text.hpp"
 #include "millwright/base/time.hpp"
 #include "millwright/model/hashstructure.hpp"
 #include "millwright/model/json_fields.hpp"
@@ -289,24 +289,6 @@ model::HashStamp hash_stamp(const model::NodeClass& node_class, std::string_view
           .hash = node_class_hash(node_class, ca_bundle, HashVersion::V6),
           .version = "v6",
           .earlier = {}};
-}
-
-std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp) {
-  const auto& hash = claim.meta.annotation(stamp.key);
-  const auto& version = claim.meta.annotation(stamp.version_key);
-  if (hash.empty() || version.empty()) {
-    return {};
-  }
-  if (version == stamp.version) {
-    return hash == stamp.hash ? "" : "NodeClassDrift";
-  }
-  return drift_so_far(claim);
-}
-
-std::string drift_so_far(const model::NodeClaim& claim) {
-  const auto* drifted = model::find_condition(claim.conditions, model::kDrifted);
-  return drifted != nullptr && drifted->status == model::ConditionStatus::True ? drifted->reason
-                                                                               : "";
 }
 
 }  // namespace millwright::cloud::aws

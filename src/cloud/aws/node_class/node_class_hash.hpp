@@ -2,6 +2,7 @@
 // nodes pass from one to the other without a replacement. Pure.
 #pragma once
 
+#include "cloud/common/node_class/static_drift.hpp"
 #include "millwright/model/karpenter.hpp"
 
 #include <cstdint>
@@ -26,13 +27,5 @@ std::string node_class_hash(const model::NodeClass& node_class, std::string_view
 
 // What we write on classes and claims: version v6. Without the hashes of earlier versions.
 model::HashStamp hash_stamp(const model::NodeClass& node_class, std::string_view ca_bundle);
-
-// "NodeClassDrift" when the claim's hash says that its class was another one; otherwise empty. A
-// hash of another version says nothing: until the claim is stamped anew, what was found before
-// stays.
-std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp);
-
-// Why the claim is drifted, as was found before; empty when it is not.
-std::string drift_so_far(const model::NodeClaim& claim);
 
 }  // namespace millwright::cloud::aws

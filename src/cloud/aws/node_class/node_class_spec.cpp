@@ -1,6 +1,6 @@
 #include "cloud/aws/node_class/node_class_spec.hpp"
 
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>

@@ -1,6 +1,6 @@
 #include "cloud/aws/node_class/validation.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
+#include "cloud/common/text/digest.hpp"
 
 #include <boost/json.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cloud/aws/calls/ec2.hpp"
-#include "cloud/aws/calls/pace/batcher.hpp"
+#include "cloud/common/pace/batcher.hpp"
 
 #include <string>
 #include <vector>

@@ -11,8 +11,6 @@ namespace {
 
 using base::ErrorKind;
 
-constexpr std::size_t kShownOfBody = 120;
-
 // Karpenter's list (pkg/errors, unfulfillableCapacityErrorCodes).
 constexpr std::array<std::string_view, 9> kUnfulfillable{"InsufficientInstanceCapacity",
                                                          "MaxSpotInstanceCountExceeded",
@@ -103,15 +101,6 @@ bool read_json(const net::Response& response, Parts& parts) {
   return !parts.code.empty() || !parts.message.empty();
 }
 
-// The start of a body that was not understood, fit for a log line.
-std::string excerpt(std::string_view body) {
-  std::string text(body.substr(0, kShownOfBody));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  return body.size() > kShownOfBody ? text + "..." : text;
-}
-
 std::string_view advice(ErrorKind kind, std::string_view code) {
   if (is_credential_problem(code)) {
     return "; check the credentials of the controller and the clock of its machine";
@@ -120,22 +109,6 @@ std::string_view advice(ErrorKind kind, std::string_view code) {
     return "; allow the action in the IAM policy of the controller's role (docs/aws.md)";
   }
   return "";
-}
-
-ErrorKind kind_of_status(int status) {
-  switch (status) {
-    case 401:
-    case 403:
-      return ErrorKind::Denied;
-    case 404:
-      return ErrorKind::NotFound;
-    case 408:
-      return ErrorKind::Unavailable;
-    case 429:
-      return ErrorKind::Throttled;
-    default:
-      return status >= 500 ? ErrorKind::Unavailable : ErrorKind::Invalid;
-  }
 }
 
 }  // namespace
@@ -191,6 +164,7 @@ ApiError read_error(std::string_view call, const net::Response& response) {
   error.request_id = parts.request_id.empty() ? request_id_of(response) : parts.request_id;
   error.status = response.status;
   error.kind = kind_of(error.code, response.status);
+  error.keys_refused = is_credential_problem(error.code);
   error.message = call;
   error.message.append(": ");
   if (understood) {

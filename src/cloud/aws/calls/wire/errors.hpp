@@ -2,23 +2,13 @@
 // what each code means for the caller.
 #pragma once
 
-#include "millwright/base/result.hpp"
+#include "cloud/common/calls/api_error.hpp"
 #include "millwright/net/http.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace millwright::cloud::aws {
-
-// Converts to base::Error where the code no longer matters: the message contains it.
-struct ApiError : base::Error {
-  std::string code;  // "UnauthorizedOperation"; empty when AWS did not answer
-  std::string request_id;
-  int status = 0;  // of HTTP; 0 when AWS did not answer
-};
-
-template <class T = void>
-using ApiResult = tl::expected<T, ApiError>;
 
 // By the code; by the HTTP status when the code is not known.
 base::ErrorKind kind_of(std::string_view code, int status);

@@ -1,7 +1,8 @@
 #include "cloud/aws/calls/wire/signing.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
-#include "cloud/aws/calls/wire/text.hpp"
+#include "cloud/common/text/digest.hpp"
+#include "cloud/common/text/text.hpp"
+#include "cloud/common/text/url.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,49 +12,6 @@ namespace millwright::cloud::aws {
 namespace {
 
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
-
-struct UrlParts {
-  std::string_view authority;
-  std::string_view path;
-  std::string_view query;
-};
-
-UrlParts split_url(std::string_view url) {
-  UrlParts parts;
-  const auto scheme = url.find("://");
-  const bool https = url.starts_with("https:");
-  if (scheme != std::string_view::npos) {
-    url.remove_prefix(scheme + 3);
-  }
-  url = url.substr(0, url.find('#'));
-  const auto end = url.find_first_of("/?");
-  parts.authority = url.substr(0, end);
-  // Clients leave the scheme's own port out of the Host header.
-  const std::string_view usual_port = https ? ":443" : ":80";
-  if (parts.authority.ends_with(usual_port)) {
-    parts.authority.remove_suffix(usual_port.size());
-  }
-  if (end != std::string_view::npos) {
-    const auto question = url.find('?', end);
-    parts.path = url.substr(end, question - end);
-    if (question != std::string_view::npos) {
-      parts.query = url.substr(question + 1);
-    }
-  }
-  return parts;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(at + 1);
-  }
-}
 
 // Removes dot segments and doubled slashes and encodes the rest once more, even where it is encoded
 // already: every service but S3 wants it so.

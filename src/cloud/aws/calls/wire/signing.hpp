@@ -2,22 +2,13 @@
 // describes it. Every service that Millwright calls accepts it. Pure: the time is an argument.
 #pragma once
 
+#include "cloud/common/keys/credentials.hpp"
 #include "millwright/base/time.hpp"
 #include "millwright/net/client.hpp"
 
-#include <optional>
 #include <string>
 
 namespace millwright::cloud::aws {
-
-// Secrets: never logged, never part of an error.
-struct Credentials {
-  std::string access_key_id;
-  std::string secret_access_key;
-  std::string session_token;                  // empty for long-lived keys
-  std::optional<base::TimePoint> expires_at;  // absent: never
-  friend bool operator==(const Credentials&, const Credentials&) = default;
-};
 
 struct SigningScope {
   std::string service;  // signing name: "ec2"

@@ -1,6 +1,6 @@
 #include "cloud/aws/calls/wire/signing.hpp"
 
-#include "cloud/aws/calls/wire/digest.hpp"
+#include "cloud/common/text/digest.hpp"
 #include "millwright/model/codec.hpp"
 #include "unit/cloud/aws/fakes/fake_http.hpp"
 

@@ -1,5 +1,7 @@
 // Labels, prices, offerings and what is sold out.
 #include "catalog_fixture.hpp"
+#include "cloud/aws/calls/price_list.hpp"
+#include "cloud/aws/catalog/estimated_price.hpp"
 #include "cloud/aws/catalog/type_labels.hpp"
 #include "cloud/aws/launch/ami_family.hpp"
 
@@ -70,7 +72,8 @@ TEST_F(CatalogTest, MemoryIsWhatNodesOfTheTypeAndImageTurnedOutToHave) {
   const auto other = memory_of("m5.xlarge");
   const TypeFacts facts = *catalog.find("m5.large");
   const auto learn = [&](const std::string& image, std::int64_t mebibytes) {
-    catalog.memory().learn(facts, image, model::Quantity::from_units(mebibytes * 1024 * 1024), now);
+    catalog.memory().learn({facts.name, facts.memory_mib}, image,
+                           model::Quantity::from_units(mebibytes * 1024 * 1024), now);
     catalog.changed();
   };
   learn("ami-old", estimate - 300);
@@ -236,51 +239,14 @@ TEST(Unavailable, MarksMayCoverAllTypesOrZones) {
   EXPECT_EQ(marks.next_end(), kStart + 3min);
 }
 
-TEST(Prices, WithoutAnyListAreEstimatedInTheOrderOfSize) {
-  Prices prices;
+TEST(Prices, OfTypesAreEstimatedInTheOrderOfSize) {
   const TypeFacts small{.name = "m5.large", .cpus = 2, .memory_mib = 8192};
   const TypeFacts large{.name = "m5.xlarge", .cpus = 4, .memory_mib = 16384};
   TypeFacts gpu = large;
   gpu.gpus.push_back({.name = "T4", .count = 1});
-  EXPECT_NEAR(*prices.on_demand(small), 0.096, 0.005);
-  EXPECT_LT(*prices.on_demand(small), *prices.on_demand(large));
-  EXPECT_LT(*prices.on_demand(large), *prices.on_demand(gpu));
-  EXPECT_EQ(prices.spot("m5.large", "us-west-2a"), std::nullopt);
-}
-
-TEST(Prices, TheApisAnswerComesBeforeTheFile) {
-  Prices prices;
-  const TypeFacts type{.name = "m5.large"};
-  const TypeFacts other{.name = "c5.large"};
-  prices.set_file(
-      {.on_demand = {{"m5.large", 0.2}, {"c5.large", 0.1}}, .spot = {{"m5.large", {{"z", 0.05}}}}});
-  EXPECT_EQ(prices.on_demand(type), 0.2);
-  prices.set_on_demand({{"m5.large", 0.096}});
-  prices.set_on_demand({});
-  EXPECT_EQ(prices.on_demand(type), 0.096);
-  EXPECT_EQ(prices.on_demand(other), 0.1);
-  EXPECT_EQ(prices.on_demand({.name = "r5.large"}), std::nullopt);
-  EXPECT_EQ(prices.spot("m5.large", "z"), 0.05);
-  prices.set_spot({{"m5.large", {{"y", 0.06}}}});
-  const auto again = parse_price_file(write_price_file(prices.learned()), "f");
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->on_demand, (PriceTable{{"m5.large", 0.096}})) << "without the file's";
-  EXPECT_EQ(again->spot, (SpotTable{{"m5.large", {{"y", 0.06}}}}));
-}
-
-TEST(Prices, FilesSayWhereTheyAreWrong) {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"[]", "prices.json: expected an object"},
-      {"{", "prices.json: "},
-      {R"({"onDemand":{"m5.large":"x"}})", "onDemand.m5.large: expected a price above zero"},
-      {R"({"onDemand":{"m5.large":-1}})", "onDemand.m5.large"},
-      {R"({"spot":{"m5.large":3}})", "spot.m5.large: expected an object"},
-      {R"({"other":{}})", "other: expected the objects onDemand and spot"}};
-  for (const auto& [text, problem] : cases) {
-    const auto parsed = parse_price_file(text, "prices.json");
-    ASSERT_FALSE(parsed) << text;
-    EXPECT_THAT(parsed.error().message, HasSubstr(problem));
-  }
+  EXPECT_NEAR(estimated_price(small), 0.096, 0.005);
+  EXPECT_LT(estimated_price(small), estimated_price(large));
+  EXPECT_LT(estimated_price(large), estimated_price(gpu));
 }
 
 TEST(Prices, ProductsOfThePriceListAreJsonTexts) {

@@ -1,0 +1,15 @@
+// The two digests that signatures and content hashes are made of, over OpenSSL.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace millwright::cloud {
+
+// Raw bytes.
+std::string sha256(std::string_view data);
+std::string hmac_sha256(std::string_view key, std::string_view data);
+// Lower case.
+std::string to_hex(std::string_view bytes);
+
+}  // namespace millwright::cloud

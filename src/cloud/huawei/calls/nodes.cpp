@@ -1,0 +1,137 @@
+#include "cloud/huawei/calls/nodes.hpp"
+
+#include "millwright/model/json_fields.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::cloud::huawei {
+namespace {
+
+namespace json = boost::json;
+using base::ErrorKind;
+using model::text_at;
+
+// CCE writes "2026-01-02 03:04:05.678901 +0000 UTC" beside RFC 3339.
+std::optional<base::TimePoint> read_time(std::string_view text) {
+  if (const auto time = base::parse_rfc3339(text)) {
+    return *time;
+  }
+  const auto space = text.find(' ');
+  const auto zone = text.find(' ', space == std::string_view::npos ? 0 : space + 1);
+  if (space == std::string_view::npos ||
+      !text.substr(zone == std::string_view::npos ? 0 : zone).starts_with(" +0000")) {
+    return std::nullopt;
+  }
+  const auto iso = std::string(text.substr(0, space)) + "T" +
+                   std::string(text.substr(space + 1, zone - space - 1)) + "Z";
+  if (const auto time = base::parse_rfc3339(iso)) {
+    return *time;
+  }
+  return std::nullopt;
+}
+
+ApiError odd_node(std::string_view call) {
+  ApiError error;
+  error.kind = ErrorKind::Unavailable;
+  error.message = std::string(call).append(": the answer is no CCE node with a uid");
+  return error;
+}
+
+}  // namespace
+
+std::string CceNode::tag(std::string_view key) const {
+  const auto found = tags.find(key);
+  return found == tags.end() ? std::string() : found->second;
+}
+
+std::optional<CceNode> read_node(const json::value& item) {
+  CceNode node;
+  node.uid = text_at(item, "metadata.uid");
+  const auto* spec = model::find_path(item, "spec");
+  if (node.uid.empty() || spec == nullptr || !spec->is_object()) {
+    return std::nullopt;
+  }
+  node.name = text_at(item, "metadata.name");
+  node.created_at = read_time(text_at(item, "metadata.creationTimestamp"));
+  node.flavor = text_at(*spec, "flavor");
+  node.zone = text_at(*spec, "az");
+  node.os = text_at(*spec, "os");
+  node.subnet = text_at(*spec, "nodeNicSpec.primaryNic.subnetId");
+  node.spot = text_at(*spec, "extendParam.marketType") == "spot";
+  node.phase = text_at(item, "status.phase");
+  node.server = text_at(item, "status.serverId");
+  node.private_ip = text_at(item, "status.privateIP");
+  const auto* tags = model::find_path(*spec, "k8sTags");
+  if (tags != nullptr && tags->is_object()) {
+    for (const auto& [key, value] : tags->get_object()) {
+      node.tags[std::string(key)] = model::as_text(&value);
+    }
+  }
+  return node;
+}
+
+Call CceNodes::call(std::string operation, std::string_view uid) const {
+  Call call;
+  call.service = Service::Cce;
+  call.operation = std::move(operation);
+  call.path = "/api/v3/projects/{project}/clusters/" + net::url_encode(cluster_) + "/nodes";
+  if (!uid.empty()) {
+    call.path.append("/").append(net::url_encode(uid));
+  }
+  return call;
+}
+
+base::Task<ApiResult<CceNode>> CceNodes::create(json::value body) {
+  auto asking = call("create node");
+  asking.method = "POST";
+  asking.body = std::move(body);
+  asking.patience.repeatable = false;
+  asking.patience.timeout = std::chrono::seconds(60);
+  MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
+  auto node = read_node(answer);
+  if (!node) {
+    co_return tl::unexpected(odd_node("cce create node"));
+  }
+  co_return *std::move(node);
+}
+
+base::Task<ApiResult<CceNode>> CceNodes::get(std::string uid) {
+  auto asking = call("get node", uid);
+  MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
+  auto node = read_node(answer);
+  if (!node) {
+    co_return tl::unexpected(odd_node("cce get node"));
+  }
+  co_return *std::move(node);
+}
+
+base::Task<ApiResult<std::vector<CceNode>>> CceNodes::list() {
+  auto asking = call("list nodes");
+  MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
+  const auto* items = model::member(answer, "items");
+  // Null is how Go writes an empty list.
+  if (items == nullptr || (!items->is_array() && !items->is_null())) {
+    ApiError error;
+    error.kind = ErrorKind::Unavailable;
+    error.message = "cce list nodes: the answer has no list items";
+    co_return tl::unexpected(std::move(error));
+  }
+  std::vector<CceNode> nodes;
+  if (items->is_array()) {
+    for (const auto& item : items->get_array()) {
+      if (auto node = read_node(item)) {
+        nodes.push_back(*std::move(node));
+      }
+    }
+  }
+  co_return nodes;
+}
+
+base::Task<ApiResult<>> CceNodes::remove(std::string uid) {
+  auto asking = call("delete node", uid);
+  asking.method = "DELETE";
+  MW_CO_CHECK(co_await api_.send(std::move(asking)));
+  co_return ApiResult<>{};
+}
+
+}  // namespace millwright::cloud::huawei

@@ -1,0 +1,160 @@
+#include "cloud/huawei/catalog/flavor.hpp"
+
+#include "cloud/common/text/text.hpp"
+#include "millwright/model/json_fields.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace millwright::cloud::huawei {
+namespace {
+
+namespace json = boost::json;
+using model::member;
+
+constexpr std::int64_t kMostCpus = 4096;
+constexpr std::int64_t kMostMemoryMib = 256LL * 1024 * 1024;  // 256 TiB
+
+// Numbers come as numbers and as text.
+std::optional<std::int64_t> whole_number(const json::value* value) {
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (value->is_int64()) {
+    return value->get_int64();
+  }
+  const auto text = model::as_text(value);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+bool is_sold(std::string_view status) {
+  constexpr std::array<std::string_view, 3> kSold{"normal", "promotion", "obt"};
+  return status.empty() || std::find(kSold.begin(), kSold.end(), status) != kSold.end();
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+std::string_view arch_of(std::string_view told) {
+  if (told.starts_with("arm")) {
+    return "arm64";
+  }
+  return told.empty() || told.starts_with("x86") || told == "amd64" ? "amd64" : "";
+}
+
+// "nvidia-t4:direct:2"
+void read_gpus(const json::value& extras, Flavor& flavor) {
+  const auto parts = split(model::as_text(member(extras, "pci_passthrough:gpu_specs")), ':');
+  if (parts.size() != 3) {
+    return;
+  }
+  std::int64_t count = 0;
+  const auto text = trimmed(parts[2]);
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  if (count > 0) {
+    const auto told = model::as_text(member(extras, "info:gpu:name"));
+    flavor.gpus = count;
+    flavor.gpu_name = trimmed(told.empty() ? parts[0] : told);
+  }
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+std::map<std::string, bool, std::less<>> read_sale_zones(std::string_view text) {
+  std::string plain(text);
+  replace_all(plain, "\uff08", "(");
+  replace_all(plain, "\uff09", ")");
+  replace_all(plain, "\uff0c", ",");
+  std::map<std::string, bool, std::less<>> zones;
+  for (const auto each : split(plain, ',')) {
+    const auto open = each.find('(');
+    const auto close = each.find(')', open == std::string_view::npos ? 0 : open);
+    const auto zone = trimmed(each.substr(0, open));
+    if (open == std::string_view::npos || close == std::string_view::npos || zone.empty()) {
+      continue;
+    }
+    zones[std::string(zone)] = is_sold(trimmed(each.substr(open + 1, close - open - 1)));
+  }
+  return zones;
+}
+
+std::optional<Flavor> read_flavor(const json::value& item) {
+  static const json::value kNoExtras;
+  Flavor flavor;
+  flavor.name = model::as_text(member(item, "name"));
+  const auto cpus = whole_number(member(item, "vcpus"));
+  const auto memory = whole_number(member(item, "ram"));
+  if (flavor.name.empty() || !cpus || *cpus < 1 || *cpus > kMostCpus || !memory || *memory < 1 ||
+      *memory > kMostMemoryMib) {
+    return std::nullopt;
+  }
+  flavor.cpus = *cpus;
+  flavor.memory_mib = *memory;
+  const auto* found = member(item, "os_extra_specs");
+  const auto& extras = found == nullptr ? kNoExtras : *found;
+  const auto extra = [&extras](std::string_view key) {
+    return model::as_text(member(extras, key));
+  };
+  flavor.arch = arch_of(extra("ecs:instance_architecture"));
+  if (flavor.arch.empty()) {
+    return std::nullopt;
+  }
+  const auto rate = whole_number(member(extras, "quota:max_rate"));
+  if (rate && *rate > 0) {
+    flavor.bandwidth_mbps = rate;
+  }
+  flavor.sub_interfaces =
+      whole_number(member(extras, "quota:sub_network_interface_max_num")).value_or(0);
+  flavor.on_sale = is_sold(extra("cond:operation:status"));
+  flavor.sale_zones = read_sale_zones(extra("cond:operation:az"));
+  read_gpus(extras, flavor);
+  return flavor;
+}
+
+std::vector<std::string> zones_selling(const Flavor& flavor, std::span<const std::string> region) {
+  std::vector<std::string> zones;
+  for (const auto& zone : region) {
+    if (flavor.on_sale && !flavor.sale_zones.contains(zone)) {
+      zones.push_back(zone);
+    }
+  }
+  for (const auto& [zone, sold] : flavor.sale_zones) {
+    if (sold) {
+      zones.push_back(zone);
+    }
+  }
+  std::sort(zones.begin(), zones.end());
+  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  return zones;
+}
+
+FlavorName parts_of_name(std::string_view name) {
+  FlavorName parts;
+  const auto dot = name.find('.');
+  parts.family = name.substr(0, dot);
+  if (dot != std::string_view::npos) {
+    parts.size = name.substr(dot + 1);
+  }
+  const auto first = std::find_if(parts.family.begin(), parts.family.end(), is_digit);
+  const auto last = std::find_if_not(first, parts.family.end(), is_digit);
+  parts.category.assign(parts.family.begin(), first);
+  parts.generation.assign(first, last);
+  return parts;
+}
+
+}  // namespace millwright::cloud::huawei

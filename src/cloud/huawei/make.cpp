@@ -1,0 +1,36 @@
+#include "cloud/huawei/huawei_cloud.hpp"
+
+namespace millwright::cloud {
+
+base::Result<std::unique_ptr<Provider>> make_huawei_cloud(base::Loop& loop, net::Client& client,
+                                                          const HuaweiSettings& settings,
+                                                          HuaweiEnvironment environment,
+                                                          base::Metrics& metrics,
+                                                          base::Logger log) {
+  const ProcessEnvironment process{.variable = std::move(environment),
+                                   .read_file = read_small_file,
+                                   .write_file = write_small_file};
+  const auto region = process.text("HUAWEICLOUD_SDK_REGION_ID");
+  if (region.empty()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "the region of Huawei Cloud is not known; set HUAWEICLOUD_SDK_REGION_ID");
+  }
+  auto cluster = process.text("HUAWEICLOUD_SDK_CCE_CLUSTER_ID");
+  if (cluster.empty()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "the CCE cluster is not known; set HUAWEICLOUD_SDK_CCE_CLUSTER_ID to its id");
+  }
+  MW_TRY(endpoints, huawei::Endpoints::make(region, process));
+  huawei::register_labels();
+  return std::make_unique<huawei::HuaweiCloud>(
+      huawei::HuaweiCloud::Parts{.loop = loop,
+                                 .client = client,
+                                 .settings = settings,
+                                 .environment = process,
+                                 .endpoints = std::move(endpoints),
+                                 .cluster = std::move(cluster),
+                                 .metrics = metrics,
+                                 .log = std::move(log)});
+}
+
+}  // namespace millwright::cloud

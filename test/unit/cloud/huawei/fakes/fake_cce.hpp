@@ -1,0 +1,146 @@
+// A Huawei Cloud that remembers: one project with two flavors in two zones, a subnet, and a CCE
+// cluster whose nodes can be made, listed and deleted. Sells out, fails and loses answers on
+// demand.
+#pragma once
+
+#include "millwright/model/codec.hpp"
+#include "unit/cloud/huawei/fakes/fake_keys.hpp"
+
+#include <boost/json.hpp>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace millwright::cloud::huawei {
+
+class FakeCce {
+ public:
+  explicit FakeCce(FakeHttp& http) {
+    http.handler = [this](const net::ClientRequest& request) { return answer(request); };
+  }
+
+  struct Node {
+    boost::json::value body;
+    std::string phase = "Build";
+  };
+  std::map<std::string, Node> nodes;  // by uid
+  int orders = 0;                     // requests for a node, refused ones included
+  std::set<std::pair<std::string, std::string>> sold_out;  // flavor and zone
+  std::optional<net::Response> next_order;                 // instead of a node, once
+  int lost_answers = 0;                                    // nodes that are made, but not told
+  int late_answers = 0;  // nodes that show only when show_late() is called, and are not told
+  void show_late() {
+    nodes.merge(late_);
+    late_.clear();
+  }
+  // What is being deleted is gone.
+  void finish_deletions() {
+    std::erase_if(nodes, [](const auto& each) { return each.second.phase == "Deleting"; });
+  }
+  int living() const {
+    int count = 0;
+    for (const auto& [uid, node] : nodes) {
+      count += node.phase == "Deleting" ? 0 : 1;
+    }
+    return count;
+  }
+
+ private:
+  using Answer = base::Result<net::Response>;
+
+  static boost::json::object shown(const std::string& uid, const Node& node) {
+    boost::json::object result = node.body.as_object();
+    result["metadata"] = {{"uid", uid}, {"name", "node-" + uid}};
+    result["status"] = {
+        {"phase", node.phase}, {"serverId", "server-" + uid}, {"privateIP", "10.0.0.5"}};
+    return result;
+  }
+
+  Answer answer(const net::ClientRequest& request) {
+    const auto has = [&request](std::string_view part) {
+      return request.url.find(part) != std::string::npos;
+    };
+    if (has("/v3/auth/domains")) {
+      return net::Response::json(200, R"({"domains":[{"id":"d1"}]})");
+    }
+    if (has("/v3/projects?")) {
+      return net::Response::json(200, R"({"projects":[{"id":"p1"}]})");
+    }
+    if (has("/cloudservers/flavors")) {
+      return net::Response::json(
+          200, R"({"flavors":[{"id":"c9.large.4","name":"c9.large.4","vcpus":"2","ram":8192},)"
+               R"({"id":"c9.xlarge.4","name":"c9.xlarge.4","vcpus":"4","ram":16384}]})");
+    }
+    if (has("/availability-zones")) {
+      return net::Response::json(200, R"({"availability_zones":[{"availability_zone_id":"az-a"},)"
+                                      R"({"availability_zone_id":"az-b"}]})");
+    }
+    if (has("/subnets")) {
+      return net::Response::json(200, R"({"subnets":[{"id":"subnet-1","name":"nodes",)"
+                                      R"("status":"ACTIVE","available_ip_address_count":200}]})");
+    }
+    if (has("/on-demand-resources")) {
+      return net::Response::json(200,
+                                 R"({"product_rating_results":[{"id":"c9.large.4","amount":0.7},)"
+                                 R"({"id":"c9.xlarge.4","amount":1.4}]})");
+    }
+    return has("/clusters/c1/nodes") ? answer_nodes(request) : refusal(404, "X.404", "unexpected");
+  }
+
+  Answer answer_nodes(const net::ClientRequest& request) {
+    if (request.method == "POST") {
+      return order(request);
+    }
+    const auto uid = request.url.substr(request.url.rfind('/') + 1);
+    if (uid == "nodes") {
+      boost::json::array items;
+      for (const auto& [id, node] : nodes) {
+        items.push_back(shown(id, node));
+      }
+      return net::Response::json(200, boost::json::serialize(boost::json::object{
+                                          {"kind", "List"}, {"items", std::move(items)}}));
+    }
+    const auto found = nodes.find(uid);
+    if (found == nodes.end()) {
+      return refusal(404, "CCE.01404001", "node not found");
+    }
+    if (request.method == "DELETE") {
+      found->second.phase = "Deleting";
+    }
+    return net::Response::json(200, boost::json::serialize(shown(uid, found->second)));
+  }
+
+  Answer order(const net::ClientRequest& request) {
+    ++orders;
+    if (next_order) {
+      return *std::exchange(next_order, std::nullopt);
+    }
+    Node node{.body = model::parse_json(request.body).value()};
+    const std::pair<std::string, std::string> offering{model::text_at(node.body, "spec.flavor"),
+                                                       model::text_at(node.body, "spec.az")};
+    if (sold_out.contains(offering)) {
+      return refusal(400, "CCE_CM.0021", "the flavor is sold out in the az");
+    }
+    const auto uid = "u" + std::to_string(++made_);
+    if (late_answers > 0) {
+      --late_answers;
+      late_[uid] = std::move(node);
+      return base::fail(base::ErrorKind::Timeout, "no answer");
+    }
+    const auto reply = boost::json::serialize(shown(uid, node));
+    nodes[uid] = std::move(node);
+    if (lost_answers > 0) {
+      --lost_answers;
+      return base::fail(base::ErrorKind::Timeout, "no answer");
+    }
+    return net::Response::json(201, reply);
+  }
+
+  std::map<std::string, Node> late_;
+  int made_ = 0;
+};
+
+}  // namespace millwright::cloud::huawei
