@@ -1,5 +1,6 @@
 #include "cloud/simulated/profile.hpp"
 
+#include "cloud/alibaba_labels.hpp"
 #include "cloud/aws_labels.hpp"
 #include "cloud/huawei_labels.hpp"
 #include "cloud/repair_policies.hpp"
@@ -77,19 +78,7 @@ Traits alibaba_traits() {
           .node_class = model::kEcsNodeClassResource,
           .region = "cn-hangzhou",
           .zones = {"cn-hangzhou-h", "cn-hangzhou-i", "cn-hangzhou-j"},
-          .labels = {"topology.k8s.alibabacloud/zone-id",
-                     "karpenter.k8s.alibabacloud/instance-category",
-                     "karpenter.k8s.alibabacloud/instance-family",
-                     "karpenter.k8s.alibabacloud/instance-generation",
-                     "karpenter.k8s.alibabacloud/instance-size",
-                     "karpenter.k8s.alibabacloud/instance-cpu",
-                     "karpenter.k8s.alibabacloud/instance-cpu-model",
-                     "karpenter.k8s.alibabacloud/instance-memory",
-                     "karpenter.k8s.alibabacloud/instance-gpu-name",
-                     "karpenter.k8s.alibabacloud/instance-gpu-manufacturer",
-                     "karpenter.k8s.alibabacloud/instance-gpu-count",
-                     "karpenter.k8s.alibabacloud/instance-gpu-memory",
-                     "karpenter.k8s.alibabacloud/ecsnodeclass"},
+          .labels = {kAlibabaLabels.begin(), kAlibabaLabels.end()},
           .restricted_domain = "karpenter.k8s.alibabacloud",
           .drifts = true,
           .unhashed_fields = {"vSwitchSelectorTerms", "securityGroupSelectorTerms",

@@ -18,6 +18,16 @@ std::string to_text(const std::array<unsigned char, EVP_MAX_MD_SIZE>& bytes, uns
   return {reinterpret_cast<const char*>(bytes.data()), size};
 }
 
+std::string hmac(const EVP_MD* digest, std::string_view key, std::string_view data) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
+  unsigned int size = 0;
+  if (HMAC(digest, key.data(), static_cast<int>(key.size()), bytes_of(data), data.size(),
+           out.data(), &size) == nullptr) {
+    throw std::runtime_error("OpenSSL cannot compute an HMAC");
+  }
+  return to_text(out, size);
+}
+
 }  // namespace
 
 std::string sha256(std::string_view data) {
@@ -30,13 +40,11 @@ std::string sha256(std::string_view data) {
 }
 
 std::string hmac_sha256(std::string_view key, std::string_view data) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
-  unsigned int size = 0;
-  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(data), data.size(),
-           out.data(), &size) == nullptr) {
-    throw std::runtime_error("OpenSSL cannot compute HMAC-SHA-256");
-  }
-  return to_text(out, size);
+  return hmac(EVP_sha256(), key, data);
+}
+
+std::string hmac_sha1(std::string_view key, std::string_view data) {
+  return hmac(EVP_sha1(), key, data);
 }
 
 std::string to_hex(std::string_view bytes) {

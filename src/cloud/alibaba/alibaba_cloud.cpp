@@ -1,0 +1,381 @@
+#include "cloud/alibaba/alibaba_cloud.hpp"
+
+#include "cloud/alibaba/catalog/type_labels.hpp"
+#include "cloud/alibaba/node_class/node_class_hash.hpp"
+#include "cloud/repair_policies.hpp"
+
+#include <algorithm>
+
+namespace millwright::cloud::alibaba {
+namespace {
+
+using base::ErrorKind;
+
+constexpr base::Duration kClusterKept = std::chrono::minutes(5);
+constexpr base::Duration kRecycledPeriod = std::chrono::minutes(1);
+constexpr std::size_t kDescribedAtOnce = 100;
+
+base::Error no_such_instance(const std::string& id) {
+  return {ErrorKind::NotFound, "ECS instance " + id + " does not exist (any more)", {}};
+}
+
+// The type's labels that have one value.
+void label_by_type(model::StringMap& labels, const scheduling::InstanceType& type) {
+  for (const auto& requirement : type.requirements) {
+    if (!requirement.is_complement() && requirement.values().size() == 1) {
+      labels[requirement.key()] = requirement.values().front();
+    }
+  }
+}
+
+model::ResourceList without_zeros(model::ResourceList resources) {
+  std::erase_if(resources, [](const auto& item) { return item.second.is_zero(); });
+  return resources;
+}
+
+void label_place(model::StringMap& labels, const std::string& type, const std::string& zone,
+                 std::string_view capacity_type) {
+  labels[std::string(model::kInstanceTypeLabel)] = type;
+  labels[std::string(model::kZoneLabel)] = zone;
+  labels[std::string(kZoneIdLabel)] = zone;
+  labels[std::string(model::kCapacityTypeLabel)] = capacity_type;
+}
+
+}  // namespace
+
+AlibabaCloud::AlibabaCloud(Parts parts, PriceFile prices)
+    : parts_(std::move(parts)),
+      credentials_({.loop = parts_.loop,
+                    .client = parts_.client,
+                    .environment = parts_.environment,
+                    .sts_url = parts_.endpoints.of(Service::Sts),
+                    .log = parts_.log}),
+      api_({.loop = parts_.loop,
+            .client = parts_.client,
+            .endpoints = parts_.endpoints,
+            .credentials = credentials_,
+            .log = parts_.log,
+            .seed = parts_.settings.seed,
+            .rpc_v1 = parts_.environment.text("ALIBABA_CLOUD_RPC_SIGNATURE") == "v1"}),
+      ecs_(api_),
+      cs_(api_),
+      catalog_(parts_.endpoints.region(),
+               {.vm_memory_overhead = parts_.settings.vm_memory_overhead_percent}),
+      restock_(parts_.loop, catalog_.unavailable(), [this] { catalog_.changed(); }),
+      refresh_({.api = api_,
+                .catalog = catalog_,
+                .environment = parts_.environment,
+                .price_cache = parts_.settings.price_cache,
+                .log = parts_.log}),
+      resolver_(api_),
+      launcher_({.api = api_,
+                 .catalog = catalog_,
+                 .restock = restock_,
+                 .resolver = resolver_,
+                 .cluster_id = parts_.settings.cluster_id,
+                 .custom_cluster = parts_.settings.custom_cluster,
+                 .log = parts_.log}),
+      describes_({.loop = parts_.loop,
+                  .metrics = parts_.metrics,
+                  .name = "describe_instances",
+                  .limits = {.items = kDescribedAtOnce}},
+                 [this](std::vector<std::string> ids) { return describe_all(std::move(ids)); }) {
+  catalog_.prices().set_file(std::move(prices));
+  refresh_.load();
+}
+
+std::span<const model::Resource> AlibabaCloud::node_classes() const {
+  return {&model::kEcsNodeClassResource, 1};
+}
+
+std::string AlibabaCloud::provider_id_of(const std::string& instance_id) const {
+  return parts_.endpoints.region() + "." + instance_id;
+}
+
+// Empty when it is none of this region's.
+std::string AlibabaCloud::instance_id_of(std::string_view provider_id) const {
+  const auto prefix = parts_.endpoints.region() + ".";
+  if (!provider_id.starts_with(prefix) || !provider_id.substr(prefix.size()).starts_with("i-")) {
+    return {};
+  }
+  return std::string(provider_id.substr(prefix.size()));
+}
+
+base::Task<void> AlibabaCloud::run(std::stop_token stop) {
+  base::TaskGroup group(parts_.loop);
+  group.spawn(refresh_.run_types(stop));
+  group.spawn(refresh_.run_stock(stop));
+  group.spawn(refresh_.run_prices(stop));
+  group.spawn(restock_.run(stop));
+  co_await group.join();
+}
+
+base::Task<void> AlibabaCloud::lead(std::stop_token stop) {
+  while (parts_.settings.interruption && !stop.stop_requested()) {
+    co_await look_for_recycled();
+    co_await base::sleep(parts_.loop, kRecycledPeriod, stop);
+  }
+}
+
+// ECS locks a spot instance some five minutes before it takes it back.
+base::Task<void> AlibabaCloud::look_for_recycled() {
+  auto found = co_await owned();
+  if (!found) {
+    parts_.log.warn("spot instances could not be looked at", {{"error", found.error().message}});
+    co_return;
+  }
+  for (const auto& instance : *found) {
+    if (!instance.is_recycling || !instance.is_spot) {
+      continue;
+    }
+    catalog_.unavailable().mark(instance.type, instance.zone, model::kSpot, parts_.loop.now());
+    restock_.marked();
+    if (!notice_handler_) {
+      continue;
+    }
+    InstanceNotice notice{.provider_id = provider_id_of(instance.id),
+                          .kind = "spot_interrupted",
+                          .reason = "SpotInterrupted",
+                          .message = "Alibaba Cloud takes the spot instance back",
+                          .action = InstanceNotice::Action::Drain};
+    // What was not acted on is told again in a minute.
+    const auto told = co_await notice_handler_(std::move(notice));
+    if (!told) {
+      parts_.log.warn("an interruption could not be acted on", {{"error", told.error().message}});
+    }
+  }
+}
+
+void AlibabaCloud::learn_capacity(const model::NodeClaim& claim, const model::Node& node) {
+  const auto* type = catalog_.find(claim.meta.label(model::kInstanceTypeLabel));
+  const auto memory = model::get(node.capacity, model::kMemory);
+  if (type != nullptr &&
+      catalog_.memory().learn({.type = type->name, .mebibytes = type->memory_mib}, claim.image_id,
+                              memory, parts_.loop.now())) {
+    catalog_.changed();
+  }
+}
+
+model::RepairPolicies AlibabaCloud::repair_policies() const {
+  return kReadinessRepairPolicies;
+}
+
+void AlibabaCloud::on_catalog_change(std::function<void()> callback) {
+  catalog_.on_change(std::move(callback));
+}
+
+void AlibabaCloud::on_interruption(NoticeHandler handler) {
+  notice_handler_ = std::move(handler);
+}
+
+Provider::Reply<Instance> AlibabaCloud::create(ClaimPtr claim, NodeClassPtr node_class) {
+  if (claim->meta.uid.empty()) {
+    co_return base::fail(ErrorKind::Invalid, "NodeClaim " + claim->meta.name +
+                                                 " has no metadata.uid; create it in the API");
+  }
+  const auto* ready = model::find_condition(node_class->conditions, model::kReady);
+  if (ready != nullptr && ready->status == model::ConditionStatus::False) {
+    co_return base::fail(ErrorKind::NotReady, "ECSNodeClass " + node_class->meta.name +
+                                                  " is not ready: " + ready->message);
+  }
+  if (!catalog_.is_known()) {
+    co_return base::fail(ErrorKind::Unavailable, "ECS's instance types are not known yet");
+  }
+  // An earlier process, or a call whose answer was lost, may have launched its instance.
+  auto launched = co_await launcher_.adopt(claim);
+  if (launched) {
+    launcher_.forget(claim->meta.uid);
+  } else if (launched.error().kind == ErrorKind::NotFound) {
+    launched = co_await launcher_.launch(claim, node_class);
+  }
+  MW_CO_CHECK(launched);
+  co_return to_instance(*launched, *node_class);
+}
+
+base::Task<AlibabaCloud::Describes::Replies> AlibabaCloud::describe_all(
+    std::vector<std::string> ids) {
+  Describes::Replies replies;
+  const auto found = co_await ecs_.instances_by_id(ids);
+  for (const auto& id : ids) {
+    if (!found) {
+      replies.emplace_back(tl::unexpected<base::Error>(found.error()));
+      continue;
+    }
+    const auto instance =
+        std::find_if(found->begin(), found->end(), [&](const auto& each) { return each.id == id; });
+    if (instance == found->end()) {
+      replies.emplace_back(tl::unexpected(no_such_instance(id)));
+    } else {
+      replies.emplace_back(*instance);
+    }
+  }
+  co_return replies;
+}
+
+Provider::Reply<> AlibabaCloud::remove_instance(std::string id) {
+  auto described = co_await describes_.ask(id);
+  if (!described && described.error().kind == ErrorKind::NotFound) {
+    deleting_.erase(id);
+  }
+  MW_CO_CHECK(described);
+  std::vector<std::string> ids{id};
+  auto deleted = co_await ecs_.delete_instances(std::move(ids));
+  if (!deleted && is_wrong_state(deleted.error().code)) {
+    // It is still starting; whoever wants it gone asks again.
+    co_return base::Result<>{};
+  }
+  if (!deleted && deleted.error().kind == ErrorKind::NotFound) {
+    deleting_.erase(id);
+    co_return tl::unexpected(no_such_instance(id));
+  }
+  MW_CO_CHECK(deleted);
+  deleting_.insert(id);
+  co_return base::Result<>{};
+}
+
+Provider::Reply<> AlibabaCloud::remove(ClaimPtr claim) {
+  auto id = instance_id_of(claim->provider_id);
+  if (id.empty() && !claim->provider_id.empty()) {
+    co_return base::fail(ErrorKind::NotFound,
+                         "NodeClaim " + claim->meta.name + ": \"" + claim->provider_id +
+                             "\" is not the id of an ECS instance of " + parts_.endpoints.region());
+  }
+  if (id.empty()) {
+    MW_CO_TRY(launched, co_await launcher_.adopt(claim));
+    id = launched.instance_id;
+  }
+  launcher_.forget(claim->meta.uid);
+  auto removed = co_await remove_instance(id);
+  if (!removed) {
+    co_return base::with_context("NodeClaim " + claim->meta.name, std::move(removed).error());
+  }
+  co_return removed;
+}
+
+Provider::Reply<> AlibabaCloud::remove_leaked(std::string provider_id) {
+  const auto id = instance_id_of(provider_id);
+  if (id.empty()) {
+    co_return tl::unexpected(no_such_instance(provider_id));
+  }
+  co_return co_await remove_instance(id);
+}
+
+Provider::Reply<Instance> AlibabaCloud::get(std::string provider_id) {
+  const auto id = instance_id_of(provider_id);
+  if (id.empty()) {
+    co_return base::fail(
+        ErrorKind::NotFound,
+        "\"" + provider_id + "\" is not the id of an ECS instance of " + parts_.endpoints.region());
+  }
+  MW_CO_TRY(found, co_await describes_.ask(id));
+  co_return to_instance(found);
+}
+
+base::Task<base::Result<std::vector<EcsInstance>>> AlibabaCloud::owned() {
+  const Tags tags{{ownership_tag(parts_.settings.cluster_id), "owned"}};
+  MW_CO_TRY(found, co_await ecs_.instances_by_tags(tags));
+  // Other machines of the cluster have its tag, too.
+  std::erase_if(found, [](const EcsInstance& each) {
+    return each.tag(model::kNodePoolLabel).empty() || each.tag(kNodeClassLabel).empty();
+  });
+  co_return found;
+}
+
+Provider::Reply<std::vector<Instance>> AlibabaCloud::list() {
+  MW_CO_TRY(found, co_await owned());
+  std::vector<Instance> result;
+  std::set<std::string> known;
+  for (const auto& each : found) {
+    known.insert(each.id);
+    result.push_back(to_instance(each));
+  }
+  std::erase_if(deleting_, [&known](const std::string& id) { return !known.contains(id); });
+  co_return result;
+}
+
+base::Result<scheduling::InstanceTypes> AlibabaCloud::instance_types(
+    const model::NodePool& /*pool*/, const model::NodeClass& node_class) const {
+  if (!catalog_.is_known()) {
+    return base::fail(ErrorKind::NotReady, "ECS's instance types are not known yet");
+  }
+  return catalog_.types(node_class, parts_.loop.now());
+}
+
+Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
+  auto reason = static_drift(*claim, hash_stamp(*node_class));
+  const auto id = instance_id_of(claim->provider_id);
+  if (!reason.empty() || id.empty() || !catalog_.is_known()) {
+    co_return reason;
+  }
+  auto described = co_await describes_.ask(id);
+  if (!described && described.error().kind == ErrorKind::NotFound) {
+    co_return std::string();  // gone: garbage collection's business
+  }
+  MW_CO_TRY(instance, std::move(described));
+  const auto types = catalog_.types(*node_class, parts_.loop.now());
+  co_return drift_reason(read_status(*node_class), instance,
+                         scheduling::find_type(types, instance.type));
+}
+
+base::Task<base::Result<ClusterFacts>> AlibabaCloud::cluster() {
+  const auto known = cluster_;
+  if (known && parts_.loop.now() < cluster_until_) {
+    co_return *known;
+  }
+  MW_CO_TRY(facts, co_await cs_.cluster(parts_.settings.cluster_id));
+  cluster_ = facts;
+  cluster_until_ = parts_.loop.now() + kClusterKept;
+  catalog_.set_network(facts.network);
+  co_return facts;
+}
+
+Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
+  MW_CO_TRY(facts, co_await cluster());
+  MW_CO_TRY(state, co_await resolver_.resolve(node_class, facts.version));
+  if (catalog_.is_known()) {
+    gauges_.publish(parts_.metrics, node_class->meta.name,
+                    catalog_.types(*node_class, parts_.loop.now()));
+  }
+  co_return state;
+}
+
+Instance AlibabaCloud::to_instance(const Launched& launched,
+                                   const model::NodeClass& node_class) const {
+  Instance instance;
+  instance.provider_id = provider_id_of(launched.instance_id);
+  instance.image_id = launched.image_id;
+  const auto types = catalog_.types(node_class, parts_.loop.now());
+  if (const auto* type = scheduling::find_type(types, launched.type)) {
+    label_by_type(instance.labels, *type);
+    instance.capacity = without_zeros(type->capacity);
+    instance.allocatable = without_zeros(type->allocatable());
+  }
+  label_place(instance.labels, launched.type, launched.zone, launched.capacity_type);
+  const auto stamp = hash_stamp(node_class);
+  instance.annotations[stamp.key] = stamp.hash;
+  instance.annotations[stamp.version_key] = stamp.version;
+  instance.launched_at = parts_.loop.now();
+  return instance;
+}
+
+Instance AlibabaCloud::to_instance(const EcsInstance& found) const {
+  Instance instance;
+  instance.provider_id = provider_id_of(found.id);
+  instance.image_id = found.image_id;
+  instance.node_claim = found.tag(kClaimTag);
+  instance.node_pool = found.tag(model::kNodePoolLabel);
+  label_place(instance.labels, found.type, found.zone, found.capacity_type());
+  instance.labels[std::string(model::kRegionLabel)] = parts_.endpoints.region();
+  if (const auto* facts = catalog_.find(found.type)) {
+    instance.labels[std::string(model::kArchLabel)] = facts->arch;
+  }
+  instance.launched_at = found.created_at;
+  instance.terminating = deleting_.contains(found.id);
+  // As ACK's kubelets register.
+  if (!found.private_address.empty()) {
+    instance.node_name = parts_.endpoints.region() + "." + found.private_address;
+  }
+  return instance;
+}
+
+}  // namespace millwright::cloud::alibaba

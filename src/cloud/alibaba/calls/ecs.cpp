@@ -1,0 +1,246 @@
+#include "cloud/alibaba/calls/ecs.hpp"
+
+#include "millwright/model/json_fields.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace millwright::cloud::alibaba {
+namespace {
+
+constexpr std::int64_t kTokenPage = 100;
+constexpr std::int64_t kNumberedPage = 50;
+constexpr auto kPriceWindow = std::chrono::hours(3);
+
+ApiError not_as_documented(Service service, std::string_view action, const Answer& answer) {
+  return bad_answer(std::string(to_string(service)).append(" ").append(action), answer.problem());
+}
+
+// ECS writes "X86" and "ARM"; images "x86_64" and "arm64".
+std::string kubernetes_arch(std::string_view text) {
+  const bool is_arm = text == "ARM" || text == "arm64";
+  return is_arm ? "arm64" : "amd64";
+}
+
+// "2026-01-02T03:04Z": whole minutes.
+std::optional<base::TimePoint> minute_time(std::string text) {
+  if (text.size() == 17 && text.back() == 'Z') {
+    text.insert(16, ":00");
+  }
+  return base::parse_rfc3339(text);
+}
+
+// "WithStock", or "ClosedWithStock": some left that is not refilled.
+bool has_stock(std::string_view category) {
+  return category == "WithStock" || category == "ClosedWithStock";
+}
+
+void read_zone_stock(Answer& answer, const boost::json::value& zone, ZonesByType& stock) {
+  const auto name = answer.text(zone, "ZoneId");
+  for (const auto& resource :
+       answer.optional_list(zone, "AvailableResources", "AvailableResource")) {
+    for (const auto& each :
+         answer.optional_list(resource, "SupportedResources", "SupportedResource")) {
+      if (has_stock(answer.optional_text(each, "StatusCategory"))) {
+        stock[answer.text(each, "Value")].insert(name);
+      }
+    }
+  }
+}
+
+// The latest of each zone.
+struct SpotHistory {
+  std::map<std::string, std::string, std::less<>> when;  // by zone; RFC 3339 sorts as text
+  TypePrices prices;
+
+  void read(Answer& answer, const boost::json::value& item) {
+    const auto zone = answer.text(item, "ZoneId");
+    const auto time = answer.text(item, "Timestamp");
+    const auto spot = answer.decimal(item, "SpotPrice");
+    const auto origin = answer.decimal(item, "OriginPrice");
+    auto& last = when[zone];
+    if (spot > 0 && time >= last) {
+      last = time;
+      prices.spot[zone] = spot;
+    }
+    if (origin > 0) {
+      prices.on_demand = origin;
+    }
+  }
+};
+
+}  // namespace
+
+TypeFacts read_type(Answer& answer, const boost::json::value& item) {
+  TypeFacts type;
+  type.name = answer.text(item, "InstanceTypeId");
+  type.family = answer.text(item, "InstanceTypeFamily");
+  type.arch = kubernetes_arch(answer.optional_text(item, "CpuArchitecture"));
+  type.cpu_model = answer.optional_text(item, "PhysicalProcessorModel");
+  type.cpus = answer.count(item, "CpuCoreCount");
+  type.memory_mib = static_cast<std::int64_t>(answer.decimal(item, "MemorySize") * 1024);
+  type.enis = answer.count(item, "EniQuantity");
+  type.addresses_per_eni = answer.count(item, "EniPrivateIpAddressQuantity");
+  type.total_enis = answer.count(item, "EniTotalQuantity");
+  const auto* trunk = model::member(item, "EniTrunkSupported");
+  type.trunk = trunk != nullptr && trunk->is_bool() && trunk->get_bool();
+  type.gpus = answer.count(item, "GPUAmount");
+  type.gpu = answer.optional_text(item, "GPUSpec");
+  type.gpu_memory_mib = static_cast<std::int64_t>(answer.decimal(item, "GPUMemorySize") * 1024);
+  return type;
+}
+
+EcsInstance read_instance(Answer& answer, const boost::json::value& item) {
+  EcsInstance instance;
+  instance.id = answer.text(item, "InstanceId");
+  instance.type = answer.optional_text(item, "InstanceType");
+  instance.zone = answer.optional_text(item, "ZoneId");
+  instance.status = answer.optional_text(item, "Status");
+  instance.image_id = answer.optional_text(item, "ImageId");
+  const auto strategy = answer.optional_text(item, "SpotStrategy");
+  instance.is_spot = !strategy.empty() && strategy != "NoSpot";
+  instance.created_at = minute_time(answer.optional_text(item, "CreationTime"));
+  if (const auto* vpc = model::member(item, "VpcAttributes"); vpc != nullptr && vpc->is_object()) {
+    instance.vswitch_id = answer.optional_text(*vpc, "VSwitchId");
+    for (const auto& address : answer.optional_list(*vpc, "PrivateIpAddress", "IpAddress")) {
+      if (address.is_string() && instance.private_address.empty()) {
+        instance.private_address = address.get_string();
+      }
+    }
+  }
+  for (const auto& group : answer.optional_list(item, "SecurityGroupIds", "SecurityGroupId")) {
+    instance.security_groups.emplace_back(model::as_text(&group));
+  }
+  std::sort(instance.security_groups.begin(), instance.security_groups.end());
+  for (const auto& tag : answer.optional_list(item, "Tags", "Tag")) {
+    instance.tags[answer.text(tag, "TagKey")] = answer.optional_text(tag, "TagValue");
+  }
+  for (const auto& lock : answer.optional_list(item, "OperationLocks", "LockReason")) {
+    auto reason = answer.optional_text(lock, "LockReason");
+    instance.is_recycling = instance.is_recycling || reason == "Recycling";
+    instance.locks.push_back(std::move(reason));
+  }
+  return instance;
+}
+
+base::Task<ApiResult<>> Ecs::pages(std::string action, Parameters parameters, OnPage on_page) {
+  parameters.set("MaxResults", kTokenPage);
+  std::string token;
+  for (int page = 0; page < kMaxPages; ++page) {
+    if (!token.empty()) {
+      parameters.set("NextToken", token);
+    }
+    MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
+    Answer answer;
+    on_page(answer, answered);
+    auto next = answer.optional_text(answered, "NextToken");
+    if (!next.empty() && next == token) {
+      answer.note("NextToken", "leads to the same page");
+    }
+    if (!answer.is_good()) {
+      co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
+    }
+    if (next.empty()) {
+      break;
+    }
+    token = std::move(next);
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<>> Ecs::numbered_pages(Service service, std::string action,
+                                            Parameters parameters, OnNumberedPage on_page) {
+  parameters.set("PageSize", kNumberedPage);
+  for (std::int64_t page = 1; page <= kMaxPages; ++page) {
+    parameters.set("PageNumber", page);
+    MW_CO_TRY(answered, co_await api_.rpc(service, action, parameters));
+    Answer answer;
+    const auto items = on_page(answer, answered);
+    const auto total = answer.count(answered, "TotalCount");
+    if (!answer.is_good()) {
+      co_return tl::unexpected(not_as_documented(service, action, answer));
+    }
+    if (items == 0 || page * kNumberedPage >= total) {
+      break;
+    }
+  }
+  co_return ApiResult<>{};
+}
+
+base::Task<ApiResult<std::vector<TypeFacts>>> Ecs::instance_types() {
+  const auto types = std::make_shared<std::vector<TypeFacts>>();
+  const auto read = [types](Answer& answer, const boost::json::value& page) {
+    for (const auto& item : answer.list(page, "InstanceTypes", "InstanceType")) {
+      types->push_back(read_type(answer, item));
+    }
+  };
+  MW_CO_CHECK(co_await pages("DescribeInstanceTypes", {}, read));
+  co_return std::move(*types);
+}
+
+base::Task<ApiResult<ZonesByType>> Ecs::stock(bool spot) {
+  Parameters parameters;
+  parameters.set("DestinationResource", "InstanceType").set("InstanceChargeType", "PostPaid");
+  parameters.set("SpotStrategy", spot ? "SpotAsPriceGo" : "NoSpot");
+  const std::string action = "DescribeAvailableResource";
+  MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
+  Answer answer;
+  ZonesByType result;
+  for (const auto& zone : answer.list(answered, "AvailableZones", "AvailableZone")) {
+    read_zone_stock(answer, zone, result);
+  }
+  if (!answer.is_good()) {
+    co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
+  }
+  co_return result;
+}
+
+base::Task<ApiResult<TypePrices>> Ecs::spot_prices(std::string type) {
+  const std::string action = "DescribeSpotPriceHistory";
+  const auto now = api_.loop().now();
+  Parameters parameters;
+  parameters.set("NetworkType", "vpc").set("OSType", "linux").set("InstanceType", type);
+  parameters.set("StartTime", base::format_rfc3339(now - kPriceWindow));
+  parameters.set("EndTime", base::format_rfc3339(now));
+  SpotHistory history;
+  std::int64_t offset = 0;
+  for (int page = 0; page < kMaxPages; ++page) {
+    parameters.set("Offset", offset);
+    MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
+    Answer answer;
+    const auto& items = answer.list(answered, "SpotPrices", "SpotPriceType");
+    for (const auto& item : items) {
+      history.read(answer, item);
+    }
+    const auto next = answer.count(answered, "NextOffset");
+    if (!answer.is_good()) {
+      co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
+    }
+    if (items.empty() || next <= offset) {
+      break;
+    }
+    offset = next;
+  }
+  co_return history.prices;
+}
+
+base::Task<ApiResult<std::optional<double>>> Ecs::on_demand_price(std::string type) {
+  Parameters parameters;
+  parameters.set("ResourceType", "instance").set("InstanceType", type).set("PriceUnit", "Hour");
+  parameters.set("SystemDisk.Category", "cloud_essd");
+  const std::string action = "DescribePrice";
+  MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
+  const auto* price = model::find_path(answered, "PriceInfo.Price");
+  Answer answer;
+  if (price == nullptr) {
+    answer.note("PriceInfo.Price", "is missing");
+    co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
+  }
+  const auto hourly = answer.decimal(*price, "OriginalPrice");
+  if (!answer.is_good()) {
+    co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
+  }
+  co_return hourly > 0 ? std::optional(hourly) : std::nullopt;
+}
+
+}  // namespace millwright::cloud::alibaba

@@ -1,0 +1,43 @@
+// Keeps the catalog fresh: types and prices twice a day, stock every few minutes. Loop thread only.
+#pragma once
+
+#include "cloud/alibaba/calls/ecs.hpp"
+#include "cloud/alibaba/catalog/catalog.hpp"
+#include "cloud/common/catalog/saved_prices.hpp"
+#include "millwright/base/log.hpp"
+
+#include <stop_token>
+#include <string>
+
+namespace millwright::cloud::alibaba {
+
+class CatalogRefresh {
+ public:
+  struct Parts {
+    Api& api;
+    Catalog& catalog;
+    ProcessEnvironment environment;
+    std::string price_cache;
+    base::Logger log;
+  };
+  explicit CatalogRefresh(Parts parts);
+
+  base::Task<void> run_types(std::stop_token stop);
+  base::Task<void> run_stock(std::stop_token stop);
+  // Asks for one type after another: hundreds of calls, at a rate that ECS allows.
+  base::Task<void> run_prices(std::stop_token stop);
+
+  // True when it succeeded. After a failure the last good answers serve.
+  base::Task<bool> refresh_types();
+  base::Task<bool> refresh_stock();
+  base::Task<bool> refresh_prices(std::stop_token stop);
+  // Prices that an earlier process learned.
+  void load() { saved_.load(); }
+
+ private:
+  Parts parts_;
+  Ecs ecs_;
+  SavedPrices saved_;
+};
+
+}  // namespace millwright::cloud::alibaba

@@ -1,0 +1,237 @@
+#include "cloud/alibaba/launch/launcher.hpp"
+
+#include "cloud/alibaba/launch/user_data.hpp"
+
+#include <algorithm>
+
+namespace millwright::cloud::alibaba {
+namespace {
+
+using base::ErrorKind;
+
+// CloudPilot's provider keeps a script for six hours; its token lives for a day.
+constexpr base::Duration kScriptKept = std::chrono::hours(6);
+
+bool has_unknown_effect(const ApiError& error) {
+  return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable ||
+         error.kind == ErrorKind::Cancelled;
+}
+
+Launched launched_as(const LaunchPlan& plan, const Candidate& candidate, std::string id) {
+  return {.instance_id = std::move(id),
+          .type = candidate.type,
+          .zone = candidate.zone,
+          .capacity_type = plan.capacity_type,
+          .image_id = plan.image_id};
+}
+
+tl::unexpected<base::Error> for_claim(const ClaimPtr& claim, const base::Error& error) {
+  return base::with_context("NodeClaim " + claim->meta.name, error);
+}
+
+}  // namespace
+
+base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
+  const Tags tags{{ownership_tag(parts_.cluster_id), "owned"},
+                  {std::string(kClaimUidTag), claim->meta.uid}};
+  MW_CO_TRY(found, co_await ecs_.instances_by_tags(tags));
+  // The server's filter is not trusted with whose instance this is.
+  std::erase_if(found, [&](const EcsInstance& each) {
+    return each.tag(kClaimUidTag) != claim->meta.uid || each.is_recycling;
+  });
+  if (found.empty()) {
+    co_return base::fail(ErrorKind::NotFound,
+                         "NodeClaim " + claim->meta.name + " has no instance yet");
+  }
+  const auto& first =
+      *std::min_element(found.begin(), found.end(),
+                        [](const EcsInstance& a, const EcsInstance& b) { return a.id < b.id; });
+  co_return Launched{.instance_id = first.id,
+                     .type = first.type,
+                     .zone = first.zone,
+                     .capacity_type = std::string(first.capacity_type()),
+                     .image_id = first.image_id};
+}
+
+base::Task<base::Result<std::string>> Launcher::user_data(ClaimPtr claim, NodeClassSpec spec,
+                                                          std::string arch) {
+  if (parts_.custom_cluster) {
+    co_return spec.user_data;
+  }
+  const auto now = parts_.api.loop().now();
+  const auto key = arch + (spec.format_data_disk ? "/format" : "");
+  auto& script = scripts_[key];
+  if (script.text.empty() || now >= script.until) {
+    AttachQuestion question{
+        .cluster_id = parts_.cluster_id, .arch = arch, .format_disk = spec.format_data_disk};
+    MW_CO_TRY(text, co_await cs_.attach_script(std::move(question)));
+    scripts_[key] = {.text = std::move(text), .until = now + kScriptKept};
+  }
+  co_return make_user_data({.claim = *claim,
+                            .spec = spec,
+                            .cluster_id = parts_.cluster_id,
+                            .attach_script = scripts_[key].text});
+}
+
+base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,
+                                                            NodeClassPtr node_class) {
+  Order order{.claim = claim,
+              .spec = read_spec(*node_class),
+              .findings = read_status(*node_class),
+              .plan = {},
+              .user_data = {}};
+  const auto types = parts_.catalog.types(*node_class, parts_.api.loop().now());
+  auto planned = plan_launch(*claim, {.types = *types,
+                                      .spec = order.spec,
+                                      .findings = order.findings,
+                                      .free_addresses = [this](std::string_view id) {
+                                        return parts_.resolver.free_addresses(id);
+                                      }});
+  MW_CO_TRY(plan, std::move(planned));
+  order.plan = std::move(plan);
+  MW_CO_TRY(text, co_await user_data(claim, order.spec, order.plan.arch));
+  order.user_data = std::move(text);
+  co_return order;
+}
+
+base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class) {
+  if (const auto unsure = unsure_.find(claim->meta.uid); unsure != unsure_.end()) {
+    Unsure before = unsure->second;
+    if (before.by_group) {
+      co_return co_await by_group(std::move(before.order));
+    }
+    co_return co_await one_by_one(std::move(before.order), before.candidate);
+  }
+  auto prepared = co_await prepare(claim, std::move(node_class));
+  if (!prepared) {
+    co_return for_claim(claim, prepared.error());
+  }
+  if (group_refused_ || needs_single_launch(prepared->spec)) {
+    co_return co_await one_by_one(*std::move(prepared), 0);
+  }
+  co_return co_await by_group(*std::move(prepared));
+}
+
+base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
+  const auto uid = order.claim->meta.uid;
+  unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = true, .candidate = 0});
+  auto request = group_request({.claim = *order.claim,
+                                .spec = order.spec,
+                                .findings = order.findings,
+                                .plan = order.plan,
+                                .cluster_id = parts_.cluster_id,
+                                .user_data = order.user_data});
+  auto answered = co_await ecs_.create_group(std::move(request));
+  if (!answered && has_unknown_effect(answered.error())) {
+    co_return for_claim(order.claim, answered.error());
+  }
+  unsure_.erase(uid);
+  if (answered) {
+    co_return judge(order, *answered);
+  }
+  const auto& error = answered.error();
+  if (error.code.starts_with("Forbidden") && !is_account_problem(error.code)) {
+    parts_.log.warn("auto provisioning groups are not permitted; launching with RunInstances",
+                    {{"error", error.message}});
+    group_refused_ = true;
+    co_return co_await one_by_one(std::move(order), 0);
+  }
+  if (is_capacity_problem(error.code)) {
+    for (const auto& candidate : order.plan.candidates) {
+      mark(candidate, order.plan.capacity_type, error.code);
+    }
+    parts_.restock.marked();
+  }
+  co_return for_claim(order.claim, answered.error());
+}
+
+base::Result<Launched> Launcher::judge(const Order& order,
+                                       const std::vector<GroupLaunch>& launches) {
+  std::string reasons;
+  base::Error refusal{ErrorKind::NoCapacity, {}, {}};
+  bool any_marked = false;
+  for (const auto& launch : launches) {
+    const auto& candidates = order.plan.candidates;
+    const auto candidate =
+        std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& each) {
+          return each.type == launch.type && (launch.zone.empty() || each.zone == launch.zone);
+        });
+    if (!launch.instance_ids.empty()) {
+      const auto& chosen = candidate == candidates.end() ? candidates.front() : *candidate;
+      parts_.resolver.take_address(chosen.vswitch);
+      auto result = launched_as(order.plan, chosen, launch.instance_ids.front());
+      // What ECS says it launched counts, not what was asked for.
+      result.type = launch.type.empty() ? result.type : launch.type;
+      result.zone = launch.zone.empty() ? result.zone : launch.zone;
+      return result;
+    }
+    if (launch.error_code.empty()) {
+      continue;
+    }
+    const auto told = coded_error("launch", launch.error_code, launch.error_message);
+    if (told.kind != ErrorKind::NoCapacity) {
+      refusal = {told.kind, told.message, told.retry_after};
+    } else if (candidate != candidates.end()) {
+      mark(*candidate, order.plan.capacity_type, launch.error_code);
+      any_marked = true;
+    }
+    const auto what = launch.type + " in " + launch.zone + ": " + launch.error_code;
+    reasons.append(reasons.empty() ? "" : "; ").append(what);
+  }
+  if (refusal.kind == ErrorKind::NoCapacity) {
+    refusal.message = "Alibaba Cloud has no capacity: " + (reasons.empty() ? "no reason" : reasons);
+    if (!any_marked) {
+      // Nothing was launched and no offering blamed: all that were asked for are to blame.
+      for (const auto& candidate : order.plan.candidates) {
+        mark(candidate, order.plan.capacity_type, {});
+      }
+    }
+    parts_.restock.marked();
+  }
+  return for_claim(order.claim, refusal);
+}
+
+base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t first) {
+  base::Error last{ErrorKind::NoCapacity, "nothing could be tried", {}};
+  const auto uid = order.claim->meta.uid;
+  for (auto number = first; number < order.plan.candidates.size(); ++number) {
+    const auto& candidate = order.plan.candidates[number];
+    unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = false, .candidate = number});
+    auto request = run_request({.claim = *order.claim,
+                                .spec = order.spec,
+                                .findings = order.findings,
+                                .plan = order.plan,
+                                .cluster_id = parts_.cluster_id,
+                                .user_data = order.user_data},
+                               candidate);
+    auto launched = co_await ecs_.run_instance(std::move(request));
+    if (!launched && has_unknown_effect(launched.error())) {
+      co_return for_claim(order.claim, launched.error());
+    }
+    unsure_.erase(uid);
+    if (launched) {
+      parts_.resolver.take_address(candidate.vswitch);
+      co_return launched_as(order.plan, candidate, *std::move(launched));
+    }
+    const ApiError error = std::move(launched).error();
+    if (!is_capacity_problem(error.code)) {
+      co_return for_claim(order.claim, error);
+    }
+    mark(candidate, order.plan.capacity_type, error.code);
+    parts_.restock.marked();
+    last = {error.kind, error.message, error.retry_after};
+  }
+  co_return for_claim(order.claim, last);
+}
+
+void Launcher::mark(const Candidate& candidate, std::string_view capacity_type,
+                    std::string_view code) {
+  if (is_vswitch_full(code)) {
+    parts_.resolver.mark_full(candidate.vswitch);
+  }
+  // An account's quota is of all zones.
+  const auto zone = code.starts_with("QuotaExceed") ? std::string_view() : candidate.zone;
+  parts_.catalog.unavailable().mark(candidate.type, zone, capacity_type, parts_.api.loop().now());
+}
+
+}  // namespace millwright::cloud::alibaba

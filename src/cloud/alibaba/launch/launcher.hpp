@@ -1,0 +1,88 @@
+// Launches one instance per NodeClaim: an auto provisioning group with the cheapest candidates in
+// one call, or RunInstances one candidate after another where a group is not permitted or cannot
+// carry what the class asks. Loop thread only.
+//
+// A claim never gets two instances. What was launched for it carries its UID as a tag, and is found
+// again after a crash. A call whose effect is unknown is made again exactly as it was, with its
+// ClientToken, and Alibaba Cloud answers with the same instance.
+#pragma once
+
+#include "cloud/alibaba/calls/cs.hpp"
+#include "cloud/alibaba/calls/ecs.hpp"
+#include "cloud/alibaba/catalog/catalog.hpp"
+#include "cloud/alibaba/launch/launch_request.hpp"
+#include "cloud/alibaba/node_class/resolver.hpp"
+#include "cloud/common/catalog/restock.hpp"
+#include "millwright/base/log.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace millwright::cloud::alibaba {
+
+struct Launched {
+  std::string instance_id;
+  std::string type;
+  std::string zone;
+  std::string capacity_type;
+  std::string image_id;
+};
+
+class Launcher {
+ public:
+  struct Parts {
+    Api& api;
+    Catalog& catalog;
+    Restock& restock;
+    Resolver& resolver;
+    std::string cluster_id;
+    // CLUSTER_TYPE=Custom: the class's user data joins the cluster, ACK gives no script.
+    bool custom_cluster = false;
+    base::Logger log;
+  };
+  explicit Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), cs_(parts_.api) {}
+
+  // NotFound when no living instance has the claim's UID.
+  base::Task<base::Result<Launched>> adopt(ClaimPtr claim);
+  // NoCapacity marks the offerings that were sold out.
+  base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class);
+  // The claim goes: nothing is launched for it any more.
+  void forget(const std::string& claim_uid) { unsure_.erase(claim_uid); }
+
+ private:
+  struct Order {
+    ClaimPtr claim;
+    NodeClassSpec spec;
+    NodeClassFindings findings;
+    LaunchPlan plan;
+    std::string user_data;
+  };
+  base::Task<base::Result<Order>> prepare(ClaimPtr claim, NodeClassPtr node_class);
+  base::Task<base::Result<std::string>> user_data(ClaimPtr claim, NodeClassSpec spec,
+                                                  std::string arch);
+  base::Task<base::Result<Launched>> by_group(Order order);
+  // Candidates from the `first` on.
+  base::Task<base::Result<Launched>> one_by_one(Order order, std::size_t first);
+  base::Result<Launched> judge(const Order& order, const std::vector<GroupLaunch>& launches);
+  void mark(const Candidate& candidate, std::string_view capacity_type, std::string_view code);
+
+  Parts parts_;
+  Ecs ecs_;
+  Cs cs_;
+  bool group_refused_ = false;  // RAM does not allow the group call
+  // A call whose effect is unknown: making it again from the same order gives the same request.
+  struct Unsure {
+    Order order;
+    bool by_group = true;
+    std::size_t candidate = 0;  // of a call for one
+  };
+  std::map<std::string, Unsure, std::less<>> unsure_;  // by claim UID
+  struct Script {
+    std::string text;
+    base::TimePoint until;
+  };
+  std::map<std::string, Script, std::less<>> scripts_;  // by architecture and disk format
+};
+
+}  // namespace millwright::cloud::alibaba

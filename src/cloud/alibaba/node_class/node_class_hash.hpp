@@ -1,0 +1,31 @@
+// The drift hash of an ECSNodeClass, and how instances differ from what their class selects now.
+// Pure.
+#pragma once
+
+#include "cloud/alibaba/calls/ecs_types.hpp"
+#include "cloud/alibaba/node_class/node_class_spec.hpp"
+#include "millwright/scheduling/instance_type.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace millwright::cloud::alibaba {
+
+// Not the hash of CloudPilot's provider (version v3), whose Go types it is made of: a version of
+// its own keeps nodes that came from there from being replaced.
+inline constexpr std::string_view kHashVersion = "millwright-v1";
+
+// What selects vSwitches, security groups and images does not count: their drift is found on the
+// instance.
+model::HashStamp hash_stamp(const model::NodeClass& node_class);
+
+// "NodeClassDrift" when the claim's hash says that its class was another one; otherwise empty. A
+// hash of another version says nothing.
+std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp);
+
+// "ImageDrift", "SecurityGroupDrift" or "VSwitchDrift" when the instance has what its class does
+// not select any more; otherwise empty.
+std::string drift_reason(const NodeClassFindings& findings, const EcsInstance& instance,
+                         const scheduling::InstanceType* type);
+
+}  // namespace millwright::cloud::alibaba

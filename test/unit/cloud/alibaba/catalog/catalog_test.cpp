@@ -1,0 +1,176 @@
+#include "cloud/alibaba/catalog/catalog.hpp"
+
+#include "cloud/alibaba/catalog/type_labels.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/cloud/fakes/fake_http.hpp"
+
+namespace millwright::cloud::alibaba {
+namespace {
+
+using testing::ElementsAre;
+using namespace std::chrono_literals;
+
+TypeFacts large_type() {
+  TypeFacts type;
+  type.name = "ecs.g7.large";
+  type.family = "ecs.g7";
+  type.arch = "amd64";
+  type.cpu_model = "Intel(R) Xeon(R) Platinum 8369B";
+  type.cpus = 2;
+  type.memory_mib = 8192;
+  type.enis = 3;
+  type.addresses_per_eni = 6;
+  return type;
+}
+
+model::NodeClass ready_class(const std::string& spec = "{}") {
+  model::NodeClass made;
+  made.meta.name = "main";
+  made.spec = model::parse_json(spec).value();
+  made.status = model::parse_json(R"({
+    "vSwitches":[{"id":"vsw-1","zoneID":"z1"},{"id":"vsw-2","zoneID":"z1"},
+                 {"id":"vsw-3","zoneID":"z2"},{"id":"vsw-4","zoneID":"z3"}],
+    "securityGroups":[{"id":"sg-1","name":"n"}],
+    "images":[{"id":"m-1","name":"n","requirements":[
+      {"key":"kubernetes.io/arch","operator":"In","values":["amd64"]}]}]})")
+                    .value();
+  return made;
+}
+
+TEST(AlibabaLabels, NamesHaveFamilyCategoryGenerationAndSize) {
+  const auto shown = [](std::string_view name) {
+    const auto parts = parts_of_name(name);
+    return parts.family + " " + parts.category + " " + parts.generation + " " + parts.size;
+  };
+  EXPECT_EQ(shown("ecs.g7.large"), "ecs.g7 g 7 large");
+  EXPECT_EQ(shown("ecs.g7ne.2xlarge"), "ecs.g7ne g 7 2xlarge");
+  EXPECT_EQ(shown("ecs.u1-c1m2.xlarge"), "ecs.u1-c1m2 u 1 xlarge");
+  EXPECT_EQ(shown("ecs.gn6i-c4g1.xlarge"), "ecs.gn6i-c4g1 gn 6 xlarge");
+  EXPECT_EQ(shown("ecs.ebmc7.32xlarge"), "ecs.ebmc7 ebmc 7 32xlarge");
+  EXPECT_EQ(shown("nonsense"), "   ");
+  EXPECT_EQ(shown("ecs."), "   ");
+}
+
+TEST(AlibabaLabels, ValuesFitIntoLabels) {
+  auto type = large_type();
+  type.gpus = 1;
+  type.gpu = "NVIDIA T4";
+  type.gpu_memory_mib = 16384;
+  const auto labels = labels_of(type, "main", "cn-hangzhou");
+  const auto value = [&labels](std::string_view name) {
+    const auto* found = labels.find(std::string("karpenter.k8s.alibabacloud/").append(name));
+    return found == nullptr || found->values().empty() ? "" : found->values().front();
+  };
+  EXPECT_EQ(value("instance-cpu-model"), "Intel-R-Xeon-R-Platinum-8369B");
+  EXPECT_EQ(value("instance-gpu-name"), "t4");
+  EXPECT_EQ(value("instance-gpu-manufacturer"), "nvidia");
+  EXPECT_EQ(value("instance-gpu-memory"), "16384");
+  EXPECT_EQ(value("instance-family"), "ecs.g7");
+  EXPECT_EQ(value("ecsnodeclass"), "main");
+}
+
+TEST(AlibabaCapacity, FollowsTheReservationPolicyOfAck) {
+  const auto spec = read_spec(ready_class());
+  const auto capacity = capacity_of(large_type(), spec, {});
+  // 8192 MiB less 6.5 %, rounded up: 533.
+  EXPECT_EQ(model::get(capacity, model::kMemory).units(), (8192 - 533) * (1LL << 20));
+  EXPECT_EQ(model::get(capacity, model::kPods).units(), 2 * 6 + 3);
+  EXPECT_EQ(model::get(capacity, model::kEphemeralStorage).units(), 20LL << 30);
+  const auto overhead = overhead_of(large_type(), spec, capacity);
+  EXPECT_EQ(model::get(overhead, model::kCpu).milli(), 70);
+  EXPECT_EQ(model::get(overhead, model::kMemory).units(), (11 * 15 + 255 + 200) * (1LL << 20));
+}
+
+TEST(AlibabaCapacity, TheKubeletsSettingsAndTheCniDecideOnPods) {
+  const auto pods = [](const std::string& spec, Network network) {
+    return max_pods(large_type(), read_spec(ready_class(spec)), network);
+  };
+  EXPECT_EQ(pods("{}", Network::Flannel), 256);
+  EXPECT_EQ(pods("{}", Network::Other), 110);
+  EXPECT_EQ(pods(R"({"kubeletConfiguration":{"maxPods":40}})", Network::Terway), 40);
+  EXPECT_EQ(pods(R"({"kubeletConfiguration":{"podsPerCore":4}})", Network::Terway), 8);
+  auto small = large_type();
+  small.enis = 2;
+  small.addresses_per_eni = 4;
+  const auto spec = read_spec(ready_class());
+  EXPECT_FALSE(has_room_for_pods(small, spec, Network::Terway));
+  EXPECT_TRUE(has_room_for_pods(small, spec, Network::Flannel));
+}
+
+TEST(AlibabaCapacity, ReservationsOfTheClassCountInPlaceOfAcks) {
+  const auto spec = read_spec(ready_class(R"({"kubeletConfiguration":{
+    "kubeReserved":{"cpu":"200m"},"systemReserved":{"cpu":"100m","memory":"1Gi"}}})"));
+  const auto overhead = overhead_of(large_type(), spec, capacity_of(large_type(), spec, {}));
+  EXPECT_EQ(model::get(overhead, model::kCpu).milli(), 300);
+  EXPECT_EQ(model::get(overhead, model::kMemory).units(),
+            (11 * 15 + 255 + 200 + 1024) * (1LL << 20));
+}
+
+class AlibabaCatalogTest : public testing::Test {
+ protected:
+  AlibabaCatalogTest() : catalog("cn-hangzhou", {}) {
+    catalog.set_types({large_type()});
+    catalog.set_stock({{"ecs.g7.large", {"z1", "z2"}}}, {{"ecs.g7.large", {"z1"}}});
+    catalog.prices().set_on_demand({{"ecs.g7.large", 1.0}});
+    catalog.prices().set_spot({{"ecs.g7.large", {{"z1", 0.2}, {"z2", 0.3}}}});
+    catalog.changed();
+  }
+  // "spot z1 0.2 yes"
+  std::vector<std::string> offerings(base::TimePoint now = kStart) {
+    std::vector<std::string> result;
+    const auto types = catalog.types(node_class, now);
+    for (const auto& offering : types->at(0).offerings) {
+      result.push_back(std::string(offering.capacity_type()) + " " + std::string(offering.zone()) +
+                       " " + std::to_string(offering.price).substr(0, 3) +
+                       (offering.available ? " yes" : " no"));
+    }
+    return result;
+  }
+
+  Catalog catalog;
+  model::NodeClass node_class = ready_class();
+};
+
+TEST_F(AlibabaCatalogTest, OfferingsAreWhatIsInStockInTheVSwitchesZones) {
+  EXPECT_THAT(offerings(), ElementsAre("spot z1 0.2 yes", "on-demand z1 1.0 yes", "spot z2 0.3 no",
+                                       "on-demand z2 1.0 yes"));
+}
+
+TEST_F(AlibabaCatalogTest, AZoneThatSoldOutStaysAZoneOfTheType) {
+  catalog.set_stock({{"ecs.g7.large", {"z1"}}}, {});
+  EXPECT_THAT(offerings(), ElementsAre("spot z1 0.2 no", "on-demand z1 1.0 yes", "spot z2 0.3 no",
+                                       "on-demand z2 1.0 no"));
+}
+
+TEST_F(AlibabaCatalogTest, AMarkedOfferingIsBackWhenItsMarkIsOver) {
+  catalog.unavailable().mark("ecs.g7.large", "z1", "spot", kStart);
+  catalog.changed();
+  EXPECT_EQ(offerings()[0], "spot z1 0.2 no");
+  catalog.unavailable().sweep(kStart + 4min);
+  catalog.changed();
+  EXPECT_EQ(offerings(kStart + 4min)[0], "spot z1 0.2 yes");
+}
+
+TEST_F(AlibabaCatalogTest, WithoutAPriceNothingOfSpotIsSold) {
+  Catalog other("cn-hangzhou", {});
+  other.set_types({large_type()});
+  other.set_stock({{"ecs.g7.large", {"z1"}}}, {{"ecs.g7.large", {"z1"}}});
+  const auto types = other.types(node_class, kStart);
+  EXPECT_FALSE(types->at(0).offerings[0].available);
+  EXPECT_TRUE(types->at(0).offerings[1].available);  // an estimate serves
+}
+
+TEST_F(AlibabaCatalogTest, WithoutAnImageForItsArchitectureATypeCannotBeBought) {
+  node_class.status = model::parse_json(R"({"vSwitches":[{"id":"v","zoneID":"z1"}]})").value();
+  EXPECT_EQ(offerings()[1], "on-demand z1 1.0 no");
+}
+
+TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {
+  catalog.set_types({});
+  catalog.set_stock({}, {});
+  EXPECT_TRUE(catalog.is_known());
+  EXPECT_EQ(offerings().size(), 4U);
+}
+
+}  // namespace
+}  // namespace millwright::cloud::alibaba

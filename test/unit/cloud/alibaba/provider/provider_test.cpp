@@ -1,0 +1,214 @@
+#include "cloud/alibaba/alibaba_cloud.hpp"
+#include "cloud/alibaba/launch/launch_request.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/cloud/alibaba/fakes/fake_cloud.hpp"
+
+#include <boost/json.hpp>
+
+namespace millwright::cloud::alibaba {
+namespace {
+
+using base::ErrorKind;
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+constexpr const char* kUid = "11111111-2222-3333-4444-555555555555";
+
+class AlibabaProviderTest : public FakeCloudTest {
+ protected:
+  AlibabaProviderTest()
+      : cloud({.loop = loop,
+               .client = http,
+               .settings = settings(),
+               .environment = machine.environment(),
+               .endpoints = endpoints,
+               .metrics = metrics,
+               .log = {}},
+              {}) {
+    machine.variables = {{"ALIBABA_CLOUD_ACCESS_KEY_ID", "LTAIfake"},
+                         {"ALIBABA_CLOUD_ACCESS_KEY_SECRET", "secret"}};
+    on("DescribeInstanceTypes", {R"({"InstanceTypes":{"InstanceType":[
+      {"InstanceTypeId":"ecs.g7.large","InstanceTypeFamily":"ecs.g7","CpuArchitecture":"X86",
+       "CpuCoreCount":2,"MemorySize":8,"EniQuantity":3,"EniPrivateIpAddressQuantity":6}]}})"});
+    on("DescribeAvailableResource", {R"({"AvailableZones":{"AvailableZone":[{"ZoneId":"z1",
+      "AvailableResources":{"AvailableResource":[{"SupportedResources":{"SupportedResource":[
+        {"Value":"ecs.g7.large","StatusCategory":"WithStock"}]}}]}}]}})"});
+    on("DescribeSpotPriceHistory", {R"({"SpotPrices":{"SpotPriceType":[{"ZoneId":"z1",
+      "SpotPrice":0.2,"OriginPrice":1,"Timestamp":"2026-01-01T23:00:00Z"}]}})"});
+    on("DescribeClusterDetail", {R"({"current_version":"1.31.1-aliyun.1",
+      "meta_data":"{\"Capabilities\":{\"Network\":\"terway-eniip\"}}"})"});
+    on("DescribeVSwitches", {R"({"VSwitches":{"VSwitch":[{"VSwitchId":"vsw-1","ZoneId":"z1",
+      "AvailableIpAddressCount":9}]},"TotalCount":1})"});
+    on("DescribeSecurityGroups",
+       {R"({"SecurityGroups":{"SecurityGroup":[{"SecurityGroupId":"sg-1"}]}})"});
+    on("DescribeKubernetesVersionMetadata", {R"([{"images":[{"image_id":"m-1",
+      "image_name":"ContainerOS 3.2","architecture":"x86_64"}]}])"});
+    on("DescribeClusterAttachScripts", {R"("#!/bin/sh\ncurl x | bash -s -- --token t")"});
+    on("CreateAutoProvisioningGroup", {R"({"LaunchResults":{"LaunchResult":[
+      {"InstanceType":"ecs.g7.large","ZoneId":"z1","InstanceIds":{"InstanceId":["i-1"]}}]}})"});
+    on("DeleteInstances", {"{}"});
+    show_instance("");
+    node_class->meta.name = "main";
+    node_class->spec = model::parse_json(R"({"vSwitchSelectorTerms":[{"tags":{"a":"b"}}],
+      "securityGroupSelectorTerms":[{"tags":{"a":"b"}}],
+      "imageSelectorTerms":[{"alias":"ContainerOS"}]})")
+                           .value();
+    claim->meta.name = "pool-abc";
+    claim->meta.uid = kUid;
+  }
+  static AlibabaSettings settings() {
+    AlibabaSettings result;
+    result.cluster_id = "c1";
+    result.seed = 1;
+    return result;
+  }
+  // The one instance there is, with more fields; "" for none.
+  void show_instance(const std::string& fields) {
+    std::string instance;
+    if (!fields.empty()) {
+      instance = R"({"InstanceId":"i-1","InstanceType":"ecs.g7.large","ZoneId":"z1","ImageId":"m-1",
+        "SecurityGroupIds":{"SecurityGroupId":["sg-1"]},"Status":"Running",
+        "VpcAttributes":{"VSwitchId":"vsw-1","PrivateIpAddress":{"IpAddress":["10.0.0.7"]}},
+        "Tags":{"Tag":[{"TagKey":"karpenter.sh/nodepool","TagValue":"pool"},
+          {"TagKey":"karpenter.sh/nodeclaim","TagValue":"pool-abc"},
+          {"TagKey":"karpenter.k8s.alibabacloud/ecsnodeclass","TagValue":"main"},
+          {"TagKey":"millwright.io/nodeclaim-uid","TagValue":")" +
+                 std::string(kUid) + "\"}]}," + fields + "}";
+    }
+    on("DescribeInstances", {R"({"Instances":{"Instance":[)" + instance + "]}}"});
+  }
+  // Runs the background work until the catalog has types and prices.
+  void start() {
+    group.spawn(cloud.run(stop.get_token()));
+    loop.run_for(2min);
+    auto state = wait(loop, cloud.resolve(node_class)).value();
+    EXPECT_TRUE(state.ready) << state.message;
+    node_class->status = state.status;
+  }
+  void TearDown() override {
+    stop.request_stop();
+    loop.run_for(1min);
+  }
+
+  base::Metrics metrics;
+  AlibabaCloud cloud;
+  std::stop_source stop;
+  base::TaskGroup group{loop};
+  std::shared_ptr<model::NodeClass> node_class = std::make_shared<model::NodeClass>();
+  std::shared_ptr<model::NodeClaim> claim = std::make_shared<model::NodeClaim>();
+};
+
+TEST_F(AlibabaProviderTest, AClaimGetsAnInstanceWithItsLabels) {
+  EXPECT_EQ(wait(loop, cloud.create(claim, node_class)).error().kind, ErrorKind::Unavailable);
+  start();
+  const auto made = wait(loop, cloud.create(claim, node_class));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "cn-hangzhou.i-1");
+  EXPECT_EQ(made->image_id, "m-1");
+  EXPECT_EQ(made->labels.at("topology.kubernetes.io/zone"), "z1");
+  EXPECT_EQ(made->labels.at("karpenter.sh/capacity-type"), "spot");
+  EXPECT_EQ(made->labels.at("karpenter.k8s.alibabacloud/instance-family"), "ecs.g7");
+  EXPECT_EQ(made->labels.at("karpenter.k8s.alibabacloud/ecsnodeclass"), "main");
+  EXPECT_EQ(model::get(made->capacity, "pods").units(), 15);
+}
+
+TEST_F(AlibabaProviderTest, AClaimThatHasAnInstanceGetsNoSecond) {
+  start();
+  show_instance(R"("SpotStrategy":"NoSpot")");
+  const auto made = wait(loop, cloud.create(claim, node_class));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->labels.at("karpenter.sh/capacity-type"), "on-demand");
+  EXPECT_TRUE(asked("CreateAutoProvisioningGroup").empty());
+}
+
+TEST_F(AlibabaProviderTest, AClassThatIsNotReadyLaunchesNothing) {
+  start();
+  auto& condition = node_class->conditions.emplace_back();
+  condition.type = model::kReady;
+  condition.status = model::ConditionStatus::False;
+  condition.message = "no image";
+  const auto refused = wait(loop, cloud.create(claim, node_class));
+  EXPECT_EQ(refused.error().kind, ErrorKind::NotReady);
+  EXPECT_THAT(refused.error().message, HasSubstr("ECSNodeClass main is not ready: no image"));
+}
+
+TEST_F(AlibabaProviderTest, RemovingWaitsOutTheStart) {
+  show_instance(R"("X":"")");
+  claim->provider_id = "cn-hangzhou.i-1";
+  refuse("DeleteInstances", "IncorrectInstanceStatus.Initializing", 403);
+  EXPECT_TRUE(wait(loop, cloud.remove(claim)));
+  on("DeleteInstances", {"{}"});
+  EXPECT_TRUE(wait(loop, cloud.remove(claim)));
+  EXPECT_TRUE(wait(loop, cloud.get("cn-hangzhou.i-1"))->terminating);
+  show_instance("");
+  EXPECT_EQ(wait(loop, cloud.remove(claim)).error().kind, ErrorKind::NotFound);
+}
+
+TEST_F(AlibabaProviderTest, AProtectedInstanceIsReported) {
+  show_instance(R"("X":"")");
+  claim->provider_id = "cn-hangzhou.i-1";
+  refuse("DeleteInstances", "OperationDenied.DeletionProtection", 403);
+  EXPECT_THAT(wait(loop, cloud.remove(claim)).error().message,
+              HasSubstr("NodeClaim pool-abc: ecs DeleteInstances: OperationDenied."));
+}
+
+TEST_F(AlibabaProviderTest, AnInstanceThatItsClaimDoesNotKnowYetIsRemovedToo) {
+  show_instance(R"("X":"")");
+  EXPECT_TRUE(wait(loop, cloud.remove(claim)));
+  EXPECT_EQ(parameter(asked("DeleteInstances").at(0), "InstanceId.1"), "i-1");
+}
+
+TEST_F(AlibabaProviderTest, IdsOfOtherCloudsAndRegionsAreNotFound) {
+  for (const std::string id : {"aws:///z/i-1", "cn-beijing.i-1", "cn-hangzhou.x", ""}) {
+    EXPECT_EQ(wait(loop, cloud.get(id)).error().kind, ErrorKind::NotFound) << id;
+  }
+  EXPECT_TRUE(http.requests.empty());
+}
+
+TEST_F(AlibabaProviderTest, TheListNamesClaimsAndNodes) {
+  show_instance(R"("CreationTime":"2026-01-02T03:04Z")");
+  const auto all = wait(loop, cloud.list()).value();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].node_claim, "pool-abc");
+  EXPECT_EQ(all[0].node_pool, "pool");
+  EXPECT_EQ(all[0].node_name, "cn-hangzhou.10.0.0.7");
+  EXPECT_FALSE(all[0].terminating);
+  EXPECT_EQ(parameter(asked("DescribeInstances")[0], "Tag.1.Key"), "kubernetes.io/cluster/c1");
+}
+
+TEST_F(AlibabaProviderTest, DriftIsFoundOnTheInstance) {
+  start();
+  show_instance(R"("X":"")");
+  claim->provider_id = "cn-hangzhou.i-1";
+  EXPECT_EQ(wait(loop, cloud.drift(claim, node_class)).value(), "");
+  node_class->status.at("vSwitches").at(0).as_object()["id"] = "vsw-9";
+  EXPECT_EQ(wait(loop, cloud.drift(claim, node_class)).value(), "VSwitchDrift");
+  show_instance("");
+  EXPECT_EQ(wait(loop, cloud.drift(claim, node_class)).value(), "");
+}
+
+TEST_F(AlibabaProviderTest, ARecycledSpotInstanceIsToldUntilSomebodyActs) {
+  struct Listener {
+    static base::Task<base::Result<>> hear(std::vector<InstanceNotice>& told,
+                                           InstanceNotice notice) {
+      told.push_back(std::move(notice));
+      if (told.size() == 1) {
+        co_return base::fail(ErrorKind::Unavailable, "not now");
+      }
+      co_return base::Result<>{};
+    }
+  };
+  std::vector<InstanceNotice> told;
+  cloud.on_interruption(
+      [&told](InstanceNotice notice) { return Listener::hear(told, std::move(notice)); });
+  show_instance(R"("SpotStrategy":"SpotAsPriceGo",
+                   "OperationLocks":{"LockReason":[{"LockReason":"Recycling"}]})");
+  group.spawn(cloud.lead(stop.get_token()));
+  loop.run_for(90s);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].provider_id, "cn-hangzhou.i-1");
+  EXPECT_EQ(told[0].action, InstanceNotice::Action::Drain);
+}
+
+}  // namespace
+}  // namespace millwright::cloud::alibaba
