@@ -226,12 +226,12 @@ bool is_better(const Command& command, const Command& than) {
   return worth > other + kRounding * (std::abs(worth) + std::abs(other));
 }
 
-Consolidation consolidate(Survey& survey, Candidates candidates) {
+Consolidation consolidate(Survey& survey, Candidates candidates, std::size_t most_for_several) {
   const Stake stake = stake_of(candidates);
-  if (is_hopeless(survey, candidates, replacement_limit(stake.cost, stake.least))) {
+  const bool many = candidates.size() > most_for_several;
+  if (is_hopeless(survey, candidates, replacement_limit(stake.cost, stake.least), many)) {
     return {.problem = not_cheap_enough(nothing_cheaper(), stake.least)};
   }
-  const bool many = candidates.size() > kMostForSeveral;
   auto removal = simulate_removal(survey, candidates, Reason::Underutilized,
                                   many ? Planning::OnePass : Planning::Cheapest);
   const std::size_t claims = removal.claims.size();
@@ -240,7 +240,7 @@ Consolidation consolidate(Survey& survey, Candidates candidates) {
   }
   auto cheapest = judge(survey, candidates, std::move(removal));
   cheapest.with_one_node = cheapest.command && claims <= 1;
-  if (many || !may_suit_better(claims, cheapest)) {
+  if (candidates.size() > kMostForSeveral || !may_suit_better(claims, cheapest)) {
     return cheapest;
   }
   auto one_pass = simulate_removal(survey, candidates, Reason::Underutilized, Planning::OnePass);

@@ -1,8 +1,10 @@
 // Consolidation: fewer or cheaper nodes for the same pods (Karpenter's computeConsolidation).
 #pragma once
 
+#include "disruption/methods/price_bounds.hpp"
 #include "disruption/simulation/simulation.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -16,9 +18,11 @@ struct Consolidation {
 };
 
 // Removes all candidates together, with as many new nodes as make the whole cheapest. What
-// Karpenter would do, one new node at most, is always considered. Balanced pools' scores go into
-// the survey.
-Consolidation consolidate(Survey& survey, Candidates candidates);
+// Karpenter would do, one new node at most, is always considered for up to kMostForSeveral of them;
+// in place of more than `most_for_several`, nothing else is. Balanced pools' scores go into the
+// survey.
+Consolidation consolidate(Survey& survey, Candidates candidates,
+                          std::size_t most_for_several = kMostForSeveral);
 // Saves more in an hour, less what the evictions cost.
 bool is_better(const Command& command, const Command& than);
 

@@ -1,6 +1,8 @@
 // Which groups of nodes are tried, and in which order.
 #include "disruption/candidates/selection.hpp"
 #include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/removal_order.hpp"
+#include "disruption/methods/superfluous.hpp"
 #include "disruption/methods/sweep.hpp"
 
 #include <algorithm>
@@ -74,8 +76,10 @@ class GroupSearch {
 
   // A group that was found in another way.
   void offer(std::optional<Command> command) {
-    best_ = std::move(command);
-    best_size_ = 0;
+    if (command && (!best_ || is_better(*command, *best_))) {
+      best_ = std::move(command);
+      best_size_ = 0;
+    }
   }
 
   void try_all() {
@@ -149,6 +153,9 @@ std::optional<Command> consolidate_many(Survey& survey) {
   }
   GroupSearch search(survey, candidates);
   search.offer(sweep(survey, eligible));
+  const auto order = removal_order(survey, eligible);
+  search.offer(sweep(survey, order.nodes));
+  search.offer(replace_superfluous(survey, order));
   if (candidates.size() <= kFew) {
     search.try_all();
   } else {

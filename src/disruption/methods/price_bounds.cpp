@@ -87,7 +87,7 @@ bool any_homeless(const Survey& survey, const Candidate& candidate) {
   });
 }
 
-bool is_hopeless(const Survey& survey, Candidates candidates, double cost) {
+bool is_hopeless(const Survey& survey, Candidates candidates, double cost, bool only_one) {
   const auto homeless = homeless_pods(survey, candidates);
   if (homeless.empty()) {
     return false;
@@ -101,8 +101,7 @@ bool is_hopeless(const Survey& survey, Candidates candidates, double cost) {
                   [&](const auto* type) { return model::fits(total, type->room); })) {
     return false;
   }
-  return candidates.size() > kMostForSeveral ||
-         least_price(types, homeless, total) > cost * (1 - kWorthSeveral);
+  return only_one || least_price(types, homeless, total) > cost * (1 - kWorthSeveral);
 }
 
 }  // namespace millwright::disruption
