@@ -1,11 +1,12 @@
 // NodePools: limits, usage, cost and disruption budgets.
 
 #include "millwright/disruption/decide.hpp"
+#include "millwright/telemetry/node_costs.hpp"
 #include "telemetry/sections.hpp"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <string_view>
 
 namespace millwright::telemetry {
 namespace {
@@ -19,42 +20,17 @@ void write_resources(Text& text, const Labels& pool, const model::ResourceList& 
   }
 }
 
-// What a pool's nodes cost per hour. Nodes are of few kinds, and looking a price up is slow.
-class Costs {
- public:
-  explicit Costs(const PageInput& input) {
-    for (const auto& record : input.snapshot.nodes) {
-      if (record->claim && !record->node_pool().empty()) {
-        by_pool_[record->node_pool()] += price_of(input.catalog, *record);
-      }
+// What the nodes of each pool cost per hour.
+std::map<std::string_view, double> costs_by_pool(const PageInput& input) {
+  NodeCosts costs(input.catalog);
+  std::map<std::string_view, double> by_pool;
+  for (const auto& record : input.snapshot.nodes) {
+    if (const auto price = costs.price_of(*record)) {
+      by_pool[record->node_pool()] += *price;
     }
   }
-  double of(const std::string& pool) const {
-    const auto found = by_pool_.find(pool);
-    return found == by_pool_.end() ? 0 : found->second;
-  }
-
- private:
-  double price_of(const scheduling::Catalog& catalog, const scheduling::NodeRecord& record) {
-    const auto& meta = record.claim->meta;
-    const auto key = std::tuple(std::string_view(record.node_pool()),
-                                std::string_view(meta.label(model::kInstanceTypeLabel)),
-                                std::string_view(meta.label(model::kZoneLabel)),
-                                std::string_view(meta.label(model::kCapacityTypeLabel)));
-    const auto [known, is_new] = prices_.try_emplace(key, 0);
-    if (is_new) {
-      const auto types = catalog.find(record.node_pool());
-      if (types != catalog.end()) {
-        known->second = scheduling::price_of(types->second, meta.labels).value_or(0);
-      }
-    }
-    return known->second;
-  }
-
-  using Kind = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-  std::map<Kind, double> prices_;
-  std::map<std::string_view, double> by_pool_;
-};
+  return by_pool;
+}
 
 void write_budgets(Text& text, const PageInput& input) {
   std::map<std::string_view, std::vector<scheduling::NodeRecordPtr>> nodes;
@@ -101,9 +77,10 @@ void write_pools(Text& text, const PageInput& input) {
     write_resources(text, Labels().add("nodepool", pool->meta.name), pool->resources);
   }
   text.gauge("karpenter_nodepools_cost_total", "What the NodePool's nodes cost per hour.");
-  const Costs costs(input);
+  const auto costs = costs_by_pool(input);
   for (const auto& pool : pools) {
-    text.sample(Labels().add("nodepool", pool->meta.name), costs.of(pool->meta.name));
+    const auto cost = costs.find(pool->meta.name);
+    text.sample(Labels().add("nodepool", pool->meta.name), cost == costs.end() ? 0 : cost->second);
   }
   write_budgets(text, input);
 }

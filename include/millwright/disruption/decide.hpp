@@ -117,6 +117,10 @@ enum class Cause : std::uint8_t {
   WorkLost,  // by Jobs
   Unbalanced,
 };
+std::string_view to_string(Cause cause);  // "NotCheaper"
+// The smallest change by a person that ends this cause: "raise a budget in ...". Another cause may
+// keep the node then. Empty where time, other pods or prices end it, or the message says it.
+std::string_view remedy_of(Cause cause);
 
 struct Why {
   Cause cause;
