@@ -1,0 +1,235 @@
+// consolidate_bench [FILTER] [--nodes N,N...] [--full] [--commands] [--json FILE]: clusters made by
+// the planner lose 20, 50 or 80 % of their pods; then nodes are removed until nothing more is
+// found, by our decisions and by Karpenter's rules (peer_rules.hpp), on the same cluster. Commands
+// are carried out at once and as they were planned; every pool's budget is 100 %, so that the
+// number of rounds says how much one decision finds. --commands prints what is decided. FILTER: a
+// part of "catalog/mix/how/per cent/nodes".
+#include "aws_types.hpp"
+#include "live_cluster.hpp"
+#include "lower_bound.hpp"
+#include "mixes.hpp"
+#include "peer_rules.hpp"
+#include "pods_deleted.hpp"
+#include "worlds.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace disruption = millwright::disruption;
+namespace model = millwright::model;
+namespace scheduling = millwright::scheduling;
+using disruption::bench::Deleted;
+using disruption::bench::LiveCluster;
+
+constexpr std::uint32_t kSeed = 42;
+constexpr int kMostRounds = 1000;
+
+struct Options {
+  std::string filter;
+  std::vector<int> nodes = {100};
+  bool commands = false;  // to be printed
+  std::string json_file;
+};
+
+double seconds_since(std::clock_t begin) {
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+struct Outcome {
+  double price = 0;
+  std::size_t nodes = 0;
+  std::size_t evicted = 0;
+  int rounds = 0;
+  double seconds = 0;  // of all decisions
+  double slowest = 0;  // of one
+};
+
+using Decide = std::function<std::vector<disruption::Command>(const disruption::Input&)>;
+
+Outcome settle(LiveCluster cluster, const Decide& decide, bool show) {
+  Outcome outcome;
+  while (outcome.rounds < kMostRounds) {
+    const auto input = cluster.input();
+    const auto begin = std::clock();
+    const auto commands = decide(input);
+    const double took = seconds_since(begin);
+    outcome.seconds += took;
+    outcome.slowest = std::max(outcome.slowest, took);
+    if (commands.empty()) {
+      break;
+    }
+    for (const auto& command : commands) {
+      cluster.carry_out(command);
+      if (show) {
+        std::printf("  %.3fs %zu for %zu %s\n", took, command.replacements.size(),
+                    command.claims.size(), command.summary.c_str());
+      }
+    }
+    ++outcome.rounds;
+  }
+  outcome.price = cluster.price();
+  outcome.nodes = cluster.nodes();
+  outcome.evicted = cluster.evicted();
+  return outcome;
+}
+
+boost::json::object json_of(const Outcome& outcome) {
+  return {{"price", outcome.price},   {"nodes", outcome.nodes},     {"evicted", outcome.evicted},
+          {"rounds", outcome.rounds}, {"seconds", outcome.seconds}, {"slowest", outcome.slowest}};
+}
+
+double price_of(const scheduling::Plan& plan) {
+  double sum = 0;
+  for (const auto& claim : plan.claims) {
+    sum += claim.price;
+  }
+  return sum;
+}
+
+// Only types of up to so many CPUs, so that a node has some ten pods and not a hundred.
+scheduling::InstanceTypes small_ones(const scheduling::InstanceTypes& types) {
+  constexpr std::int64_t kMostCpus = 16;
+  std::vector<scheduling::InstanceType> small;
+  for (const auto& type : *types) {
+    if (model::get(type.capacity, model::kCpu) <= model::Quantity::from_units(kMostCpus)) {
+      small.push_back(type);
+    }
+  }
+  return std::make_shared<const std::vector<scheduling::InstanceType>>(std::move(small));
+}
+
+// A mix's pods, so many that their plan has about so many nodes.
+LiveCluster cluster_of(const scheduling::bench::WorkloadMix& mix,
+                       const scheduling::InstanceTypes& types, int nodes) {
+  constexpr int kSample = 1000;
+  const LiveCluster sample(scheduling::bench::problem_of(mix, types, kSample, kSeed));
+  const auto pods = static_cast<int>(static_cast<std::size_t>(nodes) * kSample / sample.nodes());
+  return LiveCluster(scheduling::bench::problem_of(mix, types, std::max(pods, 1), kSeed));
+}
+
+std::vector<disruption::Command> ours_next(const disruption::Input& input) {
+  return disruption::decide(input).commands;
+}
+
+std::vector<disruption::Command> peers_next(const disruption::Input& input) {
+  std::vector<disruption::Command> commands;
+  if (auto command = disruption::bench::peer_decision(input)) {
+    commands.push_back(*std::move(command));
+  }
+  return commands;
+}
+
+boost::json::object measure(const std::string& name, const LiveCluster& cluster, bool show) {
+  const auto ours = settle(cluster, ours_next, show);
+  const auto peer = settle(cluster, peers_next, show);
+  const auto problem = cluster.from_scratch();
+  const double scratch = price_of(scheduling::solve(problem));
+  const double bound = scheduling::bench::lower_bound(problem);
+  std::printf(
+      "%-44s %5zu %6zu %8.3f | %8.3f %6.3f %6zu %4d %7.2f %6.2f | %8.3f %6.3f %6zu %4d %7.2f\n",
+      name.c_str(), cluster.nodes(), cluster.pod_count(), scratch, ours.price, ours.price / scratch,
+      ours.evicted, ours.rounds, ours.seconds, ours.slowest, peer.price, peer.price / scratch,
+      peer.evicted, peer.rounds, peer.seconds);
+  std::fflush(stdout);
+  return {{"name", name},
+          {"nodes", cluster.nodes()},
+          {"pods", cluster.pod_count()},
+          {"before", cluster.price()},
+          {"ours", json_of(ours)},
+          {"peer", json_of(peer)},
+          {"bound", bound},
+          {"fromScratch", scratch}};
+}
+
+bool is_wanted(const Options& options, const std::string& name) {
+  return name.find(options.filter) != std::string::npos;
+}
+
+boost::json::array measure_all(const Options& options) {
+  boost::json::array rows;
+  std::printf("%-44s %5s %6s %8s | %8s %6s %6s %4s %7s %6s | %8s %6s %6s %4s %7s\n",
+              "cluster after pods went", "nodes", "pods", "scratch", "ours", "/scr", "evict",
+              "rnds", "s", "worst", "peer", "/scr", "evict", "rnds", "s");
+  for (const auto& [catalog, types] :
+       {std::pair{std::string("kwok"), small_ones(scheduling::bench::kwok_types())},
+        {"aws", small_ones(scheduling::bench::aws_like_types())}}) {
+    for (auto mix : scheduling::bench::workload_mixes()) {
+      mix.nodes = 0;
+      for (const int nodes : options.nodes) {
+        std::vector<std::tuple<std::string, Deleted, int>> cases;
+        for (const auto how : {Deleted::AtRandom, Deleted::ByReplicaSets, Deleted::Deployments}) {
+          for (const int per_cent : {20, 50, 80}) {
+            auto name = catalog + "/" + mix.name + "/" + std::string(to_string(how)) + "/" +
+                        std::to_string(per_cent) + "/" + std::to_string(nodes);
+            if (is_wanted(options, name)) {
+              cases.emplace_back(std::move(name), how, per_cent);
+            }
+          }
+        }
+        if (cases.empty()) {
+          continue;
+        }
+        const auto whole = cluster_of(mix, types, nodes);
+        for (const auto& [name, how, per_cent] : cases) {
+          auto cluster = whole;
+          cluster.remove_pods(pods_to_delete(cluster, how, per_cent, kSeed));
+          rows.push_back(measure(name, cluster, options.commands));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+Options read(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--json" && i + 1 < argc) {
+      options.json_file = argv[++i];
+    } else if (word == "--commands") {
+      options.commands = true;
+    } else if (word == "--full") {
+      options.nodes = {100, 1000, 5000};
+    } else if (word == "--nodes" && i + 1 < argc) {
+      options.nodes.clear();
+      std::istringstream list(argv[++i]);
+      for (std::string number; std::getline(list, number, ',');) {
+        options.nodes.push_back(std::max(1, std::atoi(number.c_str())));
+      }
+    } else {
+      options.filter = word;
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = read(argc, argv);
+  const auto rows = measure_all(options);
+  if (rows.empty()) {
+    std::fprintf(stderr, "consolidate_bench: no cluster is called %s\n", options.filter.c_str());
+    return 2;
+  }
+  if (!options.json_file.empty()) {
+    std::ofstream(options.json_file)
+        << boost::json::serialize(boost::json::object{{"clusters", rows}}) << '\n';
+  }
+  return 0;
+}
