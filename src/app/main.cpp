@@ -81,6 +81,8 @@ void add_sandbox(CLI::App& cli, Run& run) {
       ->capture_default_str();
   command->add_option("--kubeconfig", arguments->kubeconfig, "where to write a kubeconfig");
   command->add_flag("--verbose", arguments->verbose, "print what the controllers log");
+  command->add_option("--decision-log", arguments->decision_log,
+                      "file to which each decision is written, as a line of JSON");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_sandbox(*arguments); }; });
 }
