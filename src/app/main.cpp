@@ -7,6 +7,7 @@
 #include "app/commands/crds_command.hpp"
 #include "app/commands/install_command.hpp"
 #include "app/commands/sandbox_command.hpp"
+#include "app/commands/why_command.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/version.hpp"
 
@@ -18,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -81,6 +83,8 @@ void add_sandbox(CLI::App& cli, Run& run) {
       ->capture_default_str();
   command->add_option("--kubeconfig", arguments->kubeconfig, "where to write a kubeconfig");
   command->add_flag("--verbose", arguments->verbose, "print what the controllers log");
+  command->add_option("--decision-log", arguments->decision_log,
+                      "file to which each decision is written, for `millwright why`");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_sandbox(*arguments); }; });
 }
@@ -194,6 +198,30 @@ void add_certs(CLI::App& cli, Run& run) {
       [arguments, &run] { run = [arguments] { return app::run_certs(*arguments); }; });
 }
 
+void add_why(CLI::App& cli, Run& run) {
+  const auto arguments = std::make_shared<app::WhyArguments>();
+  auto* command =
+      cli.add_subcommand("why", "why a pod waits, a node stays or goes, and what would change it");
+  command->add_option("kind", arguments->kind, "pod, node, nodeclaim or nodepool")->required();
+  command->add_option("name", arguments->name, "its name; of a pod also namespace/name")
+      ->required();
+  command->add_option("-n,--namespace", arguments->namespace_, "of the pod")->capture_default_str();
+  command
+      ->add_option("--decisions", arguments->decisions,
+                   "what --decision-log wrote, or a log with it; - for standard input")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([arguments, &run] { run = [arguments] { return app::run_why(*arguments); }; });
+}
+
+// kubectl runs a plugin under this name: kubectl millwright why ...
+std::string program_name(std::string_view path) {
+  const auto file = path.substr(path.rfind('/') + 1);
+  return file.starts_with("kubectl-millwright") ? "kubectl millwright" : "millwright";
+}
+
 void add_settings(CLI::App& cli, Run& run) {
   auto* command =
       cli.add_subcommand("settings", "print the reference of all settings, docs/settings.md");
@@ -218,7 +246,8 @@ void add_version(CLI::App& cli, Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App cli("Millwright: a Kubernetes node autoscaler", "millwright");
+  CLI::App cli("Millwright: a Kubernetes node autoscaler",
+               program_name(argc > 0 ? argv[0] : "millwright"));
   cli.require_subcommand(1);
   Run run;
   add_controller(cli, run);
@@ -228,6 +257,7 @@ int main(int argc, char** argv) {
   add_convert(cli, run);
   add_certs(cli, run);
   add_cloud(cli, run);
+  add_why(cli, run);
   add_settings(cli, run);
   add_version(cli, run);
   CLI11_PARSE(cli, argc, argv);

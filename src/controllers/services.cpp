@@ -1,5 +1,6 @@
 #include "millwright/controllers/services.hpp"
 
+#include "controllers/decisions/decision_notes.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 
 #include <boost/json.hpp>
@@ -173,6 +174,7 @@ base::Task<base::Result<>> delete_claim(Services& services,
   MW_CO_CHECK(ignore_not_found(co_await services.client.remove(
       model::kNodeClaimResource, model::key_of(claim->meta), options)));
   count_disrupted(services, *claim, reason);
+  note_deletion(services, *claim, reason);
   services.log.info("deleting nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});
   co_return base::Result<>{};
 }

@@ -25,7 +25,8 @@ struct EmbeddedOptions {
   bool sockets = false;
   bool extender = true;
   bool admission = true;
-  base::Logger log;  // of the engine
+  base::Logger log;                                   // of the engine
+  telemetry::DecisionLog::Write write_decision = {};  // see EngineParts
 };
 
 // Loop thread only. start() may run before the loop does; stop() must have ended before the object

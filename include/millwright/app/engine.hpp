@@ -5,6 +5,7 @@
 
 #include "millwright/controllers/services.hpp"
 #include "millwright/extender/extender.hpp"
+#include "millwright/telemetry/decision_log.hpp"
 #include "millwright/webhooks/admission.hpp"
 
 #include <functional>
@@ -26,9 +27,12 @@ struct EngineParts {
   std::uint64_t seed = 0;
   // See controllers::Services.
   std::function<void()> on_rewound = [] {};
+  // Gets each decision as a line, on the loop's thread; may be empty.
+  telemetry::DecisionLog::Write write_decision = {};
 };
 
-// Loop thread only, but for extender(), admission() and metrics_page(), which any thread may ask.
+// Loop thread only, but for extender(), admission(), metrics_page() and decisions(), which any
+// thread may ask.
 class Engine {
  public:
   explicit Engine(EngineParts parts);
@@ -40,6 +44,7 @@ class Engine {
   const webhooks::Admission& admission() const;
   // The text of /metrics: the counters and, while this replica leads, gauges of the cluster state.
   std::string metrics_page() const;
+  const telemetry::DecisionLog& decisions() const;
   cluster::State& state();
   cluster::Ledger& ledger();
 

@@ -46,6 +46,7 @@ struct Settings {
   std::optional<controllers::Wiring> scheduler_wiring;  // what was installed
   base::LogLevel log_level = base::LogLevel::Info;
   base::LogFormat log_format = base::LogFormat::Json;
+  std::string decision_log;  // a path, or "-"; empty: decisions are not written
   std::string instance_types_file;
   bool serve_bind = false;
   bool full_nodes = false;                        // the extender takes whole Nodes instead of names

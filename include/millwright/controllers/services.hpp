@@ -22,7 +22,8 @@
 
 namespace millwright::telemetry {
 class Chronicle;
-}
+class DecisionLog;
+}  // namespace millwright::telemetry
 
 namespace millwright::controllers {
 
@@ -85,8 +86,9 @@ struct Services {
   base::Logger log;
   Options options;
   std::uint64_t seed = 0;
-  OverlayCache* overlays = nullptr;  // nullptr: no NodeOverlay counts
-  BufferRoom* buffers = nullptr;     // nullptr: no CapacityBuffer counts
+  OverlayCache* overlays = nullptr;             // nullptr: no NodeOverlay counts
+  BufferRoom* buffers = nullptr;                // nullptr: no CapacityBuffer counts
+  telemetry::DecisionLog* decisions = nullptr;  // nullptr: nothing is recorded
   // Called when etcd was restored from a backup: what this process knows and remembers may be of a
   // history that never was.
   std::function<void()> on_rewound = [] {};

@@ -57,7 +57,7 @@ struct Decision {
   std::uint64_t number = 0;  // by the log: from 1, in the order they were recorded
   base::TimePoint time{};    // by the log
   DecisionKind kind = DecisionKind::Plan;
-  std::string inputs{};  // digest of what it was made from: equal digests, equal decisions
+  std::string inputs{};  // digest of pods, nodes, NodePools and prices it was made from
   std::vector<DecisionSubject> about{};
   std::string node_pool{};        // empty when several are concerned
   std::string cause{};            // for programs: "NotCheaper", "Empty", "provisioned"

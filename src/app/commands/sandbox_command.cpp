@@ -1,6 +1,7 @@
 #include "app/commands/sandbox_command.hpp"
 
 #include "app/commands/live_table.hpp"
+#include "app/program/decision_file.hpp"
 #include "app/program/signals.hpp"
 #include "millwright/app/embedded_cluster.hpp"
 #include "millwright/sandbox/story.hpp"
@@ -102,6 +103,14 @@ class Session {
       options.log = base::Logger(base::stdout_sink(base::LogLevel::Info, base::LogFormat::Text,
                                                    [this] { return loop_.now(); }),
                                  "millwright");
+    }
+    if (!arguments_.decision_log.empty()) {
+      const auto file = DecisionFile::open(arguments_.decision_log);
+      if (!file) {
+        std::fprintf(stderr, "sandbox: %s\n", file.error().message.c_str());
+        return 1;
+      }
+      options.write_decision = [file = *file](std::string_view line) { file->write(line); };
     }
     auto made = EmbeddedCluster::make(loop_, compute_, std::move(options));
     if (!made) {

@@ -16,6 +16,7 @@ struct SandboxArguments {
   std::string profile = "kwok";  // without a story: whose cloud
   std::string kubeconfig;        // where to write it; empty: a temporary file
   bool verbose = false;          // print what the controllers log
+  std::string decision_log;      // file to which decisions are written; empty: none
 };
 
 // The process's exit status: 0 only when every story's outcome held.

@@ -2,6 +2,7 @@
 
 #include "millwright/controllers/legacy/legacy.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/controllers/process/cost_watch.hpp"
 
 namespace millwright::app {
 
@@ -48,6 +49,7 @@ void ControllerSet::spawn_all(base::TaskGroup& group, const std::stop_token& sto
   if (options.static_capacity) {
     group.spawn(static_capacity.run(stop));
   }
+  group.spawn(controllers::run_cost_watch(services, stop));
   group.spawn(controllers::run_legacy_translation(services, options.legacy, stop));
 }
 

@@ -77,7 +77,8 @@ class Cluster final : public EmbeddedCluster {
                                                    .log = options_.log,
                                                    .options = options_.controllers,
                                                    .policy = options_.policy,
-                                                   .seed = random.next()});
+                                                   .seed = random.next(),
+                                                   .write_decision = options_.write_decision});
     return options_.sockets ? serve() : connect_in_process();
   }
 

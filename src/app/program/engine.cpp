@@ -9,6 +9,7 @@
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
 #include "millwright/telemetry/chronicle.hpp"
+#include "millwright/telemetry/decision_log.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,6 +26,7 @@ constexpr auto kSeriesOutlive = std::chrono::hours(1);
 struct Engine::Impl {
   explicit Impl(EngineParts parts)
       : chronicle(parts.metrics, parts.loop.now()),
+        decisions([&loop = parts.loop] { return loop.now(); }, std::move(parts.write_decision)),
         state(
             ledger, [&loop = parts.loop] { return loop.now(); },
             parts.options.launch_timeout + parts.options.registration_timeout),
@@ -44,6 +46,7 @@ struct Engine::Impl {
                  .seed = parts.seed,
                  .overlays = parts.options.node_overlay ? &overlay_cache : nullptr,
                  .buffers = parts.options.capacity_buffer ? &buffer_room : nullptr,
+                 .decisions = &decisions,
                  .on_rewound = parts.on_rewound,
                  .claim_names = std::make_shared<base::Random>(parts.seed + 2)},
         controller_set(services),
@@ -197,6 +200,7 @@ struct Engine::Impl {
   }
 
   telemetry::Chronicle chronicle;
+  telemetry::DecisionLog decisions;
   controllers::RegistrationHealth registration_health;
   cluster::Ledger ledger;
   cluster::State state;
@@ -233,6 +237,9 @@ std::string Engine::metrics_page() const {
     impl_->on_loop([impl = impl_.get()] { impl->page.refresh(impl->services); });
   }
   return impl_->page.render(impl_->services);
+}
+const telemetry::DecisionLog& Engine::decisions() const {
+  return impl_->decisions;
 }
 cluster::State& Engine::state() {
   return impl_->state;

@@ -1,5 +1,6 @@
 #include "app/program/program.hpp"
 
+#include "app/program/decision_file.hpp"
 #include "millwright/app/cluster_clock.hpp"
 #include "millwright/base/base64.hpp"
 #include "millwright/base/version.hpp"
@@ -74,6 +75,11 @@ base::Result<> Program::build(const Environment& environment) {
   if (auto opened = clouds_->open(settings_, environment, *nodes_); !opened) {
     return opened;
   }
+  telemetry::DecisionLog::Write write_decision;
+  if (!settings_.decision_log.empty()) {
+    MW_TRY(file, DecisionFile::open(settings_.decision_log));
+    write_decision = [file](std::string_view line) { file->write(line); };
+  }
   engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,
                                                  .compute = compute_,
                                                  .client = *leader_client_,
@@ -83,7 +89,8 @@ base::Result<> Program::build(const Environment& environment) {
                                                  .options = settings_.controllers,
                                                  .policy = settings_.policy,
                                                  .seed = base::entropy_seed(),
-                                                 .on_rewound = exits_.start_anew});
+                                                 .on_rewound = exits_.start_anew,
+                                                 .write_decision = std::move(write_decision)});
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
                                                     .client = *leader_client_,

@@ -175,6 +175,10 @@ const Setting kTable[] = {
        return std::string();
      },
      kMillwright},
+    {"decision-log", "DECISION_LOG", "",
+     "file to which each decision is written as a line of JSON (docs/asking.md), - for standard "
+     "output; empty: the newest are kept in memory only",
+     text<&Settings::decision_log>, kMillwright},
     {"registration-timeout", "REGISTRATION_TIMEOUT", "15m",
      "a launched NodeClaim that has no Node by then is given up",
      controller<read_duration, &ControllerOptions::registration_timeout>, kMillwright},

@@ -1,5 +1,6 @@
 #include "millwright/controllers/disruption/disruption.hpp"
 
+#include "controllers/decisions/decision_notes.hpp"
 #include "controllers/disruption/blocked_news.hpp"
 #include "controllers/disruption/buffer_moves.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
@@ -211,10 +212,15 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
                 [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
-  auto work = [input] { return disruption::decide(*input); };
+  const auto digest = std::make_shared<std::string>();
+  auto work = [input, digest] {
+    *digest = digest_of(*input);
+    return disruption::decide(*input);
+  };
   auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work),
                                           base::Urgency::Background);
   report(decisions);
+  note_kept(services_, *input, decisions, *digest);
   for (auto& command : decisions.commands) {
     const bool taken = std::any_of(command.claims.begin(), command.claims.end(),
                                    [this](const auto& claim) { return busy_.contains(claim); });
@@ -247,6 +253,7 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
     const bool ready = co_await carry_out(going, stop);
     if (ready) {
       note_consolidated(going);
+      note_removal(services_, going, records_of(services_, going.claims));
       co_await delete_candidates(going);
       release(going.claims);
     } else {
@@ -264,6 +271,7 @@ base::Task<bool> Disruption::carry_out(disruption::Command command, std::stop_to
   if (!replacements) {
     services_.log.error("creating a replacement failed, keeping the node(s)",
                         {{"command", command.summary}, {"error", replacements.error().message}});
+    note_taken_back(services_, command, "creating a replacement failed");
     co_return false;
   }
   for (const auto& claim : command.claims) {
@@ -273,6 +281,7 @@ base::Task<bool> Disruption::carry_out(disruption::Command command, std::stop_to
   const bool ready = co_await await_replacements(command, *replacements, stop);
   if (!ready) {
     count_taken_back(services_, command);
+    note_taken_back(services_, command, "a replacement did not become ready");
   }
   co_return ready;
 }
@@ -327,6 +336,7 @@ base::Task<disruption::Command> Disruption::fence_and_validate(disruption::Comma
   dropped.claims = without(certain.claims, held.claims);
   if (!dropped.claims.empty()) {
     note_invalid(services_, dropped);
+    note_taken_back(services_, dropped, "pods, nodes, prices or budgets have changed");
   }
   if (stop.stop_requested()) {
     held.claims.clear();
@@ -432,6 +442,8 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
     disruption::Command command) {
   std::vector<std::string> names;
   const auto snapshot = services_.state.snapshot();
+  const auto catalog =
+      command.replacements.empty() ? scheduling::Catalog() : catalog_of(services_, *snapshot);
   for (const auto& planned : command.replacements) {
     const auto pool = find_pool(*snapshot, planned.node_pool);
     if (!pool) {
@@ -446,10 +458,13 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
         }
       }
     }
+    const auto types = catalog.find(planned.node_pool);
     NewClaim wanted{.planned = planned,
                     .pool = pool,
                     .pods = std::move(pods),
-                    .reason = metric_reason(command.reason)};
+                    .reason = metric_reason(command.reason),
+                    .inputs = {},
+                    .types = types == catalog.end() ? nullptr : types->second};
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);
     for (auto* times : {settle_times_.get(), idle_times_.get()}) {

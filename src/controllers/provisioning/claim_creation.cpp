@@ -1,5 +1,6 @@
 // From a planned claim to a NodeClaim in the API server, with its reservations.
 
+#include "controllers/decisions/decision_notes.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
@@ -157,6 +158,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(S
                          {{"reason", wanted.reason},
                           {"nodepool", planned.node_pool},
                           {"min_values_relaxed", relaxed ? "true" : "false"}});
+  note_purchase(services, wanted, *claim);
   services.log.info("created nodeclaim",
                     {{"NodeClaim", claim->meta.name},
                      {"NodePool", planned.node_pool},

@@ -1,6 +1,7 @@
 #include "millwright/controllers/provisioning/provisioning.hpp"
 
 #include "controllers/buffers/buffer_plans.hpp"
+#include "controllers/decisions/decision_notes.hpp"
 #include "controllers/pools/pool_reports.hpp"
 #include "controllers/process/at_once.hpp"
 #include "controllers/process/pace.hpp"
@@ -71,7 +72,8 @@ Provisioner::Provisioner(Services& services, Reservations& reservations)
       signal_(services.loop),
       memory_(std::make_shared<scheduling::PlanMemory>()),
       nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)),
-      drafts_(std::make_unique<DraftTimer>(services.options.draft_max)) {}
+      drafts_(std::make_unique<DraftTimer>(services.options.draft_max)),
+      notes_(std::make_unique<PlanNotes>()) {}
 Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
@@ -161,6 +163,7 @@ void Provisioner::place_buffers(const PlanningRound& round) {
 }
 
 void Provisioner::report_refusals(const PlanningRound& round) {
+  note_refusals(services_, round);
   std::erase_if(refusals_, [&](const auto& item) { return !round.pods.contains(item.first); });
   std::set<std::string, std::less<>> groups;
   std::size_t unschedulable = 0;
@@ -220,7 +223,12 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
       pods.push_back(round->pods.at(uid));
     }
   }
-  NewClaim wanted_claim{.planned = planned, .pool = pool, .pods = pods, .reason = "provisioned"};
+  NewClaim wanted_claim{.planned = planned,
+                        .pool = pool,
+                        .pods = pods,
+                        .reason = "provisioned",
+                        .inputs = round->digest,
+                        .types = types_of(*round, planned.node_pool)};
   auto created = co_await create_claim(services_, std::move(wanted_claim));
   if (!created) {
     services_.log.error("creating a nodeclaim failed, will plan again",
@@ -250,6 +258,7 @@ base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
   services_.chronicle.solve_begun(round->problem.pods, begun);
   // The compute thread has the problem and the memory to itself until the loop resumes.
   auto work = [round, memory = memory_] {
+    round->digest = digest_of(round->problem);
     return solve_for_real_pods_first(round->problem, round->virtual_uids, *memory);
   };
   auto plan = co_await base::offload(services_.loop, services_.compute, std::move(work));
@@ -260,6 +269,7 @@ base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
   services_.metrics.observe("karpenter_scheduler_scheduling_duration_seconds", "Time to plan.",
                             {{"controller", "provisioner"}}, took.count());
   log_plan(services_.log, *round);
+  notes_->note(services_, *round);
   round->full = full_claims(*round);
   place_pods(*round, true);
   place_buffers(*round);
@@ -313,6 +323,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   if (round->problem.pods.empty()) {
     last_.reset();
     set_refused_groups({});
+    note_refusals(services_, *round);
     drafts_->update({}, {}, services_.loop.now());
     co_return next_look(*round, true);
   }
@@ -323,6 +334,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   bool complete = true;
   if (last_ != nullptr && is_same_problem(*last_, *round)) {
     round->plan = last_->plan;
+    round->digest = last_->digest;
     round->full = last_->full;
     place_pods(*round, false);
     report_refusals(*round);

@@ -50,6 +50,7 @@ class LifecycleFixture : public testing::Test {
   cluster::Ledger& ledger() { return cluster_->cluster->engine().ledger(); }
   // What /metrics would answer.
   std::string metrics() { return cluster_->cluster->engine().metrics_page(); }
+  const telemetry::DecisionLog& decisions() { return cluster_->cluster->engine().decisions(); }
   base::TimePoint now() { return cluster_->loop.now(); }
   PausableCompute& compute() { return cluster_->compute; }
 

@@ -152,6 +152,9 @@ void add_machinery(Table& table) {
       {"millwright_http_refused_total", {"counter", "reason server", Shown::WhenItHappens}},
       {"millwright_reservations_void_total", {"counter", "reason", Shown::WhenItHappens}},
       {"millwright_pods_placed_elsewhere_total", {"counter", ""}},
+      {"millwright_cost_total", {"counter", "nodepool use"}},
+      {"millwright_cost_bought_per_hour_total", {"counter", "nodepool reason"}},
+      {"millwright_cost_saved_per_hour_total", {"counter", "nodepool reason"}},
   });
 }
 

@@ -26,6 +26,7 @@ namespace millwright::controllers {
 
 class DraftTimer;
 class Pace;
+class PlanNotes;
 class Reservations;
 struct PlanningRound;
 
@@ -86,6 +87,7 @@ class Provisioner {
   std::set<std::string, std::less<>> refused_groups_;  // by the planner
   std::unique_ptr<Pace> nominations_;                  // of events
   std::unique_ptr<DraftTimer> drafts_;
+  std::unique_ptr<PlanNotes> notes_;
   std::optional<base::TimePoint> bought_at_;   // a claim, last
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
@@ -95,6 +97,9 @@ struct NewClaim {
   std::shared_ptr<const model::NodePool> pool;
   std::vector<scheduling::PodPtr> pods;  // those planned onto it: room is reserved for them
   std::string reason;                    // the label of karpenter_nodeclaims_created_total
+  // For the record of decisions: the digest of what it was decided from, and what its pool may buy.
+  std::string inputs{};
+  scheduling::InstanceTypes types{};
 };
 
 // Creates the NodeClaim with its reservations written on it. They are in the ledger before the API

@@ -1,0 +1,19 @@
+// `millwright why`: what was decided about a pod, a node or a NodePool, and what would change it.
+#pragma once
+
+#include <string>
+
+namespace millwright::app {
+
+struct WhyArguments {
+  std::string kind;  // "pod", "node", "nodeclaim", "nodepool"
+  std::string name;
+  std::string namespace_ = "default";
+  std::string decisions;        // a file with lines of --decision-log, or of the log; "-": stdin
+  std::string output = "text";  // or "json"
+};
+
+// Exit status 0 with an answer, 1 when nothing is known about the object, 2 for a wrong question.
+int run_why(const WhyArguments& arguments);
+
+}  // namespace millwright::app
