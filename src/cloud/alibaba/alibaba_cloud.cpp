@@ -2,6 +2,7 @@
 
 #include "cloud/alibaba/catalog/type_labels.hpp"
 #include "cloud/alibaba/node_class/node_class_hash.hpp"
+#include "cloud/common/node_class/static_drift.hpp"
 #include "cloud/repair_policies.hpp"
 
 #include <algorithm>

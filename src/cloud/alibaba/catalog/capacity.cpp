@@ -1,5 +1,7 @@
 #include "cloud/alibaba/catalog/capacity.hpp"
 
+#include "cloud/common/catalog/reserved_cpu.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,15 +27,6 @@ Quantity in_bytes(std::int64_t count) {
 
 std::int64_t terway_pods(const TypeFacts& type) {
   return std::max<std::int64_t>(type.enis - 1, 0) * type.addresses_per_eni + kHostNetworkPods;
-}
-
-// ACK keeps 60m of the first core, 10m of the second, 5m of the third and fourth, 0.25 % beyond.
-std::int64_t reserved_millicores(std::int64_t cores) {
-  std::int64_t milli = cores >= 1 ? 60 : 0;
-  milli += cores >= 2 ? 10 : 0;
-  milli += cores >= 3 ? 5 : 0;
-  milli += cores >= 4 ? 5 : 0;
-  return milli + std::max<std::int64_t>(cores - 4, 0) * 5 / 2;
 }
 
 void put_over(ResourceList& list, const model::StringMap& values) {

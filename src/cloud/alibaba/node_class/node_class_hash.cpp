@@ -89,13 +89,6 @@ model::HashStamp hash_stamp(const model::NodeClass& node_class) {
           .earlier = {}};
 }
 
-std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp) {
-  const auto& hash = claim.meta.annotation(stamp.key);
-  const bool is_comparable =
-      !hash.empty() && claim.meta.annotation(stamp.version_key) == stamp.version;
-  return is_comparable && hash != stamp.hash ? "NodeClassDrift" : "";
-}
-
 std::string drift_reason(const NodeClassFindings& findings, const EcsInstance& instance,
                          const scheduling::InstanceType* type) {
   if (image_changed(findings, instance, type)) {

@@ -19,10 +19,6 @@ inline constexpr std::string_view kHashVersion = "millwright-v1";
 // instance.
 model::HashStamp hash_stamp(const model::NodeClass& node_class);
 
-// "NodeClassDrift" when the claim's hash says that its class was another one; otherwise empty. A
-// hash of another version says nothing.
-std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& stamp);
-
 // "ImageDrift", "SecurityGroupDrift" or "VSwitchDrift" when the instance has what its class does
 // not select any more; otherwise empty.
 std::string drift_reason(const NodeClassFindings& findings, const EcsInstance& instance,

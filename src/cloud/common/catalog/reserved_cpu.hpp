@@ -1,4 +1,4 @@
-// What EKS, GKE and CCE alike keep of a node's CPU for the kubelet. Pure.
+// What EKS, GKE, ACK and CCE alike keep of a node's CPU for the kubelet. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "cloud/alibaba/node_class/resolver.hpp"
 
 #include "cloud/alibaba/node_class/node_class_hash.hpp"
+#include "cloud/common/node_class/static_drift.hpp"
 #include "millwright/model/codec.hpp"
 #include "unit/cloud/alibaba/fakes/fake_cloud.hpp"
 
