@@ -101,7 +101,7 @@ TEST(CatalogFile, MistakesNameTheFileTheEntryAndTheField) {
 TEST(CatalogFile, ReplacesTheProfilesOwnCatalog) {
   const std::string path = ::testing::TempDir() + "/millwright_catalog_test.json";
   std::ofstream(path) << "[" + entry("only", offering()) + "]";
-  base::VirtualLoop loop(kStart);
+  base::VirtualLoop loop(kSimulatedStart);
   SimulatedSettings settings;
   settings.catalog_file = path;
   const auto cloud = SimulatedCloud::make(loop, Profile::Kwok, settings);
@@ -114,7 +114,7 @@ TEST(CatalogFile, ReplacesTheProfilesOwnCatalog) {
 }
 
 TEST(CatalogFile, ThatIsMissingIsAnErrorAtStart) {
-  base::VirtualLoop loop(kStart);
+  base::VirtualLoop loop(kSimulatedStart);
   SimulatedSettings settings;
   settings.catalog_file = "/nonexistent/catalog.json";
   const auto cloud = SimulatedCloud::make(loop, Profile::Kwok, settings);

@@ -12,7 +12,7 @@ using scheduling::InstanceTypes;
 using ::testing::ElementsAre;
 
 InstanceTypes catalog_of(Profile profile) {
-  base::VirtualLoop loop(kStart);
+  base::VirtualLoop loop(kSimulatedStart);
   auto cloud = *SimulatedCloud::make(loop, profile, {});
   return *cloud->instance_types({}, {});
 }

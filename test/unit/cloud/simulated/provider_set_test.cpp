@@ -4,7 +4,7 @@ namespace millwright::cloud {
 namespace {
 
 TEST(ProviderSet, FindsTheProviderThatServesANodeClassKind) {
-  base::VirtualLoop loop(kStart);
+  base::VirtualLoop loop(kSimulatedStart);
   ProviderSet set;
   for (const auto profile : {Profile::Kwok, Profile::Aws, Profile::Alibaba, Profile::Huawei}) {
     set.add(*SimulatedCloud::make(loop, profile, {}));
@@ -17,7 +17,7 @@ TEST(ProviderSet, FindsTheProviderThatServesANodeClassKind) {
 }
 
 TEST(ProviderSet, FindsNothingForAnotherGroupOrKind) {
-  base::VirtualLoop loop(kStart);
+  base::VirtualLoop loop(kSimulatedStart);
   ProviderSet set;
   set.add(*SimulatedCloud::make(loop, Profile::Aws, {}));
   EXPECT_EQ(set.find("karpenter.k8s.aws", "KWOKNodeClass"), nullptr);

@@ -109,8 +109,8 @@ TEST(SimulatedCloud, TakesItsTimeToLaunchAndToTerminate) {
   const auto owner = claim("a");
   const auto launched = bench.create(owner);
   ASSERT_TRUE(launched);
-  EXPECT_EQ(bench.loop.now(), kStart + seconds(3));
-  EXPECT_EQ(launched->launched_at, kStart + seconds(3));
+  EXPECT_EQ(bench.loop.now(), kSimulatedStart + seconds(3));
+  EXPECT_EQ(launched->launched_at, kSimulatedStart + seconds(3));
   EXPECT_EQ(bench.listener.boot, seconds(40));
 
   owner->provider_id = launched->provider_id;
@@ -125,7 +125,8 @@ TEST(SimulatedCloud, TakesItsTimeToLaunchAndToTerminate) {
   EXPECT_EQ(bench.wait(bench.cloud->get(launched->provider_id)).error().kind, ErrorKind::NotFound);
   EXPECT_THAT(bench.listener.events, ElementsAre("launched a", "terminating", "terminated"));
   EXPECT_THAT(bench.listener.at,
-              ElementsAre(kStart + seconds(3), kStart + seconds(3), kStart + seconds(23)));
+              ElementsAre(kSimulatedStart + seconds(3), kSimulatedStart + seconds(3),
+                          kSimulatedStart + seconds(23)));
 }
 
 TEST(SimulatedCloud, AClaimRemovedWhileItsInstanceLaunchesLeavesNothing) {

@@ -14,7 +14,7 @@
 
 namespace millwright::cloud {
 
-inline constexpr base::TimePoint kStart{std::chrono::hours(24) * 20000};
+inline constexpr base::TimePoint kSimulatedStart{std::chrono::hours(24) * 20000};
 
 inline model::SelectorRequirement one_of(std::string_view key, std::vector<std::string> values) {
   return {.key = std::string(key), .op = model::Operator::In, .values = std::move(values)};
@@ -72,7 +72,7 @@ struct RecordingListener final : InstanceListener {
 class Bench {
  public:
   explicit Bench(Profile profile, SimulatedSettings settings = {})
-      : loop(kStart), listener(loop), tasks(loop) {
+      : loop(kSimulatedStart), listener(loop), tasks(loop) {
     auto made = SimulatedCloud::make(loop, profile, std::move(settings));
     EXPECT_TRUE(made) << made.error().message;
     cloud = std::move(*made);
