@@ -20,8 +20,13 @@ REFERENCE = re.compile(r"([\w:]+)\s*&(?!&)")
 LONG_LIVED = {"Api", "Client", "CloudProgram", "Compute", "EmbeddedCluster", "Leadership",
               "Loop", "PodTransitions", "Program", "RealLoop", "Services", "SimulatedCloud", "Stage",
               "TaskGroup", "Transport"}
-COMMENT = re.compile(r"//[^\n]*")
-STRING = re.compile(r'"(\\.|[^"\\])*"')
+# In one go: a URL's slashes are no comment, and a comment's quotes begin no string.
+STRING_OR_COMMENT = re.compile(r'"(\\.|[^"\\\n])*"|//[^\n]*')
+
+
+def blank(match: re.Match) -> str:
+    text = match.group()
+    return " " * len(text) if text.startswith("//") else '"' + " " * (len(text) - 2) + '"'
 
 
 def statement_at(text: str, at: int) -> tuple[int, str]:
@@ -47,8 +52,7 @@ def problems_of(path: str) -> list[str]:
     source = pathlib.Path(path).read_text(encoding="utf-8")
     if "Task<" not in source:
         return []
-    text = COMMENT.sub(lambda m: " " * len(m.group()), source)
-    text = STRING.sub(lambda m: '"' + " " * (len(m.group()) - 2) + '"', text)
+    text = STRING_OR_COMMENT.sub(blank, source)
     found = []
     # A test runs its coroutines to their end before what it lends them goes.
     for match in COROUTINE.finditer("" if path.startswith("test/") else text):

@@ -275,9 +275,9 @@ TEST(SettingsReference, NoFlagOrVariableIsThereTwice) {
 }
 
 // What the pages name that is not the controller's: flags of our other commands and of scripts.
-const std::set<std::string, std::less<>> kOtherFlags{"cloud",    "config",  "flag",      "keep",
-                                                     "replicas", "seed",    "speed",     "story",
-                                                     "tls-dir",  "verbose", "whole-pods"};
+const std::set<std::string, std::less<>> kOtherFlags{
+    "cloud", "config", "flag",  "keep",    "replicas", "seed",
+    "set",   "speed",  "story", "tls-dir", "verbose",  "whole-pods"};
 
 TEST(SettingsReference, EveryFlagThatThePagesNameIsTaken) {
   std::set<std::string, std::less<>> taken;

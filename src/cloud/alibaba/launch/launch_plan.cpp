@@ -116,10 +116,10 @@ base::Result<LaunchPlan> plan_launch(const model::NodeClaim& claim, const Launch
       return plan;
     }
   }
-  return base::fail(base::ErrorKind::NoCapacity,
-                    "NodeClaim " + claim.meta.name +
-                        ": no available offering of Alibaba Cloud meets its requirements; other "
-                        "types, zones or capacity types in the NodePool would help");
+  return base::fail(
+      base::ErrorKind::NoCapacity,
+      "no available offering of Alibaba Cloud meets its requirements; other types, zones "
+      "or capacity types in the NodePool would help");
 }
 
 }  // namespace millwright::cloud::alibaba

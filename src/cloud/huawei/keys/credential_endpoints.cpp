@@ -94,17 +94,19 @@ base::Task<Found> from_identity_token(CredentialParts parts) {
 base::Task<Found> from_agency(CredentialParts parts) {
   auto asking = local_request(std::string(kMetadata) + "/meta-data/latest/api/token", "PUT");
   asking.headers.set("X-Metadata-Token-Ttl-Seconds", "21600");
-  auto token = co_await ask_locally({.loop = parts.loop,
-                                     .client = parts.client,
-                                     .request = std::move(asking),
-                                     .what = "instance metadata token"});
+  LocalQuestion token_question{.loop = parts.loop,
+                               .client = parts.client,
+                               .request = std::move(asking),
+                               .what = "instance metadata token"};
+  auto token = co_await ask_locally(std::move(token_question));
   auto request = local_request(std::string(kMetadata) + "/openstack/latest/securitykey");
   if (token) {
     request.headers.set("X-Metadata-Token", *token);  // else the machine knows version 1 alone
   }
   const std::string what = "keys of the machine's agency";
-  auto answered = co_await ask_locally(
-      {.loop = parts.loop, .client = parts.client, .request = std::move(request), .what = what});
+  LocalQuestion question{
+      .loop = parts.loop, .client = parts.client, .request = std::move(request), .what = what};
+  auto answered = co_await ask_locally(std::move(question));
   if (!answered) {
     // No machine of Huawei Cloud's, one without an agency, or a pod that cannot reach the address.
     parts.log.debug("no keys from instance metadata", {{"error", answered.error().message}});

@@ -6,9 +6,9 @@
 namespace millwright::scheduling {
 namespace {
 
-using testing::DoubleNear;
-using testing::Each;
-using testing::ElementsAre;
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
 
 constexpr double kNear = 1e-6;
 
@@ -83,7 +83,7 @@ TEST(RemovalProgram, KeepsEverythingWhenAllRoomIsNeeded) {
 }
 
 TEST(RemovalProgram, HasNothingToSayWithoutNodes) {
-  EXPECT_THAT(solve(RemovalProgram{}).kept, testing::IsEmpty());
+  EXPECT_THAT(solve(RemovalProgram{}).kept, ::testing::IsEmpty());
 }
 
 }  // namespace

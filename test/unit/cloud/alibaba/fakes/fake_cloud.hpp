@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cloud/alibaba/calls/ecs.hpp"
+#include "cloud/alibaba/catalog/type_labels.hpp"
 #include "unit/cloud/alibaba/fakes/fake_answers.hpp"
 
 #include <deque>
@@ -31,6 +32,7 @@ class FakeCloudTest : public testing::Test {
              .log = {},
              .seed = 1}),
         ecs(api) {
+    register_labels();
     http.handler = [this](const net::ClientRequest& request) { return answer(request); };
   }
 
