@@ -262,7 +262,7 @@ std::string_view to_string(AskedKind kind) {
 }
 
 base::Result<Question> make_question(std::string_view kind, std::string_view name,
-                                     std::string_view namespace_) {
+                                     std::string_view in_namespace) {
   static const std::map<std::string_view, AskedKind> kKinds{{"pod", AskedKind::Pod},
                                                             {"pods", AskedKind::Pod},
                                                             {"po", AskedKind::Pod},
@@ -285,7 +285,7 @@ base::Result<Question> make_question(std::string_view kind, std::string_view nam
                     .namespace_ = {},
                     .name = std::string(has_namespace ? name.substr(slash + 1) : name)};
   if (question.kind == AskedKind::Pod) {
-    question.namespace_ = has_namespace ? name.substr(0, slash) : namespace_;
+    question.namespace_ = has_namespace ? name.substr(0, slash) : in_namespace;
   }
   if (question.name.empty()) {
     return base::fail(base::ErrorKind::Invalid,

@@ -23,7 +23,7 @@ struct Question {
 // `kind` as people write it: "pod", "pods", "po", "node", "nodeclaim", "nodepool", ...; of a pod,
 // `name` may be "namespace/name".
 base::Result<Question> make_question(std::string_view kind, std::string_view name,
-                                     std::string_view namespace_);
+                                     std::string_view in_namespace);
 
 struct Answer {
   Question question;

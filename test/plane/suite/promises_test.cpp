@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <sstream>
 
 namespace millwright::plane {
 namespace {
@@ -85,6 +86,16 @@ bool is_rolled_out(Plane& plane, int pods) {
          number_at(web, "/status/availableReplicas") == pods;
 }
 
+// Why room that was reserved went unused, so far: what a broken promise is looked into with.
+std::string void_reservations(Controller& controller) {
+  std::istringstream page(controller.metrics());
+  std::string text;
+  for (std::string line; std::getline(page, line);) {
+    text += line.starts_with("millwright_reservations_void_total") ? line + "\n" : "";
+  }
+  return text;
+}
+
 // One round: a Deployment comes, is rolled over twice with small pods in between, and goes.
 PromiseCounts play(Cluster& cluster, int seed, int pods) {
   auto& plane = cluster.plane();
@@ -110,6 +121,9 @@ PromiseCounts play(Cluster& cluster, int seed, int pods) {
   auto counts = facts.count();
   counts.elsewhere = static_cast<std::size_t>(
       cluster.controller().metric("millwright_pods_placed_elsewhere_total") - elsewhere);
+  if (counts.died_unused > 0) {
+    counts.details += void_reservations(cluster.controller());
+  }
   return counts;
 }
 

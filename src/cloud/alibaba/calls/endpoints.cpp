@@ -22,8 +22,8 @@ const ServiceFacts& facts_of(Service service) {
 
 // Region names become parts of host names: "cn-hangzhou", "cn-beijing-finance-1".
 bool is_region(std::string_view text) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
-  return !text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos;
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 using model::Quantity;
 using model::ResourceList;
 
-constexpr std::int64_t kMebi = 1024 * 1024;
+constexpr std::int64_t kMebi = 1LL << 20;
 constexpr std::int64_t kGibi = 1024 * kMebi;
 constexpr std::int64_t kLeastTerwayPods = 11;
 constexpr std::int64_t kFlannelPods = 256;

@@ -25,13 +25,14 @@ base::Task<base::Result<Credentials>> CredentialChain::find() const {
   if (!found) {
     co_return base::with_context("Alibaba Cloud credentials", std::move(found).error());
   }
-  if (!*found) {
+  const auto credentials = *std::move(found);
+  if (!credentials) {
     co_return base::fail(base::ErrorKind::Denied,
                          "no Alibaba Cloud credentials: looked for ALIBABA_CLOUD_ACCESS_KEY_ID, "
                          "ALIBABA_CLOUD_ROLE_ARN with ALIBABA_CLOUD_OIDC_TOKEN_FILE, a profile in "
                          "~/.aliyun/config.json and a RAM role of the machine");
   }
-  co_return **std::move(found);
+  co_return *credentials;
 }
 
 base::Result<Credentials> read_keys(const boost::json::value& json, const std::string& what) {

@@ -20,7 +20,7 @@ constexpr int kStsAttempts = 3;
 constexpr auto kStsPause = std::chrono::milliseconds(500);
 
 std::string or_usual(std::string value, std::string_view usual) {
-  return value.empty() ? std::string(usual) : value;
+  return value.empty() ? std::string(usual) : std::move(value);
 }
 
 // Without a signature, as Alibaba Cloud's SDKs ask: the token is what proves who asks.

@@ -53,6 +53,7 @@ void set_access(Parameters& parameters, std::string_view prefix, const NodeClass
 
 std::vector<std::string> group_ids(const NodeClassFindings& findings) {
   std::vector<std::string> ids;
+  ids.reserve(findings.security_groups.size());
   for (const auto& group : findings.security_groups) {
     ids.push_back(group.id);
   }

@@ -11,8 +11,8 @@ constexpr std::size_t kLongestText = 64U << 10;
 constexpr double kLargestCount = 1e9;
 
 const boost::json::array& no_items() {
-  static const boost::json::array kNone;
-  return kNone;
+  static const boost::json::array none;
+  return none;
 }
 
 bool is_absent(const boost::json::value* value) {
