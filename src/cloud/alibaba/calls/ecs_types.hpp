@@ -16,7 +16,7 @@
 
 namespace millwright::cloud::alibaba {
 
-using Tags = std::map<std::string, std::string>;
+using Tags = model::StringMap;
 
 struct VSwitch {
   std::string id;

@@ -1,5 +1,6 @@
 #include "cloud/alibaba/node_class/node_class_spec.hpp"
 
+#include "cloud/common/node_class/spec_fields.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/quantity.hpp"
 
@@ -11,55 +12,13 @@ namespace millwright::cloud::alibaba {
 namespace {
 
 namespace json = boost::json;
-using model::member;
 using model::text_at;
 
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
-const json::array& list_of(const json::value& value, std::string_view key) {
-  static const json::array kNone;
-  const auto* found = member(value, key);
-  const auto* array = found == nullptr ? nullptr : found->if_array();
-  return array == nullptr ? kNone : *array;
-}
-
-const json::value& part_of(const json::value& value, std::string_view key) {
-  static const json::value kNone;
-  const auto* found = member(value, key);
-  return found == nullptr ? kNone : *found;
-}
-
-std::optional<std::int64_t> whole(const json::value& value, std::string_view key) {
-  const auto* found = member(value, key);
-  return found != nullptr && found->is_int64() ? std::optional(found->get_int64()) : std::nullopt;
-}
-
-std::optional<bool> truth(const json::value& value, std::string_view key) {
-  const auto* found = member(value, key);
-  return found != nullptr && found->is_bool() ? std::optional(found->get_bool()) : std::nullopt;
-}
-
-// Quantities may be written as text or as a number.
-template <class Map>
-Map texts_by_key(const json::value& value, std::string_view key) {
-  Map result;
-  const auto* object = part_of(value, key).if_object();
-  if (object == nullptr) {
-    return result;
-  }
-  for (const auto& [name, each] : *object) {
-    if (each.is_string()) {
-      result.emplace(name, std::string(each.get_string()));
-    } else if (each.is_int64()) {
-      result.emplace(name, std::to_string(each.get_int64()));
-    }
-  }
-  return result;
-}
-
 std::vector<std::string> texts_in(const json::value& value, std::string_view key) {
   std::vector<std::string> result;
-  for (const auto& each : list_of(value, key)) {
+  for (const auto& each : list_at(value, key)) {
     if (each.is_string()) {
       result.emplace_back(each.get_string());
     }
@@ -69,9 +28,9 @@ std::vector<std::string> texts_in(const json::value& value, std::string_view key
 
 std::vector<SelectorTerm> terms_of(const json::value& spec, std::string_view key) {
   std::vector<SelectorTerm> result;
-  for (const auto& term : list_of(spec, key)) {
+  for (const auto& term : list_at(spec, key)) {
     auto& read = result.emplace_back();
-    read.tags = texts_by_key<Tags>(term, "tags");
+    read.tags = texts_at(term, "tags");
     read.id = text_at(term, "id");
     read.name = text_at(term, "name");
     read.zone = text_at(term, "zoneID");
@@ -91,7 +50,7 @@ std::int64_t gib_of(std::string_view text, std::int64_t otherwise) {
 }
 
 SystemDisk system_disk_of(const json::value& spec) {
-  const auto& disk = part_of(spec, "systemDisk");
+  const auto& disk = part_at(spec, "systemDisk");
   SystemDisk result;
   result.categories = texts_in(disk, "categories");
   if (result.categories.empty()) {
@@ -99,23 +58,23 @@ SystemDisk system_disk_of(const json::value& spec) {
                          "cloud_essd", "cloud_auto",       "cloud_essd_entry"};
   }
   // `size` is the older spelling, in GiB.
-  result.gib = gib_of(text_at(disk, "volumeSize"), whole(disk, "size").value_or(result.gib));
+  result.gib = gib_of(text_at(disk, "volumeSize"), integer_at(disk, "size").value_or(result.gib));
   result.performance_level = text_at(disk, "performanceLevel");
-  result.encrypted = truth(disk, "encrypted");
+  result.encrypted = boolean_at(disk, "encrypted");
   result.kms_key_id = text_at(disk, "kmsKeyID");
   return result;
 }
 
 std::vector<DataDisk> data_disks_of(const json::value& spec) {
   std::vector<DataDisk> result;
-  for (const auto& each : list_of(spec, "dataDisks")) {
+  for (const auto& each : list_at(spec, "dataDisks")) {
     DataDisk disk;
     disk.gib = gib_of(text_at(each, "volumeSize"), disk.gib);
     disk.device = text_at(each, "device");
     disk.category = text_at(each, "category");
     disk.performance_level = text_at(each, "performanceLevel");
     disk.snapshot_id = text_at(each, "snapshotID");
-    disk.encrypted = truth(each, "encrypted");
+    disk.encrypted = boolean_at(each, "encrypted");
     result.push_back(std::move(disk));
   }
   return result;
@@ -123,15 +82,15 @@ std::vector<DataDisk> data_disks_of(const json::value& spec) {
 
 Kubelet kubelet_of(const json::value& spec) {
   Kubelet result;
-  const auto& kubelet = part_of(spec, "kubeletConfiguration");
+  const auto& kubelet = part_at(spec, "kubeletConfiguration");
   if (!kubelet.is_object()) {
     return result;
   }
   result.all = kubelet.get_object();
-  result.max_pods = whole(kubelet, "maxPods");
-  result.pods_per_core = whole(kubelet, "podsPerCore");
-  result.kube_reserved = texts_by_key<model::StringMap>(kubelet, "kubeReserved");
-  result.system_reserved = texts_by_key<model::StringMap>(kubelet, "systemReserved");
+  result.max_pods = integer_at(kubelet, "maxPods");
+  result.pods_per_core = integer_at(kubelet, "podsPerCore");
+  result.kube_reserved = texts_at(kubelet, "kubeReserved");
+  result.system_reserved = texts_at(kubelet, "systemReserved");
   return result;
 }
 
@@ -149,18 +108,18 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
   result.system_disk = system_disk_of(spec);
   result.data_disks = data_disks_of(spec);
   result.data_disk_categories = texts_in(spec, "dataDiskCategories");
-  result.format_data_disk = truth(spec, "formatDataDisk").value_or(false);
-  result.tags = texts_by_key<model::StringMap>(spec, "tags");
+  result.format_data_disk = boolean_at(spec, "formatDataDisk").value_or(false);
+  result.tags = texts_at(spec, "tags");
   result.resource_group_id = text_at(spec, "resourceGroupId");
   result.user_data = text_at(spec, "userData");
   result.password = text_at(spec, "password");
-  result.password_inherit = truth(spec, "passwordInherit").value_or(false);
+  result.password_inherit = boolean_at(spec, "passwordInherit").value_or(false);
   result.key_pair_name = text_at(spec, "keyPairName");
   result.role = text_at(spec, "role");
-  const auto& metadata = part_of(spec, "metadataOptions");
+  const auto& metadata = part_at(spec, "metadataOptions");
   result.http_endpoint = text_at(metadata, "httpEndpoint");
   result.http_tokens = text_at(metadata, "httpTokens");
-  result.hop_limit = whole(metadata, "httpPutResponseHopLimit");
+  result.hop_limit = integer_at(metadata, "httpPutResponseHopLimit");
   if (text_at(spec, "spotStrategy") == "SpotWithPriceLimit") {
     result.spot_price_limit = text_at(spec, "spotPriceLimit");
   }
@@ -170,19 +129,19 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
 NodeClassFindings read_status(const model::NodeClass& node_class) {
   const auto& status = node_class.status;
   NodeClassFindings result;
-  for (const auto& each : list_of(status, "vSwitches")) {
+  for (const auto& each : list_at(status, "vSwitches")) {
     result.vswitches.push_back(
         {.id = std::string(text_at(each, "id")), .zone = std::string(text_at(each, "zoneID"))});
   }
-  for (const auto& each : list_of(status, "securityGroups")) {
+  for (const auto& each : list_at(status, "securityGroups")) {
     result.security_groups.push_back(
         {.id = std::string(text_at(each, "id")), .name = std::string(text_at(each, "name"))});
   }
-  for (const auto& each : list_of(status, "images")) {
+  for (const auto& each : list_at(status, "images")) {
     ResolvedImage image{.id = std::string(text_at(each, "id")),
                         .name = std::string(text_at(each, "name")),
                         .requirements = {}};
-    for (const auto& requirement : list_of(each, "requirements")) {
+    for (const auto& requirement : list_at(each, "requirements")) {
       auto& read = image.requirements.emplace_back();
       read.key = text_at(requirement, "key");
       read.values = texts_in(requirement, "values");

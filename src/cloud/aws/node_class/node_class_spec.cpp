@@ -1,5 +1,6 @@
 #include "cloud/aws/node_class/node_class_spec.hpp"
 
+#include "cloud/common/node_class/spec_fields.hpp"
 #include "cloud/common/text/text.hpp"
 #include "millwright/model/codec.hpp"
 
@@ -15,51 +16,11 @@ namespace json = boost::json;
 using model::member;
 using model::text_at;
 
-const json::array& list(const json::value& value, std::string_view key) {
-  static const json::array kNone;
-  const auto* found = member(value, key);
-  const auto* array = found == nullptr ? nullptr : found->if_array();
-  return array == nullptr ? kNone : *array;
-}
-
-const json::value& part(const json::value& value, std::string_view key) {
-  static const json::value kNone;
-  const auto* found = member(value, key);
-  return found == nullptr ? kNone : *found;
-}
-
-std::optional<std::int64_t> integer(const json::value& value, std::string_view key) {
-  const auto* found = member(value, key);
-  return found != nullptr && found->is_int64() ? std::optional(found->get_int64()) : std::nullopt;
-}
-
-std::optional<bool> boolean(const json::value& value, std::string_view key) {
-  const auto* found = member(value, key);
-  return found != nullptr && found->is_bool() ? std::optional(found->get_bool()) : std::nullopt;
-}
-
-// Quantities may be written as text or as a number.
-model::StringMap text_map(const json::value& value, std::string_view key) {
-  model::StringMap result;
-  const auto* object = part(value, key).if_object();
-  if (object == nullptr) {
-    return result;
-  }
-  for (const auto& [name, each] : *object) {
-    if (each.is_string()) {
-      result.emplace(name, std::string(each.get_string()));
-    } else if (each.is_int64()) {
-      result.emplace(name, std::to_string(each.get_int64()));
-    }
-  }
-  return result;
-}
-
 std::vector<SelectorTerm> terms(const json::value& spec, std::string_view key) {
   std::vector<SelectorTerm> result;
-  for (const auto& term : list(spec, key)) {
+  for (const auto& term : list_at(spec, key)) {
     auto& read = result.emplace_back();
-    read.tags = text_map(term, "tags");
+    read.tags = texts_at(term, "tags");
     read.id = text_at(term, "id");
     read.name = text_at(term, "name");
     // Of images, and of capacity reservations.
@@ -100,7 +61,7 @@ Family family_of(const json::value& spec, const std::vector<SelectorTerm>& image
 
 std::vector<CapacityReservation> read_reservations(const json::value& status) {
   std::vector<CapacityReservation> result;
-  for (const auto& each : list(status, "capacityReservations")) {
+  for (const auto& each : list_at(status, "capacityReservations")) {
     auto& read = result.emplace_back();
     read.id = text_at(each, "id");
     read.type = text_at(each, "instanceType");
@@ -112,29 +73,29 @@ std::vector<CapacityReservation> read_reservations(const json::value& status) {
     }
     read.end_time = text_at(each, "endTime");
     read.expiring = text_at(each, "state") == "expiring";
-    read.interruptible = boolean(each, "interruptible").value_or(false);
+    read.interruptible = boolean_at(each, "interruptible").value_or(false);
   }
   return result;
 }
 
 Kubelet read_kubelet(const json::value& spec) {
   Kubelet result;
-  const auto& kubelet = part(spec, "kubelet");
+  const auto& kubelet = part_at(spec, "kubelet");
   if (!kubelet.is_object()) {
     return result;
   }
   result.all = kubelet.get_object();
-  result.max_pods = integer(kubelet, "maxPods");
-  result.pods_per_core = integer(kubelet, "podsPerCore");
-  result.kube_reserved = text_map(kubelet, "kubeReserved");
-  result.system_reserved = text_map(kubelet, "systemReserved");
+  result.max_pods = integer_at(kubelet, "maxPods");
+  result.pods_per_core = integer_at(kubelet, "podsPerCore");
+  result.kube_reserved = texts_at(kubelet, "kubeReserved");
+  result.system_reserved = texts_at(kubelet, "systemReserved");
   if (member(kubelet, "evictionHard") != nullptr) {
-    result.eviction_hard = text_map(kubelet, "evictionHard");
+    result.eviction_hard = texts_at(kubelet, "evictionHard");
   }
   if (member(kubelet, "evictionSoft") != nullptr) {
-    result.eviction_soft = text_map(kubelet, "evictionSoft");
+    result.eviction_soft = texts_at(kubelet, "evictionSoft");
   }
-  for (const auto& address : list(kubelet, "clusterDNS")) {
+  for (const auto& address : list_at(kubelet, "clusterDNS")) {
     if (address.is_string()) {
       result.cluster_dns.emplace_back(address.get_string());
     }
@@ -144,20 +105,20 @@ Kubelet read_kubelet(const json::value& spec) {
 
 std::vector<BlockDevice> read_devices(const json::value& spec) {
   std::vector<BlockDevice> result;
-  for (const auto& mapping : list(spec, "blockDeviceMappings")) {
-    const auto& ebs = part(mapping, "ebs");
+  for (const auto& mapping : list_at(spec, "blockDeviceMappings")) {
+    const auto& ebs = part_at(mapping, "ebs");
     BlockDevice device;
     device.device_name = text_at(mapping, "deviceName");
-    device.root_volume = boolean(mapping, "rootVolume").value_or(false);
+    device.root_volume = boolean_at(mapping, "rootVolume").value_or(false);
     device.volume_size = text_at(ebs, "volumeSize");
     device.volume_type = text_at(ebs, "volumeType");
     device.kms_key_id = text_at(ebs, "kmsKeyID");
     device.snapshot_id = text_at(ebs, "snapshotID");
-    device.iops = integer(ebs, "iops");
-    device.throughput = integer(ebs, "throughput");
-    device.initialization_rate = integer(ebs, "volumeInitializationRate");
-    device.encrypted = boolean(ebs, "encrypted");
-    device.delete_on_termination = boolean(ebs, "deleteOnTermination");
+    device.iops = integer_at(ebs, "iops");
+    device.throughput = integer_at(ebs, "throughput");
+    device.initialization_rate = integer_at(ebs, "volumeInitializationRate");
+    device.encrypted = boolean_at(ebs, "encrypted");
+    device.delete_on_termination = boolean_at(ebs, "deleteOnTermination");
     result.push_back(std::move(device));
   }
   return result;
@@ -165,7 +126,7 @@ std::vector<BlockDevice> read_devices(const json::value& spec) {
 
 MetadataOptions read_metadata(const json::value& spec) {
   MetadataOptions result;
-  const auto& options = part(spec, "metadataOptions");
+  const auto& options = part_at(spec, "metadataOptions");
   const auto take = [&](std::string_view key, std::string& into) {
     if (const auto text = text_at(options, key); !text.empty()) {
       into = text;
@@ -174,7 +135,7 @@ MetadataOptions read_metadata(const json::value& spec) {
   take("httpEndpoint", result.http_endpoint);
   take("httpProtocolIPv6", result.http_protocol_ipv6);
   take("httpTokens", result.http_tokens);
-  result.hop_limit = integer(options, "httpPutResponseHopLimit").value_or(result.hop_limit);
+  result.hop_limit = integer_at(options, "httpPutResponseHopLimit").value_or(result.hop_limit);
   return result;
 }
 
@@ -194,26 +155,26 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
   result.security_group_terms = terms(spec, "securityGroupSelectorTerms");
   result.image_terms = terms(spec, "amiSelectorTerms");
   result.reservation_terms = terms(spec, "capacityReservationSelectorTerms");
-  const auto& placement = part(spec, "placementGroupSelector");
+  const auto& placement = part_at(spec, "placementGroupSelector");
   result.placement = {.id = std::string(text_at(placement, "id")),
                       .name = std::string(text_at(placement, "name"))};
   result.family = family_of(spec, result.image_terms);
   result.user_data = text_at(spec, "userData");
   result.role = text_at(spec, "role");
   result.instance_profile = text_at(spec, "instanceProfile");
-  result.tags = text_map(spec, "tags");
+  result.tags = texts_at(spec, "tags");
   result.kubelet = read_kubelet(spec);
   result.block_devices = read_devices(spec);
   result.raid0 = text_at(spec, "instanceStorePolicy") == "RAID0";
-  result.detailed_monitoring = boolean(spec, "detailedMonitoring").value_or(false);
+  result.detailed_monitoring = boolean_at(spec, "detailedMonitoring").value_or(false);
   result.metadata = read_metadata(spec);
   result.context = text_at(spec, "context");
-  result.nested_virtualization = text_at(part(spec, "cpuOptions"), "nestedVirtualization");
-  result.public_address = boolean(spec, "associatePublicIPAddress");
-  result.prefix_count = integer(spec, "ipPrefixCount");
-  for (const auto& each : list(spec, "networkInterfaces")) {
-    result.interfaces.push_back({.card = integer(each, "networkCardIndex").value_or(0),
-                                 .device = integer(each, "deviceIndex").value_or(0),
+  result.nested_virtualization = text_at(part_at(spec, "cpuOptions"), "nestedVirtualization");
+  result.public_address = boolean_at(spec, "associatePublicIPAddress");
+  result.prefix_count = integer_at(spec, "ipPrefixCount");
+  for (const auto& each : list_at(spec, "networkInterfaces")) {
+    result.interfaces.push_back({.card = integer_at(each, "networkCardIndex").value_or(0),
+                                 .device = integer_at(each, "deviceIndex").value_or(0),
                                  .type = std::string(text_at(each, "interfaceType"))});
   }
   return result;
@@ -222,25 +183,25 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
 NodeClassFindings read_status(const model::NodeClass& node_class) {
   const auto& status = node_class.status;
   NodeClassFindings result;
-  for (const auto& each : list(status, "subnets")) {
+  for (const auto& each : list_at(status, "subnets")) {
     result.subnets.push_back({std::string(text_at(each, "id")), std::string(text_at(each, "zone")),
                               std::string(text_at(each, "zoneID"))});
   }
-  for (const auto& each : list(status, "securityGroups")) {
+  for (const auto& each : list_at(status, "securityGroups")) {
     result.security_groups.push_back(
         {std::string(text_at(each, "id")), std::string(text_at(each, "name"))});
   }
-  for (const auto& each : list(status, "amis")) {
+  for (const auto& each : list_at(status, "amis")) {
     ResolvedImage image{.id = std::string(text_at(each, "id")),
                         .name = std::string(text_at(each, "name")),
-                        .deprecated = boolean(each, "deprecated").value_or(false),
+                        .deprecated = boolean_at(each, "deprecated").value_or(false),
                         .requirements = {}};
-    for (const auto& requirement : list(each, "requirements")) {
+    for (const auto& requirement : list_at(each, "requirements")) {
       model::SelectorRequirement read;
       read.key = text_at(requirement, "key");
       read.op =
           model::parse_operator(text_at(requirement, "operator")).value_or(model::Operator::In);
-      for (const auto& value : list(requirement, "values")) {
+      for (const auto& value : list_at(requirement, "values")) {
         if (value.is_string()) {
           read.values.emplace_back(value.get_string());
         }

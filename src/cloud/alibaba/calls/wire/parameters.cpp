@@ -29,8 +29,7 @@ Parameters& Parameters::set_json_list(std::string name, std::span<const std::str
              boost::json::serialize(boost::json::array(values.begin(), values.end())));
 }
 
-Parameters& Parameters::set_tags(std::string_view name,
-                                 const std::map<std::string, std::string>& tags) {
+Parameters& Parameters::set_tags(std::string_view name, const model::StringMap& tags) {
   int position = 0;
   for (const auto& [key, value] : tags) {
     const auto prefix = std::string(name).append(".").append(std::to_string(++position));
@@ -40,7 +39,7 @@ Parameters& Parameters::set_tags(std::string_view name,
   return *this;
 }
 
-Parameters& Parameters::set_tag_filter(const std::map<std::string, std::string>& tags) {
+Parameters& Parameters::set_tag_filter(const model::StringMap& tags) {
   int position = 0;
   for (const auto& [key, value] : tags) {
     const auto prefix = "Tag." + std::to_string(++position);

@@ -2,6 +2,8 @@
 // "Name.2". Kept in the order that signatures want, that is by byte.
 #pragma once
 
+#include "millwright/model/labels.hpp"
+
 #include <concepts>
 #include <map>
 #include <span>
@@ -30,9 +32,9 @@ class Parameters {
   // As one value, the text of a JSON array: how DescribeInstances takes ids.
   Parameters& set_json_list(std::string name, std::span<const std::string> values);
   // "<name>.<n>.Key", "<name>.<n>.Value", numbered from one.
-  Parameters& set_tags(std::string_view name, const std::map<std::string, std::string>& tags);
+  Parameters& set_tags(std::string_view name, const model::StringMap& tags);
   // For a search: a tag whose value is "*" is looked for by its key alone.
-  Parameters& set_tag_filter(const std::map<std::string, std::string>& tags);
+  Parameters& set_tag_filter(const model::StringMap& tags);
 
   // Empty when it is not set.
   std::string_view get(std::string_view name) const;
