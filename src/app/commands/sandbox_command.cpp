@@ -105,7 +105,7 @@ class Session {
                                  "millwright");
     }
     if (!arguments_.decision_log.empty()) {
-      const auto file = DecisionFile::open(arguments_.decision_log);
+      const auto file = DecisionFile::open(arguments_.decision_log, options.log);
       if (!file) {
         std::fprintf(stderr, "sandbox: %s\n", file.error().message.c_str());
         return 1;

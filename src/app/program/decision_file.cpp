@@ -7,9 +7,9 @@
 
 namespace millwright::app {
 
-base::Result<std::shared_ptr<DecisionFile>> DecisionFile::open(std::string path,
+base::Result<std::shared_ptr<DecisionFile>> DecisionFile::open(std::string path, base::Logger log,
                                                                std::size_t largest) {
-  std::shared_ptr<DecisionFile> file(new DecisionFile(std::move(path), largest));
+  std::shared_ptr<DecisionFile> file(new DecisionFile(std::move(path), std::move(log), largest));
   if (auto begun = file->begin(); !begun) {
     return tl::unexpected(std::move(begun).error());
   }
@@ -45,23 +45,36 @@ void DecisionFile::begin_another() {
   file_ = nullptr;
   std::error_code failed;  // then the file grows on
   std::filesystem::rename(path_, path_ + ".1", failed);
-  if (!begin()) {
-    file_ = nullptr;
-  }
 }
 
-void DecisionFile::write(std::string_view line) {
-  std::string text(line);
-  text += '\n';
+base::Result<> DecisionFile::put(const std::string& text) {
   if (!is_stdout() && file_ != nullptr && size_ > 0 && size_ + text.size() > largest_) {
     begin_another();
   }
-  if (file_ == nullptr || std::fwrite(text.data(), 1, text.size(), file_) != text.size() ||
-      std::fflush(file_) != 0) {
-    ++lost_;
-    return;
+  if (file_ == nullptr) {
+    if (auto begun = begin(); !begun) {
+      return begun;
+    }
+  }
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0) {
+    const std::string reason = std::generic_category().message(errno);
+    std::clearerr(file_);
+    return base::fail(base::ErrorKind::Unavailable,
+                      "--decision-log: cannot write " + path_ + ": " + reason);
   }
   size_ += text.size();
+  return {};
+}
+
+void DecisionFile::write(std::string_view line) {
+  const auto written = put(std::string(line).append("\n"));
+  lost_ += written ? 0 : 1;
+  if (!written && !losing_) {
+    log_.error("decisions are not recorded", {{"error", written.error().message}});
+  } else if (written && losing_) {
+    log_.info("decisions are recorded again", {{"lost", std::to_string(lost_)}});
+  }
+  losing_ = !written;
 }
 
 }  // namespace millwright::app

@@ -77,7 +77,7 @@ base::Result<> Program::build(const Environment& environment) {
   }
   telemetry::DecisionLog::Write write_decision;
   if (!settings_.decision_log.empty()) {
-    MW_TRY(file, DecisionFile::open(settings_.decision_log));
+    MW_TRY(file, DecisionFile::open(settings_.decision_log, log_.named("decision-log")));
     write_decision = [file](std::string_view line) { file->write(line); };
   }
   engine_ = std::make_unique<Engine>(EngineParts{.loop = loop_,

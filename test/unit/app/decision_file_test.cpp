@@ -1,5 +1,7 @@
 #include "app/program/decision_file.hpp"
 
+#include "support/records.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,13 +34,13 @@ class DecisionFiles : public testing::Test {
 };
 
 TEST_F(DecisionFiles, AreWrittenOnAtTheirEnd) {
-  (*DecisionFile::open(path_))->write("one");
-  (*DecisionFile::open(path_))->write("two");
+  (*DecisionFile::open(path_, {}))->write("one");
+  (*DecisionFile::open(path_, {}))->write("two");
   EXPECT_EQ(text_of(path_), "one\ntwo\n");
 }
 
 TEST_F(DecisionFiles, AreBegunAnewWhenTheyAreLarge) {
-  const auto file = *DecisionFile::open(path_, 10);
+  const auto file = *DecisionFile::open(path_, {}, 10);
   for (const auto* line : {"1234", "5678", "next"}) {
     file->write(line);
   }
@@ -48,9 +50,21 @@ TEST_F(DecisionFiles, AreBegunAnewWhenTheyAreLarge) {
 }
 
 TEST_F(DecisionFiles, ThatCannotBeWrittenAreRefusedAtTheStart) {
-  const auto file = DecisionFile::open((folder_ / "missing" / "file").string());
+  const auto file = DecisionFile::open((folder_ / "missing" / "file").string(), {});
   ASSERT_FALSE(file.has_value());
   EXPECT_THAT(file.error().message, testing::HasSubstr("--decision-log: cannot write"));
+}
+
+// As on a full disk.
+TEST_F(DecisionFiles, ThatTakeNothingMoreAreToldOfOnce) {
+  const auto records = std::make_shared<test::Records>();
+  const auto file = *DecisionFile::open("/dev/full", base::Logger(records, "decision-log"));
+  file->write("one");
+  file->write("two");
+  EXPECT_EQ(file->lost(), 2U);
+  const auto text = records->text();
+  EXPECT_THAT(text, testing::HasSubstr("cannot write /dev/full"));
+  EXPECT_EQ(text.find("not recorded"), text.rfind("not recorded")) << text;
 }
 
 }  // namespace
