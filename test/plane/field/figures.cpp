@@ -10,10 +10,6 @@
 namespace millwright::field {
 namespace {
 
-double seconds_between(base::TimePoint from, base::TimePoint to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 double percentile(const std::vector<double>& sorted, double share) {
   const auto rank = std::ceil(share * static_cast<double>(sorted.size()));
   return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(rank) - 1];
@@ -101,6 +97,7 @@ Figures figures_of(const sandbox::Recorder& recorder, const Window& window,
     }
   }
   figures.nodes = nodes;
+  figures.timeline = timeline_of(recorder, window, price);
   figures.price_per_hour = price_per_hour;
   return figures;
 }
@@ -117,6 +114,7 @@ boost::json::object to_json(const Figures& figures) {
     const auto& value = figures.*kind.value;
     json[kind.key] = value ? boost::json::value(*value) : boost::json::value(nullptr);
   }
+  json["timeline"] = to_json(figures.timeline);
   if (!figures.reasons.empty()) {
     boost::json::object reasons;
     for (const auto& [key, reason] : figures.reasons) {

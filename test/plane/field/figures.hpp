@@ -3,7 +3,8 @@
 // told a recorder, so the same figures can be had of any autoscaler and of any clock.
 #pragma once
 
-#include "millwright/sandbox/recorder.hpp"
+#include "plane/field/timeline.hpp"
+#include "plane/field/window.hpp"
 
 #include <boost/json/value.hpp>
 
@@ -35,6 +36,8 @@ struct Figures {
   Value cpu_seconds;         // of the controller
   Value peak_rss_mib;        // of the controller, since it was started
 
+  Timeline timeline;
+
   std::map<std::string, std::string> reasons;  // why a figure is null, by its key; "all": all are
 };
 
@@ -63,14 +66,6 @@ inline constexpr std::array kFigures{
     FigureKind{"requests", "calls", 0, &Figures::requests},
     FigureKind{"cpuSeconds", "cpu s", 1, &Figures::cpu_seconds},
     FigureKind{"peakRssMiB", "MiB", 0, &Figures::peak_rss_mib}};
-
-struct Window {
-  base::TimePoint begin;
-  base::TimePoint end;  // the last change that counts, or when looking on was given up
-  bool at_rest = true;  // false: given up
-};
-
-using PriceLookup = sandbox::Recorder::PriceLookup;
 
 // All that watches can tell; evictions, requests, CPU and memory are for the caller to add.
 Figures figures_of(const sandbox::Recorder& recorder, const Window& window,

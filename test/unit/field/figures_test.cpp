@@ -34,13 +34,22 @@ class FiguresTest : public testing::Test {
         second);
   }
   void see_claim(const std::string& name, int second,
-                 sandbox::Change change = sandbox::Change::Modified) {
+                 sandbox::Change change = sandbox::Change::Modified, const std::string& node = "") {
     see(model::kNodeClaimResource,
         {{"apiVersion", "karpenter.sh/v1"},
          {"kind", "NodeClaim"},
          {"metadata", {{"name", name}, {"uid", name}, {"labels", {{"type", "big"}}}}},
-         {"spec", {{"requirements", json::array{}}}}},
+         {"spec", {{"requirements", json::array{}}}},
+         {"status", {{"nodeName", node}}}},
         second, change);
+  }
+  void see_node(const std::string& name, int second) {
+    see(model::kNodeResource,
+        {{"apiVersion", "v1"},
+         {"kind", "Node"},
+         {"metadata", {{"name", name}, {"uid", "node " + name}}},
+         {"status", {{"conditions", {{{"type", "Ready"}, {"status", "True"}}}}}}},
+        second);
   }
   Figures figures(const Window& window) const {
     return figures_of(recorder_, window, [](const model::StringMap& labels) {
@@ -96,6 +105,43 @@ TEST_F(FiguresTest, ClaimsOfAnEarlierPhaseArePaidButNotMade) {
   EXPECT_EQ(seen.claims_deleted, 1);
   EXPECT_EQ(seen.dollars, 5);
   EXPECT_EQ(seen.first_claim, std::nullopt);
+}
+
+TEST_F(FiguresTest, ATimelineTellsWhenAMachineHadPods) {
+  using ::testing::ElementsAre;
+  using ::testing::Pair;
+  see_pod("first", "", 11);
+  see_claim("claim", 12);
+  see_claim("claim", 12, sandbox::Change::Modified, "node");
+  see_claim("never up", 13);
+  see_node("node", 14);
+  see_pod("first", "node", 15);
+  see_pod("second", "node", 16);
+  see(model::kPodResource,
+      {{"apiVersion", "v1"},
+       {"kind", "Pod"},
+       {"metadata", {{"name", "first"}, {"namespace", "default"}, {"uid", "first"}}},
+       {"spec", {{"nodeName", "node"}, {"containers", json::array{}}}}},
+      17, sandbox::Change::Deleted);
+  see(model::kPodResource,
+      {{"apiVersion", "v1"},
+       {"kind", "Pod"},
+       {"metadata", {{"name", "second"}, {"namespace", "default"}, {"uid", "second"}}},
+       {"spec", {{"nodeName", "node"}, {"containers", json::array{}}}}},
+      18, sandbox::Change::Deleted);
+  see_claim("claim", 20, sandbox::Change::Deleted, "node");
+
+  const Timeline seen = figures({.begin = figures_at(10), .end = figures_at(30)}).timeline;
+  EXPECT_EQ(seen.seconds, 20);
+  EXPECT_THAT(seen.waiting, ElementsAre(Pair(1, 1), Pair(5, 0)));
+  ASSERT_EQ(seen.machines.size(), 2U);
+  EXPECT_EQ(seen.machines[0].bought, 2);
+  EXPECT_EQ(seen.machines[0].ready, 4);
+  EXPECT_EQ(seen.machines[0].gone, 10);
+  EXPECT_EQ(seen.machines[0].price, 3'600);
+  EXPECT_THAT(seen.machines[0].used, ElementsAre(Pair(5, 8)));
+  EXPECT_EQ(seen.machines[1].ready, std::nullopt);
+  EXPECT_THAT(seen.machines[1].used, ::testing::IsEmpty());
 }
 
 TEST_F(FiguresTest, ASideThatCouldNotBePlayedSaysWhy) {
