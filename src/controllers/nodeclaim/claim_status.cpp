@@ -10,6 +10,8 @@
 namespace millwright::controllers {
 namespace {
 
+namespace json = boost::json;
+
 constexpr auto kDriftAgain = std::chrono::minutes(5);
 constexpr auto kBufferPoll = std::chrono::seconds(1);
 
@@ -27,6 +29,17 @@ void write_consolidatable(model::ConditionSet& set, bool consolidatable) {
   } else {
     set.clear(model::kConsolidatable);
   }
+}
+
+// The claim as it would be if the event were written. It counts at once, so that the claim of a
+// busy node does not become Consolidatable whenever an event is not written yet.
+ClaimPtr with_pod_event(const ClaimPtr& claim, std::optional<base::TimePoint> when) {
+  if (!when) {
+    return claim;
+  }
+  auto changed = std::make_shared<model::NodeClaim>(*claim);
+  changed->last_pod_event_time = when;
+  return changed;
 }
 
 }  // namespace
@@ -77,18 +90,28 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
   if (expired && end) {
     tell_expiration_waits(services_, *record, *end);
   }
-  MW_CO_TRY(written, co_await pod_events_->write(services_, record->claim));
-  Requeue again = sooner(end ? Requeue(*end - now) : Requeue(), written.again);
-  MW_CO_TRY(judged, co_await judge(written.claim));
+  const auto event = pod_events_->unwritten(*record->claim, now);
+  const Requeue again = sooner(end ? Requeue(*end - now) : Requeue(), event.again);
+  json::object status;
+  if (event.due) {
+    status["lastPodEventTime"] = base::format_rfc3339(*event.when);
+  }
+  const auto claim = with_pod_event(record->claim, event.when);
+  MW_CO_TRY(judged, co_await write(claim, std::move(status)));
+  if (event.due) {
+    pod_events_->written(name, *event.when);
+  }
   co_return sooner(again, judged);
 }
 
-// The conditions about disruption, written together.
-base::Task<base::Result<Requeue>> ClaimStatus::judge(
-    std::shared_ptr<const model::NodeClaim> claim) {
+// The conditions about disruption, and what else of the status is due, in one patch.
+base::Task<base::Result<Requeue>> ClaimStatus::write(std::shared_ptr<const model::NodeClaim> claim,
+                                                     json::object status) {
   const auto pool =
       find_pool(*services_.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
   if (!pool || !model::is_true(claim->conditions, model::kLaunched)) {
+    const auto nothing = [](model::ConditionSet&) {};
+    MW_CO_CHECK(co_await edit_conditions(services_, claim, nothing, std::move(status)));
     co_return Requeue{};
   }
   MW_CO_TRY(drift, co_await drift_of(services_, claim, pool));
@@ -99,7 +122,7 @@ base::Task<base::Result<Requeue>> ClaimStatus::judge(
     write_drift(set, drift);
     write_consolidatable(set, consolidatable.value);
   };
-  MW_CO_CHECK(co_await edit_conditions(services_, claim, edit));
+  MW_CO_CHECK(co_await edit_conditions(services_, claim, edit, std::move(status)));
   Requeue again = kDriftAgain;
   if (consolidatable.next) {
     again = sooner(again, *consolidatable.next - services_.loop.now());

@@ -48,6 +48,37 @@ TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
   EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
 }
 
+// Every write of a claim is a request, and an event for all who watch.
+TEST_F(Launch, AClaimIsWrittenNoMoreThanItsNewsAsksFor) {
+  start();
+  std::set<std::string> versions;
+  recorder().on_change([&] {
+    for (const auto& claim : claims()) {
+      versions.insert(claim->meta.resource_version);
+    }
+  });
+  apply_class();
+  apply_pool({.disruption = "{consolidateAfter: 5s}"});
+  deploy({.name = "steady", .cpu = "1"});
+  deploy({.name = "busy", .cpu = "1"});
+  ASSERT_TRUE(wait_running("steady", 1) && wait_running("busy", 1));
+  ASSERT_THAT(claims(), SizeIs(1));
+  run_for(seconds(8));
+  // Made; labels and status of the instance; its Node; two obstacles and their end; the pods' time;
+  // agreement with the Node; Consolidatable.
+  EXPECT_LE(versions.size(), 10U);
+
+  versions.clear();
+  for (int i = 0; i < 20; ++i) {
+    scale("busy", i % 2);
+    run_for(seconds(3));
+  }
+  ASSERT_THAT(claims(), SizeIs(1)) << inventory();
+  EXPECT_EQ(condition(model::kNodeClaimResource, claims().front()->meta.name, "Consolidatable"),
+            "");
+  EXPECT_LE(versions.size(), 8U);  // a minute, and the pods' time is written every ten seconds
+}
+
 TEST_F(Launch, APodThatNamesItsPoolAsBeforeRunsOnANodeOfANativePool) {
   start();
   apply_class();

@@ -7,6 +7,8 @@
 #include "millwright/controllers/reconciler.hpp"
 #include "millwright/controllers/services.hpp"
 
+#include <boost/json/object.hpp>
+
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -26,7 +28,8 @@ class ClaimStatus {
 
  private:
   base::Task<base::Result<Requeue>> reconcile(std::string claim, base::Logger log);
-  base::Task<base::Result<Requeue>> judge(std::shared_ptr<const model::NodeClaim> claim);
+  base::Task<base::Result<Requeue>> write(std::shared_ptr<const model::NodeClaim> claim,
+                                          boost::json::object status);
 
   Services& services_;
   std::unique_ptr<PodEvents> pod_events_;

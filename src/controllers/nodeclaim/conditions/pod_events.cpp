@@ -13,29 +13,24 @@ void PodEvents::forget(std::string_view claim) {
   }
 }
 
-base::Task<base::Result<PodEvents::Written>> PodEvents::write(Services& services, ClaimPtr claim) {
-  Written result{.claim = claim, .again = {}};
-  const auto noted = unwritten_.find(claim->meta.name);
+PodEvents::Unwritten PodEvents::unwritten(const model::NodeClaim& claim,
+                                          base::TimePoint now) const {
+  const auto noted = unwritten_.find(claim.meta.name);
   if (noted == unwritten_.end()) {
-    co_return result;
+    return {};
   }
-  const base::TimePoint now = services.loop.now();
-  const auto last = claim->last_pod_event_time;
+  const auto last = claim.last_pod_event_time;
   if (last && now - *last < kPodEventPeriod) {
-    result.again = *last + kPodEventPeriod - now;
-    co_return result;
+    return {.when = noted->second, .due = false, .again = *last + kPodEventPeriod - now};
   }
-  const base::TimePoint when = noted->second;
-  boost::json::object status{{"lastPodEventTime", base::format_rfc3339(when)}};
-  MW_CO_TRY(updated,
-            co_await patch_claim(services, claim, ClaimPatch::of_status(std::move(status))));
-  result.claim = updated;
-  // A later event may have come while this one was written.
-  if (const auto still = unwritten_.find(claim->meta.name);
-      still != unwritten_.end() && still->second == when) {
+  return {.when = noted->second, .due = true, .again = {}};
+}
+
+void PodEvents::written(const std::string& claim, base::TimePoint when) {
+  const auto still = unwritten_.find(claim);
+  if (still != unwritten_.end() && still->second == when) {
     unwritten_.erase(still);
   }
-  co_return result;
 }
 
 }  // namespace millwright::controllers

@@ -6,6 +6,7 @@
 #include "millwright/controllers/reconciler.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,16 @@ class PodEvents {
   void note(const std::string& claim, base::TimePoint when) { unwritten_[claim] = when; }
   void forget(std::string_view claim);
 
-  // Writes what was noted about the claim, at most once in ten seconds.
-  struct Written {
-    ClaimPtr claim;
-    Requeue again;  // when the rest may be written
+  // What was noted about the claim and is not in its status yet, and whether its turn to be written
+  // has come: at most once in ten seconds.
+  struct Unwritten {
+    std::optional<base::TimePoint> when;
+    bool due = false;
+    Requeue again;  // when it will be due
   };
-  base::Task<base::Result<Written>> write(Services& services, ClaimPtr claim);
+  Unwritten unwritten(const model::NodeClaim& claim, base::TimePoint now) const;
+  // A later event may have come while this one was written; it stays noted.
+  void written(const std::string& claim, base::TimePoint when);
 
  private:
   std::map<std::string, base::TimePoint, std::less<>> unwritten_;  // by claim

@@ -37,6 +37,16 @@ Obstacle obstacle(const model::Node& node, const model::NodeClaim& claim) {
 
 }  // namespace
 
+bool set_initialization_obstacle(model::ConditionSet& set, const model::Node& node,
+                                 const model::NodeClaim& claim) {
+  const Obstacle found = obstacle(node, claim);
+  if (found.reason.empty()) {
+    return false;
+  }
+  set.set_unknown(model::kInitialized, found.reason, found.message);
+  return true;
+}
+
 ClaimReply initialize_node(Services& services, ClaimPtr claim) {
   if (!model::is_true(claim->conditions, model::kRegistered) ||
       !is_undecided(claim, model::kInitialized)) {
@@ -48,12 +58,13 @@ ClaimReply initialize_node(Services& services, ClaimPtr claim) {
       set.set_unknown(model::kInitialized, "NodeNotFound", "The Node is gone");
     });
   }
-  const Obstacle found = obstacle(*record->node, *claim);
-  if (!found.reason.empty()) {
-    const auto edit = [&found](model::ConditionSet& set) {
-      set.set_unknown(model::kInitialized, found.reason, found.message);
-    };
-    co_return co_await edit_conditions(services, claim, edit);
+  bool obstructed = false;
+  const auto edit = [&](model::ConditionSet& set) {
+    obstructed = set_initialization_obstacle(set, *record->node, *claim);
+  };
+  MW_CO_TRY(told, co_await edit_conditions(services, claim, edit));
+  if (obstructed) {
+    co_return told;
   }
   json::object patch{{"metadata", {{"labels", {{model::kInitializedLabel, "true"}}}}}};
   MW_CO_TRY(node, co_await patch_node(services, record->node, std::move(patch)));

@@ -6,6 +6,10 @@
 
 namespace millwright::controllers {
 
+// Says why the Node is not initialized yet. False: nothing is in its way, and nothing is said.
+bool set_initialization_obstacle(model::ConditionSet& set, const model::Node& node,
+                                 const model::NodeClaim& claim);
+
 ClaimReply initialize_node(Services& services, ClaimPtr claim);
 
 }  // namespace millwright::controllers

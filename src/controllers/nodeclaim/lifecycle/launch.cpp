@@ -1,5 +1,6 @@
 #include "controllers/nodeclaim/lifecycle/launch.hpp"
 
+#include "controllers/nodeclaim/lifecycle/registration.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 
@@ -74,9 +75,11 @@ ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance ins
                       {"imageID", instance.image_id},
                       {"capacity", model::encode(instance.capacity)},
                       {"allocatable", model::encode(instance.allocatable)}};
-  auto launched = co_await edit_conditions(
-      services, labelled, [](model::ConditionSet& set) { set.set_true(model::kLaunched); },
-      std::move(status));
+  const auto edit = [](model::ConditionSet& set) {
+    set.set_true(model::kLaunched);
+    set_awaits_node(set);
+  };
+  auto launched = co_await edit_conditions(services, labelled, edit, std::move(status));
   if (launched) {
     services.log.info("launched nodeclaim",
                       {{"NodeClaim", claim->meta.name},

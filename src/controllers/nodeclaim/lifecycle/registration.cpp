@@ -1,5 +1,6 @@
 #include "controllers/nodeclaim/lifecycle/registration.hpp"
 
+#include "controllers/nodeclaim/lifecycle/initialization.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
 
 #include <algorithm>
@@ -107,16 +108,18 @@ void warn_when_untainted(Services& services, const model::Node& node,
 
 }  // namespace
 
+void set_awaits_node(model::ConditionSet& set) {
+  set.set_unknown(model::kRegistered, "NodeNotFound",
+                  "The instance has not joined the cluster as a Node yet");
+}
+
 ClaimReply register_node(Services& services, ClaimPtr claim) {
   if (!is_undecided(claim, model::kRegistered) || claim->provider_id.empty()) {
     co_return claim;
   }
   const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node) {
-    co_return co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
-      set.set_unknown(model::kRegistered, "NodeNotFound",
-                      "The instance has not joined the cluster as a Node yet");
-    });
+    co_return co_await edit_conditions(services, claim, set_awaits_node);
   }
   auto node = record->node;
   warn_when_untainted(services, *node, *claim);
@@ -132,9 +135,11 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
                          {{"nodepool", claim->meta.label(model::kNodePoolLabel)},
                           {"zone", claim->meta.label(model::kZoneLabel)}});
   json::object status{{"nodeName", node->meta.name}};
-  auto registered = co_await edit_conditions(
-      services, claim, [](model::ConditionSet& set) { set.set_true(model::kRegistered); },
-      std::move(status));
+  const auto edit = [&](model::ConditionSet& set) {
+    set.set_true(model::kRegistered);
+    set_initialization_obstacle(set, *node, *claim);
+  };
+  auto registered = co_await edit_conditions(services, claim, edit, std::move(status));
   if (registered && pool) {
     services.registration_health.succeeded(*pool, *claim);
   }

@@ -6,6 +6,9 @@
 
 namespace millwright::controllers {
 
+// What a launched claim says until its Node joins.
+void set_awaits_node(model::ConditionSet& set);
+
 ClaimReply register_node(Services& services, ClaimPtr claim);
 
 }  // namespace millwright::controllers
