@@ -92,14 +92,15 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
   }
   const auto event = pod_events_->unwritten(*record->claim, now);
   const Requeue again = sooner(end ? Requeue(*end - now) : Requeue(), event.again);
+  const std::optional<base::TimePoint> due = event.due ? event.when : std::nullopt;
   json::object status;
-  if (event.due) {
-    status["lastPodEventTime"] = base::format_rfc3339(*event.when);
+  if (due) {
+    status["lastPodEventTime"] = base::format_rfc3339(*due);
   }
   const auto claim = with_pod_event(record->claim, event.when);
   MW_CO_TRY(judged, co_await write(claim, std::move(status)));
-  if (event.due) {
-    pod_events_->written(name, *event.when);
+  if (due) {
+    pod_events_->written(name, *due);
   }
   co_return sooner(again, judged);
 }
