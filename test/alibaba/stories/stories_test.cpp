@@ -49,14 +49,7 @@ TEST(AlibabaProgram, BuysForTheManifestsAndReturnsWhatItBought) {
   EXPECT_TRUE(of->has_finalizer("karpenter.k8s.alibabacloud/termination"));
   EXPECT_NE(of->annotation("karpenter.k8s.alibabacloud/ecsnodeclass-hash"), "");
 
-  for (const auto& resource :
-       {model::kDeploymentResource, model::kNodePoolResource, model::kEcsNodeClassResource}) {
-    cluster.remove_all(resource);
-  }
-  EXPECT_TRUE(cluster.wait(seconds(90), [&] {
-    return cluster.list(model::kNodeClaimResource).empty() &&
-           cluster.list(model::kEcsNodeClassResource).empty();
-  })) << cluster.said();
+  EXPECT_TRUE(cluster.give_back(seconds(90), {model::kEcsNodeClassResource})) << cluster.said();
   EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
 }
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is POSIX's
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -215,6 +216,18 @@ bool ServedCluster::wait(seconds limit, const std::function<bool()>& holds) {
     thread_.run<bool>([this] { return pause(thread_.loop); });
   }
   return true;
+}
+
+bool ServedCluster::give_back(seconds limit, const std::vector<model::Resource>& node_classes) {
+  remove_all(model::kDeploymentResource);
+  remove_all(model::kNodePoolResource);
+  if (!wait(limit, [this] { return list(model::kNodeClaimResource).empty(); })) {
+    return false;
+  }
+  return std::all_of(node_classes.begin(), node_classes.end(), [&](const auto& node_class) {
+    remove_all(node_class);
+    return wait(limit, [&] { return list(node_class).empty(); });
+  });
 }
 
 std::vector<PeerMachine> ServedCluster::machines() {

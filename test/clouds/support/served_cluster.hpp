@@ -42,6 +42,10 @@ class ServedCluster {
   // Asks until `holds`; false after `limit`.
   bool wait(std::chrono::seconds limit, const std::function<bool()>& holds);
 
+  // Deletes Deployments, NodePools and, once no claim is left, these NodeClasses; false when
+  // something is still there after `limit`.
+  bool give_back(std::chrono::seconds limit, const std::vector<model::Resource>& node_classes);
+
   // Machines that were launched since the start.
   std::vector<PeerMachine> machines();
   // What must never be, one line each: a machine that still runs, a claim with two, a call that was

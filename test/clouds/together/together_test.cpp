@@ -101,17 +101,10 @@ TEST(CloudsTogether, EachPodRunsOnTheCloudThatItAsksFor) {
   }
   EXPECT_THAT(prefixes, IsEmpty()) << "clouds without a node";
 
-  for (const auto& resource :
-       {model::kDeploymentResource, model::kNodePoolResource, model::kEc2NodeClassResource,
-        model::kEcsNodeClassResource, model::kCceNodeClassResource}) {
-    cluster.remove_all(resource);
-  }
-  EXPECT_TRUE(cluster.wait(seconds(120), [&] {
-    return cluster.list(model::kNodeClaimResource).empty() &&
-           cluster.list(model::kEc2NodeClassResource).empty() &&
-           cluster.list(model::kEcsNodeClassResource).empty() &&
-           cluster.list(model::kCceNodeClassResource).empty();
-  })) << cluster.said();
+  EXPECT_TRUE(cluster.give_back(
+      seconds(120),
+      {model::kEc2NodeClassResource, model::kEcsNodeClassResource, model::kCceNodeClassResource}))
+      << cluster.said();
   EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
 }
 

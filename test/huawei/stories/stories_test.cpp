@@ -46,14 +46,7 @@ TEST(HuaweiProgram, BuysForTheManifestsAndReturnsWhatItBought) {
   EXPECT_TRUE(of->has_finalizer("karpenter.k8s.huawei/termination"));
   EXPECT_NE(of->annotation("karpenter.k8s.huawei/ccenodeclass-hash"), "");
 
-  for (const auto& resource :
-       {model::kDeploymentResource, model::kNodePoolResource, model::kCceNodeClassResource}) {
-    cluster.remove_all(resource);
-  }
-  EXPECT_TRUE(cluster.wait(seconds(90), [&] {
-    return cluster.list(model::kNodeClaimResource).empty() &&
-           cluster.list(model::kCceNodeClassResource).empty();
-  })) << cluster.said();
+  EXPECT_TRUE(cluster.give_back(seconds(90), {model::kCceNodeClassResource})) << cluster.said();
   EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
 }
 
