@@ -143,9 +143,12 @@ void add_install(CLI::App& cli, Run& run) {
       ->capture_default_str();
   command->add_option("--leader-election-namespace", arguments->lease_namespace,
                       "namespace of the Lease; Karpenter's own makes the two take turns");
-  command->add_option("--clouds", arguments->clouds, "real clouds: aws");
+  command->add_option("--clouds", arguments->clouds,
+                      "real clouds: aws, alibaba, huawei, with commas between");
   command->add_option("--cluster-name", arguments->cluster_name,
                       "name of the cluster; aws needs it");
+  command->add_option("--cluster-id", arguments->cluster_id,
+                      "id of the ACK cluster; alibaba needs it");
   command
       ->add_option("--simulated-clouds", arguments->simulated_clouds,
                    "clouds that exist only in memory, or none; auto: kwok unless --clouds is given")

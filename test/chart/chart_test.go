@@ -232,8 +232,8 @@ func TestOnACCETurboClusterPodsGetAnAddressOfTheirOwn(t *testing.T) {
 
 func TestChangedCredentialsStartThePodsAnew(t *testing.T) {
 	annotations := func(key string) string {
-		rendered := mustRender(t, "alibabacloud: {access_key_secret: s, region_id: r, access_key_id: "+
-			key+"}")
+		rendered := mustRender(t, "controller: {settings: {clusterID: c}}\n"+
+			"alibabacloud: {access_key_secret: s, region_id: r, access_key_id: "+key+"}")
 		return toJSON(at(rendered["Deployment "+namespace+"/millwright"],
 			"spec/template/metadata/annotations"))
 	}
@@ -253,6 +253,53 @@ func TestARealCloudIsNamedWithItsClusterAndNothingIsSimulatedBesideIt(t *testing
 	if strings.Contains(toJSON(rendered["ClusterRole <nil>/millwright-write"]), `["create","get"]`) {
 		t.Error("Nodes may be created though nothing is simulated")
 	}
+}
+
+func TestEveryRealCloudMayBeNamedAtOnce(t *testing.T) {
+	rendered := mustRender(t, `
+controller: {clouds: "aws,alibaba,huawei", settings: {clusterName: prod, clusterID: c0123}}
+alibabacloud: {region_id: cn-hangzhou}
+credentials: {region: cn-north-4, clusterID: cce, projectId: p1}
+`)
+	const deployment = "Deployment " + namespace + "/millwright"
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/args",
+		[]any{"controller", "--clouds=aws,alibaba,huawei", "--simulated-clouds="})
+	// Pods with an identity of their own need no keys, but the rest.
+	expect(t, rendered, deployment, "spec/template/spec/containers/0/envFrom", nil)
+	variables := environment(rendered, deployment)
+	for name, want := range map[string]string{
+		"CLUSTER_NAME": "prod", "CLUSTER_ID": "c0123", "ALIBABA_CLOUD_REGION_ID": "cn-hangzhou",
+		"HUAWEICLOUD_SDK_REGION_ID": "cn-north-4", "HUAWEICLOUD_SDK_CCE_CLUSTER_ID": "cce",
+		"HUAWEICLOUD_SDK_PROJECT_ID": "p1"} {
+		if variables[name] != want {
+			t.Errorf("%s is %v, not %s", name, variables[name], want)
+		}
+	}
+}
+
+func TestKeysStandInTheirSecretAlone(t *testing.T) {
+	rendered := mustRender(t, `
+controller: {settings: {clusterID: c0123}}
+alibabacloud: {access_key_id: id-of-a, access_key_secret: secret-of-a, region_id: cn-hangzhou}
+credentials: {accessKey: id-of-h, secretKey: secret-of-h, region: cn-north-4, clusterID: cce}
+`)
+	expect(t, rendered, "Deployment "+namespace+"/millwright", "spec/template/spec/containers/0/args",
+		[]any{"controller", "--clouds=alibaba,huawei", "--simulated-clouds="})
+	for key, rendered := range rendered {
+		if strings.Contains(toJSON(rendered), "secret-of-") != strings.HasPrefix(key, "Secret ") {
+			t.Errorf("%s: the keys belong into Secrets, and nowhere else", key)
+		}
+	}
+}
+
+func TestKeysOfACloudThatIsNotServedAreSaid(t *testing.T) {
+	text := notes(t, `
+controller: {clouds: ""}
+alibabacloud: {access_key_id: a, access_key_secret: b, region_id: c}
+credentials: {existingSecret: mine}
+`)
+	expectNotes(t, text, "controller.clouds does not name alibaba",
+		"controller.clouds does not name huawei")
 }
 
 func TestASecretThatIsThereIsUsedAndNotMade(t *testing.T) {
@@ -355,6 +402,7 @@ func TestTheSchemaRefusesWhatWouldBeRenderedWrongly(t *testing.T) {
 		"replicaCout: 2":                           "replicaCout",
 		"controller: {metricsPort: 70000}":         "metricsPort",
 		"controller: {simulatedClouds: azure}":     "simulatedClouds",
+		"controller: {clouds: \"aws,kwok\"}":       "clouds",
 		"image: {pullPolicy: Sometimes}":           "pullPolicy",
 		"webhook: {failurePolicy: Warn}":           "failurePolicy",
 		"credentials: {accesskey: wrong-case}":     "accesskey",
@@ -371,10 +419,11 @@ func TestTheSchemaRefusesWhatWouldBeRenderedWrongly(t *testing.T) {
 
 func TestHalfOfTheCredentialsIsRefusedByName(t *testing.T) {
 	for text, field := range map[string]string{
-		"controller: {clouds: aws}":                            "controller.settings.clusterName",
-		"credentials: {accessKey: a}":                          "credentials.secretKey",
-		"alibabacloud: {access_key_id: a}":                     "alibabacloud.access_key_secret",
-		"credentials: {accessKey: a, secretKey: b, region: c}": "credentials.clusterID",
+		"controller: {clouds: aws}":     "controller.settings.clusterName",
+		"controller: {clouds: alibaba}": "controller.settings.clusterID",
+		"credentials: {accessKey: a}":   "credentials.secretKey",
+		"{controller: {settings: {clusterID: c}}, alibabacloud: {access_key_id: a}}": "alibabacloud.access_key_secret",
+		"credentials: {accessKey: a, secretKey: b, region: c}":                       "credentials.clusterID",
 	} {
 		if _, err := render(t, text); err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: the message does not name %s: %v", text, field, err)

@@ -142,7 +142,10 @@ func TestAValuesFileOfTheAlibabaChartIsTaken(t *testing.T) {
 			t.Errorf("%s is %v, not %s", name, variables[name], want)
 		}
 	}
-	expectNotes(t, notes(t, values), "nobody reads the credentials of Alibaba Cloud",
+	// The keys are read: its chart is for this cloud alone.
+	expect(t, rendered, deployment, pod+"containers/0/args",
+		[]any{"controller", "--clouds=alibaba", "--simulated-clouds="})
+	expectNotes(t, notes(t, values), "Instances are launched for real in: alibaba.",
 		"nameOverride has no effect", "controller.replicaCount is taken as replicaCount",
 		"controller.settings.batchMaxDuration has no effect",
 		"controller.settings.telemetryShare has no effect: no telemetry")
@@ -185,7 +188,11 @@ func TestAValuesFileOfTheHuaweiChartIsTakenWithAnImageOfOurs(t *testing.T) {
 	if rendered["ServiceMonitor "+namespace+"/karpenter-provider-huawei-millwright"] == nil {
 		t.Error("no ServiceMonitor")
 	}
-	expectNotes(t, notes(t, values), "nobody reads the credentials of Huawei Cloud",
+	expect(t, rendered, prefixed, pod+"containers/0/args",
+		[]any{"controller", "--clouds=huawei", "--simulated-clouds="})
+	expect(t, rendered, prefixed, pod+"containers/0/envFrom/0/secretRef/name",
+		"karpenter-provider-huawei-huawei-credentials")
+	expectNotes(t, notes(t, values), "Instances are launched for real in: huawei.",
 		"podIdentity.enabled has no effect", "clusterInfo.clusterID is taken as credentials.clusterID")
 }
 

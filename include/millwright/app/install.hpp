@@ -34,8 +34,9 @@ struct InstallOptions {
   int replicas = 2;
   // Where the Lease lives; empty: namespace_. Karpenter's own namespace makes the two take turns.
   std::string lease_namespace;
-  std::string clouds;        // of the controller's --clouds; empty: none
-  std::string cluster_name;  // needed by aws
+  std::vector<cloud::Profile> clouds;  // of the controller's --clouds; any but kwok
+  std::string cluster_name;            // needed by aws
+  std::string cluster_id;              // needed by alibaba
   std::vector<cloud::Profile> simulated_clouds{cloud::Profile::Kwok};
   bool crds = true;
   // Of the stanza; kube-scheduler on the host network cannot resolve the names of Services.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "millwright/base/log.hpp"
+#include "millwright/cloud/alibaba.hpp"
 #include "millwright/cloud/aws.hpp"
+#include "millwright/cloud/huawei.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/controllers/process/calling_scheduler.hpp"
 #include "millwright/controllers/services.hpp"
@@ -23,8 +25,10 @@ struct Settings {
   std::string kubeconfig;
   std::string context;
   std::string cluster_name;
-  bool aws = false;  // serve EC2NodeClasses with real instances
+  std::vector<cloud::Profile> clouds;  // whose NodeClasses are served with real instances
   cloud::AwsSettings aws_settings;
+  cloud::AlibabaSettings alibaba_settings;
+  cloud::HuaweiSettings huawei_settings;
   std::vector<cloud::Profile> simulated_clouds;
   std::string simulated_cloud_url;  // empty: they live in this process
   int metrics_port = 8080;
@@ -57,7 +61,16 @@ struct Settings {
 };
 
 // Whose a setting is.
-enum class SettingGroup { Karpenter, Millwright, Aws, Simulated, NoEffect };
+enum class SettingGroup {
+  Karpenter,
+  Millwright,
+  AwsAndAlibaba,
+  Aws,
+  Alibaba,
+  Huawei,
+  Simulated,
+  NoEffect,
+};
 
 struct Setting {
   std::string_view flag;         // "metrics-port"

@@ -19,6 +19,7 @@ namespace millwright::cloud {
 
 // Settings of CloudPilot's provider for Alibaba Cloud, by the same names.
 struct AlibabaSettings {
+  std::string region;  // ALIBABA_CLOUD_REGION_ID; empty: what docs/alibaba.md says, in its order
   std::string cluster_id;                     // CLUSTER_ID, required
   bool custom_cluster = false;                // CLUSTER_TYPE=Custom: user data joins, not ACK
   double vm_memory_overhead_percent = 0.065;  // VM_MEMORY_OVERHEAD_PERCENT

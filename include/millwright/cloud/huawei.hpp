@@ -17,10 +17,12 @@
 
 namespace millwright::cloud {
 
-// Where and which cluster come from the environment, in the variables of Karpenter's provider for
-// Huawei Cloud: HUAWEICLOUD_SDK_REGION_ID, HUAWEICLOUD_SDK_CCE_CLUSTER_ID and, where one region has
-// several projects, HUAWEICLOUD_SDK_PROJECT_ID.
+// What is empty is read from the environment, in the variables of Karpenter's provider for Huawei
+// Cloud.
 struct HuaweiSettings {
+  std::string region;      // HUAWEICLOUD_SDK_REGION_ID, required
+  std::string cluster_id;  // HUAWEICLOUD_SDK_CCE_CLUSTER_ID, required
+  std::string project_id;  // HUAWEICLOUD_SDK_PROJECT_ID; empty: the region's only project
   std::uint64_t seed = 0;
 };
 
@@ -30,7 +32,7 @@ using HuaweiEnvironment = std::function<std::optional<std::string>(const std::st
 // `loop` must outlive the provider. Invalid when the region, the cluster or an endpoint is missing
 // or wrong.
 base::Result<std::unique_ptr<Provider>> make_huawei_cloud(base::Loop& loop, net::Client& client,
-                                                          const HuaweiSettings& settings,
+                                                          HuaweiSettings settings,
                                                           HuaweiEnvironment environment,
                                                           base::Metrics& metrics, base::Logger log);
 

@@ -1,7 +1,48 @@
+{{/* Real clouds, separated by commas. */}}
+{{- define "millwright.clouds" -}}
+{{- if ne .Values.controller.clouds "auto" -}}
+{{ .Values.controller.clouds }}
+{{- else -}}
+{{- $clouds := list -}}
+{{- if .Values.alibabacloud.access_key_id -}}{{- $clouds = append $clouds "alibaba" -}}{{- end -}}
+{{- if include "millwright.huaweiSecret" . -}}{{- $clouds = append $clouds "huawei" -}}{{- end -}}
+{{- join "," $clouds -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Environment variables of the clouds beside their keys, as JSON {name: value}. */}}
+{{- define "millwright.cloudEnvironment" -}}
+{{- $variables := dict -}}
+{{- $clouds := splitList "," (include "millwright.clouds" .) -}}
+{{- $settings := .Values.controller.settings -}}
+{{- with $settings.clusterName -}}{{- $_ := set $variables "CLUSTER_NAME" . -}}{{- end -}}
+{{- if has "aws" $clouds -}}
+{{- $_ := required "controller.settings.clusterName is needed beside cloud aws" $settings.clusterName -}}
+{{- end -}}
+{{- with $settings.clusterID -}}{{- $_ := set $variables "CLUSTER_ID" . -}}{{- end -}}
+{{- if has "alibaba" $clouds -}}
+{{- $_ := required "controller.settings.clusterID is needed beside cloud alibaba" $settings.clusterID -}}
+{{- if and .Values.alibabacloud.region_id (not .Values.alibabacloud.access_key_id) -}}
+{{- $_ := set $variables "ALIBABA_CLOUD_REGION_ID" .Values.alibabacloud.region_id -}}
+{{- end -}}
+{{- end -}}
+{{- if and (has "huawei" $clouds) (not (include "millwright.huaweiSecret" .)) -}}
+{{- $given := .Values.credentials -}}
+{{- with $given.region -}}{{- $_ := set $variables "HUAWEICLOUD_SDK_REGION_ID" . -}}{{- end -}}
+{{- with $given.clusterID -}}{{- $_ := set $variables "HUAWEICLOUD_SDK_CCE_CLUSTER_ID" . -}}{{- end -}}
+{{- with $given.projectId -}}{{- $_ := set $variables "HUAWEICLOUD_SDK_PROJECT_ID" . -}}{{- end -}}
+{{- with $given.bssEndpoint -}}{{- $_ := set $variables "HUAWEICLOUD_SDK_BSS_ENDPOINT" . -}}{{- end -}}
+{{- end -}}
+{{- range .Values.controller.env -}}
+{{- $_ := unset $variables .name -}}
+{{- end -}}
+{{- $variables | toJson -}}
+{{- end -}}
+
 {{- define "millwright.simulatedClouds" -}}
 {{- if ne .Values.controller.simulatedClouds "auto" -}}
 {{ .Values.controller.simulatedClouds }}
-{{- else if not .Values.controller.clouds -}}
+{{- else if not (include "millwright.clouds" .) -}}
 kwok
 {{- end -}}
 {{- end -}}

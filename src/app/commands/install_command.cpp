@@ -1,5 +1,6 @@
 #include "app/commands/install_command.hpp"
 
+#include "app/settings/real_clouds.hpp"
 #include "millwright/app/install.hpp"
 
 #include <cstdio>
@@ -44,8 +45,11 @@ base::Result<std::string> text_of(const InstallArguments& arguments) {
   options.image = arguments.image;
   options.replicas = arguments.replicas;
   options.lease_namespace = arguments.lease_namespace;
-  options.clouds = arguments.clouds;
+  if (const auto problem = read_real_clouds(arguments.clouds, options.clouds); !problem.empty()) {
+    return base::fail(base::ErrorKind::Invalid, "--clouds " + problem);
+  }
   options.cluster_name = arguments.cluster_name;
+  options.cluster_id = arguments.cluster_id;
   options.simulated_clouds = std::move(simulated);
   options.crds = !arguments.no_crds;
   keep_unless_empty(options.scheduler_image, arguments.scheduler_image);

@@ -15,6 +15,7 @@ struct InstallArguments {
   std::string lease_namespace;
   std::string clouds;
   std::string cluster_name;
+  std::string cluster_id;
   std::string simulated_clouds = "auto";  // commas between; "none"; "auto": kwok unless clouds
   bool no_crds = false;
   std::string cluster_ip;

@@ -118,7 +118,7 @@ class Session {
       return 1;
     }
     cluster_ = *std::move(made);
-    if (!announce()) {
+    if (!announce(*profile)) {
       return 1;
     }
     group_.spawn(play());
@@ -133,7 +133,7 @@ class Session {
     return wanted.value_or(base::system_now());
   }
 
-  bool announce() {
+  bool announce(cloud::Profile profile) {
     path_ = arguments_.kubeconfig.empty()
                 ? (std::filesystem::temp_directory_path() /
                    ("millwright-sandbox-" + std::to_string(getpid()) + ".kubeconfig"))
@@ -145,9 +145,11 @@ class Session {
       return false;
     }
     std::printf(
-        "A cluster in this process at %s, time runs %gx.\n  kubectl --kubeconfig %s get "
-        "nodes,nodeclaims,pods\n\n",
-        cluster_->endpoint()->url().c_str(), arguments_.speed, path_.c_str());
+        "A cluster in this process at %s, time runs %gx.\n"
+        "Its cloud is simulated (%s): no machine is bought.\n"
+        "  kubectl --kubeconfig %s get nodes,nodeclaims,pods\n\n",
+        cluster_->endpoint()->url().c_str(), arguments_.speed,
+        std::string(cloud::to_string(profile)).c_str(), path_.c_str());
     std::fflush(stdout);
     return true;
   }

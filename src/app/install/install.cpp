@@ -1,6 +1,7 @@
 #include "millwright/app/install.hpp"
 
 #include "app/install/install_parts.hpp"
+#include "app/settings/real_clouds.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/schema/schema.hpp"
 
@@ -81,10 +82,38 @@ bool is_word(std::string_view text) {
                                       [](unsigned char c) { return std::isgraph(c) != 0; });
 }
 
-base::Result<> check(const InstallOptions& options) {
-  const auto invalid = [](std::string message) {
-    return base::fail(base::ErrorKind::Invalid, std::move(message));
+tl::unexpected<base::Error> invalid(std::string message) {
+  return base::fail(base::ErrorKind::Invalid, std::move(message));
+}
+
+base::Result<> check_clouds(const InstallOptions& options) {
+  struct Need {
+    cloud::Profile cloud;
+    const std::string& value;
+    std::string_view option;
+    std::string_view why;
   };
+  const Need needs[] = {
+      {cloud::Profile::Aws, options.cluster_name, "--cluster-name", "instances are tagged with it"},
+      {cloud::Profile::Alibaba, options.cluster_id, "--cluster-id",
+       "nodes join the ACK cluster of that id"}};
+  for (const auto& [cloud, value, option, why] : needs) {
+    if (!value.empty() && !is_word(value)) {
+      return invalid(std::string(option) + " must not hold blanks, as \"" + value + "\" does");
+    }
+    if (value.empty() && serves(options, cloud)) {
+      return invalid("--clouds " + std::string(cloud::to_string(cloud)) + " needs " +
+                     std::string(option) + ": " + std::string(why));
+    }
+  }
+  if (const auto problems = named_twice(options.clouds, options.simulated_clouds);
+      !problems.empty()) {
+    return invalid(problems.front());
+  }
+  return {};
+}
+
+base::Result<> check(const InstallOptions& options) {
   if (!is_label(options.namespace_)) {
     return invalid("--namespace must be lower-case letters, digits and dashes, at most 63, not \"" +
                    options.namespace_ + "\"");
@@ -105,19 +134,8 @@ base::Result<> check(const InstallOptions& options) {
     return invalid("--scheduler-image must be an image reference without blanks, not \"" +
                    options.scheduler_image + "\"");
   }
-  if (!options.clouds.empty() && options.clouds != "aws") {
-    return invalid("--clouds must be aws or empty, not \"" + options.clouds + "\"");
-  }
-  if (!options.cluster_name.empty() && !is_word(options.cluster_name)) {
-    return invalid("--cluster-name must not hold blanks, as \"" + options.cluster_name + "\" does");
-  }
-  if (!options.clouds.empty() && options.cluster_name.empty()) {
-    return invalid("--clouds aws needs --cluster-name: instances are tagged with it");
-  }
-  const auto& simulated = options.simulated_clouds;
-  if (!options.clouds.empty() &&
-      std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
-    return invalid("--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one");
+  if (auto clouds = check_clouds(options); !clouds) {
+    return clouds;
   }
   if (!is_word(options.cluster_ip) || !is_word(options.ca_data) ||
       !is_word(options.client_cert_data) || !is_word(options.client_key_data)) {
@@ -147,6 +165,10 @@ Documents everything(const InstallOptions& options) {
 }
 
 }  // namespace
+
+bool serves(const InstallOptions& options, cloud::Profile cloud) {
+  return std::find(options.clouds.begin(), options.clouds.end(), cloud) != options.clouds.end();
+}
 
 std::string_view install_mode_name(InstallMode mode) {
   switch (mode) {

@@ -16,6 +16,9 @@ namespace millwright::app::install {
 
 inline constexpr std::string_view kName = "millwright";  // fixed: the program looks for these names
 inline constexpr std::string_view kCertificateSecret = "millwright-certs";
+// Names of the Secrets that hold a cloud's keys, as in the charts people come from.
+inline constexpr std::string_view kAlibabaSecret = "alibabacloud-credentials";
+inline constexpr std::string_view kHuaweiSecret = "huawei-credentials";
 inline constexpr std::string_view kLeaseName = "karpenter-leader-election";
 inline constexpr std::string_view kSchedulerName = controllers::kSecondScheduler;
 inline constexpr std::string_view kOptInLabel = "millwright.io/scheduler";
@@ -24,6 +27,7 @@ inline constexpr int kExtenderPort = 8444;
 inline constexpr int kMetricsPort = 8080;
 inline constexpr int kHealthPort = 8081;
 
+bool serves(const InstallOptions& options, cloud::Profile cloud);
 // extender, second-scheduler or alone.
 std::string_view install_mode_name(InstallMode mode);
 

@@ -209,26 +209,31 @@ Policy node_deletions(const InstallOptions& options) {
 
 Policy specs(const InstallOptions& options) {
   const std::string mark = quoted(model::kLegacyOwnerLabel);
-  return {
-      .name = "specs",
-      .why =
-          "Millwright's account writes NodePools and EC2NodeClasses that it makes of legacy "
-          "objects, and no other spec: a stolen token cannot change what new machines run.",
-      .requests = json::array{requests_on("karpenter.sh", "*", strings({"CREATE", "UPDATE"}),
-                                          strings({"nodepools"})),
-                              requests_on("karpenter.k8s.aws", "*", strings({"CREATE", "UPDATE"}),
-                                          strings({"ec2nodeclasses"}))},
-      .whose = of_our_account(options),
-      .variables = {{"isTranslated", mark + " in (request.operation == 'CREATE' ? " +
-                                         metadata("object", "labels", "{}") + " : " +
-                                         metadata("oldObject", "labels", "{}") + ")"}},
-      .checks = {{"variables.isTranslated || (request.operation == 'UPDATE' && object.spec == "
-                  "oldObject.spec)",
-                  "Millwright writes no spec but that of an object that it made of a legacy "
-                  "one (label millwright.io/legacy-provisioner)"},
-                 {"variables.isTranslated || !(" + mark + " in " +
-                      metadata("object", "labels", "{}") + ")",
-                  "Millwright takes over no object that somebody else made"}}};
+  return {.name = "specs",
+          .why =
+              "Millwright's account writes NodePools and EC2NodeClasses that it makes of legacy "
+              "objects, and no other spec of these kinds: a stolen token cannot change what new "
+              "machines run.",
+          .requests =
+              json::array{requests_on("karpenter.sh", "*", strings({"CREATE", "UPDATE"}),
+                                      strings({"nodepools"})),
+                          requests_on("karpenter.k8s.aws", "*", strings({"CREATE", "UPDATE"}),
+                                      strings({"ec2nodeclasses"})),
+                          requests_on("karpenter.k8s.alibabacloud", "*",
+                                      strings({"CREATE", "UPDATE"}), strings({"ecsnodeclasses"})),
+                          requests_on("karpenter.k8s.huawei", "*", strings({"CREATE", "UPDATE"}),
+                                      strings({"ccenodeclasses"}))},
+          .whose = of_our_account(options),
+          .variables = {{"isTranslated", mark + " in (request.operation == 'CREATE' ? " +
+                                             metadata("object", "labels", "{}") + " : " +
+                                             metadata("oldObject", "labels", "{}") + ")"}},
+          .checks = {{"variables.isTranslated || (request.operation == 'UPDATE' && object.spec == "
+                      "oldObject.spec)",
+                      "Millwright writes no spec but that of an object that it made of a legacy "
+                      "one (label millwright.io/legacy-provisioner)"},
+                     {"variables.isTranslated || !(" + mark + " in " +
+                          metadata("object", "labels", "{}") + ")",
+                      "Millwright takes over no object that somebody else made"}}};
 }
 
 Policy webhook_configurations(const InstallOptions& options) {

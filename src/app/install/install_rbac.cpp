@@ -41,9 +41,10 @@ struct NodeClassKind {
   std::string_view cloud;
   std::string_view group;
   std::string_view resource;
+  bool is_marked = true;  // its provider has a hash and a finalizer
 };
 constexpr NodeClassKind kNodeClasses[] = {
-    {"kwok", "karpenter.kwok.sh", "kwoknodeclasses"},
+    {"kwok", "karpenter.kwok.sh", "kwoknodeclasses", false},
     {"AWS", "karpenter.k8s.aws", "ec2nodeclasses"},
     {"Alibaba Cloud", "karpenter.k8s.alibabacloud", "ecsnodeclasses"},
     {"Huawei Cloud", "karpenter.k8s.huawei", "ccenodeclasses"}};
@@ -151,14 +152,18 @@ std::vector<Rule> own_kind_rules() {
        strings({"create", "patch"}),
        {}},
   };
-  rules.push_back(
-      {"Hash annotations and a finalizer of the NodeClasses of AWS. A legacy "
-       "AWSNodeTemplate becomes one (server-side apply).",
-       strings({"karpenter.k8s.aws"}),
-       strings({"ec2nodeclasses"}),
-       strings({"create", "patch"}),
-       {}});
-  for (const auto& [cloud, group, kind] : kNodeClasses) {
+  for (const auto& [cloud, group, kind, is_marked] : kNodeClasses) {
+    if (is_marked) {
+      const bool is_aws = group == model::kAwsNodeTemplateResource.group;
+      std::string why = "Hash annotations and a finalizer of the NodeClasses of ";
+      why.append(cloud).append(".");
+      why.append(is_aws ? " A legacy AWSNodeTemplate becomes one (server-side apply)." : "");
+      rules.push_back({std::move(why),
+                       strings({group}),
+                       strings({kind}),
+                       is_aws ? strings({"create", "patch"}) : strings({"patch"}),
+                       {}});
+    }
     rules.push_back({"What the NodeClasses of " + std::string(cloud) +
                          " were resolved to, and whether they are Ready.",
                      strings({group}),

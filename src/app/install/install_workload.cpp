@@ -1,6 +1,7 @@
 // The Deployment, its disruption budget, the Service that the API server and Prometheus call, the
 // one that kube-scheduler calls, and the NetworkPolicy.
 #include "app/install/install_parts.hpp"
+#include "app/settings/real_clouds.hpp"
 #include "millwright/base/version.hpp"
 
 #include <boost/json.hpp>
@@ -19,15 +20,11 @@ json::object port(std::string_view name, int number) {
 }
 
 json::array arguments(const InstallOptions& options) {
-  std::string clouds;
-  for (const auto profile : options.simulated_clouds) {
-    clouds.append(clouds.empty() ? "" : ",").append(cloud::to_string(profile));
-  }
   json::array list{"controller"};
   if (!options.clouds.empty()) {
-    list.push_back(json::value("--clouds=" + options.clouds));
+    list.push_back(json::value("--clouds=" + cloud_list(options.clouds)));
   }
-  list.push_back(json::value("--simulated-clouds=" + clouds));
+  list.push_back(json::value("--simulated-clouds=" + cloud_list(options.simulated_clouds)));
   return list;
 }
 
@@ -47,11 +44,29 @@ json::array environment(const InstallOptions& options) {
   if (!options.cluster_name.empty()) {
     variables.push_back(json::object{{"name", "CLUSTER_NAME"}, {"value", options.cluster_name}});
   }
+  if (!options.cluster_id.empty()) {
+    variables.push_back(json::object{{"name", "CLUSTER_ID"}, {"value", options.cluster_id}});
+  }
   if (!options.lease_namespace.empty()) {
     variables.push_back(
         json::object{{"name", "LEADER_ELECTION_NAMESPACE"}, {"value", options.lease_namespace}});
   }
   return variables;
+}
+
+// Keys are environment variables of their Secret: they stand in no argument and no manifest. Where
+// the pods have an identity of their own there is no Secret.
+json::array credentials(const InstallOptions& options) {
+  json::array sources;
+  const auto add = [&](cloud::Profile cloud, std::string_view secret) {
+    if (serves(options, cloud)) {
+      json::object reference{{"name", secret}, {"optional", true}};
+      sources.push_back(json::object{{"secretRef", std::move(reference)}});
+    }
+  };
+  add(cloud::Profile::Alibaba, kAlibabaSecret);
+  add(cloud::Profile::Huawei, kHuaweiSecret);
+  return sources;
 }
 
 json::object container(const InstallOptions& options) {
@@ -61,7 +76,7 @@ json::object container(const InstallOptions& options) {
   ready["periodSeconds"] = 5;
   json::object alive = probe("/healthz");
   alive["initialDelaySeconds"] = 10;
-  return {
+  json::object program{
       {"name", kName},
       {"image", image},
       {"imagePullPolicy", "IfNotPresent"},
@@ -74,6 +89,10 @@ json::object container(const InstallOptions& options) {
       {"resources", json::object{{"requests", json::object{{"cpu", "200m"}, {"memory", "256Mi"}}},
                                  {"limits", json::object{{"memory", "1Gi"}}}}},
       {"securityContext", container_security()}};
+  if (auto sources = credentials(options); !sources.empty()) {
+    program["envFrom"] = std::move(sources);
+  }
+  return program;
 }
 
 json::object pod_spec(const InstallOptions& options) {

@@ -1,5 +1,6 @@
 #include "app/program/clouds.hpp"
 
+#include "millwright/base/random.hpp"
 #include "millwright/cloud/leader_only.hpp"
 #include "millwright/cloud/measured.hpp"
 #include "millwright/cloud/remote.hpp"
@@ -21,7 +22,12 @@ base::Result<> Clouds::open(const Settings& settings, const Environment& environ
       return opened;
     }
   }
-  return settings.aws ? open_aws(settings, environment) : base::Result<>{};
+  for (const auto cloud : settings.clouds) {
+    if (auto opened = open_real(settings, environment, cloud); !opened) {
+      return opened;
+    }
+  }
+  return {};
 }
 
 void Clouds::add(std::unique_ptr<cloud::Provider> provider) {
@@ -48,14 +54,29 @@ base::Result<> Clouds::open_simulated(const Settings& settings, cloud::Profile p
   return {};
 }
 
-base::Result<> Clouds::open_aws(const Settings& settings, const Environment& environment) {
-  client_ = net::make_client(loop_);
-  auto aws_settings = settings.aws_settings;
-  aws_settings.seed = base::entropy_seed();
-  MW_TRY(aws, cloud::make_aws_cloud(loop_, *client_, std::move(aws_settings), environment, metrics_,
-                                    log_.named("aws")));
-  add(std::move(aws));
-  return {};
+base::Result<> Clouds::open_real(const Settings& settings, const Environment& environment,
+                                 cloud::Profile cloud) {
+  if (client_ == nullptr) {
+    client_ = net::make_client(loop_);
+  }
+  const base::Logger log = log_.named(std::string(cloud::to_string(cloud)));
+  const auto open = [&](auto make, auto own_settings) -> base::Result<> {
+    own_settings.seed = base::entropy_seed();
+    MW_TRY(provider, make(loop_, *client_, std::move(own_settings), environment, metrics_, log));
+    add(std::move(provider));
+    return {};
+  };
+  switch (cloud) {
+    case cloud::Profile::Aws:
+      return open(cloud::make_aws_cloud, settings.aws_settings);
+    case cloud::Profile::Alibaba:
+      return open(cloud::make_alibaba_cloud, settings.alibaba_settings);
+    case cloud::Profile::Huawei:
+      return open(cloud::make_huawei_cloud, settings.huawei_settings);
+    case cloud::Profile::Kwok:
+      break;
+  }
+  return base::fail(base::ErrorKind::Internal, "kwok exists only in memory");
 }
 
 }  // namespace millwright::app

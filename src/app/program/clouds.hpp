@@ -1,5 +1,5 @@
-// The clouds that the settings name, each behind a Provider: AWS, and simulated ones in this
-// process or in another. Loop thread only.
+// The clouds that the settings name, each behind a Provider: real ones, which share one HTTP
+// client, and simulated ones in this process or in another. Loop thread only.
 #pragma once
 
 #include "millwright/app/settings.hpp"
@@ -30,7 +30,8 @@ class Clouds {
 
  private:
   void add(std::unique_ptr<cloud::Provider> provider);
-  base::Result<> open_aws(const Settings& settings, const Environment& environment);
+  base::Result<> open_real(const Settings& settings, const Environment& environment,
+                           cloud::Profile cloud);
   base::Result<> open_simulated(const Settings& settings, cloud::Profile profile,
                                 cloud::InstanceListener& nodes);
 
@@ -38,7 +39,7 @@ class Clouds {
   const base::Leadership& leadership_;
   base::Metrics& metrics_;
   base::Logger log_;
-  std::unique_ptr<net::Client> client_;
+  std::unique_ptr<net::Client> client_;  // of the real clouds
   cloud::ProviderSet providers_;
   std::vector<cloud::SimulatedCloud*> simulated_;  // of providers_
 };

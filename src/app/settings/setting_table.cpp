@@ -1,18 +1,23 @@
 // The table of settings.
+#include "app/settings/real_clouds.hpp"
 #include "app/settings/setting_values.hpp"
 #include "millwright/app/settings.hpp"
 
 namespace millwright::app {
 namespace {
 
+using AlibabaSettings = cloud::AlibabaSettings;
 using AwsSettings = cloud::AwsSettings;
 using ControllerOptions = controllers::Options;
+using HuaweiSettings = cloud::HuaweiSettings;
 using scheduling::MinValuesPolicy;
 using scheduling::PreferencePolicy;
 
 constexpr auto kKarpenter = SettingGroup::Karpenter;
 constexpr auto kMillwright = SettingGroup::Millwright;
 constexpr auto kAws = SettingGroup::Aws;
+constexpr auto kAlibaba = SettingGroup::Alibaba;
+constexpr auto kHuawei = SettingGroup::Huawei;
 constexpr auto kSimulated = SettingGroup::Simulated;
 constexpr auto kNoEffect = SettingGroup::NoEffect;
 
@@ -39,6 +44,20 @@ std::string aws_text(std::string_view value, Settings& settings) {
 template <auto Read, auto Member>
 std::string aws(std::string_view value, Settings& settings) {
   return Read(value, settings.aws_settings.*Member);
+}
+template <auto Member>
+std::string alibaba_text(std::string_view value, Settings& settings) {
+  settings.alibaba_settings.*Member = value;
+  return {};
+}
+template <auto Read, auto Member>
+std::string alibaba(std::string_view value, Settings& settings) {
+  return Read(value, settings.alibaba_settings.*Member);
+}
+template <auto Member>
+std::string huawei_text(std::string_view value, Settings& settings) {
+  settings.huawei_settings.*Member = value;
+  return {};
 }
 template <auto Read, auto Member>
 std::string controller(std::string_view value, Settings& settings) {
@@ -124,8 +143,8 @@ const Setting kTable[] = {
      "address of this replica, which it writes as the endpoint of Service millwright-extender "
      "while it leads; empty: nothing is written",
      value<read_address, &Settings::pod_ip>, kMillwright},
-    {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws", read_real_clouds,
-     kMillwright},
+    {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws, alibaba, huawei",
+     value<read_real_clouds, &Settings::clouds>, kMillwright},
     {"bind-address", "BIND_ADDRESS", "0.0.0.0", "address that all ports are opened on",
      text<&Settings::bind_address>, kMillwright},
     {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the webhooks",
@@ -207,6 +226,11 @@ const Setting kTable[] = {
      "take requests of up to 64 MiB instead of 2 MiB: for a kube-scheduler that sends whole Nodes "
      "(nodeCacheCapable: false)",
      value<read_bool, &Settings::full_nodes>, kMillwright},
+    // Two providers have it, with defaults of their own.
+    {"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "",
+     "part of an instance's memory that its node will not have; empty: 0.075 of EC2's, 0.065 of "
+     "ECS's",
+     read_memory_overhead, SettingGroup::AwsAndAlibaba},
     // Karpenter's provider for AWS; the price files are ours.
     {"cluster-endpoint", "CLUSTER_ENDPOINT", "",
      "URL of the API server for new AWS nodes; empty: EKS tells",
@@ -216,9 +240,6 @@ const Setting kTable[] = {
      aws_text<&AwsSettings::cluster_ca_bundle>, kAws},
     {"isolated-vpc", "ISOLATED_VPC", "false", "the AWS Pricing API cannot be reached",
      aws<read_bool, &AwsSettings::isolated_vpc>, kAws},
-    {"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "0.075",
-     "part of an EC2 instance's memory that its node will not have",
-     aws<read_fraction, &AwsSettings::vm_memory_overhead_percent>, kAws},
     {"reserved-enis", "RESERVED_ENIS", "0", "ENIs of each EC2 instance that pods cannot use",
      aws<read_count, &AwsSettings::reserved_enis>, kAws},
     {"disable-dry-run", "DISABLE_DRY_RUN", "false",
@@ -251,6 +272,32 @@ const Setting kTable[] = {
      "instance profile of such nodes instead (aws.defaultInstanceProfile of Karpenter's old "
      "ConfigMap)",
      legacy_text<&controllers::LegacySettings::default_instance_profile>, kAws},
+    // CloudPilot's provider for Alibaba Cloud; the flag of the region and the price files are ours.
+    {"alibaba-region", "ALIBABA_CLOUD_REGION_ID", "",
+     "region of the ECS instances; empty: as docs/alibaba.md says, at last this machine's own",
+     alibaba_text<&AlibabaSettings::region>, kAlibaba},
+    {"cluster-id", "CLUSTER_ID", "", "id of the ACK cluster",
+     alibaba_text<&AlibabaSettings::cluster_id>, kAlibaba},
+    {"cluster-type", "CLUSTER_TYPE", "ACKManaged",
+     "ACKManaged; or Custom: nodes join by the class's user data alone",
+     alibaba<read_cluster_type, &AlibabaSettings::custom_cluster>, kAlibaba},
+    {"interruption", "INTERRUPTION", "true",
+     "drain the nodes of spot instances that ECS is about to take back",
+     alibaba<read_bool, &AlibabaSettings::interruption>, kAlibaba},
+    {"alibaba-price-file", "ALIBABA_PRICE_FILE", "",
+     "ECS prices to use while Alibaba Cloud tells none (docs/alibaba.md)",
+     alibaba_text<&AlibabaSettings::price_file>, kAlibaba},
+    {"alibaba-price-cache", "ALIBABA_PRICE_CACHE", "",
+     "file in which ECS's last prices outlive a restart",
+     alibaba_text<&AlibabaSettings::price_cache>, kAlibaba},
+    // The variables are those of Karpenter's provider for Huawei Cloud; the flags are ours.
+    {"huawei-region", "HUAWEICLOUD_SDK_REGION_ID", "", "region of the CCE cluster",
+     huawei_text<&HuaweiSettings::region>, kHuawei},
+    {"huawei-cluster-id", "HUAWEICLOUD_SDK_CCE_CLUSTER_ID", "", "id of the CCE cluster",
+     huawei_text<&HuaweiSettings::cluster_id>, kHuawei},
+    {"huawei-project-id", "HUAWEICLOUD_SDK_PROJECT_ID", "",
+     "id of the project; empty: the region's only one", huawei_text<&HuaweiSettings::project_id>,
+     kHuawei},
     // Clouds that exist only in memory.
     {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
      "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds, kSimulated},
@@ -276,6 +323,10 @@ const Setting kTable[] = {
      kNoEffect},
     {"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "", "the log goes to standard output",
      ignore, kNoEffect},
+    {"telemetry-share", "TELEMETRY_SHARE", "", "no telemetry is sent to anybody", ignore,
+     kNoEffect},
+    {"apg-creation-qps", "APG_CREATION_QPS", "",
+     "calls to Alibaba Cloud slow down where it throttles them", ignore, kNoEffect},
     {"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "",
      "no node is bought for pods with resource claims", ignore, kNoEffect},
 };

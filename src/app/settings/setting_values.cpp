@@ -140,14 +140,26 @@ std::string read_ami_interval(std::string_view text, Settings& settings) {
   return problem;
 }
 
-std::string read_real_clouds(std::string_view text, Settings& settings) {
-  settings.aws = false;
-  for (const auto& name : split(text)) {
-    if (name != "aws") {
-      return "must be aws or empty; " + in_quotes(name) + " is no cloud that can be served yet";
-    }
-    settings.aws = true;
+std::string read_memory_overhead(std::string_view text, Settings& settings) {
+  auto& aws = settings.aws_settings.vm_memory_overhead_percent;
+  auto& alibaba = settings.alibaba_settings.vm_memory_overhead_percent;
+  if (text.empty()) {
+    aws = cloud::AwsSettings().vm_memory_overhead_percent;
+    alibaba = cloud::AlibabaSettings().vm_memory_overhead_percent;
+    return {};
   }
+  auto problem = read_fraction(text, aws);
+  if (problem.empty()) {
+    alibaba = aws;
+  }
+  return problem;
+}
+
+std::string read_cluster_type(std::string_view text, bool& is_custom) {
+  if (text != "ACKManaged" && text != "Custom") {
+    return "must be ACKManaged or Custom, not " + in_quotes(text);
+  }
+  is_custom = text == "Custom";
   return {};
 }
 

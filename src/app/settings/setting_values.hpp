@@ -29,7 +29,9 @@ std::string read_level(std::string_view text, base::LogLevel& level);
 std::string read_gates(std::string_view text, Settings& settings);
 std::string read_aws_gates(std::string_view text, Settings& settings);
 std::string read_ami_interval(std::string_view text, Settings& settings);
-std::string read_real_clouds(std::string_view text, Settings& settings);
+// Of EC2 and of ECS; nothing leaves each its own default.
+std::string read_memory_overhead(std::string_view text, Settings& settings);
+std::string read_cluster_type(std::string_view text, bool& is_custom);
 std::string read_clouds(std::string_view text, Settings& settings);
 std::string read_scheduler_config(std::string_view text, Settings& settings);
 

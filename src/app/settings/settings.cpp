@@ -1,7 +1,10 @@
 #include "millwright/app/settings.hpp"
 
+#include "app/settings/real_clouds.hpp"
+
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -15,6 +18,26 @@ struct Gate {
 constexpr Gate kGates[] = {{"NodeRepair"},     {"ReservedCapacity"}, {"NodeOverlay"},
                            {"StaticCapacity"}, {"CapacityBuffer"},   {"SpotToSpotConsolidation"}};
 constexpr Gate kAwsGates[] = {{"NodeClassCEL", false}};
+
+// The clouds that the settings of a group are for; none: they count whatever the clouds.
+std::vector<cloud::Profile> clouds_of(SettingGroup group) {
+  switch (group) {
+    case SettingGroup::AwsAndAlibaba:
+      return {cloud::Profile::Aws, cloud::Profile::Alibaba};
+    case SettingGroup::Aws:
+      return {cloud::Profile::Aws};
+    case SettingGroup::Alibaba:
+      return {cloud::Profile::Alibaba};
+    case SettingGroup::Huawei:
+      return {cloud::Profile::Huawei};
+    case SettingGroup::Karpenter:
+    case SettingGroup::Millwright:
+    case SettingGroup::Simulated:
+    case SettingGroup::NoEffect:
+      break;
+  }
+  return {};
+}
 
 void warn_of_gates(std::string_view flag, const std::map<std::string, bool>& switched,
                    std::span<const Gate> gates, std::vector<std::string>& warnings) {
@@ -90,8 +113,19 @@ class Loading {
   void given(const Setting& setting, const std::string& name) {
     if (setting.group == SettingGroup::NoEffect) {
       loaded_.warnings.push_back(name + " has no effect here: " + std::string(setting.help));
-    } else if (setting.group == SettingGroup::Aws) {
-      of_aws_.push_back(name);
+    } else if (auto clouds = clouds_of(setting.group); !clouds.empty()) {
+      of_clouds_.emplace_back(name, std::move(clouds));
+    }
+  }
+
+  void warn_of_absent_clouds() {
+    const auto& served = loaded_.settings.clouds;
+    for (const auto& [name, clouds] : of_clouds_) {
+      if (std::find_first_of(served.begin(), served.end(), clouds.begin(), clouds.end()) ==
+          served.end()) {
+        loaded_.warnings.push_back(name + " has no effect without --clouds " +
+                                   cloud_list(clouds, " or "));
+      }
     }
   }
 
@@ -101,23 +135,17 @@ class Loading {
     settings.controllers.extender_called = settings.scheduler_wiring != controllers::Wiring::Alone;
     warn_of_gates("feature-gates", settings.feature_gates, kGates, loaded_.warnings);
     warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
-    if (!settings.aws) {
-      for (const auto& name : of_aws_) {
-        loaded_.warnings.push_back(name + " has no effect without --clouds aws");
-      }
-      return;
-    }
-    const auto& simulated = settings.simulated_clouds;
-    if (std::find(simulated.begin(), simulated.end(), cloud::Profile::Aws) != simulated.end()) {
-      loaded_.problems.emplace_back(
-          "--clouds and --simulated-clouds both name aws; EC2NodeClasses can have one of them");
+    warn_of_absent_clouds();
+    for (auto& problem : named_twice(settings.clouds, settings.simulated_clouds)) {
+      loaded_.problems.push_back(std::move(problem));
     }
   }
 
   const std::map<std::string, std::string>& flags_;
   const Environment& environment_;
   LoadedSettings loaded_;
-  std::vector<std::string> of_aws_;  // the AWS settings that somebody set
+  // The settings of clouds that somebody set, with those clouds.
+  std::vector<std::pair<std::string, std::vector<cloud::Profile>>> of_clouds_;
 };
 
 }  // namespace

@@ -12,9 +12,21 @@ struct Section {
 constexpr Section kSections[] = {
     {SettingGroup::Karpenter, "Karpenter's settings", "The names are those of Karpenter's core."},
     {SettingGroup::Millwright, "Millwright's own settings", ""},
+    {SettingGroup::AwsAndAlibaba, "Settings for AWS and Alibaba Cloud",
+     "Both providers have this name. With both clouds in one process it counts for both."},
     {SettingGroup::Aws, "Settings for AWS",
-     "The names are those of Karpenter's AWS provider, but for the two price files. Without\n"
-     "`--clouds aws` they have no effect, and each one given is warned of."},
+     "The names are those of Karpenter's AWS provider, but for the two price files. A setting of "
+     "a\n"
+     "cloud that `--clouds` does not name has no effect, and is warned of."},
+    {SettingGroup::Alibaba, "Settings for Alibaba Cloud",
+     "The names are those of CloudPilot's provider, but for the flag of the region and the two "
+     "price\n"
+     "files. Credentials and endpoints are read from the environment alone: see\n"
+     "[alibaba.md](alibaba.md)."},
+    {SettingGroup::Huawei, "Settings for Huawei Cloud",
+     "The variables are those of Karpenter's provider for Huawei Cloud. Credentials and endpoints "
+     "are\n"
+     "read from the environment alone: see [huawei.md](huawei.md)."},
     {SettingGroup::Simulated, "Settings for simulated clouds",
      "Simulated clouds exist only in memory: see [sandbox.md](sandbox.md)."},
     {SettingGroup::NoEffect, "Settings of Karpenter's without effect",

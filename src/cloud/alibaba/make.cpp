@@ -11,11 +11,11 @@ base::Result<std::unique_ptr<Provider>> make_alibaba_cloud(base::Loop& loop, net
                                                            base::Logger log) {
   if (settings.cluster_id.empty()) {
     return base::fail(base::ErrorKind::Invalid,
-                      "Alibaba Cloud needs the id of the ACK cluster; set CLUSTER_ID");
+                      "Alibaba Cloud needs the id of the ACK cluster; set CLUSTER_ID or "
+                      "--cluster-id");
   }
-  const ProcessEnvironment process{.variable = std::move(environment),
-                                   .read_file = read_small_file,
-                                   .write_file = write_small_file};
+  const auto process =
+      process_environment(std::move(environment), {{"ALIBABA_CLOUD_REGION_ID", settings.region}});
   MW_TRY(region, alibaba::find_region(process, client));
   MW_TRY(endpoints, alibaba::Endpoints::make(region, process));
   PriceFile prices;

@@ -12,9 +12,7 @@ base::Result<std::unique_ptr<Provider>> make_aws_cloud(base::Loop& loop, net::Cl
     return base::fail(base::ErrorKind::Invalid,
                       "AWS needs the cluster's name; set CLUSTER_NAME or --cluster-name");
   }
-  const ProcessEnvironment process{.variable = std::move(environment),
-                                   .read_file = read_small_file,
-                                   .write_file = write_small_file};
+  const auto process = process_environment(std::move(environment));
   const aws::CredentialParts parts{.loop = loop,
                                    .client = client,
                                    .environment = process,

@@ -4,10 +4,24 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 namespace millwright::cloud {
 namespace {
 constexpr std::streamsize kMaxFileSize = 4 << 20;
+}
+
+ProcessEnvironment process_environment(
+    std::function<std::optional<std::string>(const std::string& name)> variable,
+    std::map<std::string, std::string> settings) {
+  std::erase_if(settings, [](const auto& setting) { return setting.second.empty(); });
+  return {.variable = [variable = std::move(variable), settings = std::move(settings)](
+                          const std::string& name) -> std::optional<std::string> {
+            const auto set = settings.find(name);
+            return set == settings.end() ? variable(name) : std::optional(set->second);
+          },
+          .read_file = read_small_file,
+          .write_file = write_small_file};
 }
 
 base::Result<std::string> read_small_file(const std::string& path) {

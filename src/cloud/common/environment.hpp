@@ -4,6 +4,7 @@
 #include "millwright/base/result.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,12 @@ struct ProcessEnvironment {
   // Empty when it is not set.
   std::string text(const std::string& name) const { return variable(name).value_or(""); }
 };
+
+// This process's, with what the settings say before the variables of the same meaning; an empty
+// setting leaves the variable.
+ProcessEnvironment process_environment(
+    std::function<std::optional<std::string>(const std::string& name)> variable,
+    std::map<std::string, std::string> settings = {});
 
 // Reads a file of at most 4 MiB.
 base::Result<std::string> read_small_file(const std::string& path);

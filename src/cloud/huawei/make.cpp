@@ -3,29 +3,32 @@
 namespace millwright::cloud {
 
 base::Result<std::unique_ptr<Provider>> make_huawei_cloud(base::Loop& loop, net::Client& client,
-                                                          const HuaweiSettings& settings,
+                                                          HuaweiSettings settings,
                                                           HuaweiEnvironment environment,
                                                           base::Metrics& metrics,
                                                           base::Logger log) {
-  const ProcessEnvironment process{.variable = std::move(environment),
-                                   .read_file = read_small_file,
-                                   .write_file = write_small_file};
+  const auto process = process_environment(std::move(environment),
+                                           {{"HUAWEICLOUD_SDK_REGION_ID", settings.region},
+                                            {"HUAWEICLOUD_SDK_CCE_CLUSTER_ID", settings.cluster_id},
+                                            {"HUAWEICLOUD_SDK_PROJECT_ID", settings.project_id}});
   const auto region = process.text("HUAWEICLOUD_SDK_REGION_ID");
   if (region.empty()) {
     return base::fail(base::ErrorKind::Invalid,
-                      "the region of Huawei Cloud is not known; set HUAWEICLOUD_SDK_REGION_ID");
+                      "the region of Huawei Cloud is not known; set HUAWEICLOUD_SDK_REGION_ID or "
+                      "--huawei-region");
   }
   auto cluster = process.text("HUAWEICLOUD_SDK_CCE_CLUSTER_ID");
   if (cluster.empty()) {
     return base::fail(base::ErrorKind::Invalid,
-                      "the CCE cluster is not known; set HUAWEICLOUD_SDK_CCE_CLUSTER_ID to its id");
+                      "the CCE cluster is not known; set HUAWEICLOUD_SDK_CCE_CLUSTER_ID or "
+                      "--huawei-cluster-id to its id");
   }
   MW_TRY(endpoints, huawei::Endpoints::make(region, process));
   huawei::register_labels();
   return std::make_unique<huawei::HuaweiCloud>(
       huawei::HuaweiCloud::Parts{.loop = loop,
                                  .client = client,
-                                 .settings = settings,
+                                 .settings = std::move(settings),
                                  .environment = process,
                                  .endpoints = std::move(endpoints),
                                  .cluster = std::move(cluster),

@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
+
 namespace millwright::test {
 namespace {
 
@@ -385,6 +387,31 @@ TEST_F(Launch, AStartupTaintThatSomebodyTookOffStaysOff) {
   ASSERT_TRUE(wait(is_registered));
   EXPECT_THAT(nodes().front()->taints, IsEmpty());
   EXPECT_TRUE(wait_running("web", 1));
+}
+
+// As controllers of some clouds do, which keep nodes as they were made.
+TEST_F(Launch, TheTaintOfUnregisteredNodesDoesNotComeBack) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto node = nodes().front()->meta.name;
+  const auto has_taint = [&](std::string_view key) {
+    const auto& taints = nodes().front()->taints;
+    return std::any_of(taints.begin(), taints.end(),
+                       [&](const auto& taint) { return taint.key == key; });
+  };
+  bool came_back = false;
+  recorder().on_change([&] { came_back = came_back || has_taint("karpenter.sh/unregistered"); });
+  change(model::kNodeResource, node, [](boost::json::value& object) {
+    object.at("spec").as_object()["taints"] = boost::json::array{
+        {{"key", "karpenter.sh/unregistered"}, {"effect", "NoExecute"}},
+        {{"key", "example.com/mine"}, {"value", "yes"}, {"effect", "NoSchedule"}}};
+  });
+  EXPECT_TRUE(
+      wait([&] { return came_back && !has_taint("karpenter.sh/unregistered"); }, seconds(5)));
+  EXPECT_TRUE(has_taint("example.com/mine"));
 }
 
 // Policies that admit Nodes by their labels see those of the NodeClaim.

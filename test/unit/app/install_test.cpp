@@ -298,12 +298,60 @@ TEST(Install, NodesAreOnlyCreatedForSimulatedClouds) {
 
 TEST(Install, ARealCloudIsNamedWithItsCluster) {
   InstallOptions options;
-  options.clouds = "aws";
+  options.clouds = {cloud::Profile::Aws};
   options.cluster_name = "prod";
   options.simulated_clouds.clear();
   EXPECT_THAT(text_of(options), HasSubstr("- \"--clouds=aws\"\n"));
   EXPECT_THAT(text_of(options), HasSubstr("- name: CLUSTER_NAME\n          value: prod\n"));
   EXPECT_THAT(text_of({}), Not(HasSubstr("--clouds")));
+}
+
+// The keys come from Secrets, by the names and the keys of the charts people come from.
+TEST(Install, TheKeysOfACloudComeFromItsSecret) {
+  InstallOptions options;
+  EXPECT_THAT(text_of(options), Not(HasSubstr("secretRef")));
+  options.simulated_clouds.clear();
+  options.clouds = {cloud::Profile::Aws, cloud::Profile::Alibaba, cloud::Profile::Huawei};
+  options.cluster_name = "prod";
+  options.cluster_id = "c0123";
+  const auto documents = documents_of(options);
+  const auto deployment = of_kind(documents, "Deployment").at(0);
+  const auto& container = deployment.at_pointer("/spec/template/spec/containers/0");
+  EXPECT_EQ(container.at("args"),
+            json::value({"controller", "--clouds=aws,alibaba,huawei", "--simulated-clouds="}));
+  EXPECT_EQ(container.at("envFrom"), model::parse_json(R"([
+      {"secretRef": {"name": "alibabacloud-credentials", "optional": true}},
+      {"secretRef": {"name": "huawei-credentials", "optional": true}}])")
+                                         .value());
+  EXPECT_THAT(text_of(options), HasSubstr("- name: CLUSTER_ID\n          value: c0123\n"));
+  options.clouds = {cloud::Profile::Huawei};
+  EXPECT_THAT(text_of(options), Not(HasSubstr("alibabacloud-credentials")));
+}
+
+// Their adapters have hashes and finalizers, which are written into the object itself.
+TEST(Install, NodeClassesOfEachRealCloudMayBeMarked) {
+  const auto granted = permissions({});
+  for (const char* kind :
+       {"karpenter.k8s.aws/ec2nodeclasses", "karpenter.k8s.alibabacloud/ecsnodeclasses",
+        "karpenter.k8s.huawei/ccenodeclasses"}) {
+    EXPECT_THAT(granted, Contains(std::string(kind) + " patch"));
+    EXPECT_THAT(granted, Contains(std::string(kind) + "/status patch"));
+  }
+}
+
+// Whatever may be patched is kept by a policy from being changed otherwise.
+TEST(Install, NoSpecOfANodeClassMayBeChanged) {
+  for (const auto& policy : of_kind(documents_of({}), "ValidatingAdmissionPolicy")) {
+    if (at(policy, "/metadata/name") != "millwright-specs") {
+      continue;
+    }
+    const auto text = json::serialize(policy.at_pointer("/spec/matchConstraints"));
+    for (const char* kind : {"nodepools", "ec2nodeclasses", "ecsnodeclasses", "ccenodeclasses"}) {
+      EXPECT_THAT(text, HasSubstr(kind));
+    }
+    return;
+  }
+  FAIL() << "there is no policy millwright-specs";
 }
 
 TEST(Install, TheLeaseMayLiveInKarpentersNamespace) {
@@ -529,13 +577,19 @@ TEST(Install, WrongOptionsAreNamed) {
       {"--namespace", [](InstallOptions& o) { o.namespace_ = ""; }},
       {"--leader-election-namespace", [](InstallOptions& o) { o.lease_namespace = "a b"; }},
       {"--replicas", [](InstallOptions& o) { o.replicas = 0; }},
-      {"--clouds", [](InstallOptions& o) { o.clouds = "azure"; }},
-      {"--cluster-name", [](InstallOptions& o) { o.clouds = "aws"; }},
+      {"--cluster-name", [](InstallOptions& o) { o.clouds = {cloud::Profile::Aws}; }},
+      {"--cluster-id", [](InstallOptions& o) { o.clouds = {cloud::Profile::Alibaba}; }},
+      {"--cluster-id", [](InstallOptions& o) { o.cluster_id = "a b"; }},
       {"--simulated-clouds",
        [](InstallOptions& o) {
-         o.clouds = "aws";
+         o.clouds = {cloud::Profile::Aws};
          o.cluster_name = "prod";
          o.simulated_clouds = {cloud::Profile::Aws};
+       }},
+      {"--simulated-clouds",
+       [](InstallOptions& o) {
+         o.clouds = {cloud::Profile::Huawei};
+         o.simulated_clouds = {cloud::Profile::Huawei};
        }},
       {"--image", [](InstallOptions& o) { o.image = "a b"; }},
       {"--scheduler-image", [](InstallOptions& o) { o.scheduler_image = ""; }},

@@ -235,24 +235,113 @@ TEST(Settings, CloudsAreAList) {
   EXPECT_THAT(wrong.problems, testing::Contains(HasSubstr("\"moon\" is none of them")));
 }
 
-TEST(Settings, AwsIsServedWhenAskedForAndNotTwice) {
-  EXPECT_FALSE(load_settings({}, environment_of({})).settings.aws);
+TEST(Settings, AwsIsServedWhenAskedFor) {
+  EXPECT_THAT(load_settings({}, environment_of({})).settings.clouds, IsEmpty());
   const auto loaded = load_settings({{"clouds", "aws"}, {"cluster-name", "demo"}},
                                     environment_of({{"VM_MEMORY_OVERHEAD_PERCENT", "0.05"},
                                                     {"RESERVED_ENIS", "1"},
                                                     {"ISOLATED_VPC", "true"}}));
   EXPECT_TRUE(loaded.problems.empty());
-  EXPECT_TRUE(loaded.settings.aws);
+  EXPECT_THAT(loaded.settings.clouds, ElementsAre(cloud::Profile::Aws));
   EXPECT_EQ(loaded.settings.aws_settings.cluster_name, "demo");
   EXPECT_EQ(loaded.settings.aws_settings.vm_memory_overhead_percent, 0.05);
   EXPECT_EQ(loaded.settings.aws_settings.reserved_enis, 1);
   EXPECT_TRUE(loaded.settings.aws_settings.isolated_vpc);
-  EXPECT_FALSE(load_settings({{"clouds", "moon"}}, environment_of({})).problems.empty());
-  EXPECT_FALSE(load_settings({{"clouds", "aws"}, {"simulated-clouds", "aws"}}, environment_of({}))
-                   .problems.empty());
   EXPECT_FALSE(
       load_settings({{"vm-memory-overhead-percent", "1.5"}}, environment_of({})).problems.empty());
   EXPECT_FALSE(load_settings({{"reserved-enis", "-1"}}, environment_of({})).problems.empty());
+}
+
+TEST(Settings, AlibabaCloudIsServedWhenAskedFor) {
+  const auto loaded = load_settings({{"clouds", "alibaba"},
+                                     {"alibaba-region", "cn-hangzhou"},
+                                     {"alibaba-price-file", "/prices.json"},
+                                     {"alibaba-price-cache", "/cache.json"},
+                                     {"cluster-type", "Custom"}},
+                                    environment_of({{"CLUSTER_ID", "c0123"},
+                                                    {"ALIBABA_CLOUD_REGION_ID", "cn-beijing"},
+                                                    {"INTERRUPTION", "false"},
+                                                    {"VM_MEMORY_OVERHEAD_PERCENT", "0.05"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_THAT(loaded.settings.clouds, ElementsAre(cloud::Profile::Alibaba));
+  const auto& alibaba = loaded.settings.alibaba_settings;
+  EXPECT_EQ(alibaba.region, "cn-hangzhou");
+  EXPECT_EQ(alibaba.cluster_id, "c0123");
+  EXPECT_EQ(alibaba.price_file, "/prices.json");
+  EXPECT_EQ(alibaba.price_cache, "/cache.json");
+  EXPECT_EQ(alibaba.vm_memory_overhead_percent, 0.05);
+  EXPECT_TRUE(alibaba.custom_cluster);
+  EXPECT_FALSE(alibaba.interruption);
+  EXPECT_THAT(load_settings({{"cluster-type", "EKS"}}, environment_of({})).problems,
+              ElementsAre(HasSubstr("--cluster-type must be ACKManaged or Custom")));
+}
+
+TEST(Settings, HuaweiCloudIsServedWhenAskedFor) {
+  const auto loaded = load_settings({{"clouds", "huawei"}, {"huawei-project-id", "p1"}},
+                                    environment_of({{"HUAWEICLOUD_SDK_REGION_ID", "cn-north-4"},
+                                                    {"HUAWEICLOUD_SDK_CCE_CLUSTER_ID", "c1"},
+                                                    {"HUAWEICLOUD_SDK_PROJECT_ID", "p2"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_THAT(loaded.settings.clouds, ElementsAre(cloud::Profile::Huawei));
+  EXPECT_EQ(loaded.settings.huawei_settings.region, "cn-north-4");
+  EXPECT_EQ(loaded.settings.huawei_settings.cluster_id, "c1");
+  EXPECT_EQ(loaded.settings.huawei_settings.project_id, "p1");
+}
+
+TEST(Settings, EachCloudCountsOnceInOneProcess) {
+  const auto loaded = load_settings({{"clouds", "huawei,aws,alibaba,aws"}}, environment_of({}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.settings.clouds,
+              ElementsAre(cloud::Profile::Huawei, cloud::Profile::Aws, cloud::Profile::Alibaba));
+  for (const auto* other : {"moon", "kwok"}) {
+    EXPECT_THAT(load_settings({{"clouds", other}}, environment_of({})).problems,
+                ElementsAre(HasSubstr("--clouds must be a list of aws, alibaba, huawei")));
+  }
+}
+
+TEST(Settings, NoCloudIsBothRealAndSimulated) {
+  const auto loaded = load_settings(
+      {{"clouds", "aws,alibaba,huawei"}, {"simulated-clouds", "kwok,huawei,alibaba,aws"}},
+      environment_of({}));
+  EXPECT_THAT(
+      loaded.problems,
+      ElementsAre("--clouds and --simulated-clouds both name aws; its EC2NodeClasses can have one "
+                  "of them",
+                  "--clouds and --simulated-clouds both name alibaba; its ECSNodeClasses can have "
+                  "one of them",
+                  "--clouds and --simulated-clouds both name huawei; its CCENodeClasses can have "
+                  "one of them"));
+  const auto apart = load_settings({{"clouds", "aws"}, {"simulated-clouds", "alibaba,huawei"}},
+                                   environment_of({}));
+  EXPECT_THAT(apart.problems, IsEmpty());
+}
+
+TEST(Settings, SettingsOfCloudsThatAreNotServedAreWarnedOf) {
+  const auto loaded = load_settings(
+      {{"clouds", "aws"}, {"cluster-id", "c1"}, {"vm-memory-overhead-percent", "0.05"}},
+      environment_of({{"HUAWEICLOUD_SDK_REGION_ID", "cn-north-4"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(
+      loaded.warnings,
+      UnorderedElementsAre("--cluster-id has no effect without --clouds alibaba",
+                           "HUAWEICLOUD_SDK_REGION_ID has no effect without --clouds huawei"));
+  EXPECT_THAT(load_settings({{"clouds", "huawei"}, {"vm-memory-overhead-percent", "0.05"}},
+                            environment_of({}))
+                  .warnings,
+              ElementsAre("--vm-memory-overhead-percent has no effect without --clouds aws or "
+                          "alibaba"));
+}
+
+TEST(Settings, MemoryOverheadIsOfBothProvidersWithDefaultsOfTheirOwn) {
+  const auto by_default = load_settings({}, environment_of({})).settings;
+  EXPECT_EQ(by_default.aws_settings.vm_memory_overhead_percent, 0.075);
+  EXPECT_EQ(by_default.alibaba_settings.vm_memory_overhead_percent, 0.065);
+  const auto wrong =
+      load_settings({}, environment_of({{"VM_MEMORY_OVERHEAD_PERCENT", "much"}})).settings;
+  EXPECT_EQ(wrong.aws_settings.vm_memory_overhead_percent, 0.075);
+  EXPECT_EQ(wrong.alibaba_settings.vm_memory_overhead_percent, 0.065);
 }
 
 std::string read_text(const std::filesystem::path& path) {

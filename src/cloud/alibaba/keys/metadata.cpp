@@ -118,7 +118,8 @@ base::Result<std::string> find_region(const ProcessEnvironment& environment, net
     }
   }
   return base::fail(ErrorKind::Invalid,
-                    "the Alibaba Cloud region is not known; set ALIBABA_CLOUD_REGION_ID");
+                    "the Alibaba Cloud region is not known; set ALIBABA_CLOUD_REGION_ID or "
+                    "--alibaba-region");
 }
 
 }  // namespace millwright::cloud::alibaba

@@ -106,6 +106,25 @@ void warn_when_untainted(Services& services, const model::Node& node,
        .dedupe_values = {}});
 }
 
+// Controllers of CCE and ACK may put back the taints that a node was made with, as those of their
+// Karpenter providers know (node.unregisteredtaint). Pods would be evicted by it.
+ClaimReply take_taint_off_again(Services& services, ClaimPtr claim) {
+  const auto record = services.state.find_claim(claim->meta.name);
+  if (!record || !record->node || !is_registered_for(*record->node, *claim)) {
+    co_return claim;
+  }
+  const auto node = record->node;
+  auto taints = node->taints;
+  if (std::erase_if(taints, is_unregistered_taint) == 0) {
+    co_return claim;
+  }
+  json::value patch = json::object{{"spec", json::object{{"taints", model::encode(taints)}}}};
+  MW_CO_CHECK(co_await patch_node(services, node, std::move(patch)));
+  services.log.info("took karpenter.sh/unregistered off a registered node once more",
+                    {{"NodeClaim", claim->meta.name}, {"Node", node->meta.name}});
+  co_return claim;
+}
+
 }  // namespace
 
 void set_awaits_node(model::ConditionSet& set) {
@@ -114,6 +133,9 @@ void set_awaits_node(model::ConditionSet& set) {
 }
 
 ClaimReply register_node(Services& services, ClaimPtr claim) {
+  if (model::is_true(claim->conditions, model::kRegistered)) {
+    co_return co_await take_taint_off_again(services, claim);
+  }
   if (!is_undecided(claim, model::kRegistered) || claim->provider_id.empty()) {
     co_return claim;
   }
