@@ -50,7 +50,7 @@ std::string spec_problem(const NodeClassSpec& spec) {
   if (spec.ssh_key.empty() && !spec.password.starts_with(kCrypted)) {
     return "spec.login.userPassword.password: expected a password that is salted and hashed "
            "(SHA-512 crypt, \"$6$...\") and then base64-encoded, as CCE takes it; "
-           "openssl passwd -6 | base64 makes one";
+           "openssl passwd -6 | base64 -w 0 makes one";
   }
   return {};
 }
