@@ -6,7 +6,8 @@ start and to release, takes spot instances back, answers nonsense, and writes a 
 
 Prints one line of JSON with its URL when it is ready. All services have that one URL; ECS, VPC and
 STS are told apart by the action, CS by its path. Control, without signatures:
-  GET  /_facade/ledger                   calls by action, refused signatures, launches by token,
+  GET  /_facade/ledger                   calls by action, refused signatures, requests that came again
+                                         with their nonce, launches by token,
                                          instances by the claim that they were asked for, calls that
                                          showed a secret where none belongs
   GET  /_facade/machines                 every instance there ever was
@@ -108,6 +109,7 @@ class Judge:
         self.keys = {ROOT_KEYS[0]: (ROOT_KEYS[1], None)}  # id: secret, token
         self.nonces = set()
         self.refused = 0
+        self.replays = 0
 
     def judge(self, request):
         try:
@@ -116,8 +118,13 @@ class Judge:
                 self.acs3(request, authorization)
             else:
                 self.rpc(request)
-        except Refusal:
-            self.refused += 1
+        except Refusal as refusal:
+            # A request that comes again, as it was, is no wrong one: HTTP clients send one again
+            # whose connection was closed.
+            if refusal.code == "SignatureNonceUsed":
+                self.replays += 1
+            else:
+                self.refused += 1
             raise
 
     def secret_of(self, key, token):
@@ -217,6 +224,7 @@ class Cloud:
         with self.lock:
             if what == "ledger":
                 return {"calls": self.calls, "badSignatures": self.judge.refused,
+                        "replays": self.judge.replays,
                         "launches": {token: kept[1] for token, kept in self.launches.items()},
                         "asked": self.asked, "leaks": self.leaks}
             if what == "machines":

@@ -119,8 +119,7 @@ class CloudAdapter : public testing::Test {
     return thread.run<base::Result<cloud::Instance>>([&] { return provider->get(provider_id); });
   }
   base::Result<std::string> drift(std::shared_ptr<const model::NodeClaim> claim) {
-    return thread.run<base::Result<std::string>>(
-        [&] { return provider->drift(claim, the_class); });
+    return thread.run<base::Result<std::string>>([&] { return provider->drift(claim, the_class); });
   }
   // Resolves the class and keeps what was found.
   void resolve(const std::shared_ptr<model::NodeClass>& of) {

@@ -122,10 +122,7 @@ TEST_F(AlibabaAdapter, AnotherProcessAdoptsWhatWasLaunched) {
   start();
   order("lose", "CreateAutoProvisioningGroup", 3);
   const auto claim = claim_named("adopted");
-  claim->meta.creation_timestamp = thread.loop.now() - std::chrono::seconds(5);
-  EXPECT_FALSE(create(claim));
-  stop();
-  start();
+  lose_process_with(claim);
   const auto made = insist(claim);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(machine(made->provider_id).at("tags").at("karpenter.sh/nodeclaim"), "adopted");
@@ -137,10 +134,7 @@ TEST_F(AlibabaAdapter, AnotherProcessWaitsForAnInstanceThatShowsLate) {
   wait_out("late", 4);
   order("lose", "CreateAutoProvisioningGroup", 3);
   const auto claim = claim_named("adopted-late");
-  claim->meta.creation_timestamp = thread.loop.now() - std::chrono::seconds(5);
-  EXPECT_FALSE(create(claim));
-  stop();
-  start();
+  lose_process_with(claim);
   const auto made = insist(claim);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(launched_for("adopted-late"), 1);
@@ -152,10 +146,12 @@ TEST_F(AlibabaAdapter, AnOldListMakesNoSecondInstance) {
   const auto claim = claim_named("unlisted");
   const auto made = create(claim);
   ASSERT_TRUE(made) << made.error().message;
-  // Its status could not be written, and by now something else is cheaper.
-  sell_out("ecs.g7.large", std::string(made->labels.at("topology.kubernetes.io/zone")));
-  EXPECT_FALSE(create(claim_named("marks-it-sold-out", {"ecs.c7.large"})) &&
-               launched_for("unlisted") != 1);
+  // Its status could not be written, and by now another question would be asked.
+  const auto zone = made->labels.at("topology.kubernetes.io/zone");
+  sell_out("ecs.g7.large", zone);
+  const auto marks = claim_named("marks-its-offering");
+  CloudAdapter::require(*marks, model::kZoneLabel, {zone});
+  EXPECT_EQ(create(marks).error().kind, ErrorKind::NoCapacity);
   const auto again = create(claim);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(again->provider_id, made->provider_id);
@@ -277,8 +273,7 @@ TEST_F(AlibabaAdapter, AWrongSecretIsADenialThatSaysWhatToDo) {
   EXPECT_THAT(listed.error().message, HasSubstr("SignatureDoesNotMatch"));
   EXPECT_THAT(listed.error().message, HasSubstr("check the credentials"));
   EXPECT_THAT(listed.error().message, Not(HasSubstr("another")));
-  stop();
-  wrong_signatures = refused_signatures();  // of the background's calls, too
+  signs_wrongly = true;
 }
 
 TEST_F(AlibabaAdapter, TheOlderSignatureIsAcceptedToo) {

@@ -30,8 +30,7 @@ class AlibabaHostile : public AlibabaAdapter {
 TEST_F(AlibabaHostile, Lists) {
   start();
   expect_errors("DescribeInstances", [this](const std::string&) { return list(); });
-  expect_errors("DescribeInstances",
-                [this](const std::string&) { return get("cn-hangzhou.i-1"); });
+  expect_errors("DescribeInstances", [this](const std::string&) { return get("cn-hangzhou.i-1"); });
 }
 
 TEST_F(AlibabaHostile, LaunchesByGroup) {
@@ -69,9 +68,8 @@ TEST_F(AlibabaHostile, ScriptsThatJoin) {
 
 TEST_F(AlibabaHostile, WhatAClassFinds) {
   begin();
-  for (const std::string action :
-       {"DescribeClusterDetail", "DescribeVSwitches", "DescribeSecurityGroups",
-        "DescribeKubernetesVersionMetadata"}) {
+  for (const std::string action : {"DescribeClusterDetail", "DescribeVSwitches",
+                                   "DescribeSecurityGroups", "DescribeKubernetesVersionMetadata"}) {
     expect_errors(action, [this](const std::string&) {
       return thread.run<base::Result<NodeClassState>>(
           [this] { return provider->resolve(ecs_class()); });
@@ -89,7 +87,8 @@ TEST_F(AlibabaHostile, Catalogs) {
     resolve(ecs_class());
     EXPECT_TRUE(wait_until([this] {
       return records->text().find("instance types could not be read") != std::string::npos;
-    })) << answer << "\n"
+    })) << answer
+        << "\n"
         << records->tail();
     const auto made = create(claim_named("without-types"));
     ASSERT_FALSE(made) << answer;

@@ -18,9 +18,8 @@ constexpr std::string_view kPassword = "JDYkc2FsdCRoYXNo";
 class HuaweiAdapter : public test::CloudAdapter {
  protected:
   HuaweiAdapter()
-      : CloudAdapter(
-            "MILLWRIGHT_HUAWEI_FACADE",
-            {std::string(kSecret), std::string(kAgencySecret), std::string(kPassword)}) {}
+      : CloudAdapter("MILLWRIGHT_HUAWEI_FACADE",
+                     {std::string(kSecret), std::string(kAgencySecret), std::string(kPassword)}) {}
   void SetUp() override {
     CloudAdapter::SetUp();
     if (url.empty()) {

@@ -88,7 +88,7 @@ class HuaweiProvider : public testing::Test {
 
   base::VirtualLoop loop{kStart};
   FakeHttp http{loop};
-  FakeCce cce{http};
+  FakeCce cce{loop, http};
   FakeMachine machine;
   base::Metrics metrics;
   std::shared_ptr<model::NodeClass> the_class = cce_class();
