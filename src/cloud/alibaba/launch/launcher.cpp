@@ -9,8 +9,6 @@ namespace {
 
 using base::ErrorKind;
 
-// CloudPilot's provider keeps a script for six hours; its token lives for a day.
-constexpr base::Duration kScriptKept = std::chrono::hours(6);
 // An instance that an earlier process launched shows in ECS's lists within this time of our start,
 // or there is none. A guess: Alibaba Cloud documents no bound.
 constexpr base::Duration kShownWithin = std::chrono::seconds(30);
@@ -40,7 +38,7 @@ tl::unexpected<base::Error> for_claim(const ClaimPtr& claim, const base::Error& 
 
 }  // namespace
 
-Launcher::Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), cs_(parts_.api) {
+Launcher::Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), scripts_(parts_.api) {
   inherit(parts_.api.loop().now());
 }
 
@@ -107,19 +105,11 @@ base::Task<base::Result<std::string>> Launcher::user_data(ClaimPtr claim, NodeCl
   if (parts_.custom_cluster) {
     co_return spec.user_data;
   }
-  const auto now = parts_.api.loop().now();
-  const auto key = arch + (spec.format_data_disk ? "/format" : "");
-  auto& script = scripts_[key];
-  if (script.text.empty() || now >= script.until) {
-    AttachQuestion question{
-        .cluster_id = parts_.cluster_id, .arch = arch, .format_disk = spec.format_data_disk};
-    MW_CO_TRY(text, co_await cs_.attach_script(std::move(question)));
-    scripts_[key] = {.text = std::move(text), .until = now + kScriptKept};
-  }
-  co_return make_user_data({.claim = *claim,
-                            .spec = spec,
-                            .cluster_id = parts_.cluster_id,
-                            .attach_script = scripts_[key].text});
+  AttachQuestion question{
+      .cluster_id = parts_.cluster_id, .arch = arch, .format_disk = spec.format_data_disk};
+  MW_CO_TRY(script, co_await scripts_.get(std::move(question)));
+  co_return make_user_data(
+      {.claim = *claim, .spec = spec, .cluster_id = parts_.cluster_id, .attach_script = script});
 }
 
 base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,

@@ -8,9 +8,9 @@
 // the same instance.
 #pragma once
 
-#include "cloud/alibaba/calls/cs.hpp"
 #include "cloud/alibaba/calls/ecs.hpp"
 #include "cloud/alibaba/catalog/catalog.hpp"
+#include "cloud/alibaba/launch/join_scripts.hpp"
 #include "cloud/alibaba/launch/launch_request.hpp"
 #include "cloud/alibaba/node_class/resolver.hpp"
 #include "cloud/common/catalog/restock.hpp"
@@ -77,7 +77,7 @@ class Launcher {
 
   Parts parts_;
   Ecs ecs_;
-  Cs cs_;
+  JoinScripts scripts_;
   bool group_refused_ = false;  // RAM does not allow the group call
   // A call whose effect is unknown: making it again from the same order gives the same request.
   struct Unsure {
@@ -93,11 +93,6 @@ class Launcher {
   };
   std::map<std::string, Made, std::less<>> made_;
   base::TimePoint inherited_;
-  struct Script {
-    std::string text;
-    base::TimePoint until;
-  };
-  std::map<std::string, Script, std::less<>> scripts_;  // by architecture and disk format
 };
 
 }  // namespace millwright::cloud::alibaba

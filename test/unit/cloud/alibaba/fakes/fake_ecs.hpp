@@ -296,15 +296,25 @@ class FakeEcs {
   Answer describe(const Fields& fields) const {
     constexpr std::size_t kPage = 100;
     const auto token = field(fields, "NextToken");
-    std::size_t place = token.empty() ? 0 : std::stoul(token);
+    std::size_t skip = token.empty() ? 0 : std::stoul(token);
+    const auto next = std::to_string(skip + kPage);
+    bool more = false;
     boost::json::array items;
-    for (; place < machines.size() && items.size() < kPage; ++place) {
-      if (is_asked_for(machines[place], fields)) {
-        items.push_back(described(machines[place]));
+    for (const auto& machine : machines) {
+      if (!is_asked_for(machine, fields)) {
+        continue;
       }
+      if (skip > 0) {
+        --skip;
+        continue;
+      }
+      more = items.size() == kPage;
+      if (more) {
+        break;
+      }
+      items.push_back(described(machine));
     }
-    const auto next = place < machines.size() ? std::to_string(place) : std::string();
-    return told({{"Instances", {{"Instance", std::move(items)}}}, {"NextToken", next}});
+    return told({{"Instances", {{"Instance", std::move(items)}}}, {"NextToken", more ? next : ""}});
   }
   static boost::json::object described(const Machine& machine) {
     boost::json::array tags;

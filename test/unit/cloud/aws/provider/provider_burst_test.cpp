@@ -1,5 +1,6 @@
 // Many claims at once: what is merged into one call, and who gets what.
 #include "provider_fixture.hpp"
+#include "unit/cloud/fakes/burst.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -77,6 +78,17 @@ TEST_F(ProviderTest, AThousandEqualClaimsAtOnceAreOneCall) {
   EXPECT_THAT(metrics.render(),
               HasSubstr("karpenter_cloudprovider_batcher_batch_size_sum{batcher=\"create_fleet\"} "
                         "1000"));
+}
+
+TEST_F(ProviderTest, TwoHundredClaimsAreTwoCalls) {
+  loop.run_for(30s);  // past what is asked again every minute
+  http.requests.clear();
+  Burst burst(loop, *cloud, the_class);
+  const auto took = burst.launch(200);
+  EXPECT_EQ(burst.different().size(), 200U);
+  EXPECT_EQ(ec2.living().size(), 200U);
+  EXPECT_EQ(http.requests.size(), 2U);  // the launch template, the fleet
+  EXPECT_LT(took, 1s);
 }
 
 TEST_F(ProviderTest, ClaimsOfAnotherKindAreAnotherCall) {
