@@ -17,7 +17,8 @@ class Burst {
       : loop_(loop), provider_(provider), class_(std::move(of)), group_(loop) {}
 
   // The time until all had their machines; how many calls that took is in the http's list.
-  base::Duration launch(int count) {
+  // No type: of any.
+  base::Duration launch(int count, const std::vector<std::string>& types = {}) {
     const auto began = loop_.now();
     for (int i = 0; i < count; ++i) {
       auto claim = std::make_shared<model::NodeClaim>();
@@ -25,6 +26,12 @@ class Burst {
       claim->meta.uid = "uid-" + claim->meta.name;
       claim->meta.labels[std::string(model::kNodePoolLabel)] = "pool";
       claim->meta.creation_timestamp = loop_.now();
+      if (!types.empty()) {
+        claim->requirements = {{.key = std::string(model::kInstanceTypeLabel),
+                                .op = model::Operator::In,
+                                .values = types,
+                                .min_values = {}}};
+      }
       group_.spawn(keep_asking(std::move(claim)));
     }
     loop_.run_until([&] { return given.size() == static_cast<std::size_t>(count); },
