@@ -32,7 +32,7 @@ class AlibabaCluster final : public CrashCluster {
   }
   std::size_t made_machines() override { return ecs.machines.size(); }
   void prepare(const CrashPlan& plan) override {
-    ecs.lag = plan.lag;
+    ecs.lag = plan.lag * 6;  // longer than a new leader takes
     ecs.lost_answers = plan.lose_answer ? 1 : 0;
     ecs.refuses_groups = plan.seed % 4 == 0;  // launches one by one
   }

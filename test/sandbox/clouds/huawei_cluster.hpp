@@ -32,7 +32,7 @@ class HuaweiCluster final : public CrashCluster {
   }
   std::size_t made_machines() override { return made_; }
   void prepare(const CrashPlan& plan) override {
-    cce.lag = plan.lag;
+    cce.lag = plan.lag * 6;  // longer than a new leader takes
     cce.lost_answers = plan.lose_answer ? 1 : 0;
   }
   std::vector<std::string> manifests() override {
