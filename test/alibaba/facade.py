@@ -1,21 +1,33 @@
 #!/usr/bin/env python3
 """An Alibaba Cloud on loopback: verifies every signature (ACS3-HMAC-SHA256 and the RPC style's
 HMAC-SHA1) with code of its own, keeps launches idempotent by their client token, pages, runs out of
-stock by zone, throttles, loses replies, shows new instances late, takes spot instances back, and
-writes a ledger of all calls.
+stock by zone, throttles, loses replies, shows new instances late, keeps old lists, takes its time to
+start and to release, takes spot instances back, answers nonsense, and writes a ledger of all calls.
 
 Prints one line of JSON with its URL when it is ready. All services have that one URL; ECS, VPC and
 STS are told apart by the action, CS by its path. Control, without signatures:
-  GET  /_facade/ledger                   calls by action, refused signatures, launches by token
+  GET  /_facade/ledger                   calls by action, refused signatures, requests that came again
+                                         with their nonce, launches by token,
+                                         instances by the claim that they were asked for, calls that
+                                         showed a secret where none belongs
   GET  /_facade/machines                 every instance there ever was
   POST /_facade/sold-out  {"type","zone"} an offering that no launch gets; {} forgets all
   POST /_facade/throttle  {"action","count"} that many calls are told to slow down
   POST /_facade/refuse    {"action","code","count"} that many calls are refused with the code
   POST /_facade/lose      {"action","count"} that many calls are carried out and not answered
   POST /_facade/late      {"seconds"}     how long a new instance is not listed, and cannot be deleted
+  POST /_facade/stale     {"seconds"}     how long instances are described as they are now
+  POST /_facade/starting  {"seconds"}     how long a new instance is Pending, and cannot be deleted
+  POST /_facade/releasing {"seconds"}     how long a deleted instance is Stopping before it is gone
   POST /_facade/recycle   {"instance"}    a spot instance that is taken back
+  POST /_facade/change    {"instance", ...} replaces what is kept of an instance: image, groups, vswitch
+  POST /_facade/stranger  {"tags"}        an instance with these tags that no launch of ours made
+  POST /_facade/hostile   {"action","answer"} the call answers this: html, truncated, types, huge, cut
+                                         (the connection ends in the middle), page (an HTML page with
+                                         status 502); {} ends it
 """
 import base64
+import copy
 import hashlib
 import hmac
 import json
@@ -39,6 +51,21 @@ TYPES = (("ecs.c7.large", 2, 4, 0.38), ("ecs.g7.large", 2, 8, 0.49), ("ecs.g7.xl
          ("ecs.r7.large", 2, 16, 0.65), ("ecs.g8y.large", 2, 8, 0.39))
 SCRIPT = ("#!/bin/sh\ncurl http://aliacs-k8s.oss/attach_node.sh | bash -s -- --docker-version 1.6.28 "
           "--token abcdef.0123456789abcdef --endpoint 192.168.0.1:6443 --cluster-dns 172.21.0.10")
+
+
+# Headers that carry a secret, or what is made of one.
+SECRET_HEADERS = ("authorization", "x-acs-security-token")
+HOSTILE = {
+    "html": b"<html><body>please log in</body></html>",
+    "page": b"<html><body>502 Bad Gateway</body></html>",
+    "cut": b'{"RequestId":"r","Instances":{"Instance":[',
+    "truncated": b'{"RequestId":"r","Instances":{"Instance":[{"InstanceId":"i-1"',
+    "types": (b'{"Instances":7,"InstanceTypes":{"InstanceType":"x"},"LaunchResults":[],"VSwitches":null,'
+              b'"SecurityGroups":{"SecurityGroup":{"a":1}},"AvailableZones":3,"current_version":{},'
+              b'"InstanceIdSets":"i-1"}'),
+    "huge": (b'{"Instances":{"Instance":[' + b'{"InstanceId":7,"Tags":[]},' * 100000 + b'null]},'
+             b'"LaunchResults":{"LaunchResult":[' + b'{"InstanceIds":7},' * 100000 + b'null]}}'),
+}
 
 
 class Refusal(Exception):
@@ -82,6 +109,7 @@ class Judge:
         self.keys = {ROOT_KEYS[0]: (ROOT_KEYS[1], None)}  # id: secret, token
         self.nonces = set()
         self.refused = 0
+        self.replays = 0
 
     def judge(self, request):
         try:
@@ -90,8 +118,13 @@ class Judge:
                 self.acs3(request, authorization)
             else:
                 self.rpc(request)
-        except Refusal:
-            self.refused += 1
+        except Refusal as refusal:
+            # A request that comes again, as it was, is no wrong one: HTTP clients send one again
+            # whose connection was closed.
+            if refusal.code == "SignatureNonceUsed":
+                self.replays += 1
+            else:
+                self.refused += 1
             raise
 
     def secret_of(self, key, token):
@@ -179,7 +212,11 @@ class Cloud:
         self.launches = {}  # client token: (what was asked, the answer)
         self.sold_out = set()
         self.plans = {"throttle": {}, "refuse": {}, "lose": {}}
-        self.late = 0.0
+        self.waits = {"late": 0.0, "starting": 0.0, "releasing": 0.0}
+        self.stale = None  # until when, and the instances as they were
+        self.hostile = {}
+        self.asked = {}  # claim UID: how many instances were made for it
+        self.leaks = []
 
     # Orders of the test.
 
@@ -187,17 +224,29 @@ class Cloud:
         with self.lock:
             if what == "ledger":
                 return {"calls": self.calls, "badSignatures": self.judge.refused,
-                        "launches": {token: kept[1] for token, kept in self.launches.items()}}
+                        "replays": self.judge.replays,
+                        "launches": {token: kept[1] for token, kept in self.launches.items()},
+                        "asked": self.asked, "leaks": self.leaks}
             if what == "machines":
-                return list(self.instances.values())
+                return [{**each, "gone": self.is_gone(each)} for each in self.instances.values()]
             if what == "sold-out":
                 self.sold_out = self.sold_out | {(body["type"], body["zone"])} if body else set()
             elif what in self.plans:
                 self.plans[what][body["action"]] = [body.get("count", 1), body.get("code")]
-            elif what == "late":
-                self.late = float(body["seconds"])
+            elif what in self.waits:
+                self.waits[what] = float(body["seconds"])
+            elif what == "stale":
+                self.stale = (time.time() + body["seconds"], copy.deepcopy(self.instances))
             elif what == "recycle":
                 self.instances[body["instance"]]["recycling"] = True
+            elif what == "change":
+                self.instances[body.pop("instance")].update(body)
+            elif what == "stranger":
+                place = {"type": TYPES[0][0], "zone": ZONES[0], "vswitch": "vsw-0", "spot": False}
+                return {"instance": self.add(place, {"image": "m", "groups": ["sg-1"],
+                                                     "tags": body["tags"], "userData": ""})}
+            elif what == "hostile":
+                self.hostile = {body["action"]: body["answer"]} if body else {}
             else:
                 raise Refusal("NoSuchOrder", status=404)
             return {}
@@ -213,6 +262,7 @@ class Cloud:
     def answer(self, request):
         with self.lock:
             self.calls[request.action] = self.calls.get(request.action, 0) + 1
+            self.look_for_secrets(request)
             if request.action == "AssumeRoleWithOIDC":
                 return self.assume(request), False
             self.judge.judge(request)
@@ -220,10 +270,19 @@ class Cloud:
                 raise Refusal("Throttling.User")
             if kept := self.planned("refuse", request.action):
                 raise Refusal(kept[1], status=403)
+            if hostile := self.hostile.get(request.action):
+                return HOSTILE[hostile], hostile == "cut"
             known = getattr(self, "on_" + request.action, None)
             if known is None:
                 raise Refusal("InvalidAction.NotFound", request.action, 404)
             return known(request), self.planned("lose", request.action) is not None
+
+    def look_for_secrets(self, request):
+        shown = request.target + request.body.decode(errors="replace") + "".join(
+            value for name, value in request.headers.items() if name not in SECRET_HEADERS)
+        secrets_ = [secret for secret, _ in self.judge.keys.values()]
+        if any(secret in urllib.parse.unquote(shown) for secret in secrets_):
+            self.leaks.append(request.action)
 
     def assume(self, request):
         form = dict(urllib.parse.parse_qsl(request.body.decode()))
@@ -287,22 +346,27 @@ class Cloud:
 
     def on_DescribeInstances(self, request):
         now = time.time()
+        kept = self.instances
+        if self.stale and now < self.stale[0]:
+            kept = self.stale[1]
         wanted = request.parameters.get("InstanceIds")
         ids = None if wanted is None else json.loads(wanted)
         tags = request.tags()
 
         def shown(each):
-            return (each["gone"] is None and now >= each["visible"]
+            return (not self.is_gone(each) and now >= each["visible"]
                     and (ids is None or each["id"] in ids)
                     and all(key in each["tags"] and value in (None, each["tags"][key])
                             for key, value in tags))
-        items = [self.described(each) for each in self.instances.values() if shown(each)]
+        items = [self.described(each) for each in kept.values() if shown(each)]
         return self.paged(request, "Instances", "Instance", items)
 
     def described(self, each):
         locks = [{"LockReason": "Recycling"}] if each["recycling"] else []
+        status = ("Stopping" if each["deleted"] is not None else
+                  "Pending" if time.time() < each["started"] else "Running")
         return {"InstanceId": each["id"], "InstanceType": each["type"], "ZoneId": each["zone"],
-                "Status": "Running", "ImageId": each["image"],
+                "Status": status, "ImageId": each["image"],
                 "SpotStrategy": "SpotAsPriceGo" if each["spot"] else "NoSpot",
                 "CreationTime": each["created"],
                 "VpcAttributes": {"VSwitchId": each["vswitch"],
@@ -328,17 +392,26 @@ class Cloud:
         return answer
 
     def make(self, request, prefix, place):
-        made = "i-" + secrets.token_hex(10)
-        groups = request.list(prefix + ("SecurityGroupIds"))
+        tags = dict(request.tags(prefix + "Tag"))
+        claim = tags.get("millwright.io/nodeclaim-uid", "")
+        self.asked[claim] = self.asked.get(claim, 0) + 1
+        return self.add(place, {"image": request.parameters[prefix + "ImageId"],
+                                "groups": request.list(prefix + "SecurityGroupIds"), "tags": tags,
+                                "userData": request.parameters.get(prefix + "UserData", "")})
+
+    def add(self, place, shape):
+        made, now = "i-" + secrets.token_hex(10), time.time()
         self.instances[made] = {
-            "id": made, "type": place["type"], "zone": place["zone"], "vswitch": place["vswitch"],
-            "spot": place["spot"], "image": request.parameters[prefix + "ImageId"],
-            "groups": groups, "tags": dict(request.tags(prefix + "Tag")),
-            "userData": request.parameters.get(prefix + "UserData", ""),
+            **place, **shape, "id": made,
             "address": f"10.0.{len(self.instances) // 250}.{len(self.instances) % 250 + 1}",
             "created": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
-            "visible": time.time() + self.late, "recycling": False, "gone": None}
+            "visible": now + self.waits["late"], "started": now + self.waits["starting"],
+            "recycling": False, "deleted": None}
         return made
+
+    def is_gone(self, instance):
+        deleted = instance["deleted"]
+        return deleted is not None and time.time() >= deleted + self.waits["releasing"]
 
     def on_CreateAutoProvisioningGroup(self, request):
         return self.once(request, lambda: self.launch_group(request))
@@ -380,12 +453,13 @@ class Cloud:
     def on_DeleteInstances(self, request):
         for each in request.list("InstanceId"):
             instance = self.instances.get(each)
-            if instance is None or instance["gone"] is not None:
+            if instance is None or self.is_gone(instance):
                 raise Refusal("InvalidInstanceId.NotFound", status=404)
-            if time.time() < instance["visible"]:
+            if time.time() < max(instance["visible"], instance["started"]):
                 raise Refusal("IncorrectInstanceStatus.Initializing", status=403)
         for each in request.list("InstanceId"):
-            self.instances[each]["gone"] = time.time()
+            if self.instances[each]["deleted"] is None:
+                self.instances[each]["deleted"] = time.time()
         return {"RequestId": secrets.token_hex(8)}
 
     # CS, by path.
@@ -436,8 +510,14 @@ class Handler(BaseHTTPRequestHandler):
             answer = {"Code": "InvalidParameter", "Message": repr(problem), "RequestId": "r"}
         if lost:
             self.close_connection = True
+            if isinstance(answer, bytes):
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(answer) + 1000))
+                self.end_headers()
+                self.wfile.write(answer)
             return
-        text = json.dumps(answer).encode()
+        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        status = 502 if text == HOSTILE["page"] else status
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(text)))

@@ -95,6 +95,8 @@ class Calls(unittest.TestCase):
         self.assertEqual(self.call("DescribeInstances", {}, nonce="n")[0], 200)
         self.assertEqual(self.call("DescribeInstances", {}, nonce="n")[1]["Code"],
                          "SignatureNonceUsed")
+        self.assertEqual(self.order("ledger")["badSignatures"], 0)
+        self.assertEqual(self.order("ledger")["replays"], 1)
 
     def test_a_wrong_clock_is_refused(self):
         late = datetime.now(timezone.utc) - timedelta(minutes=16)

@@ -26,6 +26,8 @@ struct AlibabaSettings {
   bool interruption = true;                   // INTERRUPTION: look for recycled spot instances
   std::string price_file;                     // prices to use while there are none from ECS
   std::string price_cache;                    // file that keeps ECS's last prices over a restart
+  // Another one in every process: signatures' nonces come of it, and Alibaba Cloud refuses those
+  // that it has seen.
   std::uint64_t seed = 0;
 };
 

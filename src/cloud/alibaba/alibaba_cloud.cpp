@@ -112,6 +112,7 @@ base::Task<void> AlibabaCloud::run(std::stop_token stop) {
 }
 
 base::Task<void> AlibabaCloud::lead(std::stop_token stop) {
+  launcher_.inherit(parts_.loop.now());
   while (parts_.settings.interruption && !stop.stop_requested()) {
     co_await look_for_recycled();
     co_await base::sleep(parts_.loop, kRecycledPeriod, stop);
@@ -184,9 +185,7 @@ Provider::Reply<Instance> AlibabaCloud::create(ClaimPtr claim, NodeClassPtr node
   }
   // An earlier process, or a call whose answer was lost, may have launched its instance.
   auto launched = co_await launcher_.adopt(claim);
-  if (launched) {
-    launcher_.forget(claim->meta.uid);
-  } else if (launched.error().kind == ErrorKind::NotFound) {
+  if (!launched && launched.error().kind == ErrorKind::NotFound) {
     launched = co_await launcher_.launch(claim, node_class);
   }
   MW_CO_CHECK(launched);
@@ -242,8 +241,12 @@ Provider::Reply<> AlibabaCloud::remove(ClaimPtr claim) {
                              "\" is not the id of an ECS instance of " + parts_.endpoints.region());
   }
   if (id.empty()) {
-    MW_CO_TRY(launched, co_await launcher_.adopt(claim));
-    id = launched.instance_id;
+    auto launched = co_await launcher_.find_by_claim(claim);
+    if (!launched && launched.error().kind == ErrorKind::NotFound) {
+      launcher_.forget(claim->meta.uid);
+    }
+    MW_CO_CHECK(launched);
+    id = launched->instance_id;
   }
   launcher_.forget(claim->meta.uid);
   auto removed = co_await remove_instance(id);

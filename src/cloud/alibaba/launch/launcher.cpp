@@ -9,8 +9,11 @@ namespace {
 
 using base::ErrorKind;
 
-// CloudPilot's provider keeps a script for six hours; its token lives for a day.
-constexpr base::Duration kScriptKept = std::chrono::hours(6);
+// An instance that an earlier process launched shows in ECS's lists within this time of our start,
+// or there is none. A guess: Alibaba Cloud documents no bound.
+constexpr base::Duration kShownWithin = std::chrono::seconds(30);
+// A launch is recorded within seconds. A NodeClaim whose launch is not recorded is deleted by then.
+constexpr base::Duration kRemembered = std::chrono::hours(1);
 
 bool has_unknown_effect(const ApiError& error) {
   return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable ||
@@ -25,13 +28,58 @@ Launched launched_as(const LaunchPlan& plan, const Candidate& candidate, std::st
           .image_id = plan.image_id};
 }
 
+base::Error no_instance(const model::NodeClaim& claim) {
+  return {ErrorKind::NotFound, "NodeClaim " + claim.meta.name + " has no instance yet", {}};
+}
+
 tl::unexpected<base::Error> for_claim(const ClaimPtr& claim, const base::Error& error) {
   return base::with_context("NodeClaim " + claim->meta.name, error);
 }
 
 }  // namespace
 
+Launcher::Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), scripts_(parts_.api) {
+  inherit(parts_.api.loop().now());
+}
+
+bool Launcher::is_inherited(const model::NodeClaim& claim) const {
+  const auto created = claim.meta.creation_timestamp;
+  return created && *created < inherited_;
+}
+
+void Launcher::forget(const std::string& claim_uid) {
+  unsure_.erase(claim_uid);
+  made_.erase(claim_uid);
+}
+
 base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
+  const auto now = parts_.api.loop().now();
+  std::erase_if(made_, [now](const auto& each) { return now - each.second.when > kRemembered; });
+  if (const auto made = made_.find(claim->meta.uid); made != made_.end()) {
+    co_return made->second.launched;  // the claim's status could not be written yet
+  }
+  const bool unsure = unsure_.contains(claim->meta.uid);
+  if (!unsure && !is_inherited(*claim)) {
+    co_return tl::unexpected(no_instance(*claim));
+  }
+  auto found = co_await find_by_claim(claim);
+  if (found) {
+    unsure_.erase(claim->meta.uid);
+    co_return found;
+  }
+  // Another process' request cannot be repeated: the script that it got from ACK is not ours, and
+  // neither is its ClientToken.
+  if (!unsure && found.error().kind == ErrorKind::NotFound &&
+      parts_.api.loop().now() < inherited_ + kShownWithin) {
+    co_return base::fail(ErrorKind::Unavailable,
+                         "NodeClaim " + claim->meta.name +
+                             ": an earlier process may have launched its instance; waiting for it "
+                             "to show before another is asked for");
+  }
+  co_return found;
+}
+
+base::Task<base::Result<Launched>> Launcher::find_by_claim(ClaimPtr claim) {
   const Tags tags{{ownership_tag(parts_.cluster_id), "owned"},
                   {std::string(kClaimUidTag), claim->meta.uid}};
   MW_CO_TRY(found, co_await ecs_.instances_by_tags(tags));
@@ -40,8 +88,7 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
     return each.tag(kClaimUidTag) != claim->meta.uid || each.is_recycling;
   });
   if (found.empty()) {
-    co_return base::fail(ErrorKind::NotFound,
-                         "NodeClaim " + claim->meta.name + " has no instance yet");
+    co_return tl::unexpected(no_instance(*claim));
   }
   const auto& first =
       *std::min_element(found.begin(), found.end(),
@@ -58,19 +105,11 @@ base::Task<base::Result<std::string>> Launcher::user_data(ClaimPtr claim, NodeCl
   if (parts_.custom_cluster) {
     co_return spec.user_data;
   }
-  const auto now = parts_.api.loop().now();
-  const auto key = arch + (spec.format_data_disk ? "/format" : "");
-  auto& script = scripts_[key];
-  if (script.text.empty() || now >= script.until) {
-    AttachQuestion question{
-        .cluster_id = parts_.cluster_id, .arch = arch, .format_disk = spec.format_data_disk};
-    MW_CO_TRY(text, co_await cs_.attach_script(std::move(question)));
-    scripts_[key] = {.text = std::move(text), .until = now + kScriptKept};
-  }
-  co_return make_user_data({.claim = *claim,
-                            .spec = spec,
-                            .cluster_id = parts_.cluster_id,
-                            .attach_script = scripts_[key].text});
+  AttachQuestion question{
+      .cluster_id = parts_.cluster_id, .arch = arch, .format_disk = spec.format_data_disk};
+  MW_CO_TRY(script, co_await scripts_.get(std::move(question)));
+  co_return make_user_data(
+      {.claim = *claim, .spec = spec, .cluster_id = parts_.cluster_id, .attach_script = script});
 }
 
 base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,
@@ -95,6 +134,16 @@ base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,
 }
 
 base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class) {
+  auto launched = co_await launch_or_repeat(claim, std::move(node_class));
+  if (launched) {
+    const Made made{.launched = *launched, .when = parts_.api.loop().now()};
+    made_.insert_or_assign(claim->meta.uid, made);
+  }
+  co_return launched;
+}
+
+base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,
+                                                              NodeClassPtr node_class) {
   if (const auto unsure = unsure_.find(claim->meta.uid); unsure != unsure_.end()) {
     Unsure before = unsure->second;
     if (before.by_group) {

@@ -3,13 +3,14 @@
 // carry what the class asks. Loop thread only.
 //
 // A claim never gets two instances. What was launched for it carries its UID as a tag, and is found
-// again after a crash. A call whose effect is unknown is made again exactly as it was, with its
-// ClientToken, and Alibaba Cloud answers with the same instance.
+// again after a crash, by a process that waits until ECS's lists must show it. A call whose effect
+// is unknown is made again exactly as it was, with its ClientToken, and Alibaba Cloud answers with
+// the same instance.
 #pragma once
 
-#include "cloud/alibaba/calls/cs.hpp"
 #include "cloud/alibaba/calls/ecs.hpp"
 #include "cloud/alibaba/catalog/catalog.hpp"
+#include "cloud/alibaba/launch/join_scripts.hpp"
 #include "cloud/alibaba/launch/launch_request.hpp"
 #include "cloud/alibaba/node_class/resolver.hpp"
 #include "cloud/common/catalog/restock.hpp"
@@ -41,14 +42,19 @@ class Launcher {
     bool custom_cluster = false;
     base::Logger log;
   };
-  explicit Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), cs_(parts_.api) {}
+  explicit Launcher(Parts parts);
 
-  // NotFound when no living instance has the claim's UID.
+  // What was launched for the claim before; NotFound when nothing was. Unavailable while something
+  // that another process launched may still show. Asks ECS only when there is a doubt.
   base::Task<base::Result<Launched>> adopt(ClaimPtr claim);
+  // NotFound when no living instance has the claim's UID.
+  base::Task<base::Result<Launched>> find_by_claim(ClaimPtr claim);
+  // Another process may have launched the claims that were created before `now`.
+  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
   // NoCapacity marks the offerings that were sold out.
   base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class);
   // The claim goes: nothing is launched for it any more.
-  void forget(const std::string& claim_uid) { unsure_.erase(claim_uid); }
+  void forget(const std::string& claim_uid);
 
  private:
   struct Order {
@@ -58,6 +64,8 @@ class Launcher {
     LaunchPlan plan;
     std::string user_data;
   };
+  bool is_inherited(const model::NodeClaim& claim) const;
+  base::Task<base::Result<Launched>> launch_or_repeat(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<Order>> prepare(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<std::string>> user_data(ClaimPtr claim, NodeClassSpec spec,
                                                   std::string arch);
@@ -69,7 +77,7 @@ class Launcher {
 
   Parts parts_;
   Ecs ecs_;
-  Cs cs_;
+  JoinScripts scripts_;
   bool group_refused_ = false;  // RAM does not allow the group call
   // A call whose effect is unknown: making it again from the same order gives the same request.
   struct Unsure {
@@ -78,11 +86,13 @@ class Launcher {
     std::size_t candidate = 0;  // of a call for one
   };
   std::map<std::string, Unsure, std::less<>> unsure_;  // by claim UID
-  struct Script {
-    std::string text;
-    base::TimePoint until;
+  // Likewise, what was launched lately: a claim's status may not have been written yet.
+  struct Made {
+    Launched launched;
+    base::TimePoint when;
   };
-  std::map<std::string, Script, std::less<>> scripts_;  // by architecture and disk format
+  std::map<std::string, Made, std::less<>> made_;
+  base::TimePoint inherited_;
 };
 
 }  // namespace millwright::cloud::alibaba

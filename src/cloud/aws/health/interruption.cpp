@@ -16,7 +16,7 @@ struct EventSource {
   std::string_view detail_type;
   InterruptionKind kind;
 };
-constexpr std::array<EventSource, 5> kSources{
+constexpr std::array<EventSource, 5> kEventSources{
     {{"aws.ec2", "EC2 Spot Instance Interruption Warning", InterruptionKind::SpotInterrupted},
      {"aws.ec2", "EC2 Instance Rebalance Recommendation", InterruptionKind::RebalanceRecommended},
      {"aws.ec2", "EC2 Instance State-change Notification", InterruptionKind::InstanceStopped},
@@ -104,7 +104,7 @@ Interruption parse_interruption(std::string_view body) {
   if (detail == nullptr) {
     return result;
   }
-  for (const auto& known : kSources) {
+  for (const auto& known : kEventSources) {
     if (known.source == source && known.detail_type == type) {
       result.kind = known.kind;
     }

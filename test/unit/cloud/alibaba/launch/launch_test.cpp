@@ -206,6 +206,11 @@ TEST_F(AlibabaLaunchTest, WhatAGroupCannotCarryIsLaunchedOneByOne) {
 }
 
 TEST_F(AlibabaLaunchTest, AnInstanceOfTheClaimIsAdopted) {
+  claim->meta.creation_timestamp = kStart - 1min;  // in another process' time
+  const auto waiting = wait(loop, launcher.adopt(claim));
+  EXPECT_EQ(waiting.error().kind, ErrorKind::Unavailable);
+  EXPECT_THAT(waiting.error().message, HasSubstr("waiting for it to show"));
+  loop.run_for(30s);
   EXPECT_EQ(wait(loop, launcher.adopt(claim)).error().kind, ErrorKind::NotFound);
   on("DescribeInstances", {R"({"Instances":{"Instance":[
     {"InstanceId":"i-5","InstanceType":"ecs.g7.large","ZoneId":"z1","ImageId":"m-1",
@@ -214,6 +219,15 @@ TEST_F(AlibabaLaunchTest, AnInstanceOfTheClaimIsAdopted) {
      "Tags":{"Tag":[{"TagKey":"millwright.io/nodeclaim-uid",
                      "TagValue":"11111111-2222-3333-4444-555555555555"}]}}]}})"});
   EXPECT_EQ(wait(loop, launcher.adopt(claim))->instance_id, "i-6");
+}
+
+TEST_F(AlibabaLaunchTest, WhatWasLaunchedLatelyIsRemembered) {
+  ASSERT_TRUE(launch());
+  // ECS lists nothing of it yet, and would launch another: something else is cheapest by now.
+  EXPECT_EQ(wait(loop, launcher.adopt(claim))->instance_id, "i-1");
+  launcher.forget(claim->meta.uid);
+  EXPECT_EQ(wait(loop, launcher.adopt(claim)).error().kind, ErrorKind::NotFound);
+  EXPECT_TRUE(asked("DescribeInstances").empty()) << "a new claim has nothing to be found";
 }
 
 TEST_F(AlibabaLaunchTest, ABalancedClassGoesWhereMostAddressesAreFree) {

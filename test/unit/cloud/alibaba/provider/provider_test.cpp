@@ -114,6 +114,7 @@ TEST_F(AlibabaProviderTest, AClaimGetsAnInstanceWithItsLabels) {
 
 TEST_F(AlibabaProviderTest, AClaimThatHasAnInstanceGetsNoSecond) {
   start();
+  claim->meta.creation_timestamp = kStart - 1min;
   show_instance(R"("SpotStrategy":"NoSpot")");
   const auto made = wait(loop, cloud.create(claim, node_class));
   ASSERT_TRUE(made) << made.error().message;

@@ -1,5 +1,6 @@
 // Many claims at once: what is merged into one call, and who gets what.
 #include "provider_fixture.hpp"
+#include "unit/cloud/fakes/burst.hpp"
 
 namespace millwright::cloud::aws {
 namespace {
@@ -77,6 +78,23 @@ TEST_F(ProviderTest, AThousandEqualClaimsAtOnceAreOneCall) {
   EXPECT_THAT(metrics.render(),
               HasSubstr("karpenter_cloudprovider_batcher_batch_size_sum{batcher=\"create_fleet\"} "
                         "1000"));
+}
+
+TEST_F(ProviderTest, TwoHundredClaimsAreTwoCalls) {
+  ec2.aws.asked.clear();
+  Burst burst(loop, *cloud, the_class);
+  const auto took = burst.launch(200, {"m5.large", "m6i.large"});
+  EXPECT_EQ(burst.different().size(), 200U);
+  EXPECT_EQ(ec2.living().size(), 200U);
+  std::multiset<std::string> asked;
+  for (const auto& call : ec2.aws.asked) {
+    // What is asked all the time, whether there are claims or not.
+    if (call.operation != "GetProducts" && call.operation != "DescribeInstanceStatus") {
+      asked.insert(call.operation);
+    }
+  }
+  EXPECT_THAT(asked, testing::ElementsAre("CreateFleet", "CreateLaunchTemplate"));
+  EXPECT_LT(took, 1s);
 }
 
 TEST_F(ProviderTest, ClaimsOfAnotherKindAreAnotherCall) {

@@ -1,6 +1,6 @@
 // A Huawei Cloud that remembers: one project with two flavors in two zones, a subnet, and a CCE
-// cluster whose nodes can be made, listed and deleted. Sells out, fails and loses answers on
-// demand.
+// cluster whose nodes can be made, listed and deleted. Sells out, fails, loses answers and shows
+// nodes late on demand.
 #pragma once
 
 #include "millwright/model/codec.hpp"
@@ -18,19 +18,24 @@ namespace millwright::cloud::huawei {
 
 class FakeCce {
  public:
-  explicit FakeCce(FakeHttp& http) {
+  FakeCce(base::VirtualLoop& loop, FakeHttp& http) : loop_(loop) {
     http.handler = [this](const net::ClientRequest& request) { return answer(request); };
   }
 
   struct Node {
     boost::json::value body;
     std::string phase = "Build";
+    base::TimePoint visible_at{};
   };
   std::map<std::string, Node> nodes;  // by uid
   int orders = 0;                     // requests for a node, refused ones included
+  std::map<std::string, int> calls;   // by method and the last word of the path
   std::set<std::pair<std::string, std::string>> sold_out;  // flavor and zone
   std::optional<net::Response> next_order;                 // instead of a node, once
   int lost_answers = 0;                                    // nodes that are made, but not told
+  base::Duration lag{};                                    // until a new node is listed
+  std::function<void(const std::string& uid, const Node&)> on_order;
+  std::function<void(const std::string& uid)> on_deletion;
   int late_answers = 0;  // nodes that show only when show_late() is called, and are not told
   void show_late() {
     nodes.merge(late_);
@@ -55,11 +60,13 @@ class FakeCce {
     boost::json::object result = node.body.as_object();
     result["metadata"] = {{"uid", uid}, {"name", "node-" + uid}};
     result["status"] = {
-        {"phase", node.phase}, {"serverId", "server-" + uid}, {"privateIP", "10.0.0.5"}};
+        {"phase", node.phase}, {"serverId", "server-" + uid}, {"privateIP", "address-of-" + uid}};
     return result;
   }
 
   Answer answer(const net::ClientRequest& request) {
+    const auto path = request.url.substr(0, request.url.find('?'));
+    ++calls[request.method + " " + path.substr(path.rfind('/') + 1)];
     const auto has = [&request](std::string_view part) {
       return request.url.find(part) != std::string::npos;
     };
@@ -98,17 +105,20 @@ class FakeCce {
     if (uid == "nodes") {
       boost::json::array items;
       for (const auto& [id, node] : nodes) {
-        items.push_back(shown(id, node));
+        if (node.visible_at <= loop_.now()) {
+          items.push_back(shown(id, node));
+        }
       }
       return net::Response::json(200, boost::json::serialize(boost::json::object{
                                           {"kind", "List"}, {"items", std::move(items)}}));
     }
     const auto found = nodes.find(uid);
-    if (found == nodes.end()) {
+    if (found == nodes.end() || found->second.visible_at > loop_.now()) {
       return refusal(404, "CCE.01404001", "node not found");
     }
-    if (request.method == "DELETE") {
-      found->second.phase = "Deleting";
+    if (request.method == "DELETE" &&
+        std::exchange(found->second.phase, "Deleting") != "Deleting" && on_deletion) {
+      on_deletion(uid);
     }
     return net::Response::json(200, boost::json::serialize(shown(uid, found->second)));
   }
@@ -119,6 +129,7 @@ class FakeCce {
       return *std::exchange(next_order, std::nullopt);
     }
     Node node{.body = model::parse_json(request.body).value()};
+    node.visible_at = loop_.now() + lag;
     const std::pair<std::string, std::string> offering{model::text_at(node.body, "spec.flavor"),
                                                        model::text_at(node.body, "spec.az")};
     if (sold_out.contains(offering)) {
@@ -131,6 +142,9 @@ class FakeCce {
       return base::fail(base::ErrorKind::Timeout, "no answer");
     }
     const auto reply = boost::json::serialize(shown(uid, node));
+    if (on_order) {
+      on_order(uid, node);
+    }
     nodes[uid] = std::move(node);
     if (lost_answers > 0) {
       --lost_answers;
@@ -139,6 +153,7 @@ class FakeCce {
     return net::Response::json(201, reply);
   }
 
+  base::VirtualLoop& loop_;
   std::map<std::string, Node> late_;
   int made_ = 0;
 };

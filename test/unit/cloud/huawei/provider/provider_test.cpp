@@ -4,6 +4,7 @@
 #include "cloud/huawei/launch/node_body.hpp"
 #include "cloud/huawei/node_class/node_class_hash.hpp"
 #include "millwright/cloud/simulated.hpp"
+#include "unit/cloud/fakes/burst.hpp"
 #include "unit/cloud/huawei/fakes/fake_cce.hpp"
 
 #include <rapidcheck/gtest.h>
@@ -88,7 +89,7 @@ class HuaweiProvider : public testing::Test {
 
   base::VirtualLoop loop{kStart};
   FakeHttp http{loop};
-  FakeCce cce{http};
+  FakeCce cce{loop, http};
   FakeMachine machine;
   base::Metrics metrics;
   std::shared_ptr<model::NodeClass> the_class = cce_class();
@@ -320,6 +321,19 @@ TEST_F(HuaweiProvider, AClassIsReadyWhenItsSubnetsAreThere) {
   EXPECT_EQ(state->reason, "InvalidSpec");
   EXPECT_THAT(state->message, HasSubstr("spec.login.userPassword.password"));
   EXPECT_THAT(state->message, Not(HasSubstr("Hush")));
+}
+
+// An order each, because CCE makes a request's nodes with equal tags; and nothing else.
+TEST_F(HuaweiProvider, TwoHundredClaimsAreTwoHundredCalls) {
+  loop.run_for(30s);  // past what is asked again every minute
+  http.requests.clear();
+  Burst burst(loop, *cloud, the_class);
+  const auto took = burst.launch(200);
+  EXPECT_EQ(burst.different().size(), 200U);
+  EXPECT_EQ(cce.living(), 200);
+  EXPECT_EQ(cce.calls["POST nodes"], 200);
+  EXPECT_EQ(http.requests.size(), 200U);
+  EXPECT_LT(took, 60s);
 }
 
 TEST_F(HuaweiProvider, BrokenNodesAreThoseOfTheSimulatedCloud) {

@@ -1,0 +1,89 @@
+// The whole program with the real Huawei Cloud provider on a CCE that remembers.
+#pragma once
+
+#include "cloud/huawei/huawei_cloud.hpp"
+#include "machine_boot.hpp"
+#include "support/crash_runs.hpp"
+#include "unit/cloud/huawei/fakes/fake_cce.hpp"
+
+namespace millwright {
+
+class HuaweiCluster final : public CrashCluster {
+ public:
+  using FakeCce = cloud::huawei::FakeCce;
+
+  explicit HuaweiCluster(std::uint64_t seed) : CrashCluster(seed), cce(loop, http) {
+    cloud::huawei::register_labels();
+    machine.variables = {{"HUAWEICLOUD_SDK_AK", "A"}, {"HUAWEICLOUD_SDK_SK", "S"}};
+    cce.on_order = [this](const std::string& uid, const FakeCce::Node& made) { boot(uid, made); };
+    cce.on_deletion = [this](const std::string& uid) { shut_down(uid); };
+    begin();
+  }
+  ~HuaweiCluster() override { end(); }
+
+  std::multiset<std::string> living_machines() override {
+    std::multiset<std::string> result;
+    for (const auto& [uid, node] : cce.nodes) {
+      if (node.phase != "Deleting") {
+        result.insert(uid);
+      }
+    }
+    return result;
+  }
+  std::size_t made_machines() override { return made_; }
+  void prepare(const CrashPlan& plan) override {
+    cce.lag = plan.lag * 6;  // longer than a new leader takes
+    cce.lost_answers = plan.lose_answer ? 1 : 0;
+  }
+  std::vector<std::string> manifests() override {
+    return {R"(
+apiVersion: karpenter.k8s.huawei/v1alpha1
+kind: CCENodeClass
+metadata: {name: default}
+spec:
+  subnetSelectorTerms: [{name: nodes}]
+  imsSelector: {imsFamily: Huawei Cloud EulerOS 2.0}
+  blockDeviceMappings: {root: {volumeSize: 40, volumeType: SSD}}
+  login: {sshKey: key}
+)",
+            node_pool_of("karpenter.k8s.huawei", "CCENodeClass")};
+  }
+
+  FakeCce cce;
+
+ protected:
+  std::unique_ptr<cloud::Provider> make_provider() override {
+    return std::make_unique<cloud::huawei::HuaweiCloud>(
+        cloud::huawei::HuaweiCloud::Parts{.loop = loop,
+                                          .client = http,
+                                          .settings = {},
+                                          .environment = machine.environment(),
+                                          .endpoints = cloud::huawei::test_endpoints(),
+                                          .cluster = "c1",
+                                          .metrics = metrics,
+                                          .log = {}});
+  }
+
+ private:
+  void boot(const std::string& uid, const FakeCce::Node& made) {
+    ++made_;
+    const auto flavor = model::text_at(made.body, "spec.flavor");
+    const int cpus = flavor == "c9.large.4" ? 2 : 4;
+    boot_machine(world, {.provider_id = uid,
+                         .node_name = "address-of-" + uid,
+                         .type = std::string(flavor),
+                         .zone = std::string(model::text_at(made.body, "spec.az")),
+                         .cpus = cpus,
+                         .gib = cpus * 4});
+  }
+  void shut_down(const std::string& uid) {
+    loop.after(std::chrono::seconds(10), [this, uid] {
+      cce.nodes.erase(uid);
+      world.kubelet().terminated(uid);
+    });
+  }
+
+  std::size_t made_ = 0;
+};
+
+}  // namespace millwright
