@@ -1,9 +1,9 @@
 #include "millwright/disruption/decide.hpp"
 
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 #include "disruption/methods/methods.hpp"
-#include "disruption/methods/static_drift.hpp"
+#include "disruption/methods/static/static_drift.hpp"
 
 #include <algorithm>
 #include <map>

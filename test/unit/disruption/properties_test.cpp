@@ -1,7 +1,7 @@
 // What must hold of every decision, whatever the cluster.
 #include "cluster_builder.hpp"
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 
 #include <rapidcheck/gtest.h>
 

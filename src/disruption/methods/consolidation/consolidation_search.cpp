@@ -1,9 +1,9 @@
 // Which groups of nodes are tried, and in which order.
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
-#include "disruption/methods/removal_order.hpp"
-#include "disruption/methods/superfluous.hpp"
-#include "disruption/methods/sweep.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/consolidation/removal_order.hpp"
+#include "disruption/methods/consolidation/superfluous.hpp"
+#include "disruption/methods/consolidation/sweep.hpp"
 
 #include <algorithm>
 #include <map>
@@ -142,6 +142,38 @@ class GroupSearch {
   std::size_t best_size_ = 0;  // how many of the first; 0: it is another group, or none
 };
 
+// Karpenter's binary search for the largest group that one new node is enough for, or none.
+std::optional<Command> largest_group(Survey& survey,
+                                     const std::vector<const Candidate*>& candidates) {
+  std::optional<Command> found;
+  for (std::size_t least = 2, most = candidates.size(); least <= most;) {
+    const std::size_t size = least + (most - least) / 2;
+    auto result = consolidate_with_one(survey, Candidates(candidates).first(size));
+    if (result.command) {
+      found = std::move(result.command);
+      least = size + 1;
+    } else {
+      most = size - 1;
+    }
+  }
+  return found;
+}
+
+std::optional<Command> first_single(Survey& survey,
+                                    const std::vector<const Candidate*>& candidates) {
+  for (const auto* candidate : candidates) {
+    const Candidates only(&candidate, 1);
+    if (survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
+        is_hopeless(survey, only, candidate->cost(), true)) {
+      continue;
+    }
+    if (auto result = consolidate_with_one(survey, only); result.command) {
+      return std::move(result.command);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Command> consolidate_many(Survey& survey) {
@@ -184,6 +216,14 @@ std::optional<Command> consolidate_one(Survey& survey) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<Command> consolidate_as_karpenter(Survey& survey) {
+  const auto eligible = eligible_candidates(survey, Reason::Underutilized);
+  auto candidates = within_budgets(survey, eligible);
+  candidates.resize(std::min(candidates.size(), kMaxGroup));
+  auto command = largest_group(survey, candidates);
+  return command ? std::move(command) : first_single(survey, eligible);
 }
 
 }  // namespace millwright::disruption
