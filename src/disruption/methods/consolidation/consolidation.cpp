@@ -236,6 +236,16 @@ Consolidation consolidate_with_one(Survey& survey, Candidates candidates) {
   return result;
 }
 
+Consolidation consolidate_as_wanted(Survey& survey, Candidates candidates,
+                                    std::span<const scheduling::Placement> wanted) {
+  auto removal =
+      simulate_removal(survey, candidates, Reason::Underutilized, Planning::Cheapest, wanted);
+  const std::size_t claims = removal.claims.size();
+  auto result = judge(survey, candidates, std::move(removal));
+  result.with_one_node = result.command && claims <= 1;
+  return result;
+}
+
 Consolidation consolidate(Survey& survey, Candidates candidates, std::size_t most_for_several) {
   const Stake stake = stake_of(candidates);
   const bool many = candidates.size() > most_for_several;
