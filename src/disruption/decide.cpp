@@ -1,12 +1,14 @@
 #include "millwright/disruption/decide.hpp"
 
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/lookahead.hpp"
 #include "disruption/methods/methods.hpp"
-#include "disruption/methods/static_drift.hpp"
+#include "disruption/methods/static/static_drift.hpp"
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace millwright::disruption {
 namespace {
@@ -40,11 +42,15 @@ std::vector<Command> choose(Survey& survey) {
     done(Reason::Drifted, {});
   }
   if (commands.empty()) {
-    first_of(consolidate_many(survey));
+    first_of(begin_best_course(survey, consolidate_many(survey)));
     done(Reason::Underutilized, kManyType);
   }
   if (commands.empty()) {
-    first_of(consolidate_one(survey));
+    std::vector<Command> options;
+    if (auto one = consolidate_one(survey)) {
+      options.push_back(*std::move(one));
+    }
+    first_of(begin_best_course(survey, std::move(options)));
     done(Reason::Underutilized, kOneType);
   }
   return commands;
@@ -153,13 +159,17 @@ bool holds(const Survey& survey, const Command& command) {
   if (command.reason == Reason::Drifted && candidates.front()->pool->replicas) {
     return may_replace_static(survey, *candidates.front());
   }
-  const auto would_be_planned = [&](Planning planning) {
-    return same_shape(command, simulate_removal(survey, candidates, command.reason, planning));
+  using Wanted = std::span<const scheduling::Placement>;
+  const auto would_be_planned = [&](Planning planning, Wanted wanted = {}) {
+    return same_shape(command,
+                      simulate_removal(survey, candidates, command.reason, planning, wanted));
   };
-  // It may have been either way of planning that suited better.
+  // It may have been any of these ways of planning that suited best.
   return moves_all_room(command, candidates) &&
          (would_be_planned(Planning::Cheapest) ||
-          (command.reason == Reason::Underutilized && would_be_planned(Planning::OnePass)));
+          (command.reason == Reason::Underutilized &&
+           (would_be_planned(Planning::OnePass) ||
+            would_be_planned(Planning::Cheapest, command.placements))));
 }
 
 std::array<std::size_t, 3> count_eligible(const Survey& survey) {

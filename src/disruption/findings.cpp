@@ -2,6 +2,8 @@
 
 #include "disruption/candidates/budgets.hpp"
 
+#include <algorithm>
+
 namespace millwright::disruption {
 
 void Findings::block(const std::string& claim, Why why, Kept kept) {
@@ -29,6 +31,15 @@ void Findings::block_by_budget(const Candidate& candidate, Reason reason) {
 void Findings::wake_at(std::optional<base::TimePoint> time) {
   if (time && *time > now_ && *time != base::TimePoint::max() && (!next_ || *time < *next_)) {
     next_ = time;
+  }
+}
+
+void Findings::score(Score score) {
+  const bool is_known = std::any_of(scores_.begin(), scores_.end(), [&](const Score& each) {
+    return each.node_pool == score.node_pool && each.claims == score.claims;
+  });
+  if (!is_known) {
+    scores_.push_back(std::move(score));
   }
 }
 

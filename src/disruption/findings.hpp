@@ -23,7 +23,8 @@ class Findings {
   void block_by_budget(const Candidate& candidate, Reason reason);
   // A decision may differ from then on. Times that are past or never come are ignored.
   void wake_at(std::optional<base::TimePoint> time);
-  void score(Score score) { scores_.push_back(std::move(score)); }
+  // Of a move that is looked at more than once, the first.
+  void score(Score score);
 
   // Adds everything noted to `decisions`, except about claims that its commands name.
   void report(Decisions& decisions) const;

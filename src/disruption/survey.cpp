@@ -4,10 +4,11 @@
 #include "disruption/simulation/settling_room.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace millwright::disruption {
 
-Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
+Survey::Survey(const Input& input, const std::vector<std::string>& own_claims, SurveyTools tools)
     : input_(input),
       pod_obstacles_(input.snapshot->disruption_budgets, input.now),
       pools_(*input.snapshot),
@@ -22,7 +23,12 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims)
                                    .prices = prices_,
                                    .reservations = destinations_.reservations(),
                                    .own_claims = {own_claims.begin(), own_claims.end()}},
-                                  findings_)) {}
+                                  findings_)),
+      tools_(std::move(tools)) {
+  for (const auto& record : input.snapshot->nodes) {
+    work().spend(1 + record->pods.size());
+  }
+}
 
 const Candidate* Survey::find(std::string_view claim) const {
   const auto found = std::lower_bound(candidates_.begin(), candidates_.end(), claim,

@@ -7,18 +7,27 @@
 #include "disruption/findings.hpp"
 #include "disruption/simulation/destinations.hpp"
 #include "disruption/simulation/node_prices.hpp"
+#include "disruption/work.hpp"
 #include "millwright/scheduling/plan_memory.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millwright::disruption {
 
+// What surveys of nearly the same cluster share that are made for one decision.
+struct SurveyTools {
+  scheduling::PlanMemory memory;
+  std::shared_ptr<Work> work = std::make_shared<Work>();
+};
+
 class Survey {
  public:
   // Fences of `own_claims` do not count: the command that is being checked raised them.
-  Survey(const Input& input, const std::vector<std::string>& own_claims);
+  Survey(const Input& input, const std::vector<std::string>& own_claims, SurveyTools tools = {});
 
   const Input& input() const { return input_; }
   // Sorted by claim name.
@@ -34,7 +43,11 @@ class Survey {
     return reason == Reason::Drifted ? destinations_.other_pods() : competitors_;
   }
   // Simulations ask about the same cluster, so the planner need not compile it again each time.
-  scheduling::PlanMemory& plan_memory() const { return plan_memory_; }
+  scheduling::PlanMemory& plan_memory() const { return tools_.memory; }
+  Work& work() const { return *tools_.work; }
+  std::shared_ptr<Work> shared_work() const { return tools_.work; }
+  // For the next survey; this one is done.
+  SurveyTools take_tools() && { return std::move(tools_); }
 
  private:
   const Input& input_;
@@ -46,7 +59,7 @@ class Survey {
   const std::vector<scheduling::PodPtr> competitors_;  // of consolidation
   Findings findings_;
   const std::vector<Candidate> candidates_;
-  mutable scheduling::PlanMemory plan_memory_;
+  mutable SurveyTools tools_;
 };
 
 }  // namespace millwright::disruption

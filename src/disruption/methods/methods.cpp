@@ -1,6 +1,6 @@
 #include "disruption/methods/methods.hpp"
 
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -27,6 +27,9 @@ model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
   return least;
 }
 
+// Of work that does not grow with pods and nodes; what is bought is chosen from all types.
+constexpr std::size_t kPerPlan = 50;
+
 bool is_left_alone(const Destination& destination, Reason reason) {
   return destination.within_consolidate_after && reason != Reason::Drifted;
 }
@@ -154,6 +157,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
   auto kept = kept_room(survey, candidates, problem.nodes);
   problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
+  survey.work().spend(kPerPlan + problem.pods.size() + problem.nodes.size());
   return problem;
 }
 
@@ -192,9 +196,27 @@ SimulatedRemoval impossible(Cause cause, std::string message) {
   return {.problem = Why{cause, std::move(message)}};
 }
 
+// A pod for which room is reserved already goes there.
+void add_wanted(std::span<const scheduling::Placement> wanted, scheduling::Problem& problem) {
+  if (wanted.empty()) {
+    return;
+  }
+  std::set<std::string> promised;
+  for (const auto& kept : problem.kept) {
+    promised.insert(kept.pod_uid);
+  }
+  for (const auto& placement : wanted) {
+    const auto* node = std::get_if<std::string>(&placement.target);
+    if (node != nullptr && promised.insert(placement.pod_uid).second) {
+      problem.kept.push_back({.target = *node, .pod_uid = placement.pod_uid, .requests = {}});
+    }
+  }
+}
+
 scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reason reason,
-                              Planning planning) {
+                              Planning planning, std::span<const scheduling::Placement> wanted) {
   auto problem = make_problem(survey, candidates, reason);
+  add_wanted(wanted, problem);
   problem.options.economise = problem.options.economise && planning == Planning::Cheapest;
   return scheduling::solve(problem, survey.plan_memory());
 }
@@ -263,9 +285,13 @@ scheduling::Problem relocation_problem(const Survey& survey, Candidates candidat
 }
 
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
-                                  Planning planning) {
+                                  Planning planning,
+                                  std::span<const scheduling::Placement> wanted) {
   const auto own = pods_of(candidates);
-  auto plan = plan_removal(survey, candidates, reason, planning);
+  auto plan = plan_removal(survey, candidates, reason, planning, wanted);
+  if (!plan.claims.empty()) {
+    survey.work().spend(survey.destinations().for_sale().size());
+  }
   for (const auto& refusal : plan.refusals) {
     if (survey.destinations().is_virtual(refusal.pod_uid)) {
       return impossible(Cause::OthersNeedRoom,

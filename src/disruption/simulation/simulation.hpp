@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,11 @@ bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
 
 // Consolidation (Underutilized) leaves alone nodes within their own consolidateAfter, and waits
 // while others need new capacity. Drift uses every node, waits for nobody, and does not ask what
-// pods need that nobody would create again.
+// pods need that nobody would create again. A pod goes to the node that `wanted` names, if it may
+// go there; what has no node yet is not looked at.
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
-                                  Planning planning = Planning::Cheapest);
+                                  Planning planning = Planning::Cheapest,
+                                  std::span<const scheduling::Placement> wanted = {});
 
 // For scheduling::Relocation: the pods of these candidates, the places that consolidation may use,
 // and who else wants them.

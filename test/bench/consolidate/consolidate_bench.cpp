@@ -1,14 +1,15 @@
 // consolidate_bench [FILTER] [--nodes N,N...] [--full] [--commands] [--json FILE]: clusters made by
 // the planner lose 20, 50 or 80 % of their pods; then nodes are removed until nothing more is
-// found, by our decisions and by Karpenter's rules (peer_rules.hpp), on the same cluster. Commands
-// are carried out at once and as they were planned; every pool's budget is 100 %, so that the
-// number of rounds says how much one decision finds. --commands prints what is decided. FILTER: a
-// part of "catalog/mix/how/per cent/nodes".
+// found, by our decisions and by Karpenter's rules (consolidate_as_karpenter), on the same cluster.
+// Commands are carried out at once and as they were planned; every pool's budget is 100 %, so that
+// the number of rounds says how much one decision finds. --commands prints what is decided. FILTER:
+// a part of "catalog/mix/how/per cent/nodes".
 #include "aws_types.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/methods.hpp"
 #include "live_cluster.hpp"
 #include "lower_bound.hpp"
 #include "mixes.hpp"
-#include "peer_rules.hpp"
 #include "pods_deleted.hpp"
 #include "worlds.hpp"
 
@@ -125,9 +126,15 @@ std::vector<disruption::Command> ours_next(const disruption::Input& input) {
   return disruption::decide(input).commands;
 }
 
+// What Karpenter would do: emptiness, then its consolidation.
 std::vector<disruption::Command> peers_next(const disruption::Input& input) {
+  disruption::Survey survey(input, {});
+  auto command = disruption::remove_empty(survey);
+  if (!command) {
+    command = disruption::consolidate_as_karpenter(survey);
+  }
   std::vector<disruption::Command> commands;
-  if (auto command = disruption::bench::peer_decision(input)) {
+  if (command) {
     commands.push_back(*std::move(command));
   }
   return commands;

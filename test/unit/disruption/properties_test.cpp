@@ -1,7 +1,9 @@
 // What must hold of every decision, whatever the cluster.
 #include "cluster_builder.hpp"
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/methods.hpp"
+#include "disruption/simulation/carried_out.hpp"
 
 #include <rapidcheck/gtest.h>
 
@@ -164,8 +166,52 @@ RC_GTEST_PROP(Decisions, NoGroupOfFirstNodesIsWorthMoreThanTheChosenOne, ()) {
   for (std::size_t size = 2; size <= first.size(); ++size) {
     const auto tried = consolidate(survey, Candidates(first).first(size));
     RC_ASSERT(!tried.with_one_node || tried.command);
-    RC_ASSERT(!tried.command || (chosen && !is_better(*tried.command, *chosen)));
+    RC_ASSERT(!tried.command || (!chosen.empty() && !is_better(*tried.command, chosen.front())));
   }
+}
+
+double price_of_candidates(const Input& input) {
+  const Survey survey(input, {});
+  double price = 0;
+  for (const auto& candidate : survey.candidates()) {
+    price += candidate.price;
+  }
+  return price;
+}
+
+template <class Next>
+double price_at_the_end(Input input, Next next) {
+  for (int step = 0; step < 100; ++step) {
+    Survey survey(input, {});
+    const auto command = next(survey);
+    if (!command) {
+      return price_of_candidates(input);
+    }
+    auto after = carried_out(survey, *command);
+    input = std::move(after);
+  }
+  ADD_FAILURE() << "it never ends";
+  return 0;
+}
+
+// Drift is not about money.
+RC_GTEST_PROP(Decisions, EndNoDearerThanThoseOfKarpentersRules, ()) {
+  const auto input = any_cluster().input();
+  const auto& nodes = input.snapshot->nodes;
+  if (std::any_of(nodes.begin(), nodes.end(), [](const auto& record) {
+        return model::find_condition(record->claim->conditions, model::kDrifted) != nullptr;
+      })) {
+    return;
+  }
+  const double ours = price_at_the_end(input, [](Survey& survey) {
+    auto decisions = decide(survey.input());
+    return decisions.commands.empty() ? std::nullopt : std::optional(decisions.commands.front());
+  });
+  const double theirs = price_at_the_end(input, [](Survey& survey) {
+    auto command = remove_empty(survey);
+    return command ? std::move(command) : consolidate_as_karpenter(survey);
+  });
+  RC_ASSERT(ours <= theirs + 1e-9);
 }
 
 RC_GTEST_PROP(Decisions, AreTheSameForTheSameInputAndValidAtOnce, ()) {

@@ -1,4 +1,4 @@
-#include "disruption/methods/static_drift.hpp"
+#include "disruption/methods/static/static_drift.hpp"
 
 #include "disruption/candidates/selection.hpp"
 #include "millwright/disruption/static_capacity.hpp"

@@ -1,4 +1,4 @@
-#include "disruption/methods/price_bounds.hpp"
+#include "disruption/methods/prices/price_bounds.hpp"
 
 #include <algorithm>
 #include <limits>

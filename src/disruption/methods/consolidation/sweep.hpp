@@ -1,7 +1,7 @@
 // Nodes that can all go at once without a new one, whichever they are.
 #pragma once
 
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 
 #include <optional>
 #include <vector>

@@ -1,8 +1,8 @@
 // Any set of nodes, with new ones in its place: m for n.
 #pragma once
 
-#include "disruption/methods/consolidation.hpp"
-#include "disruption/methods/removal_order.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/consolidation/removal_order.hpp"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
-#include "disruption/methods/sweep.hpp"
+#include "disruption/methods/consolidation/sweep.hpp"
 
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/price_bounds.hpp"
+#include "disruption/methods/prices/price_bounds.hpp"
 #include "millwright/scheduling/relocation.hpp"
 
 #include <algorithm>

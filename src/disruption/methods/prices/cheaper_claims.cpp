@@ -1,4 +1,4 @@
-#include "disruption/methods/cheaper_claims.hpp"
+#include "disruption/methods/prices/cheaper_claims.hpp"
 
 #include "disruption/simulation/price.hpp"
 

@@ -1,9 +1,9 @@
 // Which groups of nodes are tried, and in which order.
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/consolidation.hpp"
-#include "disruption/methods/removal_order.hpp"
-#include "disruption/methods/superfluous.hpp"
-#include "disruption/methods/sweep.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/consolidation/removal_order.hpp"
+#include "disruption/methods/consolidation/superfluous.hpp"
+#include "disruption/methods/consolidation/sweep.hpp"
 
 #include <algorithm>
 #include <map>
@@ -76,9 +76,8 @@ class GroupSearch {
 
   // A group that was found in another way.
   void offer(std::optional<Command> command) {
-    if (command && (!best_ || is_better(*command, *best_))) {
-      best_ = std::move(command);
-      best_size_ = 0;
+    if (command) {
+      add(*std::move(command), 0);
     }
   }
 
@@ -92,12 +91,13 @@ class GroupSearch {
   // it would find is found. The whole first.
   void bisect() {
     const std::size_t all = candidates_.size();
-    if (attempt(all) && best_ && best_size_ == all && best_->replacements.empty()) {
+    const bool whole = attempt(all);
+    if (whole && best_size_ == all && found_[best_].replacements.empty()) {
       return;  // all may go for nothing
     }
-    for (std::size_t least = 2, most = candidates_.size() - 1; least <= most;) {
+    for (std::size_t least = 2, most = all; least <= most;) {
       const auto size = least + (most - least) / 2;
-      if (attempt(size)) {
+      if (size == all ? whole : attempt(size)) {
         least = size + 1;
       } else {
         most = size - 1;
@@ -119,7 +119,16 @@ class GroupSearch {
     }
   }
 
-  std::optional<Command> best() && { return std::move(best_); }
+  // The best first.
+  std::vector<Command> all() && {
+    if (!found_.empty()) {
+      std::swap(found_.front(), found_[best_]);
+      const auto worth = [](const Command& each) { return each.savings - each.eviction_price; };
+      std::stable_sort(found_.begin() + 1, found_.end(),
+                       [&](const auto& a, const auto& b) { return worth(a) > worth(b); });
+    }
+    return std::move(found_);
+  }
 
  private:
   // Whether one new node, or none, is enough for so many of the first candidates.
@@ -128,28 +137,73 @@ class GroupSearch {
       return false;
     }
     auto result = consolidate(survey_, Candidates(candidates_).first(size));
-    if (result.command && (!best_ || is_better(*result.command, *best_))) {
-      best_ = std::move(result.command);
-      best_size_ = size;
+    if (result.command) {
+      add(*std::move(result.command), size);
     }
     return result.with_one_node;
+  }
+
+  void add(Command command, std::size_t size) {
+    const bool is_best = found_.empty() || is_better(command, found_[best_]);
+    found_.push_back(std::move(command));
+    if (is_best) {
+      best_ = found_.size() - 1;
+      best_size_ = size;
+    }
   }
 
   Survey& survey_;
   const std::vector<const Candidate*>& candidates_;
   std::set<std::size_t> tried_;
-  std::optional<Command> best_;
+  std::vector<Command> found_;
+  std::size_t best_ = 0;
   std::size_t best_size_ = 0;  // how many of the first; 0: it is another group, or none
 };
 
+// Karpenter's binary search for the largest group that one new node is enough for, or none.
+std::optional<Command> largest_group(Survey& survey,
+                                     const std::vector<const Candidate*>& candidates) {
+  std::optional<Command> found;
+  for (std::size_t least = 2, most = candidates.size();
+       least <= most && !survey.work().is_enough();) {
+    const std::size_t size = least + (most - least) / 2;
+    auto result = consolidate_with_one(survey, Candidates(candidates).first(size));
+    if (result.command) {
+      found = std::move(result.command);
+      least = size + 1;
+    } else {
+      most = size - 1;
+    }
+  }
+  return found;
+}
+
+std::optional<Command> first_single(Survey& survey,
+                                    const std::vector<const Candidate*>& candidates) {
+  for (const auto* candidate : candidates) {
+    if (survey.work().is_enough()) {
+      break;
+    }
+    const Candidates only(&candidate, 1);
+    if (survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
+        is_hopeless(survey, only, candidate->cost(), true)) {
+      continue;
+    }
+    if (auto result = consolidate_with_one(survey, only); result.command) {
+      return std::move(result.command);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Command> consolidate_many(Survey& survey) {
+std::vector<Command> consolidate_many(Survey& survey) {
   const auto eligible = eligible_candidates(survey, Reason::Underutilized);
   auto candidates = within_budgets(survey, eligible);
   candidates.resize(std::min(candidates.size(), kMaxGroup));
   if (candidates.size() < 2) {
-    return std::nullopt;
+    return {};
   }
   GroupSearch search(survey, candidates);
   search.offer(sweep(survey, eligible));
@@ -162,7 +216,7 @@ std::optional<Command> consolidate_many(Survey& survey) {
     search.bisect();
     search.climb();
   }
-  return std::move(search).best();
+  return std::move(search).all();
 }
 
 std::optional<Command> consolidate_one(Survey& survey) {
@@ -184,6 +238,14 @@ std::optional<Command> consolidate_one(Survey& survey) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<Command> consolidate_as_karpenter(Survey& survey) {
+  const auto eligible = eligible_candidates(survey, Reason::Underutilized);
+  auto candidates = within_budgets(survey, eligible);
+  candidates.resize(std::min(candidates.size(), kMaxGroup));
+  auto command = largest_group(survey, candidates);
+  return command ? std::move(command) : first_single(survey, eligible);
 }
 
 }  // namespace millwright::disruption

@@ -1,4 +1,4 @@
-#include "disruption/methods/savings.hpp"
+#include "disruption/methods/prices/savings.hpp"
 
 #include "disruption/candidates/held_back.hpp"
 

@@ -1,8 +1,8 @@
-#include "disruption/methods/consolidation.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 
-#include "disruption/methods/cheaper_claims.hpp"
-#include "disruption/methods/price_bounds.hpp"
-#include "disruption/methods/savings.hpp"
+#include "disruption/methods/prices/cheaper_claims.hpp"
+#include "disruption/methods/prices/price_bounds.hpp"
+#include "disruption/methods/prices/savings.hpp"
 #include "disruption/simulation/price.hpp"
 
 #include <algorithm>
@@ -226,6 +226,26 @@ bool is_better(const Command& command, const Command& than) {
   return worth > other + kRounding * (std::abs(worth) + std::abs(other));
 }
 
+Consolidation consolidate_with_one(Survey& survey, Candidates candidates) {
+  auto removal = simulate_removal(survey, candidates, Reason::Underutilized, Planning::OnePass);
+  if (removal.claims.size() > 1) {
+    return needs_several(removal.claims.size(), "and one at most is looked for");
+  }
+  auto result = judge(survey, candidates, std::move(removal));
+  result.with_one_node = result.command.has_value();
+  return result;
+}
+
+Consolidation consolidate_as_wanted(Survey& survey, Candidates candidates,
+                                    std::span<const scheduling::Placement> wanted) {
+  auto removal =
+      simulate_removal(survey, candidates, Reason::Underutilized, Planning::Cheapest, wanted);
+  const std::size_t claims = removal.claims.size();
+  auto result = judge(survey, candidates, std::move(removal));
+  result.with_one_node = result.command && claims <= 1;
+  return result;
+}
+
 Consolidation consolidate(Survey& survey, Candidates candidates, std::size_t most_for_several) {
   const Stake stake = stake_of(candidates);
   const bool many = candidates.size() > most_for_several;
@@ -243,12 +263,10 @@ Consolidation consolidate(Survey& survey, Candidates candidates, std::size_t mos
   if (candidates.size() > kMostForSeveral || !may_suit_better(claims, cheapest)) {
     return cheapest;
   }
-  auto one_pass = simulate_removal(survey, candidates, Reason::Underutilized, Planning::OnePass);
-  if (one_pass.claims.size() > 1) {
+  auto with_one = consolidate_with_one(survey, candidates);
+  if (with_one.problem && with_one.problem->cause == Cause::ManyReplacements) {
     return cheapest;
   }
-  auto with_one = judge(survey, candidates, std::move(one_pass));
-  with_one.with_one_node = with_one.command.has_value();
   const bool wins =
       with_one.command && (!cheapest.command || is_better(*with_one.command, *cheapest.command));
   if (wins || (!cheapest.command && claims > 1)) {

@@ -1,7 +1,7 @@
-#include "disruption/methods/superfluous.hpp"
+#include "disruption/methods/consolidation/superfluous.hpp"
 
 #include "disruption/candidates/selection.hpp"
-#include "disruption/methods/price_bounds.hpp"
+#include "disruption/methods/prices/price_bounds.hpp"
 
 #include <algorithm>
 #include <cstddef>

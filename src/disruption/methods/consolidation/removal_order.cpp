@@ -1,4 +1,4 @@
-#include "disruption/methods/removal_order.hpp"
+#include "disruption/methods/consolidation/removal_order.hpp"
 
 #include "millwright/scheduling/removal_program.hpp"
 

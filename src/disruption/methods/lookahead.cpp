@@ -1,0 +1,209 @@
+#include "disruption/methods/lookahead.hpp"
+
+#include "disruption/candidates/selection.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+#include "disruption/methods/methods.hpp"
+#include "disruption/methods/prices/savings.hpp"
+#include "disruption/simulation/carried_out.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace millwright::disruption {
+namespace {
+
+// Removed by one command, as by any other.
+constexpr std::size_t kMostJoined = 100;
+
+// From then on, options beyond the first are not looked at.
+constexpr std::size_t kMostWorkForOthers = kMostWork / 2;
+
+// Where fewer surveys than these make up all the work that is allowed, no course would end.
+constexpr std::size_t kLeastSurveys = 8;
+
+// Commands, each on what those before it leave, until no more is found.
+struct Course {
+  std::vector<Command> commands;
+  double cost = 0;       // per hour, of the nodes that may go, when it has ended
+  double evictions = 0;  // what they cost, once
+
+  double value() const { return cost + evictions; }
+};
+
+bool is_less(double a, double b) {
+  return a < b - kRounding * b;
+}
+
+bool ends_better(const Course& course, const Course& than) {
+  if (is_less(course.value(), than.value()) || is_less(than.value(), course.value())) {
+    return course.value() < than.value();
+  }
+  return course.commands.size() < than.commands.size();
+}
+
+bool is_too_large(const scheduling::Snapshot& snapshot) {
+  std::size_t size = snapshot.nodes.size();
+  for (const auto& record : snapshot.nodes) {
+    size += record->pods.size();
+  }
+  return size * kLeastSurveys > kMostWork;
+}
+
+double hourly_cost(const Survey& survey) {
+  double sum = 0;
+  for (const auto& candidate : survey.candidates()) {
+    sum += candidate.cost();
+  }
+  return sum;
+}
+
+std::optional<Command> karpenters_next(Survey& survey) {
+  auto command = remove_empty(survey);
+  return command ? std::move(command) : consolidate_as_karpenter(survey);
+}
+
+// nullopt when it has taken too long.
+std::optional<Course> play(const Survey& survey, Command first) {
+  Course course;
+  SurveyTools tools{.memory = {}, .work = survey.shared_work()};
+  auto input = carried_out(survey, first);
+  for (std::optional<Command> next = std::move(first); next;) {
+    course.evictions += next->eviction_price;
+    course.commands.push_back(*std::move(next));
+    Survey after(input, {}, std::move(tools));
+    next = karpenters_next(after);
+    if (after.work().is_enough()) {
+      return std::nullopt;
+    }
+    if (!next) {
+      course.cost = hourly_cost(after);
+      break;
+    }
+    auto following = carried_out(after, *next);
+    tools = std::move(after).take_tools();
+    input = std::move(following);
+  }
+  return course;
+}
+
+// The nodes of today's cluster that a course has removed, and where it has left their pods.
+struct Joined {
+  std::vector<const Candidate*> nodes;
+  std::vector<scheduling::Placement> placements;  // on nodes of today that stay
+};
+
+Joined join(const Survey& survey, const std::vector<Command>& commands) {
+  Joined joined;
+  Allowance allowance(survey, Reason::Underutilized);
+  std::map<std::string_view, const scheduling::Placement*> last;
+  std::set<std::string_view> going;
+  for (const auto& command : commands) {
+    for (const auto& name : command.claims) {
+      const auto* candidate = survey.find(name);
+      if (candidate != nullptr && joined.nodes.size() < kMostJoined && !candidate->empty() &&
+          !ineligible(*candidate) && pods_that_keep(*candidate, Reason::Underutilized) == nullptr &&
+          allowance.take(*candidate->pool)) {
+        joined.nodes.push_back(candidate);
+        going.insert(candidate->record->name());
+      }
+    }
+    for (const auto& placement : command.placements) {
+      last[placement.pod_uid] = &placement;
+    }
+  }
+  for (const auto& [uid, placement] : last) {
+    const auto* node = std::get_if<std::string>(&placement->target);
+    if (node != nullptr && !going.contains(*node) &&
+        survey.destinations().find_node(*node) != nullptr) {
+      joined.placements.push_back(*placement);
+    }
+  }
+  return joined;
+}
+
+class LookAhead {
+ public:
+  explicit LookAhead(Survey& survey) : survey_(survey) { survey.work().allow(kMostWork); }
+
+  Command best_of(std::vector<Command> options) {
+    auto theirs = consolidate_as_karpenter(survey_);
+    auto reference = theirs ? play(survey_, *std::move(theirs)) : std::nullopt;
+    if (!reference) {
+      return std::move(options.front());
+    }
+    most_ = reference->cost;
+    consider(*std::move(reference));
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      // The first has to be looked at, and others where there is time.
+      if (is_tried(options[i]) || (i > 0 && survey_.work().spent() > kMostWorkForOthers)) {
+        continue;
+      }
+      if (auto course = play(survey_, options[i])) {
+        consider(*std::move(course));
+      }
+    }
+    return std::move(best_->commands.front());
+  }
+
+ private:
+  bool is_tried(const Command& command) const {
+    return std::any_of(tried_.begin(), tried_.end(), [&](const Command& each) {
+      return each.claims == command.claims && each.savings == command.savings;
+    });
+  }
+
+  void consider(Course course) {
+    tried_.push_back(course.commands.front());
+    if (is_less(most_, course.cost) || (best_ && !ends_better(course, *best_))) {
+      return;
+    }
+    best_ = std::move(course);
+    if (best_->commands.size() > 1) {
+      consider_joined(best_->commands);
+    }
+  }
+
+  // All of the course in one step; half of its steps if those are too many for one, and so on.
+  void consider_joined(std::vector<Command> commands) {
+    for (; commands.size() > 1 && !survey_.work().is_enough();
+         commands.resize(commands.size() / 2)) {
+      const auto joined = join(survey_, commands);
+      if (joined.nodes.size() <= commands.front().claims.size()) {
+        return;
+      }
+      auto result = consolidate_as_wanted(survey_, joined.nodes, joined.placements);
+      if (!result.command) {
+        continue;
+      }
+      auto course = play(survey_, *std::move(result.command));
+      if (course && !is_less(most_, course->cost) && ends_better(*course, *best_)) {
+        best_ = std::move(course);
+        return;
+      }
+    }
+  }
+
+  Survey& survey_;
+  double most_ = 0;  // that the end may cost per hour
+  std::vector<Command> tried_;
+  std::optional<Course> best_;
+};
+
+}  // namespace
+
+std::optional<Command> begin_best_course(Survey& survey, std::vector<Command> options) {
+  if (options.empty()) {
+    return std::nullopt;
+  }
+  if (is_too_large(*survey.input().snapshot)) {
+    return std::move(options.front());
+  }
+  return LookAhead(survey).best_of(std::move(options));
+}
+
+}  // namespace millwright::disruption

@@ -1,0 +1,96 @@
+#include "disruption/methods/lookahead.hpp"
+
+#include "../consolidation_cases.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
+
+namespace millwright::disruption {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+Command removal_of(Survey& survey, const std::vector<std::string>& claims) {
+  std::vector<const Candidate*> nodes;
+  for (const auto& claim : claims) {
+    nodes.push_back(survey.find(claim));
+  }
+  auto result = consolidate(survey, nodes);
+  EXPECT_TRUE(result.command) << result.problem->message;
+  return result.command.value_or(Command{});
+}
+
+// Room for the pods of "large", or for those of both "m1" and "m2"; the pods of "large" alone would
+// do with a cheaper node, too.
+Cluster room_for_one_of_two() {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("medium", 4, 2),
+                             instance_type("six", 6, 2.5), instance_type("large", 8, 4)});
+  cluster.add_node("large", {pod("l1", 3000), pod("l2", 3000)}, {.type = "large"});
+  cluster.add_node("m1", {pod("p1", 3500)});
+  cluster.add_node("m2", {pod("p2", 3500)});
+  add_keeper(cluster, "keeper", 1000, {.type = "large"});
+  return cluster;
+}
+
+TEST(LookAhead, ThinksOfWhatIsLeftForTheNextStep) {
+  const auto input = room_for_one_of_two().input();
+  Survey survey(input, {});
+  const auto large = removal_of(survey, {"large-claim"});
+  const auto both = removal_of(survey, {"m1-claim", "m2-claim"});
+  const auto chosen = begin_best_course(survey, {large, both});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->claims, ElementsAre("large-claim", "m1-claim", "m2-claim")) << "joined";
+  EXPECT_THAT(chosen->replacements, SizeIs(1));
+  EXPECT_DOUBLE_EQ(chosen->savings, 8 - 2.5);
+}
+
+TEST(LookAhead, IsGivenUpWhenTheDecisionHasTakenLongAlready) {
+  const auto input = room_for_one_of_two().input();
+  Survey survey(input, {});
+  const auto large = removal_of(survey, {"large-claim"});
+  survey.work().spend(kMostWork);
+  const auto chosen = begin_best_course(survey, {large});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->claims, ElementsAre("large-claim"));
+}
+
+TEST(LookAhead, DoesNothingWithoutACommand) {
+  const auto input = room_for_one_of_two().input();
+  Survey survey(input, {});
+  const auto before = survey.work().spent();
+  EXPECT_FALSE(begin_best_course(survey, {}));
+  EXPECT_EQ(survey.work().spent(), before);
+}
+
+// Three steps, of which the first is given.
+TEST(LookAhead, JoinsTheStepsOfACourse) {
+  Cluster cluster;
+  for (const auto* name : {"a", "b", "c"}) {
+    cluster.add_node(name, {pod(name + std::string("-pod"))});
+  }
+  add_keeper(cluster, "keeper", 1000, {.type = "large"});
+  const auto input = cluster.input();
+  Survey survey(input, {});
+  const auto chosen = begin_best_course(survey, {removal_of(survey, {"b-claim"})});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->claims, UnorderedElementsAre("a-claim", "b-claim", "c-claim"));
+  EXPECT_TRUE(still_valid(*chosen, input));
+}
+
+TEST(LookAhead, JoinsNoMoreThanBudgetsLetGo) {
+  Cluster cluster;
+  cluster.pool().budgets = {{.nodes = "2"}};
+  for (const auto* name : {"a", "b", "c"}) {
+    cluster.add_node(name, {pod(name + std::string("-pod"))});
+  }
+  add_keeper(cluster, "keeper", 1000, {.type = "large"});
+  const auto input = cluster.input();
+  Survey survey(input, {});
+  const auto chosen = begin_best_course(survey, {removal_of(survey, {"b-claim"})});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->claims, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace millwright::disruption
