@@ -1,7 +1,7 @@
 // Makes a kube-scheduler call us: the stanza for an existing one; a second stock one where the
 // control plane is closed, with the policy that sends labelled namespaces to it.
 #include "app/install/install_parts.hpp"
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>

@@ -1,6 +1,6 @@
 #include "millwright/app/embedded_cluster.hpp"
 
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 #include "millwright/base/version.hpp"
 #include "millwright/certs/certs.hpp"
 #include "millwright/cloud/measured.hpp"

@@ -2,10 +2,10 @@
 // is the Engine's (controller_set.hpp). Loop thread only.
 #pragma once
 
+#include "app/engine/leading.hpp"
 #include "app/program/clouds.hpp"
-#include "app/program/leading.hpp"
-#include "app/program/servers.hpp"
 #include "app/program/simulated_nodes.hpp"
+#include "app/serving/servers.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/leadership.hpp"

@@ -3,7 +3,7 @@
 // the API server, and killed.
 #pragma once
 
-#include "app/program/leading.hpp"
+#include "app/engine/leading.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/kube/leader_election.hpp"
 #include "millwright/sandbox/world.hpp"

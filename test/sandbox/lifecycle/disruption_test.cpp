@@ -360,10 +360,10 @@ TEST_F(Disruption, PodsWhoseNodeIsNeededAgainAndAgainAreLeftInPeace) {
   EXPECT_THAT(node_names(), SizeIs(1)) << inventory();
 }
 
-// As a Job every twenty seconds would need it.
+// As a Job every twenty seconds for an hour would need it.
 TEST_F(Disruption, AnEmptyNodeThatIsNeededAgainAndAgainStays) {
   up("{consolidationPolicy: WhenEmpty, consolidateAfter: 0s}");
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 180; ++round) {
     scale("web", 0);
     run_for(seconds(15));
     scale("web", 1);

@@ -1,5 +1,5 @@
 // The extender's door: who may answer kube-scheduler, and what the others say.
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 #include "support/virtual_cluster.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // A loop that does not turn is noticed.
-#include "app/program/heartbeat.hpp"
+#include "app/serving/heartbeat.hpp"
 
 #include "millwright/base/loop.hpp"
 

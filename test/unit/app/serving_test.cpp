@@ -1,5 +1,5 @@
 // What callers may make the program hold.
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 
 #include "millwright/base/loop.hpp"
 #include "millwright/net/client.hpp"

@@ -1,5 +1,5 @@
 // Refused pods that the watch shows a moment later, and those that it never shows.
-#include "app/program/unseen_refusals.hpp"
+#include "app/engine/unseen_refusals.hpp"
 
 #include "millwright/scheduling/solve.hpp"
 #include "unit/cluster/objects.hpp"

@@ -1,4 +1,4 @@
-#include "app/program/event_routes.hpp"
+#include "app/engine/event_routes.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "app/program/leading.hpp"
+#include "app/engine/leading.hpp"
 
 #include <utility>
 

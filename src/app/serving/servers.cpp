@@ -1,6 +1,6 @@
-#include "app/program/servers.hpp"
+#include "app/serving/servers.hpp"
 
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 
 #include <string>
 #include <utility>

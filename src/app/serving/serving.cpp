@@ -1,4 +1,4 @@
-#include "app/program/serving.hpp"
+#include "app/serving/serving.hpp"
 
 namespace millwright::app {
 namespace {

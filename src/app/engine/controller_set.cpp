@@ -1,4 +1,4 @@
-#include "app/program/controller_set.hpp"
+#include "app/engine/controller_set.hpp"
 
 #include "millwright/controllers/legacy/legacy.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"

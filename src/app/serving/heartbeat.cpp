@@ -1,4 +1,4 @@
-#include "app/program/heartbeat.hpp"
+#include "app/serving/heartbeat.hpp"
 
 namespace millwright::app {
 

@@ -1,4 +1,4 @@
-#include "app/program/unseen_refusals.hpp"
+#include "app/engine/unseen_refusals.hpp"
 
 #include "millwright/scheduling/solve.hpp"
 

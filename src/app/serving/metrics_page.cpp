@@ -1,4 +1,4 @@
-#include "app/program/metrics_page.hpp"
+#include "app/serving/metrics_page.hpp"
 
 #include "millwright/telemetry/page.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/program/admission_view.hpp"
+#include "app/serving/admission_view.hpp"
 
 #include <map>
 #include <utility>

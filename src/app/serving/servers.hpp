@@ -3,7 +3,7 @@
 // only.
 #pragma once
 
-#include "app/program/heartbeat.hpp"
+#include "app/serving/heartbeat.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/leadership.hpp"

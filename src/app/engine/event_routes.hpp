@@ -1,7 +1,7 @@
 // Which event wakes which controller. Loop thread only.
 #pragma once
 
-#include "app/program/controller_set.hpp"
+#include "app/engine/controller_set.hpp"
 
 #include <boost/json/value.hpp>
 
