@@ -1,8 +1,8 @@
-// day_bench [--nodes N] [--hours N] [--json FILE]: a cluster whose load rises and falls over a day,
-// in virtual time: the sandbox's API server, scheduler and kubelets, and the real engine. Played
-// twice, with Millwright's removal and with Karpenter's rules in its place (emptiness, then
-// consolidate_as_karpenter); everything else is the same, purchases too. The NodePool is
-// Karpenter's default: consolidateAfter 0s and a budget of 10 %.
+// day_bench [--nodes N] [--hours N] [--commands] [--json FILE]: a cluster whose load rises and
+// falls over a day, in virtual time: the sandbox's API server, scheduler and kubelets, and the real
+// engine. Played twice, with Millwright's removal and with Karpenter's rules in its place
+// (emptiness, then consolidate_as_karpenter); everything else is the same, purchases too. The
+// NodePool is Karpenter's default: consolidateAfter 0s and a budget of 10 %.
 #include "disruption/methods/consolidation/consolidation.hpp"
 #include "disruption/methods/methods.hpp"
 #include "millwright/base/random.hpp"
@@ -65,6 +65,7 @@ spec:
 struct Options {
   int nodes = 500;
   int hours = 24;
+  bool commands = false;  // to be printed
   std::string json_file;
 };
 
@@ -150,6 +151,13 @@ disruption::Decisions decide_as_karpenter(const disruption::Input& ours) {
   return decisions;
 }
 
+disruption::Decisions shown(disruption::Decisions decisions) {
+  for (const auto& command : decisions.commands) {
+    std::printf("  %zu pods %s\n", command.placements.size(), command.summary.c_str());
+  }
+  return decisions;
+}
+
 struct Sample {
   double hour = 0;
   double price = 0;  // $/h
@@ -199,6 +207,11 @@ Day play(const Options& options, bool as_karpenter) {
   embedded.profiles = {cloud::Profile::Kwok};
   if (as_karpenter) {
     embedded.controllers.decide = decide_as_karpenter;
+  }
+  if (options.commands) {
+    embedded.controllers.decide = [decide = embedded.controllers.decide](const auto& input) {
+      return shown(decide(input));
+    };
   }
   const auto cpu_begin = std::clock();
   VirtualCluster cluster(std::move(embedded));
@@ -283,16 +296,21 @@ void show(const char* name, const Day& day) {
 
 Options read(int argc, char** argv) {
   Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--json") {
-      options.json_file = argv[i + 1];
+    if (word == "--commands") {
+      options.commands = true;
+    } else if (i + 1 == argc) {
+      throw std::runtime_error(word + " is no option, or wants a value");
+    } else if (word == "--json") {
+      options.json_file = argv[++i];
     } else if (word == "--nodes") {
-      options.nodes = std::max(1, std::atoi(argv[i + 1]));
+      options.nodes = std::max(1, std::atoi(argv[++i]));
     } else if (word == "--hours") {
-      options.hours = std::max(1, std::atoi(argv[i + 1]));
+      options.hours = std::max(1, std::atoi(argv[++i]));
     } else {
-      throw std::runtime_error("no option " + word + "; there are --nodes, --hours and --json");
+      throw std::runtime_error("no option " + word +
+                               "; there are --nodes, --hours, --commands and --json");
     }
   }
   return options;
