@@ -69,6 +69,8 @@ struct Options {
   base::Duration settle_time = std::chrono::seconds(15);  // disruption::Options::settle_time
   double node_overhead = 0.005;                           // disruption::Options::node_overhead
   base::Duration disruption_poll = std::chrono::seconds(10);
+  // Decides which nodes go. Benchmarks play other rules in its place, in the same world.
+  std::function<disruption::Decisions(const disruption::Input&)> decide = disruption::decide;
   LegacySettings legacy;
 };
 

@@ -213,9 +213,9 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
   const auto input = make_input(busy_);
   input->method_done = evaluation_timer(services_);
   const auto digest = std::make_shared<std::string>();
-  auto work = [input, digest] {
+  auto work = [input, digest, decide = services_.options.decide] {
     *digest = digest_of(*input);
-    return disruption::decide(*input);
+    return decide(*input);
   };
   auto decisions = co_await base::offload(services_.loop, services_.compute, std::move(work),
                                           base::Urgency::Background);

@@ -350,13 +350,15 @@ TEST(Consolidation, CountsWhatNodesCostBesideTheirInstances) {
     return decisions.commands.empty() ? 0 : decisions.commands[0].savings;
   };
   EXPECT_EQ(saved(), 0);
-  cluster.options.node_overhead = 0.05;
-  EXPECT_NEAR(saved(), 0.05, 1e-9);
+  cluster.options.node_overhead = 0.1;
+  EXPECT_NEAR(saved(), 0.1, 1e-9);
   auto& annotation = cluster.pool().meta.annotations["millwright.io/node-overhead"];
   annotation = "0";
   EXPECT_EQ(saved(), 0);
-  annotation = "0.02";
-  EXPECT_NEAR(saved(), 0.02, 1e-9);
+  annotation = "0.08";
+  EXPECT_NEAR(saved(), 0.08, 1e-9);
+  annotation = "0.05";
+  EXPECT_EQ(saved(), 0) << "an eighth is too little for two pods that move";
   for (const auto* unreadable : {"", "a lot", "-1", "nan", "inf", "0.02 $"}) {
     annotation = unreadable;
     EXPECT_EQ(saved(), 0) << unreadable << ": nothing goes until that is mended";

@@ -155,8 +155,14 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
   }
   const auto bought = cost_of(survey, claims);
   const double savings = stake.cost - bought.price - bought.overhead;
-  if (claims.size() > 1 && savings < kWorthSeveral * stake.cost) {
+  if (claims.size() > 1 && savings < kWorthMore * stake.cost) {
     return needs_several(claims.size(), "which save too little");
+  }
+  const bool cheaper_instances = bought.price < stake.price * (1 - kRounding);
+  if (!claims.empty() && !cheaper_instances && savings < kWorthMore * stake.cost) {
+    return refused(Cause::NotCheaper,
+                   "new nodes would save nothing but what a node costs beside its instance, which "
+                   "is too little for the pods that would move");
   }
   if (stake.evictions.lost_work > 0 && savings < stake.evictions.lost_work) {
     return refused(Cause::WorkLost,

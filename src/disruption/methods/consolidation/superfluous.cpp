@@ -68,7 +68,7 @@ bool is_worth_trying(const std::vector<const Candidate*>& set, const RemovalOrde
   for (const auto* candidate : set) {
     cost += candidate->cost();
   }
-  return order.bought > 0 && order.saved >= kWorthSeveral * cost;
+  return order.bought > 0 && order.saved >= kWorthMore * cost;
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ bool is_hopeless(const Survey& survey, Candidates candidates, double cost, bool 
                   [&](const auto* type) { return model::fits(total, type->room); })) {
     return false;
   }
-  return only_one || least_price(types, homeless, total) > cost * (1 - kWorthSeveral);
+  return only_one || least_price(types, homeless, total) > cost * (1 - kWorthMore);
 }
 
 }  // namespace millwright::disruption
