@@ -32,7 +32,7 @@ std::string listed(const Names& names) {
   return text.empty() ? "none" : text;
 }
 
-std::string kind_and_name(const json::value& object) {
+std::string applied_name(const json::value& object) {
   return std::string(text_at(object, "kind")).append(" ").append(text_at(object, "metadata.name"));
 }
 
@@ -99,7 +99,7 @@ base::Task<base::Result<>> Changes::apply(std::string file) {
   for (const auto& object : objects) {
     auto done = co_await put(object);
     if (!done) {
-      const std::string what = "apply -f " + file + ": " + kind_and_name(object);
+      const std::string what = "apply -f " + file + ": " + applied_name(object);
       co_return base::with_context(what, std::move(done).error());
     }
   }

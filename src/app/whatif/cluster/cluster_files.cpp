@@ -63,14 +63,6 @@ void take_apart(json::value document, std::vector<json::value>& objects) {
   }
 }
 
-json::array& array_at(json::object& parent, std::string_view key) {
-  json::value& value = parent[key];
-  if (!value.is_array()) {
-    value = json::array();
-  }
-  return value.get_array();
-}
-
 std::string name_of(const json::value& object) {
   const auto ns = text_at(object, "metadata.namespace");
   return std::string(text_at(object, "kind"))
