@@ -163,20 +163,29 @@ void ForecastRun::tell_nodes(Forecast& forecast) const {
   }
 }
 
-// A pod moves when it ends on a node that is cordoned, disrupted or gone; others end because their
+// A pod moves when it ends after its node was cordoned, disrupted or lost; others end because their
 // workload wants fewer.
 void ForecastRun::tell_pods(Forecast& forecast) const {
   const auto& recorder = cluster_->world().recorder();
-  std::map<std::string, bool> leaves;  // by node
+  std::map<std::string, base::TimePoint> left_from;  // by node
   for (const auto& [uid, node] : recorder.nodes()) {
-    leaves[node.last->meta.name] = leaves[node.last->meta.name] || node.gone.has_value() ||
-                                   node.deleting || node.disrupted || node.last->unschedulable;
+    for (const auto& time : {node.disrupted, node.deleting, node.gone}) {
+      if (time) {
+        auto& from = left_from.try_emplace(node.last->meta.name, *time).first->second;
+        from = std::min(from, *time);
+      }
+    }
+    if (node.last->unschedulable) {
+      left_from[node.last->meta.name] = setup_.start;
+    }
   }
   std::map<std::string, std::size_t> moved;
   for (const auto& [uid, record] : recorder.pods()) {
     const auto& pod = *record.last;
-    const bool ended = record.deleting.has_value() || (record.gone && !model::is_terminal(pod));
-    if (ended && pods_before_.contains(uid) && counts_as_pod(pod) && leaves[pod.spec.node_name]) {
+    const auto from = left_from.find(pod.spec.node_name);
+    const auto& ended = record.deleting;
+    if (ended && pods_before_.contains(uid) && counts_as_pod(pod) && from != left_from.end() &&
+        from->second <= *ended) {
       ++moved[workload_of(pod)];
     }
   }

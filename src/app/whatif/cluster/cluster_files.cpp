@@ -352,17 +352,16 @@ base::Result<std::vector<json::value>> read_objects(std::string_view text,
                                                     const std::string& file) {
   std::vector<json::value> objects;
   const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin != std::string_view::npos && text[begin] == '{') {
-    auto document = model::parse_json(text);
-    if (!document) {
-      return base::with_context(file, std::move(document).error());
-    }
-    take_apart(*std::move(document), objects);
+  const bool may_be_json = begin != std::string_view::npos && text[begin] == '{';
+  auto whole = may_be_json ? model::parse_json(text) : base::Result<json::value>();
+  if (may_be_json && whole) {
+    take_apart(*std::move(whole), objects);
     return objects;
   }
   auto documents = model::parse_yaml(text, kMostValues);
   if (!documents) {
-    return base::with_context(file, std::move(documents).error());
+    return base::with_context(
+        file, may_be_json ? std::move(whole).error() : std::move(documents).error());
   }
   for (auto& document : *documents) {
     take_apart(std::move(document), objects);
