@@ -97,21 +97,20 @@ json::value ForecastRun::stamped(const ClusterObject& each) const {
   }
   const auto kind = text_at(object, "spec.nodeClassRef.kind");
   const auto name = text_at(object, "spec.nodeClassRef.name");
-  for (const auto& candidate : setup_.files.objects) {
-    const auto profile = cloud_of(*candidate.resource);
-    if (!profile || candidate.resource->kind != kind ||
-        text_at(candidate.object, "metadata.name") != name) {
+  for (const auto* candidate : node_classes_) {
+    if (candidate->resource->kind != kind || text_at(candidate->object, "metadata.name") != name) {
       continue;
     }
+    const auto profile = cloud_of(*candidate->resource);
     auto* cloud = cluster_->cloud(*profile);
-    const auto node_class = model::decode<model::NodeClass>(candidate.object);
+    const auto node_class = model::decode<model::NodeClass>(candidate->object);
     if (cloud == nullptr || !node_class) {
       continue;
     }
     const auto stamp = cloud->stamp(*node_class);
     const bool fits = std::all_of(stamp.begin(), stamp.end(), [&](const auto& entry) {
       const auto on_claim = annotation_of(object, entry.first);
-      return !on_claim.empty() && on_claim == annotation_of(candidate.object, entry.first);
+      return !on_claim.empty() && on_claim == annotation_of(candidate->object, entry.first);
     });
     if (fits) {
       auto& annotations = object.at("metadata").at("annotations").as_object();
@@ -124,6 +123,11 @@ json::value ForecastRun::stamped(const ClusterObject& each) const {
 }
 
 base::Result<> ForecastRun::restore() {
+  for (const auto& each : setup_.files.objects) {
+    if (cloud_of(*each.resource)) {
+      node_classes_.push_back(&each);
+    }
+  }
   auto& api = cluster_->world().api();
   for (const auto& each : setup_.files.objects) {
     const auto kind = std::string(each.resource->kind);

@@ -67,6 +67,7 @@ class ForecastRun {
   std::unique_ptr<EmbeddedCluster> cluster_;
   std::unique_ptr<Changes> changes_;
   base::TaskGroup group_;
+  std::vector<const ClusterObject*> node_classes_;  // of the files
   base::TimePoint last_change_;
   ClusterSize before_;
   std::set<std::string> nodes_before_;                          // uids

@@ -14,7 +14,8 @@ namespace {
 namespace json = boost::json;
 
 void create_all(sandbox::ApiServer& api, const std::string& yaml) {
-  for (const auto& document : model::parse_yaml(yaml).value()) {
+  const auto documents = model::parse_yaml(yaml).value();
+  for (const auto& document : documents) {
     const auto* resource = model::find_by_kind(model::text_at(document, "apiVersion"),
                                                model::text_at(document, "kind"));
     if (const auto created = api.create(*resource, document); !created) {
@@ -62,14 +63,18 @@ spec:
                      replicas, pod_spec, cpu);
 }
 
-std::string snapshot_of(const std::string& yaml) {
-  VirtualCluster cluster(app::EmbeddedOptions{});
+std::string snapshot_of(const std::string& yaml, cloud::Profile profile) {
+  app::EmbeddedOptions options;
+  options.profiles = {profile};
+  VirtualCluster cluster(std::move(options));
   auto& api = cluster.cluster->world().api();
-  create_all(api,
-             "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n---\n"
-             "{apiVersion: karpenter.kwok.sh/v1alpha1, kind: KWOKNodeClass, "
-             "metadata: {name: default}}\n---\n" +
-                 yaml);
+  create_all(api, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
+  if (profile == cloud::Profile::Kwok) {
+    create_all(api,
+               "{apiVersion: karpenter.kwok.sh/v1alpha1, kind: KWOKNodeClass, "
+               "metadata: {name: default}}");
+  }
+  create_all(api, yaml);
   cluster.loop.run_for(std::chrono::minutes(15));
   json::array items;
   for (const auto& resource : model::all_resources()) {

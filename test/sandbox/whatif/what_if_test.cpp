@@ -20,7 +20,7 @@ using testing::Not;
 
 using Words = std::vector<std::string>;
 
-// Three machines in three zones, four pods of two CPUs on each.
+// Three machines in three zones with a pod each.
 const std::string& three_nodes() {
   static const std::string kSnapshot =
       snapshot_of(pool_yaml() + "---\n" + deployment_yaml(3, "3", R"(
@@ -172,6 +172,46 @@ TEST_F(WhatIf, AnEditedNodePoolDriftsItsNodes) {
   EXPECT_EQ(answer.at("removed").at(0).at("why").as_string(), "Drifted");
   EXPECT_EQ(count(answer, "after", "podsRunning"), 3);
   EXPECT_TRUE(answer.at("settled").as_bool());
+}
+
+// A real cloud's NodeClaims have its own hash of their NodeClass, which says nothing here.
+TEST_F(WhatIf, AnEditedNodeClassDriftsTheNodesOfARealCloud) {
+  const std::string node_class = R"(
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {cluster: shop}}]
+  securityGroupSelectorTerms: [{tags: {cluster: shop}}]
+)";
+  std::string pool = pool_yaml();
+  const std::string kwok = "group: karpenter.kwok.sh, kind: KWOKNodeClass";
+  pool.replace(pool.find(kwok), kwok.size(), "group: karpenter.k8s.aws, kind: EC2NodeClass");
+  auto list = boost::json::parse(snapshot_of(
+      node_class + "---\n" + pool + "---\n" + deployment_yaml(1, "1"), cloud::Profile::Aws));
+  for (auto& item : list.at("items").as_array()) {
+    const auto kind = item.at("kind").as_string();
+    if (kind == "NodeClaim" || kind == "EC2NodeClass") {
+      auto& metadata = item.at("metadata").as_object();
+      auto& annotations = metadata["annotations"];
+      if (!annotations.is_object()) {
+        annotations.emplace_object();
+      }
+      annotations.get_object()["karpenter.k8s.aws/ec2nodeclass-hash"] = "4711";
+      annotations.get_object()["karpenter.k8s.aws/ec2nodeclass-hash-version"] = "v4";
+    }
+  }
+  files_["cluster.json"] = boost::json::serialize(list);
+  const auto as_it_is = ask_json({});
+  EXPECT_EQ(as_it_is.at("nodesDrifted").to_number<int>(), 0);
+  files_["class.yaml"] = node_class + "  tags: {team: web}\n";
+  const auto answer = ask_json({"apply", "-f", "class.yaml"});
+  EXPECT_EQ(answer.at("nodesDrifted").to_number<int>(), 1);
+  ASSERT_EQ(answer.at("removed").as_array().size(), 1);
+  EXPECT_EQ(answer.at("removed").at(0).at("why").as_string(), "Drifted");
+  EXPECT_EQ(price(answer, "after"), price(answer, "before"));
 }
 
 TEST_F(WhatIf, ChangesAreMadeInTheirOrder) {
