@@ -151,15 +151,26 @@ void ForecastRun::tell_nodes(Forecast& forecast) const {
   }
   std::sort(forecast.removed.begin(), forecast.removed.end(),
             [](const NodeLine& a, const NodeLine& b) { return a.node < b.node; });
-  std::size_t still_drifted = 0;
-  for (const auto& [uid, claim] : recorder.claims()) {
-    still_drifted += !claim.gone && model::is_true(claim.last->conditions, model::kDrifted) ? 1 : 0;
+  tell_drifted(forecast);
+}
+
+void ForecastRun::tell_drifted(Forecast& forecast) const {
+  std::map<std::string, std::string> kept;  // by claim
+  for (const auto& decision : cluster_->engine().decisions().all()) {
+    if (decision->kind == telemetry::DecisionKind::Kept && !decision->about.empty()) {
+      kept[decision->about.front().name] = decision->message;
+    }
   }
-  forecast.drifted += still_drifted;
-  if (still_drifted > 0) {
-    forecast.notes.push_back(std::to_string(still_drifted) +
-                             " drifted node(s) are still there; `-o json` and a longer --horizon "
-                             "show when they go, or a budget keeps them");
+  std::map<std::string, std::size_t> reasons;
+  for (const auto& [uid, claim] : cluster_->world().recorder().claims()) {
+    if (!claim.gone && model::is_true(claim.last->conditions, model::kDrifted)) {
+      ++forecast.drifted;
+      ++reasons[kept[claim.last->meta.name]];
+    }
+  }
+  for (const auto& [reason, count] : reasons) {
+    forecast.notes.push_back(std::to_string(count) + " drifted node(s) are still there" +
+                             (reason.empty() ? "" : ": " + reason));
   }
 }
 

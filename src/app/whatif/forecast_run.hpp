@@ -47,9 +47,12 @@ class ForecastRun {
   boost::json::value stamped(const ClusterObject& each) const;
   void stop();
   base::Duration quiet_time() const;
+  bool is_machine_on_its_way() const;
   void note_decision(std::string_view line);
 
   void tell_nodes(Forecast& forecast) const;
+  // Those that are still there, and what keeps them.
+  void tell_drifted(Forecast& forecast) const;
   void tell_pods(Forecast& forecast) const;
   void tell_waiting(Forecast& forecast) const;
   std::string why_gone(const std::string& name, const model::Node& node) const;

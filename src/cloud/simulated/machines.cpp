@@ -93,8 +93,11 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
   Machine machine;
   machine.offering = {type.name, std::string(offering.zone()),
                       std::string(offering.capacity_type())};
-  auto identity =
-      simulated::new_identity(profile, claim->meta.name, machine.offering.zone, serial_++, random);
+  simulated::Identity identity;
+  do {
+    identity = simulated::new_identity(profile, claim->meta.name, machine.offering.zone, serial_++,
+                                       random);
+  } while (adopted_names_.contains(identity.node_name));
   auto& instance = machine.instance;
   instance.provider_id = identity.provider_id;
   instance.node_name = std::move(identity.node_name);
@@ -137,8 +140,8 @@ void SimulatedCloud::State::adopt(std::shared_ptr<const model::NodeClaim> claim)
   instance.allocatable = claim->allocatable;
   instance.node_name = claim->node_name;
   const auto* launched = model::find_condition(claim->conditions, model::kLaunched);
-  machine.exists_at = launched == nullptr ? loop.now()
-                                          : launched->last_transition_time.value_or(loop.now());
+  machine.exists_at =
+      launched == nullptr ? loop.now() : launched->last_transition_time.value_or(loop.now());
   instance.launched_at = machine.exists_at;
   machine.phase = Phase::Running;
   machine.offering = {claim->meta.label(model::kInstanceTypeLabel),
@@ -147,6 +150,7 @@ void SimulatedCloud::State::adopt(std::shared_ptr<const model::NodeClaim> claim)
   machine.price = scheduling::price_of(catalog({}), claim->meta.labels).value_or(0);
   machine.boot_latency = draw(settings.boot);
   machine.claim = claim;
+  adopted_names_.insert(claim->node_name);
   const std::string id = claim->provider_id;
   provider_id_by_claim[claim->meta.uid] = id;
   const auto& adopted = machines.insert_or_assign(id, std::move(machine)).first->second;

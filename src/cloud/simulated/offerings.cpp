@@ -97,8 +97,8 @@ std::vector<OfferingPattern> SimulatedCloud::State::offerings() const {
   std::vector<OfferingPattern> all;
   for (const auto& type : types) {
     for (const auto& offering : type.offerings) {
-      all.push_back({type.name, std::string(offering.zone()),
-                     std::string(offering.capacity_type())});
+      all.push_back(
+          {type.name, std::string(offering.zone()), std::string(offering.capacity_type())});
     }
   }
   return all;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,7 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   base::TimerId schedule(base::Duration delay, std::function<void(State&)> step);
 
   std::uint64_t serial_ = 0;
+  std::set<std::string, std::less<>> adopted_names_;  // of Nodes
   std::uint64_t price_epoch_ = 0;
   bool change_posted_ = false;
   mutable std::map<std::vector<std::string>, scheduling::InstanceTypes> catalogs_;

@@ -84,8 +84,8 @@ TEST(Explain, Taints) {
 
 // The same remedy for a program, which tries it out.
 TEST(Explain, RemediesThatAProgramCanCarryOut) {
-  const auto changes_for = [](const Problem& problem) {
-    const Plan plan = solve(problem);
+  const auto changes_for = [](const ProblemBuilder& problem) {
+    const Plan plan = problem.solve();
     return plan.refusals.empty() ? std::vector<Change>() : plan.refusals.front().changes;
   };
   const auto team = pool(kPool).taint("team", "a", "NoSchedule");
