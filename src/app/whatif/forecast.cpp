@@ -2,9 +2,6 @@
 
 #include "app/whatif/forecast_run.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace millwright::app {
 namespace {
 

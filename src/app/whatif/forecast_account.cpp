@@ -3,10 +3,13 @@
 #include "app/whatif/forecast_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 namespace millwright::app {
 namespace {
+
+constexpr double kPriceSteps = 1e6;
 
 bool counts_as_pod(const model::Pod& pod) {
   return !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod);
@@ -69,6 +72,8 @@ ClusterSize ForecastRun::size() const {
     size.price += line.price.value_or(0);
     size.without_price += line.price ? 0 : 1;
   }
+  // Sums of the same prices in another order are the same.
+  size.price = std::round(size.price * kPriceSteps) / kPriceSteps;
   for (const auto& [uid, record] : cluster_->world().recorder().pods()) {
     if (!record.gone && !record.last->meta.is_deleting() && counts_as_pod(*record.last)) {
       size.running += record.last->status.phase == "Running" ? 1 : 0;
