@@ -23,17 +23,17 @@ constexpr double kPodsPerSecond = 20;
 // No heartbeat and no end of a Job within any forecast.
 constexpr auto kLongerThanAny = std::chrono::hours(48);
 
-base::Task<void> stop_all(Changes* changes, EmbeddedCluster& cluster, bool& stopped) {
+base::Task<void> stop_all(Changes* changes, EmbeddedCluster* cluster, bool* stopped) {
   if (changes != nullptr) {
     co_await changes->stop();
   }
-  co_await cluster.stop();
-  stopped = true;
+  co_await cluster->stop();
+  *stopped = true;
 }
 
-base::Task<void> make_all(Changes& changes, std::vector<ChangeAsked> asked,
-                          std::optional<base::Result<>>& outcome) {
-  outcome = co_await changes.make(std::move(asked));
+base::Task<void> make_all(Changes* changes, std::vector<ChangeAsked> asked,
+                          std::optional<base::Result<>>* outcome) {
+  *outcome = co_await changes->make(std::move(asked));
 }
 
 std::string annotation_of(const json::value& object, std::string_view key) {
@@ -53,7 +53,7 @@ ForecastRun::~ForecastRun() {
 void ForecastRun::stop() {
   if (cluster_) {
     bool stopped = false;
-    group_.spawn(stop_all(changes_.get(), *cluster_, stopped));
+    group_.spawn(stop_all(changes_.get(), cluster_.get(), &stopped));
     loop_.run_until([&] { return stopped; }, kStopPatience);
     changes_.reset();
     cluster_.reset();
@@ -213,7 +213,7 @@ base::Result<> ForecastRun::run(const std::vector<ChangeAsked>& changes) {
   loop_.run_until([&] { return state.latest()->synced; }, kFirstLists);
   changes_ = std::make_unique<Changes>(*cluster_, setup_.clouds, setup_.applied);
   std::optional<base::Result<>> outcome;
-  group_.spawn(make_all(*changes_, changes, outcome));
+  group_.spawn(make_all(changes_.get(), changes, &outcome));
   loop_.run_until([&] { return outcome.has_value(); }, setup_.horizon);
   if (outcome && !*outcome) {
     return *std::move(outcome);

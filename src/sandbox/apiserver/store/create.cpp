@@ -203,12 +203,11 @@ ApiResult<Object> Registry::create(const ResourceInfo& info, Json object, std::s
 
 ApiResult<Object> Registry::restore(const ResourceInfo& info, Json object) {
   MW_TRY(begun, begin_create(info, object, {}));
-  for (const auto* field :
-       {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-        "generation"}) {
+  for (const auto* field : {"uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "generation"}) {
     const auto path = std::string("metadata.") + field;
-    if (const auto* value = find(std::as_const(object), path); value != nullptr &&
-                                                                 !value->is_null()) {
+    if (const auto* value = find(std::as_const(object), path);
+        value != nullptr && !value->is_null()) {
       make(begun, path) = *value;
     }
   }
