@@ -8,6 +8,7 @@
 #include "app/commands/install_command.hpp"
 #include "app/commands/sandbox_command.hpp"
 #include "app/commands/why_command.hpp"
+#include "app/whatif/what_if_command.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/version.hpp"
 
@@ -219,6 +220,16 @@ void add_why(CLI::App& cli, Run& run) {
   command->callback([arguments, &run] { run = [arguments] { return app::run_why(*arguments); }; });
 }
 
+// Its words are its own language: options of one change must not be taken for another's.
+void add_what_if(CLI::App& cli, Run& run) {
+  auto* command = cli.add_subcommand(
+      "what-if", "what an edit, a drain, a price, more replicas or a lost zone would do");
+  command->prefix_command();
+  command->footer(app::what_if_usage);
+  command->callback(
+      [command, &run] { run = [command] { return app::run_what_if(command->remaining()); }; });
+}
+
 // kubectl runs a plugin under this name: kubectl millwright why ...
 std::string program_name(std::string_view path) {
   const auto file = path.substr(path.rfind('/') + 1);
@@ -261,6 +272,7 @@ int main(int argc, char** argv) {
   add_certs(cli, run);
   add_cloud(cli, run);
   add_why(cli, run);
+  add_what_if(cli, run);
   add_settings(cli, run);
   add_version(cli, run);
   CLI11_PARSE(cli, argc, argv);

@@ -149,6 +149,16 @@ class SimulatedCloud final : public Provider {
   bool interrupt(std::string_view provider_id);
   // The machine vanishes at once, without anybody asking. False when there is no such instance.
   bool lose(std::string_view provider_id);
+  // A machine that another run launched: what its NodeClaim says of it, the claim's provider id
+  // included. If its Node has not registered yet, it boots from now.
+  void adopt(std::shared_ptr<const model::NodeClaim> claim);
+  // The list price of the offerings that match, per hour; how many there are.
+  std::size_t set_price(const OfferingPattern& pattern, double price);
+  // Every offering of the catalog, whatever its price and availability.
+  std::vector<OfferingPattern> offerings() const;
+  // What the NodeClaims of machines of this class are annotated with at their launch, and what
+  // drift() compares.
+  model::StringMap stamp(const model::NodeClass& node_class) const;
   // What runs now costs this much per hour, and since the beginning this much in all.
   double hourly_cost() const;
   double total_cost() const;

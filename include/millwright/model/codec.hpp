@@ -80,9 +80,11 @@ base::Result<boost::json::value> parse_json(std::string_view text,
 // many while it is parsed, though its text may be of two: ask before parsing what a stranger sent.
 bool has_more_values(std::string_view text, std::size_t most);
 // Multi-document YAML as kubectl reads it (go-yaml's scalar rules, merge keys, no duplicate keys);
-// empty documents are skipped. At most 100,000 values, and 2 MiB of text that aliases repeat.
+// empty documents are skipped. At most `most_values` values, and 2 MiB of text that aliases repeat.
 // UTF-8, without control characters. Invalid names the line.
-base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text);
+inline constexpr std::size_t kMostYamlValues = 100'000;
+base::Result<std::vector<boost::json::value>> parse_yaml(std::string_view text,
+                                                         std::size_t most_values = kMostYamlValues);
 // Deterministic block-style YAML, keys in the order of the JSON object.
 std::string to_yaml(const boost::json::value& json);
 

@@ -97,6 +97,8 @@ class ApiServer {
   // Sorted by namespace and name.
   std::vector<Object> list(const model::Resource& resource) const;
   base::Result<Object> create(const model::Resource& resource, boost::json::value object);
+  // Stores an object as it was in another cluster: uid, times and status are kept.
+  base::Result<Object> restore(const model::Resource& resource, boost::json::value object);
   // PUT. `subresource` is empty or "status".
   base::Result<Object> replace(const model::Resource& resource, boost::json::value object,
                                std::string_view subresource = {});

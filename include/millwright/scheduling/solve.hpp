@@ -85,10 +85,29 @@ struct Placement {
   std::uint32_t step = 0;
 };
 
+// A part of a remedy, for a program that tries it out.
+struct Change {
+  enum class Kind : std::uint8_t {
+    Tolerate,      // the pod tolerates `taint`
+    LowerRequest,  // the pod asks for at most `amount` of resource `key`; zero: for none
+    RaiseLimit,    // the limit of `node_pool` for resource `key` is `amount`
+    AllowValue,    // `node_pool` allows `value` for the label `key`, too
+  };
+  Kind kind = Kind::Tolerate;
+  std::string node_pool{};
+  std::string key{};
+  std::string value{};
+  model::Quantity amount{};
+  model::Taint taint{};
+  friend bool operator==(const Change&, const Change&) = default;
+};
+
 struct Refusal {
   std::string pod_uid;
   std::string reason;  // the one true reason, for the pod's event
   std::string remedy;  // the smallest change that would place it; may be empty
+  // The same for a program; empty where some part of it is more than these changes can say.
+  std::vector<Change> changes{};
 };
 
 struct Plan {

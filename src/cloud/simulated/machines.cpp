@@ -93,8 +93,11 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
   Machine machine;
   machine.offering = {type.name, std::string(offering.zone()),
                       std::string(offering.capacity_type())};
-  auto identity =
-      simulated::new_identity(profile, claim->meta.name, machine.offering.zone, serial_++, random);
+  simulated::Identity identity;
+  do {
+    identity = simulated::new_identity(profile, claim->meta.name, machine.offering.zone, serial_++,
+                                       random);
+  } while (adopted_names_.contains(identity.node_name));
   auto& instance = machine.instance;
   instance.provider_id = identity.provider_id;
   instance.node_name = std::move(identity.node_name);
@@ -104,9 +107,7 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
   add_concrete(instance.labels, offering.requirements);
   instance.image_id =
       simulated::image_for(profile, node_class, instance.labels[std::string(model::kArchLabel)]);
-  instance.annotations = {
-      {simulated::hash_annotation(profile), simulated::spec_hash(profile, node_class)},
-      {simulated::hash_version_annotation(profile), std::string(simulated::kHashVersion)}};
+  instance.annotations = stamp(node_class);
   instance.capacity = offering.capacity_override.value_or(type.capacity);
   instance.allocatable = type.allocatable();
   machine.price = offering.price;
@@ -120,6 +121,43 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
   machine.step = schedule(delay, [id](State& self) { self.finish_launch(id); });
   provider_id_by_claim[claim->meta.uid] = id;
   return machines.insert_or_assign(id, std::move(machine)).first->second;
+}
+
+model::StringMap SimulatedCloud::State::stamp(const model::NodeClass& node_class) const {
+  return {{simulated::hash_annotation(profile), simulated::spec_hash(profile, node_class)},
+          {simulated::hash_version_annotation(profile), std::string(simulated::kHashVersion)}};
+}
+
+void SimulatedCloud::State::adopt(std::shared_ptr<const model::NodeClaim> claim) {
+  Machine machine;
+  auto& instance = machine.instance;
+  instance.provider_id = claim->provider_id;
+  instance.image_id = claim->image_id;
+  instance.node_claim = claim->meta.name;
+  instance.node_pool = claim->meta.label(model::kNodePoolLabel);
+  instance.labels = claim->meta.labels;
+  instance.capacity = claim->capacity;
+  instance.allocatable = claim->allocatable;
+  instance.node_name = claim->node_name;
+  const auto* launched = model::find_condition(claim->conditions, model::kLaunched);
+  machine.exists_at =
+      launched == nullptr ? loop.now() : launched->last_transition_time.value_or(loop.now());
+  instance.launched_at = machine.exists_at;
+  machine.phase = Phase::Running;
+  machine.offering = {claim->meta.label(model::kInstanceTypeLabel),
+                      claim->meta.label(model::kZoneLabel),
+                      claim->meta.label(model::kCapacityTypeLabel)};
+  machine.price = scheduling::price_of(catalog({}), claim->meta.labels).value_or(0);
+  machine.boot_latency = draw(settings.boot);
+  machine.claim = claim;
+  adopted_names_.insert(claim->node_name);
+  const std::string id = claim->provider_id;
+  provider_id_by_claim[claim->meta.uid] = id;
+  const auto& adopted = machines.insert_or_assign(id, std::move(machine)).first->second;
+  plan_interruption(id);
+  if (claim->node_name.empty() && listener != nullptr) {
+    listener->launched(adopted.instance, adopted.claim, adopted.boot_latency);
+  }
 }
 
 void SimulatedCloud::State::finish_launch(const std::string& provider_id) {

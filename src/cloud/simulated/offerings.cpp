@@ -77,6 +77,33 @@ double SimulatedCloud::State::price_factor(const OfferingKey& offering) const {
   return 1 + std::min(settings.price_noise, 0.95) * (2 * unit - 1);
 }
 
+std::size_t SimulatedCloud::State::set_price(const OfferingPattern& pattern, double price) {
+  std::size_t changed = 0;
+  for (auto& type : types) {
+    for (auto& offering : type.offerings) {
+      const OfferingKey key{type.name, std::string(offering.zone()),
+                            std::string(offering.capacity_type())};
+      if (matches(pattern, key)) {
+        offering.price = price;
+        ++changed;
+      }
+    }
+  }
+  catalog_changed();
+  return changed;
+}
+
+std::vector<OfferingPattern> SimulatedCloud::State::offerings() const {
+  std::vector<OfferingPattern> all;
+  for (const auto& type : types) {
+    for (const auto& offering : type.offerings) {
+      all.push_back(
+          {type.name, std::string(offering.zone()), std::string(offering.capacity_type())});
+    }
+  }
+  return all;
+}
+
 void SimulatedCloud::State::catalog_changed() {
   catalogs_.clear();
   if (std::exchange(change_posted_, true)) {

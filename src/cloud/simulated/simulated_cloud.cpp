@@ -288,6 +288,19 @@ bool SimulatedCloud::lose(std::string_view provider_id) {
   return state_->lose(provider_id);
 }
 
+void SimulatedCloud::adopt(std::shared_ptr<const model::NodeClaim> claim) {
+  state_->adopt(std::move(claim));
+}
+std::size_t SimulatedCloud::set_price(const OfferingPattern& pattern, double price) {
+  return state_->set_price(pattern, price);
+}
+std::vector<OfferingPattern> SimulatedCloud::offerings() const {
+  return state_->offerings();
+}
+model::StringMap SimulatedCloud::stamp(const model::NodeClass& node_class) const {
+  return state_->stamp(node_class);
+}
+
 double SimulatedCloud::hourly_cost() const {
   double cost = 0;
   for (const auto& [_, machine] : state_->machines) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   void mark_unavailable(const OfferingKey& offering);
   void move_prices();
   double price_factor(const OfferingKey& offering) const;
+  std::size_t set_price(const OfferingPattern& pattern, double price);
+  std::vector<OfferingPattern> offerings() const;
   // Discards the derived catalogs and calls the listeners, once for many changes at a time.
   void catalog_changed();
 
@@ -65,6 +68,8 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   // Starts a launch for the claim, or returns why it cannot. The machine exists at `exists_at`.
   base::Result<const Machine*> launch(std::shared_ptr<const model::NodeClaim> claim,
                                       const model::NodeClass& node_class);
+  void adopt(std::shared_ptr<const model::NodeClaim> claim);
+  model::StringMap stamp(const model::NodeClass& node_class) const;
   Machine* find(std::string_view provider_id);
   Machine* find_by_claim(std::string_view uid);
   // Starts the termination of a machine that is not yet terminating.
@@ -101,6 +106,7 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   base::TimerId schedule(base::Duration delay, std::function<void(State&)> step);
 
   std::uint64_t serial_ = 0;
+  std::set<std::string, std::less<>> adopted_names_;  // of Nodes
   std::uint64_t price_epoch_ = 0;
   bool change_posted_ = false;
   mutable std::map<std::vector<std::string>, scheduling::InstanceTypes> catalogs_;

@@ -88,6 +88,8 @@ struct Measured {
 
 class Composer final : public YAML::EventHandler {
  public:
+  explicit Composer(std::size_t most_values) : most_values_(most_values) {}
+
   std::vector<json::value> take() { return std::move(documents_); }
 
   void OnDocumentStart(const YAML::Mark& /*mark*/) override {
@@ -150,7 +152,6 @@ class Composer final : public YAML::EventHandler {
   }
 
  private:
-  static constexpr std::size_t kMaxValues = 100'000;
   static constexpr std::size_t kMaxDepth = 64;
   static constexpr std::size_t kMaxRepeated = std::size_t{2} << 20;
 
@@ -198,8 +199,8 @@ class Composer final : public YAML::EventHandler {
 
   void charge(std::size_t count, std::size_t height, int line) {
     total_ += count;
-    if (total_ > kMaxValues) {
-      throw Problem{line, "more than 100000 values; split the file"};
+    if (total_ > most_values_) {
+      throw Problem{line, "more than " + std::to_string(most_values_) + " values; split the file"};
     }
     if (stack_.size() + height > kMaxDepth) {
       throw Problem{line, "nested deeper than 64 levels"};
@@ -287,6 +288,7 @@ class Composer final : public YAML::EventHandler {
     }
   }
 
+  const std::size_t most_values_;
   std::vector<json::value> documents_;
   json::value document_;
   std::vector<Frame> stack_;
@@ -301,12 +303,12 @@ base::Error yaml_error(int line, const std::string& text) {
 
 }  // namespace
 
-base::Result<std::vector<json::value>> parse_yaml(std::string_view text) {
+base::Result<std::vector<json::value>> parse_yaml(std::string_view text, std::size_t most_values) {
   try {
     check_characters(text);
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    Composer composer;
+    Composer composer(most_values);
     while (parser.HandleNextDocument(composer)) {
     }
     return composer.take();

@@ -40,11 +40,45 @@ Kubelet::~Kubelet() {
 
 void Kubelet::start() {
   running_ = true;
+  for (const auto& [name, node] : context_.index.nodes()) {
+    take_over(*node);
+  }
   for (const auto& [key, entry] : context_.index.pods()) {
-    if (!entry.pod->spec.node_name.empty()) {
-      step_after(entry.pod->meta.uid, key, context_.lag);
+    const auto& pod = *entry.pod;
+    if (!pod.spec.node_name.empty()) {
+      const bool runs = pod.status.phase == "Running" && !pod.meta.is_deleting();
+      step_after(pod.meta.uid, key, runs ? run_time(pod) : context_.lag);
     }
   }
+}
+
+// The machine of a Node that was there before. One that was not Ready is starting, or broken for
+// good: then nothing runs it.
+void Kubelet::take_over(const model::Node& node) {
+  const auto* ready = model::find_condition(node.conditions, "Ready");
+  const bool is_up = ready != nullptr && ready->status == model::ConditionStatus::True;
+  const bool starts = (ready == nullptr || ready->status == model::ConditionStatus::False) &&
+                      !node.meta.label(model::kNodePoolLabel).empty() &&
+                      node.meta.label(model::kInitializedLabel) != "true";
+  if ((!is_up && !starts) || machine_of(node.meta.name) != nullptr) {
+    return;
+  }
+  const auto id = node.provider_id.empty() ? "node://" + node.meta.name : node.provider_id;
+  auto& machine = machines_[id];
+  machine.instance.provider_id = id;
+  machine.node = node.meta.name;
+  machine.number = ++count_;
+  machine.registered = true;
+  machine_by_node_[machine.node] = id;
+  write_lease(machine.node, true);
+  const auto delay = is_up ? options_.lease_interval : options_.ready_after;
+  machine.timer = context_.loop.after(delay, [this, id, is_up] {
+    if (is_up) {
+      heartbeat(id);
+    } else {
+      report_ready(id);
+    }
+  });
 }
 
 void Kubelet::stop() {

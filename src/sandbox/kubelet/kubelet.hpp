@@ -42,6 +42,7 @@ class Kubelet final : public cloud::InstanceListener {
     base::TimerId timer = 0;  // the next step of its life
   };
 
+  void take_over(const model::Node& node);
   void register_node(const std::string& provider_id);
   void report_ready(const std::string& provider_id);
   void heartbeat(const std::string& provider_id);

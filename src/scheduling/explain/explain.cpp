@@ -38,17 +38,30 @@ std::string joined(const std::vector<Obstacle>& list, std::string_view between, 
   return text;
 }
 
+// Empty when some obstacle has none: half of a remedy is none.
+std::vector<Change> changes_of(const std::vector<Obstacle>& list) {
+  std::vector<Change> all;
+  for (const Obstacle& obstacle : list) {
+    if (obstacle.changes.empty()) {
+      return {};
+    }
+    all.insert(all.end(), obstacle.changes.begin(), obstacle.changes.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 Explanation explain(const Problem& problem, const PodClasses& pods, const PodClass& pod_class,
                     const ById<PoolId, PoolTemplate>& pools, Packing& packing) {
   const Constraint& constraint = pods.constraints[pod_class.constraint];
   if (!constraint.refusal.empty()) {
-    return {constraint.refusal, constraint.remedy};
+    return {constraint.refusal, constraint.remedy, {}};
   }
   if (pools.empty()) {
     return {"it fits on no node, and no NodePool may grow",
-            "create a NodePool, or make an existing one Ready"};
+            "create a NodePool, or make an existing one Ready",
+            {}};
   }
   Explanation result;
   std::vector<Obstacle> least;
@@ -67,6 +80,7 @@ Explanation explain(const Problem& problem, const PodClasses& pods, const PodCla
     result.reason.append("; and " + std::to_string(pools.size() - kShownPools) + " more");
   }
   result.remedy = joined(least, ", and ", &Obstacle::change);
+  result.changes = changes_of(least);
   return result;
 }
 

@@ -7,12 +7,14 @@
 #include "scheduling/packing/packing.hpp"
 
 #include <string>
+#include <vector>
 
 namespace millwright::scheduling {
 
 struct Explanation {
   std::string reason;
   std::string remedy;
+  std::vector<Change> changes{};
 };
 
 // `packing` in the state that the plan ended in.

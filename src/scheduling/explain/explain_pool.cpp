@@ -48,15 +48,15 @@ class PoolInspector {
   }
 
  private:
-  void add(Stage stage, std::string reason, std::string change) {
-    found_.push_back({stage, std::move(reason), std::move(change)});
+  void add(Stage stage, std::string reason, std::string change, std::vector<Change> changes = {}) {
+    found_.push_back({stage, std::move(reason), std::move(change), std::move(changes)});
   }
 
   void look_at_taints() {
     for (const model::Taint& taint : pool_.taints) {
       if (blocking_taint({&taint, 1}, constraint_, rung_) != nullptr) {
         add(Stage::Taints, "it does not tolerate taint " + taint.to_string(),
-            "tolerate " + taint.to_string());
+            "tolerate " + taint.to_string(), {{.kind = Change::Kind::Tolerate, .taint = taint}});
       }
     }
   }
@@ -95,7 +95,7 @@ class PoolInspector {
     }
     Reduction reduction = least_reduction(pool_, in_.pods, in_.pod_class, candidates);
     add(Stage::Resources, "no instance type" + meeting + " has enough for " + wanted(),
-        std::move(reduction.change));
+        std::move(reduction.change), std::move(reduction.changes));
     rows_ = std::move(reduction.rows);
   }
 
@@ -189,14 +189,19 @@ class PoolInspector {
     }
     std::string reason;
     std::string change;
+    std::vector<Change> changes;
     for (const auto& shortage : *least) {
       const std::string name = "limits." + std::string(shortage.resource);
       reason.append(reason.empty() ? "it would exceed " : " and ")
           .append(name + " (" + shortage.limit.to_string() + ")");
       change.append(change.empty() ? "raise " : " and ")
           .append(name + " of NodePool " + pool_.name() + " to " + shortage.needed.to_string());
+      changes.push_back({.kind = Change::Kind::RaiseLimit,
+                         .node_pool = pool_.name(),
+                         .key = std::string(shortage.resource),
+                         .amount = shortage.needed});
     }
-    add(Stage::Limits, std::move(reason), std::move(change));
+    add(Stage::Limits, std::move(reason), std::move(change), std::move(changes));
   }
 
   // Enough instance types would do, but not of those that the limits still admit.

@@ -32,6 +32,7 @@ struct Obstacle {
   Stage stage = Stage::Pool;
   std::string reason;
   std::string change;
+  std::vector<Change> changes{};  // the same for a program, where it can be said
 };
 
 struct Inspected {

@@ -27,7 +27,8 @@ class Reducer {
 
   Reduction find() const {
     if (rows_.empty()) {
-      return {"lower the requests of the DaemonSets that run in NodePool " + pool_.name(), rows_};
+      return {
+          "lower the requests of the DaemonSets that run in NodePool " + pool_.name(), rows_, {}};
     }
     Reduction result = reduce_one();
     if (result.rows.empty()) {
@@ -35,6 +36,7 @@ class Reducer {
     }
     if (model::get(pod_class_.request_list, model::kCpu).milli() >= kSuspiciousCpu) {
       result.change = "check its cpu request: \"m\" is a thousandth, \"M\" a million";
+      result.changes.clear();
     }
     return result;
   }
@@ -42,7 +44,7 @@ class Reducer {
  private:
   // One resource, the others as they are: the one of which it keeps the largest part.
   Reduction reduce_one() const {
-    Reduction best{{}, RowSet(pool_.table->size())};
+    Reduction best{{}, RowSet(pool_.table->size()), {}};
     double best_part = -1;
     for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
       Amounts others = requests_;
@@ -64,7 +66,7 @@ class Reducer {
             rows.erase(row);
           }
         });
-        best = {text(c, most), rows};
+        best = {text(c, most), rows, change(c, most)};
       }
     }
     return best;
@@ -83,7 +85,8 @@ class Reducer {
         closest.emplace(excess, row);
       }
     });
-    Reduction result{{}, RowSet(pool_.table->size())};
+    Reduction result{{}, RowSet(pool_.table->size()), {}};
+    bool all_of_the_pod = true;
     result.rows.insert(closest->second);
     for (std::size_t c = 0; c < pods_.columns.size(); ++c) {
       const std::int64_t room = pool_.room.room(closest->second)[c];
@@ -93,7 +96,13 @@ class Reducer {
           more.erase(0, std::string_view("fits if ").size());
         }
         result.change.append(result.change.empty() ? "" : " and ").append(more);
+        const auto one = change(c, room);
+        all_of_the_pod = all_of_the_pod && !one.empty();
+        result.changes.insert(result.changes.end(), one.begin(), one.end());
       }
+    }
+    if (!all_of_the_pod) {
+      result.changes.clear();
     }
     return result;
   }
@@ -105,6 +114,18 @@ class Reducer {
     }
     return room <= 0 ? "remove its request for " + name
                      : "fits if " + name + " <= " + with_unit(name, room);
+  }
+
+  // None for pods per node and volumes, which are no requests.
+  std::vector<Change> change(std::size_t column, std::int64_t room) const {
+    const std::string& name = pods_.columns.name(column);
+    if (pod_class_.request_list.find(name) == pod_class_.request_list.end() ||
+        name == model::kPods) {
+      return {};
+    }
+    return {{.kind = Change::Kind::LowerRequest,
+             .key = name,
+             .amount = model::Quantity::from_milli(std::max<std::int64_t>(room, 0))}};
   }
 
   const PoolTemplate& pool_;

@@ -68,8 +68,8 @@ Terms::Terms(const Inspected& inspected, const Rung& rung, std::vector<Obstacle>
       wanted_(rung.requirements),
       found_(found) {}
 
-void Terms::add(Stage stage, std::string reason, std::string change) {
-  found_.push_back({stage, std::move(reason), std::move(change)});
+void Terms::add(Stage stage, std::string reason, Remedy remedy) {
+  found_.push_back({stage, std::move(reason), std::move(remedy.text), std::move(remedy.changes)});
 }
 
 Requirements Terms::merged() const {
@@ -131,8 +131,8 @@ void Terms::mend_pool() {
     return admitted(rest).intersects(sold(rest, true));
   });
   add(Stage::Pool, pool_.problem,
-      "allow other values of " + joined(dropped, [](const std::string& key) { return key; }) +
-          " in NodePool " + pool_.name());
+      {"allow other values of " + joined(dropped, [](const std::string& key) { return key; }) +
+       " in NodePool " + pool_.name()});
   offered_ = without(offered_, dropped);
 }
 
@@ -160,14 +160,14 @@ void Terms::mend(const Requirement& want) {
     return;
   }
   if (want.key() == model::kNodePoolLabel) {
-    add(Stage::OtherPool, std::move(problem), other_pool(want));
+    add(Stage::OtherPool, std::move(problem), {other_pool(want)});
     wanted_.remove(want.key());
   } else if (want.key() == model::kHostnameLabel) {
     add(Stage::Requirements, "no new node can have the name it asks for (" + want.to_string() + ")",
-        drop_text(want.key()));
+        {drop_text(want.key())});
     wanted_.remove(want.key());
   } else if (offered_.find(want.key()) == nullptr) {
-    add(Stage::Requirements, std::move(problem), add_label(want));
+    add(Stage::Requirements, std::move(problem), {add_label(want)});
     offered_.add(want);
   } else {
     add(Stage::Requirements, std::move(problem), widen(want));
@@ -201,26 +201,30 @@ std::string Terms::add_label(const Requirement& want) const {
 }
 
 // The pool allows other values of the key than the pod wants.
-std::string Terms::widen(const Requirement& want) {
+Terms::Remedy Terms::widen(const Requirement& want) {
   const std::string key = want.key();
   const auto label = pool_.labels.find(key);
   if (label != pool_.labels.end()) {
     wanted_.remove(key);
-    return want.is_complement() || want.values().empty()
-               ? drop_text(key)
-               : "change " + key + " to " + label->second + " in its node selector";
+    return {want.is_complement() || want.values().empty()
+                ? drop_text(key)
+                : "change " + key + " to " + label->second + " in its node selector"};
   }
   Keys values = want.is_complement() ? Keys() : Keys(want.values());
   for (const std::string& value : values) {
     if (sells_with(Requirement::in(key, {value}))) {
-      return "allow " + key + " " + value + " in NodePool " + pool_.name();
+      return {.text = "allow " + key + " " + value + " in NodePool " + pool_.name(),
+              .changes = {{.kind = Change::Kind::AllowValue,
+                           .node_pool = pool_.name(),
+                           .key = key,
+                           .value = value}}};
     }
   }
   if (want.is_complement() && sells_with(want)) {
-    return "allow other values of " + key + " in NodePool " + pool_.name();
+    return {"allow other values of " + key + " in NodePool " + pool_.name()};
   }
   wanted_.remove(key);
-  return drop_text(key);
+  return {drop_text(key)};
 }
 
 // Takes the requirement in place of the pool's own if something is on sale then.
@@ -245,11 +249,11 @@ bool Terms::mend_combination() {
   const std::string change =
       joined(dropped, [&](const std::string& key) { return drop_text(key); });
   if (none_made) {
-    add(Stage::Types, "no instance type meets " + wanted_.to_string(), change);
+    add(Stage::Types, "no instance type meets " + wanted_.to_string(), {change});
   } else {
     add(Stage::Offerings,
         "the instance types that would do have no available offering for " + sale_text(),
-        dropped.empty() ? "wait for capacity" : change + ", or wait for capacity");
+        {dropped.empty() ? "wait for capacity" : change + ", or wait for capacity"});
   }
   wanted_ = without(wanted_, dropped);
   return !dropped.empty();

@@ -43,14 +43,18 @@ class Terms {
   std::string drop_text(const std::string& key) const;
 
  private:
-  void add(Stage stage, std::string reason, std::string change);
+  struct Remedy {
+    std::string text;
+    std::vector<Change> changes{};
+  };
+  void add(Stage stage, std::string reason, Remedy remedy);
   RowSet admitted(const Requirements& requirements) const;
   RowSet sold(const Requirements& requirements, bool reserved) const;
   RowSet on_sale_without(const std::vector<std::string>& keys) const;
   void mend(const Requirement& want);
   std::string other_pool(const Requirement& want) const;
   std::string add_label(const Requirement& want) const;
-  std::string widen(const Requirement& want);
+  Remedy widen(const Requirement& want);
   bool sells_with(const Requirement& requirement);
   std::string sale_text() const;
 

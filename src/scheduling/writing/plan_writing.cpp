@@ -35,6 +35,7 @@ class Refusals {
                   compiled_.pools, packing_);
       found->second.reason = std::move(explained.reason);
       found->second.remedy = std::move(explained.remedy);
+      found->second.changes = std::move(explained.changes);
     }
     Refusal result = found->second;
     result.pod_uid = planned.pod->meta.uid;
@@ -81,7 +82,7 @@ Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
     } else if (const WrittenClaim& claim = claims[place.claim()]; claim.index) {
       plan.placements.push_back({uid, *claim.index, step});
     } else {
-      plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy});
+      plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy, {}});
     }
   }
   const auto by_uid = [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; };

@@ -94,6 +94,13 @@ TEST(ParseYaml, ReadsSeveralDocumentsAndSkipsEmptyOnes) {
   EXPECT_TRUE(parse_yaml("# nothing").value().empty());
 }
 
+TEST(ParseYaml, TakesAsManyValuesAsTheCallerAllows) {
+  EXPECT_TRUE(parse_yaml("[1, 2, 3]", 4));
+  const auto refused = parse_yaml("[1, 2, 3]", 3);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "YAML: line 1: more than 3 values; split the file");
+}
+
 TEST(ParseYaml, ReadsEveryStyle) {
   EXPECT_EQ(one("a: {b: [1, two], \"c\": 'd'}\ne:\n- f: 1\n  g: 2\n-\n  - h\n"
                 "lit: |\n  x\n   y\nfold: >-\n  p\n  q\n? long\n: key\n"),

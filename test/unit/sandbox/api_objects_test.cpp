@@ -20,6 +20,24 @@ TEST_F(ApiObjects, ACreatedObjectGetsItsSystemMetadata) {
   EXPECT_EQ(get(std::string(kConfigMaps) + "/settings").body, created.body);
 }
 
+TEST_F(ApiObjects, ARestoredObjectKeepsWhatAnotherServerGaveIt) {
+  const auto node = boost::json::parse(R"({"metadata": {"name": "a", "uid": "u-1",
+      "creationTimestamp": "2025-01-02T03:04:05Z", "resourceVersion": "77",
+      "managedFields": [{"manager": "kubelet"}]},
+      "status": {"conditions": [{"type": "Ready", "status": "True"}]}})");
+  const auto restored = server().restore(model::kNodeResource, node);
+  ASSERT_TRUE(restored) << restored.error().message;
+  EXPECT_EQ(text_at(**restored, "metadata.uid"), "u-1");
+  EXPECT_EQ(text_at(**restored, "metadata.creationTimestamp"), "2025-01-02T03:04:05Z");
+  EXPECT_NE(text_at(**restored, "metadata.resourceVersion"), "77");
+  EXPECT_EQ((*restored)->at("status"), node.at("status"));
+  EXPECT_FALSE((*restored)->at("metadata").as_object().contains("managedFields"));
+  EXPECT_TRUE((*restored)->at("spec").at("taints").as_array().empty()) << "it was Ready there";
+  const auto again = server().restore(model::kNodeResource, node);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, base::ErrorKind::Exists);
+}
+
 TEST_F(ApiObjects, TheSameSeedGivesTheSameObjects) {
   const auto first = post(kPods, pod_text("web"));
   ApiServer other(loop, options);

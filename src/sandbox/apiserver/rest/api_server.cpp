@@ -90,6 +90,11 @@ base::Result<Object> ApiServer::create(const model::Resource& resource, boost::j
   return to_result(impl_->registry.create(info_of(resource), std::move(object), {}));
 }
 
+base::Result<Object> ApiServer::restore(const model::Resource& resource,
+                                        boost::json::value object) {
+  return to_result(impl_->registry.restore(info_of(resource), std::move(object)));
+}
+
 base::Result<Object> ApiServer::replace(const model::Resource& resource, boost::json::value object,
                                         std::string_view subresource) {
   const auto& info = info_of(resource);

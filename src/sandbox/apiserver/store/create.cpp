@@ -4,6 +4,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace millwright::sandbox {
 
 namespace {
@@ -195,6 +197,28 @@ ApiResult<Object> Registry::commit_create(const ResourceInfo& info, Json object,
 
 ApiResult<Object> Registry::create(const ResourceInfo& info, Json object, std::string_view ns) {
   MW_TRY(begun, begin_create(info, std::move(object), ns));
+  MW_TRY(finished, finish(info, std::move(begun), nullptr, Part::Main));
+  return commit_create(info, std::move(finished), false);
+}
+
+ApiResult<Object> Registry::restore(const ResourceInfo& info, Json object) {
+  MW_TRY(begun, begin_create(info, object, {}));
+  for (const auto* field : {"uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "generation"}) {
+    const auto path = std::string("metadata.") + field;
+    if (const auto* value = find(std::as_const(object), path);
+        value != nullptr && !value->is_null()) {
+      make(begun, path) = *value;
+    }
+  }
+  erase(begun, "metadata.managedFields");
+  if (const auto* status = find(std::as_const(object), "status")) {
+    begun.as_object()["status"] = *status;
+  }
+  if (info.resource.kind == "Node") {
+    const auto* taints = find(std::as_const(object), "spec.taints");
+    make(begun, "spec.taints") = taints == nullptr ? Json(boost::json::array{}) : *taints;
+  }
   MW_TRY(finished, finish(info, std::move(begun), nullptr, Part::Main));
   return commit_create(info, std::move(finished), false);
 }

@@ -53,6 +53,8 @@ class Registry {
 
   // All steps at once, for writers without webhooks.
   ApiResult<Object> create(const ResourceInfo& info, Json object, std::string_view ns);
+  // An object as it was in another cluster, with its system fields and its status.
+  ApiResult<Object> restore(const ResourceInfo& info, Json object);
   ApiResult<Object> update(const ResourceInfo& info, const Object& current, Json object, Part part);
 
   ApiResult<Removal> remove(const ResourceInfo& info, const model::ObjectKey& key,

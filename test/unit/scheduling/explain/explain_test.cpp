@@ -82,6 +82,33 @@ TEST(Explain, Taints) {
   });
 }
 
+// The same remedy for a program, which tries it out.
+TEST(Explain, RemediesThatAProgramCanCarryOut) {
+  const auto changes_for = [](const ProblemBuilder& problem) {
+    const Plan plan = problem.solve();
+    return plan.refusals.empty() ? std::vector<Change>() : plan.refusals.front().changes;
+  };
+  const auto team = pool(kPool).taint("team", "a", "NoSchedule");
+  EXPECT_THAT(
+      changes_for(simple(pod(kRefused).cpu("17"), team)),
+      ::testing::ElementsAre(
+          Change{.kind = Change::Kind::Tolerate,
+                 .taint = {.key = "team", .value = "a", .effect = "NoSchedule"}},
+          Change{.kind = Change::Kind::LowerRequest, .key = "cpu", .amount = quantity("15900m")}));
+  EXPECT_THAT(changes_for(simple(pod(kRefused).cpu("3"), pool(kPool).limit("cpu", "1"))),
+              ::testing::ElementsAre(Change{.kind = Change::Kind::RaiseLimit,
+                                            .node_pool = kPool,
+                                            .key = "cpu",
+                                            .amount = quantity("4")}));
+  EXPECT_THAT(changes_for(simple(pod(kRefused).selects(kZoneKey, "test-zone-3"), two_zones())),
+              ::testing::ElementsAre(Change{.kind = Change::Kind::AllowValue,
+                                            .node_pool = kPool,
+                                            .key = kZoneKey,
+                                            .value = "test-zone-3"}));
+  // Half of a remedy is none.
+  EXPECT_THAT(changes_for(simple(pod(kRefused).selects("team", "b"), team)), SizeIs(0));
+}
+
 TEST(Explain, LabelsThatThePoolDoesNotGive) {
   const auto p = pod(kRefused);
   const auto labelled = pool(kPool).label("team", "a");

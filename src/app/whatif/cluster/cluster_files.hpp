@@ -1,0 +1,43 @@
+// A cluster as `kubectl get ... -o yaml` or `-o json` prints it, made ready for another API server
+// to take it in. Pure: texts in, objects out.
+#pragma once
+
+#include "millwright/base/result.hpp"
+#include "millwright/cloud/simulated.hpp"
+#include "millwright/model/kinds.hpp"
+
+#include <boost/json/value.hpp>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace millwright::app {
+
+struct ClusterObject {
+  const model::Resource* resource = nullptr;
+  boost::json::value object;
+};
+
+struct ClusterFiles {
+  std::vector<ClusterObject> objects;  // Namespaces first
+  std::set<cloud::Profile> clouds;     // of the NodeClasses among them
+  base::TimePoint newest;              // of all times that are written in them
+  std::vector<std::string> notes;      // what a reader of the forecast should know
+};
+
+// One file: YAML documents or JSON, Lists taken apart. Invalid names `file`.
+base::Result<std::vector<boost::json::value>> read_objects(std::string_view text,
+                                                           const std::string& file);
+
+// All files together. Of objects that are given twice the last counts. Kinds that change no
+// decision are left out. Pods whose owner is of a kind unknown here get a ReplicaSet in its place,
+// so that somebody creates them anew. Invalid when the forecast could not be right: an owner, a
+// NodeClaim, a NodePool or a NodeClass is missing; the message says what to add.
+base::Result<ClusterFiles> take_stock(std::vector<boost::json::value> objects);
+
+// The cloud whose NodeClass it is.
+std::optional<cloud::Profile> cloud_of(const model::Resource& resource);
+
+}  // namespace millwright::app
