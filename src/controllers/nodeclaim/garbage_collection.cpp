@@ -93,13 +93,15 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
 std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     const cloud::Provider& provider, const std::vector<cloud::Instance>& instances) {
   std::unordered_set<std::string_view> provider_ids;
-  std::unordered_set<std::string_view> claims;
+  std::unordered_set<std::string_view> launching;  // claims
   std::unordered_set<std::string_view> draining;
   const auto snapshot = services_.state.snapshot();
   for (const auto& record : snapshot->nodes) {
     if (record->claim) {
       provider_ids.insert(record->claim->provider_id);
-      claims.insert(record->claim->meta.name);
+      if (record->claim->provider_id.empty()) {
+        launching.insert(record->claim->meta.name);
+      }
     } else if (is_terminating_unclaimed(*record)) {
       draining.insert(record->node->provider_id);
     }
@@ -110,7 +112,7 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
   std::vector<cloud::Instance> overdue;
   for (const auto& instance : instances) {
     if (instance.terminating || provider_ids.contains(instance.provider_id) ||
-        claims.contains(instance.node_claim)) {
+        launching.contains(instance.node_claim)) {
       continue;
     }
     const auto seen = known.find(instance.provider_id);
@@ -124,10 +126,14 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
   return overdue;
 }
 
-base::Task<bool> GarbageCollection::has_claim(std::string name) {
-  model::ObjectKey key{.namespace_ = {}, .name = std::move(name)};
+base::Task<bool> GarbageCollection::may_own(std::string claim_name, std::string provider_id) {
+  model::ObjectKey key{.namespace_ = {}, .name = std::move(claim_name)};
   auto claim = co_await services_.client.get(model::kNodeClaimResource, key);
-  co_return claim || claim.error().kind != base::ErrorKind::NotFound;
+  if (!claim) {
+    co_return claim.error().kind != base::ErrorKind::NotFound;
+  }
+  const auto recorded = model::text_at(*claim, "status.providerID");
+  co_return recorded.empty() || recorded == provider_id;
 }
 
 base::Task<base::Result<GarbageCollection::ProviderIds>> GarbageCollection::claimed_ids() {
@@ -148,7 +154,8 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
   for (const auto& instance : orphans) {
     bool owned = false;
     if (!instance.node_claim.empty()) {
-      owned = co_await has_claim(instance.node_claim);
+      // A claim has one instance. Another with its name was launched twice.
+      owned = co_await may_own(instance.node_claim, instance.provider_id);
     } else {
       // Launched for many claims at once, and not named after one yet.
       if (!claimed) {

@@ -49,10 +49,10 @@ class CollectingGarbage : public ::testing::Test {
     providers_.add(std::move(fleet));
   }
 
-  // Without the name of a claim.
-  void launch(const std::string& id) {
+  void launch(const std::string& id, const std::string& claim = {}) {
     cloud::Instance instance;
     instance.provider_id = id;
+    instance.node_claim = claim;
     fleet_->instances.push_back(std::move(instance));
   }
   void collect() { kube::test::run(loop_, collect_once(&collection_)); }
@@ -106,6 +106,30 @@ TEST_F(CollectingGarbage, AllClaimsAreAskedForOnceForAllInstancesWithoutAName) {
   collect();
   EXPECT_THAT(transport_->paths(), ElementsAre("GET /apis/karpenter.sh/v1/nodeclaims?limit=500"));
   EXPECT_THAT(ended_, ElementsAre("cloud://leaked", "cloud://leaked-too"));
+}
+
+TEST_F(CollectingGarbage, AnInstanceThatWasLaunchedTwiceGoesThoughItsClaimIsThere) {
+  launch("cloud://first", "doubled");
+  launch("cloud://second", "doubled");
+  launch("cloud://new", "launching");
+  launch("cloud://orphan", "gone");
+  launch("cloud://unknown", "unreadable");
+  transport_->answer = [](const kube::ApiRequest& request) {
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    if (name == "doubled") {
+      return kube::test::ok(kube::test::parse(
+          R"({"metadata": {"name": "doubled"}, "status": {"providerID": "cloud://first"}})"));
+    }
+    if (name == "launching") {
+      return kube::test::ok(kube::test::parse(R"({"metadata": {"name": "launching"}})"));
+    }
+    return name == "gone" ? kube::test::status_answer(404, "NotFound", "there is no such claim")
+                          : kube::test::status_answer(403, "Forbidden", "no");
+  };
+  collect();
+  loop_.run_for(minutes(2));
+  collect();
+  EXPECT_THAT(ended_, ElementsAre("cloud://second", "cloud://orphan"));
 }
 
 }  // namespace

@@ -26,11 +26,12 @@ class GarbageCollection {
   // Of the claims that had registered `before` the instances were listed.
   base::Task<void> remove_lost_claims(cloud::Provider* provider, scheduling::SnapshotPtr before,
                                       std::vector<cloud::Instance> instances);
-  // Those that have had no claim for a while.
+  // Those that have had no claim for a while: none that names them, and none of their own name that
+  // is still without an instance.
   std::vector<cloud::Instance> overdue_orphans(const cloud::Provider& provider,
                                                const std::vector<cloud::Instance>& instances);
-  // As the API server knows it; true when it cannot be asked.
-  base::Task<bool> has_claim(std::string name);
+  // As the API server knows the claim; true when it cannot be asked.
+  base::Task<bool> may_own(std::string claim_name, std::string provider_id);
   // Of all claims that the API server knows.
   base::Task<base::Result<ProviderIds>> claimed_ids();
   base::Task<void> remove_leaked(cloud::Provider* provider, std::vector<cloud::Instance> instances);
