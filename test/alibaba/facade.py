@@ -49,6 +49,8 @@ PAGE = 2  # small, so that every list has pages
 # Name, cores, GiB, price per hour.
 TYPES = (("ecs.c7.large", 2, 4, 0.38), ("ecs.g7.large", 2, 8, 0.49), ("ecs.g7.xlarge", 4, 16, 0.98),
          ("ecs.r7.large", 2, 16, 0.65), ("ecs.g8y.large", 2, 8, 0.39))
+NOT_AS_SPOT = ("ecs.g8y.large",)
+IMAGES = (("m-own", "own image", "x86_64"),)  # of the account
 SCRIPT = ("#!/bin/sh\ncurl http://aliacs-k8s.oss/attach_node.sh | bash -s -- --docker-version 1.6.28 "
           "--token abcdef.0123456789abcdef --endpoint 192.168.0.1:6443 --cluster-dns 172.21.0.10")
 
@@ -322,6 +324,8 @@ class Cloud:
                     "SupportedResource": supported(zone)}}]}} for zone in ZONES]}}
 
     def on_DescribeSpotPriceHistory(self, request):
+        if request.parameters["InstanceType"] in NOT_AS_SPOT:
+            return {"SpotPrices": {"SpotPriceType": []}, "NextOffset": 0}
         price = next((p for name, _, _, p in TYPES if name == request.parameters["InstanceType"]), 0)
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:00:00Z")
         return {"SpotPrices": {"SpotPriceType": [
@@ -339,6 +343,14 @@ class Cloud:
         page, size = int(request.parameters["PageNumber"]), int(request.parameters["PageSize"])
         return {"VSwitches": {"VSwitch": items[(page - 1) * size:page * size]},
                 "TotalCount": len(items)}
+
+    def on_DescribeImages(self, request):
+        wanted = request.parameters.get("ImageId")
+        items = [{"ImageId": image, "ImageName": name, "Architecture": architecture,
+                  "CreationTime": "2026-01-01T00:00:00Z"}
+                 for image, name, architecture in IMAGES if wanted in (None, image)]
+        page, size = int(request.parameters["PageNumber"]), int(request.parameters["PageSize"])
+        return {"Images": {"Image": items[(page - 1) * size:page * size]}, "TotalCount": len(items)}
 
     def on_DescribeSecurityGroups(self, request):
         return self.paged(request, "SecurityGroups", "SecurityGroup",

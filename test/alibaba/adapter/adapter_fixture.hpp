@@ -58,7 +58,7 @@ class AlibabaAdapter : public test::CloudAdapter {
     begin();
     resolve(ecs_class());
     // Prices come after the types, and change what is cheapest.
-    ASSERT_TRUE(wait_until([this] { return price_of("ecs.g8y.large") != 0; })) << records->tail();
+    ASSERT_TRUE(wait_until([this] { return price_of("ecs.r7.large") != 0; })) << records->tail();
   }
   static std::shared_ptr<model::NodeClass> ecs_class() {
     auto of = std::make_shared<model::NodeClass>();

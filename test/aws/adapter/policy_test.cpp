@@ -1,24 +1,9 @@
 // The IAM policy of docs/aws.md beside the calls that AWS saw.
 #include "adapter_fixture.hpp"
+#include "support/documented_policy.hpp"
 
 namespace millwright::cloud {
 namespace {
-
-// "ec2:CreateFleet" and so on, from the policy that docs/aws.md gives.
-std::set<std::string> documented_actions() {
-  std::ifstream file(std::string(SOURCE_ROOT) + "/docs/aws.md");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto begin = text.find("```json\n") + 8;
-  const auto policy = json::parse(text.substr(begin, text.find("```", begin) - begin));
-  std::set<std::string> actions;
-  for (const auto& statement : policy.at("Statement").as_array()) {
-    for (const auto& action : statement.at("Action").as_array()) {
-      const std::string name(action.as_string());
-      EXPECT_TRUE(actions.insert(name.substr(name.find(':') + 1)).second) << name;
-    }
-  }
-  return actions;
-}
 
 TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
   control("/_facade/placement-group", R"({"id":"pg-0e4f","name":"near","strategy":"cluster"})");
@@ -34,7 +19,7 @@ TEST_F(Adapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
   control("/_facade/placement-group", R"({"id":"pg-0e4f","deleted":true})");
   lead();
   EXPECT_TRUE(wait_until([this] { return calls("DescribeInstanceStatus") > 0; }));
-  const auto allowed = documented_actions();
+  const auto allowed = test::documented_names("aws.md");
   const auto ledger = control("/_facade/ledger");
   EXPECT_GT(ledger.at("calls").as_object().size(), 10U);
   for (const auto& [action, count] : ledger.at("calls").as_object()) {
