@@ -45,6 +45,27 @@ TEST(LookAhead, ThinksOfWhatIsLeftForTheNextStep) {
   EXPECT_DOUBLE_EQ(chosen->savings, 8 - 2.5);
 }
 
+// One pass of the planner buys one "sixteen" for all twelve pods, and a cheaper plan for them has
+// two nodes.
+TEST(LookAhead, ThreeHalfFullNodesBecomeOneFullAndOneOfHalfTheSize) {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("four", 4, 2), instance_type("eight", 8, 4),
+                             instance_type("sixteen", 16, 8)});
+  for (const std::string name : {"a", "b", "c"}) {
+    std::vector<std::shared_ptr<model::Pod>> pods;
+    for (const auto* number : {"1", "2", "3", "4"}) {
+      pods.push_back(pod(name + number));
+    }
+    cluster.add_node(name, std::move(pods), {.type = "eight"});
+  }
+  const auto command = only_command(cluster);
+  EXPECT_THAT(command.claims, SizeIs(2));
+  ASSERT_THAT(command.replacements, SizeIs(1));
+  EXPECT_THAT(command.replacements[0].instance_types, ElementsAre("four"));
+  EXPECT_DOUBLE_EQ(command.savings, 12 - 6);
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+}
+
 TEST(LookAhead, IsGivenUpWhenTheDecisionHasTakenLongAlready) {
   const auto input = room_for_one_of_two().input();
   Survey survey(input, {});
