@@ -4,24 +4,19 @@
 // Commands are carried out at once and as they were planned; every pool's budget is 100 %, so that
 // the number of rounds says how much one decision finds. --commands prints what is decided. FILTER:
 // a part of "catalog/mix/how/per cent/nodes".
-#include "aws_types.hpp"
-#include "disruption/methods/consolidation/consolidation.hpp"
-#include "disruption/methods/methods.hpp"
-#include "live_cluster.hpp"
-#include "lower_bound.hpp"
-#include "mixes.hpp"
-#include "pods_deleted.hpp"
-#include "worlds.hpp"
+#include "bench/consolidate/clusters.hpp"
+#include "bench/consolidate/pods_deleted.hpp"
+#include "bench/consolidate/settling.hpp"
+#include "bench/scheduling/aws_types.hpp"
+#include "bench/scheduling/lower_bound.hpp"
+#include "bench/scheduling/worlds.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
-#include <functional>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -31,13 +26,13 @@
 namespace {
 
 namespace disruption = millwright::disruption;
-namespace model = millwright::model;
 namespace scheduling = millwright::scheduling;
+using disruption::bench::Decide;
 using disruption::bench::Deleted;
 using disruption::bench::LiveCluster;
+using disruption::bench::Outcome;
 
 constexpr std::uint32_t kSeed = 42;
-constexpr int kMostRounds = 1000;
 
 struct Options {
   std::string filter;
@@ -46,46 +41,13 @@ struct Options {
   std::string json_file;
 };
 
-double seconds_since(std::clock_t begin) {
-  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-}
-
-struct Outcome {
-  double price = 0;
-  std::size_t nodes = 0;
-  std::size_t evicted = 0;
-  int rounds = 0;
-  double seconds = 0;  // of all decisions
-  double slowest = 0;  // of one
-};
-
-using Decide = std::function<std::vector<disruption::Command>(const disruption::Input&)>;
-
-Outcome settle(LiveCluster cluster, const Decide& decide, bool show) {
-  Outcome outcome;
-  while (outcome.rounds < kMostRounds) {
-    const auto input = cluster.input();
-    const auto begin = std::clock();
-    const auto commands = decide(input);
-    const double took = seconds_since(begin);
-    outcome.seconds += took;
-    outcome.slowest = std::max(outcome.slowest, took);
-    if (commands.empty()) {
-      break;
+Outcome settle_and_show(const LiveCluster& cluster, const Decide& decide, bool show) {
+  return settle(cluster, decide, [show](const disruption::Command& command, double seconds) {
+    if (show) {
+      std::printf("  %.3fs %zu for %zu %s\n", seconds, command.replacements.size(),
+                  command.claims.size(), command.summary.c_str());
     }
-    for (const auto& command : commands) {
-      cluster.carry_out(command);
-      if (show) {
-        std::printf("  %.3fs %zu for %zu %s\n", took, command.replacements.size(),
-                    command.claims.size(), command.summary.c_str());
-      }
-    }
-    ++outcome.rounds;
-  }
-  outcome.price = cluster.price();
-  outcome.nodes = cluster.nodes();
-  outcome.evicted = cluster.evicted();
-  return outcome;
+  });
 }
 
 boost::json::object json_of(const Outcome& outcome) {
@@ -101,48 +63,9 @@ double price_of(const scheduling::Plan& plan) {
   return sum;
 }
 
-// Only types of up to so many CPUs, so that a node has some ten pods and not a hundred.
-scheduling::InstanceTypes small_ones(const scheduling::InstanceTypes& types) {
-  constexpr std::int64_t kMostCpus = 16;
-  std::vector<scheduling::InstanceType> small;
-  for (const auto& type : *types) {
-    if (model::get(type.capacity, model::kCpu) <= model::Quantity::from_units(kMostCpus)) {
-      small.push_back(type);
-    }
-  }
-  return std::make_shared<const std::vector<scheduling::InstanceType>>(std::move(small));
-}
-
-// A mix's pods, so many that their plan has about so many nodes.
-LiveCluster cluster_of(const scheduling::bench::WorkloadMix& mix,
-                       const scheduling::InstanceTypes& types, int nodes) {
-  constexpr int kSample = 1000;
-  const LiveCluster sample(scheduling::bench::problem_of(mix, types, kSample, kSeed));
-  const auto pods = static_cast<int>(static_cast<std::size_t>(nodes) * kSample / sample.nodes());
-  return LiveCluster(scheduling::bench::problem_of(mix, types, std::max(pods, 1), kSeed));
-}
-
-std::vector<disruption::Command> ours_next(const disruption::Input& input) {
-  return disruption::decide(input).commands;
-}
-
-// What Karpenter would do: emptiness, then its consolidation.
-std::vector<disruption::Command> peers_next(const disruption::Input& input) {
-  disruption::Survey survey(input, {});
-  auto command = disruption::remove_empty(survey);
-  if (!command) {
-    command = disruption::consolidate_as_karpenter(survey);
-  }
-  std::vector<disruption::Command> commands;
-  if (command) {
-    commands.push_back(*std::move(command));
-  }
-  return commands;
-}
-
 boost::json::object measure(const std::string& name, const LiveCluster& cluster, bool show) {
-  const auto ours = settle(cluster, ours_next, show);
-  const auto peer = settle(cluster, peers_next, show);
+  const auto ours = settle_and_show(cluster, disruption::bench::ours_next, show);
+  const auto peer = settle_and_show(cluster, disruption::bench::karpenters_next, show);
   const auto problem = cluster.from_scratch();
   const double scratch = price_of(scheduling::solve(problem));
   const double bound = scheduling::bench::lower_bound(problem);
@@ -172,10 +95,10 @@ boost::json::array measure_all(const Options& options) {
               "cluster after pods went", "nodes", "pods", "scratch", "ours", "/scr", "evict",
               "rnds", "s", "worst", "peer", "/scr", "evict", "rnds", "s");
   for (const auto& [catalog, types] :
-       {std::pair{std::string("kwok"), small_ones(scheduling::bench::kwok_types())},
-        {"aws", small_ones(scheduling::bench::aws_like_types())}}) {
-    for (auto mix : scheduling::bench::workload_mixes()) {
-      mix.nodes = 0;
+       {std::pair{std::string("kwok"),
+                  disruption::bench::small_types(scheduling::bench::kwok_types())},
+        {"aws", disruption::bench::small_types(scheduling::bench::aws_like_types())}}) {
+    for (const auto& mix : scheduling::bench::workload_mixes()) {
       for (const int nodes : options.nodes) {
         std::vector<std::tuple<std::string, Deleted, int>> cases;
         for (const auto how : {Deleted::AtRandom, Deleted::ByReplicaSets, Deleted::Deployments}) {
@@ -190,7 +113,7 @@ boost::json::array measure_all(const Options& options) {
         if (cases.empty()) {
           continue;
         }
-        const auto whole = cluster_of(mix, types, nodes);
+        const auto whole = disruption::bench::cluster_of(mix, types, nodes, kSeed);
         for (const auto& [name, how, per_cent] : cases) {
           auto cluster = whole;
           cluster.remove_pods(pods_to_delete(cluster, how, per_cent, kSeed));

@@ -1,4 +1,4 @@
-#include "live_cluster.hpp"
+#include "bench/consolidate/live_cluster.hpp"
 
 #include <algorithm>
 #include <chrono>

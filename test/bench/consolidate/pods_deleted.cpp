@@ -1,4 +1,4 @@
-#include "pods_deleted.hpp"
+#include "bench/consolidate/pods_deleted.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 // How a cluster loses pods.
 #pragma once
 
-#include "live_cluster.hpp"
+#include "bench/consolidate/live_cluster.hpp"
 
 #include <cstdint>
 #include <string>
