@@ -7,6 +7,7 @@
 #include "disruption/simulation/carried_out.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct Course {
   std::vector<Command> commands;
   double cost = 0;       // per hour, of the nodes that may go, when it has ended
   double evictions = 0;  // what they cost, once
+  Input end;             // what they leave
 
   double value() const { return cost + evictions; }
 };
@@ -67,7 +69,7 @@ std::optional<Command> karpenters_next(Survey& survey) {
   return command ? std::move(command) : consolidate_as_karpenter(survey);
 }
 
-// nullopt when it has taken too long.
+// What `first` begins, as Karpenter would go on. nullopt when it has taken too long.
 std::optional<Course> play(const Survey& survey, Command first) {
   Course course;
   SurveyTools tools{.memory = {}, .work = survey.shared_work()};
@@ -82,6 +84,7 @@ std::optional<Course> play(const Survey& survey, Command first) {
     }
     if (!next) {
       course.cost = hourly_cost(after);
+      course.end = input;
       break;
     }
     auto following = carried_out(after, *next);
@@ -147,6 +150,8 @@ class LookAhead {
         consider(*std::move(course));
       }
     }
+    while (goes_on()) {
+    }
     return std::move(best_->commands.front());
   }
 
@@ -166,6 +171,31 @@ class LookAhead {
     if (best_->commands.size() > 1) {
       consider_joined(best_->commands);
     }
+  }
+
+  // Several new nodes in place of one are not among Karpenter's rules. They would be the next
+  // decision, which moves again what the course has just moved.
+  bool goes_on() {
+    if (survey_.work().spent() > kMostWorkForOthers) {
+      return false;
+    }
+    Survey end(best_->end, {}, {.memory = {}, .work = survey_.shared_work()});
+    auto next = consolidate_one(end);
+    auto rest = next ? play(end, *std::move(next)) : std::nullopt;
+    if (!rest) {
+      return false;
+    }
+    Course longer{.commands = best_->commands,
+                  .cost = rest->cost,
+                  .evictions = best_->evictions + rest->evictions,
+                  .end = std::move(rest->end)};
+    std::move(rest->commands.begin(), rest->commands.end(), std::back_inserter(longer.commands));
+    if (!ends_better(longer, *best_)) {
+      return false;
+    }
+    best_ = std::move(longer);
+    consider_joined(best_->commands);
+    return true;
   }
 
   // All of the course in one step; half of its steps if those are too many for one, and so on.

@@ -14,10 +14,11 @@ namespace millwright::disruption {
 //
 // What follows each of them is played as Karpenter would go on, until nothing more is found; what
 // Karpenter would begin with is one more option. The course that ends cheapest wins, its evictions
-// counted, and it ends no dearer than Karpenter's own. Since the next decision plays the same
-// courses on, it is at least as good: if all goes as planned the end only gets cheaper. The steps
-// of a good course are joined to one where a simulation of all its nodes proves that possible: a
-// pod then moves once to where it would end.
+// counted, and it ends no dearer than Karpenter's own. Where it ends, our own search for a single
+// node goes on: that takes several new nodes in its place, too. Since the next decision plays the
+// same courses on, it is at least as good: if all goes as planned the end only gets cheaper. The
+// steps of a good course are joined to one where a simulation of all its nodes proves that
+// possible: a pod then moves once to where it would end.
 //
 // In large clusters that takes long. Once the decision has done kMostWork in all, what has been
 // played by then decides; the first option is taken as it is if not even Karpenter's course has,

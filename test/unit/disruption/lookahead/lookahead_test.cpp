@@ -99,6 +99,25 @@ TEST(LookAhead, JoinsTheStepsOfACourse) {
   EXPECT_TRUE(still_valid(*chosen, input));
 }
 
+// Karpenter's rules end with one node of six pods: no single type would be cheaper for them. Two
+// smaller nodes are.
+TEST(LookAhead, GoesOnWithSeveralNewNodesWhereKarpentersRulesEnd) {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("two", 2, 1), instance_type("four", 4, 2),
+                             instance_type("eight", 8, 4)});
+  for (const std::string name : {"a", "b"}) {
+    cluster.add_node(name, {pod(name + "1"), pod(name + "2"), pod(name + "3")}, {.type = "eight"});
+  }
+  const auto input = cluster.input();
+  Survey survey(input, {});
+  const auto chosen = begin_best_course(survey, {removal_of(survey, {"a-claim"})});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(chosen->claims, ElementsAre("a-claim", "b-claim")) << "joined";
+  EXPECT_THAT(chosen->replacements, SizeIs(2));
+  EXPECT_DOUBLE_EQ(chosen->savings, 8 - 3);
+  EXPECT_TRUE(still_valid(*chosen, input));
+}
+
 TEST(LookAhead, JoinsNoMoreThanBudgetsLetGo) {
   Cluster cluster;
   cluster.pool().budgets = {{.nodes = "2"}};
