@@ -1,8 +1,8 @@
-// day_bench [--nodes N] [--hours N] [--commands] [--json FILE]: a cluster whose load rises and
-// falls over a day, in virtual time: the sandbox's API server, scheduler and kubelets, and the real
-// engine. Played twice, with Millwright's removal and with Karpenter's rules in its place
-// (emptiness, then consolidate_as_karpenter); everything else is the same, purchases too. The
-// NodePool is Karpenter's default: consolidateAfter 0s and a budget of 10 %.
+// day_bench [--nodes N] [--hours N] [--side ours|peer] [--commands] [--json FILE]: a cluster whose
+// load rises and falls over a day, in virtual time: the sandbox's API server, scheduler and
+// kubelets, and the real engine. Played twice, with Millwright's removal and with Karpenter's rules
+// in its place (emptiness, then consolidate_as_karpenter); everything else is the same, purchases
+// too. The NodePool is Karpenter's default: consolidateAfter 0s and a budget of 10 %.
 #include "disruption/methods/consolidation/consolidation.hpp"
 #include "disruption/methods/methods.hpp"
 #include "millwright/base/random.hpp"
@@ -19,6 +19,7 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,7 @@ spec:
 struct Options {
   int nodes = 500;
   int hours = 24;
+  std::string side;       // to be played; empty: both
   bool commands = false;  // to be printed
   std::string json_file;
 };
@@ -308,9 +310,14 @@ Options read(int argc, char** argv) {
       options.nodes = std::max(1, std::atoi(argv[++i]));
     } else if (word == "--hours") {
       options.hours = std::max(1, std::atoi(argv[++i]));
+    } else if (word == "--side") {
+      options.side = argv[++i];
+      if (options.side != "ours" && options.side != "peer") {
+        throw std::runtime_error("no side " + options.side + "; there are ours and peer");
+      }
     } else {
       throw std::runtime_error("no option " + word +
-                               "; there are --nodes, --hours, --commands and --json");
+                               "; there are --nodes, --hours, --side, --commands and --json");
     }
   }
   return options;
@@ -321,15 +328,17 @@ Options read(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const auto options = read(argc, argv);
-    const auto ours = play(options, false);
-    const auto peer = play(options, true);
-    show("Millwright", ours);
-    show("Karpenter's rules", peer);
+    json::object figures{{"hours", options.hours}};
+    for (const auto& [side, name] :
+         {std::pair{"ours", "Millwright"}, std::pair{"peer", "Karpenter's rules"}}) {
+      if (options.side.empty() || options.side == side) {
+        const auto day = play(options, side == std::string_view("peer"));
+        show(name, day);
+        figures.emplace(side, json_of(day));
+      }
+    }
     if (!options.json_file.empty()) {
-      std::ofstream(options.json_file)
-          << json::serialize(json::object{
-                 {"hours", options.hours}, {"ours", json_of(ours)}, {"peer", json_of(peer)}})
-          << '\n';
+      std::ofstream(options.json_file) << json::serialize(figures) << '\n';
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "day_bench: %s\n", error.what());

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""day_picture.py FIGURES.json OUT.svg: a day of load, with Millwright's removal and Karpenter's rules.
+"""day_picture.py FIGURES.json... OUT.svg: a day of load, with Millwright's removal and Karpenter's rules.
 
-FIGURES.json is what `scripts/bench day --json FIGURES.json` writes. Above, what the nodes cost an
+FIGURES.json is what `scripts/bench day --json FIGURES.json` writes; two of them where each side was
+played by itself. Above, what the nodes cost an
 hour, over the running pods; below, the evictions since the day began.
 """
 import json
@@ -84,11 +85,13 @@ def picture(figures):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        figures = json.load(file)
-    with open(sys.argv[2], "w", encoding="utf-8") as file:
+    figures = {}
+    for name in sys.argv[1:-1]:
+        with open(name, encoding="utf-8") as file:
+            figures.update(json.load(file))
+    with open(sys.argv[-1], "w", encoding="utf-8") as file:
         file.write(picture(figures))
 
 
