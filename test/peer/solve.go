@@ -101,13 +101,14 @@ func (w *world) solve(workers int, atLeast time.Duration) (*plan, error) {
 	return result, nil
 }
 
-func (w *world) context() (context.Context, error) {
+func (w *world) context(more ...string) (context.Context, error) {
 	flags := &options.FlagSet{FlagSet: flag.NewFlagSet("karpenter", flag.ContinueOnError)}
 	karpenter := &options.Options{}
 	karpenter.AddFlags(flags)
-	if err := karpenter.Parse(flags, "--preference-policy", lo.CoalesceOrEmpty(w.preferencePolicy, "Respect"),
+	arguments := append([]string{"--preference-policy", lo.CoalesceOrEmpty(w.preferencePolicy, "Respect"),
 		"--min-values-policy", lo.CoalesceOrEmpty(w.minValuesPolicy, "Strict"),
-		"--scheduler-config", w.schedulerConfig); err != nil {
+		"--scheduler-config", w.schedulerConfig}, more...)
+	if err := karpenter.Parse(flags, arguments...); err != nil {
 		return nil, err
 	}
 	ctx := injection.WithControllerName(context.Background(), "provisioner")

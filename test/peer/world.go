@@ -13,6 +13,7 @@ import (
 	"github.com/awslabs/operatorpkg/status"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,6 +37,7 @@ type world struct {
 	minValuesPolicy  string
 	maxInstanceTypes int
 	schedulerConfig  string // default spread constraints, as --scheduler-config takes them
+	bought           int    // nodes in place of others
 }
 
 // scenarioDocument is the first document of a file.
@@ -160,6 +162,8 @@ func emptyObject(kind string) client.Object {
 		return &storagev1.StorageClass{}
 	case "CSINode":
 		return &storagev1.CSINode{}
+	case "PodDisruptionBudget":
+		return &policyv1.PodDisruptionBudget{}
 	case "Service":
 		return &corev1.Service{}
 	case "ReplicationController":
@@ -174,8 +178,8 @@ func emptyObject(kind string) client.Object {
 
 func isNamespaced(object client.Object) bool {
 	switch object.(type) {
-	case *appsv1.DaemonSet, *corev1.PersistentVolumeClaim, *corev1.Service, *corev1.ReplicationController,
-		*appsv1.ReplicaSet, *appsv1.StatefulSet:
+	case *appsv1.DaemonSet, *corev1.PersistentVolumeClaim, *policyv1.PodDisruptionBudget, *corev1.Service,
+		*corev1.ReplicationController, *appsv1.ReplicaSet, *appsv1.StatefulSet:
 		return true
 	}
 	return false

@@ -103,6 +103,56 @@ PeerPlan plan_of(const json::object& item) {
   return result;
 }
 
+PeerSettlement settlement_of(const json::object& item) {
+  PeerSettlement result;
+  result.before = item.at("before").to_number<double>();
+  result.after = item.at("after").to_number<double>();
+  result.nodes = item.at("nodes").to_number<std::size_t>();
+  result.evicted = item.at("evicted").to_number<std::size_t>();
+  for (const auto& each : item.at("commands").as_array()) {
+    const auto& command = each.as_object();
+    result.commands.push_back(
+        {.method = json::value_to<std::string>(command.at("method")),
+         .candidates = json::value_to<std::vector<std::string>>(command.at("candidates")),
+         .nodes = json::value_to<std::vector<std::string>>(command.at("nodes")),
+         .instance_types = json::value_to<std::vector<std::string>>(command.at("instance_types")),
+         .moved = command.at("placements").as_object().size(),
+         .price_after = command.at("price_after").to_number<double>()});
+  }
+  return result;
+}
+
+// The program's answers to `question` about each file, in order.
+base::Result<std::vector<json::value>> ask(const std::string& program, const std::string& question,
+                                           const std::vector<std::string>& files) {
+  std::vector<json::value> answers;
+  for (std::size_t begin = 0; begin < files.size(); begin += kFilesAtOnce) {
+    std::string command = "'" + program + "' " + question;
+    for (std::size_t i = begin; i < std::min(begin + kFilesAtOnce, files.size()); ++i) {
+      command += " '" + files[i] + "'";
+    }
+    const auto text = output_of(command);
+    if (!text) {
+      return tl::unexpected(text.error());
+    }
+    for (std::size_t line = 0; line < text->size();) {
+      const std::size_t end = std::min(text->find('\n', line), text->size());
+      auto value = model::parse_json(std::string_view(*text).substr(line, end - line));
+      if (!value) {
+        return tl::unexpected(value.error());
+      }
+      answers.push_back(*std::move(value));
+      line = end + 1;
+    }
+  }
+  if (answers.size() != files.size()) {
+    return base::fail(base::ErrorKind::Internal, "the peer answered for " +
+                                                     std::to_string(answers.size()) + " of " +
+                                                     std::to_string(files.size()) + " files");
+  }
+  return answers;
+}
+
 }  // namespace
 
 std::string program_path() {
@@ -113,32 +163,28 @@ std::string program_path() {
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
                                              double seconds) {
-  std::vector<PeerPlan> plans;
-  for (std::size_t begin = 0; begin < files.size(); begin += kFilesAtOnce) {
-    std::string command = "'" + program + "' solve -seconds " + std::to_string(seconds);
-    for (std::size_t i = begin; i < std::min(begin + kFilesAtOnce, files.size()); ++i) {
-      command += " '" + files[i] + "'";
-    }
-    const auto text = output_of(command);
-    if (!text) {
-      return tl::unexpected(text.error());
-    }
-    for (std::size_t line = 0; line < text->size();) {
-      const std::size_t end = std::min(text->find('\n', line), text->size());
-      const auto value = model::parse_json(std::string_view(*text).substr(line, end - line));
-      if (!value) {
-        return tl::unexpected(value.error());
-      }
-      plans.push_back(plan_of(value->as_object()));
-      line = end + 1;
-    }
+  const auto answers = ask(program, "solve -seconds " + std::to_string(seconds), files);
+  if (!answers) {
+    return tl::unexpected(answers.error());
   }
-  if (plans.size() != files.size()) {
-    return base::fail(base::ErrorKind::Internal, "the peer answered for " +
-                                                     std::to_string(plans.size()) + " of " +
-                                                     std::to_string(files.size()) + " files");
+  std::vector<PeerPlan> plans;
+  for (const auto& answer : *answers) {
+    plans.push_back(plan_of(answer.as_object()));
   }
   return plans;
+}
+
+base::Result<std::vector<PeerSettlement>> run_consolidation(const std::string& program,
+                                                            const std::vector<std::string>& files) {
+  const auto answers = ask(program, "consolidate", files);
+  if (!answers) {
+    return tl::unexpected(answers.error());
+  }
+  std::vector<PeerSettlement> settlements;
+  for (const auto& answer : *answers) {
+    settlements.push_back(settlement_of(answer.as_object()));
+  }
+  return settlements;
 }
 
 void price_claims(const scheduling::Problem& problem, Plan& plan) {

@@ -1,4 +1,4 @@
-// Karpenter's scheduler as a program beside this one. It reads scenario files
+// Karpenter's scheduler and its consolidation as a program beside this one. It reads scenario files
 // (test/scenarios/README.md) and says what it would do, in the terms of our own plans.
 #pragma once
 
@@ -26,6 +26,29 @@ std::string program_path();
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
                                              double seconds = 0);
+
+// One of Karpenter's commands of removal, carried out as it was planned.
+struct PeerRemoval {
+  std::string method;                       // empty, multi or single
+  std::vector<std::string> candidates;      // nodes that the method could choose from, sorted
+  std::vector<std::string> nodes;           // that go, sorted
+  std::vector<std::string> instance_types;  // of the node that is bought, cheapest first
+  std::size_t moved = 0;                    // pods
+  double price_after = 0;                   // per hour, of all nodes
+};
+
+// What Karpenter's removal makes of a cluster to which nothing else happens.
+struct PeerSettlement {
+  double before = 0;  // per hour
+  double after = 0;
+  std::size_t nodes = 0;  // that are left
+  std::size_t evicted = 0;
+  std::vector<PeerRemoval> commands;  // in order
+};
+
+// One settlement per file, in order.
+base::Result<std::vector<PeerSettlement>> run_consolidation(const std::string& program,
+                                                            const std::vector<std::string>& files);
 
 // What each claim costs when the cloud takes the cheapest offering that it admits, per hour.
 void price_claims(const scheduling::Problem& problem, scheduling::Plan& plan);
