@@ -88,6 +88,7 @@ class CandidateFinder {
   // Those that must find another place, and what that costs.
   void add_pods(Candidate& candidate) const {
     const auto allocatable = candidate.record->allocatable();
+    candidate.pods.reserve(candidate.record->pods.size());
     for (const auto& pod : candidate.record->pods) {
       if (!scheduling::is_reschedulable(*pod)) {
         continue;
@@ -172,6 +173,7 @@ class CandidateFinder {
 std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& findings) {
   const CandidateFinder finder(search);
   std::vector<Candidate> candidates;
+  candidates.reserve(search.input.snapshot->nodes.size());
   for (const auto& record : search.input.snapshot->nodes) {
     if (!record->managed() || is_going(search.input, *record)) {
       continue;

@@ -60,7 +60,8 @@ std::optional<ProtectedPod> timed_protection(const scheduling::PodPtr& pod, base
 }
 
 bool tolerates_disruption(const model::Pod& pod) {
-  const model::Taint taint{.key = std::string(model::kDisruptedTaint), .effect = "NoSchedule"};
+  static const model::Taint taint{.key = std::string(model::kDisruptedTaint),
+                                  .effect = "NoSchedule"};
   return std::any_of(pod.spec.tolerations.begin(), pod.spec.tolerations.end(),
                      [&](const auto& toleration) { return toleration.tolerates(taint); });
 }
