@@ -57,12 +57,14 @@ class CandidateFinder {
 
   Candidate make_candidate(const scheduling::NodeRecordPtr& record) const {
     Candidate candidate;
+    const auto& pool_name = record->node_pool();
+    const auto& labels = record->labels();
     candidate.record = record;
-    candidate.pool = search_.pools.find(record->node_pool());
+    candidate.pool = search_.pools.find(pool_name);
     candidate.preferences = &search_.pools.preferences_of(*candidate.pool);
-    candidate.types = input_.catalog.find(record->node_pool())->second;
-    candidate.instance_type = label_of(*record, model::kInstanceTypeLabel);
-    candidate.capacity_type = label_of(*record, model::kCapacityTypeLabel);
+    candidate.types = input_.catalog.find(pool_name)->second;
+    candidate.instance_type = label_of(labels, model::kInstanceTypeLabel);
+    candidate.capacity_type = label_of(labels, model::kCapacityTypeLabel);
     if (const auto found = virtual_pods_.find(record->name()); found != virtual_pods_.end()) {
       candidate.virtual_pods = found->second;
     }

@@ -6,25 +6,25 @@
 
 namespace millwright::disruption {
 
-const std::string& label_of(const scheduling::NodeRecord& record, std::string_view key) {
+const std::string& label_of(const model::StringMap& labels, std::string_view key) {
   static const std::string kNone;
-  const auto& labels = record.labels();
   const auto found = labels.find(key);
   return found == labels.end() ? kNone : found->second;
 }
 
 std::optional<double> NodePrices::price_of(const scheduling::InstanceTypes& types,
                                            const scheduling::NodeRecord& record) const {
-  const auto& capacity_type = label_of(record, model::kCapacityTypeLabel);
+  const auto& labels = record.labels();
+  const auto& capacity_type = label_of(labels, model::kCapacityTypeLabel);
   if (capacity_type == model::kReserved) {
     // Capacity reservations of one type and zone may differ in price, so all labels count.
-    return scheduling::price_of(types, record.labels());
+    return scheduling::price_of(types, labels);
   }
-  const Key key(types.get(), label_of(record, model::kInstanceTypeLabel),
-                label_of(record, model::kZoneLabel), capacity_type);
+  const Key key(types.get(), label_of(labels, model::kInstanceTypeLabel),
+                label_of(labels, model::kZoneLabel), capacity_type);
   const auto [found, is_new] = prices_.try_emplace(key);
   if (is_new) {
-    found->second = scheduling::price_of(types, record.labels());
+    found->second = scheduling::price_of(types, labels);
   }
   return found->second;
 }

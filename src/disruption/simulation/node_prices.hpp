@@ -12,8 +12,8 @@
 
 namespace millwright::disruption {
 
-// The label's value on the node, or an empty string.
-const std::string& label_of(const scheduling::NodeRecord& record, std::string_view key);
+// The label's value, or an empty string.
+const std::string& label_of(const model::StringMap& labels, std::string_view key);
 
 class NodePrices {
  public:
