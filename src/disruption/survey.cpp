@@ -26,8 +26,9 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims, S
                                   findings_)),
       tools_(std::move(tools)) {
   for (const auto& record : input.snapshot->nodes) {
-    work().spend(1 + record->pods.size());
+    pod_count_ += record->pods.size();
   }
+  work().spend(input.snapshot->nodes.size() + pod_count_);
 }
 
 const Candidate* Survey::find(std::string_view claim) const {

@@ -10,6 +10,7 @@
 #include "disruption/work.hpp"
 #include "millwright/scheduling/plan_memory.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ class Survey {
   scheduling::PlanMemory& plan_memory() const { return tools_.memory; }
   Work& work() const { return *tools_.work; }
   std::shared_ptr<Work> shared_work() const { return tools_.work; }
+  // Of the cluster, those of DaemonSets included.
+  std::size_t pod_count() const { return pod_count_; }
   // For the next survey; this one is done.
   SurveyTools take_tools() && { return std::move(tools_); }
 
@@ -59,6 +62,7 @@ class Survey {
   const std::vector<scheduling::PodPtr> competitors_;  // of consolidation
   Findings findings_;
   const std::vector<Candidate> candidates_;
+  std::size_t pod_count_ = 0;
   mutable SurveyTools tools_;
 };
 

@@ -8,7 +8,7 @@ namespace millwright::disruption {
 
 class Work {
  public:
-  // One unit is one pod or node that the planner is given, or a survey has to look at.
+  // One unit is one pod or node that the planner is given or counts, or a survey has to look at.
   void spend(std::size_t units) { spent_ += units; }
   void allow(std::size_t units) { allowed_ = units; }  // in all; without it there is no end
   std::size_t spent() const { return spent_; }

@@ -140,7 +140,8 @@ class LookAhead {
       return std::move(options.front());
     }
     most_ = reference->cost;
-    consider(*std::move(reference));
+    tried_.push_back(reference->commands.front());
+    take(*std::move(reference));
     for (std::size_t i = 0; i < options.size(); ++i) {
       // The first has to be looked at, and others where there is time.
       if (is_tried(options[i]) || (i > 0 && survey_.work().spent() > kMostWorkForOthers)) {
@@ -152,7 +153,7 @@ class LookAhead {
     }
     while (goes_on()) {
     }
-    return std::move(best_->commands.front());
+    return std::move(best_.commands.front());
   }
 
  private:
@@ -164,13 +165,14 @@ class LookAhead {
 
   void consider(Course course) {
     tried_.push_back(course.commands.front());
-    if (is_less(most_, course.cost) || (best_ && !ends_better(course, *best_))) {
-      return;
+    if (!is_less(most_, course.cost) && ends_better(course, best_)) {
+      take(std::move(course));
     }
+  }
+
+  void take(Course course) {
     best_ = std::move(course);
-    if (best_->commands.size() > 1) {
-      consider_joined(best_->commands);
-    }
+    consider_joined(best_.commands);
   }
 
   // Several new nodes in place of one are not among Karpenter's rules. They would be the next
@@ -179,22 +181,21 @@ class LookAhead {
     if (survey_.work().spent() > kMostWorkForOthers) {
       return false;
     }
-    Survey end(best_->end, {}, {.memory = {}, .work = survey_.shared_work()});
+    Survey end(best_.end, {}, {.memory = {}, .work = survey_.shared_work()});
     auto next = consolidate_one(end);
     auto rest = next ? play(end, *std::move(next)) : std::nullopt;
     if (!rest) {
       return false;
     }
-    Course longer{.commands = best_->commands,
+    Course longer{.commands = best_.commands,
                   .cost = rest->cost,
-                  .evictions = best_->evictions + rest->evictions,
+                  .evictions = best_.evictions + rest->evictions,
                   .end = std::move(rest->end)};
     std::move(rest->commands.begin(), rest->commands.end(), std::back_inserter(longer.commands));
-    if (!ends_better(longer, *best_)) {
+    if (!ends_better(longer, best_)) {
       return false;
     }
-    best_ = std::move(longer);
-    consider_joined(best_->commands);
+    take(std::move(longer));
     return true;
   }
 
@@ -211,8 +212,8 @@ class LookAhead {
         continue;
       }
       auto course = play(survey_, *std::move(result.command));
-      if (course && !is_less(most_, course->cost) && ends_better(*course, *best_)) {
-        best_ = std::move(course);
+      if (course && !is_less(most_, course->cost) && ends_better(*course, best_)) {
+        best_ = *std::move(course);
         return;
       }
     }
@@ -221,7 +222,7 @@ class LookAhead {
   Survey& survey_;
   double most_ = 0;  // that the end may cost per hour
   std::vector<Command> tried_;
-  std::optional<Course> best_;
+  Course best_;  // so far
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "disruption/simulation/simulation.hpp"
 
 #include "millwright/scheduling/attachments.hpp"
+#include "millwright/scheduling/pod_rules.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -29,6 +30,10 @@ model::ResourceList least_needed(const std::vector<scheduling::PodPtr>& pods) {
 
 // Of work that does not grow with pods and nodes; what is bought is chosen from all types.
 constexpr std::size_t kPerPlan = 50;
+
+// The planner counts where all pods are for those that have rules about others. Up to so many pods
+// that is in what a unit takes anyway; in larger clusters it is most of a plan.
+constexpr std::size_t kCountedAnyway = 1000;
 
 bool is_left_alone(const Destination& destination, Reason reason) {
   return destination.within_consolidate_after && reason != Reason::Drifted;
@@ -158,6 +163,11 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   auto kept = kept_room(survey, candidates, problem.nodes);
   problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
   survey.work().spend(kPerPlan + problem.pods.size() + problem.nodes.size());
+  if (survey.pod_count() > kCountedAnyway &&
+      std::any_of(problem.pods.begin(), problem.pods.end(),
+                  [](const auto& pod) { return scheduling::has_topology(pod->spec); })) {
+    survey.work().spend(survey.pod_count() - kCountedAnyway);
+  }
   return problem;
 }
 

@@ -3,6 +3,7 @@
 // kube-scheduler's PodTopologySpread and InterPodAffinity).
 #pragma once
 
+#include "millwright/scheduling/pod_rules.hpp"
 #include "millwright/scheduling/solve.hpp"
 #include "scheduling/values/ids.hpp"
 
@@ -117,8 +118,6 @@ class TopologyGroups {
       selecting_;
 };
 
-// Whether the pod says anything about other pods.
-bool has_topology(const model::PodSpec& spec);
 // Nodes whose pods count: all there are, also those that take no more pods.
 const std::vector<NodeRecordPtr>& counted_nodes(const Problem& problem);
 // Pods that are bound already but are to be placed anew.
