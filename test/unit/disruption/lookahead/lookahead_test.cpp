@@ -76,6 +76,35 @@ TEST(LookAhead, IsGivenUpWhenTheDecisionHasTakenLongAlready) {
   EXPECT_THAT(chosen->claims, ElementsAre("large-claim"));
 }
 
+// Units of work that one simulation takes, in a cluster of so many pods.
+std::size_t work_of_a_simulation(int pods, bool with_rules) {
+  Cluster cluster;
+  std::vector<std::shared_ptr<model::Pod>> others;
+  for (int i = 0; i < pods; ++i) {
+    others.push_back(pod("other-" + std::to_string(i), 1));
+  }
+  cluster.add_node("others", std::move(others), {.type = "large"});
+  auto moving = pod("moving");
+  if (with_rules) {
+    moving->spec.topology_spread.push_back({.max_skew = 1,
+                                            .topology_key = std::string(model::kZoneLabel),
+                                            .when_unsatisfiable = "DoNotSchedule",
+                                            .label_selector = {}});
+  }
+  cluster.add_node("n", {moving});
+  const auto input = cluster.input();
+  Survey survey(input, {});
+  const auto before = survey.work().spent();
+  const auto* candidate = survey.find("n-claim");
+  simulate_removal(survey, Candidates(&candidate, 1), Reason::Underutilized);
+  return survey.work().spent() - before;
+}
+
+TEST(LookAhead, ChargesALargeClusterForCountingAllItsPods) {
+  EXPECT_EQ(work_of_a_simulation(900, true), work_of_a_simulation(900, false));
+  EXPECT_EQ(work_of_a_simulation(1500, true), work_of_a_simulation(1500, false) + 501);
+}
+
 TEST(LookAhead, DoesNothingWithoutACommand) {
   const auto input = room_for_one_of_two().input();
   Survey survey(input, {});
