@@ -7,9 +7,9 @@
 namespace millwright::disruption {
 
 const std::string& label_of(const model::StringMap& labels, std::string_view key) {
-  static const std::string kNone;
+  static const std::string none;
   const auto found = labels.find(key);
-  return found == labels.end() ? kNone : found->second;
+  return found == labels.end() ? none : found->second;
 }
 
 std::optional<double> NodePrices::price_of(const scheduling::InstanceTypes& types,
