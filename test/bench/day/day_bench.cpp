@@ -17,7 +17,6 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

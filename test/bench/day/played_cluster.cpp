@@ -8,6 +8,8 @@
 
 #include <cstdio>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace millwright::bench {

@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
 using millwright::bench::PlayedCluster;
-using millwright::bench::PlayOptions;
 using millwright::bench::Side;
 using std::chrono::minutes;
 using std::chrono::seconds;
