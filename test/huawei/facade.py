@@ -13,6 +13,8 @@ Prints one line of JSON with its URL when it is ready. Control, without signatur
   POST /_facade/late      {"count","seconds"}  that many nodes show so much later, their answers lost
   POST /_facade/hostile   {"call","answer"}    the call answers this: html, truncated, types, huge; {} ends
   POST /_facade/refuse    {"status","code","message"}  the next order of a node is refused so
+  POST /_facade/fail      {"phase","reason"}   the next node that is made comes to this phase, its job fails
+  POST /_facade/keep      {"seconds"}          nodes cannot be deleted before they are so old; 0 ends it
   GET  /openstack/latest/securitykey     keys of the machine's agency
 """
 import hashlib
@@ -49,7 +51,8 @@ def real_flavors():
                 "id": f"{family}.{size}.{ratio}", "name": f"{family}.{size}.{ratio}", "vcpus": str(cpus),
                 "ram": cpus * ratio * 1024, "disk": "0",
                 "os_extra_specs": {"ecs:performancetype": "computingv3", "quota:max_rate": str(1000 * cpus),
-                                   "cond:operation:status": "normal"},
+                                   "cond:operation:status": "normal",
+                                   "cond:spot:operation:status": "normal" if family == "s7" else "abandon"},
             }
 
 
@@ -77,6 +80,8 @@ class Cloud:
         self.throttle, self.lose, self.hostile = {}, {}, {}
         self.late = (0, 0)
         self.refusal = None
+        self.failure = None
+        self.keep = 0
         self.made = 0
 
     def price(self, flavor):
@@ -212,6 +217,7 @@ class Handler(BaseHTTPRequestHandler):
             ("GET", rf"/api/v3/projects/{PROJECT}/clusters/{CLUSTER}/nodes", "list"),
             ("GET", rf"/api/v3/projects/{PROJECT}/clusters/{CLUSTER}/nodes/[^/]+", "get"),
             ("DELETE", rf"/api/v3/projects/{PROJECT}/clusters/{CLUSTER}/nodes/[^/]+", "delete"),
+            ("GET", rf"/api/v3/projects/{PROJECT}/jobs/[^/]+", "job"),
         ]
         return next((name for verb, pattern, name in routes
                      if verb == method and re.fullmatch(pattern, path)), None)
@@ -302,7 +308,8 @@ class Handler(BaseHTTPRequestHandler):
         cloud.late = (max(count - 1, 0), seconds)
         shows = time.monotonic() + (seconds if count else 0)
         cloud.nodes[uid] = {"spec": spec, "number": cloud.made, "created": datetime.now(timezone.utc),
-                            "shows": shows, "phase": "Build"}
+                            "shows": shows, "phase": "Build", "failure": cloud.failure}
+        cloud.failure = None
         claim = spec.get("k8sTags", {}).get("karpenter.k8s.huawei/nodeclaim-uid", "")
         cloud.asked[claim] = cloud.asked.get(claim, 0) + 1
         return None if count else (201, shown(uid, cloud.nodes[uid]))
@@ -333,8 +340,20 @@ class Handler(BaseHTTPRequestHandler):
         uid, node = self.one(path)
         if node is None:
             return 404, {"errorCode": "CCE.01404001", "errorMsg": "Resource not found"}
+        if age_of(node) < self.cloud.keep:
+            return 409, {"errorCode": "CCE.01409002", "errorMsg": "The node is being created"}
         node["phase"] = "Deleting"
         return 200, shown(uid, node)
+
+    def answer_job(self, path, _):
+        node = self.visible().get(path.rsplit("/job-", 1)[1])
+        if node is None:
+            return 404, {"errorCode": "CCE.01404001", "errorMsg": "Resource not found"}
+        step = {"kind": "Job", "spec": {"type": "InstallNode"}, "status": {"phase": "Success"}}
+        if node["failure"]:
+            step["status"] = {"phase": "Failed", "reason": node["failure"]["reason"]}
+        return 200, {"kind": "Job", "apiVersion": "v3", "spec": {"type": "CreateNode", "subJobs": [step]},
+                     "status": {"phase": step["status"]["phase"]}}
 
     def control(self, what, asked):
         cloud = self.cloud
@@ -343,7 +362,8 @@ class Handler(BaseHTTPRequestHandler):
                                     "bad_signatures": cloud.bad_signatures})
         if what == "nodes":
             return self.reply(200, {uid: {"spec": node["spec"], "gone": "gone" in node,
-                                          "phase": node["phase"]} for uid, node in cloud.nodes.items()})
+                                          "phase": node["phase"], "address": address_of(node)}
+                                    for uid, node in cloud.nodes.items()})
         if what == "sold-out":
             cloud.sold_out = cloud.sold_out | {(asked["flavor"], asked["zone"])} if asked else set()
         elif what in ("throttle", "lose"):
@@ -354,6 +374,10 @@ class Handler(BaseHTTPRequestHandler):
             cloud.hostile = {asked["call"]: asked["answer"]} if asked else {}
         elif what == "refuse":
             cloud.refusal = asked
+        elif what == "fail":
+            cloud.failure = asked
+        elif what == "keep":
+            cloud.keep = asked["seconds"]
         else:
             return self.reply(404, {})
         return self.reply(200, {})
@@ -379,23 +403,33 @@ def order_problem(asked, cloud):
         return "spec.storage selects no data volume"
     if any(len(value) > 63 for value in spec["k8sTags"].values()):
         return "a value of spec.k8sTags is too long"
+    market = spec.get("extendParam", {}).get("marketType")
+    extras = next(each["os_extra_specs"] for each in cloud.flavors if each["name"] == spec["flavor"])
+    if market not in (None, "spot") or (market and extras.get("cond:spot:operation:status") != "normal"):
+        return "the flavor is not sold so"
     return ""
+
+
+def age_of(node):
+    return (datetime.now(timezone.utc) - node["created"]).total_seconds()
+
+
+def address_of(node):
+    return f"10.0.{node['number'] // 250}.{node['number'] % 250 + 5}"
 
 
 def shown(uid, node):
     # As CCE: the password is not told, the phase goes on.
     spec = {**node["spec"], "login": {key: value for key, value in node["spec"]["login"].items()
                                       if key == "sshKey"}}
-    age = (datetime.now(timezone.utc) - node["created"]).total_seconds()
-    if node["phase"] == "Build" and age > 1:
-        node["phase"] = "Active"
+    if node["phase"] == "Build" and age_of(node) > 1:
+        node["phase"] = node["failure"]["phase"] if node["failure"] else "Active"
     created = node["created"].strftime("%Y-%m-%d %H:%M:%S.%f +0000 UTC")
-    number = node["number"]
     return {"kind": "Node", "apiVersion": "v3",
-            "metadata": {"uid": uid, "name": f"cce-node-{number}", "creationTimestamp": created},
+            "metadata": {"uid": uid, "name": f"cce-node-{node['number']}", "creationTimestamp": created},
             "spec": spec,
             "status": {"phase": node["phase"], "jobID": f"job-{uid}", "serverId": f"server-{uid}",
-                       "privateIP": f"10.0.{number // 250}.{number % 250 + 5}"}}
+                       "privateIP": address_of(node)}}
 
 
 def main():

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta, timezone
 from huaweicloudsdkbss.v2 import BssClient, DemandProductInfo, ListOnDemandResourceRatingsRequest, RateOnDemandReq
 from huaweicloudsdkcce.v3 import (
     CceClient, CreateNodeRequest, DeleteNodeRequest, ListNodesRequest, Login, NodeCreateRequest, NodeNicSpec,
-    NicSpec, NodeSpec, ShowNodeRequest, Storage, StorageSelectors, StorageSelectorsMatchLabels, Taint, Volume)
+    NicSpec, NodeSpec, ShowJobRequest, ShowNodeRequest, Storage, StorageSelectors, StorageSelectorsMatchLabels,
+    Taint, Volume)
 from huaweicloudsdkcore.auth.credentials import BasicCredentials, GlobalCredentials
 from huaweicloudsdkcore.exceptions.exceptions import ClientRequestException
 from huaweicloudsdkcore.sdk_request import SdkRequest
@@ -73,6 +74,8 @@ def check_sdk(url):
     check("and finds it by its tag", [each.spec.k8s_tags["karpenter.k8s.huawei/nodeclaim-uid"]
                                       for each in listed] == ["uid-\u5e73\u53f0"])
     uid = made.metadata.uid
+    job = cce.show_job(ShowJobRequest(job_id=made.status.job_id))
+    check("and looks at the job that makes it", job.spec.sub_jobs[0].status.phase == "Success")
     cce.delete_node(DeleteNodeRequest(cluster_id=facade.CLUSTER, node_id=uid))
     show = ShowNodeRequest(cluster_id=facade.CLUSTER, node_id=uid)
     check("and deletes it", cce.show_node(show).status.phase == "Deleting")

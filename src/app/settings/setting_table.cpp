@@ -60,6 +60,10 @@ std::string huawei_text(std::string_view value, Settings& settings) {
   return {};
 }
 template <auto Read, auto Member>
+std::string huawei(std::string_view value, Settings& settings) {
+  return Read(value, settings.huawei_settings.*Member);
+}
+template <auto Read, auto Member>
 std::string controller(std::string_view value, Settings& settings) {
   return Read(value, settings.controllers.*Member);
 }
@@ -290,7 +294,8 @@ const Setting kTable[] = {
     {"alibaba-price-cache", "ALIBABA_PRICE_CACHE", "",
      "file in which ECS's last prices outlive a restart",
      alibaba_text<&AlibabaSettings::price_cache>, kAlibaba},
-    // The variables are those of Karpenter's provider for Huawei Cloud; the flags are ours.
+    // The first three variables are those of Karpenter's provider for Huawei Cloud; the rest is
+    // ours.
     {"huawei-region", "HUAWEICLOUD_SDK_REGION_ID", "", "region of the CCE cluster",
      huawei_text<&HuaweiSettings::region>, kHuawei},
     {"huawei-cluster-id", "HUAWEICLOUD_SDK_CCE_CLUSTER_ID", "", "id of the CCE cluster",
@@ -298,6 +303,15 @@ const Setting kTable[] = {
     {"huawei-project-id", "HUAWEICLOUD_SDK_PROJECT_ID", "",
      "id of the project; empty: the region's only one", huawei_text<&HuaweiSettings::project_id>,
      kHuawei},
+    {"huawei-price-file", "HUAWEI_PRICE_FILE", "",
+     "prices to use while Huawei Cloud tells none, and those of spot (docs/huawei.md)",
+     huawei_text<&HuaweiSettings::price_file>, kHuawei},
+    {"huawei-price-cache", "HUAWEI_PRICE_CACHE", "",
+     "file in which Huawei Cloud's last prices outlive a restart",
+     huawei_text<&HuaweiSettings::price_cache>, kHuawei},
+    {"huawei-spot", "HUAWEI_SPOT", "false",
+     "offer flavors as spot where Huawei Cloud says that it sells them so (docs/huawei.md)",
+     huawei<read_bool, &HuaweiSettings::spot>, kHuawei},
     // Clouds that exist only in memory.
     {"simulated-clouds", "SIMULATED_CLOUDS", "kwok",
      "clouds that exist only in memory: kwok, aws, alibaba, huawei", read_clouds, kSimulated},

@@ -24,9 +24,9 @@ constexpr Section kSections[] = {
      "files. Credentials and endpoints are read from the environment alone: see\n"
      "[alibaba.md](alibaba.md)."},
     {SettingGroup::Huawei, "Settings for Huawei Cloud",
-     "The variables are those of Karpenter's provider for Huawei Cloud. Credentials and endpoints "
-     "are\n"
-     "read from the environment alone: see [huawei.md](huawei.md)."},
+     "The first three variables are those of Karpenter's provider for Huawei Cloud. Credentials "
+     "and\n"
+     "endpoints are read from the environment alone: see [huawei.md](huawei.md)."},
     {SettingGroup::Simulated, "Settings for simulated clouds",
      "Simulated clouds exist only in memory: see [sandbox.md](sandbox.md)."},
     {SettingGroup::NoEffect, "Settings of Karpenter's without effect",

@@ -47,21 +47,33 @@ void label_type(model::StringMap& labels, const scheduling::InstanceType& type) 
 
 }  // namespace
 
-HuaweiCloud::HuaweiCloud(Parts parts)
+HuaweiCloud::HuaweiCloud(Parts parts, PriceFile prices)
     : parts_(std::move(parts)),
       credentials_(credential_parts(parts_)),
       api_(api_parts(parts_, &credentials_)),
       nodes_(api_, parts_.cluster),
-      catalog_(parts_.endpoints.region()),
+      catalog_(parts_.endpoints.region(), parts_.settings.spot),
       restock_(parts_.loop, catalog_.unavailable(), [this] { catalog_.changed(); }),
-      refresh_(api_, catalog_, parts_.log),
+      refresh_({.api = api_,
+                .catalog = catalog_,
+                .environment = parts_.environment,
+                .price_cache = parts_.settings.price_cache,
+                .log = parts_.log}),
       resolver_(api_),
       launcher_({.api = api_,
                  .nodes = nodes_,
                  .catalog = catalog_,
                  .restock = restock_,
                  .resolver = resolver_,
-                 .log = parts_.log}) {}
+                 .log = parts_.log}),
+      failed_nodes_({.loop = parts_.loop,
+                     .nodes = nodes_,
+                     .unavailable = catalog_.unavailable(),
+                     .restock = restock_,
+                     .log = parts_.log}) {
+  catalog_.prices().set_file(std::move(prices));
+  refresh_.load();
+}
 
 std::span<const model::Resource> HuaweiCloud::node_classes() const {
   return {&model::kCceNodeClassResource, 1};
@@ -82,12 +94,13 @@ base::Task<void> HuaweiCloud::run(std::stop_token stop) {
   co_await group.join();
 }
 
-base::Task<void> HuaweiCloud::lead(std::stop_token /*stop*/) {
+base::Task<void> HuaweiCloud::lead(std::stop_token stop) {
   launcher_.inherit(parts_.loop.now());
-  co_return;
+  co_await failed_nodes_.run(std::move(stop));
 }
 
 void HuaweiCloud::learn_capacity(const model::NodeClaim& claim, const model::Node& node) {
+  failed_nodes_.came_up(claim.provider_id);
   const auto* flavor = catalog_.find(claim.meta.label(model::kInstanceTypeLabel));
   const auto memory = model::get(node.capacity, model::kMemory);
   if (flavor != nullptr && catalog_.memory().learn({flavor->name, flavor->memory_mib},
@@ -140,8 +153,15 @@ Provider::Reply<> HuaweiCloud::remove_node(std::string uid) {
   if (node.is_deleting()) {
     co_return base::Result<>{};
   }
+  auto removed = co_await nodes_.remove(uid);
+  if (!removed && node.is_being_made() && removed.error().kind == ErrorKind::Invalid) {
+    // It can be deleted when it is made, or has failed; the caller asks again until it is gone.
+    parts_.log.info("CCE does not delete a node that it still makes; asking again later",
+                    {{"node", uid}, {"error", removed.error().message}});
+    co_return base::Result<>{};
+  }
   // A node that is not there any more is NotFound, as the caller wants it.
-  MW_CO_CHECK(co_await nodes_.remove(uid));
+  MW_CO_CHECK(removed);
   co_return base::Result<>{};
 }
 

@@ -6,6 +6,7 @@
 #include "cloud/huawei/calls/nodes.hpp"
 #include "cloud/huawei/catalog/catalog.hpp"
 #include "cloud/huawei/catalog/refresh.hpp"
+#include "cloud/huawei/health/failed_nodes.hpp"
 #include "cloud/huawei/keys/credentials.hpp"
 #include "cloud/huawei/launch/launcher.hpp"
 #include "cloud/huawei/node_class/resolver.hpp"
@@ -29,7 +30,7 @@ class HuaweiCloud final : public Provider {
     base::Metrics& metrics;
     base::Logger log;
   };
-  explicit HuaweiCloud(Parts parts);
+  explicit HuaweiCloud(Parts parts, PriceFile prices = {});
 
   std::string_view name() const override { return "huawei"; }
   std::span<const model::Resource> node_classes() const override;
@@ -50,8 +51,10 @@ class HuaweiCloud final : public Provider {
   base::Task<void> lead(std::stop_token stop) override;
   void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override;
   void on_catalog_change(std::function<void()> callback) override;
-  // CCE says nothing about machines that will end.
-  void on_interruption(NoticeHandler) override {}
+  // Of nodes that CCE could not make; it says nothing about machines that will end.
+  void on_interruption(NoticeHandler handler) override {
+    failed_nodes_.on_notice(std::move(handler));
+  }
   // One claim, one node: each carries its claim's UID.
   void set_recorded(std::function<bool(std::string_view)>) override {}
 
@@ -68,6 +71,7 @@ class HuaweiCloud final : public Provider {
   CatalogRefresh refresh_;
   Resolver resolver_;
   Launcher launcher_;
+  FailedNodes failed_nodes_;
   TypeGauges gauges_;
 };
 

@@ -24,6 +24,12 @@ base::Result<std::unique_ptr<Provider>> make_huawei_cloud(base::Loop& loop, net:
                       "--huawei-cluster-id to its id");
   }
   MW_TRY(endpoints, huawei::Endpoints::make(region, process));
+  PriceFile prices;
+  if (!settings.price_file.empty()) {
+    MW_TRY(text, read_small_file(settings.price_file));
+    MW_TRY(parsed, parse_price_file(text, settings.price_file));
+    prices = std::move(parsed);
+  }
   huawei::register_labels();
   return std::make_unique<huawei::HuaweiCloud>(
       huawei::HuaweiCloud::Parts{.loop = loop,
@@ -33,7 +39,8 @@ base::Result<std::unique_ptr<Provider>> make_huawei_cloud(base::Loop& loop, net:
                                  .endpoints = std::move(endpoints),
                                  .cluster = std::move(cluster),
                                  .metrics = metrics,
-                                 .log = std::move(log)});
+                                 .log = std::move(log)},
+      std::move(prices));
 }
 
 }  // namespace millwright::cloud

@@ -107,7 +107,7 @@ class AwsStories : public testing::Test {
     running.spawn(engine_->watch(stop));
     running.spawn(engine_->lead(stop));
     running.spawn(machines_->run(stop));
-    report_ = co_await tell_on_aws(story, world_->recorder(), *person_, stop);
+    report_ = co_await tell_and_clean_up(story, world_->recorder(), *person_, stop);
     co_await keep_objects(stop);
     running.request_stop();
     co_await running.join();

@@ -34,12 +34,17 @@ base::Task<bool> is_empty(kube::Client& client, model::Resource resource, std::s
 
 base::Task<bool> clean_up(kube::Client& client, std::stop_token stop) {
   const auto deadline = client.loop().now() + kCleanUpLimit;
-  for (const auto& resource :
-       {model::kDeploymentResource, model::kProvisionerResource, model::kAwsNodeTemplateResource,
-        model::kNodePoolResource, model::kEc2NodeClassResource}) {
+  const std::vector<model::Resource> classes{
+      model::kEc2NodeClassResource, model::kEcsNodeClassResource, model::kCceNodeClassResource};
+  std::vector<model::Resource> all{model::kDeploymentResource, model::kProvisionerResource,
+                                   model::kAwsNodeTemplateResource, model::kNodePoolResource};
+  all.insert(all.end(), classes.begin(), classes.end());
+  for (const auto& resource : all) {
     co_await delete_all(client, resource, stop);
   }
-  for (const auto& resource : {model::kNodeClaimResource, model::kEc2NodeClassResource}) {
+  std::vector<model::Resource> to_be_gone{model::kNodeClaimResource};
+  to_be_gone.insert(to_be_gone.end(), classes.begin(), classes.end());
+  for (const auto& resource : to_be_gone) {
     bool empty = co_await is_empty(client, resource, stop);
     while (!empty && client.loop().now() < deadline && !stop.stop_requested()) {
       co_await base::sleep(client.loop(), kPoll, stop);
@@ -54,8 +59,8 @@ base::Task<bool> clean_up(kube::Client& client, std::stop_token stop) {
 
 }  // namespace
 
-base::Task<sandbox::StoryReport> tell_on_aws(std::string story, sandbox::Recorder& recorder,
-                                             kube::Client& client, std::stop_token stop) {
+base::Task<sandbox::StoryReport> tell_and_clean_up(std::string story, sandbox::Recorder& recorder,
+                                                   kube::Client& client, std::stop_token stop) {
   sandbox::StoryEnvironment environment;
   environment.recorder = &recorder;
   environment.client = &client;

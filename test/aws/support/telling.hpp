@@ -11,8 +11,8 @@
 
 namespace millwright::test {
 
-base::Task<sandbox::StoryReport> tell_on_aws(std::string story, sandbox::Recorder& recorder,
-                                             kube::Client& client, std::stop_token stop);
+base::Task<sandbox::StoryReport> tell_and_clean_up(std::string story, sandbox::Recorder& recorder,
+                                                   kube::Client& client, std::stop_token stop);
 
 // Each failure on a line of its own; empty when the story held.
 std::string failures_of(const sandbox::StoryReport& report);

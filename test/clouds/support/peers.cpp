@@ -109,6 +109,7 @@ PeerMachine huawei_machine(std::string_view uid, const json::value& item) {
   const auto flavor = std::string(model::text_at(spec, "flavor"));
   auto& instance = machine.instance;
   instance.provider_id = uid;
+  instance.node_name = model::text_at(item, "address");
   place(instance, flavor, model::text_at(spec, "az"));
   equip(instance, cpus_of(part(flavor, 1)),
         std::strtoll(std::string(part(flavor, 2)).c_str(), nullptr, 10));

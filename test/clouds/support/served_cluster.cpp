@@ -21,7 +21,6 @@ namespace json = boost::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr auto kLookAgain = milliseconds(200);
 constexpr auto kBootTime = milliseconds(500);
 constexpr auto kStartLimit = seconds(30);
 constexpr int kStartAttempts = 3;
@@ -44,17 +43,18 @@ base::Task<bool> pause(base::Loop& loop) {
 
 }  // namespace
 
-ServedCluster::ServedCluster(std::vector<Peer> peers) : peers_(std::move(peers)) {
+ServedCluster::ServedCluster(std::vector<Peer> peers) {
   std::string pattern = (std::filesystem::temp_directory_path() / "millwright-XXXXXX").string();
   directory_ = mkdtemp(pattern.data()) == nullptr ? std::string() : pattern;
   client_ = net::make_client(thread_.loop);
+  machines_ = std::make_unique<PeerMachines>(*client_, std::move(peers));
   thread_.call([this] { world_ = std::make_unique<sandbox::World>(thread_.loop, quick_world()); });
 }
 
 ServedCluster::~ServedCluster() {
   program_.reset();  // before the API server that it would complain about
   thread_.call([this] {
-    machines_.reset();
+    kubelets_.reset();
     endpoint_.reset();
     world_.reset();
   });
@@ -63,11 +63,8 @@ ServedCluster::~ServedCluster() {
 }
 
 base::Result<> ServedCluster::start() {
-  for (const auto& peer : peers_) {
-    MW_TRY(answer, ask(peer.url + peer.machines_path));
-    for (const auto& machine : peer.read_machines(answer)) {
-      before_.insert(machine.instance.provider_id);
-    }
+  if (auto begun = machines_->begin(); !begun) {
+    return begun;
   }
   MW_TRY(endpoint, sandbox::ApiEndpoint::start(world_->api()));
   endpoint_ = std::move(endpoint);
@@ -77,8 +74,12 @@ base::Result<> ServedCluster::start() {
   }
   thread_.call([this] {
     world_->start();
-    machines_ = std::make_unique<base::TaskGroup>(thread_.loop);
-    machines_->spawn(play_machines(machines_->stop_token()));
+    kubelets_ = std::make_unique<base::TaskGroup>(thread_.loop);
+    kubelets_->spawn(machines_->play({.loop = thread_.loop,
+                                      .client = *client_,
+                                      .listener = world_->kubelet(),
+                                      .boot_time = kBootTime},
+                                     kubelets_->stop_token()));
   });
   return start_program(kubeconfig);
 }
@@ -87,7 +88,7 @@ base::Result<> ServedCluster::start_program(const std::string& kubeconfig) {
   std::string clouds;
   std::vector<std::string> flags;
   std::map<std::string, std::string> environment;
-  for (const auto& peer : peers_) {
+  for (const auto& peer : machines_->peers()) {
     clouds += (clouds.empty() ? "" : ",") + peer.name;
     flags.insert(flags.end(), peer.flags.begin(), peer.flags.end());
     environment.insert(peer.environment.begin(), peer.environment.end());
@@ -115,26 +116,13 @@ base::Result<> ServedCluster::start_program(const std::string& kubeconfig) {
     program_ = std::move(process);
     const std::string ready = fmt::format("http://127.0.0.1:{}/readyz", health_port_);
     const bool up =
-        wait(kStartLimit, [&] { return !program_->running() || ask(ready).has_value(); });
+        wait(kStartLimit, [&] { return !program_->running() || ask(*client_, ready).has_value(); });
     if (up && program_->running()) {
       return {};
     }
   }
   return base::fail(base::ErrorKind::Unavailable,
                     "the program did not get ready; it said:\n" + said());
-}
-
-// Blocks. A text that is no JSON is answered as a JSON string.
-base::Result<json::value> ServedCluster::ask(const std::string& url) {
-  net::ClientRequest request;
-  request.url = url;
-  MW_TRY(answer, client_->send_blocking(std::move(request)));
-  if (answer.status != 200) {
-    return base::fail(base::ErrorKind::Unavailable, url + ": " + answer.body);
-  }
-  boost::system::error_code error;
-  auto parsed = json::parse(answer.body, error);
-  return error ? json::value(answer.body) : parsed;
 }
 
 base::Result<> ServedCluster::apply_file(const std::string& file) {
@@ -230,44 +218,11 @@ bool ServedCluster::give_back(seconds limit, const std::vector<model::Resource>&
   });
 }
 
-std::vector<PeerMachine> ServedCluster::machines() {
-  std::vector<PeerMachine> all;
-  for (const auto& peer : peers_) {
-    const auto answer = ask(peer.url + peer.machines_path);
-    if (!answer) {
-      ADD_FAILURE() << answer.error().message;
-      continue;
-    }
-    for (auto& machine : peer.read_machines(*answer)) {
-      if (!before_.contains(machine.instance.provider_id)) {
-        all.push_back(std::move(machine));
-      }
-    }
-  }
-  return all;
-}
-
 std::vector<std::string> ServedCluster::problems() {
-  std::vector<std::string> found;
-  std::map<std::string, int> by_claim;
-  for (const auto& machine : machines()) {
-    if (!machine.is_gone) {
-      found.push_back(machine.instance.provider_id + " still runs");
-    }
-    if (machine.claim.empty()) {
-      found.push_back(machine.instance.provider_id + " was launched for no claim");
-    } else if (++by_claim[machine.claim] > 1) {
-      found.push_back("claim " + machine.claim + " was launched twice");
-    }
-  }
+  auto found = machines_->problems();
   const auto log = program_->log_text();
   const auto page = metrics();
-  for (const auto& peer : peers_) {
-    const auto ledger = ask(peer.url + "/_facade/ledger");
-    for (const auto& problem :
-         ledger ? peer.find_problems(*ledger) : std::vector<std::string>{"no ledger"}) {
-      found.push_back(peer.name + ": " + problem);
-    }
+  for (const auto& peer : machines_->peers()) {
     for (const auto& secret : peer.secrets) {
       if (log.find(secret) != std::string::npos || page.find(secret) != std::string::npos) {
         found.push_back("a secret of " + peer.name + " is in the program's log or metrics");
@@ -283,38 +238,8 @@ std::string ServedCluster::said() const {
 }
 
 std::string ServedCluster::metrics() {
-  const auto page = ask(fmt::format("http://127.0.0.1:{}/metrics", metrics_port_));
+  const auto page = ask(*client_, fmt::format("http://127.0.0.1:{}/metrics", metrics_port_));
   return page && page->is_string() ? std::string(page->as_string()) : std::string();
-}
-
-base::Task<void> ServedCluster::play_machines(std::stop_token stop) {
-  while (!stop.stop_requested()) {
-    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
-      co_await look_at(peer);
-    }
-    co_await base::sleep(thread_.loop, kLookAgain, stop);
-  }
-}
-
-base::Task<void> ServedCluster::look_at(std::size_t peer) {
-  net::ClientRequest request;
-  request.url = peers_[peer].url + peers_[peer].machines_path;
-  auto answer = co_await client_->send(std::move(request));
-  if (!answer || answer->status != 200) {
-    co_return;  // the next look will tell
-  }
-  for (const auto& machine : peers_[peer].read_machines(json::parse(answer->body))) {
-    const auto& id = machine.instance.provider_id;
-    if (before_.contains(id)) {
-      continue;
-    }
-    if (!machine.is_gone && running_.insert(id).second) {
-      world_->kubelet().launched(machine.instance, nullptr, kBootTime);
-    }
-    if (machine.is_gone && running_.erase(id) > 0) {
-      world_->kubelet().terminated(id);
-    }
-  }
 }
 
 }  // namespace millwright::test

@@ -3,7 +3,7 @@
 // server has become Nodes here. The test's thread waits; everything else runs on a loop.
 #pragma once
 
-#include "clouds/support/peers.hpp"
+#include "clouds/support/peer_machines.hpp"
 #include "millwright/net/client.hpp"
 #include "millwright/sandbox/world.hpp"
 #include "plane/runner/process.hpp"
@@ -13,7 +13,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,7 +46,7 @@ class ServedCluster {
   bool give_back(std::chrono::seconds limit, const std::vector<model::Resource>& node_classes);
 
   // Machines that were launched since the start.
-  std::vector<PeerMachine> machines();
+  std::vector<PeerMachine> machines() { return machines_->launched(); }
   // What must never be, one line each: a machine that still runs, a claim with two, a call that was
   // signed wrongly or showed a secret, a secret in the program's log or metrics.
   std::vector<std::string> problems();
@@ -57,22 +56,17 @@ class ServedCluster {
 
  private:
   base::Result<> start_program(const std::string& kubeconfig);
-  base::Result<boost::json::value> ask(const std::string& url);
-  base::Task<void> play_machines(std::stop_token stop);
-  base::Task<void> look_at(std::size_t peer);
 
-  std::vector<Peer> peers_;
   std::string directory_;
   LoopThread thread_;
   std::unique_ptr<net::Client> client_;
   std::unique_ptr<sandbox::World> world_;
   std::unique_ptr<sandbox::ApiEndpoint> endpoint_;
-  std::unique_ptr<base::TaskGroup> machines_;
+  std::unique_ptr<PeerMachines> machines_;
+  std::unique_ptr<base::TaskGroup> kubelets_;
   std::unique_ptr<plane::Process> program_;
   int metrics_port_ = 0;
   int health_port_ = 0;
-  std::set<std::string> before_;   // provider ids of machines of earlier tests
-  std::set<std::string> running_;  // of those that have a Node here
 };
 
 }  // namespace millwright::test

@@ -107,7 +107,8 @@ void ask(Input input) {
       return;
     }
     case 7:
-      return expect_explained(wait(loop, asking.nodes.remove("u1")));
+      return rest % 2 == 0 ? expect_explained(wait(loop, asking.nodes.remove("u1")))
+                           : expect_explained(wait(loop, asking.nodes.job_failure("j1")));
     case 8:
       return expect_explained(wait(loop, asking.api.domain()));
     case 9:

@@ -44,13 +44,24 @@ class HuaweiAdapter : public test::CloudAdapter {
   }
 
   base::Result<std::unique_ptr<Provider>> make() override {
-    return make_huawei_cloud(thread.loop, *client, {}, lookup(), metrics,
+    return make_huawei_cloud(thread.loop, *client, settings, lookup(), metrics,
                              base::Logger(records, "huawei"));
   }
   void start() {
     begin();
     resolve(cce_class());
     ASSERT_TRUE(wait_until([this] { return price_of("c9.large.4") == 0.64; })) << records->text();
+  }
+  // Once CCE has given the node up: another process leads, and looks at once.
+  void start_anew_after_failure_of(const std::string& uid) {
+    ASSERT_TRUE(wait_until([&] {
+      EXPECT_TRUE(get(uid));
+      return control("/_facade/nodes").at(uid).at("phase") == "Error";
+    }));
+    stop();
+    start();
+    ASSERT_TRUE(wait_until(
+        [&] { return testing::Value(told(), testing::Contains("node_not_made " + uid)); }));
   }
   static std::shared_ptr<model::NodeClass> cce_class() {
     auto of = std::make_shared<model::NodeClass>();
@@ -71,6 +82,8 @@ class HuaweiAdapter : public test::CloudAdapter {
     require(*claim, model::kZoneLabel, {"cn-north-4a"});
     return claim;
   }
+
+  HuaweiSettings settings;
 };
 
 }  // namespace millwright::cloud

@@ -1,5 +1,6 @@
 // What launches, answers and errors of Huawei Cloud come to.
 #include "adapter_fixture.hpp"
+#include "millwright/model/json_fields.hpp"
 
 namespace millwright::cloud {
 namespace {
@@ -67,6 +68,39 @@ TEST_F(HuaweiAdapter, ANodeThatShowsLateIsNotMadeTwice) {
   const auto made = insist(claim);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(counted("asked", "uid-late"), 1);
+}
+
+TEST_F(HuaweiAdapter, ANodeThatCceCannotMakeIsToldOfAndDeleted) {
+  control("/_facade/fail", R"({"phase":"Error","reason":"the image cannot be booted"})");
+  control("/_facade/keep", R"({"seconds":600})");
+  const auto claim = claim_named("not-made", {"m7.large.8"});
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  record(*claim, *made);
+  EXPECT_TRUE(remove(claim)) << "while it is being made: under way";
+  start_anew_after_failure_of(made->provider_id);
+  EXPECT_THAT(records->text(), HasSubstr("the image cannot be booted"));
+  const auto other = create(claim_named("next", {"m7.large.8"}));
+  ASSERT_FALSE(other) << "the offering is left out";
+  EXPECT_EQ(other.error().kind, ErrorKind::NoCapacity);
+  control("/_facade/keep", R"({"seconds":0})");
+  EXPECT_TRUE(remove(claim));
+  EXPECT_TRUE(remove(claim)) << "its deletion is seen once";
+  EXPECT_EQ(remove(claim).error().kind, ErrorKind::NotFound);
+}
+
+TEST_F(HuaweiAdapter, SpotIsBoughtWhereItIsAskedForAndSold) {
+  stop();
+  settings.spot = true;
+  start();
+  const auto claim = claim_named("spot", {"s7.large.4", "c9.large.4"});
+  require(*claim, model::kCapacityTypeLabel, {"spot"});
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->labels.at("node.kubernetes.io/instance-type"), "s7.large.4");
+  EXPECT_EQ(made->labels.at("karpenter.sh/capacity-type"), "spot");
+  const auto nodes = control("/_facade/nodes");
+  EXPECT_EQ(model::text_at(nodes.at(made->provider_id), "spec.extendParam.marketType"), "spot");
 }
 
 TEST_F(HuaweiAdapter, HostileAnswersAreErrors) {

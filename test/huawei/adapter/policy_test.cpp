@@ -18,14 +18,16 @@ const std::multimap<std::string, std::string, std::less<>> kActions{
     {"list", "cce:node:list"},
     {"get", "cce:node:get"},
     {"delete", "cce:node:delete"},
+    {"job", "cce:job:get"},
 };
 
 TEST_F(HuaweiAdapter, ThePolicyOfTheDocumentationAllowsEveryCall) {
+  control("/_facade/fail", R"({"phase":"Error","reason":"no image"})");
   const auto claim = claim_named("policy", {"c9.large.4"});
   const auto made = insist(claim);
   ASSERT_TRUE(made) << made.error().message;
   record(*claim, *made);
-  EXPECT_TRUE(get(made->provider_id));
+  start_anew_after_failure_of(made->provider_id);
   EXPECT_TRUE(drift(claim));
   EXPECT_TRUE(remove(claim));
 

@@ -278,7 +278,11 @@ TEST(Settings, AlibabaCloudIsServedWhenAskedFor) {
 }
 
 TEST(Settings, HuaweiCloudIsServedWhenAskedFor) {
-  const auto loaded = load_settings({{"clouds", "huawei"}, {"huawei-project-id", "p1"}},
+  const auto loaded = load_settings({{"clouds", "huawei"},
+                                     {"huawei-project-id", "p1"},
+                                     {"huawei-price-file", "/prices.json"},
+                                     {"huawei-price-cache", "/cache.json"},
+                                     {"huawei-spot", "true"}},
                                     environment_of({{"HUAWEICLOUD_SDK_REGION_ID", "cn-north-4"},
                                                     {"HUAWEICLOUD_SDK_CCE_CLUSTER_ID", "c1"},
                                                     {"HUAWEICLOUD_SDK_PROJECT_ID", "p2"}}));
@@ -288,6 +292,10 @@ TEST(Settings, HuaweiCloudIsServedWhenAskedFor) {
   EXPECT_EQ(loaded.settings.huawei_settings.region, "cn-north-4");
   EXPECT_EQ(loaded.settings.huawei_settings.cluster_id, "c1");
   EXPECT_EQ(loaded.settings.huawei_settings.project_id, "p1");
+  EXPECT_EQ(loaded.settings.huawei_settings.price_file, "/prices.json");
+  EXPECT_EQ(loaded.settings.huawei_settings.price_cache, "/cache.json");
+  EXPECT_TRUE(loaded.settings.huawei_settings.spot);
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.huawei_settings.spot);
 }
 
 TEST(Settings, EachCloudCountsOnceInOneProcess) {

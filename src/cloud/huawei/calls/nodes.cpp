@@ -11,6 +11,8 @@ namespace json = boost::json;
 using base::ErrorKind;
 using model::text_at;
 
+constexpr int kDeepestStep = 4;  // of a job's steps
+
 // CCE writes "2026-01-02 03:04:05.678901 +0000 UTC" beside RFC 3339.
 std::optional<base::TimePoint> read_time(std::string_view text) {
   if (const auto time = base::parse_rfc3339(text)) {
@@ -28,6 +30,20 @@ std::optional<base::TimePoint> read_time(std::string_view text) {
     return *time;
   }
   return std::nullopt;
+}
+
+// A job of several steps tells the reason at the step that failed.
+std::string failure_in(const json::value& job, int depth) {
+  const auto* steps = model::find_path(job, "spec.subJobs");
+  if (depth < kDeepestStep && steps != nullptr && steps->is_array()) {
+    for (const auto& step : steps->get_array()) {
+      if (auto reason = failure_in(step, depth + 1); !reason.empty()) {
+        return reason;
+      }
+    }
+  }
+  return text_at(job, "status.phase") == "Failed" ? std::string(text_at(job, "status.reason"))
+                                                  : std::string();
 }
 
 ApiError odd_node(std::string_view call) {
@@ -57,8 +73,8 @@ std::optional<CceNode> read_node(const json::value& item) {
   node.zone = text_at(*spec, "az");
   node.os = text_at(*spec, "os");
   node.subnet = text_at(*spec, "nodeNicSpec.primaryNic.subnetId");
-  node.spot = text_at(*spec, "extendParam.marketType") == "spot";
   node.phase = text_at(item, "status.phase");
+  node.job = text_at(item, "status.jobID");
   node.server = text_at(item, "status.serverId");
   node.private_ip = text_at(item, "status.privateIP");
   const auto* tags = model::find_path(*spec, "k8sTags");
@@ -67,6 +83,9 @@ std::optional<CceNode> read_node(const json::value& item) {
       node.tags[std::string(key)] = model::as_text(&value);
     }
   }
+  // Whether an answer repeats the market is not documented; our own tag is there in any case.
+  node.spot = text_at(*spec, "extendParam.marketType") == "spot" ||
+              node.tag(model::kCapacityTypeLabel) == model::kSpot;
   return node;
 }
 
@@ -103,6 +122,15 @@ base::Task<ApiResult<CceNode>> CceNodes::get(std::string uid) {
     co_return tl::unexpected(odd_node("cce get node"));
   }
   co_return *std::move(node);
+}
+
+base::Task<ApiResult<std::string>> CceNodes::job_failure(std::string job) {
+  Call asking;
+  asking.service = Service::Cce;
+  asking.operation = "get job";
+  asking.path = "/api/v3/projects/{project}/jobs/" + net::url_encode(job);
+  MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
+  co_return failure_in(answer, 0);
 }
 
 base::Task<ApiResult<std::vector<CceNode>>> CceNodes::list() {

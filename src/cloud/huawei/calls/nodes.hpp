@@ -21,6 +21,7 @@ struct CceNode {
   std::string os;
   std::string subnet;
   std::string phase;  // Build, Installing, Active, Abnormal, Deleting, Error, ...
+  std::string job;    // that makes it
   std::string server;
   std::string private_ip;  // the Node's name
   bool spot = false;
@@ -28,6 +29,8 @@ struct CceNode {
   std::optional<base::TimePoint> created_at;
 
   bool is_deleting() const { return phase == "Deleting"; }
+  bool is_being_made() const { return phase == "Build" || phase == "Installing"; }
+  std::string_view capacity_type() const { return spot ? model::kSpot : model::kOnDemand; }
   std::string tag(std::string_view key) const;
 };
 
@@ -45,6 +48,8 @@ class CceNodes {
   // Every node of the cluster, whoever made it.
   base::Task<ApiResult<std::vector<CceNode>>> list();
   base::Task<ApiResult<>> remove(std::string uid);
+  // Why a job of CCE's failed, in its words; empty when it did not, or does not say.
+  base::Task<ApiResult<std::string>> job_failure(std::string job);
 
  private:
   Call call(std::string operation, std::string_view uid = {}) const;

@@ -27,6 +27,15 @@ double estimated_price(const Flavor& flavor) {
          kEstimatePerGpu * static_cast<double>(flavor.gpus);
 }
 
+void add_offering(scheduling::InstanceType& type, const std::string& zone,
+                  std::string_view capacity_type, double price) {
+  auto& offering = type.offerings.emplace_back();
+  offering.requirements.add(Requirement::in(model::kZoneLabel, {zone}));
+  offering.requirements.add(
+      Requirement::in(model::kCapacityTypeLabel, {std::string(capacity_type)}));
+  offering.price = price;
+}
+
 void label_flavor(scheduling::Requirements& labels, const Flavor& flavor) {
   const auto add = [&labels](std::string_view name, std::string value) {
     const auto key = std::string(kHuaweiLabelDomain).append("/instance-").append(name);
@@ -140,18 +149,26 @@ scheduling::InstanceType Catalog::make(const Flavor& flavor, const NodeClassSpec
   pin(model::kOsLabel, {"linux"});
   pin(model::kRegionLabel, {region_});
   pin(model::kZoneLabel, zones);
-  pin(model::kCapacityTypeLabel, {std::string(model::kOnDemand)});
+  const auto spot_zones = spot_ ? zones_selling_spot(flavor, zones_) : std::vector<std::string>{};
+  std::vector<std::string> capacity_types{std::string(model::kOnDemand)};
+  if (!spot_zones.empty()) {
+    capacity_types.emplace_back(model::kSpot);
+  }
+  pin(model::kCapacityTypeLabel, std::move(capacity_types));
   label_flavor(labels, flavor);
   const auto price =
       prices_.on_demand(flavor.name, estimated_price(flavor)).value_or(kUnknownPrice);
   for (const auto& zone : zones) {
-    auto& offering = type.offerings.emplace_back();
-    offering.requirements.add(Requirement::in(model::kZoneLabel, {zone}));
-    offering.requirements.add(
-        Requirement::in(model::kCapacityTypeLabel, {std::string(model::kOnDemand)}));
-    offering.price = price;
-    offering.available =
-        has_subnet && !unavailable_.is_marked(flavor.name, zone, model::kOnDemand, now);
+    add_offering(type, zone, model::kOnDemand, price);
+  }
+  // No API tells what spot costs. Without the operator's own figure it counts as costing what
+  // on-demand costs: no plan is made for a saving that nobody promised.
+  for (const auto& zone : spot_zones) {
+    add_offering(type, zone, model::kSpot, prices_.spot(flavor.name, zone).value_or(price));
+  }
+  for (auto& offering : type.offerings) {
+    offering.available = has_subnet && !unavailable_.is_marked(flavor.name, offering.zone(),
+                                                               offering.capacity_type(), now);
   }
   return type;
 }

@@ -21,7 +21,9 @@ class Catalog {
  public:
   static constexpr base::Duration kSoldOutFor = std::chrono::minutes(5);  // as Karpenter's
 
-  explicit Catalog(std::string region) : region_(std::move(region)), unavailable_(kSoldOutFor) {}
+  // `spot`: flavors are offered as spot, too, where they are sold so.
+  Catalog(std::string region, bool spot)
+      : region_(std::move(region)), spot_(spot), unavailable_(kSoldOutFor) {}
 
   // Empty answers are ignored: the last good ones are better.
   void set_flavors(std::vector<Flavor> flavors);
@@ -46,6 +48,7 @@ class Catalog {
                                 base::TimePoint now) const;
 
   std::string region_;
+  bool spot_;
   std::vector<Flavor> flavors_;     // sorted by name
   std::vector<std::string> zones_;  // of the region
   Prices prices_;

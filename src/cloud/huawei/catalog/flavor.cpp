@@ -15,6 +15,7 @@ namespace {
 namespace json = boost::json;
 using model::member;
 
+constexpr std::array<std::string_view, 3> kSold{"normal", "promotion", "obt"};
 constexpr std::int64_t kMostCpus = 4096;
 constexpr std::int64_t kMostMemoryMib = 256LL * 1024 * 1024;  // 256 TiB
 
@@ -36,7 +37,6 @@ std::optional<std::int64_t> whole_number(const json::value* value) {
 }
 
 bool is_sold(std::string_view status) {
-  constexpr std::array<std::string_view, 3> kSold{"normal", "promotion", "obt"};
   return status.empty() || std::find(kSold.begin(), kSold.end(), status) != kSold.end();
 }
 
@@ -94,7 +94,7 @@ std::map<std::string, bool, std::less<>> read_sale_zones(std::string_view text) 
 }
 
 std::optional<Flavor> read_flavor(const json::value& item) {
-  static const json::value kNoExtras;
+  static const json::value no_extras;
   Flavor flavor;
   flavor.name = model::as_text(member(item, "name"));
   const auto cpus = whole_number(member(item, "vcpus"));
@@ -106,7 +106,7 @@ std::optional<Flavor> read_flavor(const json::value& item) {
   flavor.cpus = *cpus;
   flavor.memory_mib = *memory;
   const auto* found = member(item, "os_extra_specs");
-  const auto& extras = found == nullptr ? kNoExtras : *found;
+  const auto& extras = found == nullptr ? no_extras : *found;
   const auto extra = [&extras](std::string_view key) {
     return model::as_text(member(extras, key));
   };
@@ -122,6 +122,9 @@ std::optional<Flavor> read_flavor(const json::value& item) {
       whole_number(member(extras, "quota:sub_network_interface_max_num")).value_or(0);
   flavor.on_sale = is_sold(extra("cond:operation:status"));
   flavor.sale_zones = read_sale_zones(extra("cond:operation:az"));
+  const auto spot = extra("cond:spot:operation:status");
+  flavor.spot_on_sale = !spot.empty() && is_sold(spot);
+  flavor.spot_zones = read_sale_zones(extra("cond:spot:operation:az"));
   read_gpus(extras, flavor);
   return flavor;
 }
@@ -140,6 +143,16 @@ std::vector<std::string> zones_selling(const Flavor& flavor, std::span<const std
   }
   std::sort(zones.begin(), zones.end());
   zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  return zones;
+}
+
+std::vector<std::string> zones_selling_spot(const Flavor& flavor,
+                                            std::span<const std::string> region) {
+  auto zones = zones_selling(flavor, region);
+  std::erase_if(zones, [&flavor](const std::string& zone) {
+    const auto said = flavor.spot_zones.find(zone);
+    return said == flavor.spot_zones.end() ? !flavor.spot_on_sale : !said->second;
+  });
   return zones;
 }
 

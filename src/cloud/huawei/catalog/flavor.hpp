@@ -25,6 +25,9 @@ struct Flavor {
   std::int64_t gpus = 0;
   bool on_sale = true;                                  // where no zone says otherwise
   std::map<std::string, bool, std::less<>> sale_zones;  // what zones say
+  // The same of spot, which is not sold where nothing is said.
+  bool spot_on_sale = false;
+  std::map<std::string, bool, std::less<>> spot_zones;
 };
 
 // nullopt for an item without what every flavor has (name, vCPUs and memory within reason).
@@ -36,6 +39,9 @@ std::map<std::string, bool, std::less<>> read_sale_zones(std::string_view text);
 
 // The zones that sell it: of `region`, and those that the flavor itself names. Sorted.
 std::vector<std::string> zones_selling(const Flavor& flavor, std::span<const std::string> region);
+// Likewise those that sell it as spot, too. A zone that does not sell the flavor is none of them.
+std::vector<std::string> zones_selling_spot(const Flavor& flavor,
+                                            std::span<const std::string> region);
 
 // "c9.large.4": family c9, category c, generation 9, size large.4. Parts that the name lacks are
 // empty.

@@ -8,43 +8,52 @@ constexpr base::Duration kRefreshAgain = std::chrono::minutes(1);  // after a fa
 
 }  // namespace
 
+CatalogRefresh::CatalogRefresh(Parts parts)
+    : parts_(std::move(parts)),
+      saved_({.prices = parts_.catalog.prices(),
+              .environment = parts_.environment,
+              .file = parts_.price_cache,
+              .log = parts_.log}) {}
+
 base::Task<void> CatalogRefresh::run(std::stop_token stop) {
   while (!stop.stop_requested()) {
     bool good = co_await refresh_flavors();
-    if (catalog_.is_known()) {
+    if (parts_.catalog.is_known()) {
       const bool priced = co_await refresh_prices();
       good = good && priced;
     }
-    co_await base::sleep(api_.loop(), good ? kRefreshPeriod : kRefreshAgain, stop);
+    co_await base::sleep(parts_.api.loop(), good ? kRefreshPeriod : kRefreshAgain, stop);
   }
 }
 
 base::Task<bool> CatalogRefresh::refresh_flavors() {
-  auto flavors = co_await list_flavors(api_);
+  auto flavors = co_await list_flavors(parts_.api);
   if (!flavors) {
-    log_.error("Huawei Cloud's flavors could not be read", {{"error", flavors.error().message}});
+    parts_.log.error("Huawei Cloud's flavors could not be read",
+                     {{"error", flavors.error().message}});
     co_return false;
   }
-  auto zones = co_await list_zones(api_);
+  auto zones = co_await list_zones(parts_.api);
   if (!zones) {
-    log_.error("Huawei Cloud's zones could not be read", {{"error", zones.error().message}});
+    parts_.log.error("Huawei Cloud's zones could not be read", {{"error", zones.error().message}});
     co_return false;
   }
-  catalog_.set_flavors(*std::move(flavors));
-  catalog_.set_zones(*std::move(zones));
-  catalog_.changed();
-  co_return catalog_.is_known();
+  parts_.catalog.set_flavors(*std::move(flavors));
+  parts_.catalog.set_zones(*std::move(zones));
+  parts_.catalog.changed();
+  co_return parts_.catalog.is_known();
 }
 
 base::Task<bool> CatalogRefresh::refresh_prices() {
-  auto prices = co_await list_prices(api_, catalog_.names_on_sale());
+  auto prices = co_await list_prices(parts_.api, parts_.catalog.names_on_sale());
   if (!prices) {
-    log_.error("prices could not be read; the last known or estimates serve",
-               {{"error", prices.error().message}});
+    parts_.log.error("prices could not be read; the last known or estimates serve",
+                     {{"error", prices.error().message}});
     co_return false;
   }
-  catalog_.prices().set_on_demand(*std::move(prices));
-  catalog_.changed();
+  parts_.catalog.prices().set_on_demand(*std::move(prices));
+  saved_.save();
+  parts_.catalog.changed();
   co_return true;
 }
 

@@ -49,12 +49,14 @@ std::vector<Candidate> candidates_for(const model::NodeClaim& claim,
     for (const auto& offering : type.offerings) {
       if (offering.available &&
           wanted.compatible(offering.requirements, scheduling::AllowUndefined::WellKnown)) {
-        result.push_back({type.name, std::string(offering.zone()), offering.price});
+        result.push_back({type.name, std::string(offering.zone()), offering.price,
+                          offering.capacity_type() == model::kSpot});
       }
     }
   }
   std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.price, a.zone, a.flavor) < std::tie(b.price, b.zone, b.flavor);
+    return std::tie(a.price, b.spot, a.zone, a.flavor) <
+           std::tie(b.price, a.spot, b.zone, b.flavor);
   });
   return result;
 }
@@ -123,7 +125,8 @@ base::Task<ApiResult<CceNode>> Launcher::order(ClaimPtr claim, NodeClassPtr node
   const auto subnets = read_subnets(*node_class);
   const NodeOrder wanted{.flavor = candidate.flavor,
                          .zone = candidate.zone,
-                         .subnet = parts_.resolver.choose_subnet(subnets)};
+                         .subnet = parts_.resolver.choose_subnet(subnets),
+                         .spot = candidate.spot};
   auto body = node_body(wanted, *claim, spec);
   // In doubt until the answer arrives, even when nobody waits for it any more.
   doubts_[claim->meta.uid] = parts_.api.loop().now();
@@ -163,17 +166,21 @@ base::Task<base::Result<CceNode>> Launcher::launch(ClaimPtr claim, NodeClassPtr 
     }
     const auto now = parts_.api.loop().now();
     auto& marks = parts_.catalog.unavailable();
-    // A flavor that the cluster's network cannot have is so in every zone.
-    const bool everywhere = is_unfit_for_network(made.error());
-    if (everywhere) {
+    if (is_unfit_for_network(made.error())) {
+      // So it is in every zone and market.
       unfit.insert(candidate.flavor);
+      marks.mark(candidate.flavor, "", model::kOnDemand, now);
+      marks.mark(candidate.flavor, "", model::kSpot, now);
+    } else {
+      marks.mark(candidate.flavor, candidate.zone, candidate.capacity_type(), now);
     }
-    marks.mark(candidate.flavor, everywhere ? "" : candidate.zone, model::kOnDemand, now);
     parts_.restock.marked();
     refused = made.error().message;
-    parts_.log.info(
-        "an offering is sold out",
-        {{"instance-type", candidate.flavor}, {"zone", candidate.zone}, {"error", refused}});
+    parts_.log.info("an offering is sold out",
+                    {{"instance-type", candidate.flavor},
+                     {"zone", candidate.zone},
+                     {"capacity-type", std::string(candidate.capacity_type())},
+                     {"error", refused}});
   }
   co_return base::fail(
       ErrorKind::NoCapacity,

@@ -23,10 +23,14 @@ struct Candidate {
   std::string flavor;
   std::string zone;
   double price = 0;
+  bool spot = false;
   friend bool operator==(const Candidate&, const Candidate&) = default;
+
+  std::string_view capacity_type() const { return spot ? model::kSpot : model::kOnDemand; }
 };
 
-// By price, zone and name, as Karpenter's provider orders them. Pure.
+// By price, zone and name, as Karpenter's provider orders them; of one price, which may be all that
+// is known of spot's, spot comes first. Pure.
 std::vector<Candidate> candidates_for(const model::NodeClaim& claim,
                                       const std::vector<scheduling::InstanceType>& types);
 

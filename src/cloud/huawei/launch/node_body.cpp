@@ -85,8 +85,11 @@ void add_reserved(json::object& extend, std::string_view whose,
   }
 }
 
-json::object extend_param(const NodeClassSpec& spec) {
+json::object extend_param(const NodeClassSpec& spec, bool spot) {
   json::object extend;
+  if (spot) {
+    extend["marketType"] = "spot";
+  }
   if (const auto pods = spec.max_pods) {
     extend["maxPods"] = *pods;
   }
@@ -116,8 +119,11 @@ json::array taints(const model::NodeClaim& claim) {
   return result;
 }
 
-json::object tags(const model::NodeClaim& claim) {
+json::object tags(const model::NodeClaim& claim, bool spot) {
   json::object result{{kClaimUidTag, claim.meta.uid}};
+  if (spot) {
+    result[model::kCapacityTypeLabel] = model::kSpot;
+  }
   if (claim.meta.name.size() <= kLongestLabelValue) {
     result[kClaimTag] = claim.meta.name;
   }
@@ -145,11 +151,11 @@ json::value node_body(const NodeOrder& order, const model::NodeClaim& claim,
       {"offloadNode", true},
       {"nodeNicSpec", json::object{{"primaryNic", json::object{{"subnetId", order.subnet}}}}},
       {"taints", taints(claim)},
-      {"k8sTags", tags(claim)}};
+      {"k8sTags", tags(claim, order.spot)}};
   if (!spec.server_group.empty()) {
     node["ecsGroupId"] = spec.server_group;
   }
-  if (auto extend = extend_param(spec); !extend.empty()) {
+  if (auto extend = extend_param(spec, order.spot); !extend.empty()) {
     node["extendParam"] = std::move(extend);
   }
   return json::object{{"kind", "Node"}, {"apiVersion", "v3"}, {"spec", std::move(node)}};

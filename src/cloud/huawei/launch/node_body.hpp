@@ -22,6 +22,7 @@ struct NodeOrder {
   std::string flavor;
   std::string zone;
   std::string subnet;
+  bool spot = false;
 };
 
 boost::json::value node_body(const NodeOrder& order, const model::NodeClaim& claim,

@@ -11,6 +11,7 @@ namespace millwright::cloud::huawei {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 Flavor flavor_of(std::int64_t cpus, std::int64_t gib) {
   Flavor flavor;
@@ -114,6 +115,24 @@ TEST(HuaweiFlavors, WithoutWordsAboutSaleAreSoldEverywhere) {
   EXPECT_EQ(flavor->arch, "amd64");
   const std::vector<std::string> region{"b", "a"};
   EXPECT_THAT(zones_selling(*flavor, region), ElementsAre("a", "b"));
+}
+
+TEST(HuaweiFlavors, AreSpotOnlyWhereThatIsSaid) {
+  const std::vector<std::string> region{"az-1", "az-2", "az-3"};
+  const auto zones = [&region](const std::string& extras) {
+    return zones_selling_spot(
+        *parsed(R"({"name":"x","vcpus":"2","ram":4096,"os_extra_specs":{)" + extras + "}}"),
+        region);
+  };
+  EXPECT_THAT(zones(""), IsEmpty());
+  EXPECT_THAT(zones(R"("cond:spot:operation:status":"normal")"),
+              ElementsAre("az-1", "az-2", "az-3"));
+  EXPECT_THAT(zones(R"x("cond:spot:operation:status":"abandon",)x"
+                    R"x("cond:spot:operation:az":"az-2(normal),az-3(sellout)")x"),
+              ElementsAre("az-2"));
+  EXPECT_THAT(zones(R"x("cond:spot:operation:status":"normal",)x"
+                    R"x("cond:operation:az":"az-1(sellout)")x"),
+              ElementsAre("az-2", "az-3"));
 }
 
 TEST(HuaweiFlavors, ThatCannotBeAreLeftOut) {

@@ -26,6 +26,7 @@ class FakeCce {
     boost::json::value body;
     std::string phase = "Build";
     base::TimePoint visible_at{};
+    base::TimePoint created_at{};
   };
   std::map<std::string, Node> nodes;  // by uid
   int orders = 0;                     // requests for a node, refused ones included
@@ -36,7 +37,9 @@ class FakeCce {
   base::Duration lag{};                                    // until a new node is listed
   std::function<void(const std::string& uid, const Node&)> on_order;
   std::function<void(const std::string& uid)> on_deletion;
-  int late_answers = 0;  // nodes that show only when show_late() is called, and are not told
+  std::string job_reason;     // why the jobs that made nodes failed; empty: they did not
+  bool keeps_unmade = false;  // nodes that are being made cannot be deleted
+  int late_answers = 0;       // nodes that show only when show_late() is called, and are not told
   void show_late() {
     nodes.merge(late_);
     late_.clear();
@@ -58,9 +61,13 @@ class FakeCce {
 
   static boost::json::object shown(const std::string& uid, const Node& node) {
     boost::json::object result = node.body.as_object();
-    result["metadata"] = {{"uid", uid}, {"name", "node-" + uid}};
-    result["status"] = {
-        {"phase", node.phase}, {"serverId", "server-" + uid}, {"privateIP", "address-of-" + uid}};
+    result["metadata"] = {{"uid", uid},
+                          {"name", "node-" + uid},
+                          {"creationTimestamp", base::format_rfc3339(node.created_at)}};
+    result["status"] = {{"phase", node.phase},
+                        {"jobID", "job-" + uid},
+                        {"serverId", "server-" + uid},
+                        {"privateIP", "address-of-" + uid}};
     return result;
   }
 
@@ -78,8 +85,10 @@ class FakeCce {
     }
     if (has("/cloudservers/flavors")) {
       return net::Response::json(
-          200, R"({"flavors":[{"id":"c9.large.4","name":"c9.large.4","vcpus":"2","ram":8192},)"
-               R"({"id":"c9.xlarge.4","name":"c9.xlarge.4","vcpus":"4","ram":16384}]})");
+          200, R"x({"flavors":[{"id":"c9.large.4","name":"c9.large.4","vcpus":"2","ram":8192,)x"
+               R"x("os_extra_specs":{"cond:spot:operation:status":"normal",)x"
+               R"x("cond:spot:operation:az":"az-b(sellout)"}},)x"
+               R"x({"id":"c9.xlarge.4","name":"c9.xlarge.4","vcpus":"4","ram":16384}]})x");
     }
     if (has("/availability-zones")) {
       return net::Response::json(200, R"({"availability_zones":[{"availability_zone_id":"az-a"},)"
@@ -93,6 +102,14 @@ class FakeCce {
       return net::Response::json(200,
                                  R"({"product_rating_results":[{"id":"c9.large.4","amount":0.7},)"
                                  R"({"id":"c9.xlarge.4","amount":1.4}]})");
+    }
+    if (has("/jobs/")) {
+      const boost::json::object step{
+          {"status",
+           {{"phase", job_reason.empty() ? "Success" : "Failed"}, {"reason", job_reason}}}};
+      return net::Response::json(
+          200, boost::json::serialize(boost::json::object{
+                   {"kind", "Job"}, {"spec", {{"subJobs", boost::json::array{step}}}}}));
     }
     return has("/clusters/c1/nodes") ? answer_nodes(request) : refusal(404, "X.404", "unexpected");
   }
@@ -116,6 +133,10 @@ class FakeCce {
     if (found == nodes.end() || found->second.visible_at > loop_.now()) {
       return refusal(404, "CCE.01404001", "node not found");
     }
+    const bool is_unmade = found->second.phase == "Build" || found->second.phase == "Installing";
+    if (request.method == "DELETE" && keeps_unmade && is_unmade) {
+      return refusal(409, "CCE.01409002", "the node is being made");
+    }
     if (request.method == "DELETE" &&
         std::exchange(found->second.phase, "Deleting") != "Deleting" && on_deletion) {
       on_deletion(uid);
@@ -130,6 +151,7 @@ class FakeCce {
     }
     Node node{.body = model::parse_json(request.body).value()};
     node.visible_at = loop_.now() + lag;
+    node.created_at = loop_.now();
     const std::pair<std::string, std::string> offering{model::text_at(node.body, "spec.flavor"),
                                                        model::text_at(node.body, "spec.az")};
     if (sold_out.contains(offering)) {

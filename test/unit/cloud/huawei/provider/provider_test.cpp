@@ -1,101 +1,16 @@
-// The provider as its callers see it, against a Huawei Cloud that remembers. Its process can end
-// and be started anew.
-#include "cloud/huawei/huawei_cloud.hpp"
-#include "cloud/huawei/launch/node_body.hpp"
+// The provider as its callers see it, against a Huawei Cloud that remembers.
 #include "cloud/huawei/node_class/node_class_hash.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "unit/cloud/fakes/burst.hpp"
-#include "unit/cloud/huawei/fakes/fake_cce.hpp"
+#include "unit/cloud/huawei/provider/provider_fixture.hpp"
 
 #include <rapidcheck/gtest.h>
 
 namespace millwright::cloud::huawei {
 namespace {
 
-using base::ErrorKind;
 using testing::HasSubstr;
 using testing::Not;
-using namespace std::chrono_literals;
-
-constexpr auto kPassword = "JDYkc2FsdCRoYXNo";
-
-std::shared_ptr<model::NodeClass> cce_class() {
-  auto result = std::make_shared<model::NodeClass>();
-  result->meta.name = "default";
-  result->kind = "CCENodeClass";
-  result->spec =
-      model::parse_json(
-          std::string(R"({"subnetSelectorTerms":[{"name":"nodes"}],"imsSelector":)"
-                      R"({"imsFamily":"Huawei Cloud EulerOS 2.0"},"blockDeviceMappings":)"
-                      R"({"root":{"volumeSize":40,"volumeType":"SSD"}},"login":)"
-                      R"({"userPassword":{"username":"root","password":")") +
-          kPassword + R"("}}})")
-          .value();
-  result->status = model::parse_json(R"({"subnets":[{"id":"subnet-1"}]})").value();
-  return result;
-}
-
-class HuaweiProvider : public testing::Test {
- protected:
-  HuaweiProvider() {
-    machine.variables = {{"HUAWEICLOUD_SDK_AK", "A"}, {"HUAWEICLOUD_SDK_SK", "S"}};
-    register_labels();
-    start();
-    loop.run_for(1min);
-  }
-  ~HuaweiProvider() override { crash(); }
-
-  void start() {
-    cloud = std::make_unique<HuaweiCloud>(HuaweiCloud::Parts{.loop = loop,
-                                                             .client = http,
-                                                             .settings = {},
-                                                             .environment = machine.environment(),
-                                                             .endpoints = test_endpoints(),
-                                                             .cluster = "c1",
-                                                             .metrics = metrics,
-                                                             .log = {}});
-    background = std::make_unique<base::TaskGroup>(loop);
-    background->spawn(cloud->run(background->stop_token()));
-    background->spawn(cloud->lead(background->stop_token()));
-  }
-  void crash() {
-    background.reset();
-    cloud.reset();
-  }
-
-  std::shared_ptr<model::NodeClaim> claim(const std::string& name) const {
-    auto result = std::make_shared<model::NodeClaim>();
-    result->meta.name = name;
-    result->meta.uid = "uid-" + name;
-    result->meta.labels[std::string(model::kNodePoolLabel)] = "pool";
-    result->meta.creation_timestamp = std::chrono::floor<std::chrono::seconds>(loop.now());
-    return result;
-  }
-  base::Result<Instance> create(std::shared_ptr<const model::NodeClaim> of) {
-    return wait(loop, cloud->create(std::move(of), the_class));
-  }
-  // As a controller does: again after errors that may pass.
-  base::Result<Instance> insist(const std::shared_ptr<const model::NodeClaim>& of) {
-    for (int i = 0; i < 100; ++i) {
-      auto made = create(of);
-      if (made || (made.error().kind != ErrorKind::Timeout &&
-                   made.error().kind != ErrorKind::Unavailable)) {
-        return made;
-      }
-      loop.run_for(5s);
-    }
-    return base::fail(ErrorKind::Internal, "no end of it");
-  }
-
-  base::VirtualLoop loop{kStart};
-  FakeHttp http{loop};
-  FakeCce cce{loop, http};
-  FakeMachine machine;
-  base::Metrics metrics;
-  std::shared_ptr<model::NodeClass> the_class = cce_class();
-  std::unique_ptr<HuaweiCloud> cloud;
-  std::unique_ptr<base::TaskGroup> background;
-};
 
 TEST_F(HuaweiProvider, AClaimBecomesTheCheapestNode) {
   const auto made = create(claim("a"));
@@ -325,7 +240,7 @@ TEST_F(HuaweiProvider, AClassIsReadyWhenItsSubnetsAreThere) {
 
 // An order each, because CCE makes a request's nodes with equal tags; and nothing else.
 TEST_F(HuaweiProvider, TwoHundredClaimsAreTwoHundredCalls) {
-  loop.run_for(30s);  // past what is asked again every minute
+  loop.run_for(40s);  // past what is asked again every half minute
   http.requests.clear();
   Burst burst(loop, *cloud, the_class);
   const auto took = burst.launch(200);

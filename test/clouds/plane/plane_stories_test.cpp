@@ -1,9 +1,9 @@
-// The AWS stories on a real control plane: `millwright controller --clouds aws` as a process of its
-// own beside the stock kube-scheduler, its adapter talking HTTP to test/aws/facade.py, and kwok as
-// the kubelet of the instances that the facade's EC2 has.
+// The clouds' stories on a real control plane: `millwright controller --clouds CLOUD` as a process
+// of its own beside the stock kube-scheduler, its adapter talking HTTP to test/CLOUD/facade.py, and
+// kwok as the kubelet of the machines that the facade's cloud has.
 #include "app/program/simulated_nodes.hpp"
-#include "aws/support/machines.hpp"
 #include "aws/support/telling.hpp"
+#include "clouds/support/peer_machines.hpp"
 #include "millwright/kube/config.hpp"
 #include "plane/runner/controller.hpp"
 #include "plane/runner/watched.hpp"
@@ -23,39 +23,36 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class AwsOnThePlane : public testing::Test {
- protected:
-  void SetUp() override {
-    if (Facade::url().empty() || std::getenv("MILLWRIGHT_PLANE") == nullptr) {
-      GTEST_SKIP() << "run by scripts/test aws-plane";
-    }
-    for (const auto& [name, value] : Facade::environment()) {
-      setenv(name.c_str(), value.c_str(), 1);  // what is started from here inherits it
-    }
-    mark_ = std::make_unique<LedgerMark>(facade_);
-  }
+constexpr auto kBootTime = std::chrono::seconds(15);
 
-  void tell(const std::string& story) {
-    const auto* info = sandbox::find_story(story);
-    std::vector<std::string> flags{"--clouds=aws", "--cluster-name=" + std::string(kFacadeCluster)};
-    if (info->best_effort_min_values) {
-      flags.emplace_back("--min-values-policy=BestEffort");
+class CloudsOnThePlane : public testing::Test {
+ protected:
+  void tell(const std::string& story, const Peer& peer) {
+    if (peer.url.empty() || std::getenv("MILLWRIGHT_PLANE") == nullptr) {
+      GTEST_SKIP() << "run by scripts/test clouds-plane";
     }
-    const auto started = start(std::move(flags));
+    machines_ = std::make_unique<PeerMachines>(*client_, std::vector<Peer>{peer});
+    const auto begun = machines_->begin();
+    ASSERT_TRUE(begun) << begun.error().message;
+    const auto started = start(story, peer);
     ASSERT_TRUE(started) << started.error().message;
     const auto report = play(story);
-    const auto said = controller_->process().log_text();
     EXPECT_EQ(failures_of(report), "") << controller_->process().log_tail(25);
-    EXPECT_THAT(mark_->problems(), IsEmpty()) << controller_->process().log_tail(25);
-    EXPECT_FALSE(mark_->launched().empty());
-    const std::string secret(kFacadeSecret);
-    EXPECT_THAT(said, HasSubstr("launched nodeclaim"));
-    EXPECT_THAT(said, Not(HasSubstr(secret)));
+    EXPECT_THAT(machines_->problems(), IsEmpty()) << controller_->process().log_tail(25);
+    EXPECT_THAT(machines_->launched(), Not(IsEmpty()));
+    EXPECT_THAT(controller_->process().log_text(), HasSubstr("launched nodeclaim"));
+    EXPECT_THAT(files_with("launched nodeclaim"), Not(IsEmpty())) << "the program's log is one";
+    for (const auto& secret : peer.secrets) {
+      expect_nowhere(secret);
+    }
+  }
+
+  void expect_nowhere(const std::string& secret) {
+    EXPECT_THAT(controller_->process().log_text(), Not(HasSubstr(secret)));
     EXPECT_THAT(controller_->metrics(), Not(HasSubstr(secret)));
     const auto everything = plane_->kubectl({"get", "events,nodes,nodepools", "-A", "-o", "json"});
     EXPECT_THAT(everything.text, HasSubstr("\"kind\": \"Event\""));
     EXPECT_THAT(everything.text, Not(HasSubstr(secret)));
-    EXPECT_THAT(files_with("launched nodeclaim"), Not(IsEmpty())) << "the program's log is one";
     EXPECT_THAT(files_with(secret), IsEmpty());
   }
 
@@ -81,7 +78,7 @@ class AwsOnThePlane : public testing::Test {
   }
 
  private:
-  base::Result<> start(std::vector<std::string> flags) {
+  base::Result<> start(const std::string& story, const Peer& peer) {
     MW_TRY(made, plane::Plane::start());
     plane_ = std::move(made);
     auto done = plane_->start_controller_manager();
@@ -92,7 +89,12 @@ class AwsOnThePlane : public testing::Test {
     }
     plane::ControllerOptions options;
     options.clouds = "";  // no simulated one
-    options.flags = std::move(flags);
+    options.environment = peer.environment;
+    options.flags = peer.flags;
+    options.flags.push_back("--clouds=" + peer.name);
+    if (sandbox::find_story(story)->best_effort_min_values) {
+      options.flags.emplace_back("--min-values-policy=BestEffort");
+    }
     MW_TRY(controller, plane::Controller::start(*plane_, std::move(options)));
     controller_ = std::move(controller);
     done = controller_->register_webhooks();
@@ -109,11 +111,12 @@ class AwsOnThePlane : public testing::Test {
     }
     base::RealLoop loop;
     std::shared_ptr<kube::Transport> transport =
-        kube::make_transport(loop, *std::move(config), base::Logger(), "aws-stories");
+        kube::make_transport(loop, *std::move(config), base::Logger(), "cloud-stories");
     kube::Client client(loop, transport);
     const auto http = net::make_client(loop);
     app::SimulatedNodes nodes(client, base::Logger());
-    Machines machines(loop, *http, nodes);
+    const PeerMachines::Kubelets kubelets{
+        .loop = loop, .client = *http, .listener = nodes, .boot_time = kBootTime};
     sandbox::Recorder recorder(loop);
     plane::Watched watched(client, recorder, base::Logger());
     base::TaskGroup group(loop);
@@ -135,29 +138,55 @@ class AwsOnThePlane : public testing::Test {
     base::TaskGroup watching(loop);
     watching.spawn(watched.run(watching.stop_token()));
     group.spawn(Run::all(
-        loop, [&machines](std::stop_token stop) { return machines.run(std::move(stop)); }, nodes,
-        tell_on_aws(story, recorder, client, group.stop_token()), report,
+        loop,
+        [this, &kubelets](std::stop_token stop) {
+          return machines_->play(kubelets, std::move(stop));
+        },
+        nodes, tell_and_clean_up(story, recorder, client, group.stop_token()), report,
         [&loop] { loop.stop(); }));
     loop.run();
     return report;
   }
 
-  Facade facade_;
-  std::unique_ptr<LedgerMark> mark_;
+  base::RealLoop loop_;  // never run: the client is only used blocking
+  std::unique_ptr<net::Client> client_ = net::make_client(loop_);
+  std::unique_ptr<PeerMachines> machines_;
   std::unique_ptr<plane::Plane> plane_;
   std::unique_ptr<plane::Controller> controller_;
 };
 
+// What AWS's adapter makes besides instances, and its client tokens, are looked at, too.
+class AwsOnThePlane : public CloudsOnThePlane {
+ protected:
+  void tell_aws(const std::string& story) {
+    if (Facade::url().empty()) {
+      GTEST_SKIP() << "run by scripts/test clouds-plane";
+    }
+    Facade facade;
+    LedgerMark mark(facade);
+    tell(story, aws_peer());
+    EXPECT_THAT(mark.problems(), IsEmpty());
+  }
+};
+
 TEST_F(AwsOnThePlane, TheTeamsPodGetsItsInstanceType) {
-  tell("aws-team");
+  tell_aws("aws-team");
 }
 
 TEST_F(AwsOnThePlane, TheHeavierProvisionerBuys) {
-  tell("aws-weight");
+  tell_aws("aws-weight");
 }
 
 TEST_F(AwsOnThePlane, AnEc2NodeClassServesAFullNodePool) {
-  tell("nodepool-full");
+  tell_aws("nodepool-full");
+}
+
+TEST_F(CloudsOnThePlane, AlibabaSellsASpotInstanceToTheUsersManifests) {
+  tell("alibaba", alibaba_peer());
+}
+
+TEST_F(CloudsOnThePlane, HuaweiGrowsAndShrinksWithTheUsersManifests) {
+  tell("huawei", huawei_peer());
 }
 
 }  // namespace
