@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::string_view kWhyPrefix = "/why";
 constexpr std::string_view kDecisionsPath = "/decisions";
+constexpr std::string_view kBearer = "Bearer ";
 
 std::string bearer_token(const net::Request& request) {
-  constexpr std::string_view kScheme = "Bearer ";
   const auto value = request.headers.get("Authorization");
-  return value.starts_with(kScheme) ? std::string(value.substr(kScheme.size())) : std::string();
+  return value.starts_with(kBearer) ? std::string(value.substr(kBearer.size())) : std::string();
 }
 
 // The decoded segments of a path below /why.
@@ -104,7 +104,7 @@ base::Task<void> reply(AskingParts parts, Make make, net::Request request,
 }
 
 net::Handler get_only(const AskingParts& parts, Make make) {
-  return [parts, make](net::Request request, std::shared_ptr<net::Exchange> exchange) {
+  return [parts, make](net::Request request, const std::shared_ptr<net::Exchange>& exchange) {
     if (request.method != "GET") {
       exchange->respond(net::Response::text(405, "only GET is answered here\n"));
       return;
