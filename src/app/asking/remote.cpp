@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -20,7 +19,7 @@ std::string default_kubeconfig() {
 }
 
 base::Result<std::string> read_certificates(const std::string& path) {
-  std::ifstream file(path);
+  const std::ifstream file(path);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
     return base::fail(base::ErrorKind::NotFound,
@@ -31,7 +30,7 @@ base::Result<std::string> read_certificates(const std::string& path) {
 }
 
 base::Task<void> send(base::RealLoop& loop, kube::Transport& transport, std::string path,
-                      std::optional<base::Result<net::Response>>& answer) {
+                      base::Result<net::Response>& answer) {
   kube::ApiRequest request;
   request.path = std::move(path);
   answer = co_await transport.call(std::move(request), {});
@@ -94,14 +93,15 @@ base::Result<Reply> ask_remotely(const Question& question, const std::string& ou
   base::RealLoop loop;
   const auto transport = kube::make_transport(loop, std::move(config), base::Logger(),
                                               std::string("millwright/") + base::version());
-  std::optional<base::Result<net::Response>> answer;
+  base::Result<net::Response> answer =
+      base::fail(base::ErrorKind::Internal, "the loop ended without an answer");
   base::TaskGroup group(loop);
   group.spawn(send(loop, *transport, path_of(question, output), answer));
   loop.run();
-  if (!*answer) {
-    return base::fail((*answer).error().kind, server.url + ": " + (*answer).error().message);
+  if (!answer) {
+    return base::fail(answer.error().kind, server.url + ": " + answer.error().message);
   }
-  net::Response& response = **answer;
+  net::Response& response = *answer;
   if (response.status != 200 && response.status != 404) {
     return base::fail(base::ErrorKind::Unavailable,
                       server.url + " answers " + std::to_string(response.status) + ": " +
