@@ -210,10 +210,19 @@ void add_why(CLI::App& cli, Run& run) {
   command->add_option("name", arguments->name, "its name; of a pod also namespace/name")
       ->required();
   command->add_option("-n,--namespace", arguments->namespace_, "of the pod")->capture_default_str();
-  command
-      ->add_option("--decisions", arguments->decisions,
-                   "what --decision-log wrote, or a log with it; - for standard input")
-      ->required();
+  auto* from = command->add_option_group("from", "where the answer comes from");
+  from->add_option("--decisions", arguments->decisions,
+                   "what --decision-log wrote, or a log with it; - for standard input");
+  from->add_option("--server", arguments->server,
+                   "https://HOST:PORT of a controller's --asking-port");
+  from->require_option(1);
+  command->add_option("--kubeconfig", arguments->kubeconfig,
+                      "with --server: whose user asks; default: $KUBECONFIG, then ~/.kube/config");
+  command->add_option("--context", arguments->context, "of the kubeconfig");
+  command->add_option("--token-file", arguments->token_file,
+                      "with --server: a file with the token, in place of a kubeconfig");
+  command->add_option("--certificate-authority", arguments->certificate_authority,
+                      "with --server: file with its CA, ca.crt of Secret millwright-certs");
   command->add_option("-o,--output", arguments->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -1,6 +1,7 @@
 #include "app/commands/why_command.hpp"
 
 #include "app/asking/answer.hpp"
+#include "app/asking/remote.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -25,15 +26,38 @@ base::Result<std::string> read_lines(const std::string& path) {
   return text.str();
 }
 
+base::Result<Reply> ask_server(const WhyArguments& arguments) {
+  MW_TRY(question, make_question(arguments.kind, arguments.name, arguments.namespace_));
+  return ask_remotely(question, arguments.output,
+                      {.url = arguments.server,
+                       .kubeconfig = arguments.kubeconfig,
+                       .context = arguments.context,
+                       .token_file = arguments.token_file,
+                       .certificate_authority = arguments.certificate_authority});
+}
+
 base::Result<Answer> ask(const WhyArguments& arguments) {
   MW_TRY(question, make_question(arguments.kind, arguments.name, arguments.namespace_));
   MW_TRY(text, read_lines(arguments.decisions));
   return answer(question, read_decisions(text));
 }
 
+int run_why_remotely(const WhyArguments& arguments) {
+  const auto replied = ask_server(arguments);
+  if (!replied) {
+    std::fprintf(stderr, "millwright why: %s\n", replied.error().message.c_str());
+    return 2;
+  }
+  std::fputs(replied->text.c_str(), stdout);
+  return replied->known ? 0 : 1;
+}
+
 }  // namespace
 
 int run_why(const WhyArguments& arguments) {
+  if (!arguments.server.empty()) {
+    return run_why_remotely(arguments);
+  }
   const auto answered = ask(arguments);
   if (!answered) {
     std::fprintf(stderr, "millwright why: %s\n", answered.error().message.c_str());

@@ -63,6 +63,7 @@ class Program {
   std::unique_ptr<kube::Client> client_;  // what every replica does
   std::unique_ptr<kube::Client> leader_client_;
   std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<kube::Client> asking_client_;
   std::unique_ptr<SimulatedNodes> nodes_;
   std::unique_ptr<Clouds> clouds_;
   std::unique_ptr<Engine> engine_;

@@ -1,5 +1,6 @@
 #include "app/serving/servers.hpp"
 
+#include "app/asking/asking_routes.hpp"
 #include "app/serving/serving.hpp"
 
 #include <string>
@@ -86,8 +87,41 @@ base::Result<> Servers::open_secure_ports(
   return {};
 }
 
+void Servers::open_asking_port(const certs::Bundle& bundle) {
+  const Settings& settings = parts_.settings;
+  auto asking = std::make_unique<Asking>(parts_.asking_client);
+  const std::string& ns = settings.leader_election_namespace;
+  auto router = std::make_shared<net::Router>();
+  add_asking_routes(
+      *router,
+      {.loop = parts_.asking_client.loop(),
+       .compute = asking->compute,
+       .decisions = parts_.engine.decisions(),
+       .rights = asking->rights,
+       .group = asking->group,
+       .leads = [&leadership = parts_.leadership] { return leadership.holds(); },
+       .lease = (ns.empty() ? settings.namespace_ : ns) + "/" + settings.leader_election_name});
+  net::ServerOptions options{.address = settings.bind_address,
+                             .port = static_cast<std::uint16_t>(settings.asking_port),
+                             .on_refusal = count_refusals("asking"),
+                             .log = parts_.log.named("server")};
+  limit_readers(options);
+  auto server = net::Server::start(std::move(options), handler_of(std::move(router)),
+                                   webhook_identity(bundle));
+  if (!server) {
+    parts_.log.error("questions are not answered", {{"error", server.error().message}});
+    return;
+  }
+  asking->server = *std::move(server);
+  asking_ = std::move(asking);
+  parts_.log.info("answering questions", {{"port", std::to_string(asking_->server->port())}});
+}
+
 base::Result<> Servers::renew(const certs::Bundle& bundle) {
   auto renewed = webhooks_->set_identity(webhook_identity(bundle));
+  if (renewed && asking_) {
+    renewed = asking_->server->set_identity(webhook_identity(bundle));
+  }
   const auto identity = extender_identity(bundle, now());
   // Without a CA the port would let everybody in: who was let in before still is.
   const bool checked = extender_ != nullptr && !identity.client_ca_pem.empty();
@@ -107,6 +141,9 @@ void Servers::use(const certs::Bundle& bundle,
                      {{"error", opened.error().message}});
     return;
   }
+  if (parts_.settings.asking_port != 0) {
+    open_asking_port(bundle);
+  }
   ready_ = true;
   parts_.log.info("serving the extender and the webhooks",
                   {{"port", std::to_string(webhooks_->port())},
@@ -118,6 +155,9 @@ void Servers::stop(std::chrono::milliseconds grace) {
     if (*server) {
       (*server)->stop(grace);
     }
+  }
+  if (asking_) {
+    asking_->server->stop(grace);
   }
 }
 

@@ -1,8 +1,9 @@
 // The program's ports: /metrics and the health probes in plain HTTP; in HTTPS, once there is a
-// certificate, the extender for callers with a client certificate, and the webhooks. Loop thread
-// only.
+// certificate, the extender for callers with a client certificate, the webhooks and, if it is
+// wanted, the asking port for callers with a token. Loop thread only.
 #pragma once
 
+#include "app/asking/caller_rights.hpp"
 #include "app/serving/heartbeat.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
@@ -23,7 +24,8 @@ namespace millwright::app {
 struct ServersParts {
   const Settings& settings;
   Engine& engine;
-  kube::Client& client;  // for the bind verb
+  kube::Client& client;         // for the bind verb
+  kube::Client& asking_client;  // for CallerRights alone
   base::Metrics& metrics;
   const Heartbeat& heartbeat;
   // Of the term: the extender answers only while it holds.
@@ -56,6 +58,8 @@ class Servers {
   base::Result<> open_secure_ports(const certs::Bundle& bundle,
                                    const std::function<void(std::string_view)>& on_extender_call);
   base::Result<> renew(const certs::Bundle& bundle);
+  // Without it everything else goes on: a failure is logged.
+  void open_asking_port(const certs::Bundle& bundle);
   base::TimePoint now() const { return parts_.client.loop().now(); }
 
   ServersParts parts_;
@@ -64,6 +68,16 @@ class Servers {
   std::unique_ptr<net::Server> health_;
   std::unique_ptr<net::Server> extender_;
   std::unique_ptr<net::Server> webhooks_;
+
+  // In the order in which they may end, the last first.
+  struct Asking {
+    explicit Asking(kube::Client& client) : rights(client), group(client.loop()) {}
+    CallerRights rights;
+    base::TaskGroup group;
+    base::ComputeThreads compute;
+    std::unique_ptr<net::Server> server;
+  };
+  std::unique_ptr<Asking> asking_;
 };
 
 }  // namespace millwright::app

@@ -10,8 +10,8 @@ namespace millwright::app {
 namespace {
 
 using model::text_at;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 base::Result<ClusterFiles> stock_of(const std::string& yaml) {
   return take_stock(read_objects(yaml, "cluster.yaml").value());

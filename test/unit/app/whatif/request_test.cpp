@@ -6,9 +6,9 @@
 namespace millwright::app {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::VariantWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::VariantWith;
 
 using Words = std::vector<std::string>;
 
