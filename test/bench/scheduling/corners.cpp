@@ -129,7 +129,7 @@ std::vector<Corner> all_corners() {
   const auto different = [](int count) {
     return [count] { return problem_of(kwok_types(), different_pods(count)); };
   };
-  const auto spread = [](std::vector<std::string_view> keys) {
+  const auto spread = [](const std::vector<std::string_view>& keys) {
     return [keys] { return problem_of(kwok_types(), spread_over(2000, keys)); };
   };
   return {
