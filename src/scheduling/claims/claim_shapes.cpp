@@ -22,16 +22,25 @@ ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools) : pools_(pools
 
 ShapeId ClaimShapes::joined(ShapeId shape, std::uint32_t id, const Requirements& requirements) {
   const std::uint64_t key = (std::uint64_t{shape.index()} << 32) | id;
+  if (unfit_.size() <= id) {
+    unfit_.resize(id + 1);
+  }
+  std::vector<bool>& unfit = unfit_[id];
+  if (shape.index() < unfit.size() && unfit[shape.index()]) {
+    return ShapeId::none();
+  }
   if (const auto known = joined_.find(key); known != joined_.end()) {
     return known->second;
   }
-  ShapeId result = ShapeId::none();
   const ClaimShape& before = shapes_[shape];
-  if (before.requirements.compatible(requirements, AllowUndefined::WellKnown)) {
-    Requirements merged = before.requirements;
-    merged.add(requirements);
-    result = of(before.pool, std::move(merged));
+  if (!before.requirements.compatible(requirements, AllowUndefined::WellKnown)) {
+    unfit.resize(shapes_.size(), false);
+    unfit[shape.index()] = true;
+    return ShapeId::none();
   }
+  Requirements merged = before.requirements;
+  merged.add(requirements);
+  const ShapeId result = of(before.pool, std::move(merged));
   joined_.emplace(key, result);
   return result;
 }

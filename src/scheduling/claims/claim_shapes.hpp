@@ -52,7 +52,10 @@ class ClaimShapes {
   ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;
   ById<PoolId, ShapeId> empty_;
   std::map<std::string, ShapeId> by_signature_;
-  std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id
+  std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id, where they go together
+  // By id, by shape: whether they do not. Nearly all pairs are such where every application chooses
+  // nodes of its own.
+  std::vector<std::vector<bool>> unfit_;
 };
 
 }  // namespace millwright::scheduling

@@ -143,6 +143,19 @@ bool Packing::place(PodId pod) {
   return false;
 }
 
+namespace {
+
+// Most claims turn most classes away where each asks for nodes of its own: a heap that has lost
+// nearly all of its entries gives their memory back.
+void give_back(std::vector<std::pair<std::uint32_t, ClaimId>>& heap) {
+  constexpr std::size_t kSmall = 16;
+  if (heap.capacity() > kSmall && heap.size() < heap.capacity() / 4) {
+    heap.shrink_to_fit();
+  }
+}
+
+}  // namespace
+
 bool Packing::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
   auto& heap = seeker.open_claims;
   const auto push = [&](ClaimId claim) {
@@ -165,9 +178,11 @@ bool Packing::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) 
     }
     if (placements_.join(pod, applicant, claim)) {
       push(claim);
+      give_back(heap);
       return true;
     }
   }
+  give_back(heap);
   return false;
 }
 

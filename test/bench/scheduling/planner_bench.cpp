@@ -8,8 +8,11 @@
 //   after another.
 // planner_bench growth [arriving] [--json FILE]: how time and memory grow; or only what one
 // arriving pod takes.
+// planner_bench corners [NAME] [--json FILE]: time and memory where no two pods are alike, and the
+//   like.
 #include "arrival.hpp"
 #include "beside_peer.hpp"
+#include "corners.hpp"
 #include "growth.hpp"
 #include "plan_cost.hpp"
 
@@ -29,7 +32,8 @@ int usage() {
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
       "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]\n"
       "       planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]\n"
-      "       planner_bench growth [arriving] [--json FILE]\n",
+      "       planner_bench growth [arriving] [--json FILE]\n"
+      "       planner_bench corners [NAME] [--json FILE]\n",
       stderr);
   return 2;
 }
@@ -88,7 +92,9 @@ bool is_understood(const Command& command) {
   if (command.is("beside")) {
     return count == 3 || count == 4;
   }
-  return (command.is("cost") || command.is("arrival") || command.is("growth")) && count <= 2;
+  return (command.is("cost") || command.is("arrival") || command.is("growth") ||
+          command.is("corners")) &&
+         count <= 2;
 }
 
 millwright::base::Result<boost::json::value> run(const Command& command) {
@@ -114,6 +120,13 @@ millwright::base::Result<boost::json::value> run(const Command& command) {
       return rows;
     }
     return boost::json::object{{"arrival", *std::move(rows)}};
+  }
+  if (command.is("corners")) {
+    auto rows = bench::corners(command.word(1));
+    if (!rows) {
+      return rows;
+    }
+    return boost::json::object{{"corners", *std::move(rows)}};
   }
   return bench::growth(command.word(1));
 }
