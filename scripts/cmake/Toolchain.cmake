@@ -33,6 +33,10 @@ if(MILLWRIGHT_WERROR)
   target_compile_options(millwright_warnings INTERFACE -Werror)
 endif()
 
+if(MILLWRIGHT_MUTANTS)
+  add_compile_definitions(MILLWRIGHT_MUTANTS)
+endif()
+
 if(MILLWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${MILLWRIGHT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MILLWRIGHT_SANITIZE})

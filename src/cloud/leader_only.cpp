@@ -1,5 +1,7 @@
 #include "millwright/cloud/leader_only.hpp"
 
+#include "millwright/base/mutant.hpp"
+
 #include <utility>
 
 namespace millwright::cloud {
@@ -14,18 +16,17 @@ class LeaderOnly final : public Provider {
   std::span<const model::Resource> node_classes() const override { return inner_->node_classes(); }
   Reply<Instance> create(std::shared_ptr<const model::NodeClaim> claim,
                          std::shared_ptr<const model::NodeClass> node_class) override {
-    return leadership_.holds() ? inner_->create(std::move(claim), std::move(node_class))
-                               : refuse<Instance>();
+    return may_ask() ? inner_->create(std::move(claim), std::move(node_class)) : refuse<Instance>();
   }
   Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) override {
-    return leadership_.holds() ? inner_->remove(std::move(claim)) : refuse<void>();
+    return may_ask() ? inner_->remove(std::move(claim)) : refuse<void>();
   }
   Reply<Instance> get(std::string provider_id) override {
     return inner_->get(std::move(provider_id));
   }
   Reply<std::vector<Instance>> list() override { return inner_->list(); }
   Reply<> remove_leaked(std::string provider_id) override {
-    return leadership_.holds() ? inner_->remove_leaked(std::move(provider_id)) : refuse<void>();
+    return may_ask() ? inner_->remove_leaked(std::move(provider_id)) : refuse<void>();
   }
   base::Result<scheduling::InstanceTypes> instance_types(
       const model::NodePool& pool, const model::NodeClass& node_class) const override {
@@ -37,11 +38,11 @@ class LeaderOnly final : public Provider {
   }
   model::RepairPolicies repair_policies() const override { return inner_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
-    return leadership_.holds() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();
+    return may_ask() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();
   }
   std::string_view node_class_finalizer() const override { return inner_->node_class_finalizer(); }
   Reply<> release(std::shared_ptr<const model::NodeClass> node_class) override {
-    return leadership_.holds() ? inner_->release(std::move(node_class)) : refuse<void>();
+    return may_ask() ? inner_->release(std::move(node_class)) : refuse<void>();
   }
   base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
   base::Task<void> lead(std::stop_token stop) override {
@@ -62,6 +63,9 @@ class LeaderOnly final : public Provider {
   }
 
  private:
+  bool may_ask() const {
+    return leadership_.holds() || base::planted(base::Mutant::WritesAfterTerm);
+  }
   template <class T>
   static Reply<T> refuse() {
     co_return base::fail(base::ErrorKind::Unavailable,

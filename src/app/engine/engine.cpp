@@ -5,6 +5,7 @@
 #include "app/engine/unseen_refusals.hpp"
 #include "app/serving/admission_view.hpp"
 #include "app/serving/metrics_page.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
@@ -115,7 +116,8 @@ struct Engine::Impl {
   // Waits for them, or for `stop`. A Node whose claim or pods are not listed yet looks empty: no
   // controller may act before.
   base::Task<void> first_lists(std::stop_token stop) {
-    while (!state.snapshot()->synced && !stop.stop_requested()) {
+    while (!state.snapshot()->synced && !stop.stop_requested() &&
+           !base::planted(base::Mutant::LeadsBeforeLists)) {
       co_await synced.wait(stop);
     }
   }

@@ -242,8 +242,14 @@ base::Task<void> SimulatedCloud::lead(std::stop_token stop) {
       continue;
     }
     const InstanceNotice notice = state->notices.front();
-    state->notices.pop_front();
     const auto acted = co_await state->notice_handler(notice);
+    // It stays in the queue meanwhile: who leads may end before it has acted.
+    const auto told = std::find_if(
+        state->notices.begin(), state->notices.end(),
+        [&](const InstanceNotice& one) { return one.provider_id == notice.provider_id; });
+    if (told != state->notices.end()) {
+      state->notices.erase(told);
+    }
     if (!acted && state->find(notice.provider_id) != nullptr) {
       state->notices.push_back(notice);
       co_await base::sleep(state->loop, kNoticeAgain, stop);

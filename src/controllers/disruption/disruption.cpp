@@ -8,6 +8,7 @@
 #include "controllers/disruption/protection_news.hpp"
 #include "controllers/disruption/settle_times.hpp"
 #include "controllers/process/at_once.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
@@ -43,6 +44,9 @@ std::vector<std::string> in_doubt(const Services& services,
   const base::TimePoint now = services.loop.now();
   const bool all = services.ledger.may_be_unseen(now);
   std::vector<std::string> claims;
+  if (base::planted(base::Mutant::DoubtIgnored)) {
+    return claims;
+  }
   for (const auto& record : records) {
     if (all || !services.ledger.in_doubt(record->name(), now).empty()) {
       claims.push_back(record->claim_name());
@@ -171,6 +175,9 @@ bool Disruption::buffers_are_known() const {
 // else wrote on a NodeClaim lasts until the next round. Each mark counts by itself: somebody may
 // have taken the taint alone, and a static pool counts a node with the condition as replaced.
 base::Task<void> Disruption::undo_leftovers() {
+  if (base::planted(base::Mutant::LeftoversKept)) {
+    co_return;
+  }
   std::vector<std::string> leftovers;
   for (const auto& record : services_.state.snapshot()->nodes) {
     if (!record->node || !record->claim) {
@@ -315,6 +322,9 @@ base::Task<disruption::Command> Disruption::fence_and_validate(disruption::Comma
                                                                std::stop_token stop) {
   const auto records = records_of(services_, command.claims);
   for (const auto& record : records) {
+    if (base::planted(base::Mutant::NothingFenced)) {
+      break;
+    }
     services_.ledger.fence({.node = record->name(),
                             .reason = std::string(to_string(command.reason)),
                             .since = services_.loop.now()});

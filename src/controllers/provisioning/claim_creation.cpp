@@ -1,6 +1,7 @@
 // From a planned claim to a NodeClaim in the API server, with its reservations.
 
 #include "controllers/decisions/decision_notes.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
@@ -116,6 +117,9 @@ base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::No
     if (reply) {
       MW_CO_TRY(decoded, model::decode<model::NodeClaim>(*reply));
       co_return std::make_shared<const model::NodeClaim>(std::move(decoded));
+    }
+    if (base::planted(base::Mutant::NewNameAfterLostReply)) {
+      co_return tl::unexpected(std::move(reply).error());
     }
     const bool open = leaves_open(reply.error());
     asked_before = asked_before || open;

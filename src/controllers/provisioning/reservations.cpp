@@ -2,6 +2,7 @@
 
 #include "controllers/process/at_once.hpp"
 #include "controllers/provisioning/refused_pods.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/scheduling/attachments.hpp"
 
 #include <boost/json.hpp>
@@ -30,7 +31,9 @@ std::vector<scheduling::Reservation> reservations_for(const std::vector<scheduli
                                                       base::TimePoint until) {
   std::map<scheduling::GroupId, scheduling::Reservation> by_group;
   for (const auto& pod : pods) {
-    if (!pod->spec.node_name.empty() && !scheduling::has_successor(*pod)) {
+    const bool comes_back =
+        scheduling::has_successor(*pod) && !base::planted(base::Mutant::SuccessorsForgotten);
+    if (!pod->spec.node_name.empty() && !comes_back) {
       continue;
     }
     auto group = scheduling::group_of(*pod);
@@ -319,6 +322,9 @@ base::Task<void> Reservations::wake(model::ObjectKey pod, std::string stamp) {
 }
 
 base::Task<void> Reservations::wake_refused() {
+  if (base::planted(base::Mutant::RefusedNotWoken)) {
+    co_return;
+  }
   while (!ask_again_.empty() && ask_again_.front().first <= services_.loop.now()) {
     refused_->wake(ask_again_.front().second);
     ask_again_.pop_front();

@@ -4,9 +4,11 @@
 
 #include "kube/calls/json.hpp"
 #include "kube/calls/pacing.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/base/random.hpp"
 
 #include <algorithm>
+#include <list>
 #include <utility>
 
 namespace millwright::kube {
@@ -283,17 +285,21 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
   }
   const auto end_limit = options.end_limit;
   Elector elector(client, std::move(options), leadership, log);
+  std::list<base::TaskGroup> terms;  // one, whose work ends before the next begins
   while (true) {
     const bool leading = co_await elector.acquire(stop);
     if (!leading) {
       break;
     }
     log.info("this replica leads", {{"term", std::to_string(leadership.term())}});
-    base::TaskGroup work(client.loop());
+    base::TaskGroup& work = terms.emplace_back(client.loop());
     work.spawn(duties.lead(work.stop_token()));
     const bool ours = co_await elector.hold(stop);
     if (!ours) {
       leadership.end();
+    }
+    if (base::planted(base::Mutant::TermsOverlap)) {
+      continue;
     }
     work.request_stop();
     duties.on_end();
@@ -306,6 +312,7 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
       duties.on_stuck();
       co_return;
     }
+    terms.pop_back();
   }
   co_await elector.release();
 }

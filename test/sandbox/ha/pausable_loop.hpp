@@ -5,6 +5,7 @@
 #include "millwright/base/loop.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -37,12 +38,14 @@ class PausableLoop final : public base::Loop {
     inner_.post([this] { run_held(); });
   }
   bool paused() const { return paused_; }
+  std::uint64_t callbacks() const { return callbacks_; }
 
  private:
   void run(base::TimerId timer, const std::function<void()>& callback) {
     if (paused_ || !held_.empty()) {
       held_.emplace_back(timer, callback);
     } else {
+      ++callbacks_;
       callback();
     }
   }
@@ -50,12 +53,14 @@ class PausableLoop final : public base::Loop {
     while (!paused_ && !held_.empty()) {
       const auto callback = std::move(held_.front().second);
       held_.pop_front();
+      ++callbacks_;
       callback();
     }
   }
 
   base::Loop& inner_;
   bool paused_ = false;
+  std::uint64_t callbacks_ = 0;
   std::deque<std::pair<base::TimerId, std::function<void()>>> held_;
 };
 

@@ -49,8 +49,13 @@ class SharedCloud final : public cloud::Provider {
     return come_back(cloud_.resolve(std::move(node_class)));
   }
   base::Task<void> run(std::stop_token /*stop*/) override { co_return; }
+  base::Task<void> lead(std::stop_token stop) override {
+    cloud_.on_interruption(on_notice_);
+    co_await cloud_.lead(std::move(stop));
+  }
   void on_catalog_change(std::function<void()> /*callback*/) override {}
-  void on_interruption(cloud::NoticeHandler /*handler*/) override {}
+  // The cloud tells who leads.
+  void on_interruption(cloud::NoticeHandler handler) override { on_notice_ = std::move(handler); }
   void set_recorded(std::function<bool(std::string_view)> /*is_recorded*/) override {}
 
  private:
@@ -64,6 +69,7 @@ class SharedCloud final : public cloud::Provider {
   base::Loop& loop_;
   cloud::Provider& cloud_;
   std::function<void(std::string)> on_write_;
+  cloud::NoticeHandler on_notice_;
 };
 
 base::Logger logger_of(const std::string& name, base::Loop& loop) {
@@ -134,12 +140,17 @@ void Wire::cut(bool cut) {
   }
 }
 
-Replica::Replica(Parts parts) : parts_(std::move(parts)), loop_(parts_.loop), leadership_(loop_) {
+Replica::Replica(Parts parts)
+    : parts_(std::move(parts)),
+      loop_(parts_.loop),
+      compute_(loop_, parts_.solve_time),
+      leadership_(loop_) {
   const auto note = [this](std::string what) {
     parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = loop_.now()});
   };
   const auto log = logger_of(parts_.name, loop_);
-  wire_ = std::make_shared<Wire>(loop_, parts_.loop, parts_.world.transport());
+  wire_ = std::make_shared<Wire>(loop_, parts_.loop,
+                                 parts_.transport ? parts_.transport : parts_.world.transport());
   wire_->on_write = [note](const kube::ApiRequest& request) {
     if (request.path.find("/leases") == std::string::npos) {
       note(request.method + " " + request.path);

@@ -54,6 +54,25 @@ class Wire final : public kube::Transport {
   std::stop_source cuts_;
 };
 
+// Plans take time: what they are made of may have changed when they come.
+class SlowCompute final : public base::Compute {
+ public:
+  SlowCompute(base::Loop& loop, std::function<base::Duration()> solve_time)
+      : loop_(loop), solve_time_(std::move(solve_time)) {}
+  void run(std::function<void()> work) override {
+    if (solve_time_) {
+      loop_.after(solve_time_(), std::move(work));
+    } else {
+      work();
+    }
+  }
+  void run_in_background(std::function<void()> work) override { run(std::move(work)); }
+
+ private:
+  base::Loop& loop_;
+  std::function<base::Duration()> solve_time_;
+};
+
 class Replica {
  public:
   struct Parts {
@@ -63,7 +82,9 @@ class Replica {
     std::string name;
     std::string address;
     std::uint64_t seed = 1;
-    std::function<void(Write)> on_write;  // as it is sent
+    std::function<void(Write)> on_write;                   // as it is sent
+    std::shared_ptr<kube::Transport> transport = nullptr;  // nullptr: the world's own
+    std::function<base::Duration()> solve_time = nullptr;  // nullptr: plans take no time
   };
   explicit Replica(Parts parts);
   ~Replica();
@@ -86,6 +107,8 @@ class Replica {
   Wire& wire() { return *wire_; }
   // kill -9: nothing more is sent, nothing is given up.
   void kill() { tasks_.reset(); }
+  // How many callbacks its process has run.
+  std::uint64_t callbacks() const { return loop_.callbacks(); }
   bool killed() const { return tasks_ == nullptr; }
   // SIGTERM.
   void stop() { tasks_->request_stop(); }
@@ -95,7 +118,7 @@ class Replica {
 
   Parts parts_;
   PausableLoop loop_;
-  base::InlineCompute compute_;
+  SlowCompute compute_;
   base::Metrics metrics_;
   base::Leadership leadership_;
   std::shared_ptr<Wire> wire_;

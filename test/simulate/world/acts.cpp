@@ -1,0 +1,293 @@
+// How a step is carried out.
+#include "simulate/world/world.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millwright::test {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+template <class Change>
+void edit(sandbox::World& world, const model::Resource& resource, const std::string& name,
+          Change change) {
+  const std::string space = resource.namespaced ? "default" : "";
+  // It may be gone by now; people live with that.
+  static_cast<void>(world.api().update(resource, {.namespace_ = space, .name = name}, change));
+}
+
+json::object& annotations_of(json::value& metadata) {
+  auto& entry = metadata.as_object()["annotations"];
+  return entry.is_object() ? entry.get_object() : entry.emplace_object();
+}
+
+}  // namespace
+
+void SimulatedWorld::carry_out(const Step& step) {
+  note(to_string(step));
+  switch (step.act) {
+    case Act::Crash:
+    case Act::Stop:
+    case Act::Pause:
+      return strike_replica(step);
+    case Act::Cut:
+    case Act::LoseRequests:
+    case Act::LoseReplies:
+    case Act::Clog:
+    case Act::Slow:
+      return strike_network(step);
+    case Act::Interrupt:
+    case Act::LoseMachine:
+      return strike_cloud(step);
+    default:
+      break;
+  }
+  if (step.act >= Act::Deploy) {
+    return act_as_people(step);
+  }
+  set_trouble(step, true);
+  loop_.after(step.lasts, [this, step] { set_trouble(step, false); });
+}
+
+void SimulatedWorld::strike_replica(const Step& step) {
+  Replica* const replica = chosen(step.which);
+  if (replica == nullptr) {
+    return;
+  }
+  if (step.act == Act::Pause) {
+    replica->pause();
+    loop_.after(step.lasts, [replica] { replica->go_on(); });
+  } else if (step.act == Act::Crash) {
+    crashes_[replica->name()] =
+        replica->callbacks() + static_cast<std::uint64_t>(std::max(step.amount, 1));
+    comes_back_[replica->name()] = step.lasts;
+  } else if (!replica->killed()) {
+    replica->stop();
+    // The kubelet waits for the grace period, and no longer.
+    loop_.after(step.lasts, [this, replica] { replace(*replica, base::Duration::zero()); });
+  }
+}
+
+void SimulatedWorld::crash_when_due() {
+  for (auto crash = crashes_.begin(); crash != crashes_.end();) {
+    const auto found = std::find_if(replicas_.begin(), replicas_.end(), [&](const auto& replica) {
+      return replica->name() == crash->first;
+    });
+    if ((*found)->callbacks() < crash->second) {
+      ++crash;
+      continue;
+    }
+    replace(**found, comes_back_[crash->first]);
+    crash = crashes_.erase(crash);
+  }
+}
+
+void SimulatedWorld::replace(Replica& replica, base::Duration after) {
+  if (!replica.killed()) {
+    note("ends " + replica.name());
+    replica.kill();
+    loop_.after(after, [this] { start_replica(); });
+  }
+}
+
+void SimulatedWorld::strike_network(const Step& step) {
+  Replica* const replica = chosen(step.which);
+  if (replica == nullptr) {
+    return;
+  }
+  const auto set = [this, replica, act = step.act, amount = step.amount](bool on) {
+    Network& network = network_of(*replica);
+    if (act == Act::Cut) {
+      replica->cut(on);
+    } else if (act == Act::LoseRequests) {
+      network.lose_requests(on);
+    } else if (act == Act::LoseReplies) {
+      network.lose_replies(on);
+    } else if (act == Act::Clog) {
+      network.clog(on);
+    } else {
+      network.set_latency(milliseconds(on ? amount : 0));
+    }
+  };
+  set(true);
+  loop_.after(step.lasts, [set] { set(false); });
+}
+
+void SimulatedWorld::set_trouble(const Step& step, bool on) {
+  const double rate = on ? step.amount / 100.0 : 0;
+  const base::Duration late = milliseconds(on ? step.amount : 0);
+  switch (step.act) {
+    case Act::Storm:
+      trouble_.storm = rate;
+      break;
+    case Act::LateCommit:
+      trouble_.late_commit = rate;
+      break;
+    case Act::GonePages:
+      trouble_.gone_pages = rate;
+      break;
+    case Act::Conflicts:
+      faults_.conflict_rate = rate;
+      break;
+    case Act::Errors:
+      faults_.error_rate = rate;
+      break;
+    case Act::CutWatches:
+      faults_.watch_cut_rate = rate;
+      break;
+    case Act::LateWatches:
+      faults_.watch_delay = late;
+      break;
+    case Act::LateLists:
+      faults_.list_delay = late;
+      break;
+    case Act::SlowExtender:
+      extender_latency_ = late;
+      break;
+    case Act::CloudErrors:
+      cloud_settings_.error_rate = rate;
+      break;
+    case Act::CloudThrottles:
+      cloud_settings_.throttle_rate = rate;
+      break;
+    case Act::CloudLosesReplies:
+      cloud_settings_.lost_reply_rate = rate;
+      break;
+    case Act::NoCapacity:
+      cloud_settings_.capacity_error_rate = rate;
+      break;
+    case Act::SlowCloud: {
+      const base::Duration most = seconds(on ? step.amount : 0);
+      cloud_settings_.call = {base::Duration::zero(), most / 2, most};
+      break;
+    }
+    default:
+      break;
+  }
+  world_->api().set_faults(faults_);
+  cloud_->configure(cloud_settings_);
+}
+
+void SimulatedWorld::strike_cloud(const Step& step) {
+  if (machines_.empty()) {
+    return;
+  }
+  const auto choice = static_cast<std::size_t>(step.which) % machines_.size();
+  const auto machine = std::next(machines_.begin(), static_cast<std::ptrdiff_t>(choice));
+  const std::string id = machine->first;
+  if (step.act == Act::LoseMachine) {
+    cloud_->lose(id);
+  } else if (cloud_->interrupt(id)) {
+    machine->second.interrupted = true;
+  }
+}
+
+std::optional<std::string> SimulatedWorld::deployment_of(const Step& step) const {
+  if (deployments_.empty()) {
+    return std::nullopt;
+  }
+  const auto choice = static_cast<std::size_t>(step.which) % deployments_.size();
+  return *std::next(deployments_.begin(), static_cast<std::ptrdiff_t>(choice));
+}
+
+void SimulatedWorld::act_as_people(const Step& step) {
+  if (step.act == Act::Deploy) {
+    const std::string name = "web-" + std::to_string(++made_deployments_);
+    deployments_.insert(name);
+    apply(fmt::format(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {0}, namespace: default}}
+spec:
+  replicas: {1}
+  selector: {{matchLabels: {{app: {0}}}}}
+  template:
+    metadata:
+      labels: {{app: {0}}}
+    spec:
+      containers: [{{name: main, image: main, resources: {{requests: {{cpu: {2}m}}}}}}]
+)",
+                      name, step.amount, milli_cpus(step)));
+  } else if (step.act == Act::EditPool) {
+    edit(*world_, model::kNodePoolResource, "default", [&](json::value& pool) {
+      auto& pod_template = pool.at("spec").at("template").as_object();
+      pod_template["metadata"] =
+          json::object{{"labels", json::object{{"edition", std::to_string(age().count())}}}};
+    });
+  } else if (step.act == Act::DeleteClaim) {
+    for (const auto& [uid, claim] : recorder().claims()) {
+      if (!claim.gone && !claim.deleting) {
+        static_cast<void>(world_->api().remove(model::kNodeClaimResource,
+                                               {.namespace_ = {}, .name = claim.last->meta.name}));
+        return;
+      }
+    }
+  } else if (step.act == Act::KeepPod || step.act == Act::DeletePod) {
+    edit_pod(step);
+  } else {
+    edit_deployment(step);
+  }
+}
+
+void SimulatedWorld::edit_deployment(const Step& step) {
+  const auto name = deployment_of(step);
+  if (!name) {
+    return;
+  }
+  if (step.act == Act::Scale) {
+    edit(*world_, model::kDeploymentResource, *name,
+         [&](json::value& object) { object.at("spec").as_object()["replicas"] = step.amount; });
+  } else if (step.act == Act::Rollout) {
+    edit(*world_, model::kDeploymentResource, *name, [&](json::value& object) {
+      annotations_of(object.at("spec").at("template").at("metadata"))["edition"] =
+          std::to_string(age().count());
+    });
+  } else if (step.act == Act::Withdraw) {
+    deployments_.erase(*name);
+    static_cast<void>(world_->api().remove(model::kDeploymentResource,
+                                           {.namespace_ = "default", .name = *name},
+                                           {.uid = {}, .propagation_policy = "Background"}));
+  } else if (!world_->api().get(model::kPodDisruptionBudgetResource,
+                                {.namespace_ = "default", .name = *name})) {
+    apply(fmt::format(R"(
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: {0}, namespace: default}}
+spec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: {0}}}}}}}
+)",
+                      *name));
+  }
+}
+
+void SimulatedWorld::edit_pod(const Step& step) {
+  std::vector<std::string> pods;
+  for (const auto& [uid, pod] : recorder().pods()) {
+    if (!pod.gone && !pod.deleting) {
+      pods.push_back(pod.last->meta.name);
+    }
+  }
+  if (pods.empty()) {
+    return;
+  }
+  std::sort(pods.begin(), pods.end());
+  const std::string name = pods.at(static_cast<std::size_t>(step.which) % pods.size());
+  if (step.act == Act::DeletePod) {
+    static_cast<void>(
+        world_->api().remove(model::kPodResource, {.namespace_ = "default", .name = name}));
+    return;
+  }
+  const std::string key(model::kDoNotDisruptAnnotation);
+  edit(*world_, model::kPodResource, name,
+       [key](json::value& pod) { annotations_of(pod.at("metadata"))[key] = "true"; });
+  loop_.after(step.lasts, [this, name, key] {
+    edit(*world_, model::kPodResource, name,
+         [key](json::value& pod) { annotations_of(pod.at("metadata")).erase(key); });
+  });
+}
+
+}  // namespace millwright::test

@@ -1,0 +1,288 @@
+#include "simulate/world/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace millwright::test {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// How long each may last in a healed world.
+constexpr auto kOrphan = minutes(12);  // two rounds of garbage collection, its grace, the end
+constexpr auto kWaits = minutes(12);   // to be tried again, bought for, booted
+constexpr auto kClosed = minutes(6);
+constexpr auto kEmpty = minutes(6);
+constexpr auto kStuck = minutes(20);   // registration_timeout and the end
+constexpr auto kIgnored = minutes(2);  // a change of leader, and the next notice
+constexpr auto kSurplus = seconds(5);  // bindings that the state has not shown yet
+
+bool is_daemon(const model::Pod& pod) {
+  const auto* owner = pod.meta.controller();
+  return owner != nullptr && owner->kind == "DaemonSet";
+}
+
+bool is_chosen(const model::NodeClaim& claim) {
+  const auto* reason = model::find_condition(claim.conditions, model::kDisruptionReason);
+  return reason != nullptr && reason->status == model::ConditionStatus::True;
+}
+
+bool waits(const sandbox::PodRecord& pod) {
+  return !pod.gone && !pod.deleting && !pod.running;
+}
+
+}  // namespace
+
+void Checks::tell(const char* check, const std::string& object, std::string what) {
+  const bool known = std::any_of(found_.begin(), found_.end(), [&](const Violation& one) {
+    return one.check == check && one.what.starts_with(object + " ");
+  });
+  if (!known) {
+    const std::chrono::duration<double> age = world_.age();
+    found_.push_back({check, object + " " + std::move(what) +
+                                 fmt::format(", {:.3f} s after the beginning", age.count())});
+  }
+}
+
+base::Duration Checks::lasts(const char* what, const std::string& object, bool holds) {
+  const std::string key = std::string(what) + "/" + object;
+  if (!holds) {
+    since_.erase(key);
+    return {};
+  }
+  const auto since = since_.emplace(key, world_.now()).first->second;
+  return world_.now() - since;
+}
+
+void Checks::wrote(const Write& write) {
+  for (const auto& replica : world_.replicas()) {
+    const bool writes = replica->name() == write.replica;
+    if (!replica->killed() && replica->leadership().holds() != writes) {
+      tell("no-write-after-a-term", "replica " + write.replica,
+           "sent " + write.what + " while " +
+               (writes ? "it did not lead" : "replica " + replica->name() + " led"));
+    }
+  }
+}
+
+void Checks::look_at_event() {
+  no_binding_to_a_closed_node();
+  budgets_hold();
+  limits_hold();
+}
+
+void Checks::look_at_second() {
+  one_instance_per_claim();
+  one_term_at_a_time();
+  reserved_is_needed();
+  if (world_.healed()) {
+    no_instance_without_claim();
+    everything_runs();
+    no_node_stays_closed();
+    no_empty_node_stays();
+    no_claim_is_stuck();
+    interruptions_are_handled();
+  }
+}
+
+void Checks::look_at_rest(bool at_rest) {
+  if (!at_rest) {
+    tell("comes-to-rest", "NodePool default", "still moves though all is healed");
+  }
+  nothing_churns();
+}
+
+void Checks::one_instance_per_claim() {
+  std::map<std::string, std::string> owner;
+  for (const auto& [id, machine] : world_.machines()) {
+    const auto [other, first] = owner.emplace(machine.claim_uid, id);
+    if (!machine.ending && !first) {
+      tell("one-instance-per-claim", "claim " + machine.claim,
+           "has the instances " + other->second + " and " + id);
+    }
+  }
+}
+
+void Checks::no_instance_without_claim() {
+  std::set<std::string> uids;
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    if (!claim.gone) {
+      uids.insert(uid);
+    }
+  }
+  for (const auto& [id, machine] : world_.machines()) {
+    const bool orphan = !machine.ending && !uids.contains(machine.claim_uid);
+    if (lasts("orphan", id, orphan) > kOrphan) {
+      tell("no-orphan", "instance " + id, "runs on though its claim " + machine.claim + " is gone");
+    }
+  }
+}
+
+// A pod's own call must have been answered: while nobody answers, kube-scheduler goes on alone.
+void Checks::no_binding_to_a_closed_node() {
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    if (!pod.bound || is_daemon(*pod.last) || !bound_.insert(uid).second) {
+      continue;
+    }
+    const auto call = world_.filter_calls().find(uid);
+    const auto& node = pod.last->spec.node_name;
+    if (call == world_.filter_calls().end() || !call->second.answered) {
+      continue;
+    }
+    if (call->second.fenced.contains(node)) {
+      tell("no-binding-to-a-fenced-node", "pod " + pod.last->meta.name,
+           "was let through to " + node + ", which the leader had fenced");
+    }
+    for (const auto& [node_uid, record] : world_.recorder().nodes()) {
+      if (record.last->meta.name != node || !record.disrupted || *record.disrupted >= *pod.bound) {
+        continue;
+      }
+      const auto& claims = world_.recorder().claims();
+      const bool chosen = std::any_of(claims.begin(), claims.end(), [&](const auto& item) {
+        return item.second.last->node_name == node && is_chosen(*item.second.last);
+      });
+      if (chosen) {
+        tell("no-binding-after-the-choice", "pod " + pod.last->meta.name,
+             "was bound to " + node + ", which was chosen for removal and tainted before");
+      }
+    }
+  }
+}
+
+void Checks::budgets_hold() {
+  int going = 0;
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    // As with Karpenter, a node no longer counts once its instance is being ended.
+    const bool ends = model::is_true(claim.last->conditions, model::kInstanceTerminating);
+    going += !claim.gone && !ends && is_chosen(*claim.last) ? 1 : 0;
+  }
+  if (going > world_.schedule().budget) {
+    tell("budgets-hold", "NodePool default",
+         fmt::format("has {} nodes that are being removed, its budget is {}", going,
+                     world_.schedule().budget));
+  }
+}
+
+void Checks::limits_hold() {
+  std::int64_t milli = 0;
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    if (!claim.gone) {
+      const auto found = claim.last->capacity.find(model::kCpu);
+      milli += found == claim.last->capacity.end() ? 0 : found->second.milli();
+    }
+  }
+  if (milli > world_.schedule().limit_cpus * 1000LL) {
+    tell("limits-hold", "NodePool default",
+         fmt::format("has {}m CPUs, its limit is {}", milli, world_.schedule().limit_cpus));
+  }
+}
+
+void Checks::reserved_is_needed() {
+  Replica* const leader = world_.leader();
+  if (leader == nullptr || leader->paused()) {
+    return;
+  }
+  const auto sight = leader->engine().state().sight();
+  if (!sight.snapshot->synced) {
+    return;
+  }
+  std::set<std::string> groups;
+  for (const auto& [text, targets] : sight.ledger->targets_by_group) {
+    const scheduling::GroupId group(text);
+    const auto* const demand = scheduling::find_demand(sight.snapshot->demand, group);
+    const auto most = demand == nullptr ? 0 : demand->most_reserved();
+    const auto reserved = sight.ledger->reserved(group);
+    const bool surplus = !group.is_whole_owner() && reserved > most;
+    if (lasts("surplus", text, surplus) > kSurplus) {
+      tell("reserved-is-needed", "group " + text,
+           fmt::format("has room reserved for {} pods and needs {}", reserved, most));
+    }
+  }
+  std::erase_if(since_, [&](const auto& item) {
+    return item.first.starts_with("surplus/") &&
+           !sight.ledger->targets_by_group.contains(item.first.substr(8));
+  });
+}
+
+void Checks::one_term_at_a_time() {
+  for (const auto& replica : world_.replicas()) {
+    if (replica->most_terms_at_once() > 1) {
+      tell("one-term-at-a-time", "replica " + replica->name(), "runs two of its terms at once");
+    }
+  }
+}
+
+void Checks::everything_runs() {
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    if (lasts("waits", uid, waits(pod)) > kWaits) {
+      tell("everything-runs", "pod " + pod.last->meta.name,
+           pod.bound ? "is bound and does not run" : "waits for a node");
+    }
+  }
+}
+
+void Checks::no_node_stays_closed() {
+  for (const auto& [uid, node] : world_.recorder().nodes()) {
+    const auto& taints = node.last->taints;
+    const bool closed =
+        !node.gone && std::any_of(taints.begin(), taints.end(), [](const auto& one) {
+          return one.key == model::kDisruptedTaint;
+        });
+    if (lasts("closed", uid, closed) > kClosed) {
+      tell("no-node-stays-closed", "node " + node.last->meta.name,
+           "has the disrupted taint and does not go");
+    }
+  }
+}
+
+void Checks::no_empty_node_stays() {
+  std::set<std::string> used;
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    if (!pod.gone && !is_daemon(*pod.last)) {
+      used.insert(pod.last->spec.node_name);
+    }
+  }
+  for (const auto& [uid, node] : world_.recorder().nodes()) {
+    const bool empty = !node.gone && node.ready && !used.contains(node.last->meta.name);
+    if (lasts("empty", uid, empty) > kEmpty) {
+      tell("no-empty-node-stays", "node " + node.last->meta.name, "has no pods and is not removed");
+    }
+  }
+}
+
+void Checks::no_claim_is_stuck() {
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    const bool stuck = !claim.gone && (claim.deleting || !model::is_true(claim.last->conditions,
+                                                                         model::kInitialized));
+    if (lasts("stuck", uid, stuck) > kStuck) {
+      tell("no-claim-is-stuck", "claim " + claim.last->meta.name,
+           claim.deleting ? "is being deleted and does not go" : "does not become a node");
+    }
+  }
+}
+
+void Checks::interruptions_are_handled() {
+  for (const auto& [id, machine] : world_.machines()) {
+    const auto claim = world_.recorder().claims().find(machine.claim_uid);
+    const bool ignored = machine.interrupted && !machine.ending &&
+                         claim != world_.recorder().claims().end() && !claim->second.deleting;
+    if (lasts("ignored", id, ignored) > kIgnored) {
+      tell("interruptions-are-handled", "instance " + id, "was taken back, and its claim stays");
+    }
+  }
+}
+
+// Called twice: when the world has come to rest, and some minutes later.
+void Checks::nothing_churns() {
+  const auto claims = world_.recorder().claims().size();
+  if (resting_ && claims != claims_at_rest_) {
+    tell("nothing-churns", "NodePool default",
+         fmt::format("got {} claims in a world at rest", claims - claims_at_rest_));
+  }
+  claims_at_rest_ = claims;
+  resting_ = true;
+}
+
+}  // namespace millwright::test

@@ -1,0 +1,54 @@
+// What must hold in every simulated world: always, and once everything is healed.
+#pragma once
+
+#include "simulate/world/world.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace millwright::test {
+
+class Checks {
+ public:
+  explicit Checks(SimulatedWorld& world) : world_(world) {}
+
+  void wrote(const Write& write);
+  void look_at_event();   // after each change of a Pod, Node or NodeClaim
+  void look_at_second();  // what changes elsewhere, or takes time
+  // When the world came to rest, or should have; and again some minutes later.
+  void look_at_rest(bool at_rest);
+
+  const std::vector<Violation>& found() const { return found_; }
+
+ private:
+  // Each is one invariant; docs/simulator.md has the table.
+  void one_instance_per_claim();
+  void no_instance_without_claim();
+  void no_binding_to_a_closed_node();
+  void budgets_hold();
+  void limits_hold();
+  void reserved_is_needed();
+  void one_term_at_a_time();
+  void everything_runs();
+  void no_node_stays_closed();
+  void no_empty_node_stays();
+  void interruptions_are_handled();
+  void no_claim_is_stuck();
+  void nothing_churns();
+
+  // The first of each kind and object is enough.
+  void tell(const char* check, const std::string& object, std::string what);
+  // How long `holds` has held for the object without a break.
+  base::Duration lasts(const char* what, const std::string& object, bool holds);
+
+  SimulatedWorld& world_;
+  std::vector<Violation> found_;
+  std::map<std::string, base::TimePoint> since_;
+  std::set<std::string> bound_;  // pods that were looked at
+  std::size_t claims_at_rest_ = 0;
+  bool resting_ = false;
+};
+
+}  // namespace millwright::test

@@ -1,0 +1,124 @@
+#include "simulate/world/network.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace millwright::test {
+namespace {
+
+net::Response refusal(int code, const char* reason) {
+  auto response = net::Response::json(
+      code,
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"simulated","reason":")" +
+          std::string(reason) + R"(","code":)" + std::to_string(code) + "}");
+  if (code == 429) {
+    response.headers.set("Retry-After", "1");
+  }
+  return response;
+}
+
+}  // namespace
+
+Network::Network(base::Loop& loop, std::shared_ptr<kube::Transport> inner,
+                 const ApiTrouble& trouble, base::Random random)
+    : loop_(loop),
+      inner_(std::move(inner)),
+      trouble_(trouble),
+      random_(random),
+      changed_(loop),
+      on_the_way_(loop) {}
+
+base::Duration Network::draw_latency() {
+  const auto most = std::chrono::duration_cast<std::chrono::microseconds>(latency_).count();
+  return std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(most) + 1));
+}
+
+base::Task<base::Result<net::Response>> Network::call(kube::ApiRequest request,
+                                                      std::stop_token stop) {
+  base::Promise<Reply> reply(loop_);
+  const auto timer = loop_.after(request.timeout, [reply] {
+    reply.set(base::fail(base::ErrorKind::Timeout, "no answer within the deadline"));
+  });
+  const std::stop_callback on_stop(stop, [reply] {
+    reply.set(base::fail(base::ErrorKind::Cancelled, "the request was cancelled"));
+  });
+  on_the_way_.spawn(deliver(std::move(request), reply));
+  auto answer = co_await reply.get();
+  loop_.cancel(timer);
+  co_return answer;
+}
+
+base::Task<void> Network::deliver(kube::ApiRequest request, base::Promise<Reply> reply) {
+  const auto there = draw_latency();
+  if (there > base::Duration::zero()) {
+    co_await base::sleep(loop_, there);
+  }
+  while (clogged_) {
+    co_await changed_.wait({});
+  }
+  if (loses_requests_) {
+    co_return;
+  }
+  const bool is_write = request.method != "GET";
+  if (chance(trouble_.storm)) {
+    reply.set(refusal(429, "TooManyRequests"));
+    co_return;
+  }
+  if (request.path.find("continue=") != std::string::npos && chance(trouble_.gone_pages)) {
+    reply.set(refusal(410, "Expired"));
+    co_return;
+  }
+  auto answer = co_await inner_->call(std::move(request), {});
+  if (is_write && chance(trouble_.late_commit)) {
+    answer = refusal(504, "Timeout");
+  }
+  const auto back = draw_latency();
+  if (back > base::Duration::zero()) {
+    co_await base::sleep(loop_, back);
+  }
+  while (clogged_) {
+    co_await changed_.wait({});
+  }
+  if (!loses_replies_) {
+    reply.set(std::move(answer));
+  }
+}
+
+base::Task<base::Result<net::Response>> Network::stream(
+    kube::ApiRequest request, std::function<void(std::string_view)> on_chunk,
+    std::stop_token stop) {
+  while ((clogged_ || loses_requests_) && !stop.stop_requested()) {
+    co_await changed_.wait(stop);
+  }
+  auto deliver_chunk = [this, on_chunk = std::move(on_chunk)](std::string_view chunk) {
+    if (holds_replies() || !held_.empty()) {
+      held_.emplace_back([on_chunk, text = std::string(chunk)] { on_chunk(text); });
+    } else {
+      on_chunk(chunk);
+    }
+  };
+  auto reply = co_await inner_->stream(std::move(request), std::move(deliver_chunk), stop);
+  co_return reply;
+}
+
+void Network::lose_replies(bool lose) {
+  loses_replies_ = lose;
+  let_go();
+}
+
+void Network::clog(bool clog) {
+  clogged_ = clog;
+  let_go();
+}
+
+void Network::let_go() {
+  changed_.notify();
+  while (!holds_replies() && !held_.empty()) {
+    const auto deliver_held = std::move(held_.front());
+    held_.pop_front();
+    deliver_held();
+  }
+}
+
+}  // namespace millwright::test

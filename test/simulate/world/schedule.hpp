@@ -1,0 +1,88 @@
+// What happens in a simulated world, as data: drawn from a seed first, then carried out. So a run
+// can be repeated, and steps can be left out until no more may go.
+#pragma once
+
+#include "millwright/base/time.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace millwright::test {
+
+enum class Act : std::uint8_t {
+  // to a replica
+  Crash,  // kill -9 after so many callbacks of its loop; another starts after `lasts`
+  Stop,   // SIGTERM; another starts after `lasts`
+  Pause,  // SIGSTOP
+  // to a replica's network
+  Cut,           // nothing gets through, and watches end
+  LoseRequests,  // one-way: the API server hears nothing
+  LoseReplies,   // one-way: the API server acts, and the replica hears nothing
+  Clog,          // everything arrives when it is over
+  Slow,          // each way takes up to so many milliseconds
+  // to the API server
+  Storm,        // so many of a hundred requests are answered 429
+  LateCommit,   // so many of a hundred writes are done and answered 504
+  GonePages,    // so many of a hundred further pages of a list are answered 410
+  Conflicts,    // so many of a hundred writes are answered 409
+  Errors,       // so many of a hundred requests are answered 500
+  CutWatches,   // so many of a hundred events cut the watch
+  LateWatches,  // events come up to so many milliseconds late
+  LateLists,    // lists come up to so many milliseconds late
+  // to kube-scheduler's calls
+  SlowExtender,  // each takes up to so many milliseconds each way; its limit is two seconds
+  // to the cloud
+  CloudErrors,
+  CloudThrottles,
+  CloudLosesReplies,
+  NoCapacity,
+  SlowCloud,    // each call takes up to so many seconds
+  Interrupt,    // a machine is taken back, two minutes after the notice
+  LoseMachine,  // a machine vanishes
+  // by people
+  Deploy,    // one more Deployment
+  Scale,     // of a Deployment, to so many pods
+  Rollout,   // of a Deployment
+  Withdraw,  // a Deployment is deleted
+  EditPool,  // every node drifts
+  Protect,   // a Deployment gets a PodDisruptionBudget
+  KeepPod,   // a pod gets karpenter.sh/do-not-disrupt for so long
+  DeletePod,
+  DeleteClaim,
+};
+inline constexpr int kActs = static_cast<int>(Act::DeleteClaim) + 1;
+std::string to_string(Act act);
+
+struct Step {
+  base::Duration at{};  // from the beginning
+  Act act = Act::Deploy;
+  int which = 0;           // replica, Deployment, pod or machine: the remainder chooses
+  int amount = 0;          // pods, percent, milliseconds, seconds or callbacks
+  base::Duration lasts{};  // zero: there is nothing to undo
+};
+std::string to_string(const Step& step);
+// What each pod of a new Deployment asks for.
+int milli_cpus(const Step& deploy);
+
+struct Schedule {
+  std::uint64_t seed = 1;
+  int replicas = 2;
+  base::Duration solve_time{};    // plans take up to so long
+  base::Duration bind_latency{};  // kube-scheduler's
+  double pods_per_second = 20;
+  base::Duration launch{};
+  base::Duration boot{};
+  base::Duration consolidate_after{};
+  int budget = 1;       // nodes that may be removed at once
+  int limit_cpus = 64;  // of the NodePool
+  std::vector<Step> steps;
+};
+std::string to_string(const Schedule& schedule);
+
+// Faults end before this, and what lasts is undone.
+inline constexpr base::Duration kTrouble = std::chrono::minutes(5);
+
+Schedule draw(std::uint64_t seed);
+
+}  // namespace millwright::test

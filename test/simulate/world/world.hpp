@@ -1,0 +1,130 @@
+// One simulated world: replicas with real election, kube-scheduler behind a Service, an API server
+// and a cloud in trouble, people who change things. It carries out a schedule, heals, and comes to
+// rest; checks look at it all the time.
+#pragma once
+
+#include "millwright/cloud/simulated.hpp"
+#include "sandbox/ha/replica.hpp"
+#include "simulate/world/network.hpp"
+#include "simulate/world/schedule.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace millwright::test {
+
+struct Violation {
+  std::string check;
+  std::string what;  // says what, which object, and when
+};
+
+// An instance of the cloud, as its machine sees it.
+struct Machine {
+  std::string claim_uid;
+  std::string claim;
+  base::TimePoint launched;
+  bool ending = false;
+  bool interrupted = false;
+};
+
+// What came of kube-scheduler's newest call of filter for a pod.
+struct FilterCall {
+  std::set<std::string> fenced;  // nodes that the leader had closed before it began
+  bool answered = false;
+};
+
+class Checks;
+
+class SimulatedWorld final : public cloud::InstanceListener {
+ public:
+  explicit SimulatedWorld(Schedule schedule);
+  ~SimulatedWorld() override;
+
+  // Carries out the schedule. What was found; empty: nothing.
+  std::vector<Violation> run();
+
+  // What checks look at.
+  base::TimePoint now() const { return loop_.now(); }
+  base::Duration age() const { return loop_.now() - begin_; }
+  // Since when nothing is wrong with the surroundings any more.
+  std::optional<base::TimePoint> healed() const { return healed_; }
+  const Schedule& schedule() const { return schedule_; }
+  const sandbox::Recorder& recorder() const { return world_->recorder(); }
+  const std::map<std::string, Machine>& machines() const { return machines_; }
+  const std::vector<std::unique_ptr<Replica>>& replicas() const { return replicas_; }
+  const std::map<std::string, FilterCall>& filter_calls() const { return filter_calls_; }
+  // nullptr when no term holds.
+  Replica* leader() const;
+  // The same for the same schedule: of every change of an object and every write of a replica.
+  std::uint64_t trace() const { return trace_; }
+
+  // cloud::InstanceListener
+  void launched(const cloud::Instance& instance, std::shared_ptr<const model::NodeClaim> claim,
+                base::Duration boot_latency) override;
+  void terminating(const std::string& provider_id) override;
+  void terminated(const std::string& provider_id) override;
+
+ private:
+  friend class PinnedCaller;
+
+  void apply(const std::string& yaml);
+  void start_replica();
+  Replica* led_to();
+  // The one that the number chooses; nullptr when none is alive.
+  Replica* chosen(int which);
+  Network& network_of(const Replica& replica) { return *networks_.at(replica.name()); }
+  void wrote(Write write);
+  void note(std::string_view what);
+
+  void carry_out(const Step& step);
+  void strike_replica(const Step& step);
+  void strike_network(const Step& step);
+  void set_trouble(const Step& step, bool on);
+  void strike_cloud(const Step& step);
+  void act_as_people(const Step& step);
+  void edit_deployment(const Step& step);
+  void edit_pod(const Step& step);
+  void crash_when_due();
+  void replace(Replica& replica, base::Duration after);
+  std::optional<std::string> deployment_of(const Step& step) const;
+  bool is_at_rest() const;
+
+  Schedule schedule_;
+  base::VirtualLoop loop_;
+  base::TimePoint begin_;
+  base::Random random_;
+  ApiTrouble trouble_;
+  sandbox::Faults faults_;
+  cloud::SimulatedSettings cloud_settings_;
+  base::Duration extender_latency_{};
+  std::map<std::string, Machine> machines_;
+  std::unique_ptr<cloud::SimulatedCloud> cloud_;
+  std::unique_ptr<sandbox::World> world_;
+  std::map<std::string, std::shared_ptr<Network>> networks_;  // by replica
+  std::vector<std::unique_ptr<Replica>> replicas_;            // the dead too: timers know them
+  std::map<std::string, std::uint64_t> crashes_;  // by replica: at so many of its callbacks
+  std::map<std::string, base::Duration> comes_back_;
+  std::map<std::string, FilterCall> filter_calls_;  // by pod uid
+  std::set<std::string> deployments_;
+  int made_deployments_ = 0;
+  std::vector<sandbox::ApiServer::Subscription> watches_;
+  std::optional<base::TimePoint> healed_;
+  std::uint64_t trace_ = 1469598103934665603ULL;
+  std::unique_ptr<Checks> checks_;
+};
+
+struct Outcome {
+  std::vector<Violation> violations;
+  std::uint64_t trace = 0;
+  base::Duration lasted{};
+};
+Outcome simulate(const Schedule& schedule);
+// Leaves out steps as long as a run still breaks the same check.
+Schedule shrink(Schedule schedule, const std::string& check);
+
+}  // namespace millwright::test
