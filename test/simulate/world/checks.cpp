@@ -12,7 +12,9 @@ using std::chrono::seconds;
 
 // How long each may last in a healed world.
 constexpr auto kOrphan = minutes(12);  // two rounds of garbage collection, its grace, the end
-constexpr auto kWaits = minutes(12);   // to be tried again, bought for, booted
+// A machine that is lost before its node registers is given up after 15 minutes, as by Karpenter.
+constexpr auto kWaits = minutes(22);
+constexpr auto kStarts = minutes(6);  // or its node is found to be dead
 constexpr auto kClosed = minutes(6);
 constexpr auto kEmpty = minutes(6);
 constexpr auto kStuck = minutes(20);   // registration_timeout and the end
@@ -216,9 +218,13 @@ void Checks::one_term_at_a_time() {
 
 void Checks::everything_runs() {
   for (const auto& [uid, pod] : world_.recorder().pods()) {
-    if (lasts("waits", uid, waits(pod)) > kWaits) {
-      tell("everything-runs", "pod " + pod.last->meta.name,
-           pod.bound ? "is bound and does not run" : "waits for a node");
+    const auto& name = pod.last->meta.name;
+    if (lasts("waits", uid, waits(pod) && !pod.bound) > kWaits) {
+      tell("no-pod-waits-for-ever", "pod " + name, "waits for a node");
+    }
+    if (lasts("starts", uid, waits(pod) && pod.bound) > kStarts) {
+      tell("bound-pods-run", "pod " + name,
+           "is bound to " + pod.last->spec.node_name + " and does not run");
     }
   }
 }

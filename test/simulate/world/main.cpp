@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -36,8 +37,41 @@ struct Totals {
   std::string mutants;  // JSON
 };
 
-std::uint64_t number(std::string_view text) {
-  return std::strtoull(std::string(text).c_str(), nullptr, 10);
+// nullopt: it is none, or too large.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+// False: the word is no option, or the value none of its values.
+bool take(std::string_view word, std::string_view value, Options& options) {
+  if (word == "--json") {
+    options.json = value;
+    return true;
+  }
+  if (word == "--mutant") {
+    options.mutant = value;
+    return std::any_of(kMutants.begin(), kMutants.end(),
+                       [&](const auto& known) { return known.second == value; });
+  }
+  if (word == "--minutes") {
+    options.minutes = number<double>(value);
+    return options.minutes.has_value();
+  }
+  const auto count = number<std::uint64_t>(value);
+  if (word == "--shrink") {
+    options.shrink = count;
+  } else if (word == "--seeds") {
+    options.seeds = count.value_or(0);
+  } else if (word == "--first") {
+    options.first = count.value_or(0);
+  } else {
+    return false;
+  }
+  return count.has_value();
 }
 
 std::optional<Options> parse(int count, char** words) {
@@ -51,20 +85,7 @@ std::optional<Options> parse(int count, char** words) {
     if (i + 1 == count) {
       return std::nullopt;
     }
-    const std::string_view value = words[++i];
-    if (word == "--seeds") {
-      options.seeds = number(value);
-    } else if (word == "--first") {
-      options.first = number(value);
-    } else if (word == "--minutes") {
-      options.minutes = std::strtod(std::string(value).c_str(), nullptr);
-    } else if (word == "--json") {
-      options.json = value;
-    } else if (word == "--shrink") {
-      options.shrink = number(value);
-    } else if (word == "--mutant") {
-      options.mutant = value;
-    } else {
+    if (!take(word, words[++i], options)) {
       return std::nullopt;
     }
   }

@@ -373,8 +373,9 @@ TEST(SettingsReference, NoFlagOrVariableIsThereTwice) {
 
 // What the pages name that is not the controller's: flags of our other commands and of scripts.
 const std::set<std::string, std::less<>> kOtherFlags{
-    "at",     "cloud", "config", "flag",  "horizon", "keep",       "nodes",   "replicas",  "seed",
-    "server", "set",   "speed",  "story", "tls-dir", "token-file", "verbose", "whole-pods"};
+    "at",    "cloud",    "config",  "flag",       "horizon", "keep",
+    "nodes", "replicas", "seed",    "server",     "set",     "shrink",
+    "speed", "story",    "tls-dir", "token-file", "verbose", "whole-pods"};
 
 TEST(SettingsReference, EveryFlagThatThePagesNameIsTaken) {
   std::set<std::string, std::less<>> taken;
