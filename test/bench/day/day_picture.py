@@ -65,7 +65,7 @@ def picture(figures):
     most_pods = max(count for _, count in pods)
     load = [(hour, prices.most * 0.9 * count / most_pods) for hour, count in pods]
     height = TOP + UPPER + GAP + LOWER + 26
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 10} {height}" role="img">',
            "<title>A day of load: dollars an hour and evictions with Millwright and with Karpenter's rules</title>",
            f"<style>{STYLE}</style>", '<rect width="100%" height="100%" fill="#fff"/>', prices.area(load)]
     for row, (side, name, color) in enumerate(SIDES):
