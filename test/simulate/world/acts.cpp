@@ -222,6 +222,7 @@ spec:
   } else if (step.act == Act::DeleteClaim) {
     for (const auto& [uid, claim] : recorder().claims()) {
       if (!claim.gone && !claim.deleting) {
+        deleted_claims_.insert(claim.last->meta.name);
         static_cast<void>(world_->api().remove(model::kNodeClaimResource,
                                                {.namespace_ = {}, .name = claim.last->meta.name}));
         return;

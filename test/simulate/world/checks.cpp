@@ -19,6 +19,8 @@ constexpr auto kClosed = minutes(6);
 constexpr auto kEmpty = minutes(6);
 constexpr auto kStuck = minutes(20);   // registration_timeout and the end
 constexpr auto kIgnored = minutes(2);  // a change of leader, and the next notice
+constexpr std::size_t kNeeds = 15;     // seconds that a replica may be behind
+constexpr auto kYoung = minutes(5);    // launch_timeout
 constexpr auto kSurplus = seconds(5);  // bindings that the state has not shown yet
 
 bool is_daemon(const model::Pod& pod) {
@@ -70,12 +72,18 @@ void Checks::wrote(const Write& write) {
 }
 
 void Checks::look_at_event() {
+  nothing_is_bought_twice();
+  no_young_claim_is_given_up();
   no_binding_to_a_closed_node();
   budgets_hold();
   limits_hold();
 }
 
 void Checks::look_at_second() {
+  needs_.push_back(pods_in_need());
+  if (needs_.size() > kNeeds) {
+    needs_.pop_front();
+  }
   one_instance_per_claim();
   one_term_at_a_time();
   reserved_is_needed();
@@ -104,6 +112,87 @@ void Checks::one_instance_per_claim() {
       tell("one-instance-per-claim", "claim " + machine.claim,
            "has the instances " + other->second + " and " + id);
     }
+  }
+}
+
+// A machine that the cloud takes back does not wait for its pods.
+void Checks::ends(const std::string& instance) {
+  const Machine& machine = world_.machines().at(instance);
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    const bool runs = !pod.gone && !pod.deleting && pod.running && !is_daemon(*pod.last);
+    if (!machine.interrupted && runs && pod.last->spec.node_name == machine.node) {
+      tell("no-instance-ends-undrained", "instance " + instance,
+           "is ended while pod " + pod.last->meta.name + " runs there");
+    }
+  }
+}
+
+// Its instance is there, and its time is not over.
+void Checks::no_young_claim_is_given_up() {
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    const model::NodeClaim& last = *claim.last;
+    const auto machine = world_.machines().find(last.provider_id);
+    const bool judged = claim.deleting && !claim.gone && world_.now() - claim.created < kYoung &&
+                        model::is_true(last.conditions, model::kRegistered) &&
+                        !model::is_true(last.conditions, model::kInitialized) && !is_chosen(last) &&
+                        !world_.deleted_claims().contains(last.meta.name);
+    const auto& nodes = world_.recorder().nodes();
+    const bool node_there = std::any_of(nodes.begin(), nodes.end(), [&](const auto& item) {
+      return item.second.last->meta.name == last.node_name && !item.second.gone;
+    });
+    if (judged && node_there && machine != world_.machines().end() &&
+        !machine->second.interrupted) {
+      tell("no-young-claim-is-given-up", "claim " + last.meta.name,
+           "is being deleted before it is initialized, though its instance runs");
+    }
+  }
+}
+
+// Pods that need room: they wait, will come, or are on nodes that go.
+std::size_t Checks::pods_in_need() {
+  std::set<std::string> staying;
+  for (const auto& [uid, node] : world_.recorder().nodes()) {
+    if (!node.gone && !node.disrupted && !node.deleting && model::is_ready(*node.last)) {
+      staying.insert(node.last->meta.name);
+    }
+  }
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    if (claim.deleting) {
+      staying.erase(claim.last->node_name);
+    }
+  }
+  std::size_t placed = 0;
+  std::size_t others = 0;
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    const bool stays = !pod.deleting && staying.contains(pod.last->spec.node_name);
+    placed += !pod.gone && stays ? 1 : 0;
+    others += !pod.gone && !stays ? 1 : 0;
+  }
+  const std::size_t wanted = world_.wanted_pods();
+  return std::max(wanted > placed ? wanted - placed : 0, others);
+}
+
+// When a claim is written there is, or was a moment before, a pod for it and one for every other
+// claim on its way.
+void Checks::nothing_is_bought_twice() {
+  std::size_t coming = 0;
+  bool is_new = false;
+  for (const auto& [uid, claim] : world_.recorder().claims()) {
+    const bool on_its_way = !claim.gone && !claim.deleting &&
+                            !model::is_true(claim.last->conditions, model::kInitialized);
+    coming += on_its_way ? 1 : 0;
+    is_new = bought_.insert(uid).second || is_new;
+  }
+  if (!is_new) {
+    return;
+  }
+  std::size_t need = pods_in_need();
+  for (const std::size_t earlier : needs_) {
+    need = std::max(need, earlier);
+  }
+  if (coming > need) {
+    tell("nothing-is-bought-twice", "NodePool default",
+         fmt::format("has {} claims on their way for {} pods", coming, need));
   }
 }
 

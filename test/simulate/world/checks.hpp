@@ -3,8 +3,9 @@
 
 #include "simulate/world/world.hpp"
 
-#include <functional>
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ class Checks {
   explicit Checks(SimulatedWorld& world) : world_(world) {}
 
   void wrote(const Write& write);
-  void look_at_event();   // after each change of a Pod, Node or NodeClaim
-  void look_at_second();  // what changes elsewhere, or takes time
+  void ends(const std::string& instance);  // the cloud was asked to end it
+  void look_at_event();                    // after each change of a Pod, Node or NodeClaim
+  void look_at_second();                   // what changes elsewhere, or takes time
   // When the world came to rest, or should have; and again some minutes later.
   void look_at_rest(bool at_rest);
 
@@ -26,6 +28,8 @@ class Checks {
   // Each is one invariant; docs/simulator.md has the table.
   void one_instance_per_claim();
   void no_instance_without_claim();
+  void no_young_claim_is_given_up();
+  void nothing_is_bought_twice();
   void no_binding_to_a_closed_node();
   void budgets_hold();
   void limits_hold();
@@ -38,6 +42,7 @@ class Checks {
   void no_claim_is_stuck();
   void nothing_churns();
 
+  std::size_t pods_in_need();
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);
   // How long `holds` has held for the object without a break.
@@ -46,7 +51,9 @@ class Checks {
   SimulatedWorld& world_;
   std::vector<Violation> found_;
   std::map<std::string, base::TimePoint> since_;
-  std::set<std::string> bound_;  // pods that were looked at
+  std::set<std::string> bound_;    // pods that were looked at
+  std::set<std::string> bought_;   // claims that were looked at
+  std::deque<std::size_t> needs_;  // pods_in_need() of the last seconds
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;
 };

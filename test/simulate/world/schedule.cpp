@@ -91,6 +91,25 @@ int most_cpus(const std::vector<Step>& steps) {
   return milli / 1000;
 }
 
+// What people and the cloud do happens while something else is wrong.
+void meet_trouble(std::vector<Step>& steps, base::Random& random) {
+  std::vector<Step> troubles;
+  std::copy_if(steps.begin(), steps.end(), std::back_inserter(troubles), [](const Step& step) {
+    return step.act < Act::Interrupt && step.lasts > base::Duration::zero();
+  });
+  if (troubles.empty()) {
+    return;
+  }
+  for (Step& step : steps) {
+    const bool moves = step.act >= Act::Interrupt && step.act != Act::Deploy &&
+                       step.lasts == base::Duration::zero();
+    if (moves) {
+      const Step& trouble = troubles.at(random.below(troubles.size()));
+      step.at = trouble.at + up_to(random, trouble.lasts);
+    }
+  }
+}
+
 std::string in_seconds(base::Duration duration) {
   return fmt::format("{:.3f}s", std::chrono::duration<double>(duration).count());
 }
@@ -156,6 +175,9 @@ Schedule draw(std::uint64_t seed) {
   };
   add(0, kFirstOfPeople - 1, between(random, 0, 4), 4);
   add(kFirstOfPeople, kActs - 1, between(random, 1, 3), 4);
+  if (random.below(2) == 0) {
+    meet_trouble(schedule.steps, random);
+  }
   schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule.steps) * 3 / 2 + 16);
   std::stable_sort(schedule.steps.begin(), schedule.steps.end(),
                    [](const Step& a, const Step& b) { return a.at < b.at; });

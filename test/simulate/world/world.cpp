@@ -269,6 +269,15 @@ Replica* SimulatedWorld::led_to() {
   return nullptr;
 }
 
+std::size_t SimulatedWorld::wanted_pods() {
+  std::int64_t wanted = 0;
+  for (const auto& deployment : world_->api().list(model::kDeploymentResource)) {
+    const auto* replicas = model::find_path(*deployment, "spec.replicas");
+    wanted += replicas == nullptr ? 1 : replicas->to_number<std::int64_t>();
+  }
+  return static_cast<std::size_t>(wanted);
+}
+
 Replica* SimulatedWorld::chosen(int which) {
   std::vector<Replica*> alive;
   for (const auto& replica : replicas_) {
@@ -282,13 +291,16 @@ Replica* SimulatedWorld::chosen(int which) {
 void SimulatedWorld::launched(const cloud::Instance& instance,
                               std::shared_ptr<const model::NodeClaim> claim,
                               base::Duration boot_latency) {
-  machines_[instance.provider_id] = {
-      .claim_uid = claim->meta.uid, .claim = claim->meta.name, .launched = now()};
+  machines_[instance.provider_id] = {.claim_uid = claim->meta.uid,
+                                     .claim = claim->meta.name,
+                                     .launched = now(),
+                                     .node = instance.node_name};
   world_->kubelet().launched(instance, std::move(claim), boot_latency);
 }
 
 void SimulatedWorld::terminating(const std::string& provider_id) {
   if (const auto machine = machines_.find(provider_id); machine != machines_.end()) {
+    checks_->ends(provider_id);
     machine->second.ending = true;
   }
   world_->kubelet().terminating(provider_id);

@@ -30,6 +30,7 @@ struct Machine {
   base::TimePoint launched;
   bool ending = false;
   bool interrupted = false;
+  std::string node;
 };
 
 // What came of kube-scheduler's newest call of filter for a pod.
@@ -58,6 +59,10 @@ class SimulatedWorld final : public cloud::InstanceListener {
   const std::map<std::string, Machine>& machines() const { return machines_; }
   const std::vector<std::unique_ptr<Replica>>& replicas() const { return replicas_; }
   const std::map<std::string, FilterCall>& filter_calls() const { return filter_calls_; }
+  // Claims that people have deleted, by name.
+  const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
+  // Pods that all Deployments together want.
+  std::size_t wanted_pods();
   // nullptr when no term holds.
   Replica* leader() const;
   // The same for the same schedule: of every change of an object and every write of a replica.
@@ -111,6 +116,7 @@ class SimulatedWorld final : public cloud::InstanceListener {
   std::map<std::string, base::Duration> comes_back_;
   std::map<std::string, FilterCall> filter_calls_;  // by pod uid
   std::set<std::string> deployments_;
+  std::set<std::string> deleted_claims_;
   int made_deployments_ = 0;
   std::vector<sandbox::ApiServer::Subscription> watches_;
   std::optional<base::TimePoint> healed_;
