@@ -22,8 +22,13 @@ class Admission : public OnCluster<struct AdmissionTag> {
 };
 
 TEST_F(Admission, WhatOnlyTheWebhookSeesIsRefusedWithTheFieldAndAReason) {
-  const std::string said = cluster().refused(
-      {"apply", "-f", "-"}, with(node_pool("blank"), "values: [amd64]", "values: [\"amd 64\"]"));
+  const std::string blank = with(node_pool("blank"), "values: [amd64]", "values: [\"amd 64\"]");
+  // What the cloud sells is known a moment after the webhook answers.
+  std::string said;
+  cluster().wait("the webhook knows the catalog", seconds(20), [&] {
+    said = cluster().refused({"apply", "-f", "-"}, blank);
+    return said.find("Warning: ") != std::string::npos;
+  });
   EXPECT_THAT(said, HasSubstr("The NodePool \"blank\" is invalid: "
                               "spec.template.spec.requirements[1].values[0]: Invalid value: "
                               "\"amd 64\": the value must be empty or consist of letters"));
