@@ -1,6 +1,6 @@
-// Shared objects sorted by name, then by a qualifier (namespace or kind). Changes are collected and
-// merged when the sorted vector is asked for: one pass for a burst of changes, and none when they
-// only replace objects.
+// Shared objects sorted by name, then by a qualifier (namespace or kind) and a group. Changes are
+// collected and merged when the sorted vector is asked for: one pass for a burst of changes, and
+// none when they only replace objects.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,18 @@ namespace millwright::cluster {
 struct TableKeyView {
   std::string_view name;
   std::string_view qualifier;
+  std::string_view group = {};  // of those that are qualified by their kind
   friend auto operator<=>(const TableKeyView&, const TableKeyView&) = default;
 };
 
 struct TableKey {
   std::string name;
   std::string qualifier;
-  explicit TableKey(TableKeyView view) : name(view.name), qualifier(view.qualifier) {}
-  operator TableKeyView() const { return {name, qualifier}; }  // NOLINT: a key is read as a view
+  std::string group;
+  explicit TableKey(TableKeyView view)
+      : name(view.name), qualifier(view.qualifier), group(view.group) {}
+  // NOLINTNEXTLINE: a key is read as a view
+  operator TableKeyView() const { return {name, qualifier, group}; }
 };
 
 struct TableKeyLess {

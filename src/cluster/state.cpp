@@ -80,7 +80,7 @@ struct State::Impl {
     }
   }
   void put(const std::shared_ptr<const model::NodeClass>& node_class) {
-    if (accept(tables.of<model::NodeClass>(), name_and_kind(*node_class), node_class)) {
+    if (accept(tables.of<model::NodeClass>(), class_key(*node_class), node_class)) {
       report(Kind::NodeClass, model::key_of(node_class->meta));
     }
   }
@@ -133,7 +133,7 @@ struct State::Impl {
       volume_limits.erase_csi_node(key.name);
       return tables.of<T>().erase({key.name, key.namespace_});
     } else if constexpr (std::is_same_v<T, model::NodeClass>) {
-      return tables.of<T>().erase({key.name, gone.kind});
+      return tables.of<T>().erase({key.name, gone.kind, gone.group});
     } else if constexpr (std::is_same_v<T, model::PodSelector>) {
       return tables.of<T>().erase(gone.kind, {key.name, key.namespace_});
     } else if constexpr (std::is_same_v<T, model::Workload>) {

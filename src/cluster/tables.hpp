@@ -12,8 +12,9 @@
 
 namespace millwright::cluster {
 
-inline TableKeyView name_and_kind(const model::NodeClass& node_class) {
-  return {node_class.meta.name, node_class.kind};
+// What model::reference_to has.
+inline TableKeyView class_key(const model::NodeClass& node_class) {
+  return {node_class.meta.name, node_class.kind, model::api_group(node_class.api_version)};
 }
 
 // The table that keeps objects of a kind. Pods, nodes and claims are joined and have tables of
@@ -24,7 +25,7 @@ struct TableOf {
 };
 template <>
 struct TableOf<model::NodeClass> {
-  using type = SortedTable<model::NodeClass, name_and_kind>;
+  using type = SortedTable<model::NodeClass, class_key>;
 };
 template <>
 struct TableOf<model::PodSelector> {

@@ -83,9 +83,10 @@ class Feed {
       }
       seen(std::make_shared<const T>(*std::move(decoded)));
     };
-    handlers.remove = [this, kind](const model::ObjectKey& key, const std::string& uid) {
+    handlers.remove = [this, kind, group = std::string(resource.group)](const model::ObjectKey& key,
+                                                                        const std::string& uid) {
       gone<T>(uid);
-      services_.state.remove<T>(key, {.uid = uid, .kind = kind});
+      services_.state.remove<T>(key, {.uid = uid, .kind = kind, .group = group});
     };
     kube::InformerOptions options{
         .resource = resource, .seed = services_.seed + (++informers_), .log = services_.log};

@@ -47,12 +47,17 @@ std::shared_ptr<const model::NodePool> find_pool(const scheduling::Snapshot& sna
 
 std::shared_ptr<const model::NodeClass> find_node_class(const scheduling::Snapshot& snapshot,
                                                         const model::NodeClassReference& ref) {
-  const auto found = std::find_if(
-      snapshot.node_classes.begin(), snapshot.node_classes.end(), [&](const auto& node_class) {
-        return node_class->kind == ref.kind && node_class->meta.name == ref.name &&
-               node_class->api_version.starts_with(ref.group + "/");
-      });
-  return found == snapshot.node_classes.end() ? nullptr : *found;
+  const auto& classes = snapshot.node_classes;  // sorted by name; several may have one
+  auto found = std::lower_bound(
+      classes.begin(), classes.end(), ref.name,
+      [](const auto& each, std::string_view wanted) { return each->meta.name < wanted; });
+  while (found != classes.end() && (*found)->meta.name == ref.name) {
+    if (model::reference_to(**found) == ref) {
+      return *found;
+    }
+    ++found;
+  }
+  return nullptr;
 }
 
 bool is_managed(const Services& services, const model::NodeClassReference& ref) {

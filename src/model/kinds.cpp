@@ -76,6 +76,11 @@ std::string Resource::path(std::string_view ns, std::string_view name,
   return text;
 }
 
+std::string_view api_group(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
 std::span<const Resource> all_resources() {
   return kAllResources;
 }

@@ -1,6 +1,7 @@
 // What can be told from an object alone: of pods, nodes and Karpenter's kinds.
 #include "millwright/model/core.hpp"
 #include "millwright/model/karpenter.hpp"
+#include "millwright/model/kinds.hpp"
 
 #include <algorithm>
 
@@ -49,6 +50,20 @@ std::string NodeClassReference::label_key() const {
     text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return text;
+}
+
+std::string NodeClassReference::text() const {
+  return kind + "." + group + "/" + name;
+}
+
+bool NodeClassReference::is_of(const Resource& resource) const {
+  return group == resource.group && kind == resource.kind;
+}
+
+NodeClassReference reference_to(const NodeClass& node_class) {
+  return {.group = std::string(api_group(node_class.api_version)),
+          .kind = node_class.kind,
+          .name = node_class.meta.name};
 }
 
 }  // namespace millwright::model

@@ -36,13 +36,12 @@ void warn_of_unserved_kind(const model::NodeClassReference& ref,
 }
 
 bool is_served(const model::NodeClassReference& ref, const std::vector<model::Resource>& served) {
-  return std::any_of(served.begin(), served.end(), [&ref](const model::Resource& resource) {
-    return resource.group == ref.group && resource.kind == ref.kind;
-  });
+  return std::any_of(served.begin(), served.end(),
+                     [&ref](const model::Resource& resource) { return ref.is_of(resource); });
 }
 
-bool is_of_kind(const model::NodeClass& node_class, const model::NodeClassReference& ref) {
-  return node_class.kind == ref.kind && node_class.api_version.starts_with(ref.group + "/");
+bool is_of_kind(const model::NodeClassReference& node_class, const model::NodeClassReference& ref) {
+  return node_class.group == ref.group && node_class.kind == ref.kind;
 }
 
 void warn_of_state(const model::NodeClass& node_class, Warnings& warnings) {
@@ -68,10 +67,11 @@ void warn_of_node_class(const model::NodePool& pool, const ClusterSnapshot& clus
   }
   Texts names;
   for (const model::NodeClass& node_class : cluster.node_classes) {
-    if (!is_of_kind(node_class, ref)) {
+    const auto known = model::reference_to(node_class);
+    if (!is_of_kind(known, ref)) {
       continue;
     }
-    if (node_class.meta.name == ref.name) {
+    if (known == ref) {
       warn_of_state(node_class, warnings);
       return;
     }

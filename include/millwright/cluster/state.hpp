@@ -62,8 +62,9 @@ class State {
 
   // What a watch tells of an object that is gone, beside its name.
   struct Gone {
-    std::string_view uid;   // the end of an earlier pod of the name is ignored
-    std::string_view kind;  // of those that are read as NodeClass, PodSelector or Workload
+    std::string_view uid;    // the end of an earlier pod of the name is ignored
+    std::string_view kind;   // of those that are read as NodeClass, PodSelector or Workload
+    std::string_view group;  // of NodeClasses: two groups may have one kind
   };
   template <class T>
   void remove(const model::ObjectKey& key, Gone gone = {}) {

@@ -24,6 +24,13 @@ struct NillableDuration {
   std::optional<base::Duration> value() const;
 };
 
+struct NodeClass;
+struct Resource;
+
+// The identity of a NodeClass, and how NodePools and NodeClaims name it. Two API groups may have a
+// kind of the same name, so a class is known by all three. Each is required, as in Karpenter v1: a
+// reference without a group names no class, and no group is guessed for it. The objects that legacy
+// kinds are translated to have theirs.
 struct NodeClassReference {
   std::string group;
   std::string kind;
@@ -31,7 +38,13 @@ struct NodeClassReference {
   friend auto operator<=>(const NodeClassReference&, const NodeClassReference&) = default;
   // "<group>/<lower-case kind>": the label key that names the NodeClass on claims and nodes.
   std::string label_key() const;
+  // "<kind>.<group>/<name>", for people and as a key of queues.
+  std::string text() const;
+  // The group and the kind are the resource's.
+  bool is_of(const Resource& resource) const;
 };
+
+NodeClassReference reference_to(const NodeClass& node_class);
 
 struct NodeClaimTemplate {
   // Optional so that "present but empty" is kept: it changes the NodePool hash.

@@ -84,6 +84,9 @@ inline constexpr Resource kProvisionerResource{"karpenter.sh", "v1alpha5", "Prov
 inline constexpr Resource kAwsNodeTemplateResource{"karpenter.k8s.aws", "v1alpha1",
                                                    "AWSNodeTemplate", "awsnodetemplates", false};
 
+// "karpenter.sh" of "karpenter.sh/v1"; empty for the core group ("v1").
+std::string_view api_group(std::string_view api_version);
+
 // Every resource above. find_* return nullptr when unknown.
 std::span<const Resource> all_resources();
 const Resource* find_by_kind(std::string_view api_version, std::string_view kind);

@@ -54,7 +54,7 @@ void EventRoutes::wake_all() {
     controllers_.node_pools.enqueue(pool->meta.name);
   }
   for (const auto& node_class : snapshot->node_classes) {
-    controllers_.node_classes.enqueue(node_class->kind + "/" + node_class->meta.name);
+    controllers_.node_classes.enqueue(model::reference_to(*node_class));
   }
   wake_static_pools();
   controllers_.buffers.enqueue_all();
@@ -126,24 +126,27 @@ void EventRoutes::after_changes() {
   }
 }
 
+// The event tells the name alone, so every class of that name is looked at.
 void EventRoutes::node_class_changed(const std::string& name) {
   const auto snapshot = services_.state.snapshot();
-  bool is_changed = false;
+  std::set<model::NodeClassReference> changed;
   for (const auto& node_class : snapshot->node_classes) {
     if (node_class->meta.name != name) {
       continue;
     }
-    const auto key = node_class->kind + "/" + name;
-    controllers_.node_classes.enqueue(key);
+    auto reference = model::reference_to(*node_class);
+    controllers_.node_classes.enqueue(reference);
     const Compared now{.generation = node_class->meta.generation,
                        .annotations = node_class->meta.annotations,
                        .status = node_class->status};
-    is_changed = std::exchange(node_classes_[key], now) != now || is_changed;
+    if (std::exchange(node_classes_[reference], now) != now) {
+      changed.insert(std::move(reference));
+    }
   }
   for (const auto& pool : snapshot->node_pools) {
     if (pool->template_.node_class_ref.name == name) {
       controllers_.node_pools.enqueue(pool->meta.name);
-      if (is_changed) {
+      if (changed.contains(pool->template_.node_class_ref)) {
         edited_pools_.insert(pool->meta.name);
       }
     }

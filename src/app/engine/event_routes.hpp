@@ -58,7 +58,7 @@ class EventRoutes {
 
   std::set<std::string, std::less<>> edited_pools_;  // in this turn
   std::map<std::string, Compared> pools_;            // as seen last
-  std::map<std::string, Compared> node_classes_;     // by kind and name
+  std::map<model::NodeClassReference, Compared> node_classes_;
 };
 
 }  // namespace millwright::app

@@ -8,12 +8,6 @@ namespace {
 
 using TypesByNodeClass = std::map<model::NodeClassReference, scheduling::InstanceTypes>;
 
-model::NodeClassReference reference_to(const model::NodeClass& node_class) {
-  return {.group = node_class.api_version.substr(0, node_class.api_version.find('/')),
-          .kind = node_class.kind,
-          .name = node_class.meta.name};
-}
-
 }  // namespace
 
 std::shared_ptr<const webhooks::ClusterSnapshot> AdmissionView::get() const {
@@ -28,7 +22,7 @@ void AdmissionView::refresh(const controllers::Services& services) {
   cluster->node_pools = snapshot->node_pools;
   for (const auto& node_class : snapshot->node_classes) {
     cluster->node_classes.push_back(*node_class);
-    auto reference = reference_to(*node_class);
+    auto reference = model::reference_to(*node_class);
     const auto* provider = services.providers.find(reference.group, reference.kind);
     if (provider == nullptr) {
       continue;

@@ -1,6 +1,7 @@
 // What a run came to: nodes, pods and money, from the recorder's watch streams and the engine's
 // recorded decisions.
 #include "app/whatif/forecast_run.hpp"
+#include "millwright/controllers/services.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -218,17 +219,14 @@ scheduling::Problem ForecastRun::problem() const {
     }
   }
   for (const auto& pool : snapshot->node_pools) {
-    for (const auto& node_class : snapshot->node_classes) {
-      const auto& ref = pool->template_.node_class_ref;
-      for (const auto profile : setup_.clouds) {
-        auto& cloud = *cluster_->cloud(profile);
-        if (node_class->kind == ref.kind && node_class->meta.name == ref.name &&
-            cloud.node_classes().front().kind == ref.kind) {
-          if (auto types = cloud.instance_types(*pool, *node_class)) {
-            problem.pools.push_back({pool, *std::move(types)});
-          }
-        }
-      }
+    const auto& ref = pool->template_.node_class_ref;
+    auto* cloud = cloud_serving(ref);
+    const auto node_class = controllers::find_node_class(*snapshot, ref);
+    if (cloud == nullptr || node_class == nullptr) {
+      continue;
+    }
+    if (auto types = cloud->instance_types(*pool, *node_class)) {
+      problem.pools.push_back({pool, *std::move(types)});
     }
   }
   problem.daemon_sets = snapshot->daemon_sets;

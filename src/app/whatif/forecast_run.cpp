@@ -98,10 +98,9 @@ json::value ForecastRun::stamped(const ClusterObject& each) const {
   if (*each.resource != model::kNodeClaimResource) {
     return object;
   }
-  const auto kind = text_at(object, "spec.nodeClassRef.kind");
-  const auto name = text_at(object, "spec.nodeClassRef.name");
+  const auto reference = reference_at(object, "spec.nodeClassRef");
   for (const auto* candidate : node_classes_) {
-    if (candidate->resource->kind != kind || text_at(candidate->object, "metadata.name") != name) {
+    if (reference_to(*candidate) != reference) {
       continue;
     }
     const auto profile = cloud_of(*candidate->resource);
@@ -149,20 +148,26 @@ base::Result<> ForecastRun::restore() {
   return adopt_machines();
 }
 
+cloud::SimulatedCloud* ForecastRun::cloud_serving(const model::NodeClassReference& ref) const {
+  for (const auto profile : setup_.clouds) {
+    auto* cloud = cluster_->cloud(profile);
+    const auto served = cloud->node_classes();
+    if (std::any_of(served.begin(), served.end(),
+                    [&](const model::Resource& resource) { return ref.is_of(resource); })) {
+      return cloud;
+    }
+  }
+  return nullptr;
+}
+
 base::Result<> ForecastRun::adopt_machines() {
   for (const auto& object : cluster_->world().api().list(model::kNodeClaimResource)) {
     MW_TRY(claim, model::decode<model::NodeClaim>(*object));
     if (claim.provider_id.empty()) {
       continue;
     }
-    for (const auto profile : setup_.clouds) {
-      auto& cloud = *cluster_->cloud(profile);
-      const auto served = cloud.node_classes();
-      if (std::any_of(served.begin(), served.end(), [&](const model::Resource& resource) {
-            return resource.kind == claim.node_class_ref.kind;
-          })) {
-        cloud.adopt(std::make_shared<const model::NodeClaim>(claim));
-      }
+    if (auto* cloud = cloud_serving(claim.node_class_ref)) {
+      cloud->adopt(std::make_shared<const model::NodeClaim>(std::move(claim)));
     }
   }
   return {};

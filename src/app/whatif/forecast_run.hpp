@@ -44,6 +44,8 @@ class ForecastRun {
   base::Result<> open();
   base::Result<> restore();
   base::Result<> adopt_machines();
+  // nullptr when no cloud of the forecast has such classes.
+  cloud::SimulatedCloud* cloud_serving(const model::NodeClassReference& ref) const;
   boost::json::value stamped(const ClusterObject& each) const;
   void stop();
   base::Duration quiet_time() const;

@@ -22,12 +22,8 @@ constexpr auto kNotReadyAgain = std::chrono::seconds(30);
 NodeClassPtr find_by_key(const scheduling::Snapshot& snapshot, std::string_view key) {
   const auto found =
       std::find_if(snapshot.node_classes.begin(), snapshot.node_classes.end(),
-                   [&](const auto& each) { return each->kind + "/" + each->meta.name == key; });
+                   [&](const auto& each) { return model::reference_to(*each).text() == key; });
   return found == snapshot.node_classes.end() ? nullptr : *found;
-}
-
-std::string_view group_of(const model::NodeClass& node_class) {
-  return std::string_view(node_class.api_version).substr(0, node_class.api_version.find('/'));
 }
 
 // The members of `wanted` that `present` does not have with the same value; null is to be absent.
@@ -62,17 +58,12 @@ base::Task<base::Result<json::value>> patch_node_class(Services& services, NodeC
                                            std::move(subresource));
 }
 
-bool is_of_class(const model::NodeClaim& claim, const model::NodeClass& node_class) {
-  return claim.node_class_ref.group == group_of(node_class) &&
-         claim.node_class_ref.kind == node_class.kind &&
-         claim.node_class_ref.name == node_class.meta.name;
-}
-
 std::vector<std::shared_ptr<const model::NodeClaim>> claims_of_class(
     const scheduling::Snapshot& snapshot, const model::NodeClass& node_class) {
+  const auto reference = model::reference_to(node_class);
   std::vector<std::shared_ptr<const model::NodeClaim>> claims;
   for (const auto& record : snapshot.nodes) {
-    if (record->claim && is_of_class(*record->claim, node_class)) {
+    if (record->claim && record->claim->node_class_ref == reference) {
       claims.push_back(record->claim);
     }
   }
@@ -203,7 +194,8 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   if (!node_class) {
     co_return Requeue{};
   }
-  cloud::Provider* provider = services_.providers.find(group_of(*node_class), node_class->kind);
+  cloud::Provider* provider =
+      services_.providers.find(model::api_group(node_class->api_version), node_class->kind);
   if (provider == nullptr ||
       model::find_by_kind(node_class->api_version, node_class->kind) == nullptr) {
     co_return Requeue{};

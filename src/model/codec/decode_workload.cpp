@@ -99,10 +99,7 @@ void read_pods(const detail::Reader& reader, Workload& out) {
 }  // namespace
 
 bool is_workload(const OwnerReference& owner) {
-  const std::string_view api_version = owner.api_version;
-  const std::size_t slash = api_version.find('/');
-  const std::string_view group =
-      slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+  const std::string_view group = api_group(owner.api_version);
   return std::any_of(kWorkloadResources.begin(), kWorkloadResources.end(),
                      [&](const Resource& resource) {
                        return owner.kind == resource.kind && group == resource.group;

@@ -140,7 +140,7 @@ class Watching {
     const auto known = uids_.find(key);
     expect(known != uids_.end() && known->second == uid);
     uids_.erase(known);
-    state_.template remove<T>(key, {.uid = uid, .kind = resource_.kind});
+    state_.template remove<T>(key, {.uid = uid, .kind = resource_.kind, .group = resource_.group});
   }
 
   model::Resource resource_;

@@ -287,6 +287,40 @@ TEST(State, ReportsEachChangeWithItsKind) {
   EXPECT_EQ(heard[12], std::pair(Kind::DaemonSet, model::ObjectKey{"ns", "ds"}));
 }
 
+TEST(State, ClassesOfOneNameAndKindAreAsManyAsTheirGroups) {
+  Ledger ledger;
+  State state(ledger);
+  const auto put = [&](const std::string& group, const std::string& version) {
+    model::NodeClass node_class{.api_version = group + "/v1alpha1", .kind = "ECSNodeClass"};
+    node_class.meta.name = "default";
+    node_class.meta.uid = "uid-" + group;
+    node_class.meta.resource_version = version;
+    state.upsert(std::make_shared<const model::NodeClass>(std::move(node_class)));
+  };
+  const auto known = [&] {
+    std::vector<std::string> classes;
+    for (const auto& node_class : state.snapshot()->node_classes) {
+      classes.push_back(model::reference_to(*node_class).text() + " " +
+                        node_class->meta.resource_version);
+    }
+    return classes;
+  };
+  put("karpenter.k8s.alibabacloud", "7");
+  put("karpenter.alibabacloud.com", "3");
+  put("karpenter.k8s.alibabacloud", "9");
+  EXPECT_THAT(known(), ElementsAre("ECSNodeClass.karpenter.alibabacloud.com/default 3",
+                                   "ECSNodeClass.karpenter.k8s.alibabacloud/default 9"));
+  const auto remove_from = [&](std::string_view group) {
+    state.remove<model::NodeClass>({"", "default"}, {.kind = "ECSNodeClass", .group = group});
+  };
+  remove_from("example.com");
+  EXPECT_EQ(known().size(), 2U);
+  remove_from("karpenter.alibabacloud.com");
+  EXPECT_THAT(known(), ElementsAre("ECSNodeClass.karpenter.k8s.alibabacloud/default 9"));
+  remove_from("karpenter.k8s.alibabacloud");
+  EXPECT_THAT(known(), ElementsAre());
+}
+
 TEST(State, ACallbackMayChangeTheState) {
   Ledger ledger;
   State state(ledger);

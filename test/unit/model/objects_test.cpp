@@ -119,5 +119,30 @@ TEST(NodeClassReferences, NameTheirLabel) {
             "karpenter.k8s.aws/ec2nodeclass");
 }
 
+TEST(NodeClassReference, NamesAClassByGroupKindAndNameInWhateverVersion) {
+  NodeClass node_class{.api_version = "karpenter.k8s.aws/v1", .kind = "EC2NodeClass"};
+  node_class.meta.name = "default";
+  const NodeClassReference reference = reference_to(node_class);
+  EXPECT_EQ(reference.text(), "EC2NodeClass.karpenter.k8s.aws/default");
+  node_class.api_version = "karpenter.k8s.aws/v1beta1";
+  EXPECT_EQ(reference_to(node_class), reference);
+  node_class.api_version = "example.com/v1";
+  EXPECT_NE(reference_to(node_class), reference);
+}
+
+TEST(NodeClassReference, WithoutAGroupItIsOfNoResource) {
+  NodeClassReference reference{
+      .group = "karpenter.k8s.aws", .kind = "EC2NodeClass", .name = "default"};
+  EXPECT_TRUE(reference.is_of(kEc2NodeClassResource));
+  EXPECT_FALSE(reference.is_of(kEcsNodeClassResource));
+  reference.group.clear();
+  EXPECT_FALSE(reference.is_of(kEc2NodeClassResource));
+}
+
+TEST(ApiGroup, IsWhatStandsBeforeTheVersion) {
+  EXPECT_EQ(api_group("karpenter.sh/v1"), "karpenter.sh");
+  EXPECT_EQ(api_group("v1"), "");
+}
+
 }  // namespace
 }  // namespace millwright::model

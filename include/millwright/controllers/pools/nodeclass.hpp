@@ -13,8 +13,9 @@ namespace millwright::controllers {
 class NodeClasses {
  public:
   explicit NodeClasses(Services& services);
-  // The key is "<kind>/<name>".
-  void enqueue(std::string key) { reconciler_.enqueue(std::move(key)); }
+  void enqueue(const model::NodeClassReference& reference) {
+    reconciler_.enqueue(reference.text());
+  }
   base::Task<void> run(std::stop_token stop) { return reconciler_.run(std::move(stop)); }
 
  private:

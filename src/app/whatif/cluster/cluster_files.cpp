@@ -155,8 +155,7 @@ class StockTaker {
     }
     if (const auto cloud = cloud_of(*each.resource)) {
       result_.clouds.insert(*cloud);
-      node_classes_.insert(std::string(each.resource->kind) + "/" +
-                           std::string(text_at(each.object, "metadata.name")));
+      node_classes_.insert(reference_to(each));
     }
     if (each.resource->namespaced) {
       namespaces_.insert(std::string(text_at(each.object, "metadata.namespace")));
@@ -173,19 +172,32 @@ class StockTaker {
       }
     }
     if (*each.resource == model::kNodePoolResource) {
-      const auto kind = text_at(each.object, "spec.template.spec.nodeClassRef.kind");
-      const auto name = text_at(each.object, "spec.template.spec.nodeClassRef.name");
-      if (!node_classes_.contains(std::string(kind).append("/").append(name))) {
-        std::string plural(kind);
-        std::transform(plural.begin(), plural.end(), plural.begin(), [](char c) {
-          return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
-        return tl::unexpected(
-            missing(name_of(each.object) + " names " + std::string(kind) + " " + std::string(name),
-                    plural + "es"));
+      if (auto checked = check_reference(each); !checked) {
+        return checked;
       }
     }
     return check_owners(each);
+  }
+
+  base::Result<> check_reference(const ClusterObject& pool) const {
+    const auto reference = reference_at(pool.object, "spec.template.spec.nodeClassRef");
+    if (reference.group.empty()) {
+      return base::fail(base::ErrorKind::Invalid,
+                        name_of(pool.object) +
+                            " names no NodeClass: spec.template.spec.nodeClassRef.group is "
+                            "missing; write the class's, such as karpenter.k8s.aws");
+    }
+    if (node_classes_.contains(reference)) {
+      return {};
+    }
+    std::string resource(reference.kind);
+    std::transform(resource.begin(), resource.end(), resource.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    resource.append("es.").append(reference.group);
+    return tl::unexpected(missing(name_of(pool.object) + " names " + reference.kind + " " +
+                                      reference.name + " of " + reference.group,
+                                  resource));
   }
 
   base::Result<> check_owners(ClusterObject& each) {
@@ -334,8 +346,8 @@ class StockTaker {
 
   std::map<Key, ClusterObject> objects_;
   std::set<std::string> uids_;
-  std::set<std::string> claimed_;       // provider ids
-  std::set<std::string> node_classes_;  // "EC2NodeClass/default"
+  std::set<std::string> claimed_;  // provider ids
+  std::set<model::NodeClassReference> node_classes_;
   std::set<std::string> namespaces_;
   std::map<std::string, json::value> stand_ins_;  // by uid of the owner
   std::map<std::string, std::size_t> left_out_;   // by kind
@@ -343,6 +355,20 @@ class StockTaker {
 };
 
 }  // namespace
+
+model::NodeClassReference reference_to(const ClusterObject& node_class) {
+  return {.group = std::string(node_class.resource->group),
+          .kind = std::string(node_class.resource->kind),
+          .name = std::string(text_at(node_class.object, "metadata.name"))};
+}
+
+model::NodeClassReference reference_at(const json::value& object, std::string_view path) {
+  const auto* reference = find_path(object, path);
+  const auto part = [reference](std::string_view name) {
+    return std::string(model::as_text(model::member(reference, name)));
+  };
+  return {.group = part("group"), .kind = part("kind"), .name = part("name")};
+}
 
 std::optional<cloud::Profile> cloud_of(const model::Resource& resource) {
   if (resource == model::kKwokNodeClassResource) {

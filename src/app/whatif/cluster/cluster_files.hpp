@@ -4,6 +4,7 @@
 
 #include "millwright/base/result.hpp"
 #include "millwright/cloud/simulated.hpp"
+#include "millwright/model/karpenter.hpp"
 #include "millwright/model/kinds.hpp"
 
 #include <boost/json/value.hpp>
@@ -36,6 +37,10 @@ base::Result<std::vector<boost::json::value>> read_objects(std::string_view text
 // so that somebody creates them anew. Invalid when the forecast could not be right: an owner, a
 // NodeClaim, a NodePool or a NodeClass is missing; the message says what to add.
 base::Result<ClusterFiles> take_stock(std::vector<boost::json::value> objects);
+
+// A NodeClass of the files, and the class that the member at `path` of an object names.
+model::NodeClassReference reference_to(const ClusterObject& node_class);
+model::NodeClassReference reference_at(const boost::json::value& object, std::string_view path);
 
 // The cloud whose NodeClass it is.
 std::optional<cloud::Profile> cloud_of(const model::Resource& resource);

@@ -105,7 +105,7 @@ bool nobody_needs(Services& services, const model::NodeClaim& claim) {
 base::Task<base::Result<>> confirm_missing(Services& services, model::NodeClassReference ref) {
   const auto kinds = services.providers.find(ref.group, ref.kind)->node_classes();
   for (const model::Resource& resource : kinds) {
-    if (resource.kind != ref.kind) {
+    if (!ref.is_of(resource)) {
       continue;
     }
     kube::ListOptions of_that_name;

@@ -79,13 +79,32 @@ TEST(ClusterFiles, WhatIsMissingIsNamedAsKubectlDoes) {
  spec: {providerID: "kwok://a"}}
 )"),
               HasSubstr("add nodeclaims"));
-  EXPECT_THAT(problem_with(R"(
+  EXPECT_THAT(
+      problem_with(R"(
 {apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}, spec: {template: {spec:
   {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}}}}
 )"),
-              HasSubstr("NodePool default names EC2NodeClass web, which is not in the files; add "
-                        "ec2nodeclasses"));
+      HasSubstr("NodePool default names EC2NodeClass web of karpenter.k8s.aws, which is not "
+                "in the files; add ec2nodeclasses.karpenter.k8s.aws"));
   EXPECT_THAT(problem_with("{a: 1}"), HasSubstr("has no apiVersion, kind and metadata.name"));
+}
+
+TEST(ClusterFiles, AClassOfAnotherGroupIsNotTheOneThatAPoolNames) {
+  const std::string node_class =
+      "{apiVersion: karpenter.k8s.alibabacloud/v1alpha1, kind: ECSNodeClass, metadata: {name: "
+      "web}}\n---\n";
+  const auto pool_of = [](const std::string& group) {
+    return "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}, spec: "
+           "{template: {spec: {nodeClassRef: {group: " +
+           group + ", kind: ECSNodeClass, name: web}}}}}";
+  };
+  EXPECT_TRUE(stock_of(node_class + pool_of("karpenter.k8s.alibabacloud")));
+  EXPECT_THAT(problem_with(node_class + pool_of("example.com")),
+              HasSubstr("NodePool default names ECSNodeClass web of example.com, which is not in "
+                        "the files; add ecsnodeclasses.example.com to `kubectl get`"));
+  EXPECT_THAT(problem_with(node_class + pool_of("''")),
+              HasSubstr("NodePool default names no NodeClass: "
+                        "spec.template.spec.nodeClassRef.group is missing"));
 }
 
 TEST(ClusterFiles, OwnersOfUnknownKindsGetAReplicaSetInTheirPlace) {

@@ -1,0 +1,154 @@
+// Two API groups with NodeClasses of one kind and one name: each class is its own to the feed and
+// to a launch.
+#include "controllers/nodeclaim/lifecycle/launch.hpp"
+#include "millwright/controllers/feed.hpp"
+#include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/telemetry/chronicle.hpp"
+#include "unit/cloud/simulated/witness.hpp"
+#include "unit/cluster/objects.hpp"
+#include "unit/kube/fake_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace millwright::controllers {
+namespace {
+
+using kube::test::FakeTransport;
+using std::chrono::seconds;
+using testing::at;
+using testing::ClaimBuilder;
+using ::testing::ElementsAre;
+
+constexpr model::Resource kOurs = model::kEcsNodeClassResource;
+constexpr model::Resource kTheirs{"karpenter.alibabacloud.com", "v1alpha1", kOurs.kind,
+                                  kOurs.plural};
+
+struct SilentEvents final : kube::EventSink {
+  void record(kube::Event) override {}
+};
+
+// A cloud that serves both kinds.
+class CloudOfBoth final : public cloud::Witness {
+ public:
+  explicit CloudOfBoth(std::vector<std::string>& used) : Witness(used) {}
+  std::span<const model::Resource> node_classes() const override { return kinds_; }
+
+ private:
+  std::array<model::Resource, 2> kinds_{kTheirs, kOurs};
+};
+
+boost::json::value class_of(const model::Resource& resource) {
+  return {{"apiVersion", resource.api_version()},
+          {"kind", resource.kind},
+          {"metadata",
+           {{"name", "default"},
+            {"uid", "uid-" + std::string(resource.group)},
+            {"resourceVersion", "1"}}}};
+}
+
+class ClassGroups : public ::testing::Test {
+ protected:
+  ClassGroups() {
+    providers_.add(std::make_unique<CloudOfBoth>(used_));
+    transport_->answer = [this](const kube::ApiRequest& request) {
+      boost::json::array items;
+      for (const auto& resource : stored_) {
+        if (request.path.starts_with(resource.path() + "?")) {
+          items.push_back(class_of(resource));
+        }
+      }
+      return kube::test::ok({{"metadata", {{"resourceVersion", "1"}}}, {"items", items}});
+    };
+  }
+  ~ClassGroups() override {
+    group_.request_stop();
+    loop_.run_ready();
+  }
+
+  void see(const model::Resource& resource) {
+    state_.upsert(std::make_shared<const model::NodeClass>(
+        model::decode<model::NodeClass>(class_of(resource)).value()));
+  }
+  std::vector<std::string> known() {
+    std::vector<std::string> classes;
+    for (const auto& node_class : state_.snapshot()->node_classes) {
+      classes.push_back(model::reference_to(*node_class).text());
+    }
+    return classes;
+  }
+  std::vector<std::string> asked() const {
+    auto paths = transport_->paths();
+    for (auto& path : paths) {
+      path = path.substr(0, path.find('?'));
+    }
+    return paths;
+  }
+
+  base::VirtualLoop loop_{at(0)};
+  base::InlineCompute compute_;
+  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
+  kube::Client client_{loop_, transport_};
+  cluster::Ledger ledger_;
+  cluster::State state_{ledger_};
+  std::vector<std::string> used_;
+  std::vector<model::Resource> stored_;  // whose class the API server has
+  cloud::ProviderSet providers_;
+  SilentEvents events_;
+  base::Metrics metrics_;
+  telemetry::Chronicle chronicle_{metrics_, at(0)};
+  RegistrationHealth registration_health_;
+  Services services_{.loop = loop_,
+                     .compute = compute_,
+                     .client = client_,
+                     .state = state_,
+                     .ledger = ledger_,
+                     .providers = providers_,
+                     .events = events_,
+                     .metrics = metrics_,
+                     .chronicle = chronicle_,
+                     .registration_health = registration_health_,
+                     .log = {},
+                     .options = {}};
+  PodTransitions transitions_{[](std::string_view) {}};
+  LaunchFailures failures_{services_};
+  base::TaskGroup group_{loop_};
+};
+
+TEST_F(ClassGroups, TheEndOfOneLeavesTheOtherOfTheNameKnown) {
+  stored_ = {kTheirs, kOurs};
+  group_.spawn(run_feed(services_, transitions_, group_.stop_token()));
+  loop_.run_for(seconds(1));
+  EXPECT_THAT(known(), ElementsAre("ECSNodeClass.karpenter.alibabacloud.com/default",
+                                   "ECSNodeClass.karpenter.k8s.alibabacloud/default"));
+  const auto watch_of_ours = std::find_if(
+      transport_->streams.begin(), transport_->streams.end(),
+      [](const auto& stream) { return stream->path().starts_with(kOurs.path() + "?"); });
+  ASSERT_NE(watch_of_ours, transport_->streams.end());
+  (*watch_of_ours)->event("DELETED", class_of(kOurs));
+  EXPECT_THAT(known(), ElementsAre("ECSNodeClass.karpenter.alibabacloud.com/default"));
+}
+
+TEST_F(ClassGroups, ALaunchIsGivenUpThoughTheOtherGroupHasAClassOfTheName) {
+  stored_ = {kTheirs};
+  see(kTheirs);
+  model::NodeClaim claim = *ClaimBuilder("web").build();
+  claim.meta.finalizers = {std::string(model::kTerminationFinalizer)};
+  claim.node_class_ref = {
+      .group = std::string(kOurs.group), .kind = std::string(kOurs.kind), .name = "default"};
+  const auto launched = kube::test::run(
+      loop_, launch(services_, &failures_, std::make_shared<const model::NodeClaim>(claim)));
+  ASSERT_TRUE(launched) << launched.error().message;
+  EXPECT_EQ(*launched, nullptr);
+  EXPECT_THAT(asked(),
+              ElementsAre("GET " + kOurs.path(), "DELETE /apis/karpenter.sh/v1/nodeclaims/web"));
+}
+
+}  // namespace
+}  // namespace millwright::controllers
