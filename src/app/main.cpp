@@ -115,14 +115,18 @@ void add_cloud(CLI::App& cli, Run& run) {
 void add_convert(CLI::App& cli, Run& run) {
   const auto arguments = std::make_shared<app::ConvertArguments>();
   auto* command = cli.add_subcommand(
-      "convert", "Provisioners and AWSNodeTemplates of a file as NodePools and EC2NodeClasses");
-  command
-      ->add_option("-f,--file", arguments->file, "YAML with legacy objects; - for standard input")
+      "convert",
+      "Provisioners and AWSNodeTemplates of a file as NodePools and EC2NodeClasses, and "
+      "ECSNodeClasses of Alibaba Cloud's own provider as those served here");
+  command->add_option("-f,--file", arguments->file, "YAML to convert; - for standard input")
       ->required();
   command->add_option("--node-role", arguments->node_role,
                       "IAM role of nodes whose template names no instance profile");
   command->add_option("--kubernetes-version", arguments->kubernetes_version,
                       "of the cluster, such as 1.33: AL2 has no image from there on");
+  command->add_option("--ecs-group", arguments->ecs_group,
+                      "API group that ECSNodeClasses get: karpenter.k8s.alibabacloud (when absent) "
+                      "or karpenter.alibabacloud.com, to go back");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_convert(*arguments); }; });
 }

@@ -77,6 +77,9 @@ inline constexpr Resource kEc2NodeClassResource{"karpenter.k8s.aws", "v1", "EC2N
                                                 "ec2nodeclasses", false};
 inline constexpr Resource kEcsNodeClassResource{"karpenter.k8s.alibabacloud", "v1alpha1",
                                                 "ECSNodeClass", "ecsnodeclasses", false};
+// Of Alibaba's own provider.
+inline constexpr Resource kOfficialEcsNodeClassResource{"karpenter.alibabacloud.com", "v1alpha1",
+                                                        "ECSNodeClass", "ecsnodeclasses", false};
 inline constexpr Resource kCceNodeClassResource{"karpenter.k8s.huawei", "v1alpha1", "CCENodeClass",
                                                 "ccenodeclasses", false};
 inline constexpr Resource kProvisionerResource{"karpenter.sh", "v1alpha5", "Provisioner",

@@ -47,7 +47,8 @@ constexpr auto kGlobalSettings = std::to_array<std::pair<std::string_view, std::
 
 class Converter {
  public:
-  explicit Converter(controllers::LegacySettings settings) : settings_(std::move(settings)) {}
+  Converter(controllers::LegacySettings settings, cloud::EcsGroup ecs_group)
+      : settings_(std::move(settings)), ecs_group_(ecs_group) {}
 
   base::Result<Conversion> run(std::string_view yaml) {
     MW_TRY(documents, model::parse_yaml(yaml));
@@ -98,6 +99,11 @@ class Converter {
       convert_provisioner(object);
     } else if (is_global_settings(object)) {
       convert_settings(object);
+    } else if (is(object, other_ecs_class())) {
+      convert_ecs_class(object);
+    } else if (is(object, model::kNodePoolResource) &&
+               cloud::names_ecs_class(object, other_ecs_group())) {
+      take(cloud::translate_ecs_pool(object, ecs_group_));
     } else {
       pass_through(object);
     }
@@ -137,6 +143,31 @@ class Converter {
     emit(translated->node_pool);
   }
 
+  bool serves_ecs() const { return ecs_group_ == cloud::EcsGroup::Served; }
+  cloud::EcsGroup other_ecs_group() const {
+    return serves_ecs() ? cloud::EcsGroup::Official : cloud::EcsGroup::Served;
+  }
+  const model::Resource& other_ecs_class() const {
+    return serves_ecs() ? model::kOfficialEcsNodeClassResource : model::kEcsNodeClassResource;
+  }
+
+  void convert_ecs_class(const json::value& object) {
+    // The official kind has no description here; its translation looks at types itself.
+    if (serves_ecs() || has_right_shape(object)) {
+      take(cloud::translate_ecs_class(object, ecs_group_));
+    }
+  }
+
+  void take(const cloud::EcsTranslation& translated) {
+    note_all(translated.notes);
+    for (const auto& problem : translated.problems) {
+      result_.problems.push_back(who_ + ": " + problem);
+    }
+    if (translated.problems.empty()) {
+      emit(translated.object);
+    }
+  }
+
   void convert_settings(const json::value& object) {
     for (const auto& [key, flag] : kGlobalSettings) {
       const auto value = global_setting(object, key);
@@ -159,6 +190,11 @@ class Converter {
       note("it has the annotation karpenter.sh/do-not-evict; write " +
            std::string(model::kDoNotDisruptAnnotation) + ": \"true\"");
     }
+    if (serves_ecs() && text.find("karpenter.alibabacloud.com/instance-") != std::string::npos) {
+      note(
+          "it names labels of Alibaba Cloud's own provider, which no node has here; write those of "
+          "karpenter.k8s.alibabacloud");
+    }
     emit(object);
   }
 
@@ -169,7 +205,12 @@ class Converter {
     for (const auto& path : schema::prune(*kind, known)) {
       note(path + " is no field of the kind and was left out");
     }
-    const auto problems = schema::validate_structure(*kind, known);
+    return has_right_shape(known);
+  }
+
+  bool has_right_shape(const json::value& object) {
+    const auto* kind = schema::find_kind(text_at(object, "apiVersion"), text_at(object, "kind"));
+    const auto problems = schema::validate_structure(*kind, object);
     for (const auto& problem : problems) {
       result_.problems.push_back(who_ + ": " + problem.to_string());
     }
@@ -210,6 +251,7 @@ class Converter {
   }
 
   controllers::LegacySettings settings_;
+  cloud::EcsGroup ecs_group_;
   std::vector<json::value> objects_;
   std::map<std::string, const json::value*> templates_;
   std::string who_;                   // the object at hand
@@ -220,8 +262,9 @@ class Converter {
 }  // namespace
 
 base::Result<Conversion> convert_manifests(std::string_view yaml,
-                                           controllers::LegacySettings settings) {
-  return Converter(std::move(settings)).run(yaml);
+                                           controllers::LegacySettings settings,
+                                           cloud::EcsGroup ecs_group) {
+  return Converter(std::move(settings), ecs_group).run(yaml);
 }
 
 }  // namespace millwright::app

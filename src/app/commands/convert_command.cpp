@@ -1,6 +1,7 @@
 #include "app/commands/convert_command.hpp"
 
 #include "millwright/app/convert.hpp"
+#include "millwright/model/kinds.hpp"
 
 #include <charconv>
 #include <cstdio>
@@ -48,6 +49,19 @@ base::Result<int> minor_of(std::string_view version) {
   return minor;
 }
 
+base::Result<cloud::EcsGroup> ecs_group_of(const std::string& group) {
+  if (group == model::kOfficialEcsNodeClassResource.group) {
+    return cloud::EcsGroup::Official;
+  }
+  if (group.empty() || group == model::kEcsNodeClassResource.group) {
+    return cloud::EcsGroup::Served;
+  }
+  return base::fail(base::ErrorKind::Invalid,
+                    "--ecs-group must be karpenter.k8s.alibabacloud or "
+                    "karpenter.alibabacloud.com, not \"" +
+                        group + "\"");
+}
+
 base::Result<Conversion> convert(const ConvertArguments& arguments) {
   controllers::LegacySettings settings;
   MW_TRY(minor, minor_of(arguments.kubernetes_version));
@@ -56,7 +70,8 @@ base::Result<Conversion> convert(const ConvertArguments& arguments) {
     settings.node_role = arguments.node_role;
   }
   MW_TRY(text, read_manifest(arguments.file));
-  auto converted = convert_manifests(text, std::move(settings));
+  MW_TRY(ecs_group, ecs_group_of(arguments.ecs_group));
+  auto converted = convert_manifests(text, std::move(settings), ecs_group);
   return converted ? std::move(converted)
                    : base::with_context(arguments.file, std::move(converted).error());
 }

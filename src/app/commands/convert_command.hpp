@@ -9,6 +9,7 @@ struct ConvertArguments {
   std::string file;                // "-": standard input
   std::string node_role;           // empty: the controller's default
   std::string kubernetes_version;  // "1.33"; empty: not known
+  std::string ecs_group;           // of ECSNodeClasses; empty: the one that is served
 };
 
 // Objects go to standard output, remarks and problems to standard error. The exit status: 0, 1 when

@@ -165,5 +165,59 @@ TEST(Convert, WhatIsWrongIsAProblemThatNamesObjectAndField) {
   EXPECT_TRUE(convert_manifests("[1, 2]\n---\n3\n", {}));  // no objects, and no harm
 }
 
+constexpr std::string_view kOfficialAlibaba = R"(
+apiVersion: karpenter.alibabacloud.com/v1alpha1
+kind: ECSNodeClass
+metadata: {name: web}
+spec:
+  clusterID: c1
+  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: c1}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: c1}}]
+  imageSelectorTerms: [{id: m-1}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.alibabacloud.com, kind: ECSNodeClass, name: web}
+      requirements:
+      - {key: karpenter.alibabacloud.com/instance-cpu, operator: In, values: ["4"]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {nodeSelector: {karpenter.alibabacloud.com/instance-cpu: "4"}}
+)";
+
+TEST(Convert, AlibabaCloudsOwnKindsBecomeThoseThatAreServedAndBack) {
+  const auto served = converted(kOfficialAlibaba);
+  EXPECT_THAT(kinds(served), testing::ElementsAre("ECSNodeClass", "NodePool", "Pod"));
+  EXPECT_THAT(served.problems, IsEmpty());
+  EXPECT_THAT(served.notes,
+              testing::ElementsAre(HasSubstr("spec.clusterID is the controller's --cluster-id"),
+                                   HasSubstr("Pod p: it names labels of Alibaba Cloud's own")));
+  EXPECT_THAT(served.text, HasSubstr("apiVersion: karpenter.k8s.alibabacloud/v1alpha1"));
+  EXPECT_THAT(served.text, HasSubstr("group: karpenter.k8s.alibabacloud\n"));
+  EXPECT_THAT(served.text, HasSubstr("key: karpenter.k8s.alibabacloud/instance-cpu"));
+
+  const auto back = convert_manifests(served.text, {}, cloud::EcsGroup::Official);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_THAT(back->problems, IsEmpty());
+  EXPECT_THAT(back->text, HasSubstr("apiVersion: karpenter.alibabacloud.com/v1alpha1"));
+  EXPECT_THAT(back->text, HasSubstr("group: karpenter.alibabacloud.com\n"));
+  EXPECT_THAT(back->text, HasSubstr("key: karpenter.alibabacloud.com/instance-cpu"));
+}
+
+TEST(Convert, AClassThatTheOtherGroupCannotSayIsNotPrinted) {
+  const auto result = converted(
+      "{apiVersion: karpenter.alibabacloud.com/v1alpha1, kind: ECSNodeClass, metadata: {name: a}, "
+      "spec: {launchTemplateID: lt-1}}");
+  EXPECT_THAT(result.problems,
+              testing::ElementsAre(HasSubstr("ECSNodeClass a: spec.launchTemplateID has no")));
+  EXPECT_EQ(result.text, "");
+}
+
 }  // namespace
 }  // namespace millwright::app
