@@ -146,6 +146,8 @@ void add_install(CLI::App& cli, Run& run) {
                       "image of the second scheduler: the cluster's own minor version");
   command->add_option("--replicas", arguments->replicas, "one leads, the others stand by")
       ->capture_default_str();
+  command->add_option("--asking-port", arguments->asking_port,
+                      "port that answers `why --server`, with the roles for it, such as 8445");
   command->add_option("--leader-election-namespace", arguments->lease_namespace,
                       "namespace of the Lease; Karpenter's own makes the two take turns");
   command->add_option("--clouds", arguments->clouds,

@@ -199,6 +199,26 @@ func TestDefaultsOfEachModeAreWhatInstallPrints(t *testing.T) {
 	}
 }
 
+func TestWithAnAskingPortTheChartIsWhatInstallPrints(t *testing.T) {
+	want := readFile(t, "../test/chart/testdata/install-asking.yaml")
+	delete(want, "Namespace <nil>/"+namespace)
+	compare(t, mustRender(t, "controller: {askingPort: 8445}"), want)
+}
+
+// The variable opens the port too, so the roles follow it.
+func TestAnAskingPortOfTheEnvironmentGetsItsRoles(t *testing.T) {
+	for value, open := range map[string]bool{"8445": true, "0": false} {
+		rendered := mustRender(t,
+			`controller: {env: [{name: ASKING_PORT, value: "`+value+`"}]}`)
+		for _, key := range []string{"ClusterRole <nil>/millwright-asking",
+			"ClusterRole <nil>/millwright-viewer", "ClusterRoleBinding <nil>/millwright-asking"} {
+			if _, there := rendered[key]; there != open {
+				t.Errorf("ASKING_PORT=%s: %s is there: %v", value, key, there)
+			}
+		}
+	}
+}
+
 func TestTheDefaultModeIsExtender(t *testing.T) {
 	compare(t, mustRender(t, ""), mustRender(t, "mode: extender"))
 }

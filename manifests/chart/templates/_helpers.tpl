@@ -39,6 +39,15 @@
 {{- $variables | toJson -}}
 {{- end -}}
 
+{{/* The asking port, also where controller.env opens it; empty where it is closed. */}}
+{{- define "millwright.askingPort" -}}
+{{- $port := toString (int .Values.controller.askingPort) -}}
+{{- range .Values.controller.env -}}
+{{- if eq .name "ASKING_PORT" -}}{{- $port = toString .value -}}{{- end -}}
+{{- end -}}
+{{- if ne $port "0" -}}{{ $port }}{{- end -}}
+{{- end -}}
+
 {{- define "millwright.simulatedClouds" -}}
 {{- if ne .Values.controller.simulatedClouds "auto" -}}
 {{ .Values.controller.simulatedClouds }}

@@ -29,9 +29,11 @@ net::Response forbidden(const std::string& user) {
 }
 
 net::Response cannot_check(const base::Error& error) {
-  const char* advice = error.kind == base::ErrorKind::Denied
-                           ? "; bind ClusterRole system:auth-delegator to Millwright's account"
-                           : "";
+  const char* advice =
+      error.kind == base::ErrorKind::Denied
+          ? "; bind ClusterRole millwright-asking to Millwright's account, as `millwright "
+            "install --asking-port` and the chart do"
+          : "";
   return net::Response::text(
       503, "the API server did not say who you are: " + error.message + advice + "\n");
 }

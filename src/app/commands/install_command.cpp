@@ -44,6 +44,7 @@ base::Result<std::string> text_of(const InstallArguments& arguments) {
   options.namespace_ = arguments.namespace_;
   options.image = arguments.image;
   options.replicas = arguments.replicas;
+  options.asking_port = arguments.asking_port;
   options.lease_namespace = arguments.lease_namespace;
   if (const auto problem = read_real_clouds(arguments.clouds, options.clouds); !problem.empty()) {
     return base::fail(base::ErrorKind::Invalid, "--clouds " + problem);

@@ -12,6 +12,7 @@ struct InstallArguments {
   std::string image;
   std::string scheduler_image;
   int replicas = 2;
+  int asking_port = 0;
   std::string lease_namespace;
   std::string clouds;
   std::string cluster_name;

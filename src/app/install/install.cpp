@@ -113,6 +113,20 @@ base::Result<> check_clouds(const InstallOptions& options) {
   return {};
 }
 
+base::Result<> check_asking_port(int port) {
+  constexpr int kHighestPort = 65535;
+  if (port < 0 || port > kHighestPort) {
+    return invalid("--asking-port must be a port, or 0 for none, not " + std::to_string(port));
+  }
+  for (const int taken : {kWebhookPort, kExtenderPort, kMetricsPort, kHealthPort}) {
+    if (port == taken) {
+      return invalid("--asking-port must not be " + std::to_string(port) +
+                     ", which another port of the program is; 8445 is free");
+    }
+  }
+  return {};
+}
+
 base::Result<> check(const InstallOptions& options) {
   if (!is_label(options.namespace_)) {
     return invalid("--namespace must be lower-case letters, digits and dashes, at most 63, not \"" +
@@ -133,6 +147,9 @@ base::Result<> check(const InstallOptions& options) {
   if (!is_word(options.scheduler_image)) {
     return invalid("--scheduler-image must be an image reference without blanks, not \"" +
                    options.scheduler_image + "\"");
+  }
+  if (auto port = check_asking_port(options.asking_port); !port) {
+    return port;
   }
   if (auto clouds = check_clouds(options); !clouds) {
     return clouds;

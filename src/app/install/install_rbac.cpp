@@ -1,11 +1,13 @@
 // The RBAC rules: only what the program asks of the API server, each with its reason. What is
 // listed and watched comes from the list of watched kinds.
+#include "app/asking/caller_rights.hpp"
 #include "app/install/install_parts.hpp"
 #include "millwright/cluster/watched_kinds.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace millwright::app::install {
 namespace {
@@ -18,14 +20,17 @@ struct Rule {
   json::array groups;
   json::array resources;
   json::array verbs;
-  json::array names;  // empty: any
+  json::array names;   // empty: any
+  json::array urls{};  // nonResourceURLs, in place of groups and resources
 };
 
 Document role(const Target& target, std::string why, const std::vector<Rule>& rules) {
   Document document{std::move(why), header(target), {}};
   json::array list;
   for (const auto& rule : rules) {
-    json::object item{{"apiGroups", rule.groups}, {"resources", rule.resources}};
+    json::object item =
+        rule.urls.empty() ? json::object{{"apiGroups", rule.groups}, {"resources", rule.resources}}
+                          : json::object{{"nonResourceURLs", rule.urls}};
     if (!rule.names.empty()) {
       item["resourceNames"] = rule.names;
     }
@@ -268,6 +273,40 @@ std::vector<Rule> shared_rules(const InstallOptions& options) {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io/v1";
 
+// What the asking port needs. system:auth-delegator has the same two rights, but its rules are
+// the cluster's to change, and ours would grow with them.
+Documents asking_permissions(const InstallOptions& options) {
+  const std::vector<Rule> of_ours{{"Whose token a caller shows.",
+                                   strings({"authentication.k8s.io"}),
+                                   strings({"tokenreviews"}),
+                                   strings({"create"}),
+                                   {}},
+                                  {"Whether that user may ask.",
+                                   strings({"authorization.k8s.io"}),
+                                   strings({"subjectaccessreviews"}),
+                                   strings({"create"}),
+                                   {}}};
+  const Rule of_callers{
+      .why = "Not a path of the API server: the right that callers are asked for.",
+      .groups = {},
+      .resources = {},
+      .verbs = strings({"get"}),
+      .names = {},
+      .urls = strings({kAskingUrl})};
+  Documents documents;
+  documents.push_back(role({kRbac, "ClusterRole", "millwright-asking", {}},
+                           "Whom the asking port answers.", of_ours));
+  documents.push_back(
+      role({kRbac, "ClusterRole", "millwright-viewer", {}},
+           "Who may ask. Nobody has it until it is bound, with a ClusterRoleBinding: answers are "
+           "about all namespaces, nodes and prices, which ClusterRole view does not show, so it is "
+           "not aggregated there.",
+           {of_callers}));
+  documents.push_back(
+      binding({kRbac, "ClusterRoleBinding", "millwright-asking", {}}, "ClusterRole", options));
+  return documents;
+}
+
 }  // namespace
 
 Documents permissions(const InstallOptions& options) {
@@ -301,6 +340,10 @@ Documents permissions(const InstallOptions& options) {
                               "Role", options));
   documents.push_back(binding({kRbac, "RoleBinding", "millwright-leader-election", lease_namespace},
                               "Role", options));
+  if (options.asking_port != 0) {
+    auto asking = asking_permissions(options);
+    std::move(asking.begin(), asking.end(), std::back_inserter(documents));
+  }
   return documents;
 }
 

@@ -51,6 +51,10 @@ json::array environment(const InstallOptions& options) {
     variables.push_back(
         json::object{{"name", "LEADER_ELECTION_NAMESPACE"}, {"value", options.lease_namespace}});
   }
+  if (options.asking_port != 0) {
+    variables.push_back(
+        json::object{{"name", "ASKING_PORT"}, {"value", std::to_string(options.asking_port)}});
+  }
   return variables;
 }
 
@@ -69,6 +73,15 @@ json::array credentials(const InstallOptions& options) {
   return sources;
 }
 
+json::array ports(const InstallOptions& options) {
+  json::array all{port("https", kWebhookPort), port("extender", kExtenderPort),
+                  port("metrics", kMetricsPort), port("health", kHealthPort)};
+  if (options.asking_port != 0) {
+    all.push_back(port("asking", options.asking_port));
+  }
+  return all;
+}
+
 json::object container(const InstallOptions& options) {
   const std::string image =
       options.image.empty() ? std::string("millwright:") + base::version() : options.image;
@@ -82,8 +95,7 @@ json::object container(const InstallOptions& options) {
       {"imagePullPolicy", "IfNotPresent"},
       {"args", arguments(options)},
       {"env", environment(options)},
-      {"ports", json::array{port("https", kWebhookPort), port("extender", kExtenderPort),
-                            port("metrics", kMetricsPort), port("health", kHealthPort)}},
+      {"ports", ports(options)},
       {"livenessProbe", std::move(alive)},
       {"readinessProbe", std::move(ready)},
       {"resources", json::object{{"requests", json::object{{"cpu", "200m"}, {"memory", "256Mi"}}},

@@ -178,7 +178,7 @@ TEST_F(AskingPort, ASilentApiServerLetsNobodyInAndIsAskedAgain) {
   loop_.run_for(CallerRights::kKeepAllowed);
   const auto refused = ask("/decisions");
   EXPECT_EQ(refused.status, 503);
-  EXPECT_THAT(refused.body, HasSubstr("system:auth-delegator"));
+  EXPECT_THAT(refused.body, HasSubstr("ClusterRole millwright-asking"));
 }
 
 TEST_F(AskingPort, AFollowerNamesTheLeaseOfTheLeaderToThoseWhoMayAsk) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -84,8 +85,16 @@ std::set<std::string> permissions(const InstallOptions& options) {
   return all;
 }
 
+InstallOptions with_asking_port(int port) {
+  InstallOptions options;
+  options.asking_port = port;
+  options.crds = false;
+  return options;
+}
+
 TEST(Install, FilesInManifestsAreTheGeneratedOnes) {
   const std::pair<const char*, InstallOptions> files[] = {
+      {"../test/chart/testdata/install-asking.yaml", with_asking_port(8445)},
       {"install/extender.yaml", in_mode(InstallMode::Extender)},
       {"install/second-scheduler.yaml", in_mode(InstallMode::SecondScheduler)},
       {"install/alone.yaml", in_mode(InstallMode::Alone)},
@@ -266,14 +275,50 @@ TEST(Install, NoPermissionIsOnAKindThatDoesNotExist) {
   EXPECT_GT(checked, 20);
 }
 
+TEST(Install, RightsToReviewCallersAreThereWhereTheAskingPortIs) {
+  EXPECT_THAT(text_of({}), Not(HasSubstr("tokenreviews")));
+  EXPECT_THAT(text_of({}), Not(HasSubstr("ASKING_PORT")));
+  const auto options = with_asking_port(9445);
+  const auto documents = documents_of(options);
+  std::map<std::string, json::value> roles;
+  for (const auto& role : of_kind(documents, "ClusterRole")) {
+    roles[at(role, "/metadata/name")] = role.at("rules");
+    EXPECT_THAT(json::serialize(role), Not(HasSubstr("aggregate-to")));
+  }
+  EXPECT_EQ(roles["millwright-asking"], model::parse_json(R"([
+      {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+      {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"],
+       "verbs": ["create"]}])")
+                                            .value());
+  EXPECT_EQ(
+      roles["millwright-viewer"],
+      model::parse_json(R"([{"nonResourceURLs": ["/millwright"], "verbs": ["get"]}])").value());
+  std::set<std::string> bound;
+  for (const auto& binding : of_kind(documents, "ClusterRoleBinding")) {
+    bound.insert(at(binding, "/roleRef/name"));
+  }
+  EXPECT_THAT(bound, Contains("millwright-asking"));
+  EXPECT_THAT(bound, Not(Contains("millwright-viewer"))) << "who may ask is for people to say";
+  EXPECT_THAT(text_of(options), HasSubstr("- name: ASKING_PORT\n          value: \"9445\"\n"));
+  EXPECT_THAT(text_of(options), HasSubstr("- name: asking\n          containerPort: 9445\n"));
+}
+
+TEST(Install, AnAskingPortThatCannotBeOpenedIsRefused) {
+  for (const int port : {-1, 65536, 8443, 8080}) {
+    const auto text = install_text(with_asking_port(port));
+    ASSERT_FALSE(text) << port;
+    EXPECT_THAT(text.error().message, HasSubstr("--asking-port must"));
+  }
+}
+
 TEST(Install, EachRuleSaysWhyItIsNeeded) {
-  const std::string text = text_of({});
+  const std::string text = text_of(with_asking_port(8445));
   std::istringstream lines(text);
   std::string line;
   std::string before;
   int rules = 0;
   while (std::getline(lines, line)) {
-    if (line == "- apiGroups:") {
+    if (line == "- apiGroups:" || line == "- nonResourceURLs:") {
       ++rules;
       EXPECT_TRUE(before.starts_with("# ")) << "no reason above a rule, but: " << before;
     }
