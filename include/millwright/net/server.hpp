@@ -38,6 +38,8 @@ class Exchange {
   // `callback` runs once, on an I/O thread, when the peer is gone or the server stops; at once when
   // that has happened already. It does not run when the answer was sent completely.
   virtual void on_close(std::function<void()> callback) = 0;
+  // The address of the caller, such as 10.0.0.7; empty where there is none.
+  virtual std::string peer() const { return {}; }
 };
 
 // Runs on an I/O thread and must not block. An exception is logged and answered with 500.

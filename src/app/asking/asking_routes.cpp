@@ -87,7 +87,8 @@ using Make = net::Response (*)(const net::Request&, const telemetry::DecisionLog
 base::Task<void> reply(AskingParts parts, Make make, net::Request request,
                        std::shared_ptr<net::Exchange> exchange) {
   auto token = bearer_token(request);
-  auto refusal = co_await parts.rights.check(std::move(token));
+  auto peer = exchange->peer();
+  auto refusal = co_await parts.rights.check(std::move(token), std::move(peer));
   if (refusal) {
     exchange->respond(*std::move(refusal));
     co_return;

@@ -86,11 +86,24 @@ std::string name_of(const json::object& user) {
   return name && name->is_string() ? std::string(name->get_string()) : "this user";
 }
 
+// For one more: what ends first goes.
+template <class Map, class End>
+void make_room(Map& kept, std::size_t most, End end) {
+  while (kept.size() >= most) {
+    kept.erase(std::ranges::min_element(kept, {}, end));
+  }
+}
+
 }  // namespace
 
-base::Task<base::Result<std::optional<net::Response>>> CallerRights::ask(std::string token) {
+kube::ClientOptions CallerRights::limits() {
+  return {.qps = 5, .burst = 10, .timeout = std::chrono::seconds(10), .attempts = 1};
+}
+
+base::Task<base::Result<CallerRights::Verdict>> CallerRights::ask(std::string token,
+                                                                  kube::Client* client) {
   auto review = token_review(token);
-  const auto known = co_await client_.create(kTokenReview, std::move(review));
+  const auto known = co_await client->create(kTokenReview, std::move(review));
   if (!known) {
     co_return tl::unexpected(known.error());
   }
@@ -100,44 +113,89 @@ base::Task<base::Result<std::optional<net::Response>>> CallerRights::ask(std::st
     co_return unknown_caller();
   }
   auto question = access_review(*user);
-  const auto allowed = co_await client_.create(kAccessReview, std::move(question));
+  const auto allowed = co_await client->create(kAccessReview, std::move(question));
   if (!allowed) {
     co_return tl::unexpected(allowed.error());
   }
   if (!is_true(status_member(*allowed, "allowed"))) {
     co_return forbidden(name_of(*user));
   }
-  co_return std::optional<net::Response>();
+  co_return Verdict();
 }
 
-base::Task<std::optional<net::Response>> CallerRights::check(std::string token) {
+base::Task<std::optional<net::Response>> CallerRights::check(std::string token, std::string peer) {
   if (token.empty() || token.size() > kLongestToken) {
     co_return unknown_caller();
   }
-  if (const auto found = kept_.find(token); found != kept_.end() && now() < found->second.until) {
-    co_return found->second.refusal;
+  if (const auto found = refused_.find(token);
+      found != refused_.end() && now() < found->second.until) {
+    co_return found->second.answer;
   }
-  if (under_way_ >= kMostAtOnce) {
+  if (const auto found = allowed_.find(token); found != allowed_.end() && now() < found->second) {
+    if (now() >= found->second - kRenewBefore) {
+      begin(token, peer);
+    }
+    co_return std::nullopt;
+  }
+  auto* check = begin(token, peer);
+  if (check == nullptr) {
     co_return too_many();
   }
-  ++under_way_;
-  auto asked = co_await ask(token);
-  --under_way_;
-  if (!asked) {
-    co_return cannot_check(asked.error());
-  }
-  keep(std::move(token), *asked);
-  co_return *std::move(asked);
+  const base::Promise<Verdict> promise(newcomers_.loop());
+  check->waiting.push_back(promise);
+  co_return co_await promise.get();
 }
 
-void CallerRights::keep(std::string token, std::optional<net::Response> refusal) {
-  std::erase_if(kept_, [&](const auto& entry) { return entry.second.until <= now(); });
-  if (kept_.size() >= kMostKept) {
-    kept_.erase(
-        std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.until; }));
+// The check of the token that is under way, or a new one; nullptr: there are too many.
+CallerRights::Check* CallerRights::begin(const std::string& token, const std::string& peer) {
+  if (const auto found = under_way_.find(token); found != under_way_.end()) {
+    return &found->second;
   }
-  const auto until = now() + (refusal ? kKeepRefused : kKeepAllowed);
-  kept_.insert_or_assign(std::move(token), Verdict{until, std::move(refusal)});
+  Check check{.renewal = allowed_.contains(token), .peer = peer, .waiting = {}};
+  if (!has_room_for(check)) {
+    return nullptr;
+  }
+  group_.spawn(run(token, check.renewal ? &renewals_ : &newcomers_));
+  return &under_way_.emplace(token, std::move(check)).first->second;
+}
+
+bool CallerRights::has_room_for(const Check& check) const {
+  const auto count = [&](const auto& counts) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(under_way_, [&](const auto& entry) { return counts(entry.second); }));
+  };
+  if (check.renewal) {
+    return count([](const Check& other) { return other.renewal; }) < kMostRenewals;
+  }
+  return count([](const Check& other) { return !other.renewal; }) < kMostNewcomers &&
+         count([&](const Check& other) { return !other.renewal && other.peer == check.peer; }) <
+             kMostOfOnePeer;
+}
+
+base::Task<void> CallerRights::run(std::string token, kube::Client* client) {
+  const auto asked = co_await ask(token, client);
+  if (asked) {
+    keep(token, *asked);
+  }
+  const auto verdict = asked ? *asked : Verdict(cannot_check(asked.error()));
+  const auto ended = under_way_.extract(token);
+  for (const auto& waiting : ended.mapped().waiting) {
+    waiting.set(verdict);
+  }
+}
+
+void CallerRights::keep(const std::string& token, const Verdict& verdict) {
+  std::erase_if(allowed_, [&](const auto& entry) { return entry.second + kRemember <= now(); });
+  std::erase_if(refused_, [&](const auto& entry) { return entry.second.until <= now(); });
+  allowed_.erase(token);
+  refused_.erase(token);
+  if (verdict) {
+    make_room(refused_, kMostRefused, [](const auto& entry) { return entry.second.until; });
+    refused_.emplace(token, Refusal{.until = now() + kKeepRefused, .answer = *verdict});
+  } else {
+    make_room(allowed_, kMostAllowed, [](const auto& entry) { return entry.second; });
+    allowed_.emplace(token, now() + kKeepAllowed);
+  }
 }
 
 }  // namespace millwright::app

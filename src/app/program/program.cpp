@@ -1,5 +1,6 @@
 #include "app/program/program.hpp"
 
+#include "app/asking/caller_rights.hpp"
 #include "app/program/decision_file.hpp"
 #include "millwright/app/cluster_clock.hpp"
 #include "millwright/base/base64.hpp"
@@ -17,9 +18,6 @@ namespace {
 // How long it takes until no caller is sent here any more: a Service's endpoints are changed, and
 // the change has reached every node.
 constexpr auto kLameDuck = std::chrono::seconds(2);
-// Callers of the asking port can spend this much of the API server's time, and no more.
-const kube::ClientOptions kAskingLimits{
-    .qps = 10, .burst = 20, .timeout = std::chrono::seconds(10), .attempts = 1};
 constexpr auto kServerStopGrace = std::chrono::milliseconds(5'000);
 
 std::string host_name() {
@@ -73,7 +71,9 @@ base::Result<> Program::build(const Environment& environment) {
                                                   limits, &metrics_);
   // Renewing the lease must not wait behind a burst of other calls.
   lease_client_ = std::make_unique<kube::Client>(loop_, transport);
-  asking_client_ = std::make_unique<kube::Client>(loop_, transport, kAskingLimits, &metrics_);
+  for (auto* client : {&newcomers_client_, &renewals_client_}) {
+    *client = std::make_unique<kube::Client>(loop_, transport, CallerRights::limits(), &metrics_);
+  }
   nodes_ = std::make_unique<SimulatedNodes>(*client_, log_.named("simulated-nodes"));
   clouds_ = std::make_unique<Clouds>(loop_, leadership_, metrics_, log_);
   if (auto opened = clouds_->open(settings_, environment, *nodes_); !opened) {
@@ -98,7 +98,8 @@ base::Result<> Program::build(const Environment& environment) {
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
                                                     .client = *leader_client_,
-                                                    .asking_client = *asking_client_,
+                                                    .newcomers_client = *newcomers_client_,
+                                                    .renewals_client = *renewals_client_,
                                                     .metrics = metrics_,
                                                     .heartbeat = heartbeat_,
                                                     .leadership = leadership_,

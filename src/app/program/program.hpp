@@ -63,7 +63,8 @@ class Program {
   std::unique_ptr<kube::Client> client_;  // what every replica does
   std::unique_ptr<kube::Client> leader_client_;
   std::unique_ptr<kube::Client> lease_client_;
-  std::unique_ptr<kube::Client> asking_client_;
+  std::unique_ptr<kube::Client> newcomers_client_;  // see CallerRights
+  std::unique_ptr<kube::Client> renewals_client_;
   std::unique_ptr<SimulatedNodes> nodes_;
   std::unique_ptr<Clouds> clouds_;
   std::unique_ptr<Engine> engine_;

@@ -89,12 +89,12 @@ base::Result<> Servers::open_secure_ports(
 
 void Servers::open_asking_port(const certs::Bundle& bundle) {
   const Settings& settings = parts_.settings;
-  auto asking = std::make_unique<Asking>(parts_.asking_client);
+  auto asking = std::make_unique<Asking>(parts_);
   const std::string& ns = settings.leader_election_namespace;
   auto router = std::make_shared<net::Router>();
   add_asking_routes(
       *router,
-      {.loop = parts_.asking_client.loop(),
+      {.loop = parts_.client.loop(),
        .compute = asking->compute,
        .decisions = parts_.engine.decisions(),
        .rights = asking->rights,

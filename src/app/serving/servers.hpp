@@ -24,8 +24,9 @@ namespace millwright::app {
 struct ServersParts {
   const Settings& settings;
   Engine& engine;
-  kube::Client& client;         // for the bind verb
-  kube::Client& asking_client;  // for CallerRights alone
+  kube::Client& client;            // for the bind verb
+  kube::Client& newcomers_client;  // this and the next for CallerRights alone
+  kube::Client& renewals_client;
   base::Metrics& metrics;
   const Heartbeat& heartbeat;
   // Of the term: the extender answers only while it holds.
@@ -71,7 +72,8 @@ class Servers {
 
   // In the order in which they may end, the last first.
   struct Asking {
-    explicit Asking(kube::Client& client) : rights(client), group(client.loop()) {}
+    explicit Asking(const ServersParts& parts)
+        : rights(parts.newcomers_client, parts.renewals_client), group(parts.client.loop()) {}
     CallerRights rights;
     base::TaskGroup group;
     base::ComputeThreads compute;

@@ -76,7 +76,8 @@ void append_clean(std::string& out, std::string_view text) {
 
 class Handle final : public Exchange {
  public:
-  explicit Handle(std::shared_ptr<Outbox> outbox) : outbox_(std::move(outbox)) {}
+  Handle(std::shared_ptr<Outbox> outbox, std::string peer)
+      : outbox_(std::move(outbox)), peer_(std::move(peer)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() override { outbox_->abandon(); }
@@ -85,9 +86,11 @@ class Handle final : public Exchange {
   void write(std::string chunk) override { outbox_->write(std::move(chunk)); }
   void finish() override { outbox_->finish(); }
   void on_close(std::function<void()> callback) override { outbox_->on_close(std::move(callback)); }
+  std::string peer() const override { return peer_; }
 
  private:
   std::shared_ptr<Outbox> outbox_;
+  std::string peer_;
 };
 
 }  // namespace
@@ -122,8 +125,8 @@ std::string render_refusal(int status, std::string_view text) {
          body;
 }
 
-std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Outbox> outbox) {
-  return std::make_shared<Handle>(std::move(outbox));
+std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Outbox> outbox, std::string peer) {
+  return std::make_shared<Handle>(std::move(outbox), std::move(peer));
 }
 
 Outbox::Outbox(Traits traits, std::function<void()> wake)

@@ -88,6 +88,6 @@ class Outbox {
 };
 
 // What the handler holds; its last reference going away is noticed.
-std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Outbox> outbox);
+std::shared_ptr<Exchange> make_exchange(std::shared_ptr<Outbox> outbox, std::string peer);
 
 }  // namespace millwright::net

@@ -62,6 +62,9 @@ Session::Session(std::shared_ptr<Hub> hub, std::shared_ptr<Worker> worker, Socke
 
 void Session::start() {
   error_code ignored;
+  if (const auto peer = socket_.remote_endpoint(ignored); !ignored) {
+    peer_ = peer.address().to_string();
+  }
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   find_dead_peers(socket_.native_handle());
@@ -343,7 +346,7 @@ void Session::dispatch() {
 
 void Session::call_handler(Request request, const std::shared_ptr<Outbox>& outbox) {
   const std::string path(request.path());
-  const auto exchange = make_exchange(outbox);
+  const auto exchange = make_exchange(outbox, peer_);
   try {
     hub_->handler(std::move(request), exchange);
   } catch (const std::exception& error) {

@@ -75,6 +75,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::shared_ptr<Worker> worker_;  // first: the socket must go before it
   std::shared_ptr<Hub> hub_;
   Socket socket_;
+  std::string peer_;  // its address
   asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
       timer_;
   std::unique_ptr<TlsChannel> tls_;

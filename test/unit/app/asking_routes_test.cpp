@@ -34,6 +34,8 @@ class Taken final : public net::Exchange {
   void write(std::string /*chunk*/) override {}
   void finish() override {}
   void on_close(std::function<void()> /*callback*/) override {}
+  std::string peer() const override { return from; }
+  std::string from;
   net::Response response;
   bool answered = false;
 };
@@ -81,12 +83,13 @@ class AskingPort : public testing::Test {
   }
 
   std::shared_ptr<Taken> begin(const std::string& target, const std::string& token,
-                               const std::string& method = "GET") {
+                               const std::string& method = "GET", const std::string& from = "") {
     net::Request request{.method = method, .target = target, .headers = {}, .body = {}};
     if (!token.empty()) {
       request.headers.set("Authorization", "Bearer " + token);
     }
     auto exchange = std::make_shared<Taken>();
+    exchange->from = from;
     router_.handle(std::move(request), exchange);
     return exchange;
   }
@@ -104,7 +107,7 @@ class AskingPort : public testing::Test {
   kube::Client client_{
       loop_, transport_, {.qps = 1000, .burst = 1000, .timeout = 10s, .attempts = 1}};
   telemetry::DecisionLog decisions_{[this] { return loop_.now(); }};
-  CallerRights rights_{client_};
+  CallerRights rights_{client_, client_};
   base::TaskGroup group_{loop_};
   bool leads_ = true;
   net::Router router_;
@@ -160,8 +163,9 @@ TEST_F(AskingPort, AVerdictIsKeptForAMinuteAndARefusalForSeconds) {
 
 TEST_F(AskingPort, ManyNewCallersAtOnceAreTurnedAwayAndTheOthersStillAnswered) {
   std::vector<std::shared_ptr<Taken>> callers;
-  for (std::size_t i = 0; i <= CallerRights::kMostAtOnce; ++i) {
-    callers.push_back(begin("/decisions", "forged-" + std::to_string(i)));
+  for (std::size_t i = 0; i <= CallerRights::kMostNewcomers; ++i) {
+    callers.push_back(begin("/decisions", "forged-" + std::to_string(i), "GET",
+                            "10.0.0." + std::to_string(i / CallerRights::kMostOfOnePeer)));
   }
   loop_.run_for(1s);
   EXPECT_EQ(callers.front()->response.status, 401);

@@ -17,6 +17,15 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+TEST(Server, TheHandlerIsToldTheAddressOfTheCaller) {
+  const Site site([](const Request&, const std::shared_ptr<Exchange>& exchange) {
+    exchange->respond(Response::text(200, exchange->peer()));
+  });
+  Wire wire(site.port());
+  ASSERT_TRUE(wire.send(kGet));
+  EXPECT_THAT(wire.read_answer(), testing::EndsWith("127.0.0.1"));
+}
+
 TEST(Server, AnswersRequestAfterRequestOnOneConnection) {
   const Site site(echo());
   Wire wire(site.port());
