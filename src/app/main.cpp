@@ -8,6 +8,7 @@
 #include "app/commands/install_command.hpp"
 #include "app/commands/sandbox_command.hpp"
 #include "app/commands/why_command.hpp"
+#include "app/top/top_command.hpp"
 #include "app/whatif/what_if_command.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/version.hpp"
@@ -208,6 +209,21 @@ void add_certs(CLI::App& cli, Run& run) {
       [arguments, &run] { run = [arguments] { return app::run_certs(*arguments); }; });
 }
 
+CLI::Option* add_server(CLI::App& to, app::RemoteServer& server) {
+  return to.add_option("--server", server.url, "https://HOST:PORT of a controller's --asking-port");
+}
+
+// Who asks the server.
+void add_caller(CLI::App& command, app::RemoteServer& server) {
+  command.add_option("--kubeconfig", server.kubeconfig,
+                     "with --server: whose user asks; default: $KUBECONFIG, then ~/.kube/config");
+  command.add_option("--context", server.context, "of the kubeconfig");
+  command.add_option("--token-file", server.token_file,
+                     "with --server: a file with the token, in place of a kubeconfig");
+  command.add_option("--certificate-authority", server.certificate_authority,
+                     "with --server: file with its CA, ca.crt of Secret millwright-certs");
+}
+
 void add_why(CLI::App& cli, Run& run) {
   const auto arguments = std::make_shared<app::WhyArguments>();
   auto* command =
@@ -219,20 +235,36 @@ void add_why(CLI::App& cli, Run& run) {
   auto* from = command->add_option_group("from", "where the answer comes from");
   from->add_option("--decisions", arguments->decisions,
                    "what --decision-log wrote, or a log with it; - for standard input");
-  from->add_option("--server", arguments->server,
-                   "https://HOST:PORT of a controller's --asking-port");
+  add_server(*from, arguments->server);
   from->require_option(1);
-  command->add_option("--kubeconfig", arguments->kubeconfig,
-                      "with --server: whose user asks; default: $KUBECONFIG, then ~/.kube/config");
-  command->add_option("--context", arguments->context, "of the kubeconfig");
-  command->add_option("--token-file", arguments->token_file,
-                      "with --server: a file with the token, in place of a kubeconfig");
-  command->add_option("--certificate-authority", arguments->certificate_authority,
-                      "with --server: file with its CA, ca.crt of Secret millwright-certs");
+  add_caller(*command, arguments->server);
   command->add_option("-o,--output", arguments->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   command->callback([arguments, &run] { run = [arguments] { return app::run_why(*arguments); }; });
+}
+
+void add_top(CLI::App& cli, Run& run) {
+  const auto arguments = std::make_shared<app::TopArguments>();
+  auto* command = cli.add_subcommand(
+      "top",
+      "nodes by pool, their price and fill, and the pods that wait, of a running controller");
+  add_server(*command, arguments->server)->required();
+  add_caller(*command, arguments->server);
+  command
+      ->add_option("--sort", arguments->sort,
+                   "nodes by name, pool, state, price, cpu, memory, pods, kept or age")
+      ->capture_default_str();
+  command->add_option("--pool", arguments->node_pool, "only the nodes of this NodePool");
+  command->add_flag("--once", arguments->once,
+                    "print one table and end, as without a terminal; else q ends it");
+  command->add_option("--interval", arguments->interval, "seconds between two tables")
+      ->check(CLI::Range(0.5, 3600.0))
+      ->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "text, or json for one view")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([arguments, &run] { run = [arguments] { return app::run_top(*arguments); }; });
 }
 
 // Its words are its own language: options of one change must not be taken for another's.
@@ -287,6 +319,7 @@ int main(int argc, char** argv) {
   add_certs(cli, run);
   add_cloud(cli, run);
   add_why(cli, run);
+  add_top(cli, run);
   add_what_if(cli, run);
   add_settings(cli, run);
   add_version(cli, run);

@@ -31,8 +31,8 @@ struct EngineParts {
   telemetry::DecisionLog::Write write_decision = {};
 };
 
-// Loop thread only, but for extender(), admission(), metrics_page() and decisions(), which any
-// thread may ask.
+// Loop thread only, but for extender(), admission(), metrics_page(), decisions() and catalog(),
+// which any thread may ask.
 class Engine {
  public:
   explicit Engine(EngineParts parts);
@@ -45,6 +45,8 @@ class Engine {
   // The text of /metrics: the counters and, while this replica leads, gauges of the cluster state.
   std::string metrics_page() const;
   const telemetry::DecisionLog& decisions() const;
+  // What the NodePools may buy, as the leader saw it last; never nullptr.
+  std::shared_ptr<const scheduling::Catalog> catalog() const;
   cluster::State& state();
   cluster::Ledger& ledger();
 

@@ -43,19 +43,19 @@ base::Result<Question> question_of(std::string_view path) {
                     "ask /why/pod/NAMESPACE/NAME, /why/node/NAME or /why/nodepool/NAME");
 }
 
-net::Response why(const net::Request& request, const telemetry::DecisionLog& log) {
+net::Response why(const net::Request& request, const AskingParts& parts) {
   const auto question = question_of(request.path());
   if (!question) {
     return net::Response::text(400, question.error().message + "\n");
   }
-  const auto found = answer(*question, log.all());
+  const auto found = answer(*question, parts.decisions.all());
   const int status = found.known ? 200 : 404;
   return request.query("output").value_or("json") == "text"
              ? net::Response::text(status, to_text(found))
              : net::Response::json(status, to_json(found));
 }
 
-net::Response decisions(const net::Request& request, const telemetry::DecisionLog& log) {
+net::Response decisions(const net::Request& request, const AskingParts& parts) {
   const std::string text = request.query("after").value_or("0");
   std::uint64_t after = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), after);
@@ -64,7 +64,7 @@ net::Response decisions(const net::Request& request, const telemetry::DecisionLo
   }
   std::string lines;
   std::size_t count = 0;
-  for (const auto& decision : log.all()) {
+  for (const auto& decision : parts.decisions.all()) {
     if (decision->number > after && count < kMostLines) {
       lines.append(telemetry::decision_line(*decision)).append("\n");
       ++count;
@@ -75,6 +75,10 @@ net::Response decisions(const net::Request& request, const telemetry::DecisionLo
   return response;
 }
 
+net::Response cluster(const net::Request& /*request*/, const AskingParts& parts) {
+  return net::Response::json(200, to_json(parts.cluster()));
+}
+
 net::Response leader_only(const std::string& lease) {
   auto response = net::Response::text(
       503, "another replica leads, and only it has a record: Lease " + lease + " names it\n");
@@ -82,7 +86,7 @@ net::Response leader_only(const std::string& lease) {
   return response;
 }
 
-using Make = net::Response (*)(const net::Request&, const telemetry::DecisionLog&);
+using Make = net::Response (*)(const net::Request&, const AskingParts&);
 
 base::Task<void> reply(AskingParts parts, Make make, net::Request request,
                        std::shared_ptr<net::Exchange> exchange) {
@@ -97,8 +101,8 @@ base::Task<void> reply(AskingParts parts, Make make, net::Request request,
     exchange->respond(leader_only(parts.lease));
     co_return;
   }
-  parts.compute.run([make, request = std::move(request), exchange, &log = parts.decisions] {
-    auto response = make(request, log);
+  parts.compute.run([make, request = std::move(request), exchange, parts] {
+    auto response = make(request, parts);
     response.headers.set("Cache-Control", "no-store");
     exchange->respond(std::move(response));
   });
@@ -121,6 +125,7 @@ net::Handler get_only(const AskingParts& parts, Make make) {
 void add_asking_routes(net::Router& router, const AskingParts& parts) {
   router.add(std::string(kWhyPrefix), get_only(parts, why));
   router.add(std::string(kDecisionsPath), get_only(parts, decisions));
+  router.add(std::string(kClusterPath), get_only(parts, cluster));
 }
 
 }  // namespace millwright::app

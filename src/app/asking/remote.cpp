@@ -29,10 +29,8 @@ base::Result<std::string> read_certificates(const std::string& path) {
   return text.str();
 }
 
-base::Task<void> send(base::RealLoop& loop, kube::Transport& transport, std::string path,
+base::Task<void> send(base::RealLoop& loop, kube::Transport& transport, kube::ApiRequest request,
                       base::Result<net::Response>& answer) {
-  kube::ApiRequest request;
-  request.path = std::move(path);
   answer = co_await transport.call(std::move(request), {});
   loop.stop();
 }
@@ -87,27 +85,46 @@ std::string path_of(const Question& question, const std::string& output) {
   return path + net::url_encode(question.name) + "?output=" + output;
 }
 
-base::Result<Reply> ask_remotely(const Question& question, const std::string& output,
-                                 const RemoteServer& server) {
+base::Result<std::shared_ptr<kube::Transport>> connect(base::Loop& loop,
+                                                       const RemoteServer& server) {
   MW_TRY(config, config_of(server));
+  return kube::make_transport(loop, std::move(config), base::Logger(),
+                              std::string("millwright/") + base::version());
+}
+
+kube::ApiRequest get_request(std::string_view path) {
+  kube::ApiRequest request;
+  request.path = path;
+  return request;
+}
+
+base::Result<net::Response> fetch(std::string_view path, const RemoteServer& server) {
   base::RealLoop loop;
-  const auto transport = kube::make_transport(loop, std::move(config), base::Logger(),
-                                              std::string("millwright/") + base::version());
+  MW_TRY(transport, connect(loop, server));
   base::Result<net::Response> answer =
       base::fail(base::ErrorKind::Internal, "the loop ended without an answer");
   base::TaskGroup group(loop);
-  group.spawn(send(loop, *transport, path_of(question, output), answer));
+  group.spawn(send(loop, *transport, get_request(path), answer));
   loop.run();
+  return answer;
+}
+
+base::Result<Reply> reply_of(const base::Result<net::Response>& answer,
+                             const RemoteServer& server) {
   if (!answer) {
     return base::fail(answer.error().kind, server.url + ": " + answer.error().message);
   }
-  net::Response& response = *answer;
-  if (response.status != 200 && response.status != 404) {
+  if (answer->status != 200 && answer->status != 404) {
     return base::fail(base::ErrorKind::Unavailable,
-                      server.url + " answers " + std::to_string(response.status) + ": " +
-                          response.body.substr(0, response.body.find('\n')));
+                      server.url + " answers " + std::to_string(answer->status) + ": " +
+                          answer->body.substr(0, answer->body.find('\n')));
   }
-  return Reply{response.status == 200, std::move(response.body)};
+  return Reply{answer->status == 200, answer->body};
+}
+
+base::Result<Reply> ask_remotely(const Question& question, const std::string& output,
+                                 const RemoteServer& server) {
+  return reply_of(fetch(path_of(question, output), server), server);
 }
 
 }  // namespace millwright::app

@@ -4,8 +4,11 @@
 #include "app/asking/answer.hpp"
 #include "millwright/base/result.hpp"
 #include "millwright/kube/config.hpp"
+#include "millwright/kube/transport.hpp"
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 namespace millwright::app {
 
@@ -24,10 +27,20 @@ base::Result<kube::Config> config_of(const RemoteServer& server);
 // "/why/pod/NAMESPACE/NAME?output=text"
 std::string path_of(const Question& question, const std::string& output);
 
+// Requests there carry the token.
+base::Result<std::shared_ptr<kube::Transport>> connect(base::Loop& loop,
+                                                       const RemoteServer& server);
+kube::ApiRequest get_request(std::string_view path);
+// One question; blocks until it is answered.
+base::Result<net::Response> fetch(std::string_view path, const RemoteServer& server);
+
 struct Reply {
-  bool known = false;
+  bool known = false;  // 200, not 404
   std::string text;
 };
+// What any other status says, as an error that names the server.
+base::Result<Reply> reply_of(const base::Result<net::Response>& answer, const RemoteServer& server);
+
 // Blocks. `output` is "text" or "json".
 base::Result<Reply> ask_remotely(const Question& question, const std::string& output,
                                  const RemoteServer& server);

@@ -1,8 +1,12 @@
 #include "app/commands/live_table.hpp"
 
+#include "app/tables/node_table.hpp"
+
 #include <array>
 #include <cstdio>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace millwright::app {
 namespace {
@@ -28,9 +32,28 @@ std::string pods_text(const sandbox::LiveView& view) {
          (view.pods_ending > 0 ? ", " + std::to_string(view.pods_ending) + " ending" : "");
 }
 
+std::vector<NodeRow> rows_of(const sandbox::LiveView& view) {
+  std::vector<NodeRow> rows;
+  for (const auto& node : view.nodes) {
+    NodeRow row;
+    row.name = node.name;
+    row.instance_type = node.instance_type;
+    row.zone = node.zone;
+    row.capacity_type = node.capacity_type;
+    row.state = node.state;
+    row.cpu = node.cpu;
+    row.cpu_requested = node.cpu_requested;
+    row.pods = node.pods;
+    row.price = node.price;
+    row.age = node.age;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
-std::string live_table(const sandbox::LiveView& view, base::TimePoint begun) {
+std::string live_table(const sandbox::LiveView& view, base::TimePoint begun, std::size_t width) {
   std::string text = "  t+" + padded(base::format_human_duration(view.now - begun), 8) +
                      "pods: " + pods_text(view) +
                      "    nodes: " + std::to_string(view.nodes.size()) +
@@ -38,21 +61,8 @@ std::string live_table(const sandbox::LiveView& view, base::TimePoint begun) {
                           ? " (+" + std::to_string(view.claims_without_node) + " on the way)"
                           : "") +
                      "    " + number("$%.3f/h", view.price_per_hour) + "\n";
-  if (view.nodes.empty()) {
-    return text;
-  }
-  text += "  " + padded("NODE", 34) + padded("TYPE", 16) + padded("ZONE", 15) +
-          padded("CAPACITY", 11) + padded("STATE", 10) + padded("PODS", 6) + padded("CPU", 12) +
-          padded("$/H", 9) + "AGE\n";
-  for (const auto& node : view.nodes) {
-    text += "  " + padded(node.name, 34) + padded(node.instance_type, 16) + padded(node.zone, 15) +
-            padded(node.capacity_type, 11) + padded(node.state, 10) +
-            padded(std::to_string(node.pods), 6) +
-            padded(number("%.1f", node.cpu_requested) + "/" + number("%.0f", node.cpu), 12) +
-            padded(node.price ? number("%.4f", *node.price) : "?", 9) +
-            base::format_human_duration(node.age) + "\n";
-  }
-  return text;
+  return view.nodes.empty() ? text
+                            : text + node_table(rows_of(view), {.indent = 2, .width = width});
 }
 
 std::string live_line(const sandbox::LiveView& view, base::TimePoint begun) {

@@ -3,6 +3,7 @@
 #include "app/commands/live_table.hpp"
 #include "app/program/decision_file.hpp"
 #include "app/program/signals.hpp"
+#include "app/top/terminal.hpp"
 #include "millwright/app/embedded_cluster.hpp"
 #include "millwright/sandbox/story.hpp"
 
@@ -55,7 +56,7 @@ class Screen {
     if (!terminal_) {
       return;
     }
-    const std::string text = live_table(recorder_.view(), begun_);
+    const std::string text = live_table(recorder_.view(), begun_, screen_size().columns);
     for (const char c : text) {
       drawn_ += c == '\n' ? 1 : 0;
     }

@@ -1,7 +1,6 @@
 #include "app/commands/why_command.hpp"
 
 #include "app/asking/answer.hpp"
-#include "app/asking/remote.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -28,12 +27,7 @@ base::Result<std::string> read_lines(const std::string& path) {
 
 base::Result<Reply> ask_server(const WhyArguments& arguments) {
   MW_TRY(question, make_question(arguments.kind, arguments.name, arguments.namespace_));
-  return ask_remotely(question, arguments.output,
-                      {.url = arguments.server,
-                       .kubeconfig = arguments.kubeconfig,
-                       .context = arguments.context,
-                       .token_file = arguments.token_file,
-                       .certificate_authority = arguments.certificate_authority});
+  return ask_remotely(question, arguments.output, arguments.server);
 }
 
 base::Result<Answer> ask(const WhyArguments& arguments) {
@@ -55,7 +49,7 @@ int run_why_remotely(const WhyArguments& arguments) {
 }  // namespace
 
 int run_why(const WhyArguments& arguments) {
-  if (!arguments.server.empty()) {
+  if (!arguments.server.url.empty()) {
     return run_why_remotely(arguments);
   }
   const auto answered = ask(arguments);

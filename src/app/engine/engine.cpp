@@ -243,6 +243,9 @@ std::string Engine::metrics_page() const {
 const telemetry::DecisionLog& Engine::decisions() const {
   return impl_->decisions;
 }
+std::shared_ptr<const scheduling::Catalog> Engine::catalog() const {
+  return impl_->page.catalog();
+}
 cluster::State& Engine::state() {
   return impl_->state;
 }

@@ -18,10 +18,10 @@ class MetricsPage {
   std::string render(const controllers::Services& services);
   // What pools can buy changed. Loop thread only.
   void refresh(const controllers::Services& services);
-
- private:
+  // As of the last refresh. Any thread; never nullptr.
   std::shared_ptr<const scheduling::Catalog> catalog() const;
 
+ private:
   mutable std::mutex mutex_;
   std::shared_ptr<const scheduling::Catalog> catalog_ =
       std::make_shared<const scheduling::Catalog>();

@@ -97,6 +97,13 @@ void Servers::open_asking_port(const certs::Bundle& bundle) {
       {.loop = parts_.client.loop(),
        .compute = asking->compute,
        .decisions = parts_.engine.decisions(),
+       .cluster =
+           [&engine = parts_.engine, &loop = parts_.client.loop()] {
+             return view_of({.snapshot = *engine.state().latest(),
+                             .catalog = *engine.catalog(),
+                             .decisions = engine.decisions().all(),
+                             .now = loop.now()});
+           },
        .rights = asking->rights,
        .group = asking->group,
        .leads = [&leadership = parts_.leadership] { return leadership.holds(); },

@@ -157,7 +157,7 @@ const Setting kTable[] = {
      "HTTPS port of the extender; callers must show a client certificate",
      value<read_port, &Settings::extender_port>, kMillwright},
     {"asking-port", "ASKING_PORT", "0",
-     "HTTPS port of `millwright why --server`, for callers with a token of the cluster; 0: none",
+     "HTTPS port of `millwright why` and `top`, for callers with a token of the cluster; 0: none",
      value<read_port, &Settings::asking_port>, kMillwright},
     {"certificate-names", "CERTIFICATE_NAMES", "",
      "more DNS names for the serving certificate, separated by commas",

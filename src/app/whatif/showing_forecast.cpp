@@ -1,5 +1,6 @@
 // A forecast as a table and as JSON.
 
+#include "app/tables/text_table.hpp"
 #include "app/whatif/forecast.hpp"
 
 #include <boost/json.hpp>
@@ -7,14 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 namespace millwright::app {
 namespace {
 
 namespace json = boost::json;
-
-using Row = std::vector<std::string>;
 
 std::string dollars(double price) {
   return fmt::format("${:.4f}/h", price);
@@ -32,24 +32,13 @@ std::string or_none(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-// Columns as wide as their widest cell, two spaces apart.
+// The first row has the headings.
 std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
-    }
+  std::vector<Column> columns;
+  for (const auto& heading : rows.front()) {
+    columns.push_back({.heading = heading});
   }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += fmt::format(" {:<{}} ", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  return text_table(columns, {std::next(rows.begin()), rows.end()}, {.indent = 2});
 }
 
 std::string nodes_removed(const Forecast& forecast) {

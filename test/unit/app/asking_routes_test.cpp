@@ -47,6 +47,7 @@ class AskingPort : public testing::Test {
     add_asking_routes(router_, {.loop = loop_,
                                 .compute = compute_,
                                 .decisions = decisions_,
+                                .cluster = [this] { return cluster_; },
                                 .rights = rights_,
                                 .group = group_,
                                 .leads = [this] { return leads_; },
@@ -110,6 +111,7 @@ class AskingPort : public testing::Test {
   CallerRights rights_{client_, client_};
   base::TaskGroup group_{loop_};
   bool leads_ = true;
+  ClusterView cluster_;
   net::Router router_;
   std::vector<std::string> asked_;
 };
@@ -139,7 +141,8 @@ TEST_F(AskingPort, WithoutATokenNobodyIsAskedAndNothingIsSaid) {
 }
 
 TEST_F(AskingPort, AnUnknownTokenAndAUserWithoutTheRightAreRefusedOnEachPath) {
-  for (const char* path : {"/why/pod/shop/web-1", "/why/node/default-a", "/decisions"}) {
+  for (const char* path :
+       {"/why/pod/shop/web-1", "/why/node/default-a", "/decisions", "/cluster"}) {
     EXPECT_EQ(ask(path, "forged").status, 401) << path;
     const auto refused = ask(path, "stranger");
     EXPECT_EQ(refused.status, 403) << path;
@@ -210,6 +213,24 @@ TEST_F(AskingPort, DecisionsBeginAfterTheNumberGiven) {
   const auto rest = ask("/decisions?after=1").body;
   EXPECT_THAT(rest, HasSubstr("Bought NodeClaim default-a"));
   EXPECT_THAT(rest, Not(HasSubstr("fits on no node")));
+}
+
+TEST_F(AskingPort, TheClusterIsShownToAViewerAndToNobodyElse) {
+  NodeRow node;
+  node.name = "node-of-secret-name";
+  cluster_.nodes.push_back(node);
+  const auto shown = ask(std::string(kClusterPath));
+  EXPECT_EQ(shown.status, 200);
+  EXPECT_EQ(shown.headers.get("Cache-Control"), "no-store");
+  const auto view = parse_cluster_view(shown.body);
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->nodes.at(0).name, "node-of-secret-name");
+  for (const char* token : {"", "forged", "stranger"}) {
+    EXPECT_THAT(ask(std::string(kClusterPath), token).body, Not(HasSubstr("node-of-secret-name")));
+  }
+  EXPECT_EQ(ask(std::string(kClusterPath), "viewer", "POST").status, 405);
+  leads_ = false;
+  EXPECT_EQ(ask(std::string(kClusterPath)).status, 503);
 }
 
 TEST_F(AskingPort, TheCommandAsksThePathsThatAreServed) {

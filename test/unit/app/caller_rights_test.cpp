@@ -138,17 +138,6 @@ TEST_F(Callers, CallsWithOneTokenWaitForOneCheck) {
   EXPECT_EQ(times_reviewed("viewer"), 1U);
 }
 
-TEST_F(Callers, ManyRefusedTokensPushOutNoneThatIsAllowed) {
-  ASSERT_EQ(ask("viewer"), kLetIn);
-  for (int i = 0; i < 40; ++i) {
-    forge(4, "10.1.0.1");
-    forge(4, "10.1.0.2");
-    loop_.run_for(1s);
-  }
-  silent_ = true;
-  EXPECT_EQ(ask("viewer"), kLetIn) << "its answer still counts";
-}
-
 // What a caller gets who was let in `age` ago, and whether the API server is asked once more.
 struct Aged {
   const char* name;
