@@ -77,6 +77,11 @@ TEST_F(TopView, ANodeHasItsPriceFillAndReservations) {
   EXPECT_EQ(row.age, 90s);
 }
 
+TEST_F(TopView, NodePoolsThatHaveNoNodesAreNamedToo) {
+  snapshot_.node_pools = {node_pool("b"), node_pool("a")};
+  EXPECT_THAT(view().node_pools, ElementsAre("a", "b"));
+}
+
 TEST_F(TopView, StatesSayWhetherANodeComesWorksOrGoes) {
   const auto ready = [](model::Node& n) {
     n.conditions = {{.type = "Ready", .status = model::ConditionStatus::True}};
