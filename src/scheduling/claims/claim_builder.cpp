@@ -43,7 +43,7 @@ ClaimBuilder::ClaimBuilder(const CompiledProblem& compiled, const TopologyCounts
       pods_(compiled.pods),
       pools_(compiled.pools),
       counts_(counts),
-      shapes_(compiled.pools),
+      shapes_(compiled.pools, compiled.rungs),
       reservations_(compiled.pools, compiled.problem),
       price_levels_(compiled.pods, compiled.pools),
       keep_price_levels_(keep_price_levels),

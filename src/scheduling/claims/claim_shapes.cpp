@@ -14,7 +14,8 @@ constexpr double kNoPrice = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools) : pools_(pools) {
+ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools, const RungIndex& rungs)
+    : pools_(pools), rungs_(rungs) {
   for (PoolId pool; pool < pools.end_id(); ++pool) {
     empty_.push_back(of(pool, pools[pool].requirements));
   }
@@ -83,6 +84,15 @@ ShapeId ClaimShapes::of(PoolId pool, Requirements requirements) {
   shape.requirements = std::move(requirements);
   shapes_.push_back(std::move(shape));
   return found->second;
+}
+
+const std::vector<std::uint32_t>& ClaimShapes::meeting(ShapeId shape) {
+  meeting_.resize(shapes_.size());
+  auto& result = meeting_[shape];
+  if (!result) {
+    result = rungs_.meeting(shapes_[shape].requirements);
+  }
+  return *result;
 }
 
 const std::vector<std::uint32_t>& ClaimShapes::bargains(ShapeId index) {

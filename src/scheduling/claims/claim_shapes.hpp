@@ -3,6 +3,7 @@
 // of shape and pod requirements, not once per pod.
 #pragma once
 
+#include "scheduling/compile/pods/rung_index.hpp"
 #include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/values/ids.hpp"
 
@@ -29,7 +30,7 @@ struct ClaimShape {
 
 class ClaimShapes {
  public:
-  explicit ClaimShapes(const ById<PoolId, PoolTemplate>& pools);
+  ClaimShapes(const ById<PoolId, PoolTemplate>& pools, const RungIndex& rungs);
 
   const ClaimShape& operator[](ShapeId shape) const { return shapes_[shape]; }
   // The shape of a claim of the pool without pods.
@@ -42,14 +43,19 @@ class ClaimShapes {
   }
   // The shape of these requirements.
   ShapeId of(PoolId pool, Requirements requirements);
+  // Ids of the rungs that may join a claim of the shape, in ascending order, see RungIndex; some of
+  // them may turn out not to.
+  const std::vector<std::uint32_t>& meeting(ShapeId shape);
   // Rows on offer that none other beats in what every resource costs. As much of one of them as a
   // claim fills costs less than as much of any other row.
   const std::vector<std::uint32_t>& bargains(ShapeId shape);
 
  private:
   const ById<PoolId, PoolTemplate>& pools_;
+  const RungIndex& rungs_;
   ById<ShapeId, ClaimShape> shapes_;
   ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;
+  ById<ShapeId, std::optional<std::vector<std::uint32_t>>> meeting_;
   ById<PoolId, ShapeId> empty_;
   std::map<std::string, ShapeId> by_signature_;
   std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id, where they go together

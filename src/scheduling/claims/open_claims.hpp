@@ -25,6 +25,17 @@ class ClaimMarks {
   }
   void erase(ClaimId claim) { words_[claim.index() / 64] &= ~bit(claim); }
   std::size_t word_count() const { return words_.size(); }
+  // Those from `first` on.
+  template <class Visit>
+  void for_each_from(ClaimId first, Visit visit) const {
+    std::uint64_t ahead = ~std::uint64_t{0} << (first.index() % 64);
+    for (std::size_t i = first.index() / 64; i < words_.size(); ++i) {
+      for (auto word = words_[i] & ahead; word != 0; word &= word - 1) {
+        visit(ClaimId(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));
+      }
+      ahead = ~std::uint64_t{0};
+    }
+  }
   // 64 claims; none beyond those that were ever inserted.
   std::uint64_t word(std::size_t index) const { return index < words_.size() ? words_[index] : 0; }
 
@@ -57,15 +68,16 @@ class OpenClaims {
       insert(claim, to);
     }
   }
-  // In order, those `except` which were marked, until `visit` takes one. A claim that it drops is
-  // never listed again.
+  // In order, those of `among` that are not in `except`, until `visit` takes one. A claim that it
+  // drops is never listed again.
   template <class Visit>
-  std::optional<ClaimId> first(const ClaimMarks& except, Visit visit) {
+  std::optional<ClaimId> first(const ClaimMarks& among, const ClaimMarks& except, Visit visit) {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       const Rank& here = ranks_[rank];
       for (std::size_t i = here.count == 0 ? here.claims.word_count() : 0;
            i < here.claims.word_count(); ++i) {
-        for (auto word = here.claims.word(i) & ~except.word(i); word != 0; word &= word - 1) {
+        for (auto word = here.claims.word(i) & among.word(i) & ~except.word(i); word != 0;
+             word &= word - 1) {
           const ClaimId claim(i * 64 + static_cast<std::size_t>(std::countr_zero(word)));
           const Verdict verdict = visit(claim);
           if (verdict == Verdict::Take) {

@@ -17,6 +17,8 @@ namespace {
 
 // Times that column generation may choose what nodes take, see NodeValues::ByProgram.
 constexpr int kMaxPrograms = 2;
+// So many classes are seldom few enough lots for linear programs, see Repacking.
+constexpr std::size_t kManyClasses = 640;
 
 struct Quality {
   std::size_t refused = 0;
@@ -58,7 +60,7 @@ class BestPacking {
     attempt({{.order = orders_.front()}, !has_nodes});
     if (compiled_.problem.options.economise) {
       // Without claims there is nothing to save.
-      if (best_.quality.claims > 0 && !best_.repacked) {
+      if (best_.quality.claims > 0 && (!best_.repacked || repacks_badly())) {
         attempt_others();
       }
       attempt_refused_first();
@@ -84,6 +86,12 @@ class BestPacking {
     Quality quality;
     bool repacked = false;  // repacking has found cheaper claims
   };
+
+  // Claim by claim, the last claims of pods that share machines with few others are poor, and there
+  // are too many pods for a linear program to do better. Splitting claims often does.
+  bool repacks_badly() const {
+    return compiled_.pods.classes.size() > kManyClasses && compiled_.rungs.mostly_apart();
+  }
 
   void attempt_others() {
     if (compiled_.pods.classes.size() < 2) {

@@ -13,6 +13,21 @@ OpenClaims& ClaimLists::in(const Narrowing* chosen) {
   return result;
 }
 
+const ClaimMarks& ClaimLists::meeting(const Rung& rung) {
+  for (; sorted_ < drafts_.claims().end_id(); ++sorted_) {
+    for (const std::uint32_t id : drafts_.shapes().meeting(drafts_.claims()[sorted_].shape)) {
+      if (meeting_.size() <= id) {
+        meeting_.resize(id + 1);
+      }
+      meeting_[id].insert(sorted_);
+    }
+  }
+  if (meeting_.size() <= rung.id) {
+    meeting_.resize(rung.id + 1);
+  }
+  return meeting_[rung.id];
+}
+
 bool ClaimLists::may_suit(ClaimId claim, const Narrowing* chosen) {
   return chosen == nullptr ||
          std::all_of(chosen->parts.begin(), chosen->parts.end(), [&](const Narrowing::Part& part) {

@@ -8,6 +8,7 @@ CompiledProblem::CompiledProblem(const Problem& of, PlanMemory::Compiled memory)
     : problem(of),
       daemons(daemon_pods(problem)),
       pods(classify(problem, daemons)),
+      rungs(pods),
       pools(pool_templates(problem, pods.columns, daemons, std::move(memory.pools))),
       nodes(problem, pods, pools, daemons, std::move(memory.nodes)),
       topology(problem, pods, pools, nodes) {}

@@ -6,6 +6,7 @@
 #include "scheduling/compile/nodes/daemon_overhead.hpp"
 #include "scheduling/compile/nodes/existing_nodes.hpp"
 #include "scheduling/compile/pods/pod_classes.hpp"
+#include "scheduling/compile/pods/rung_index.hpp"
 #include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/topology/topology.hpp"
 
@@ -30,6 +31,7 @@ struct CompiledProblem {
   const Problem& problem;
   std::vector<DaemonPod> daemons;
   PodClasses pods;
+  RungIndex rungs;
   ById<PoolId, PoolTemplate> pools;
   ExistingNodes nodes;
   Topology topology;

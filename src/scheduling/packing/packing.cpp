@@ -145,8 +145,8 @@ bool Packing::place(PodId pod) {
 
 namespace {
 
-// Most claims turn most classes away where each asks for nodes of its own: a heap that has lost
-// nearly all of its entries gives their memory back.
+// Where claims have little room left, they turn most classes away: a heap that has lost nearly all
+// of its entries gives their memory back.
 void give_back(std::vector<std::pair<std::uint32_t, ClaimId>>& heap) {
   constexpr std::size_t kSmall = 16;
   if (heap.capacity() > kSmall && heap.size() < heap.capacity() / 4) {
@@ -164,9 +164,8 @@ bool Packing::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) 
       std::push_heap(heap.begin(), heap.end(), std::greater<>{});
     }
   };
-  for (; seeker.next_claim < drafts_.claims().end_id(); ++seeker.next_claim) {
-    push(seeker.next_claim);
-  }
+  placements_.open_claims().meeting(applicant.rung).for_each_from(seeker.next_claim, push);
+  seeker.next_claim = drafts_.claims().end_id();
   while (!heap.empty()) {
     const auto [ranked, claim] = heap.front();
     std::pop_heap(heap.begin(), heap.end(), std::greater<>{});

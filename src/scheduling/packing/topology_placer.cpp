@@ -74,7 +74,8 @@ bool TopologyPlacer::seek_claim(PodId pod, const Applicant& applicant, Seeker& s
   using Verdict = OpenClaims::Verdict;
   const Narrowing* chosen = applicant.narrowed.chosen;
   ClaimLists& lists = placements_.open_claims();
-  const auto found = lists.in(chosen).first(seeker.turned_away, [&](ClaimId claim) {
+  const ClaimMarks& meeting = lists.meeting(applicant.rung);
+  const auto found = lists.in(chosen).first(meeting, seeker.turned_away, [&](ClaimId claim) {
     if (drafts_.join(claim, applicant, pod)) {
       return Verdict::Take;
     }

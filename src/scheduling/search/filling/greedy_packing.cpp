@@ -66,7 +66,7 @@ bool GreedyPacking::pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& 
 }
 
 void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
-  scan_.begin(lots, attractions_.of(lots, like), lots.prices(like));
+  scan_.begin(lots, attractions_.of(lots, bin.claim.shape, like), lots.prices(like));
   const auto close_those_kept_off = [&] {
     scan_.close_if([&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
   };

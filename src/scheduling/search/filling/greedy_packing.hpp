@@ -47,7 +47,7 @@ class GreedyPacking {
   std::size_t work() const { return scan_.work(); }
 
  private:
-  // `like`: a shape; with the pods that suit a claim of it.
+  // With the pods that suit it, as if room were worth what it is on claims of the shape `like`.
   void fill(PodLots& lots, Bin& bin, ShapeId like);
   void note_price(const PodLots& lots, const Bin& bin);
 

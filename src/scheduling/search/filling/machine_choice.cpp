@@ -132,7 +132,7 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot)
 
 double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first) {
   const Lot& seed = lots.lots()[first];
-  scan_.begin(lots, attractions_.of(lots, seed.shape), lots.prices(seed.shape));
+  scan_.begin(lots, attractions_.of(lots, seed.shape, seed.shape), lots.prices(seed.shape));
   scan_.take(first);
   ShapeId shape = seed.shape;
   Amounts left = search_.pool_template().room.room(machine.row);

@@ -10,27 +10,39 @@ constexpr double kExclusiveBonus = 4;
 // Pods are at home on a machine if what room is worth to them is at least this part of what it is
 // worth there.
 constexpr double kAtHome = 0.9;
+// Numbers that are kept, 16 MiB of them. With more shapes and lots than that they are worked out
+// again, which takes no longer than the look over the lots that follows.
+constexpr std::size_t kMaxKept = std::size_t{1} << 21;
 
 }  // namespace
 
-const std::vector<double>& Attractions::of(const PodLots& lots, ShapeId shape) {
-  const auto [found, added] = by_shape_.try_emplace(shape);
-  if (!added) {
+SuitorsPtr Attractions::of(const PodLots& lots, ShapeId shape, ShapeId like) {
+  if (const auto found = known_.find({shape, like}); found != known_.end()) {
     return found->second;
   }
-  const auto& prices = lots.prices(shape);
+  auto result = std::make_shared<Suitors>();
+  result->lots = lots.meeting(shape);
+  const auto& prices = lots.prices(like);
   const auto weights = with_floor(prices, lots.demand(), floor_);
-  for (const Lot& lot : lots.lots()) {
+  result->attraction.reserve(result->lots.size() * weights.size());
+  for (const LotId id : result->lots) {
+    const Lot& lot = lots.lots()[id];
     // Pods that would be better off on cheaper machines come after those at home on this one.
     const double at_home = lot.value / std::max(worth(*lot.requests, prices), 1e-300);
     const double factor = (at_home < kAtHome ? at_home * at_home * at_home : 1) *
                           (lot.exclusive ? kExclusiveBonus : 1);
     for (std::size_t c = 0; c < weights.size(); ++c) {
-      found->second.push_back(weights[c] * weights[c] * factor *
-                              static_cast<double>((*lot.requests)[c]));
+      result->attraction.push_back(weights[c] * weights[c] * factor *
+                                   static_cast<double>((*lot.requests)[c]));
     }
   }
-  return found->second;
+  if (kept_ > kMaxKept) {
+    known_.clear();
+    kept_ = 0;
+  }
+  kept_ += result->attraction.size();
+  known_.emplace(std::pair{shape, like}, result);
+  return result;
 }
 
 }  // namespace millwright::scheduling

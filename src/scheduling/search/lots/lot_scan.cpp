@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace millwright::scheduling {
 namespace {
@@ -25,26 +26,28 @@ void LotScan::reset(const PodLots& lots) {
     requests_.insert(requests_.end(), lot.requests->begin(), lot.requests->end());
     least_.push_back(lot.least);
   }
-  active_.resize(all.size());
-  std::iota(active_.begin(), active_.end(), LotId());
+  suitors_ = nullptr;
   available_.resize(all.size());
 }
 
-void LotScan::begin(const PodLots& lots, std::span<const double> attraction,
-                    std::span<const double> prices) {
-  attraction_ = attraction;
+void LotScan::begin(const PodLots& lots, SuitorsPtr suitors, std::span<const double> prices) {
+  if (suitors_ != suitors) {
+    suitors_ = std::move(suitors);
+    active_.resize(suitors_->lots.size());
+    std::iota(active_.begin(), active_.end(), 0U);
+  }
   prices_ = prices;
   first_ = 0;
   handicap_.clear();
   const auto& all = lots.lots();
-  std::erase_if(active_, [&](LotId lot) { return all[lot].left == 0; });
-  for (const LotId lot : active_) {
-    available_[lot] = all[lot].left;
+  std::erase_if(active_, [&](std::uint32_t place) { return all[lot_at(place)].left == 0; });
+  for (const std::uint32_t place : active_) {
+    available_[lot_at(place)] = all[lot_at(place)].left;
   }
 }
 
 bool LotScan::may_join(LotId lot, const Amounts& left) const {
-  const std::int64_t* requests = &requests_[begin_of(lot, left.size())];
+  const std::int64_t* requests = &requests_[lot.index() * left.size()];
   bool fits = available_[lot] > 0;
   for (std::size_t c = 0; fits && c < left.size(); ++c) {
     fits = left[c] >= 0 && requests[c] <= left[c];
@@ -56,7 +59,7 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
   const double room = worth(left, prices_) * kRounding;
   const auto small_enough =
       std::partition_point(active_.begin() + static_cast<std::ptrdiff_t>(first_), active_.end(),
-                           [&](LotId lot) { return least_[lot] > room; });
+                           [&](std::uint32_t place) { return least_[lot_at(place)] > room; });
   first_ = static_cast<std::size_t>(small_enough - active_.begin());
   const std::size_t count = active_.size() - first_;
   const std::size_t stride = handicap_.empty() ? count / kMaxScannedLots + 1 : 1;
@@ -83,10 +86,11 @@ std::optional<LotId> LotScan::best_of_some(const Amounts& left, std::size_t stri
   std::optional<LotId> best;
   double most = -1;
   for (std::size_t i = first_; i < active_.size(); i += stride) {
-    const LotId lot = active_[i];
+    const LotId lot = lot_at(active_[i]);
+    const double* attraction = &suitors_->attraction[active_[i] * columns];
     double score = 0;
     for (std::size_t c = 0; c < columns; ++c) {
-      score += attraction_[begin_of(lot, columns) + c] * static_cast<double>(left[c]);
+      score += attraction[c] * static_cast<double>(left[c]);
     }
     if (score > most && may_join(lot, left)) {
       best = lot;
@@ -103,7 +107,7 @@ void LotScan::line_up(std::size_t columns) {
   scores_.resize(count);
   handicap_.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const double* attraction = &attraction_[begin_of(active_[line_begin_ + i], columns)];
+    const double* attraction = &suitors_->attraction[active_[line_begin_ + i] * columns];
     for (std::size_t c = 0; c < columns; ++c) {
       line_[c * count + i] = attraction[c];
     }
@@ -127,7 +131,7 @@ std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
   double most = -1;
   for (std::size_t i = begin; i < count; ++i) {
     if (scores[i] > most) {
-      const LotId lot = active_[line_begin_ + i];
+      const LotId lot = lot_at(active_[line_begin_ + i]);
       if (may_join(lot, left)) {
         best = lot;
         most = scores[i];

@@ -3,6 +3,7 @@
 // is the innermost loop of the search.
 #pragma once
 
+#include "scheduling/search/lots/attractions.hpp"
 #include "scheduling/search/lots/pod_lots.hpp"
 
 #include <cstddef>
@@ -17,10 +18,9 @@ class LotScan {
  public:
   // Begins a pass over the lots, with the pods that they have now.
   void reset(const PodLots& lots);
-  // Begins a claim. `attraction`: by lot and column, how much a unit of room speaks for the lot,
-  // see Attractions; `prices`: what a unit of room is worth. The scan keeps references to both.
-  void begin(const PodLots& lots, std::span<const double> attraction,
-             std::span<const double> prices);
+  // Begins a claim for which these lots are looked at. `prices`: what a unit of room is worth; the
+  // scan keeps a reference.
+  void begin(const PodLots& lots, SuitorsPtr suitors, std::span<const double> prices);
   // The best of the lots that have pods and are not closed; none when no lot fits. `left` must not
   // be more than the last time.
   std::optional<LotId> best(const Amounts& left);
@@ -31,7 +31,8 @@ class LotScan {
   // Closes the lots for which the condition holds.
   template <class Condition>
   void close_if(Condition condition) {
-    for (const LotId lot : active_) {
+    for (const std::uint32_t place : active_) {
+      const LotId lot = lot_at(place);
       if (available_[lot] > 0 && condition(lot)) {
         available_[lot] = 0;
       }
@@ -42,24 +43,23 @@ class LotScan {
 
  private:
   bool may_join(LotId lot, const Amounts& left) const;
-  // Where the lot's columns begin in what is kept by lot and column.
-  static std::size_t begin_of(LotId lot, std::size_t columns) { return lot.index() * columns; }
+  LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
   std::optional<LotId> best_of_some(const Amounts& left, std::size_t stride);
   void line_up(std::size_t columns);
   std::optional<LotId> best_in_line(const Amounts& left);
 
   std::vector<std::int64_t> requests_;  // by lot and column
   ById<LotId, double> least_;           // see Lot
-  std::vector<LotId> active_;           // had pods when the claim was begun; dearest first
+  SuitorsPtr suitors_;
+  std::vector<std::uint32_t> active_;   // places of those that had pods when the claim was begun
   ById<LotId, std::size_t> available_;  // pods that may join
-  std::span<const double> attraction_;
   std::span<const double> prices_;
-  std::size_t first_ = 0;  // active lots before this one are too large
+  std::size_t first_ = 0;  // active ones before this one are too large
 
   // Once few lots are left, their numbers are lined up in arrays of their own, which are quicker to
-  // go through: place i of those belongs to active_[line_begin_ + i].
+  // go through: number i of those belongs to active_[line_begin_ + i].
   std::size_t line_begin_ = 0;
-  std::vector<double> line_;      // by column and place: the attraction
+  std::vector<double> line_;      // by column and number: the attraction
   std::vector<double> handicap_;  // minus infinity for lots that may not join; empty: no line yet
   std::vector<double> scores_;
   std::size_t work_ = 0;

@@ -155,6 +155,22 @@ void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
   }
   std::stable_sort(lots_.begin(), lots_.end(),
                    [](const Lot& a, const Lot& b) { return a.least > b.least; });
+  for (LotId lot; lot < lots_.end_id(); ++lot) {
+    by_rung_.emplace_back(items_[lots_[lot].items.front()].applicant.rung.id, lot);
+  }
+  std::sort(by_rung_.begin(), by_rung_.end());
+}
+
+std::vector<LotId> PodLots::meeting(ShapeId shape) const {
+  std::vector<LotId> result;
+  for (const std::uint32_t rung : drafts_.shapes().meeting(shape)) {
+    for (auto at = std::lower_bound(by_rung_.begin(), by_rung_.end(), std::pair{rung, LotId()});
+         at != by_rung_.end() && at->first == rung; ++at) {
+      result.push_back(at->second);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
 }
 
 }  // namespace millwright::scheduling

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -50,6 +51,8 @@ class PodLots {
 
   ById<LotId, Lot>& lots() { return lots_; }
   const ById<LotId, Lot>& lots() const { return lots_; }
+  // The lots whose pods may join a claim of the shape, the dearest first; some may turn out not to.
+  std::vector<LotId> meeting(ShapeId shape) const;
   std::vector<LotItem>& items() { return items_; }
   const std::vector<LotItem>& items() const { return items_; }
   std::size_t pods_left() const { return left_; }
@@ -77,6 +80,7 @@ class PodLots {
   ClaimDrafts& drafts_;
   std::vector<LotItem> items_;
   ById<LotId, Lot> lots_;
+  std::vector<std::pair<std::uint32_t, LotId>> by_rung_;  // by id of the rung; sorted
   std::size_t left_ = 0;
   double value_left_ = 0;
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left

@@ -7,7 +7,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling::testing {
@@ -49,6 +51,15 @@ class PlainScan {
   ById<LotId, std::size_t> available_;
 };
 
+// All lots, with these attractions.
+SuitorsPtr all_of(const SearchWorld& world, std::vector<double> attraction) {
+  Suitors suitors{.attraction = std::move(attraction)};
+  for (LotId lot; lot < world.all().end_id(); ++lot) {
+    suitors.lots.push_back(lot);
+  }
+  return std::make_shared<const Suitors>(std::move(suitors));
+}
+
 std::vector<LotOf> random_lots() {
   const int count = *rc::gen::inRange(1, 30);
   std::vector<LotOf> lots;
@@ -69,7 +80,8 @@ std::vector<double> random_attraction(const ById<LotId, Lot>& lots, std::size_t 
 // Fills one claim with both, as Repacking does; the pods leave the lots where `for_good`.
 void fill_with_both(LotScan& scan, SearchWorld& world, Amounts left, bool for_good) {
   const std::vector<double> attraction = random_attraction(world.all(), left.size());
-  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  scan.begin(world.lots(), all_of(world, attraction),
+             world.lots().prices(world.all().front().shape));
   PlainScan plain(world.all(), attraction);
   std::vector<LotId> taken;
   while (true) {
@@ -128,8 +140,7 @@ TEST(LotScan, LooksAtNoneOfNoLots) {
   scan.reset(world.lots());
   Lot& lot = world.lots().lots().front();
   world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
-  const std::vector<double> attraction(3, 1);
-  scan.begin(world.lots(), attraction, world.lots().prices(lot.shape));
+  scan.begin(world.lots(), all_of(world, {1, 1, 1}), world.lots().prices(lot.shape));
   EXPECT_EQ(scan.best(world.room(kHuge)), std::nullopt);
 }
 
@@ -137,8 +148,8 @@ TEST(LotScan, OfLotsThatSuitAlikeTheDearestComesFirst) {
   SearchWorld world(world_of({kHuge}, {{1, 1, 1}, {4, 4, 1}, {2, 2, 1}}));
   LotScan scan;
   scan.reset(world.lots());
-  const std::vector<double> attraction(9, 0);
-  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  scan.begin(world.lots(), all_of(world, std::vector<double>(9, 0)),
+             world.lots().prices(world.all().front().shape));
   EXPECT_EQ(scan.best(world.room({8, 8, 8, 1})), LotId(0));
   EXPECT_EQ(scan.best(world.room({3, 3, 8, 1})), LotId(1));
   EXPECT_EQ(scan.best(world.room({1, 1, 8, 1})), LotId(2));
@@ -170,7 +181,8 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
   LotScan scan;
   scan.reset(world.lots());
   const std::vector<double> attraction = larger_first(world.all());
-  scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+  scan.begin(world.lots(), all_of(world, attraction),
+             world.lots().prices(world.all().front().shape));
   PlainScan plain(world.all(), attraction);
   Amounts left = world.room({60, 50, 40, 1});
   EXPECT_TRUE(scan.best(left));
@@ -193,12 +205,12 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
 
 TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
   SearchWorld world(world_of({kHuge}, many_lots()));
-  const std::vector<double> attraction = larger_first(world.all());
+  const SuitorsPtr suitors = all_of(world, larger_first(world.all()));
   for (LotId lot; lot < world.all().end_id(); ++lot) {
     const Amounts& requests = *world.all()[lot].requests;
     LotScan scan;
     scan.reset(world.lots());
-    scan.begin(world.lots(), attraction, world.lots().prices(world.all().front().shape));
+    scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
     scan.close_if([&](LotId other) { return other != lot; });
     // Room for all, by worth.
     Amounts left = world.room({200, 200, 40, 1});
