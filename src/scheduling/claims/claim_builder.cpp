@@ -184,6 +184,12 @@ bool ClaimBuilder::join(ClaimDraft& claim, const Applicant& applicant, PodId pod
   return true;
 }
 
+bool ClaimBuilder::has_room(const ClaimDraft& claim, const Amounts& more) {
+  scratch_ = claim.requests;
+  add_to(scratch_, more);
+  return pools_[claim.pool].room.any_fits(claim.rows, scratch_);
+}
+
 bool ClaimBuilder::admits_host(const ClaimDraft& claim, const Applicant& applicant) const {
   return scheduling::admits_host(claim.tally, applicant.constraint, applicant.rung, counts_);
 }

@@ -49,6 +49,8 @@ class ClaimBuilder {
   void add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod);
   // Adds the pod if it may share the claim's node and some instance type holds them all.
   bool join(ClaimDraft& claim, const Applicant& applicant, PodId pod);
+  // Whether some type that the claim may become holds that much more.
+  bool has_room(const ClaimDraft& claim, const Amounts& more);
   // Whether groups by hostname let the pod share the claim's node.
   bool admits_host(const ClaimDraft& claim, const Applicant& applicant) const;
   // The shape after the applicant joins; ShapeId::none() when it cannot.

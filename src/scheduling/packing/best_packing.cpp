@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <compare>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,7 @@ class BestPacking {
       if (best_.quality.claims > 0 && (!best_.repacked || repacks_badly())) {
         attempt_others();
       }
+      attempt_companies();
       attempt_refused_first();
       if (has_nodes && best_.quality.claims > 0) {
         repack(compiled_, *best_.packing, programs_);
@@ -107,6 +109,23 @@ class BestPacking {
     }
   }
 
+  // Karpenter's order puts the first pods of many companies on a claim, which is full then. The
+  // rest of each may go nowhere else.
+  void attempt_companies() {
+    if (best_.quality.refused == 0 || compiled_.topology.empty()) {
+      return;
+    }
+    const Companies& companies = companies_.emplace(compiled_.pods, compiled_.topology);
+    if (!companies.empty()) {
+      Way way = best_.way;
+      way.strategy.order =
+          more_orders_.emplace_back(companies.behind_their_first(way.strategy.order));
+      way.strategy.companies = &companies;
+      way.repack = true;
+      attempt(way);
+    }
+  }
+
   // Existing nodes, limits and reservations are scarce: pods that had no other choice may have come
   // too late for them. They come first now, and those that this refuses before them next time.
   void attempt_refused_first() {
@@ -121,8 +140,7 @@ class BestPacking {
          0 < best_.quality.refused && best_.quality.refused < before;) {
       before = best_.quality.refused;
       Way way = best_.way;
-      auto& order =
-          refused_first_.emplace_back(way.strategy.order.begin(), way.strategy.order.end());
+      auto& order = more_orders_.emplace_back(way.strategy.order.begin(), way.strategy.order.end());
       const auto& places = best_.packing->places();
       std::stable_partition(order.begin(), order.end(),
                             [&](PodId pod) { return places[pod].kind == PodPlace::Kind::None; });
@@ -177,8 +195,9 @@ class BestPacking {
   const CompiledProblem& compiled_;
   // What strategies refer to; addresses stay as more are added.
   const std::vector<std::vector<PodId>> orders_;
-  std::deque<std::vector<PodId>> refused_first_;  // orders too
+  std::deque<std::vector<PodId>> more_orders_;
   std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
+  std::optional<Companies> companies_;
   ProgramMemory programs_;
   Result best_;
 };

@@ -21,6 +21,7 @@ Packing::Packing(const CompiledProblem& compiled, Strategy strategy)
   for (const PodClass& pod_class : pods_.classes) {
     seekers_.emplace_back(pods_.constraints[pod_class.constraint].ladder.size());
   }
+  topology_placer_.keep_whole(strategy.companies);
 }
 
 void Packing::run() {

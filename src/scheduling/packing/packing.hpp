@@ -4,6 +4,7 @@
 #pragma once
 
 #include "scheduling/claims/claim_drafts.hpp"
+#include "scheduling/packing/companies.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
 #include "scheduling/packing/placements.hpp"
@@ -29,6 +30,8 @@ struct Strategy {
   bool fewest_pods_first = true;
   // Pods that go to these nodes before the others, as far as they may; see dearest_on_nodes().
   std::span<const std::pair<PodId, NodeId>> placed{};
+  // Not null: the first pod of a company goes only where there is room for all of it.
+  const Companies* companies = nullptr;
 };
 
 // Its parts refer to each other: it stays where it is. Refers to the compiled problem and to what

@@ -32,6 +32,10 @@ TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Applicant& applicant, S
   });
   if (company != rung.on_host.end()) {
     attempt.company = *company;
+  } else if (companies_ != nullptr) {
+    for (const TopologyGroupId group : rung.on_host) {
+      attempt.whole = attempt.whole == nullptr ? companies_->requests(group) : attempt.whole;
+    }
   }
   return attempt;
 }
@@ -50,32 +54,50 @@ bool TopologyPlacer::place(PodId pod, std::span<const Rung> rungs, std::vector<S
       return true;
     }
   }
-  const auto try_all = [&](auto seek) {
-    for (Attempt& attempt : attempts) {
-      for (const TopologyChoice& choice : attempt.choices) {
-        attempt.applicant.narrowed.chosen = choice.chosen;
-        if (seek(attempt.applicant, seeker_of(attempt))) {
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  return try_all([&](const Applicant& applicant, Seeker& seeker) {
-           return placements_.seek_node(pod, applicant, seeker);
-         }) ||
-         try_all([&](const Applicant& applicant, Seeker& seeker) {
-           return seek_claim(pod, applicant, seeker);
-         }) ||
+  return try_all(attempts, [&](const Attempt& attempt,
+                               Seeker& seeker) { return seek_node(pod, attempt, seeker); }) ||
+         try_all(attempts, [&](const Attempt& attempt,
+                               Seeker& seeker) { return seek_claim(pod, attempt, seeker); }) ||
          open_cheapest(pod, attempts);
 }
 
-bool TopologyPlacer::seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker) {
+template <class Seek>
+bool TopologyPlacer::try_all(std::vector<Attempt>& attempts, Seek seek) {
+  for (Attempt& attempt : attempts) {
+    for (const TopologyChoice& choice : attempt.choices) {
+      attempt.applicant.narrowed.chosen = choice.chosen;
+      if (seek(attempt, seeker_of(attempt))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool TopologyPlacer::seek_node(PodId pod, const Attempt& attempt, Seeker& seeker) {
+  if (attempt.whole == nullptr) {
+    return placements_.seek_node(pod, attempt.applicant, seeker);
+  }
+  for (NodeId node; node < placements_.nodes().end_id(); ++node) {
+    if (fits(*attempt.whole, placements_.nodes()[node].room) &&
+        placements_.place_on_node(pod, attempt.applicant, node)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool TopologyPlacer::seek_claim(PodId pod, const Attempt& attempt, Seeker& seeker) {
   using Verdict = OpenClaims::Verdict;
+  const Applicant& applicant = attempt.applicant;
   const Narrowing* chosen = applicant.narrowed.chosen;
   ClaimLists& lists = placements_.open_claims();
   const ClaimMarks& meeting = lists.meeting(applicant.rung);
   const auto found = lists.in(chosen).first(meeting, seeker.turned_away, [&](ClaimId claim) {
+    if (attempt.whole != nullptr &&
+        !drafts_.builder().has_room(drafts_.claims()[claim], *attempt.whole)) {
+      return Verdict::PassOver;
+    }
     if (drafts_.join(claim, applicant, pod)) {
       return Verdict::Take;
     }

@@ -7,6 +7,7 @@
 // constraint or has no company yet may change, so choices are found anew for each pod.
 #pragma once
 
+#include "scheduling/packing/companies.hpp"
 #include "scheduling/packing/placements.hpp"
 #include "scheduling/topology/topology_choices.hpp"
 
@@ -29,6 +30,9 @@ class TopologyPlacer {
         counts_(counts),
         choices_(choices) {}
 
+  // See Strategy; null: as the first pod likes.
+  void keep_whole(const Companies* companies) { companies_ = companies; }
+
   // On rungs of one step, which are equally good. `seekers`: of its class, by rung.
   bool place(PodId pod, std::span<const Rung> rungs, std::vector<Seeker>& seekers);
   // Places a pod on the node that it was promised, if no rule about other pods forbids it.
@@ -43,10 +47,15 @@ class TopologyPlacer {
     Seeker* plain = nullptr;  // of the rung, where no domain is chosen
     std::vector<TopologyChoice> choices;
     std::optional<TopologyGroupId> company;  // the group by hostname that it must join
+    const Amounts* whole = nullptr;          // what its company asks for, of which it is the first
   };
   Attempt attempt_on(const Applicant& applicant, Seeker& plain);
   Seeker& seeker_of(const Attempt& attempt);
-  bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
+  // Calls seek(attempt, seeker) for each attempt in each of its choices, until that is true.
+  template <class Seek>
+  bool try_all(std::vector<Attempt>& attempts, Seek seek);
+  bool seek_node(PodId pod, const Attempt& attempt, Seeker& seeker);
+  bool seek_claim(PodId pod, const Attempt& attempt, Seeker& seeker);
   bool open_cheapest(PodId pod, std::vector<Attempt>& attempts);
   bool join_company(PodId pod, Attempt& attempt, TopologyGroupId company);
 
@@ -56,6 +65,7 @@ class TopologyPlacer {
   ClaimDrafts& drafts_;
   TopologyCounts& counts_;
   TopologyChoices& choices_;
+  const Companies* companies_ = nullptr;
   std::unordered_map<std::uint64_t, Seeker> seekers_;  // by class, rung and chosen domains
 };
 

@@ -80,6 +80,39 @@ TEST(PodAffinity, ByHostnameSharesTheNode) {
   EXPECT_THAT(plan.refusals[0].reason, HasSubstr("no node that has one has room"));
 }
 
+// A pod of two CPUs and three of one, which must all share a node.
+void add_company(ProblemBuilder& problem, const std::string& name) {
+  const auto member = [&](const std::string& pod_name, const std::string& cpu) {
+    return pod(pod_name).cpu(cpu).label("app", name).with(beside(term(kHost, {{"app", name}})));
+  };
+  problem.add(member(name + "-first", "2")).add(pods(3, name, member(name, "1")));
+}
+
+ProblemBuilder with_machines_of_8_cpus() {
+  return ProblemBuilder().add(
+      pool("default"), types({type("eight").cpu("8").memory("64Gi").max_pods("50").no_overhead()}));
+}
+
+TEST(PodAffinity, ByHostnameTheFirstOfACompanyKeepsRoomForTheRest) {
+  // By size alone, the four pods of two CPUs would fill a machine.
+  ProblemBuilder problem = with_machines_of_8_cpus();
+  for (const char* name : {"a", "b", "c", "d"}) {
+    add_company(problem, name);
+  }
+  const Plan plan = problem.solve();
+  EXPECT_THAT(plan.refusals, IsEmpty());
+  EXPECT_THAT(plan.claims, SizeIs(4));
+}
+
+TEST(PodAffinity, ByHostnameACompanyPassesOverANodeThatHoldsAPartOfIt) {
+  ProblemBuilder problem = with_machines_of_8_cpus();
+  problem.add(node("small").allocatable("cpu", "4").allocatable("memory", "16Gi"));
+  add_company(problem, "a");
+  const Plan plan = problem.solve();
+  EXPECT_THAT(plan.refusals, IsEmpty());
+  EXPECT_THAT(plan.claims, SizeIs(1));
+}
+
 TEST(PodAffinity, OfSeveralTermsWantsPodsThatMatchAll) {
   // As kube-scheduler: one pod that matches both, not two that match one each.
   const auto wants_both = pod("p")
