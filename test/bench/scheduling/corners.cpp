@@ -59,12 +59,25 @@ std::vector<PodPtr> applications(int count) {
   });
 }
 
-Problem application_problem(int count) {
-  Problem problem = problem_of(kwok_types(), applications(count));
+Problem application_problem(std::vector<PodPtr> pods) {
+  Problem problem = problem_of(kwok_types(), std::move(pods));
   auto pool = std::make_shared<model::NodePool>(*problem.pools.front().pool);
   pool->template_.requirements.push_back({"example.com/app", model::Operator::Exists, {}, {}});
   problem.pools.front().pool = std::move(pool);
   return problem;
+}
+
+// The same, and each spreads its pods over zones.
+std::vector<PodPtr> spread_applications(int count) {
+  return pods_of(count * 10, [count](int i, model::Pod& pod) {
+    const model::LabelSelector selector = workload(i % count);
+    pod.meta.labels = selector.match_labels;
+    pod.spec.node_selector["example.com/app"] = "app-" + std::to_string(i % count);
+    pod.spec.topology_spread.push_back({.max_skew = 1,
+                                        .topology_key = std::string(model::kZoneLabel),
+                                        .when_unsatisfiable = "DoNotSchedule",
+                                        .label_selector = selector});
+  });
 }
 
 std::vector<PodPtr> spread_over(int count, const std::vector<std::string_view>& keys) {
@@ -120,6 +133,48 @@ Problem refused_by_limit(int count) {
   return problem;
 }
 
+// Each pod has a volume of its own, every second of them one that is in a zone already. A machine
+// attaches 24.
+Problem with_volumes(int count) {
+  auto types = *kwok_types();
+  for (InstanceType& type : types) {
+    type.volume_limits["disk.example.com"] = 24;
+  }
+  auto cluster = std::make_shared<Snapshot>();
+  auto storage_class = std::make_shared<model::StorageClass>();
+  storage_class->meta.name = "disk";
+  storage_class->provisioner = "disk.example.com";
+  storage_class->volume_binding_mode = "WaitForFirstConsumer";
+  cluster->storage_classes.push_back(std::move(storage_class));
+  auto pods = pods_of(count, [&](int i, model::Pod& pod) {
+    auto claim = std::make_shared<model::PersistentVolumeClaim>();
+    claim->meta.name = "data-" + std::to_string(i);
+    claim->meta.namespace_ = pod.meta.namespace_;
+    claim->storage_class = "disk";
+    claim->phase = "Pending";
+    if (i % 2 == 0) {
+      auto volume = std::make_shared<model::PersistentVolume>();
+      volume->meta.name = "volume-" + std::to_string(i);
+      volume->csi_driver = "disk.example.com";
+      volume->required_node_terms.push_back(
+          {.match_expressions = {{std::string(model::kZoneLabel),
+                                  model::Operator::In,
+                                  {std::string("test-zone-") + static_cast<char>('a' + i / 2 % 4)},
+                                  {}}}});
+      claim->meta.annotations["pv.kubernetes.io/bind-completed"] = "yes";
+      claim->volume_name = volume->meta.name;
+      claim->phase = "Bound";
+      cluster->volumes.push_back(std::move(volume));
+    }
+    pod.spec.volumes.push_back({.name = "data", .claim_name = claim->meta.name});
+    cluster->volume_claims.push_back(std::move(claim));
+  });
+  Problem problem = problem_of(std::make_shared<const std::vector<InstanceType>>(std::move(types)),
+                               std::move(pods));
+  problem.cluster = std::move(cluster);
+  return problem;
+}
+
 struct Corner {
   const char* name;
   std::function<Problem()> make;
@@ -136,8 +191,10 @@ std::vector<Corner> all_corners() {
       {"all-different", different(200)},
       {"all-different", different(2000)},
       {"all-different", different(20'000)},
-      {"applications", [] { return application_problem(500); }},
-      {"applications", [] { return application_problem(2000); }},
+      {"applications", [] { return application_problem(applications(500)); }},
+      {"applications", [] { return application_problem(applications(2000)); }},
+      {"spread-applications", [] { return application_problem(spread_applications(500)); }},
+      {"spread-applications", [] { return application_problem(spread_applications(2000)); }},
       {"spread-over-types", spread({model::kInstanceTypeLabel})},
       {"spread-over-two-keys", spread({model::kInstanceTypeLabel, model::kZoneLabel})},
       {"500-pools", [] { return of_pools(500, some_pods(5000, Mix::Selective)); }},
@@ -145,6 +202,7 @@ std::vector<Corner> all_corners() {
        [] { return problem_of(kwok_types(), different_pods(5000), nearly_full_nodes(5000)); }},
       {"refused-by-limit", [] { return refused_by_limit(2000); }},
       {"refused-by-limit", [] { return refused_by_limit(20'000); }},
+      {"volumes", [] { return with_volumes(5000); }},
       {"affinity-to-workloads",
        [] { return problem_of(kwok_types(), beside_workloads(10'000, 1000)); }},
   };
@@ -154,6 +212,7 @@ struct Sizes {
   std::size_t pods = 0;
   std::size_t claims = 0;
   std::size_t refused = 0;
+  double price = 0;
   double cpu_seconds = 0;
 };
 
@@ -175,6 +234,9 @@ double cpu_seconds() {
   const Plan plan = solve(problem);
   sizes.claims = plan.claims.size();
   sizes.refused = plan.refusals.size();
+  for (const PlannedClaim& claim : plan.claims) {
+    sizes.price += claim.price;
+  }
   sizes.cpu_seconds = cpu_seconds() - before;
   written = written && write(out, &sizes, sizeof(sizes)) == sizeof(sizes);
   _exit(written ? 0 : 1);
@@ -208,11 +270,12 @@ base::Result<json::object> row_of(const Corner& corner) {
     return row;
   }
   const double peak = static_cast<double>(usage.ru_maxrss) / 1024;
-  std::printf("%-24s %7zu %9.3f %7.0f %7zu %8zu\n", corner.name, sizes.pods, sizes.cpu_seconds,
-              peak, sizes.claims, sizes.refused);
+  std::printf("%-24s %7zu %9.3f %7.0f %7zu %9.2f %8zu\n", corner.name, sizes.pods,
+              sizes.cpu_seconds, peak, sizes.claims, sizes.price, sizes.refused);
   row["cpu_seconds"] = sizes.cpu_seconds;
   row["peak_mib"] = peak;
   row["claims"] = sizes.claims;
+  row["price"] = sizes.price;
   row["refused"] = sizes.refused;
   return row;
 }
@@ -220,7 +283,8 @@ base::Result<json::object> row_of(const Corner& corner) {
 }  // namespace
 
 base::Result<json::value> corners(const std::string& only) {
-  std::printf("%-24s %7s %9s %7s %7s %8s\n", "corner", "pods", "CPU s", "MiB", "claims", "refused");
+  std::printf("%-24s %7s %9s %7s %7s %9s %8s\n", "corner", "pods", "CPU s", "MiB", "claims", "$/h",
+              "refused");
   std::fflush(stdout);
   json::array rows;
   for (const Corner& corner : all_corners()) {

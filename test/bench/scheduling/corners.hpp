@@ -12,8 +12,8 @@ namespace millwright::scheduling::bench {
 
 // Prints a row for each workload, or for the one called `only`. Each is planned once, in a process
 // of its own that is ended after five minutes, so that memory is that of the row. The value is
-//   [{"case", "pods", "cpu_seconds", "peak_mib", "claims", "refused"}]
-// without the last four where the process was ended.
+//   [{"case", "pods", "cpu_seconds", "peak_mib", "claims", "price", "refused"}]
+// without the last five where the process was ended.
 base::Result<boost::json::value> corners(const std::string& only);
 
 }  // namespace millwright::scheduling::bench
