@@ -2,9 +2,11 @@
 
 #include "controllers/nodeclaim/capacity_type_labels.hpp"
 #include "millwright/base/mutant.hpp"
+#include "millwright/controllers/pools/registration_health.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -20,7 +22,35 @@ bool is_terminating_unclaimed(const scheduling::NodeRecord& record) {
 // Longer than any launch takes to be recorded.
 constexpr auto kOrphanGrace = std::chrono::minutes(1);
 
+// Clouds show a new machine late: AWS advises to ask for up to five minutes. A claim that has
+// registered was seen to have one.
+constexpr auto kUnseenGrace = std::chrono::minutes(5);
+
+// So many looks miss its machine that one stale answer cannot end a claim.
+constexpr auto kMissedFor = std::chrono::minutes(1);
+
+bool is_registered(const model::NodeClaim& claim) {
+  return model::is_true(claim.conditions, model::kRegistered);
+}
+
+// Whether a list that was asked for at `asked` may tell that the claim's machine is lost.
+bool may_be_judged(const model::NodeClaim& claim, base::TimePoint asked) {
+  if (is_registered(claim)) {
+    return true;
+  }
+  const auto* launched = model::find_condition(claim.conditions, model::kLaunched);
+  return launched != nullptr && launched->status == model::ConditionStatus::True &&
+         !claim.provider_id.empty() && launched->last_transition_time &&
+         asked - *launched->last_transition_time >= kUnseenGrace;
+}
+
 }  // namespace
+
+base::TimePoint GarbageCollection::first_seen(const FirstSeen& known, FirstSeen& still,
+                                              const std::string& what, base::TimePoint now) {
+  const auto seen = known.find(what);
+  return still.emplace(what, seen != known.end() ? seen->second : now).first->second;
+}
 
 GarbageCollection::GarbageCollection(Services& services)
     : services_(
@@ -47,10 +77,10 @@ base::Task<void> GarbageCollection::collect() {
 base::Task<void> GarbageCollection::collect_from(cloud::Provider* provider) {
   // Before the cloud is asked: the instance of a claim that registers meanwhile is not in its
   // answer.
-  auto before = services_.state.snapshot();
+  Look look{.before = services_.state.snapshot(), .asked = services_.loop.now()};
   auto listed = co_await provider->list();
   if (base::planted(base::Mutant::CloudListedFirst)) {
-    before = services_.state.snapshot();
+    look.before = services_.state.snapshot();
   }
   if (!listed) {
     services_.log.warn(
@@ -58,27 +88,54 @@ base::Task<void> GarbageCollection::collect_from(cloud::Provider* provider) {
         {{"provider", std::string(provider->name())}, {"error", listed.error().message}});
     co_return;
   }
-  co_await remove_lost_claims(provider, before, *listed);
+  auto missing = missing_claims(*provider, look, *listed);
+  co_await remove_lost_claims(provider, std::move(missing));
   co_await remove_leaked(provider, *listed);
   co_await relabel_unreserved(services_, provider, *listed);
 }
 
-base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider,
-                                                       scheduling::SnapshotPtr before,
-                                                       std::vector<cloud::Instance> instances) {
-  std::set<std::string, std::less<>> alive;
+GarbageCollection::Claims GarbageCollection::missing_claims(
+    const cloud::Provider& provider, const Look& look,
+    const std::vector<cloud::Instance>& instances) {
+  std::set<std::string_view> alive;
   for (const auto& instance : instances) {
     if (!instance.terminating) {
       alive.insert(instance.provider_id);
     }
   }
-  for (const auto& record : before->nodes) {
+  const FirstSeen& known = missed_[&provider];
+  FirstSeen still;
+  Claims missing;
+  for (const auto& record : look.before->nodes) {
     const auto& claim = record->claim;
-    const bool judged = claim && model::is_true(claim->conditions, model::kRegistered) &&
-                        services_.providers.find(claim->node_class_ref.group,
-                                                 claim->node_class_ref.kind) == provider;
-    if (!judged || alive.contains(claim->provider_id)) {
+    const bool is_ours = claim && services_.providers.find(claim->node_class_ref.group,
+                                                           claim->node_class_ref.kind) == &provider;
+    if (!is_ours || alive.contains(claim->provider_id)) {
       continue;
+    }
+    const base::TimePoint since = first_seen(known, still, claim->meta.uid, look.asked);
+    const bool is_certain = is_registered(*claim) || look.asked - since >= kMissedFor;
+    if (is_certain && may_be_judged(*claim, look.asked)) {
+      missing.push_back(claim);
+    }
+  }
+  missed_[&provider].swap(still);
+  return missing;
+}
+
+base::Task<bool> GarbageCollection::has_ended(cloud::Provider* provider, std::string provider_id) {
+  const auto found = co_await provider->get(std::move(provider_id));
+  co_return found ? found->terminating : found.error().kind == base::ErrorKind::NotFound;
+}
+
+base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider, Claims missing) {
+  for (const auto& claim : missing) {
+    const bool registered = is_registered(*claim);
+    if (!registered) {
+      const bool ended = co_await has_ended(provider, claim->provider_id);
+      if (!ended) {
+        continue;
+      }
     }
     const auto now = services_.state.find_claim(claim->meta.name);
     const bool is_there = now && now->claim && now->claim->meta.uid == claim->meta.uid &&
@@ -90,7 +147,25 @@ base::Task<void> GarbageCollection::remove_lost_claims(cloud::Provider* provider
     if (!deleted) {
       services_.log.warn("deleting a claim without an instance failed",
                          {{"NodeClaim", claim->meta.name}, {"error", deleted.error().message}});
+      continue;
     }
+    tell_lost(*claim);
+  }
+}
+
+void GarbageCollection::tell_lost(const model::NodeClaim& claim) {
+  services_.events.record({.object = kube::reference_to(model::kNodeClaimResource, claim.meta),
+                           .warning = true,
+                           .reason = "InstanceLost",
+                           .message = "The cloud no longer has the instance " + claim.provider_id +
+                                      "; the NodeClaim is deleted",
+                           .dedupe_values = {}});
+  if (is_registered(claim)) {
+    return;
+  }
+  const auto pool = find_pool(*services_.state.snapshot(), claim.meta.label(model::kNodePoolLabel));
+  if (pool) {
+    services_.registration_health.failed(*pool, claim);
   }
 }
 
@@ -111,8 +186,8 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
     }
   }
   const base::TimePoint now = services_.loop.now();
-  Orphans& known = orphans_[&provider];
-  Orphans still;
+  FirstSeen& known = orphans_[&provider];
+  FirstSeen still;
   std::vector<cloud::Instance> overdue;
   if (base::planted(base::Mutant::OrphansKept)) {
     return overdue;
@@ -122,9 +197,7 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
         launching.contains(instance.node_claim)) {
       continue;
     }
-    const auto seen = known.find(instance.provider_id);
-    const base::TimePoint since = seen != known.end() ? seen->second : now;
-    still.emplace(instance.provider_id, since);
+    const base::TimePoint since = first_seen(known, still, instance.provider_id, now);
     if (now - since >= kOrphanGrace && !draining.contains(instance.provider_id)) {
       overdue.push_back(instance);
     }

@@ -19,26 +19,33 @@ namespace {
 
 using kube::test::FakeTransport;
 using std::chrono::minutes;
+using std::chrono::seconds;
 using testing::at;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct UnheardEvents final : kube::EventSink {
-  void record(kube::Event) override {}
+struct HeardEvents final : kube::EventSink {
+  void record(kube::Event event) override { reasons.push_back(std::move(event.reason)); }
+  std::vector<std::string> reasons;
 };
+
+constexpr model::Resource kFleetClasses[] = {{"fleet.test", "v1", "FleetClass", "fleetclasses"}};
 
 // A cloud with these instances, whatever is asked of it.
 class Fleet final : public cloud::Witness {
  public:
   explicit Fleet(std::vector<std::string>& used) : Witness(used) {}
 
+  std::span<const model::Resource> node_classes() const override { return kFleetClasses; }
   Reply<std::vector<cloud::Instance>> list() override { co_return instances; }
+  Reply<cloud::Instance> get(std::string) override { co_return found; }
   Reply<> remove_leaked(std::string provider_id) override {
     note(std::move(provider_id));
     co_return base::Result<>{};
   }
 
   std::vector<cloud::Instance> instances;
+  base::Result<cloud::Instance> found = base::fail(base::ErrorKind::NotFound, "it is gone");
 };
 
 class CollectingGarbage : public ::testing::Test {
@@ -55,6 +62,19 @@ class CollectingGarbage : public ::testing::Test {
     instance.node_claim = claim;
     fleet_->instances.push_back(std::move(instance));
   }
+  // At second 0; it has not registered.
+  void launch_claim(const std::string& name) {
+    auto claim = *testing::ClaimBuilder(name)
+                      .provider("cloud://" + name)
+                      .condition(model::kLaunched)
+                      .build();
+    claim.node_class_ref.group = kFleetClasses[0].group;
+    claim.node_class_ref.kind = kFleetClasses[0].kind;
+    state_.upsert(std::make_shared<const model::NodeClaim>(std::move(claim)));
+    transport_->answer = [](const kube::ApiRequest&) {
+      return kube::test::ok(kube::test::parse("{}"));
+    };
+  }
   void collect() { kube::test::run(loop_, collect_once(&collection_)); }
 
   base::VirtualLoop loop_{at(0)};
@@ -66,7 +86,7 @@ class CollectingGarbage : public ::testing::Test {
   std::vector<std::string> ended_;
   Fleet* fleet_ = nullptr;
   cloud::ProviderSet providers_;
-  UnheardEvents events_;
+  HeardEvents events_;
   base::Metrics metrics_;
   telemetry::Chronicle chronicle_{metrics_, at(0)};
   RegistrationHealth registration_health_;
@@ -130,6 +150,59 @@ TEST_F(CollectingGarbage, AnInstanceThatWasLaunchedTwiceGoesThoughItsClaimIsTher
   loop_.run_for(minutes(2));
   collect();
   EXPECT_THAT(ended_, ElementsAre("cloud://second", "cloud://orphan"));
+}
+
+TEST_F(CollectingGarbage, AClaimWhoseMachineIsLostBeforeItRegistersGoesFiveMinutesAfterItsLaunch) {
+  launch_claim("lost");
+  loop_.run_for(minutes(3));
+  collect();
+  loop_.run_for(seconds(119));
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty()) << "clouds show a new machine late";
+  loop_.run_for(seconds(1));
+  collect();
+  EXPECT_THAT(transport_->paths(), ElementsAre("DELETE /apis/karpenter.sh/v1/nodeclaims/lost"));
+  EXPECT_THAT(events_.reasons, ElementsAre("InstanceLost"));
+}
+
+TEST_F(CollectingGarbage, AClaimWhoseMachineEndsBeforeItRegistersIsLostToo) {
+  launch_claim("ending");
+  fleet_->found = cloud::Instance{};
+  fleet_->found->terminating = true;
+  loop_.run_for(minutes(5));
+  collect();
+  loop_.run_for(minutes(2));
+  collect();
+  EXPECT_THAT(transport_->paths(), ElementsAre("DELETE /apis/karpenter.sh/v1/nodeclaims/ending"));
+}
+
+TEST_F(CollectingGarbage, OneAnswerWithoutItsMachineEndsNoClaimThatHasNotRegistered) {
+  launch_claim("missed");
+  loop_.run_for(minutes(6));
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty()) << "the answer may be stale";
+  launch("cloud://missed", "missed");
+  loop_.run_for(minutes(2));
+  collect();
+  fleet_->instances.clear();
+  loop_.run_for(minutes(2));
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty()) << "it was seen in between";
+}
+
+TEST_F(CollectingGarbage,
+       AClaimThatHasNotRegisteredStaysWhileTheCloudDoesNotSayThatItsMachineIsGone) {
+  launch_claim("unlisted");
+  loop_.run_for(minutes(10));
+  collect();
+  fleet_->found = base::fail(base::ErrorKind::Unavailable, "ask later");
+  loop_.run_for(minutes(2));
+  collect();
+  fleet_->found = cloud::Instance{};
+  loop_.run_for(minutes(2));
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty());
+  EXPECT_THAT(events_.reasons, IsEmpty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "millwright/controllers/services.hpp"
 
 #include <map>
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -22,10 +23,26 @@ class GarbageCollection {
  private:
   using ProviderIds = std::set<std::string, std::less<>>;
 
+  using Claims = std::vector<std::shared_ptr<const model::NodeClaim>>;
+  // Since when something has been seen in every look, by the id of the object.
+  using FirstSeen = std::map<std::string, base::TimePoint, std::less<>>;
+  // The claims as they were `before` the cloud was `asked` for its instances.
+  struct Look {
+    scheduling::SnapshotPtr before;
+    base::TimePoint asked;
+  };
+
+  static base::TimePoint first_seen(const FirstSeen& known, FirstSeen& still,
+                                    const std::string& what, base::TimePoint now);
   base::Task<void> collect_from(cloud::Provider* provider);
-  // Of the claims that had registered `before` the instances were listed.
-  base::Task<void> remove_lost_claims(cloud::Provider* provider, scheduling::SnapshotPtr before,
-                                      std::vector<cloud::Instance> instances);
+  // Whose instances are not among these, or end. One that has not registered must be old enough,
+  // and be missed in a look before this one, too.
+  Claims missing_claims(const cloud::Provider& provider, const Look& look,
+                        const std::vector<cloud::Instance>& instances);
+  // The cloud, asked for this very instance, knows none or ends it.
+  static base::Task<bool> has_ended(cloud::Provider* provider, std::string provider_id);
+  base::Task<void> remove_lost_claims(cloud::Provider* provider, Claims missing);
+  void tell_lost(const model::NodeClaim& claim);
   // Those that have had no claim for a while: none that names them, and none of their own name that
   // is still without an instance.
   std::vector<cloud::Instance> overdue_orphans(const cloud::Provider& provider,
@@ -37,10 +54,10 @@ class GarbageCollection {
   base::Task<void> remove_leaked(cloud::Provider* provider, std::vector<cloud::Instance> instances);
 
   Services services_;
-  // When each instance without a claim was first seen, by provider id. They are given time: a
-  // launch may still be being recorded.
-  using Orphans = std::map<std::string, base::TimePoint, std::less<>>;
-  std::map<const cloud::Provider*, Orphans> orphans_;
+  // Claims without an instance, and instances without a claim. They are given time: clouds show an
+  // instance late, and a launch may still be being recorded.
+  std::map<const cloud::Provider*, FirstSeen> missed_;
+  std::map<const cloud::Provider*, FirstSeen> orphans_;
 };
 
 }  // namespace millwright::controllers
