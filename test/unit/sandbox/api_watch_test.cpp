@@ -179,5 +179,16 @@ TEST_F(ApiWatch, DelayedEventsKeepTheirOrder) {
   EXPECT_THAT(stream.events(), ElementsAre("ADDED a", "ADDED b", "ADDED c"));
 }
 
+TEST_F(ApiWatch, EventsDoNotOvertakeThoseThatWereDelayedBefore) {
+  server().set_faults({.watch_delay = seconds(5)});
+  auto stream = watch(std::string(kConfigMaps) + "?watch=1");
+  make("a");
+  make("b");
+  server().set_faults({});
+  make("c");
+  loop.run_for(seconds(6));
+  EXPECT_THAT(stream.events(), ElementsAre("ADDED a", "ADDED b", "ADDED c"));
+}
+
 }  // namespace
 }  // namespace millwright::sandbox

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace millwright::sandbox {
@@ -20,7 +21,7 @@ struct WatchHub::Session {
   base::TimerId end_timer = 0;
   base::TimerId bookmark_timer = 0;
   // With delayed events: what waits for its time, oldest first.
-  base::TimePoint last_due;
+  base::TimePoint last_due = base::TimePoint::min();  // of a line that is late
 };
 
 namespace {
@@ -65,7 +66,6 @@ void WatchHub::open(const RestRequest& request, ObjectFilter filter,
   session->render = RenderOptions{request.form, request.parameter("includeObject"), loop_.now()};
   session->bookmarks = request.flag("allowWatchBookmarks");
   session->exchange = exchange;
-  session->last_due = loop_.now();
   net::Headers headers;
   headers.set("Content-Type", "application/json");
   exchange->start(200, std::move(headers));
@@ -160,12 +160,14 @@ bool WatchHub::deliver(Session& session, const Event& event) {
 }
 
 void WatchHub::push(Session& session, std::string line) {
-  if (faults_.watch_delay <= base::Duration::zero()) {
+  const auto most = std::max<std::int64_t>(faults_.watch_delay.count(), 0);
+  const base::Duration late(
+      most == 0 ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(most))));
+  // None overtakes those before it, not even when events are late no more.
+  if (late == base::Duration::zero() && session.last_due < loop_.now()) {
     session.exchange->write(std::move(line));
     return;
   }
-  const auto late = base::Duration(static_cast<std::int64_t>(
-      random_.below(static_cast<std::uint64_t>(faults_.watch_delay.count()))));
   session.last_due = std::max(session.last_due, loop_.now() + late);
   loop_.at(session.last_due, [exchange = session.exchange, text = std::move(line)]() mutable {
     exchange->write(std::move(text));
@@ -210,7 +212,7 @@ void WatchHub::close(std::uint64_t id, bool finish) {
   if (!finish) {
     return;
   }
-  if (session->last_due > loop_.now()) {
+  if (session->last_due >= loop_.now()) {
     loop_.at(session->last_due, [exchange = session->exchange] { exchange->finish(); });
   } else {
     session->exchange->finish();
