@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 namespace millwright::test {
@@ -53,7 +54,18 @@ class SharedCloud final : public cloud::Provider {
     cloud_.on_interruption(on_notice_);
     co_await cloud_.lead(std::move(stop));
   }
-  void on_catalog_change(std::function<void()> /*callback*/) override {}
+  void on_catalog_change(std::function<void()> callback) override {
+    auto tell = [alive = std::weak_ptr(life_), callback = std::move(callback)] {
+      if (alive.lock()) {
+        callback();
+      }
+    };
+    cloud_.on_catalog_change([alive = std::weak_ptr(life_), &loop = loop_, tell = std::move(tell)] {
+      if (alive.lock()) {
+        loop.post(tell);
+      }
+    });
+  }
   // The cloud tells who leads.
   void on_interruption(cloud::NoticeHandler handler) override { on_notice_ = std::move(handler); }
   void set_recorded(std::function<bool(std::string_view)> /*is_recorded*/) override {}
@@ -70,6 +82,7 @@ class SharedCloud final : public cloud::Provider {
   cloud::Provider& cloud_;
   std::function<void(std::string)> on_write_;
   cloud::NoticeHandler on_notice_;
+  const std::shared_ptr<const bool> life_ = std::make_shared<const bool>(true);
 };
 
 base::Logger logger_of(const std::string& name, base::Loop& loop) {
