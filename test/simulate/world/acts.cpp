@@ -1,4 +1,5 @@
 // How a step is carried out.
+#include "millwright/base/random.hpp"
 #include "simulate/world/world.hpp"
 
 #include <boost/json.hpp>
@@ -187,6 +188,39 @@ void SimulatedWorld::strike_cloud(const Step& step) {
   }
 }
 
+void SimulatedWorld::delete_claim(bool by_force) {
+  for (const auto& [uid, claim] : recorder().claims()) {
+    if (claim.gone || claim.deleting) {
+      continue;
+    }
+    const std::string name = claim.last->meta.name;
+    deleted_claims_.insert(name);
+    if (by_force) {
+      edit(*world_, model::kNodeClaimResource, name,
+           [](json::value& object) { object.at("metadata").as_object().erase("finalizers"); });
+    }
+    static_cast<void>(
+        world_->api().remove(model::kNodeClaimResource, {.namespace_ = {}, .name = name}));
+    return;
+  }
+}
+
+// Faster than nodes come: the pods find room that others have just left.
+void SimulatedWorld::trickle(const Step& step, base::TimePoint until) {
+  constexpr auto kBeat = milliseconds(900);
+  if (const auto name = deployment_of(step)) {
+    const auto beat = static_cast<std::uint64_t>(age() / kBeat);
+    base::Random random(schedule_.seed + beat);
+    const auto most = static_cast<std::uint64_t>(step.amount);
+    edit(*world_, model::kDeploymentResource, *name, [&](json::value& object) {
+      object.at("spec").as_object()["replicas"] = random.below(most + 1);
+    });
+  }
+  if (now() + kBeat < until) {
+    loop_.after(kBeat, [this, step, until] { trickle(step, until); });
+  }
+}
+
 std::optional<std::string> SimulatedWorld::deployment_of(const Step& step) const {
   if (deployments_.empty()) {
     return std::nullopt;
@@ -219,15 +253,10 @@ spec:
       pod_template["metadata"] =
           json::object{{"labels", json::object{{"edition", std::to_string(age().count())}}}};
     });
-  } else if (step.act == Act::DeleteClaim) {
-    for (const auto& [uid, claim] : recorder().claims()) {
-      if (!claim.gone && !claim.deleting) {
-        deleted_claims_.insert(claim.last->meta.name);
-        static_cast<void>(world_->api().remove(model::kNodeClaimResource,
-                                               {.namespace_ = {}, .name = claim.last->meta.name}));
-        return;
-      }
-    }
+  } else if (step.act == Act::DeleteClaim || step.act == Act::ForceClaim) {
+    delete_claim(step.act == Act::ForceClaim);
+  } else if (step.act == Act::Trickle) {
+    trickle(step, now() + step.lasts);
   } else if (step.act == Act::KeepPod || step.act == Act::DeletePod) {
     edit_pod(step);
   } else {

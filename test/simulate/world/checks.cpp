@@ -12,8 +12,9 @@ using std::chrono::seconds;
 
 // How long each may last in a healed world.
 constexpr auto kOrphan = minutes(12);  // two rounds of garbage collection, its grace, the end
-// A machine that is lost before its node registers is given up after 15 minutes, as by Karpenter.
-constexpr auto kWaits = minutes(22);
+// A machine that is lost before its node registers is given up in the fourth round of garbage
+// collection after its launch.
+constexpr auto kWaits = minutes(10);
 constexpr auto kStarts = minutes(6);  // or its node is found to be dead
 constexpr auto kClosed = minutes(6);
 constexpr auto kEmpty = minutes(6);
@@ -22,11 +23,6 @@ constexpr auto kIgnored = minutes(2);  // a change of leader, and the next notic
 constexpr std::size_t kNeeds = 15;     // seconds that a replica may be behind
 constexpr auto kYoung = minutes(5);    // launch_timeout
 constexpr auto kSurplus = seconds(5);  // bindings that the state has not shown yet
-
-bool is_daemon(const model::Pod& pod) {
-  const auto* owner = pod.meta.controller();
-  return owner != nullptr && owner->kind == "DaemonSet";
-}
 
 bool is_chosen(const model::NodeClaim& claim) {
   const auto* reason = model::find_condition(claim.conditions, model::kDisruptionReason);
@@ -38,6 +34,11 @@ bool waits(const sandbox::PodRecord& pod) {
 }
 
 }  // namespace
+
+bool is_daemon(const model::Pod& pod) {
+  const auto* owner = pod.meta.controller();
+  return owner != nullptr && owner->kind == "DaemonSet";
+}
 
 void Checks::tell(const char* check, const std::string& object, std::string what) {
   const bool known = std::any_of(found_.begin(), found_.end(), [&](const Violation& one) {
@@ -61,6 +62,7 @@ base::Duration Checks::lasts(const char* what, const std::string& object, bool h
 }
 
 void Checks::wrote(const Write& write) {
+  pods_are_evicted(write);
   for (const auto& replica : world_.replicas()) {
     const bool writes = replica->name() == write.replica;
     if (!replica->killed() && replica->leadership().holds() != writes) {
@@ -75,6 +77,7 @@ void Checks::look_at_event() {
   nothing_is_bought_twice();
   no_young_claim_is_given_up();
   no_binding_to_a_closed_node();
+  no_node_is_chosen_wrongly();
   budgets_hold();
   limits_hold();
 }
@@ -84,9 +87,11 @@ void Checks::look_at_second() {
   if (needs_.size() > kNeeds) {
     needs_.pop_front();
   }
+  note_protected_pods();
   one_instance_per_claim();
   one_term_at_a_time();
   reserved_is_needed();
+  refused_pods_are_woken();
   if (world_.healed()) {
     no_instance_without_claim();
     everything_runs();
@@ -173,13 +178,15 @@ std::size_t Checks::pods_in_need() {
 }
 
 // When a claim is written there is, or was a moment before, a pod for it and one for every other
-// claim on its way.
+// claim on its way. One that has pods has come, although it may not be recorded yet.
 void Checks::nothing_is_bought_twice() {
+  const auto used = used_nodes();
   std::size_t coming = 0;
   bool is_new = false;
   for (const auto& [uid, claim] : world_.recorder().claims()) {
     const bool on_its_way = !claim.gone && !claim.deleting &&
-                            !model::is_true(claim.last->conditions, model::kInitialized);
+                            !model::is_true(claim.last->conditions, model::kInitialized) &&
+                            !used.contains(claim.last->node_name);
     coming += on_its_way ? 1 : 0;
     is_new = bought_.insert(uid).second || is_new;
   }
@@ -339,13 +346,18 @@ void Checks::no_node_stays_closed() {
   }
 }
 
-void Checks::no_empty_node_stays() {
+std::set<std::string> Checks::used_nodes() const {
   std::set<std::string> used;
   for (const auto& [uid, pod] : world_.recorder().pods()) {
-    if (!pod.gone && !is_daemon(*pod.last)) {
+    if (!pod.gone && !is_daemon(*pod.last) && pod.bound) {
       used.insert(pod.last->spec.node_name);
     }
   }
+  return used;
+}
+
+void Checks::no_empty_node_stays() {
+  const auto used = used_nodes();
   for (const auto& [uid, node] : world_.recorder().nodes()) {
     const bool empty = !node.gone && node.ready && !used.contains(node.last->meta.name);
     if (lasts("empty", uid, empty) > kEmpty) {

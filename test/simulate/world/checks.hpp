@@ -11,6 +11,8 @@
 
 namespace millwright::test {
 
+bool is_daemon(const model::Pod& pod);
+
 class Checks {
  public:
   explicit Checks(SimulatedWorld& world) : world_(world) {}
@@ -41,8 +43,13 @@ class Checks {
   void interruptions_are_handled();
   void no_claim_is_stuck();
   void nothing_churns();
+  void pods_are_evicted(const Write& write);
+  void no_node_is_chosen_wrongly();
+  void refused_pods_are_woken();
 
+  void note_protected_pods();
   std::size_t pods_in_need();
+  std::set<std::string> used_nodes() const;  // that pods are bound to
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);
   // How long `holds` has held for the object without a break.
@@ -53,6 +60,7 @@ class Checks {
   std::map<std::string, base::TimePoint> since_;
   std::set<std::string> bound_;    // pods that were looked at
   std::set<std::string> bought_;   // claims that were looked at
+  std::set<std::string> chosen_;   // claims whose choice was looked at
   std::deque<std::size_t> needs_;  // pods_in_need() of the last seconds
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;

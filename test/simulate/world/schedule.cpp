@@ -15,6 +15,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kMostPods = 10;  // of a Deployment
+// The `which` of a Deployment whose pods need a machine each.
+constexpr int kWholeMachine = 7;
 
 // How an act's numbers are drawn.
 struct Kind {
@@ -57,6 +59,8 @@ constexpr std::array<Kind, kActs> kKinds = {{
     {"keep-pod", 0, 0, 120},
     {"delete-pod", 0, 0, 0},
     {"delete-claim", 0, 0, 0},
+    {"trickle", 1, kMostPods, 120},
+    {"force-claim", 0, 0, 0},
 }};
 
 int between(base::Random& random, int least, int most) {
@@ -110,6 +114,101 @@ void meet_trouble(std::vector<Step>& steps, base::Random& random) {
   }
 }
 
+// Troubles that do harm only together, in a world of their kind, or at a certain moment.
+class Plot {
+ public:
+  Plot(Schedule& schedule, base::Random& random)
+      : schedule_(schedule),
+        random_(random),
+        at_(seconds(60) + up_to(random, seconds(80))),
+        lasts_(seconds(60) + up_to(random, seconds(60))) {}
+
+  // Claims that are made, and that nobody hears of. Each pod needs a machine of its own.
+  void lose_claims() {
+    add(Act::LateCommit, at_, lasts_, between(random_, 35, 65));
+    add(Act::LateWatches, at_, lasts_, 8000);
+    for (int i = 0; i < 3; ++i) {
+      add(Act::Deploy, somewhen(), {}, 1).which = kWholeMachine;
+    }
+  }
+  // While nodes drain, everybody starts anew, and learns one kind long after another.
+  void restart_in_drain() {
+    schedule_.ready = seconds(between(random_, 10, 40));
+    add(Act::LateLists, at_, lasts_, 20'000);
+    add(Act::Protect, at_, {}, 0);
+    add(Act::DeleteClaim, at_ + seconds(1), {}, 0);
+    add(Act::DeleteClaim, at_ + seconds(2), {}, 0);
+    for (int replica = 0; replica < schedule_.replicas; ++replica) {
+      add(Act::Stop, at_ + seconds(4), seconds(1), 0).which = replica;
+    }
+  }
+  // Nodes register while garbage collection waits for the cloud's list.
+  void list_slowly() {
+    schedule_.ready = seconds(between(random_, 10, 40));
+    schedule_.boot = seconds(between(random_, 1, 10));
+    add(Act::SlowCloud, seconds(95), seconds(120), 60);
+    for (int i = 0; i < 5; ++i) {
+      add(Act::Deploy, seconds(100) + up_to(random_, seconds(30)), {}, between(random_, 2, 4))
+          .which = draw_which();
+    }
+  }
+  // Pods are kept for a machine that will not come, while others leave room behind. Then nothing
+  // happens that kube-scheduler could see.
+  void promise_in_vain() {
+    std::erase_if(schedule_.steps, [](const Step& step) { return step.act < Act::CloudErrors; });
+    schedule_.launch = seconds(between(random_, 20, 40));
+    schedule_.consolidate_after = seconds(300);
+    add(Act::Deploy, seconds(1), {}, 6).which = 3;
+    add(Act::NoCapacity, at_, seconds(60), 100);
+    add(Act::Deploy, at_ + seconds(2), {}, 3).which = 4;
+    add(Act::Scale, at_ + seconds(6), {}, 0).which = 0;
+  }
+  // Pods come and go all the time, and so do nodes, and perhaps leaders.
+  void flow() {
+    schedule_.bind_latency = milliseconds(between(random_, 2000, 5000));
+    schedule_.solve_time = milliseconds(between(random_, 10, 3000));
+    schedule_.consolidate_after = seconds(between(random_, 0, 2));
+    schedule_.pods_per_second = 40;
+    schedule_.budget = 3;
+    add(Act::Deploy, seconds(1), {}, 6).which = kWholeMachine;
+    add(Act::Deploy, seconds(2), {}, 4).which = draw_which();
+    add(Act::Trickle, seconds(40), seconds(120), 8).which = 0;
+    add(Act::Trickle, seconds(60), seconds(120), 8).which = 1;
+    for (int changes = random_.below(2) == 0 ? 0 : 12; changes > 0; --changes) {
+      add(Act::Stop, seconds(40 + 9 * changes), seconds(1), 0).which = draw_which();
+    }
+  }
+
+ private:
+  Step& add(Act act, base::Duration at, base::Duration lasts, int amount) {
+    return schedule_.steps.emplace_back(
+        Step{.at = at, .act = act, .which = 0, .amount = amount, .lasts = lasts});
+  }
+  base::Duration somewhen() { return at_ + up_to(random_, lasts_); }
+  int draw_which() { return between(random_, 0, 99); }
+
+  Schedule& schedule_;
+  base::Random& random_;
+  base::Duration at_;
+  base::Duration lasts_;
+};
+
+void add_plot(Schedule& schedule, base::Random& random) {
+  Plot plot(schedule, random);
+  switch (random.below(6)) {
+    case 0:
+      return plot.lose_claims();
+    case 1:
+      return plot.restart_in_drain();
+    case 2:
+      return plot.list_slowly();
+    case 3:
+      return plot.promise_in_vain();
+    default:
+      return plot.flow();
+  }
+}
+
 std::string in_seconds(base::Duration duration) {
   return fmt::format("{:.3f}s", std::chrono::duration<double>(duration).count());
 }
@@ -117,7 +216,7 @@ std::string in_seconds(base::Duration duration) {
 }  // namespace
 
 int milli_cpus(const Step& deploy) {
-  return 500 * (1 + deploy.which % 6);
+  return deploy.which % 8 == kWholeMachine ? 9000 : 500 * (1 + deploy.which % 6);
 }
 
 std::string to_string(Act act) {
@@ -133,11 +232,11 @@ std::string to_string(const Step& step) {
 std::string to_string(const Schedule& schedule) {
   std::string text = fmt::format(
       "seed {}: {} replicas, plans take up to {}, bindings {}, {} pods/s, launch {}, boot {}, "
-      "consolidateAfter {}, budget {}, limit {} CPUs\n",
+      "ready {}, consolidateAfter {}, budget {}, limit {} CPUs\n",
       schedule.seed, schedule.replicas, in_seconds(schedule.solve_time),
       in_seconds(schedule.bind_latency), schedule.pods_per_second, in_seconds(schedule.launch),
-      in_seconds(schedule.boot), in_seconds(schedule.consolidate_after), schedule.budget,
-      schedule.limit_cpus);
+      in_seconds(schedule.boot), in_seconds(schedule.ready), in_seconds(schedule.consolidate_after),
+      schedule.budget, schedule.limit_cpus);
   for (const Step& step : schedule.steps) {
     text += "  " + to_string(step) + "\n";
   }
@@ -151,10 +250,14 @@ Schedule draw(std::uint64_t seed) {
   schedule.seed = seed;
   schedule.replicas = between(random, 1, 3);
   schedule.solve_time = up_to(random, random.below(2) == 0 ? milliseconds(20) : milliseconds(3000));
-  schedule.bind_latency = up_to(random, milliseconds(random.below(2) == 0 ? 10 : 2000));
+  // An attempt of kube-scheduler is over ten seconds after it was let through.
+  constexpr std::array<milliseconds, 3> kBindLatencies = {milliseconds(10), milliseconds(2000),
+                                                          milliseconds(5000)};
+  schedule.bind_latency = up_to(random, kBindLatencies.at(random.below(kBindLatencies.size())));
   schedule.pods_per_second = between(random, 1, 40);
   schedule.launch = up_to(random, seconds(10));
   schedule.boot = seconds(1) + up_to(random, seconds(30));
+  schedule.ready = milliseconds(500) + up_to(random, seconds(random.below(2) == 0 ? 5 : 40));
   schedule.consolidate_after = seconds(between(random, 0, 30));
   schedule.budget = between(random, 1, 4);
   schedule.limit_cpus = between(random, 40, 120);
@@ -177,6 +280,9 @@ Schedule draw(std::uint64_t seed) {
   add(kFirstOfPeople, kActs - 1, between(random, 1, 3), 4);
   if (random.below(2) == 0) {
     meet_trouble(schedule.steps, random);
+  }
+  if (random.below(2) == 0) {
+    add_plot(schedule, random);
   }
   schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule.steps) * 3 / 2 + 16);
   std::stable_sort(schedule.steps.begin(), schedule.steps.end(),

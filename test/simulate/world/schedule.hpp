@@ -50,8 +50,10 @@ enum class Act : std::uint8_t {
   KeepPod,   // a pod gets karpenter.sh/do-not-disrupt for so long
   DeletePod,
   DeleteClaim,
+  Trickle,     // a Deployment is scaled again and again, to so many pods at most
+  ForceClaim,  // a NodeClaim is deleted without its finalizers
 };
-inline constexpr int kActs = static_cast<int>(Act::DeleteClaim) + 1;
+inline constexpr int kActs = static_cast<int>(Act::ForceClaim) + 1;
 std::string to_string(Act act);
 
 struct Step {
@@ -73,6 +75,7 @@ struct Schedule {
   double pods_per_second = 20;
   base::Duration launch{};
   base::Duration boot{};
+  base::Duration ready{};  // from a node's registration until it is Ready
   base::Duration consolidate_after{};
   int budget = 1;       // nodes that may be removed at once
   int limit_cpus = 64;  // of the NodePool

@@ -39,6 +39,7 @@ sandbox::WorldOptions world_options(const Schedule& schedule) {
   options.seed = schedule.seed;
   options.replica_pods_per_second = schedule.pods_per_second;
   options.scheduler.bind_latency = fixed(schedule.bind_latency);
+  options.kubelet.ready_after = schedule.ready;
   // A pod that nobody wakes is not saved by kube-scheduler's own timer.
   options.scheduler.unschedulable_flush = std::chrono::hours(10);
   return options;
@@ -122,6 +123,8 @@ class PinnedCaller final : public sandbox::ExtenderCaller {
     pinned_ = target;
     FilterCall& call = world_.filter_calls_[uid];
     call.answered = answer.has_value();
+    call.refused = answer && lets_none_through(*answer);
+    call.ended = world_.now();
     for (const auto& [node, since] : before) {
       const auto still = after.find(node);
       if (still != after.end() && still->second == since) {
@@ -135,6 +138,11 @@ class PinnedCaller final : public sandbox::ExtenderCaller {
   static std::string uid_of(const std::string& body) {
     const auto parsed = model::parse_json(body);
     return parsed ? std::string(model::text_at(*parsed, "Pod.metadata.uid")) : std::string();
+  }
+  static bool lets_none_through(const std::string& answer) {
+    const auto parsed = model::parse_json(answer);
+    const auto* names = parsed ? model::find_path(*parsed, "NodeNames") : nullptr;
+    return names != nullptr && names->is_array() && names->get_array().empty();
   }
   // A Service without a selector of its own would lead to any replica.
   Replica* endpoint() {
@@ -311,13 +319,19 @@ void SimulatedWorld::terminated(const std::string& provider_id) {
   world_->kubelet().terminated(provider_id);
 }
 
-// Nothing moves, and no claim has come or gone for a while.
+// Nothing moves, no claim has come or gone for a while, and each instance has one.
 bool SimulatedWorld::is_at_rest() const {
   base::TimePoint newest = *healed_;
   for (const auto& [uid, claim] : recorder().claims()) {
     newest = std::max({newest, claim.created, claim.gone.value_or(claim.created)});
     if (!claim.gone &&
         (claim.deleting || !model::is_true(claim.last->conditions, model::kInitialized))) {
+      return false;
+    }
+  }
+  for (const auto& [id, machine] : machines_) {
+    const auto claim = recorder().claims().find(machine.claim_uid);
+    if (claim == recorder().claims().end() || claim->second.gone) {
       return false;
     }
   }

@@ -37,6 +37,8 @@ struct Machine {
 struct FilterCall {
   std::set<std::string> fenced;  // nodes that the leader had closed before it began
   bool answered = false;
+  bool refused = false;  // no node was let through
+  base::TimePoint ended;
 };
 
 class Checks;
@@ -94,6 +96,8 @@ class SimulatedWorld final : public cloud::InstanceListener {
   void act_as_people(const Step& step);
   void edit_deployment(const Step& step);
   void edit_pod(const Step& step);
+  void delete_claim(bool by_force);
+  void trickle(const Step& step, base::TimePoint until);
   void crash_when_due();
   void replace(Replica& replica, base::Duration after);
   std::optional<std::string> deployment_of(const Step& step) const;
