@@ -48,6 +48,8 @@ void EventRoutes::wake_all() {
   for (const auto& record : snapshot->nodes) {
     if (record->claim) {
       record_changed(*record);
+    } else if (record->node) {
+      node_changed(record->node->meta.name);  // it may be draining, its claim taken by force
     }
   }
   for (const auto& pool : snapshot->node_pools) {

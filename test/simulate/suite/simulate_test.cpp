@@ -5,9 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace millwright::test {
 namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 TEST(Simulator, OneSeedIsOneRun) {
   for (const std::uint64_t seed : {3U, 8U}) {
@@ -36,6 +42,29 @@ TEST_P(Seeds, KeepEveryPromise) {
   const Schedule schedule = draw(GetParam());
   for (const auto& violation : simulate(schedule).violations) {
     ADD_FAILURE() << violation.check << ": " << violation.what << "\n" << to_string(schedule);
+  }
+}
+
+// The smallest schedules of what the simulator has found.
+Schedule small_world(std::vector<Step> steps) {
+  Schedule schedule;
+  schedule.replicas = 1;
+  schedule.bind_latency = milliseconds(5);
+  schedule.launch = seconds(5);
+  schedule.boot = seconds(10);
+  schedule.ready = seconds(1);
+  schedule.consolidate_after = seconds(20);
+  schedule.steps = std::move(steps);
+  return schedule;
+}
+
+TEST(Found, ANodeWhoseClaimWasTakenByForceGoesThoughTheLeaderChangesMeanwhile) {
+  const auto schedule = small_world(
+      {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},
+       {.at = seconds(60), .act = Act::ForceClaim, .which = 0, .amount = 0, .lasts = {}},
+       {.at = seconds(62), .act = Act::Stop, .lasts = seconds(1)}});
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
   }
 }
 
