@@ -26,7 +26,7 @@ constexpr auto kOrphanGrace = std::chrono::minutes(1);
 // registered was seen to have one.
 constexpr auto kUnseenGrace = std::chrono::minutes(5);
 
-// So many looks miss its machine that one stale answer cannot end a claim.
+// One answer may be stale: the look before must have missed its machine, too.
 constexpr auto kMissedFor = std::chrono::minutes(1);
 
 bool is_registered(const model::NodeClaim& claim) {

@@ -180,19 +180,22 @@ std::size_t Checks::pods_in_need() {
 // When a claim is written there is, or was a moment before, a pod for it and one for every other
 // claim on its way. One that has pods has come, although it may not be recorded yet.
 void Checks::nothing_is_bought_twice() {
-  const auto used = used_nodes();
-  std::size_t coming = 0;
-  bool is_new = false;
-  for (const auto& [uid, claim] : world_.recorder().claims()) {
-    const bool on_its_way = !claim.gone && !claim.deleting &&
-                            !model::is_true(claim.last->conditions, model::kInitialized) &&
-                            !used.contains(claim.last->node_name);
-    coming += on_its_way ? 1 : 0;
-    is_new = bought_.insert(uid).second || is_new;
+  const auto& claims = world_.recorder().claims();
+  const auto count = bought_.size();
+  for (const auto& [uid, claim] : claims) {
+    bought_.insert(uid);
   }
-  if (!is_new) {
+  if (bought_.size() == count) {
     return;
   }
+  const auto used = used_nodes();
+  const auto coming =
+      static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [&](const auto& item) {
+        const auto& claim = item.second;
+        return !claim.gone && !claim.deleting &&
+               !model::is_true(claim.last->conditions, model::kInitialized) &&
+               !used.contains(claim.last->node_name);
+      }));
   std::size_t need = pods_in_need();
   for (const std::size_t earlier : needs_) {
     need = std::max(need, earlier);

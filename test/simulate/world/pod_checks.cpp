@@ -1,4 +1,5 @@
-// What nodes may be chosen for removal, and how pods may be ended.
+// Which nodes may be chosen for removal, how pods are ended, and that those who were refused are
+// woken.
 #include "simulate/world/checks.hpp"
 
 #include <algorithm>

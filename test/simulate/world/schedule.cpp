@@ -134,6 +134,7 @@ class Plot {
   // While nodes drain, everybody starts anew, and learns one kind long after another.
   void restart_in_drain() {
     schedule_.ready = seconds(between(random_, 10, 40));
+    add(Act::Deploy, {}, {}, 6).which = 3;
     add(Act::LateLists, at_, lasts_, 20'000);
     add(Act::Protect, at_, {}, 0);
     add(Act::DeleteClaim, at_ + seconds(1), {}, 0);
@@ -148,8 +149,9 @@ class Plot {
     schedule_.boot = seconds(between(random_, 1, 10));
     add(Act::SlowCloud, seconds(95), seconds(120), 60);
     for (int i = 0; i < 5; ++i) {
-      add(Act::Deploy, seconds(100) + up_to(random_, seconds(30)), {}, between(random_, 2, 4))
-          .which = draw_which();
+      const base::Duration at = seconds(100) + up_to(random_, seconds(30));
+      const int pods = between(random_, 2, 4);
+      add(Act::Deploy, at, {}, pods).which = draw_which();
     }
   }
   // Pods are kept for a machine that will not come, while others leave room behind. Then nothing

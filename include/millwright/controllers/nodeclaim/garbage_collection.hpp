@@ -36,7 +36,7 @@ class GarbageCollection {
                                     const std::string& what, base::TimePoint now);
   base::Task<void> collect_from(cloud::Provider* provider);
   // Whose instances are not among these, or end. One that has not registered must be old enough,
-  // and be missed in a look before this one, too.
+  // and an earlier look must have missed its instance, too.
   Claims missing_claims(const cloud::Provider& provider, const Look& look,
                         const std::vector<cloud::Instance>& instances);
   // The cloud, asked for this very instance, knows none or ends it.
