@@ -47,7 +47,10 @@ struct KeptRoom {
   std::string pod_uid;
   model::ResourceList requests;
   VolumeCounts volumes{};  // that those others will attach
-  friend bool operator==(const KeptRoom&, const KeptRoom&) = default;
+  // So many of those others, all like this one: spread and affinity count them as if they were
+  // there. nullptr: they count for nothing.
+  PodPtr sample{};
+  std::int32_t pods = 0;
 };
 
 struct Problem {
@@ -58,6 +61,8 @@ struct Problem {
   std::vector<NodeRecordPtr> counted_nodes;
   std::vector<PodPtr> pods;    // to be placed
   std::vector<KeptRoom> kept;  // earlier promises
+  // Bound pods that will go to such room: spread and affinity do not count them where they are.
+  std::vector<PodPtr> departing;
   std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets;
   SolveOptions options;
   // All of it: volumes, namespaces and bound pods matter for topology and for what volumes need.

@@ -6,7 +6,7 @@
 #include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
-#include "millwright/scheduling/attachments.hpp"
+#include "millwright/scheduling/kept_rooms.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -50,7 +50,7 @@ class RoundMaker {
         snapshot_(*round.snapshot),
         problem_(round.problem),
         open_(services, *round.snapshot),
-        attachments_(*round.snapshot) {}
+        kept_rooms_(*round.snapshot) {}
 
   void add_nodes() {
     std::set<std::string_view> targets;
@@ -84,19 +84,26 @@ class RoundMaker {
         free_room.take(*each.signalled[i]);
       }
     }
+    const bool any_signalled = std::any_of(
+        wanted.begin(), wanted.end(), [](const Wanted& each) { return !each.signalled.empty(); });
     for (Wanted& each : wanted) {
       // In the order in which they are planned when there is room for some of them.
       std::vector<scheduling::PodPtr> pods = std::move(each.signalled);
       const bool may_buy = !pods.empty();
       std::copy_if(each.untried.begin(), each.untried.end(), std::back_inserter(pods),
                    [&](const auto& pod) { return !free_room.take(*pod); });
-      for (std::int32_t i = 0; may_buy && i < each.demand->expected; ++i) {
+      // On what is bought for others there may be room for them.
+      for (std::int32_t i = 0; any_signalled && i < each.demand->expected; ++i) {
         if (!free_room.take(*each.demand->sample)) {
           pods.push_back(expected_pod(*each.demand, i));
           round_.expected.insert(pods.back()->meta.uid);
         }
       }
-      pods.resize(pods.size() - std::min(pods.size(), each.covered));
+      const std::size_t open = pods.size() - std::min(pods.size(), each.covered);
+      std::copy_if(pods.begin() + static_cast<std::ptrdiff_t>(open), pods.end(),
+                   std::back_inserter(problem_.departing),
+                   [](const auto& pod) { return !pod->spec.node_name.empty(); });
+      pods.resize(open);
       for (const auto& pod : pods) {
         add(pod, may_buy);
       }
@@ -167,10 +174,7 @@ class RoundMaker {
       }
     }
     if (others > 0) {
-      problem_.kept.push_back({.target = reservation.target,
-                               .pod_uid = {},
-                               .requests = model::multiplied(reservation.requests, others),
-                               .volumes = attachments_.of_group(reservation.group, others)});
+      problem_.kept.push_back(kept_rooms_.of(reservation, others));
     }
   }
 
@@ -187,7 +191,7 @@ class RoundMaker {
   const scheduling::Snapshot& snapshot_;
   scheduling::Problem& problem_;
   OpenDemand open_;
-  scheduling::Attachments attachments_;
+  scheduling::KeptRooms kept_rooms_;
   std::vector<scheduling::NodeRecordPtr> usable_;
 };
 
@@ -230,6 +234,17 @@ bool is_same_record(const scheduling::NodeRecordPtr& a, const scheduling::NodeRe
                      is_same_bound_pod));
 }
 
+// Of a group that waits, the first stands for all. When that one is bound, the next does.
+bool stand_for_the_same(const scheduling::PodPtr& a, const scheduling::PodPtr& b) {
+  return a == b || (a != nullptr && b != nullptr && a->meta.namespace_ == b->meta.namespace_ &&
+                    a->meta.labels == b->meta.labels && a->spec.affinity == b->spec.affinity);
+}
+
+bool is_same_kept(const scheduling::KeptRoom& a, const scheduling::KeptRoom& b) {
+  return a.target == b.target && a.pod_uid == b.pod_uid && a.requests == b.requests &&
+         a.volumes == b.volumes && a.pods == b.pods && stand_for_the_same(a.sample, b.sample);
+}
+
 bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
   return a.pool == b.pool && a.types == b.types;
 }
@@ -243,7 +258,8 @@ bool is_same_problem(const PlanningRound& a, const PlanningRound& b) {
     return std::equal(one.begin(), one.end(), other.begin(), other.end(), equal);
   };
   return same(x.nodes, y.nodes, is_same_record) &&
-         same(x.counted_nodes, y.counted_nodes, is_same_record) && x.kept == y.kept &&
+         same(x.counted_nodes, y.counted_nodes, is_same_record) &&
+         same(x.kept, y.kept, is_same_kept) && same(x.departing, y.departing, is_same_pod) &&
          x.daemon_sets == y.daemon_sets && same(x.pools, y.pools, is_same_pool) &&
          same(x.pods, y.pods, is_same_pod) && a.signalled == b.signalled &&
          a.snapshot->volume_claims == b.snapshot->volume_claims &&

@@ -114,8 +114,9 @@ void Destinations::add_other_pods(const PodObstacles& pod_obstacles) {
     spare = std::max(spare, 0);
   }
   for (const auto& pod : leaving_pods()) {
-    if (--spare_[scheduling::group_of(*pod)] < 0 &&
-        pod_obstacles.is_currently_reschedulable(*pod)) {
+    if (--spare_[scheduling::group_of(*pod)] >= 0) {
+      departing_.push_back(pod);
+    } else if (pod_obstacles.is_currently_reschedulable(*pod)) {
       other_pods_.push_back(pod);
       leaving_uids_.insert(pod->meta.uid);
     }

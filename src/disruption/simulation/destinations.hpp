@@ -50,6 +50,8 @@ class Destinations {
 
   // Pods without a place or a reservation that compete for the same room, virtual ones left out.
   const std::vector<scheduling::PodPtr>& other_pods() const { return other_pods_; }
+  // Pods on nodes that are going, for which room is reserved elsewhere.
+  const std::vector<scheduling::PodPtr>& departing() const { return departing_; }
   const std::vector<RoomOfBuffer>& rooms_of_buffers() const { return rooms_of_buffers_; }
   const std::vector<scheduling::Reservation>& reservations() const { return reservations_; }
   // What is reserved for the group beyond all that waits or leaves: the replacement that an earlier
@@ -76,6 +78,7 @@ class Destinations {
   std::vector<scheduling::PoolOption> pools_;
   std::vector<TypeForSale> for_sale_;
   std::vector<scheduling::PodPtr> other_pods_;
+  std::vector<scheduling::PodPtr> departing_;
   std::vector<RoomOfBuffer> rooms_of_buffers_;
   std::vector<scheduling::Reservation> reservations_;
   std::map<scheduling::GroupId, std::int32_t> spare_;

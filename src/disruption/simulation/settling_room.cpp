@@ -1,6 +1,6 @@
 #include "disruption/simulation/settling_room.hpp"
 
-#include "millwright/scheduling/attachments.hpp"
+#include "millwright/scheduling/kept_rooms.hpp"
 
 #include <algorithm>
 #include <set>
@@ -20,14 +20,10 @@ scheduling::Problem settling_nodes(const Input& input, const Destinations& desti
       targets.insert(destination.record->claim_name());
     }
   }
-  scheduling::Attachments attachments(*input.snapshot);
+  scheduling::KeptRooms rooms(*input.snapshot);
   for (const auto& reservation : destinations.reservations()) {
     if (targets.contains(reservation.target)) {
-      problem.kept.push_back(
-          {.target = reservation.target,
-           .pod_uid = {},
-           .requests = model::multiplied(reservation.requests, reservation.count),
-           .volumes = attachments.of_group(reservation.group, reservation.count)});
+      problem.kept.push_back(rooms.of(reservation, reservation.count));
     }
   }
   for (const auto& [room, home] : destinations.rooms_of_buffers()) {
@@ -38,6 +34,7 @@ scheduling::Problem settling_nodes(const Input& input, const Destinations& desti
     }
   }
   problem.counted_nodes = input.snapshot->nodes;
+  problem.departing = destinations.departing();
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   problem.options.economise = false;

@@ -1,6 +1,6 @@
 #include "disruption/simulation/simulation.hpp"
 
-#include "millwright/scheduling/attachments.hpp"
+#include "millwright/scheduling/kept_rooms.hpp"
 #include "millwright/scheduling/pod_rules.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::vector<scheduling::NodeRecordPtr> useful_nodes(const Survey& survey, Candid
 std::vector<scheduling::KeptRoom> kept_room(const Survey& survey, Candidates candidates,
                                             const std::vector<scheduling::NodeRecordPtr>& nodes) {
   const Destinations& destinations = survey.destinations();
-  scheduling::Attachments attachments(*survey.input().snapshot);
+  scheduling::KeptRooms rooms(*survey.input().snapshot);
   std::set<std::string_view> targets;
   for (const auto& record : nodes) {
     targets.insert(record->name());
@@ -102,10 +102,7 @@ std::vector<scheduling::KeptRoom> kept_room(const Survey& survey, Candidates can
       --others;
     }
     if (others > 0) {
-      kept.push_back({.target = reservation.target,
-                      .pod_uid = {},
-                      .requests = model::multiplied(reservation.requests, others),
-                      .volumes = attachments.of_group(reservation.group, others)});
+      kept.push_back(rooms.of(reservation, others));
     }
   }
   return kept;
@@ -139,6 +136,7 @@ scheduling::Problem base_problem(const Survey& survey) {
   scheduling::Problem problem;
   problem.pools = survey.destinations().pools();
   problem.counted_nodes = input.snapshot->nodes;
+  problem.departing = survey.destinations().departing();
   problem.daemon_sets = input.snapshot->daemon_sets;
   problem.options = input.options.solve;
   // Karpenter never relaxes minValues to save money.

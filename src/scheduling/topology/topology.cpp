@@ -29,6 +29,20 @@ const std::string* label_of(const NodeRecord& node, const std::string& key) {
   return found == labels.end() ? nullptr : &found->second;
 }
 
+// Where the node is; where it may come to be while it is a claim that leaves that open.
+DomainSet possible_domains_of(const NodeRecord& node, const TopologyKey& key) {
+  if (const auto* label = label_of(node, key.name())) {
+    DomainSet only(key.size());
+    if (const std::int32_t domain = key.find(*label); domain != kNoDomain) {
+      only.insert(static_cast<std::size_t>(domain));
+    }
+    return only;
+  }
+  return node.claim == nullptr || node.node != nullptr
+             ? DomainSet(key.size())
+             : key.admitted(Requirements(node.claim->requirements).get(key.name()));
+}
+
 }  // namespace
 
 TopologyKey::TopologyKey(std::string name, std::set<std::string> domains)
@@ -198,12 +212,45 @@ void Topology::count_pods(const Problem& problem, const ExistingNodes& nodes) {
       }
     }
   }
+  for (const KeptPods& kept : kept_pods(problem)) {
+    count_kept(kept, tally_of(*kept.node));
+  }
   for (const auto& carrier : groups_->carriers()) {
-    const TopologyGroup& group = groups()[carrier.group];
-    if (HostTally* tally = group.by_host ? tally_of(*carrier.node) : nullptr) {
-      tally->add_owner(carrier.group);
-    } else if (const auto* label = label_of(*carrier.node, group.key); label && !group.by_host) {
-      ++census_[carrier.group].owners[static_cast<std::size_t>(keys_[group.key_id].find(*label))];
+    count_carrier(carrier, tally_of(*carrier.node));
+  }
+}
+
+void Topology::count_carrier(const TopologyGroups::Carrier& carrier, HostTally* tally) {
+  const TopologyGroup& group = groups()[carrier.group];
+  if (!group.by_host) {
+    auto& owners = census_[carrier.group].owners;
+    possible_domains_of(*carrier.node, keys_[group.key_id]).for_each([&](std::size_t domain) {
+      ++owners[domain];
+    });
+  } else if (tally != nullptr) {
+    tally->add_owner(carrier.group);
+  }
+}
+
+// Nobody can count on company whose domain is open; but it may be in any.
+void Topology::count_kept(const KeptPods& kept, HostTally* tally) {
+  for (const TopologyGroupId id : groups_->selecting(*kept.sample)) {
+    const TopologyGroup& group = groups()[id];
+    if (!group.constrains || !counts_node(group.filter, *kept.node)) {
+      continue;
+    }
+    Census& census = census_[id];
+    if (group.by_host) {
+      census.total += kept.count;
+      for (std::int32_t i = 0; tally != nullptr && i < kept.count; ++i) {
+        tally->add_selected(id);
+      }
+      continue;
+    }
+    const DomainSet possible = possible_domains_of(*kept.node, keys_[group.key_id]);
+    census.total += possible.empty() ? 0 : kept.count;
+    if (possible.count() == 1 || group.kind == TopologyKind::AntiAffinity) {
+      possible.for_each([&](std::size_t domain) { census.selected[domain] += kept.count; });
     }
   }
 }

@@ -90,6 +90,8 @@ class Topology {
   void place_nodes(const ExistingNodes& nodes);
   void count_pods(const Problem& problem, const ExistingNodes& nodes);
   void count_pod(const model::Pod& pod, const NodeRecord& node, HostTally* tally);
+  void count_kept(const KeptPods& kept, HostTally* tally);
+  void count_carrier(const TopologyGroups::Carrier& carrier, HostTally* tally);
 
   std::shared_ptr<TopologyGroups> groups_;
   ById<KeyId, TopologyKey> keys_;

@@ -119,7 +119,12 @@ Machine machine_of(const scheduling::Problem& problem, const scheduling::NodeRec
   for (const auto& kept : problem.kept) {
     if ((kept.target == record.name() || kept.target == record.claim_name()) &&
         !moving.contains(kept.pod_uid)) {
-      model::subtract_from(machine.allocatable, kept.requests);
+      // Pods that are counted here bring their requests with them.
+      machine.pods.insert(machine.pods.end(), static_cast<std::size_t>(kept.pods),
+                          kept.sample.get());
+      if (kept.sample == nullptr) {
+        model::subtract_from(machine.allocatable, kept.requests);
+      }
     }
   }
   model::ResourceList expected = daemons_on(problem, machine);

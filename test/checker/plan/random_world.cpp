@@ -347,6 +347,22 @@ class World {
     problem_.kept.push_back({.target = problem_.nodes.back()->name(),
                              .pod_uid = {},
                              .requests = resources({{"cpu", "1"}, {"pods", "1"}})});
+    keep_room_for_like(problem_.pods[random_() % problem_.pods.size()],
+                       problem_.nodes[random_() % problem_.nodes.size()]);
+  }
+
+  // For two pods that are not there yet.
+  void keep_room_for_like(const PodPtr& pod, const NodeRecordPtr& node) {
+    auto sample = std::make_shared<model::Pod>(*pod);
+    sample->meta.name = sample->meta.uid = "kept";
+    sample->spec.node_name.clear();
+    sample->spec.volumes.clear();  // what they attach is said apart
+    sample->spec.containers.front().ports.clear();
+    problem_.kept.push_back({.target = node->name(),
+                             .pod_uid = {},
+                             .requests = model::multiplied(effective_requests(*sample), 2),
+                             .sample = sample,
+                             .pods = 2});
   }
 
   std::mt19937 random_;

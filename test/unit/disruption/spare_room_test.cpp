@@ -138,5 +138,33 @@ TEST(SpareRoom, OnANodeThatIsGoingIsNoRoom) {
   }
 }
 
+// A pod of "web" that spreads over the zones.
+std::shared_ptr<model::Pod> spread_web(std::string name) {
+  auto pod = web(std::move(name));
+  pod->meta.labels = {{"app", "web"}};
+  model::TopologySpreadConstraint spread;
+  spread.topology_key = model::kZoneLabel;
+  spread.when_unsatisfiable = "DoNotSchedule";
+  spread.label_selector = model::LabelSelector{{{"app", "web"}}, {}};
+  pod->spec.topology_spread = {spread};
+  return pod;
+}
+
+TEST(SpareRoom, HoldsThePodsThatLeaveForItAsFarAsSpreadIsConcerned) {
+  // One pod is in each zone when both have moved.
+  for (const bool to_zone_b : {true, false}) {
+    SCOPED_TRACE(to_zone_b);
+    Cluster cluster;
+    cluster.add_node("a", {spread_web("web-1")}, {.type = "large"});
+    add_leaving(cluster, spread_web("web-2"));
+    cluster.add_node("room", {}, {.type = "small", .zone = to_zone_b ? "b" : "a"});
+    cluster.reserve(*spread_web("web-2"), "room", kNow + hours(1));
+    const auto command = only_command(cluster);
+    ASSERT_EQ(command.replacements.size(), 1U);
+    const auto zone = command.replacements.front().requirements.get(model::kZoneLabel);
+    EXPECT_THAT(zone.values(), ::testing::ElementsAre(to_zone_b ? "a" : "b"));
+  }
+}
+
 }  // namespace
 }  // namespace millwright::disruption

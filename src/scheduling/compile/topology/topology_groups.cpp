@@ -170,12 +170,35 @@ const std::vector<NodeRecordPtr>& counted_nodes(const Problem& problem) {
                                                             : problem.nodes;
 }
 
+std::vector<KeptPods> kept_pods(const Problem& problem) {
+  std::vector<KeptPods> result;
+  std::unordered_map<std::string_view, const NodeRecord*> by_name;
+  for (const KeptRoom& kept : problem.kept) {
+    if (kept.sample == nullptr) {
+      continue;
+    }
+    if (by_name.empty()) {
+      for (const auto& node : counted_nodes(problem)) {
+        by_name.emplace(node->name(), node.get());
+        by_name.emplace(node->claim_name(), node.get());
+      }
+    }
+    if (const auto node = by_name.find(kept.target); node != by_name.end()) {
+      result.push_back({node->second, kept.sample.get(), kept.pods});
+    }
+  }
+  return result;
+}
+
 std::set<std::string_view> moving_pods(const Problem& problem) {
   std::set<std::string_view> moving;
   for (const auto& pod : problem.pods) {
     if (!pod->spec.node_name.empty()) {
       moving.insert(pod->meta.uid);
     }
+  }
+  for (const auto& pod : problem.departing) {
+    moving.insert(pod->meta.uid);
   }
   return moving;
 }
@@ -198,22 +221,22 @@ TopologyGroups::TopologyGroups(const Problem& problem)
     : cluster_(problem.cluster.get()), preferences_(problem.options.preferences) {
   const auto moving = moving_pods(problem);
   for (const auto& node : scheduling::counted_nodes(problem)) {
-    add_carriers(*node, moving);
+    for (const auto& pod : node->pods) {
+      if (!moving.contains(pod->meta.uid)) {
+        add_carrier(*node, *pod);
+      }
+    }
+  }
+  for (const KeptPods& kept : kept_pods(problem)) {
+    add_carrier(*kept.node, *kept.sample);
   }
 }
 
-void TopologyGroups::add_carriers(const NodeRecord& node,
-                                  const std::set<std::string_view>& moving) {
-  for (const auto& pod : node.pods) {
-    const auto& terms = pod->spec.affinity.required_pod_anti_affinity;
-    if (terms.empty() || moving.contains(pod->meta.uid)) {
-      continue;
-    }
-    for (const auto& each : terms) {
-      const TopologyGroupId group = intern(term(TopologyKind::AntiAffinity, each, *pod));
-      groups_[group].repels = true;
-      carriers_.push_back({&node, group});
-    }
+void TopologyGroups::add_carrier(const NodeRecord& node, const model::Pod& pod) {
+  for (const auto& each : pod.spec.affinity.required_pod_anti_affinity) {
+    const TopologyGroupId group = intern(term(TopologyKind::AntiAffinity, each, pod));
+    groups_[group].repels = true;
+    carriers_.push_back({&node, group});
   }
 }
 

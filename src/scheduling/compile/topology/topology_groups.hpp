@@ -74,13 +74,14 @@ struct PodTopology {
 
 class TopologyGroups {
  public:
-  // A pod's required anti-affinity term, and the node it runs on.
+  // A pod's required anti-affinity term, and the node it runs on or will.
   struct Carrier {
     const NodeRecord* node = nullptr;
     TopologyGroupId group;
   };
 
-  // Takes in the anti-affinity of pods that run, those that are to be placed anew excepted.
+  // Takes in the anti-affinity of pods that run, those that are to be placed anew excepted, and of
+  // those whose places are kept.
   explicit TopologyGroups(const Problem& problem);
 
   // Makes the groups that the pod is held to, if they are not there yet.
@@ -93,7 +94,7 @@ class TopologyGroups {
   const std::vector<Carrier>& carriers() const { return carriers_; }
 
  private:
-  void add_carriers(const NodeRecord& node, const std::set<std::string_view>& moving);
+  void add_carrier(const NodeRecord& node, const model::Pod& pod);
   TopologyGroupId intern(TopologyGroup group);
   TopologyGroup spread(const model::TopologySpreadConstraint& constraint,
                        const model::Pod& pod) const;
@@ -120,7 +121,15 @@ class TopologyGroups {
 
 // Nodes whose pods count: all there are, also those that take no more pods.
 const std::vector<NodeRecordPtr>& counted_nodes(const Problem& problem);
-// Pods that are bound already but are to be placed anew.
+// Pods that are not there yet, though their places are kept.
+struct KeptPods {
+  const NodeRecord* node = nullptr;
+  const model::Pod* sample = nullptr;
+  std::int32_t count = 0;
+};
+// On nodes whose pods count.
+std::vector<KeptPods> kept_pods(const Problem& problem);
+// Pods that are bound already but are to be placed anew, or go to kept room.
 std::set<std::string_view> moving_pods(const Problem& problem);
 // Namespace and labels, all that a selection looks at.
 std::uint64_t hash_identity(const model::ObjectMeta& meta);

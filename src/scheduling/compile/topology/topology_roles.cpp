@@ -53,14 +53,17 @@ class Identities {
 
 TopologyRoles::TopologyRoles(const Problem& problem) : distinct_(1) {
   const auto says = [](const PodPtr& pod) { return has_topology(pod->spec); };
-  const auto keeps_others_out = [](const NodeRecordPtr& node) {
-    return std::any_of(node->pods.begin(), node->pods.end(), [](const PodPtr& pod) {
-      return !pod->spec.affinity.required_pod_anti_affinity.empty();
-    });
+  const auto keeps_others_out = [](const PodPtr& pod) {
+    return pod != nullptr && !pod->spec.affinity.required_pod_anti_affinity.empty();
   };
+  const auto has_such = [&](const NodeRecordPtr& node) {
+    return std::any_of(node->pods.begin(), node->pods.end(), keeps_others_out);
+  };
+  const auto waits_for_such = [&](const KeptRoom& kept) { return keeps_others_out(kept.sample); };
   const auto& nodes = counted_nodes(problem);
   if (std::any_of(problem.pods.begin(), problem.pods.end(), says) ||
-      std::any_of(nodes.begin(), nodes.end(), keeps_others_out)) {
+      std::any_of(problem.kept.begin(), problem.kept.end(), waits_for_such) ||
+      std::any_of(nodes.begin(), nodes.end(), has_such)) {
     groups_ = std::make_shared<TopologyGroups>(problem);
   }
 }

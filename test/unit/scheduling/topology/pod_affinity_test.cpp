@@ -248,25 +248,13 @@ TEST(PreferredPodAntiAffinity, IsNotLookedAtWhenPreferencesAreIgnored) {
   EXPECT_THAT(problem.solve().claims, SizeIs(1));
 }
 
-// A claim that is created, not launched: one of these zones.
-NodeBuilder unlaunched(std::vector<std::string> zones) {
-  return node("x").without_node().with_claim([&](model::NodeClaim& claim) {
-    claim.provider_id.clear();
-    claim.capacity.clear();
-    claim.allocatable.clear();
-    claim.meta.labels = {{std::string(model::kNodePoolLabel), "default"}};
-    claim.requirements = {need(model::kInstanceTypeLabel, Operator::In, {"large"}),
-                          need(kZone, Operator::In, std::move(zones))};
-  });
-}
-
 TEST(UnlaunchedClaims, KeepAPodThatMayFollowOthersInEveryZoneTheyMayGetTo) {
   const auto place = [](std::vector<std::string> zones) {
     return place_of(
         with_pool()
             .add(node("a").label(kZone, "test-zone-1").runs(web("a")))
             .add(node("b").label(kZone, "test-zone-2").runs(web("b")))
-            .add(unlaunched(std::move(zones)))
+            .add(unlaunched("x", std::move(zones)))
             .add(pod("p").cpu("5").with(beside(term(kZone))))
             .with([](Problem& p) { p.kept.push_back({.target = "claim-x", .pod_uid = "p"}); })
             .solve(),
@@ -280,7 +268,7 @@ TEST(UnlaunchedClaims, KeepAPodThatMayFollowOthersInEveryZoneTheyMayGetTo) {
 TEST(UnlaunchedClaims, AreNotCountedOnForAZoneThatIsOpen) {
   const auto place = [](std::vector<std::string> zones) {
     return place_of(with_pool()
-                        .add(unlaunched(std::move(zones)))
+                        .add(unlaunched("x", std::move(zones)))
                         .add(web("p").with([](model::Pod& p) {
                           p.spec.topology_spread.push_back(spread_over(kZone, 1));
                         }))
@@ -296,13 +284,57 @@ TEST(UnlaunchedClaims, MayBeWhereverAnAntiAffinityLooks) {
   const Plan plan =
       with_pool(
           pool("default").requires_(need(kZone, Operator::In, {"test-zone-1", "test-zone-2"})))
-          .add(unlaunched({"test-zone-1", "test-zone-2"}))
+          .add(unlaunched("x", {"test-zone-1", "test-zone-2"}))
           .add(web("w"))
           .add(pod("loner").with(apart(term(kZone))))
           .with([](Problem& p) { p.kept.push_back({.target = "claim-x", .pod_uid = "w"}); })
           .solve();
   EXPECT_EQ(place_of(plan, "w"), "claim-x");
   EXPECT_NE(refusal(plan, "loner"), nullptr);
+}
+
+TEST(PodAffinity, ReliesOnPodsWhosePlacesAreKept) {
+  const Plan plan = with_pool()
+                        .add(node("n").label(kZone, "test-zone-2"))
+                        .add(pod("p").cpu("5").with(beside(term(kZone))))
+                        .with([](Problem& p) {
+                          p.kept = {{.target = "n", .pod_uid = {}, .sample = web("w"), .pods = 1}};
+                        })
+                        .solve();
+  ASSERT_THAT(plan.refusals, IsEmpty());
+  EXPECT_THAT(values_of(plan.claims[0], kZone), ElementsAre("test-zone-2"));
+}
+
+TEST(PodAntiAffinity, OfPodsWhosePlacesAreKeptIsHeededBothWays) {
+  const auto loner = web("loner").with(apart(term(kHost)));
+  const auto place = [](const PodBuilder& who, const PodBuilder& kept) {
+    return place_of(with_pool()
+                        .add(node("n"))
+                        .add(who)
+                        .with([&](Problem& p) {
+                          p.kept = {{.target = "n", .pod_uid = {}, .sample = kept, .pods = 1}};
+                        })
+                        .solve(),
+                    who.value().meta.uid);
+  };
+  EXPECT_EQ(place(loner, web("w")), "claim 0");
+  EXPECT_EQ(place(web("w"), loner), "claim 0") << "it keeps others out when it is there";
+  EXPECT_EQ(place(web("w"), web("v")), "n");
+}
+
+TEST(PodAntiAffinity, TakesAPodWhosePlaceIsOnAClaimToBeWhereverTheClaimMayGetTo) {
+  const auto keep = [](std::vector<std::string> zones) {
+    return with_pool(
+               pool("default").requires_(need(kZone, Operator::In, {"test-zone-1", "test-zone-2"})))
+        .add(unlaunched("x", std::move(zones)))
+        .add(pod("loner").with(apart(term(kZone))))
+        .with([](Problem& p) {
+          p.kept = {{.target = "claim-x", .pod_uid = {}, .sample = web("w"), .pods = 1}};
+        })
+        .solve();
+  };
+  EXPECT_THAT(values_of(keep({"test-zone-1"}).claims.at(0), kZone), ElementsAre("test-zone-2"));
+  EXPECT_NE(refusal(keep({"test-zone-1", "test-zone-2"}), "loner"), nullptr);
 }
 
 TEST(Promises, LeanOnEachOther) {

@@ -51,6 +51,70 @@ TEST(ZoneSpread, CountsPodsThatRun) {
               ElementsAre(Pair("test-zone-2", 2), Pair("test-zone-3", 2)));
 }
 
+// Room for so many such pods, none of which is to be placed.
+KeptRoom kept_for(std::string target, const PodBuilder& sample, std::int32_t pods) {
+  return {.target = std::move(target), .pod_uid = {}, .sample = sample, .pods = pods};
+}
+
+TEST(ZoneSpread, CountsPodsWhosePlacesAreKept) {
+  const auto like = web("w").with(spreads(spread_over(kZone, 1)));
+  const auto keep = [&](std::vector<KeptRoom> kept) {
+    return per_domain(with_pool()
+                          .add(in_zone("n", "test-zone-1"))
+                          .add(unlaunched("claim", {"test-zone-2"}))
+                          .add(unlaunched("anywhere", {"test-zone-1", "test-zone-2"}))
+                          .add(pods(3, "w", like))
+                          .with([&](Problem& problem) {
+                            auto cluster = std::make_shared<Snapshot>();
+                            cluster->nodes = problem.nodes;
+                            problem.cluster = cluster;
+                            problem.nodes.resize(1);  // claims that take no more pods
+                            problem.kept = std::move(kept);
+                          }),
+                      kZone);
+  };
+  EXPECT_THAT(keep({kept_for("n", like, 2)}),
+              ElementsAre(Pair("test-zone-2", 2), Pair("test-zone-3", 1)));
+  EXPECT_THAT(keep({kept_for("n", like, 1), kept_for("claim-claim", like, 2)}),
+              ElementsAre(Pair("test-zone-1", 1), Pair("test-zone-3", 2)));
+  EXPECT_THAT(keep({kept_for("claim-anywhere", like, 5)}), SizeIs(3)) << "it may be anywhere";
+  EXPECT_THAT(keep({kept_for("gone", like, 5)}), SizeIs(3));
+  EXPECT_THAT(keep({kept_for("n", pod("other"), 5)}), SizeIs(3));
+}
+
+TEST(ZoneSpread, CountsPodsThatLeaveForKeptRoomThereAlone) {
+  const auto like = web("w").with(spreads(spread_over(kZone, 1)));
+  const auto per_zone = [&](bool depart) {
+    return per_domain(with_pool()
+                          .add(in_zone("old", "test-zone-1").runs(web("a")).runs(web("b")))
+                          .add(in_zone("new", "test-zone-2"))
+                          .add(pods(2, "w", like))
+                          .with([&](Problem& problem) {
+                            problem.kept = {kept_for("new", like, 2)};
+                            if (depart) {
+                              problem.departing = problem.nodes.front()->pods;
+                            }
+                          }),
+                      kZone);
+  };
+  EXPECT_THAT(per_zone(true), ElementsAre(Pair("test-zone-1", 1), Pair("test-zone-3", 1)));
+  EXPECT_THAT(per_zone(false), ElementsAre(Pair("test-zone-3", 2)));
+}
+
+TEST(HostSpread, CountsPodsWhosePlacesAreKept) {
+  const auto like = web("w").with(spreads(spread_over(kHost, 1)));
+  const auto place = [&](std::int32_t kept) {
+    return place_of(with_pool()
+                        .add(node("n"))
+                        .add(like)
+                        .with([&](Problem& p) { p.kept = {kept_for("n", like, kept)}; })
+                        .solve(),
+                    "w");
+  };
+  EXPECT_EQ(place(0), "n");
+  EXPECT_EQ(place(1), "claim 0");
+}
+
 TEST(ZoneSpread, CountsOnlyLivePodsOfItsNamespaceThatMatch) {
   const auto elsewhere = web("a").with([](model::Pod& p) { p.meta.namespace_ = "other"; });
   const auto leaving = web("b").with(

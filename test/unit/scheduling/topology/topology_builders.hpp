@@ -53,6 +53,18 @@ inline PodBuilder web(std::string name) {
   return pod(std::move(name)).cpu("100m").label("app", "web");
 }
 
+// A claim that is created, not launched: one of these zones.
+inline NodeBuilder unlaunched(const std::string& name, std::vector<std::string> zones) {
+  return node(name).without_node().with_claim([&](model::NodeClaim& claim) {
+    claim.provider_id.clear();
+    claim.capacity.clear();
+    claim.allocatable.clear();
+    claim.meta.labels = {{std::string(model::kNodePoolLabel), "default"}};
+    claim.requirements = {need(model::kInstanceTypeLabel, model::Operator::In, {"large"}),
+                          need(kZone, model::Operator::In, std::move(zones))};
+  });
+}
+
 // Pods of the plan per domain of new claims (those without one value there are under "?") and of
 // the problem's nodes. Pods whose name starts otherwise are left out.
 inline std::map<std::string, int> per_domain(const Problem& problem, const Plan& plan,
