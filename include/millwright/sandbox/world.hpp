@@ -37,6 +37,8 @@ struct SchedulerOptions {
   std::int64_t extender_weight = 3;
   // From the decision until the binding is written. Meanwhile the pod is only assumed on its node.
   base::Duration bind_latency = std::chrono::milliseconds(5);
+  // From one pod to the next, as the limits of its client or a busy machine have it.
+  base::Duration cycle_time{};
 };
 
 struct KubeletOptions {

@@ -1,6 +1,7 @@
 #include "millwright/controllers/provisioning/reservations.hpp"
 
 #include "controllers/process/at_once.hpp"
+#include "controllers/provisioning/misplaced_room.hpp"
 #include "controllers/provisioning/refused_pods.hpp"
 #include "millwright/base/mutant.hpp"
 #include "millwright/scheduling/attachments.hpp"
@@ -18,6 +19,8 @@ namespace {
 constexpr auto kLook = std::chrono::seconds(1);
 // A look costs more the more pods are refused; events that come close together share one.
 constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
+// Nothing is misplaced before it has stood still for a second.
+constexpr auto kBetweenLooksForMisplaced = std::chrono::milliseconds(250);
 // How long a drain may take until what is reserved for its pods is given to others.
 constexpr auto kLongestDrain = std::chrono::minutes(30);
 // A kubelet that starts again is Ready sooner.
@@ -56,7 +59,10 @@ std::vector<scheduling::Reservation> reservations_for(const std::vector<scheduli
 }
 
 Reservations::Reservations(Services& services)
-    : services_(services), signal_(services.loop), refused_(std::make_unique<RefusedPods>()) {}
+    : services_(services),
+      signal_(services.loop),
+      refused_(std::make_unique<RefusedPods>()),
+      misplaced_(std::make_unique<MisplacedRoom>()) {}
 Reservations::~Reservations() = default;
 
 void Reservations::refused(extender::RefusedPod refused) {
@@ -96,26 +102,51 @@ void Reservations::not_offered(const extender::RefusedPod& refused) {
     return;
   }
   asked_again_.erase(uid);
+  if (may_wait_for_others(refused.pod.group, *services_.state.snapshot(),
+                          *services_.ledger.view())) {
+    return;
+  }
+  if (lower_unused(refused.pod.group, refused.not_offered,
+                   "kube-scheduler does not offer the node to the pods") > 0) {
+    refused_->wake(uid);
+    signal_.notify();
+  }
+}
+
+std::int32_t Reservations::lower_unused(const scheduling::GroupId& group,
+                                        const std::vector<std::string>& targets, const char* why) {
   std::int32_t freed = 0;
   const auto view = services_.ledger.view();
   const auto passes = services_.ledger.passes(services_.loop.now());
-  for (const auto& target : refused.not_offered) {
-    if (const auto* reservation = view->find(refused.pod.group, target)) {
-      // Others of the group were offered it and are on their way.
-      const auto hash = cluster::Ledger::node_hash(target);
-      const auto coming = std::count_if(passes.begin(), passes.end(), [&](const auto& pass) {
-        return pass->group == refused.pod.group && pass->may_land_on(hash);
-      });
-      const std::int32_t unused =
-          std::max(0, reservation->count - static_cast<std::int32_t>(coming));
-      freed += unused;
-      services_.ledger.lower(refused.pod.group, target, unused);
+  for (const auto& target : targets) {
+    const auto* reservation = view->find(group, target);
+    if (reservation == nullptr) {
+      continue;
     }
+    // Others of the group were offered it and are on their way.
+    const auto hash = cluster::Ledger::node_hash(target);
+    const auto coming = std::count_if(passes.begin(), passes.end(), [&](const auto& pass) {
+      return pass->group == group && pass->may_land_on(hash);
+    });
+    const std::int32_t unused = std::max(0, reservation->count - static_cast<std::int32_t>(coming));
+    freed += unused;
+    services_.ledger.lower(group, target, unused);
   }
   if (freed > 0) {
-    refused_->wake(uid);
-    tell_void(freed, "kube-scheduler does not offer the node to the pods");
-    signal_.notify();
+    tell_void(freed, why);
+  }
+  return freed;
+}
+
+void Reservations::void_what_is_misplaced(const scheduling::SnapshotPtr& snapshot) {
+  const base::TimePoint now = services_.loop.now();
+  if (now < next_look_for_misplaced_) {
+    return;
+  }
+  next_look_for_misplaced_ = now + kBetweenLooksForMisplaced;
+  const auto view = services_.ledger.view();
+  for (const auto& room : misplaced_->look(snapshot, *view, services_.ledger.passes(now), now)) {
+    lower_unused(room.group, room.targets, "the node is not where the pods may go");
   }
 }
 
@@ -371,6 +402,7 @@ base::Task<void> Reservations::run(std::stop_token stop) {
     end_what_is_gone(*services_.state.snapshot());
     void_what_lacks_room(*services_.state.snapshot());
     void_what_cannot_attach(*services_.state.snapshot());
+    void_what_is_misplaced(services_.state.snapshot());
     count_placed_elsewhere();
     co_await wake_refused();
     co_await base::sleep(services_.loop, kBetweenLooks, stop);

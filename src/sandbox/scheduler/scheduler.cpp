@@ -74,7 +74,11 @@ base::Task<void> Scheduler::run(std::stop_token stop) {
     auto next = queue_.pop(context_.now());
     if (next) {
       co_await schedule_one(*std::move(next));
-      co_await base::yield(context_.loop);
+      if (options_.cycle_time > base::Duration::zero()) {
+        co_await base::sleep(context_.loop, options_.cycle_time, stop);
+      } else {
+        co_await base::yield(context_.loop);
+      }
       continue;
     }
     std::optional<base::Duration> wait;

@@ -20,6 +20,7 @@
 
 namespace millwright::controllers {
 
+class MisplacedRoom;
 class RefusedPods;
 
 // Room for the pods on `target`, until `until`: one reservation for each of their groups. A running
@@ -36,7 +37,8 @@ class Reservations {
   void notify() { signal_.notify(); }
   // The extender refused this pod everywhere. kube-scheduler does not try it again by itself. If it
   // did not offer the nodes that are up and keep room for the pod, it is asked once more; then it
-  // will not have the pod there, and what is reserved there for its group is void.
+  // will not have the pod there, and what is reserved there for its group is void. Not so while the
+  // pod may wait for others of its spread whose nodes are not up.
   void refused(extender::RefusedPod refused);
   // A plan has a place for this pod on an initialised node, so nothing is bought for it. If the
   // extender refused it before, it is woken: no event would make kube-scheduler look again.
@@ -51,6 +53,10 @@ class Reservations {
 
   void assume_refused(const scheduling::Snapshot& snapshot);
   void not_offered(const extender::RefusedPod& refused);
+  // What no pod of the group is on its way to there; returns for how many pods that was.
+  std::int32_t lower_unused(const scheduling::GroupId& group,
+                            const std::vector<std::string>& targets, const char* why);
+  void void_what_is_misplaced(const scheduling::SnapshotPtr& snapshot);
   void end_what_is_gone(const scheduling::Snapshot& snapshot);
   void void_what_lacks_room(const scheduling::Snapshot& snapshot);
   void void_what_cannot_attach(const scheduling::Snapshot& snapshot);
@@ -68,6 +74,8 @@ class Reservations {
   base::Signal signal_;
   std::function<void()> on_void_;
   std::unique_ptr<RefusedPods> refused_;
+  std::unique_ptr<MisplacedRoom> misplaced_;
+  base::TimePoint next_look_for_misplaced_{};
   // Uids of pods that kube-scheduler offered none of their nodes, and when they are to be asked
   // once more.
   std::set<std::string, std::less<>> asked_again_;
