@@ -73,11 +73,14 @@ class LiveTop {
 
   // The first answer must come; where a later one does not, the last view stays with the reason.
   void show(base::Result<ClusterView> view) {
+    std::string problem;
     if (view) {
       last_ = *std::move(view);
     } else if (!last_) {
       failure_ = view.error();
       return;
+    } else {
+      problem = "not fresh: " + view.error().message;
     }
     if (!terminal_) {
       terminal_ = std::make_unique<Terminal>([this](char key) {
@@ -87,9 +90,8 @@ class LiveTop {
       });
     }
     const std::size_t width = screen_size().columns;
-    const std::string problem =
-        view ? std::string() : one_line("not fresh: " + view.error().message, width) + "\n";
-    terminal_->draw(problem + to_text(*last_, width));
+    const std::string above = problem.empty() ? problem : one_line(problem, width) + "\n";
+    terminal_->draw(above + to_text(*last_, width));
   }
 
   const TopArguments& arguments_;

@@ -104,7 +104,7 @@ json::value ForecastRun::stamped(const ClusterObject& each) const {
       continue;
     }
     const auto profile = cloud_of(*candidate->resource);
-    auto* cloud = cluster_->cloud(*profile);
+    auto* cloud = profile ? cluster_->cloud(*profile) : nullptr;
     const auto node_class = model::decode<model::NodeClass>(candidate->object);
     if (cloud == nullptr || !node_class) {
       continue;
