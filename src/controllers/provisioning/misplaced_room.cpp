@@ -13,8 +13,8 @@ namespace millwright::controllers {
 namespace {
 
 constexpr auto kStandstill = std::chrono::seconds(1);
-// Each counts the pods of the whole cluster. The others are looked at next time.
-constexpr int kMostAtOnce = 4;
+// A look counts the pods of the whole cluster, on the loop's thread.
+constexpr std::size_t kMostAtOnce = 2;
 
 bool takes_pods(const scheduling::NodeRecordPtr& record) {
   return record != nullptr && record->node != nullptr && record->initialized() &&
@@ -48,6 +48,14 @@ OwnRoom room_of(const scheduling::GroupId& group, const scheduling::Snapshot& sn
   }
   return room;
 }
+
+// A group that has stood still.
+struct Due {
+  base::TimePoint since;
+  scheduling::PodPtr refused;  // one of its pods
+  scheduling::GroupId group;
+  OwnRoom room;
+};
 
 bool is_refused(const scheduling::PodPtr& pod) {
   return model::is_reported_unschedulable(*pod);
@@ -87,8 +95,7 @@ std::vector<MisplacedRoom::Found> MisplacedRoom::look(const scheduling::Snapshot
   for (const auto& pass : passes) {
     moving.insert(pass->group);
   }
-  std::vector<Found> found;
-  int looks = 0;
+  std::vector<Due> due;
   for (const auto& demand : snapshot->demand) {
     const auto refused = std::find_if(demand.waiting.begin(), demand.waiting.end(), is_refused);
     if (refused == demand.waiting.end() || moving.contains(demand.group)) {
@@ -104,15 +111,23 @@ std::vector<MisplacedRoom::Found> MisplacedRoom::look(const scheduling::Snapshot
         known->second.waiting == standing.waiting) {
       standing.look_at = known->second.look_at;
     }
-    if (standing.look_at <= now && looks < kMostAtOnce) {
-      ++looks;
-      standing.look_at = now + kStandstill;
-      if (!admits_another(*refused, demand.group, room, snapshot)) {
-        found.push_back({.group = demand.group, .targets = std::move(room.targets_up)});
-        continue;
-      }
+    if (standing.look_at <= now) {
+      due.push_back({standing.look_at, *refused, demand.group, std::move(room)});
     }
     standing_.emplace(demand.group, standing);
+  }
+  // Who has waited longest for a look comes first, so that everybody's turn comes.
+  std::stable_sort(due.begin(), due.end(),
+                   [](const Due& a, const Due& b) { return a.since < b.since; });
+  due.resize(std::min(due.size(), kMostAtOnce));
+  std::vector<Found> found;
+  for (Due& each : due) {
+    if (admits_another(each.refused, each.group, each.room, snapshot)) {
+      standing_.at(each.group).look_at = now + kStandstill;
+    } else {
+      standing_.erase(each.group);
+      found.push_back({.group = each.group, .targets = std::move(each.room.targets_up)});
+    }
   }
   return found;
 }

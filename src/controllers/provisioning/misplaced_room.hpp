@@ -21,7 +21,8 @@ class MisplacedRoom {
   };
   // Of groups of which a pod has been reported unschedulable and none is being bound. One is looked
   // at when nothing was reserved or bound for it for a second, as binding others may make room
-  // right, and again every second.
+  // right, and again every second. A call looks at two groups at most; the others' turn comes in
+  // the calls after it.
   std::vector<Found> look(const scheduling::SnapshotPtr& snapshot,
                           const cluster::LedgerView& ledger,
                           const std::vector<cluster::PassPtr>& passes, base::TimePoint now);

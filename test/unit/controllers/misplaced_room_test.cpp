@@ -142,6 +142,26 @@ TEST_F(MisplacedRoomOfAGroup, WaitsForNobodyWhenAllOfItIsUp) {
   EXPECT_FALSE(may_wait_for_others(group(), *state_.snapshot(), *ledger_.view()));
 }
 
+TEST_F(MisplacedRoomOfAGroup, IsFoundHoweverManyOthersStandStillForGood) {
+  // Their room is right: nothing keeps their pods from it.
+  for (int i = 0; i < 9; ++i) {
+    auto other = PodBuilder("a-" + std::to_string(i)).requests(100).owned_by("a").value();
+    other.meta.owner_references.front().uid = "another-" + std::to_string(i);
+    other.status.conditions = {{.type = "PodScheduled",
+                                .status = model::ConditionStatus::False,
+                                .reason = "Unschedulable"}};
+    state_.upsert(std::make_shared<const model::Pod>(other));
+    state_.snapshot();
+    ledger_.reserve(testing::reservation_for(other, "other", 600, 1));
+  }
+  look();
+  std::vector<std::string> found;
+  for (int i = 0; i < 12 && found.empty(); ++i) {
+    found = look(milliseconds(1000));
+  }
+  EXPECT_THAT(found, ElementsAre("n"));
+}
+
 TEST_F(MisplacedRoomOfAGroup, IsNotKnownBeforeAPodIsRefused) {
   state_.upsert(std::make_shared<const model::Pod>(waiting()));
   look();
