@@ -21,29 +21,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::string_view kArrivalPool = R"(
-apiVersion: karpenter.kwok.sh/v1alpha1
-kind: KWOKNodeClass
-metadata: {name: default}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
-      requirements:
-        - {key: kubernetes.io/os, operator: In, values: [linux]}
-        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-        - {key: karpenter.kwok.sh/instance-cpu, operator: Lt, values: ["17"]}
-  disruption:
-    consolidationPolicy: WhenEmptyOrUnderutilized
-    consolidateAfter: 2m
-    budgets: [{nodes: "100%"}]
-)";
-
 // One of the Deployments of a world.
 struct Burst {
   std::string name;
@@ -133,13 +110,6 @@ base::Duration longest_wait(const sandbox::Recorder& recorder, base::TimePoint s
   return longest;
 }
 
-// Claims made because pods had no room, and not in place of nodes that were chosen for removal.
-std::size_t claims_for_demand(VirtualCluster& cluster) {
-  return static_cast<std::size_t>(cluster.cluster->metrics().value(
-      "karpenter_nodeclaims_created_total",
-      {{"reason", "provisioned"}, {"nodepool", "default"}, {"min_values_relaxed", "false"}}));
-}
-
 void arrive(VirtualCluster& cluster, const ArrivalWorld& world, Outcome& outcome) {
   const auto begin = cluster.loop.now();
   int pods = 0;
@@ -169,13 +139,6 @@ void arrive(VirtualCluster& cluster, const ArrivalWorld& world, Outcome& outcome
               at_once.price, in_seconds(beyond));
 }
 
-// Until nothing moves any more.
-void settle(VirtualCluster& cluster) {
-  cluster.loop.run_for(minutes(10));
-  const auto& recorder = cluster.cluster->world().recorder();
-  EXPECT_TRUE(cluster.loop.run_until([&] { return all_run(recorder); }, minutes(5)));
-}
-
 // Nodes are put together, and then all of them replaced: no pod is new, so nothing may be bought
 // but what the decisions name.
 void evict(VirtualCluster& cluster, ArrivalWorld& world, Outcome& outcome) {
@@ -186,12 +149,7 @@ void evict(VirtualCluster& cluster, ArrivalWorld& world, Outcome& outcome) {
           static_cast<int>(world.random.below(static_cast<std::uint64_t>(burst.replicas) + 1)));
   }
   settle(cluster);
-  const auto drifted = cluster.cluster->world().api().update(
-      model::kNodePoolResource, {.namespace_ = {}, .name = "default"}, [](json::value& pool) {
-        auto& pod_template = pool.at("spec").at("template").as_object();
-        pod_template["metadata"] = json::object{{"labels", json::object{{"generation", "2"}}}};
-      });
-  ASSERT_TRUE(drifted) << drifted.error().message;
+  drift_all_nodes(cluster);
   settle(cluster);
   const auto& recorder = cluster.cluster->world().recorder();
   const auto longest = longest_wait(recorder, begin);
@@ -210,7 +168,10 @@ void run_arrival(std::uint64_t seed, Outcome& outcome) {
   ArrivalWorld world(seed);
   VirtualCluster cluster(world.options());
   const SurplusWatch surplus(cluster);
-  create_pool(cluster, kArrivalPool);
+  create_pool(cluster,
+              kwok_pool(17,
+                        "{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 2m, "
+                        "budgets: [{nodes: \"100%\"}]}"));
   cluster.loop.run_for(seconds(2));
   arrive(cluster, world, outcome);
   if (testing::Test::HasFatalFailure()) {
@@ -263,6 +224,25 @@ TEST_P(Arrivals, CostLittleMoreThanOnePlan) {
   EXPECT_LE(outcome.longest_return, seconds(1));
   EXPECT_EQ(outcome.bought_for_successors, 0U);
   EXPECT_EQ(outcome.surplus, 0U);
+}
+
+// kube-scheduler has tried none of the second Deployment's pods when a machine is bought for the
+// first, and not all of them exist; one machine does for all.
+TEST(Burst, OfTwoDeploymentsSharesWhatIsBoughtForTheFirst) {
+  app::EmbeddedOptions options;
+  options.profiles = {cloud::Profile::Kwok};
+  options.controllers.draft_idle = milliseconds(500);
+  options.world.replica_pods_per_second = 3;
+  options.world.scheduler.cycle_time = seconds(3);
+  VirtualCluster cluster(options);
+  create_pool(cluster, kwok_pool(17, "{consolidateAfter: Never}"));
+  cluster.loop.run_for(seconds(2));
+  create(cluster, model::kDeploymentResource, deployment("first", 1, 300, 256));
+  create(cluster, model::kDeploymentResource, deployment("second", 5, 300, 256));
+  const auto& recorder = cluster.cluster->world().recorder();
+  ASSERT_TRUE(cluster.loop.run_until(
+      [&] { return recorder.pods().size() == 6 && all_run(recorder); }, minutes(5)));
+  EXPECT_EQ(recorder.claims().size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Arrivals, testing::Range(std::uint64_t{0}, kBlocks));

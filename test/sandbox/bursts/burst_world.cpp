@@ -3,6 +3,7 @@
 #include "millwright/cluster/ledger.hpp"
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,6 +56,29 @@ json::value deployment(const std::string& name, int replicas, int milli_cpu, int
               {"spec", {{"containers", container(milli_cpu, mebibytes)}}}}}}}};
 }
 
+std::string kwok_pool(int cpus_below, std::string_view disruption) {
+  return fmt::format(R"(
+apiVersion: karpenter.kwok.sh/v1alpha1
+kind: KWOKNodeClass
+metadata: {{name: default}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {{name: default}}
+spec:
+  template:
+    spec:
+      nodeClassRef: {{group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}}
+      requirements:
+        - {{key: kubernetes.io/os, operator: In, values: [linux]}}
+        - {{key: kubernetes.io/arch, operator: In, values: [amd64]}}
+        - {{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}}
+        - {{key: karpenter.kwok.sh/instance-cpu, operator: Lt, values: ["{}"]}}
+  disruption: {}
+)",
+                     cpus_below, disruption);
+}
+
 void create_pool(VirtualCluster& cluster, std::string_view manifest) {
   const auto documents = model::parse_yaml(manifest);
   ASSERT_TRUE(documents);
@@ -75,6 +99,27 @@ void scale(VirtualCluster& cluster, const std::string& deployment, int replicas)
       model::kDeploymentResource, {.namespace_ = "default", .name = deployment},
       [replicas](json::value& object) { object.at("spec").as_object()["replicas"] = replicas; });
   ASSERT_TRUE(updated) << updated.error().message;
+}
+
+void drift_all_nodes(VirtualCluster& cluster) {
+  const auto edited = cluster.cluster->world().api().update(
+      model::kNodePoolResource, {.namespace_ = {}, .name = "default"}, [](json::value& pool) {
+        auto& pod_template = pool.at("spec").at("template").as_object();
+        pod_template["metadata"] = json::object{{"labels", json::object{{"generation", "2"}}}};
+      });
+  ASSERT_TRUE(edited) << edited.error().message;
+}
+
+void settle(VirtualCluster& cluster) {
+  cluster.loop.run_for(std::chrono::minutes(10));
+  const auto& recorder = cluster.cluster->world().recorder();
+  EXPECT_TRUE(cluster.loop.run_until([&] { return all_run(recorder); }, std::chrono::minutes(5)));
+}
+
+std::size_t claims_for_demand(VirtualCluster& cluster) {
+  return static_cast<std::size_t>(cluster.cluster->metrics().value(
+      "karpenter_nodeclaims_created_total",
+      {{"reason", "provisioned"}, {"nodepool", "default"}, {"min_values_relaxed", "false"}}));
 }
 
 bool all_run(const sandbox::Recorder& recorder) {

@@ -28,11 +28,21 @@ double draw_pods_per_second(base::Random& random);
 boost::json::value container(int milli_cpu, int mebibytes);
 boost::json::value deployment(const std::string& name, int replicas, int milli_cpu, int mebibytes);
 
+// A NodePool "default" of kwok's on-demand types that have fewer CPUs than that, and its class.
+// `disruption`: its spec.disruption, as a flow mapping.
+std::string kwok_pool(int cpus_below, std::string_view disruption);
 void create_pool(VirtualCluster& cluster, std::string_view manifest);
 void create(VirtualCluster& cluster, const model::Resource& resource, boost::json::value object);
 void scale(VirtualCluster& cluster, const std::string& deployment, int replicas);
 
+// An edit of the NodePool, so that every node is replaced.
+void drift_all_nodes(VirtualCluster& cluster);
+// Until nothing moves any more.
+void settle(VirtualCluster& cluster);
+
 bool all_run(const sandbox::Recorder& recorder);
+// Claims made because pods had no room, and not in place of nodes that were chosen for removal.
+std::size_t claims_for_demand(VirtualCluster& cluster);
 
 // Looks at every event whether a group has more room reserved than it needs, as the extender sees
 // both.

@@ -179,32 +179,17 @@ void count_nodes(sandbox::Recorder& recorder, std::uint64_t seed, Counts& counts
   }
 }
 
-constexpr std::string_view kPool = R"(
-apiVersion: karpenter.kwok.sh/v1alpha1
-kind: KWOKNodeClass
-metadata: {name: default}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
-      requirements:
-        - {key: kubernetes.io/os, operator: In, values: [linux]}
-        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-  disruption:
-    consolidationPolicy: WhenEmptyOrUnderutilized
-    consolidateAfter: 20s
-    budgets: [{nodes: "100%"}]
-)";
+// Types of every size.
+std::string pool_manifest() {
+  return kwok_pool(1000,
+                   "{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 20s, "
+                   "budgets: [{nodes: \"100%\"}]}");
+}
 
 void run_seed(std::uint64_t seed, Counts& counts) {
   VirtualCluster cluster(options_for(seed));
   const SurplusWatch surplus(cluster);
-  create_pool(cluster, kPool);
+  create_pool(cluster, pool_manifest());
   Load load(cluster, seed);
   load.run();
   cluster.loop.run_for(minutes(5));
@@ -272,7 +257,7 @@ TEST(Burst, OfConflictsLeavesNoNodeClosed) {
     auto options = options_for(seed);
     options.world.api.faults.conflict_rate = 0.33;
     VirtualCluster cluster(options);
-    create_pool(cluster, kPool);
+    create_pool(cluster, pool_manifest());
     Load load(cluster, seed);
     load.run();
     auto& recorder = cluster.cluster->world().recorder();
@@ -286,7 +271,7 @@ TEST(Burst, OfConflictsLeavesNoNodeClosed) {
 
 TEST(Burst, OfOneDeploymentIsPlannedAsOne) {
   VirtualCluster cluster(options_for(1));
-  create_pool(cluster, kPool);
+  create_pool(cluster, pool_manifest());
   cluster.loop.run_for(seconds(10));
   const auto created = cluster.cluster->world().api().create(model::kDeploymentResource,
                                                              deployment("burst", 60, 500, 512));
@@ -299,7 +284,7 @@ TEST(Burst, OfOneDeploymentIsPlannedAsOne) {
 
 TEST(Burst, OfBarePodsBuysNothingMoreWhileTheirNodeIsReplaced) {
   VirtualCluster cluster(options_for(1));
-  create_pool(cluster, kPool);
+  create_pool(cluster, pool_manifest());
   auto& api = cluster.cluster->world().api();
   auto& recorder = cluster.cluster->world().recorder();
   const auto await_running = [&](std::size_t pods) {

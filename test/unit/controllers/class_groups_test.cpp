@@ -2,11 +2,8 @@
 // to a launch.
 #include "controllers/nodeclaim/lifecycle/launch.hpp"
 #include "millwright/controllers/feed.hpp"
-#include "millwright/controllers/pools/registration_health.hpp"
-#include "millwright/telemetry/chronicle.hpp"
 #include "unit/cloud/simulated/witness.hpp"
-#include "unit/cluster/objects.hpp"
-#include "unit/kube/fake_transport.hpp"
+#include "unit/controllers/with_services.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +17,6 @@
 namespace millwright::controllers {
 namespace {
 
-using kube::test::FakeTransport;
 using std::chrono::seconds;
 using testing::at;
 using testing::ClaimBuilder;
@@ -29,10 +25,6 @@ using ::testing::ElementsAre;
 constexpr model::Resource kOurs = model::kEcsNodeClassResource;
 constexpr model::Resource kTheirs{"karpenter.alibabacloud.com", "v1alpha1", kOurs.kind,
                                   kOurs.plural};
-
-struct SilentEvents final : kube::EventSink {
-  void record(kube::Event) override {}
-};
 
 // A cloud that serves both kinds.
 class CloudOfBoth final : public cloud::Witness {
@@ -53,7 +45,7 @@ boost::json::value class_of(const model::Resource& resource) {
             {"resourceVersion", "1"}}}};
 }
 
-class ClassGroups : public ::testing::Test {
+class ClassGroups : public WithServices {
  protected:
   ClassGroups() {
     providers_.add(std::make_unique<CloudOfBoth>(used_));
@@ -91,31 +83,7 @@ class ClassGroups : public ::testing::Test {
     return paths;
   }
 
-  base::VirtualLoop loop_{at(0)};
-  base::InlineCompute compute_;
-  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
-  kube::Client client_{loop_, transport_};
-  cluster::Ledger ledger_;
-  cluster::State state_{ledger_};
-  std::vector<std::string> used_;
   std::vector<model::Resource> stored_;  // whose class the API server has
-  cloud::ProviderSet providers_;
-  SilentEvents events_;
-  base::Metrics metrics_;
-  telemetry::Chronicle chronicle_{metrics_, at(0)};
-  RegistrationHealth registration_health_;
-  Services services_{.loop = loop_,
-                     .compute = compute_,
-                     .client = client_,
-                     .state = state_,
-                     .ledger = ledger_,
-                     .providers = providers_,
-                     .events = events_,
-                     .metrics = metrics_,
-                     .chronicle = chronicle_,
-                     .registration_health = registration_health_,
-                     .log = {},
-                     .options = {}};
   PodTransitions transitions_{[](std::string_view) {}};
   LaunchFailures failures_{services_};
   base::TaskGroup group_{loop_};

@@ -1,10 +1,7 @@
 // How the pods of one node are asked to leave: none waits for another's answer.
 #include "controllers/termination/evictions.hpp"
 
-#include "millwright/controllers/pools/registration_health.hpp"
-#include "millwright/telemetry/chronicle.hpp"
-#include "unit/cluster/objects.hpp"
-#include "unit/kube/fake_transport.hpp"
+#include "unit/controllers/with_services.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +13,6 @@
 namespace millwright::controllers {
 namespace {
 
-using kube::test::FakeTransport;
 using kube::test::run;
 using std::chrono::seconds;
 using testing::at;
@@ -25,12 +21,8 @@ using testing::NodeBuilder;
 using testing::PodBuilder;
 using ::testing::SizeIs;
 
-struct NoEvents final : kube::EventSink {
-  void record(kube::Event) override {}
-};
-
 // A node "n" of a few pods, and an API server that takes a second for each answer.
-class Evicting : public ::testing::Test {
+class Evicting : public WithServices {
  protected:
   Evicting() {
     transport_->latency = seconds(1);
@@ -52,29 +44,6 @@ class Evicting : public ::testing::Test {
     return transport_->paths();
   }
 
-  base::VirtualLoop loop_{at(0)};
-  base::InlineCompute compute_;
-  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
-  kube::Client client_{loop_, transport_};
-  cluster::Ledger ledger_;
-  cluster::State state_{ledger_};
-  cloud::ProviderSet providers_;
-  NoEvents events_;
-  base::Metrics metrics_;
-  telemetry::Chronicle chronicle_{metrics_, at(0)};
-  RegistrationHealth registration_health_;
-  Services services_{.loop = loop_,
-                     .compute = compute_,
-                     .client = client_,
-                     .state = state_,
-                     .ledger = ledger_,
-                     .providers = providers_,
-                     .events = events_,
-                     .metrics = metrics_,
-                     .chronicle = chronicle_,
-                     .registration_health = registration_health_,
-                     .log = {},
-                     .options = {}};
   Evictions evictions_{services_};
   std::shared_ptr<scheduling::NodeRecord> record_ = std::make_shared<scheduling::NodeRecord>();
   std::string refused_ = "/pods/none";

@@ -1,11 +1,8 @@
 // What a pass over the instances of a cloud asks the API server.
 #include "millwright/controllers/nodeclaim/garbage_collection.hpp"
 
-#include "millwright/controllers/pools/registration_health.hpp"
-#include "millwright/telemetry/chronicle.hpp"
 #include "unit/cloud/simulated/witness.hpp"
-#include "unit/cluster/objects.hpp"
-#include "unit/kube/fake_transport.hpp"
+#include "unit/controllers/with_services.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,17 +14,11 @@
 namespace millwright::controllers {
 namespace {
 
-using kube::test::FakeTransport;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::at;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-struct HeardEvents final : kube::EventSink {
-  void record(kube::Event event) override { reasons.push_back(std::move(event.reason)); }
-  std::vector<std::string> reasons;
-};
 
 constexpr model::Resource kFleetClasses[] = {{"fleet.test", "v1", "FleetClass", "fleetclasses"}};
 
@@ -48,10 +39,10 @@ class Fleet final : public cloud::Witness {
   base::Result<cloud::Instance> found = base::fail(base::ErrorKind::NotFound, "it is gone");
 };
 
-class CollectingGarbage : public ::testing::Test {
+class CollectingGarbage : public WithServices {
  protected:
   CollectingGarbage() {
-    auto fleet = std::make_unique<Fleet>(ended_);
+    auto fleet = std::make_unique<Fleet>(used_);
     fleet_ = fleet.get();
     providers_.add(std::move(fleet));
   }
@@ -77,31 +68,7 @@ class CollectingGarbage : public ::testing::Test {
   }
   void collect() { kube::test::run(loop_, collect_once(&collection_)); }
 
-  base::VirtualLoop loop_{at(0)};
-  base::InlineCompute compute_;
-  std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>(loop_);
-  kube::Client client_{loop_, transport_};
-  cluster::Ledger ledger_;
-  cluster::State state_{ledger_};
-  std::vector<std::string> ended_;
   Fleet* fleet_ = nullptr;
-  cloud::ProviderSet providers_;
-  HeardEvents events_;
-  base::Metrics metrics_;
-  telemetry::Chronicle chronicle_{metrics_, at(0)};
-  RegistrationHealth registration_health_;
-  Services services_{.loop = loop_,
-                     .compute = compute_,
-                     .client = client_,
-                     .state = state_,
-                     .ledger = ledger_,
-                     .providers = providers_,
-                     .events = events_,
-                     .metrics = metrics_,
-                     .chronicle = chronicle_,
-                     .registration_health = registration_health_,
-                     .log = {},
-                     .options = {}};
   GarbageCollection collection_{services_};
 
  private:
@@ -125,7 +92,7 @@ TEST_F(CollectingGarbage, AllClaimsAreAskedForOnceForAllInstancesWithoutAName) {
   loop_.run_for(minutes(2));
   collect();
   EXPECT_THAT(transport_->paths(), ElementsAre("GET /apis/karpenter.sh/v1/nodeclaims?limit=500"));
-  EXPECT_THAT(ended_, ElementsAre("cloud://leaked", "cloud://leaked-too"));
+  EXPECT_THAT(used_, ElementsAre("cloud://leaked", "cloud://leaked-too"));
 }
 
 TEST_F(CollectingGarbage, AnInstanceThatWasLaunchedTwiceGoesThoughItsClaimIsThere) {
@@ -149,7 +116,7 @@ TEST_F(CollectingGarbage, AnInstanceThatWasLaunchedTwiceGoesThoughItsClaimIsTher
   collect();
   loop_.run_for(minutes(2));
   collect();
-  EXPECT_THAT(ended_, ElementsAre("cloud://second", "cloud://orphan"));
+  EXPECT_THAT(used_, ElementsAre("cloud://second", "cloud://orphan"));
 }
 
 TEST_F(CollectingGarbage, AClaimWhoseMachineIsLostBeforeItRegistersGoesFiveMinutesAfterItsLaunch) {

@@ -71,6 +71,31 @@ TEST(SameProblem, WhateverAPlanReadsMakesANewOne) {
                                })));
 }
 
+// Room for two pods like this one is kept.
+PlanningRound round_with_room_for(const testing::PodBuilder& sample) {
+  auto round = round_with(*NodeBuilder("n").allocatable(4000).build());
+  round.problem.kept = {{.target = "n", .pod_uid = {}, .sample = sample.build(), .pods = 2}};
+  return round;
+}
+
+TEST(SameProblem, WhicheverPodStandsForAGroupKeepsItTheSame) {
+  using testing::PodBuilder;
+  const auto before = round_with_room_for(PodBuilder("a"));
+  EXPECT_TRUE(is_same_problem(before, round_with_room_for(PodBuilder("b").version(7))));
+
+  auto more = round_with_room_for(PodBuilder("a"));
+  more.problem.kept.front().pods = 3;
+  EXPECT_FALSE(is_same_problem(before, more));
+  auto labelled = PodBuilder("a").value();
+  labelled.meta.labels = {{"app", "web"}};
+  auto others = round_with_room_for(PodBuilder("a"));
+  others.problem.kept.front().sample = std::make_shared<const model::Pod>(labelled);
+  EXPECT_FALSE(is_same_problem(before, others)) << "spread counts them otherwise";
+  auto departs = round_with_room_for(PodBuilder("a"));
+  departs.problem.departing = departs.problem.nodes.front()->pods;
+  EXPECT_FALSE(is_same_problem(before, departs));
+}
+
 // Nodes of one pool that registered so many minutes ago and are not initialised.
 scheduling::Snapshot starting(const std::vector<int>& minutes_ago) {
   scheduling::Snapshot snapshot;
