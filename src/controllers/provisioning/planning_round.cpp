@@ -25,6 +25,13 @@ bool is_usable(const scheduling::NodeRecord& record) {
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
 }
 
+// Its pods went before it was launched: what is guaranteed of it is anybody's, until it is given
+// up.
+bool is_left_over(const scheduling::NodeRecord& record, const cluster::LedgerView& ledger) {
+  return !record.marked_for_deletion && !record.fenced && record.node == nullptr &&
+         !ledger.by_target.contains(record.claim_name());
+}
+
 // What a pod that its controller has not created yet will look like.
 scheduling::PodPtr expected_pod(const scheduling::GroupDemand& demand, std::int32_t index) {
   auto pod = std::make_shared<model::Pod>(*demand.sample);
@@ -57,9 +64,10 @@ class RoundMaker {
     const base::TimePoint now = services_.loop.now();
     const StuckNodes stuck(snapshot_, now, services_.options.registration_timeout);
     LeavingPods leaving(snapshot_, now);
+    const cluster::LedgerViewPtr ledger = services_.ledger.view();
     for (const auto& record : snapshot_.nodes) {
       problem_.counted_nodes.push_back(record);
-      if (is_usable(*record) && !stuck.is_given_up(*record)) {
+      if ((is_usable(*record) || is_left_over(*record, *ledger)) && !stuck.is_given_up(*record)) {
         usable_.push_back(record);
         problem_.nodes.push_back(leaving.without(record));
         round_.stale_at = earlier(round_.stale_at, stuck.given_up_at(*record));

@@ -108,6 +108,25 @@ TEST_F(WaitingForRoom, PodsMoveIntoWhatOthersAreLeaving) {
   EXPECT_THAT(claims(), SizeIs(1));
 }
 
+TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersThatWent) {
+  start();
+  cloud::SimulatedSettings slow;
+  slow.launch = {.least = seconds(5), .typical = seconds(5), .most = seconds(5)};
+  cloud().configure(slow);
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .cpu = "3"});
+  ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
+  run_for(seconds(1));
+  remove(model::kDeploymentResource, "first", "default");
+  run_for(seconds(1));
+  deploy({.name = "second", .cpu = "3"});
+  run_for(seconds(1));
+  EXPECT_THAT(claims(), SizeIs(1)) << "no machine is bought beside the one that is coming";
+  ASSERT_TRUE(wait_running("second", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+}
+
 TEST_F(WaitingForRoom, NobodyWaitsForAPodThatOverstays) {
   start();
   apply_class();
