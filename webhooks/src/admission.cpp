@@ -68,7 +68,8 @@ HttpReply Admission::validate(std::string_view text) const {
   std::vector<std::string> warnings;
   if (changes_spec(*review) || (is_pool && changes_annotations(*review))) {
     const std::shared_ptr<const ClusterSnapshot> cluster = cluster_ ? cluster_() : nullptr;
-    warnings = warnings_about(schema::resource_of(*kind), review->object, cluster.get());
+    warnings =
+        warnings_about(schema::resource_of(*kind), review->object, old != nullptr, cluster.get());
   }
   return problems.empty() ? allow(*review, warnings) : deny(*review, problems, warnings);
 }

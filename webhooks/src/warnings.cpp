@@ -43,7 +43,7 @@ std::vector<std::string> Warnings::take() && {
 }
 
 std::vector<std::string> warnings_about(const model::Resource& resource,
-                                        const boost::json::value& object,
+                                        const boost::json::value& object, bool is_edit,
                                         const ClusterSnapshot* cluster) {
   Warnings warnings;
   if (resource != model::kNodePoolResource) {
@@ -58,6 +58,9 @@ std::vector<std::string> warnings_about(const model::Resource& resource,
     warn_of_node_class(*pool, *cluster, warnings);
     warn_of_catalog(*pool, *cluster, warnings);
     warn_of_weight_ties(*pool, *cluster, warnings);
+    if (is_edit) {
+      warn_of_replacements(*pool, *cluster, warnings);
+    }
   }
   const auto now = cluster != nullptr ? cluster->now : base::TimePoint();
   warn_of_disruption(*pool, now, warnings);

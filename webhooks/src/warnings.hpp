@@ -28,9 +28,9 @@ class Warnings {
   std::size_t left_out_ = 0;
 };
 
-// `cluster` may be nullptr: then only the object itself is looked at.
+// `cluster` may be nullptr: then only the object itself is looked at. `is_edit`: it exists already.
 std::vector<std::string> warnings_about(const model::Resource& resource,
-                                        const boost::json::value& object,
+                                        const boost::json::value& object, bool is_edit,
                                         const ClusterSnapshot* cluster);
 
 // The parts, each about one concern.
@@ -40,6 +40,9 @@ void warn_of_catalog(const model::NodePool& pool, const ClusterSnapshot& cluster
                      Warnings& warnings);
 void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& cluster,
                          Warnings& warnings);
+// Of nodes that drift by the edit, and of what their replacements cost.
+void warn_of_replacements(const model::NodePool& edited, const ClusterSnapshot& cluster,
+                          Warnings& warnings);
 void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings);
 void warn_of_pool_limits(const model::NodePool& pool, Warnings& warnings);
 void warn_of_cloud_class(const model::Resource& resource, const boost::json::value& object,

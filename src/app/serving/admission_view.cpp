@@ -1,5 +1,7 @@
 #include "app/serving/admission_view.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -8,11 +10,25 @@ namespace {
 
 using TypesByNodeClass = std::map<model::NodeClassReference, scheduling::InstanceTypes>;
 
+// They take up to some hundredths of a second each. As many NodePools as one file has, mostly.
+constexpr auto kBetweenPreviews = std::chrono::seconds(1);
+constexpr int kPreviewsAtOnce = 10;
+
 }  // namespace
 
 std::shared_ptr<const webhooks::ClusterSnapshot> AdmissionView::get() const {
   const std::scoped_lock lock(mutex_);
   return cluster_;
+}
+
+bool AdmissionView::may_preview(base::TimePoint now) {
+  const std::scoped_lock lock(mutex_);
+  previews_from_ = std::max(previews_from_, now - kPreviewsAtOnce * kBetweenPreviews);
+  if (previews_from_ + kBetweenPreviews > now) {
+    return false;
+  }
+  previews_from_ += kBetweenPreviews;
+  return true;
 }
 
 void AdmissionView::refresh(const controllers::Services& services) {
@@ -40,6 +56,8 @@ void AdmissionView::refresh(const controllers::Services& services) {
     const auto found = types->find(reference);
     return found == types->end() ? nullptr : found->second;
   };
+  cluster->cluster = [&state = services.state] { return state.latest(); };
+  cluster->may_preview = [this, &loop = services.loop] { return may_preview(loop.now()); };
   cluster->now = services.loop.now();
   const std::scoped_lock lock(mutex_);
   cluster_ = std::move(cluster);

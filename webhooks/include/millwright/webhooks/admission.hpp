@@ -6,6 +6,7 @@
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/kinds.hpp"
 #include "millwright/scheduling/instance_type.hpp"
+#include "millwright/scheduling/snapshot.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,6 +25,11 @@ struct ClusterSnapshot {
   std::vector<model::Resource> served_node_classes;
   // Instance types a pool of this NodeClass could use; empty when unknown.
   std::function<scheduling::InstanceTypes(const model::NodeClassReference&)> instance_types;
+  // The newest state of the cluster, for what an edit would replace.
+  std::function<scheduling::SnapshotPtr()> cluster;
+  // Whether it may be worked out now: who sends reviews must not be able to keep the processor
+  // busy.
+  std::function<bool()> may_preview;
   base::TimePoint now;
 };
 using ClusterSnapshotSource = std::function<std::shared_ptr<const ClusterSnapshot>()>;
