@@ -1,8 +1,8 @@
-// plane_field [--json FILE] [--side ours|peer] [--minutes N] [SCENARIO...]: what comes of the same
-// work here and with Karpenter's own controller, each in turn on a control plane of its own:
-// seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures, and which of ours
-// miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control plane's programs,
-// MILLWRIGHT_PEER_CONTROLLER the peer's folder.
+// plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [SCENARIO...]: what
+// comes of the same work here and with Karpenter's own controller, each in turn on a control plane
+// of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures, and
+// which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control
+// plane's programs, MILLWRIGHT_PEER_CONTROLLER the peer's folder.
 
 #include "plane/field/comparison.hpp"
 #include "plane/field/run.hpp"
@@ -23,6 +23,7 @@ namespace json = boost::json;
 struct Arguments {
   std::string json_file;
   std::string only_side;
+  std::size_t replicas = 1;  // of ours
   std::optional<double> minutes;
   std::vector<std::string> scenarios;
 };
@@ -41,6 +42,8 @@ std::optional<Arguments> read_arguments(int argc, char** argv) {
       arguments.json_file = value;
     } else if (argument == "--side" && (value == "ours" || value == "peer")) {
       arguments.only_side = value;
+    } else if (argument == "--replicas" && std::atoi(value.c_str()) > 0) {
+      arguments.replicas = static_cast<std::size_t>(std::atoi(value.c_str()));
     } else if (argument == "--minutes" && std::strtod(value.c_str(), nullptr) > 0) {
       arguments.minutes = std::strtod(value.c_str(), nullptr);
     } else {
@@ -70,8 +73,10 @@ std::vector<field::Scenario> scenarios_of(const Arguments& arguments) {
 
 int usage() {
   std::fputs(
-      "usage: plane_field [--json FILE] [--side ours|peer] [--minutes N] [SCENARIO...]\n"
-      "--minutes shortens jobs and random-walk. Scenarios:\n",
+      "usage: plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] "
+      "[SCENARIO...]\n"
+      "--replicas of ours behind one Service; --minutes shortens jobs and random-walk. "
+      "Scenarios:\n",
       stderr);
   for (const auto& scenario : field::scenarios()) {
     std::fputs(fmt::format("  {:<16} {}\n", scenario.name, scenario.about).c_str(), stderr);
@@ -149,8 +154,8 @@ int main(int argc, char** argv) {
         continue;
       }
       std::size_t next = first;
-      auto playing =
-          side == "ours" ? field::make_ours() : field::make_peer(folder == nullptr ? "" : folder);
+      auto playing = side == "ours" ? field::make_ours(arguments->replicas)
+                                    : field::make_peer(folder == nullptr ? "" : folder);
       field::play(scenario, std::move(playing),
                   [&](const field::Phase& phase, field::Figures figures) {
                     print_row(phase.name, side, figures);

@@ -78,7 +78,7 @@ class Playing {
   }
 
   base::Result<Figures> play(const Phase& phase) {
-    const Usage before = usage_of(side_.process().pid());
+    const Usage before = usage();
     const Calls calls_before = calls();
     const auto begin = observer_.now();
     for (const auto& step : phase.steps) {
@@ -90,16 +90,16 @@ class Playing {
       }
     }
     const Window window = come_to_rest(begin);
-    if (!side_.process().running()) {
+    if (auto* const ended = first_ended(); ended != nullptr) {
       return base::fail(base::ErrorKind::Unavailable,
-                        "the controller ended; it said:\n" + side_.process().log_tail());
+                        "the controller ended; it said:\n" + ended->log_tail());
     }
     auto figures = observer_.figures(window);
     if (const auto unfinished = unfinished_jobs(plane_); unfinished > 0) {
       figures.all_bound = std::nullopt;
       figures.reasons["allBound"] = fmt::format("{} Jobs are not complete", unfinished);
     }
-    const Usage after = usage_of(side_.process().pid());
+    const Usage after = usage();
     const Calls calls_after = calls();
     figures.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
     figures.peak_rss_mib = after.peak_rss_mib;
@@ -109,13 +109,32 @@ class Playing {
   }
 
  private:
+  // Of all replicas together.
+  Usage usage() {
+    Usage total;
+    for (auto* const process : side_.processes()) {
+      const Usage one = usage_of(process->pid());
+      total.cpu_seconds += one.cpu_seconds;
+      total.peak_rss_mib += one.peak_rss_mib;
+    }
+    return total;
+  }
+
+  // nullptr while all of them run.
+  plane::Process* first_ended() {
+    const auto processes = side_.processes();
+    const auto found = std::find_if(processes.begin(), processes.end(),
+                                    [](auto* process) { return !process->running(); });
+    return found == processes.end() ? nullptr : *found;
+  }
+
   Calls calls() { return calls_in(plane_.directory() + "/audit.log", side_.users()); }
 
   // Until nothing moved for kQuiet and nothing waits. What waits for three times as long waits for
   // ever: that is rest, too.
   Window come_to_rest(base::TimePoint begin) {
     const auto last_step = observer_.now();
-    while (observer_.now() < last_step + kRestLimit && side_.process().running()) {
+    while (observer_.now() < last_step + kRestLimit && first_ended() == nullptr) {
       const auto moved = std::max(begin, observer_.last_move());
       const auto still = observer_.now() - std::max(moved, last_step);
       if (still > kQuiet && (!observer_.has_waiting() || still > 3 * kQuiet)) {

@@ -1,5 +1,7 @@
 #include "plane/field/side.hpp"
 
+#include "plane/runner/replica_set.hpp"
+
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
@@ -8,11 +10,13 @@ namespace {
 
 constexpr auto kStartLimit = std::chrono::seconds(60);
 
+std::string our_account() {
+  return fmt::format("system:serviceaccount:{}:millwright", plane::kNamespace);
+}
+
 class Ours final : public Side {
  public:
-  std::vector<std::string> users() const override {
-    return {fmt::format("system:serviceaccount:{}:millwright", plane::kNamespace)};
-  }
+  std::vector<std::string> users() const override { return {our_account()}; }
   base::Result<> start(plane::Plane& plane) override {
     auto applied = plane::apply_crds(plane);
     if (!applied) {
@@ -23,10 +27,42 @@ class Ours final : public Side {
     return controller_->register_webhooks();
   }
   std::string extenders() override { return controller_->extender(); }
-  plane::Process& process() override { return controller_->process(); }
+  std::vector<plane::Process*> processes() override { return {&controller_->process()}; }
 
  private:
   std::unique_ptr<plane::Controller> controller_;
+};
+
+class OurReplicas final : public Side {
+ public:
+  explicit OurReplicas(std::size_t replicas) : replicas_(replicas) {}
+
+  std::vector<std::string> users() const override { return {our_account()}; }
+  base::Result<> start(plane::Plane& plane) override {
+    auto applied = plane::apply_crds(plane);
+    if (!applied) {
+      return applied;
+    }
+    MW_TRY(cloud, plane::CloudProcess::start(plane));
+    cloud_ = std::move(cloud);
+    MW_TRY(set, plane::ReplicaSet::start(
+                    plane, {.replicas = replicas_, .cloud_url = cloud_->url(), .environment = {}}));
+    set_ = std::move(set);
+    return set_->all().front()->register_webhooks();
+  }
+  std::string extenders() override { return set_->extender(); }
+  std::vector<plane::Process*> processes() override {
+    std::vector<plane::Process*> processes;
+    for (const auto& replica : set_->all()) {
+      processes.push_back(&replica->process());
+    }
+    return processes;
+  }
+
+ private:
+  std::size_t replicas_;
+  std::unique_ptr<plane::CloudProcess> cloud_;
+  std::unique_ptr<plane::ReplicaSet> set_;
 };
 
 class Peer final : public Side {
@@ -74,7 +110,7 @@ class Peer final : public Side {
     }
     return {};
   }
-  plane::Process& process() override { return *process_; }
+  std::vector<plane::Process*> processes() override { return {process_.get()}; }
 
  private:
   std::string folder_;
@@ -83,7 +119,10 @@ class Peer final : public Side {
 
 }  // namespace
 
-std::unique_ptr<Side> make_ours() {
+std::unique_ptr<Side> make_ours(std::size_t replicas) {
+  if (replicas > 1) {
+    return std::make_unique<OurReplicas>(replicas);
+  }
   return std::make_unique<Ours>();
 }
 std::unique_ptr<Side> make_peer(std::string folder) {

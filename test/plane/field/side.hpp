@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace millwright::field {
 
@@ -16,11 +17,13 @@ class Side {
   virtual base::Result<> start(plane::Plane& plane) = 0;
   // For KubeSchedulerConfiguration; empty: none.
   virtual std::string extenders() { return {}; }
-  virtual plane::Process& process() = 0;
+  virtual std::vector<plane::Process*> processes() = 0;  // at least one
 };
 
-// `millwright controller` with its defaults, its webhooks registered, and the extender wired.
-std::unique_ptr<Side> make_ours();
+// `millwright controller` with its defaults, its webhooks registered, and the extender wired. One
+// replica has the simulated cloud in itself, as the peer has its own; several launch in a process
+// beside them, which counts as nobody's work.
+std::unique_ptr<Side> make_ours(std::size_t replicas);
 // Karpenter's controller with its kwok provider, unchanged, from the folder that `scripts/peer
 // controller` prints: its program `karpenter` and its CRDs.
 std::unique_ptr<Side> make_peer(std::string folder);

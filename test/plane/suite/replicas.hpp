@@ -1,16 +1,13 @@
-// Two replicas of the program against a plane, and a cloud that outlives them: for everything that
-// can be killed. kube-scheduler has the one address of Service millwright-extender, whose
-// connections go to the endpoint that the leader wrote; each replica has a way to the API server
-// that can be cut.
+// A plane with two replicas of the program (plane/runner/replica_set.hpp) and a cloud that outlives
+// them: for everything that can be killed.
 #pragma once
 
-#include "plane/runner/forwarder.hpp"
+#include "plane/runner/replica_set.hpp"
 #include "plane/suite/fixture.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,21 +25,17 @@ class Replicas {
   static base::Result<std::unique_ptr<Replicas>> start(
       std::vector<std::string> cloud_flags, std::map<std::string, std::string> environment = {});
 
-  // Starts what does not run, until there are two, and waits until kube-scheduler is led to one.
-  base::Result<> revive();
-  // nullptr when nobody leads.
-  Controller* leader();
-  Controller* follower();
-  const std::vector<std::unique_ptr<Controller>>& all() const { return replicas_; }
+  base::Result<> revive() { return set_->revive(); }
+  Controller* leader() { return set_->leader(); }
+  Controller* follower() { return set_->follower(); }
+  const std::vector<std::unique_ptr<Controller>>& all() const { return set_->all(); }
+  Forwarder& api_of(const Controller& replica) { return set_->api_of(replica); }
+  Controller* led_to() { return set_->led_to(); }
 
   // Does something to the leader. Fails the current test unless the other one leads within
   // kTakeOver, and kube-scheduler is led to it; returns the one that led before.
   Controller* strike_leader(const std::function<void(Controller&)>& blow);
   void kill_leader();
-  // The way of a replica to the API server.
-  Forwarder& api_of(const Controller& replica);
-  // The replica whose address the EndpointSlice has; nullptr when it is nobody's.
-  Controller* led_to();
   // What filter says of `node` for a pod at the Service's address.
   std::string filter_answer(const json::value& pod, const std::string& node);
 
@@ -64,25 +57,7 @@ class Replicas {
  private:
   std::unique_ptr<Plane> plane_;
   std::unique_ptr<CloudProcess> cloud_;
-  // Of one replica, as the cluster around it sees it.
-  struct Place {
-    std::string address;  // in the EndpointSlice
-    std::unique_ptr<Forwarder> api;
-  };
-  base::Result<> start_replica();
-  base::Result<> start_service();
-  int service_target();
-
-  std::map<const Controller*, Place> places_;
-  std::vector<std::unique_ptr<Controller>> replicas_;
-  std::map<std::string, std::string> environment_;
-  int started_ = 0;
-  std::mutex mutex_;                              // of what follows
-  std::map<std::string, int> ports_;              // where the replica of an address serves
-  std::string endpoint_;                          // as known last
-  std::unique_ptr<base::RealLoop> service_loop_;  // never run: the client is only used blocking
-  std::unique_ptr<net::Client> service_client_;
-  std::unique_ptr<Forwarder> service_;
+  std::unique_ptr<ReplicaSet> set_;
 };
 
 }  // namespace millwright::plane
