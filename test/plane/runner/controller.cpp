@@ -46,18 +46,28 @@ base::Result<> apply_crds(Plane& plane) {
   return {};
 }
 
-base::Result<std::string> install_text(Plane& plane, const std::vector<std::string>& arguments) {
+Output run_millwright(Plane& plane, const std::vector<std::string>& arguments) {
+  static int runs = 0;
   ProcessSpec spec;
   spec.program = MILLWRIGHT_PROGRAM;
-  spec.arguments = {"install"};
-  spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
-  spec.log = plane.directory() + "/install.yaml";
-  MW_TRY(process, Process::start(std::move(spec)));
-  const auto exit_code = process->wait(milliseconds(30'000));
-  if (exit_code != 0) {
-    return base::fail(base::ErrorKind::Invalid, "millwright install: " + process->log_text());
+  spec.arguments = arguments;
+  spec.log = fmt::format("{}/command-{}.log", plane.directory(), ++runs);
+  const auto process = Process::start(std::move(spec));
+  if (!process) {
+    return {.exit_code = -1, .text = process.error().message};
   }
-  return process->log_text();
+  const auto exit_code = (*process)->wait(milliseconds(30'000));
+  return {.exit_code = exit_code.value_or(-1), .text = (*process)->log_text()};
+}
+
+base::Result<std::string> install_text(Plane& plane, const std::vector<std::string>& arguments) {
+  std::vector<std::string> all{"install"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  Output output = run_millwright(plane, all);
+  if (output.exit_code != 0) {
+    return base::fail(base::ErrorKind::Invalid, "millwright install: " + output.text);
+  }
+  return std::move(output.text);
 }
 
 base::Result<std::vector<json::value>> install_objects(Plane& plane,
