@@ -115,6 +115,10 @@ boost::json::object to_json(const Figures& figures) {
     json[kind.key] = value ? boost::json::value(*value) : boost::json::value(nullptr);
   }
   json["timeline"] = to_json(figures.timeline);
+  if (figures.outlook) {
+    json["forecast"] = boost::json::object{{"nodes", figures.outlook->nodes},
+                                           {"pricePerHour", figures.outlook->price_per_hour}};
+  }
   if (!figures.reasons.empty()) {
     boost::json::object reasons;
     for (const auto& [key, reason] : figures.reasons) {

@@ -16,6 +16,12 @@
 
 namespace millwright::field {
 
+// What was forecast for the end of it, before it began.
+struct Outlook {
+  double nodes = 0;
+  double price_per_hour = 0;
+};
+
 // Seconds are from the work's beginning. A figure that cannot be told is null.
 struct Figures {
   using Value = std::optional<double>;
@@ -37,6 +43,7 @@ struct Figures {
   Value peak_rss_mib;        // of the controller, since it was started
 
   Timeline timeline;
+  std::optional<Outlook> outlook;
 
   std::map<std::string, std::string> reasons;  // why a figure is null, by its key; "all": all are
 };

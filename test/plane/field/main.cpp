@@ -1,7 +1,7 @@
-// plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [SCENARIO...]: what
-// comes of the same work here and with Karpenter's own controller, each in turn on a control plane
-// of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures, and
-// which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control
+// plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [--forecast] [SCENARIO...]:
+// what comes of the same work here and with Karpenter's own controller, each in turn on a control
+// plane of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures,
+// and which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control
 // plane's programs, MILLWRIGHT_PEER_CONTROLLER the peer's folder.
 
 #include "plane/field/comparison.hpp"
@@ -25,6 +25,7 @@ struct Arguments {
   std::string only_side;
   std::size_t replicas = 1;  // of ours
   std::optional<double> minutes;
+  bool forecast = false;  // of ours
   std::vector<std::string> scenarios;
 };
 
@@ -35,6 +36,10 @@ std::optional<Arguments> read_arguments(int argc, char** argv) {
     const std::string argument = argv[i];
     if (!argument.starts_with("--")) {
       arguments.scenarios.push_back(argument);
+      continue;
+    }
+    if (argument == "--forecast") {
+      arguments.forecast = true;
       continue;
     }
     const std::string value = i + 1 < argc ? argv[++i] : "";
@@ -74,8 +79,9 @@ std::vector<field::Scenario> scenarios_of(const Arguments& arguments) {
 int usage() {
   std::fputs(
       "usage: plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] "
-      "[SCENARIO...]\n"
-      "--replicas of ours behind one Service; --minutes shortens jobs and random-walk. "
+      "[--forecast] [SCENARIO...]\n"
+      "--replicas of ours behind one Service; --minutes shortens jobs and random-walk; --forecast\n"
+      "asks what-if before each of our phases. "
       "Scenarios:\n",
       stderr);
   for (const auto& scenario : field::scenarios()) {
@@ -104,6 +110,11 @@ void print_row(const std::string& phase, const std::string& side, const field::F
     line += fmt::format("{:>{}}", text, width_of(kind));
   }
   std::puts(line.c_str());
+  if (figures.outlook) {
+    std::puts(fmt::format("  forecast: {:.0f} nodes, {:.3f} $/h", figures.outlook->nodes,
+                          figures.outlook->price_per_hour)
+                  .c_str());
+  }
   std::string last;
   for (const auto& [key, reason] : figures.reasons) {
     if (reason != last) {
@@ -161,7 +172,8 @@ int main(int argc, char** argv) {
                     print_row(phase.name, side, figures);
                     auto& pair = pairs[next++];
                     (side == "ours" ? pair.ours : pair.peer) = std::move(figures);
-                  });
+                  },
+                  {.forecast = arguments->forecast && side == "ours"});
     }
     std::for_each(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
                   field::add_dollars_until_both);

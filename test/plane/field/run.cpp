@@ -2,6 +2,7 @@
 
 #include "millwright/model/codec.hpp"
 #include "plane/field/accounting.hpp"
+#include "plane/field/forecast.hpp"
 #include "plane/field/observer.hpp"
 
 #include <boost/json.hpp>
@@ -159,7 +160,7 @@ base::Result<> start(Plane& plane, Side& side, int manager_qps) {
 
 // The error of what could not be played; phases told before stay told.
 base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, const Tell& tell,
-                           std::size_t& told) {
+                           const PlayOptions& options, std::size_t& told) {
   auto started = start(plane, side, scenario.manager_qps);
   if (!started) {
     return started;
@@ -168,7 +169,14 @@ base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, c
   auto done = playing.set_up(scenario.pools);
   for (std::size_t i = 0; done && i < scenario.phases.size(); ++i) {
     const auto& phase = scenario.phases[i];
+    const auto outlook =
+        options.forecast && phase.measured ? std::optional(outlook_of(plane, phase)) : std::nullopt;
     MW_TRY(figures, playing.play(phase));
+    if (outlook && *outlook) {
+      figures.outlook = **outlook;
+    } else if (outlook) {
+      figures.reasons["forecast"] = outlook->error().message;
+    }
     const bool settled = figures.settled.has_value();
     if (phase.measured) {
       tell(phase, std::move(figures));
@@ -184,14 +192,15 @@ base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, c
 
 }  // namespace
 
-void play(const Scenario& scenario, std::unique_ptr<Side> given, const Tell& tell) {
-  plane::PlaneOptions options;
-  options.audit = true;
-  options.audit_rules = audit_rules(given->users());
+void play(const Scenario& scenario, std::unique_ptr<Side> given, const Tell& tell,
+          const PlayOptions& options) {
+  plane::PlaneOptions parts;
+  parts.audit = true;
+  parts.audit_rules = audit_rules(given->users());
   std::size_t told = 0;
-  auto plane = Plane::start(std::move(options));
+  auto plane = Plane::start(std::move(parts));
   const std::unique_ptr<Side> side = std::move(given);  // ends before its plane
-  const auto done = plane ? play_phases(scenario, **plane, *side, tell, told)
+  const auto done = plane ? play_phases(scenario, **plane, *side, tell, options, told)
                           : base::Result<>(tl::unexpected(plane.error()));
   for (; !done && told < scenario.phases.size(); ++told) {
     if (scenario.phases[told].measured) {

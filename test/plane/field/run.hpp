@@ -20,6 +20,10 @@ inline constexpr auto kRestLimit = std::chrono::minutes(10);
 // Called with each measured phase, also with one that could not be played: its figures are null,
 // with the reason.
 using Tell = std::function<void(const Phase& phase, Figures figures)>;
-void play(const Scenario& scenario, std::unique_ptr<Side> side, const Tell& tell);
+struct PlayOptions {
+  bool forecast = false;  // what-if is asked before each measured phase
+};
+void play(const Scenario& scenario, std::unique_ptr<Side> side, const Tell& tell,
+          const PlayOptions& options = {});
 
 }  // namespace millwright::field
