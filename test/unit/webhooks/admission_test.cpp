@@ -8,10 +8,10 @@ namespace millwright::webhooks {
 namespace {
 
 using test::AdmissionCase;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::string text_of(const AdmissionCase& test_case) {
   return test_case.old ? update(test_case.object, *test_case.old) : creation(test_case.object);

@@ -7,11 +7,11 @@
 namespace millwright::webhooks {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 TEST(Warnings, AreNoneForAnOrdinaryPool) {
   EXPECT_THAT(warnings_for(base_pool(), small_cluster()), IsEmpty());
@@ -96,7 +96,7 @@ TEST(CatalogWarnings, AreLeftOutForMoreRequirementsOrLabelsThanAPoolMayHave) {
     }
     return warnings_for(with_requirements(requirements), small_cluster());
   };
-  EXPECT_THAT(mistyped(100), testing::Not(IsEmpty()));
+  EXPECT_THAT(mistyped(100), ::testing::Not(IsEmpty()));
   EXPECT_THAT(mistyped(101), IsEmpty());
 }
 

@@ -7,10 +7,10 @@
 namespace millwright::webhooks {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 json::value with_annotations(const json::object& annotations) {
   json::value pool = base_pool();
@@ -130,7 +130,7 @@ TEST(PoolAnnotations, ExpirationWindowsAreWarnedOfWhereNodesGoBeforeTheyOpen) {
     const auto warnings =
         warnings_for(with_annotations({{"millwright.io/expiration-windows", test_case.windows}}),
                      small_cluster());
-    EXPECT_THAT(warnings, testing::SizeIs(test_case.warned ? 1 : 0)) << test_case.windows;
+    EXPECT_THAT(warnings, ::testing::SizeIs(test_case.warned ? 1 : 0)) << test_case.windows;
     for (const auto& warning : warnings) {
       EXPECT_THAT(warning, AllOf(HasSubstr("millwright.io/expiration-windows"),
                                  HasSubstr("more than 8 days")));

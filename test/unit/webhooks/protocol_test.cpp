@@ -9,8 +9,8 @@
 namespace millwright::webhooks {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 json::value base(const std::string& name) {
   return test::admission_bases().at(name);

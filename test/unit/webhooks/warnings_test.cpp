@@ -11,10 +11,10 @@
 namespace millwright::webhooks {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 struct DisruptionCase {
   std::string name;
@@ -138,7 +138,7 @@ TEST(ClassWarnings, AreAboutWhatTheCloudOrTheTranslationMakesOfThem) {
       EXPECT_THAT(warnings[0], HasSubstr(test_case.says)) << test_case.name;
     }
     for (const std::string& warning : warnings) {
-      EXPECT_THAT(warning, testing::Not(HasSubstr("hunter2")));
+      EXPECT_THAT(warning, ::testing::Not(HasSubstr("hunter2")));
     }
   }
 }
@@ -180,14 +180,14 @@ TEST(Warnings, StayWithinWhatAnApiServerPassesOn) {
   }
   const json::value object = with_requirements(requirements);
   const ClusterSnapshot cluster = small_cluster();
-  const auto warnings = warnings_about(model::kNodePoolResource, object, &cluster);
+  const auto warnings = warnings_about(model::kNodePoolResource, object, false, &cluster);
   std::size_t bytes = 0;
   for (const std::string& warning : warnings) {
     EXPECT_LT(warning.size(), 256U);
     bytes += warning.size();
   }
   EXPECT_LT(bytes, 4096U);
-  ASSERT_THAT(warnings, testing::Not(IsEmpty()));
+  ASSERT_THAT(warnings, ::testing::Not(IsEmpty()));
   EXPECT_THAT(warnings.back(), HasSubstr("more warnings"));
 }
 
