@@ -71,7 +71,7 @@ class Replacements {
     }
     warnings.add("this drifts " + std::to_string(drifting_.size()) + " of " + std::to_string(all) +
                  (all == 1 ? " node" : " nodes") +
-                 " of the NodePool: they are replaced as its disruption budgets allow" + cost());
+                 " of the NodePool, to be replaced as its disruption budgets allow" + cost());
   }
 
  private:
