@@ -252,13 +252,14 @@ void Scheduler::finish_binding(const QueuedPod& queued, const std::string& node)
   const auto bound = context_.registry.bind(key, queued.pod->meta.uid, node);
   if (!bound) {
     cache_.forget(queued.pod->meta.uid);
+    // kube-scheduler takes this for the deletion of a pod: others may have the room that it held.
+    wake([](const model::Pod&) { return true; });
     const auto* entry = context_.index.pod(key);
     if (entry != nullptr && entry->pod->meta.uid == queued.pod->meta.uid && is_mine(*entry->pod)) {
       auto again = queued;
       again.pod = entry->pod;
       queue_.put_back(std::move(again), Rejection::Error, context_.now());
     }
-    signal_.notify();
     return;
   }
   if (const auto* entry = context_.index.pod(key)) {

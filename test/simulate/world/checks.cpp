@@ -74,6 +74,7 @@ void Checks::wrote(const Write& write) {
 }
 
 void Checks::look_at_event() {
+  note_need();
   nothing_is_bought_twice();
   no_young_claim_is_given_up();
   no_binding_to_a_closed_node();
@@ -83,10 +84,11 @@ void Checks::look_at_event() {
 }
 
 void Checks::look_at_second() {
-  needs_.push_back(pods_in_need());
+  needs_.push_back(0);
   if (needs_.size() > kNeeds) {
     needs_.pop_front();
   }
+  note_need();
   note_protected_pods();
   one_instance_per_claim();
   one_term_at_a_time();
@@ -153,6 +155,13 @@ void Checks::no_young_claim_is_given_up() {
   }
 }
 
+// Some need room for a moment only: a rolling update has one pod more before it has one less.
+void Checks::note_need() {
+  if (!needs_.empty()) {
+    needs_.back() = std::max(needs_.back(), pods_in_need());
+  }
+}
+
 // Pods that need room: they wait, will come, or are on nodes that go.
 std::size_t Checks::pods_in_need() {
   std::set<std::string> staying;
@@ -196,10 +205,8 @@ void Checks::nothing_is_bought_twice() {
                !model::is_true(claim.last->conditions, model::kInitialized) &&
                !used.contains(claim.last->node_name);
       }));
-  std::size_t need = pods_in_need();
-  for (const std::size_t earlier : needs_) {
-    need = std::max(need, earlier);
-  }
+  const std::size_t need =
+      needs_.empty() ? pods_in_need() : *std::max_element(needs_.begin(), needs_.end());
   if (coming > need) {
     tell("nothing-is-bought-twice", "NodePool default",
          fmt::format("has {} claims on their way for {} pods", coming, need));

@@ -48,6 +48,7 @@ class Checks {
   void refused_pods_are_woken();
 
   void note_protected_pods();
+  void note_need();
   std::size_t pods_in_need();
   std::set<std::string> used_nodes() const;  // that pods are bound to
   // The first of each kind and object is enough.
@@ -61,7 +62,7 @@ class Checks {
   std::set<std::string> bound_;    // pods that were looked at
   std::set<std::string> bought_;   // claims that were looked at
   std::set<std::string> chosen_;   // claims whose choice was looked at
-  std::deque<std::size_t> needs_;  // pods_in_need() of the last seconds
+  std::deque<std::size_t> needs_;  // the most of each of the last seconds
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;
 };

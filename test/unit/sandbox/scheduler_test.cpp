@@ -129,6 +129,20 @@ TEST_F(SchedulerStandIn, PlacesThePodOfHigherPriorityFirst) {
   EXPECT_EQ(node_of("low"), "");
 }
 
+TEST_F(SchedulerStandIn, RoomOfAPodThatIsDeletedWhileItIsBoundIsTriedByOthersAtOnce) {
+  options.scheduler.bind_latency = seconds(5);
+  launch("n1", "4");
+  loop.run_for(seconds(20));
+  apply(one_pod("first", "3"));
+  loop.run_for(seconds(1));
+  apply(one_pod("second", "3"));
+  loop.run_for(seconds(1));
+  EXPECT_THAT(why_pending("second"), HasSubstr("Insufficient cpu"));
+  ASSERT_TRUE(api().remove(model::kPodResource, {"default", "first"}).has_value());
+  loop.run_for(seconds(10));
+  EXPECT_EQ(node_of("second"), "n1");
+}
+
 TEST_F(SchedulerStandIn, LeavesGatedAndForeignPodsAlone) {
   launch("n1");
   loop.run_for(seconds(20));
