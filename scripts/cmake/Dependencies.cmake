@@ -12,6 +12,7 @@ find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(pugixml REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_library(CCTZ_LIBRARY cctz REQUIRED)
+find_library(PROFILER_LIBRARY profiler REQUIRED)
 
 # Asio and Beast are compiled once, in src/net; every user must see the same definitions.
 add_library(millwright_boost INTERFACE)

@@ -1,6 +1,7 @@
 #include "app/serving/servers.hpp"
 
 #include "app/asking/asking_routes.hpp"
+#include "app/serving/cpu_profile.hpp"
 #include "app/serving/serving.hpp"
 
 #include <string>
@@ -32,6 +33,9 @@ base::Result<> Servers::open_plain_ports() {
   metrics_router->add_sync("/metrics", [this](const net::Request&) {
     return net::Response::text(200, parts_.engine.metrics_page());
   });
+  if (parts_.settings.profiling) {
+    add_profile_route(*metrics_router, parts_.client.loop());
+  }
   auto health_router = std::make_shared<net::Router>();
   health_router->add_sync("/healthz", [this](const net::Request&) {
     return parts_.heartbeat.is_stuck() ? net::Response::text(503, "the loop is stuck\n")

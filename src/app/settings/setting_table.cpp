@@ -82,6 +82,9 @@ const Setting kTable[] = {
      value<read_port, &Settings::metrics_port>, kKarpenter},
     {"health-probe-port", "HEALTH_PROBE_PORT", "8081", "plain HTTP port of /healthz and /readyz",
      value<read_port, &Settings::health_port>, kKarpenter},
+    {"enable-profiling", "ENABLE_PROFILING", "false",
+     "serve CPU profiles on the metrics port, under /debug/pprof/profile (docs/metrics.md)",
+     value<read_bool, &Settings::profiling>, kKarpenter},
     {"kube-client-qps", "KUBE_CLIENT_QPS", "200", "API requests per second, sustained",
      value<read_positive, &Settings::client_qps>, kKarpenter},
     {"kube-client-burst", "KUBE_CLIENT_BURST", "300", "API requests at once",
@@ -328,7 +331,6 @@ const Setting kTable[] = {
     // Karpenter's without a meaning here: taken with a warning, so that a manifest need not change.
     {"karpenter-service", "KARPENTER_SERVICE", "", "the Service is called millwright", ignore,
      kNoEffect},
-    {"enable-profiling", "ENABLE_PROFILING", "", "there is no profiler", ignore, kNoEffect},
     {"disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "",
      "every replica keeps its cluster state up to date", ignore, kNoEffect},
     {"memory-limit", "MEMORY_LIMIT", "", "there is no garbage collector to limit", ignore,

@@ -3,6 +3,7 @@
 
 #include "app/asking/remote.hpp"
 #include "unit/kube/fake_transport.hpp"
+#include "unit/net/taken.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 using kube::test::FakeTransport;
+using net::test::Taken;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -23,22 +25,6 @@ using testing::Not;
 
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-
-class Taken final : public net::Exchange {
- public:
-  void respond(net::Response given) override {
-    response = std::move(given);
-    answered = true;
-  }
-  void start(int /*status*/, net::Headers /*headers*/) override {}
-  void write(std::string /*chunk*/) override {}
-  void finish() override {}
-  void on_close(std::function<void()> /*callback*/) override {}
-  std::string peer() const override { return from; }
-  std::string from;
-  net::Response response;
-  bool answered = false;
-};
 
 class AskingPort : public testing::Test {
  protected:
