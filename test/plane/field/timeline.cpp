@@ -98,7 +98,7 @@ Timeline timeline_of(const sandbox::Recorder& recorder, const Window& window,
                         .gone = std::nullopt,
                         .price = price(claim.last->meta.labels),
                         .used = {}};
-    if (claim.gone && *claim.gone < window.end) {
+    if (claim.gone && *claim.gone <= window.end) {
       machine.gone = second_of(*claim.gone, window);
     }
     if (const auto node = nodes.find(claim.last->node_name); node != nodes.end()) {

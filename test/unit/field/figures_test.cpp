@@ -144,6 +144,15 @@ TEST_F(FiguresTest, ATimelineTellsWhenAMachineHadPods) {
   EXPECT_THAT(seen.machines[1].used, ::testing::IsEmpty());
 }
 
+// A phase ends with the last that moves, which is often a machine that goes.
+TEST_F(FiguresTest, AMachineThatGoesAtTheVeryEndIsGone) {
+  see_claim("claim", 12);
+  see_claim("claim", 20, sandbox::Change::Deleted);
+  const Timeline seen = figures({.begin = figures_at(10), .end = figures_at(20)}).timeline;
+  ASSERT_EQ(seen.machines.size(), 1U);
+  EXPECT_EQ(seen.machines[0].gone, 10);
+}
+
 TEST_F(FiguresTest, ASideThatCouldNotBePlayedSaysWhy) {
   const auto written = to_json(no_figures("it did not come up"));
   EXPECT_EQ(written.at("firstClaim"), nullptr);
