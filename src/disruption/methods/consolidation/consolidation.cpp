@@ -94,22 +94,6 @@ Stake stake_of(Candidates candidates) {
   return stake;
 }
 
-struct ClaimsCost {
-  double price = 0;     // per hour, of their cheapest types
-  double overhead = 0;  // per hour
-};
-
-ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedClaim>& claims) {
-  ClaimsCost cost;
-  for (const auto& claim : claims) {
-    cost.price += claim.price;
-    if (const auto pool = survey.pools().find(claim.node_pool)) {
-      cost.overhead += survey.prices().overhead_of(survey.pools().preferences_of(*pool));
-    }
-  }
-  return cost;
-}
-
 // Why the claims may not take the place of the candidates; what is dear among their types is gone
 // then.
 std::optional<Why> fault_of(const Survey& survey, Candidates candidates,
@@ -154,7 +138,7 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
     }
   }
   const auto bought = cost_of(survey, claims);
-  const double savings = stake.cost - bought.price - bought.overhead;
+  const double savings = stake.cost - bought.sum();
   if (claims.size() > 1 && savings < kWorthMore * stake.cost) {
     return needs_several(claims.size(), "which save too little");
   }
