@@ -158,6 +158,9 @@ std::array<std::size_t, 3> count_eligible(const Survey& survey) {
 std::vector<ProtectedPod> protected_pods(const Survey& survey) {
   std::vector<ProtectedPod> found;
   for (const auto& candidate : survey.candidates()) {
+    if (!candidate.facts->any_annotated) {
+      continue;
+    }
     for (const auto& pod : candidate.record->pods) {
       if (auto protection = timed_protection(pod, survey.input().now)) {
         found.push_back(*std::move(protection));
@@ -185,6 +188,9 @@ Decisions decide(const Input& input) {
   Decisions decisions;
   if (!input.snapshot || !input.snapshot->synced) {
     return decisions;
+  }
+  if (input.memory) {
+    input.memory->forget_all_but(*input.snapshot);
   }
   Survey survey(input, {});
   decisions.eligible = count_eligible(survey);

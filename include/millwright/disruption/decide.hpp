@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ struct VirtualPod {
   std::string target;  // a node's name, or that of a claim which has no node yet
 };
 
+// What decisions remember of nodes that have not changed since the one before. It changes nothing
+// but how long a decision takes.
+class Memory;
+std::shared_ptr<Memory> make_memory();
+
 struct Input {
   scheduling::SnapshotPtr snapshot;
   scheduling::Catalog catalog;
@@ -56,6 +62,7 @@ struct Input {
   std::map<std::string, base::Duration, std::less<>> idle_times = {};
   // Called on the deciding thread when a method ends, so that the caller can measure its time.
   std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
+  std::shared_ptr<Memory> memory = {};
 };
 
 // A part of a command, which is carried out when the parts before it have been begun.

@@ -55,6 +55,8 @@ class PodObstacles {
   bool is_currently_reschedulable(const model::Pod& pod) const;
   // How many evictions the budgets of such pods allow now; nullopt: no budget selects the pod.
   std::optional<int> evictions_left(const model::Pod& pod) const;
+  // Whether any budget is of one of these namespaces.
+  bool any_in(std::span<const std::string_view> namespaces) const;
   // Those that select the pod.
   std::vector<BudgetPtr> budgets_of(const model::Pod& pod) const;
 

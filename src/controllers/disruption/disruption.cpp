@@ -149,6 +149,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
     input->virtual_pods = services_.buffers->placed_pods(*input->snapshot);
   }
   input->options.static_capacity = services_.options.static_capacity;
+  input->memory = memory_;
   return input;
 }
 

@@ -43,7 +43,7 @@ std::vector<Part> parts_of(Candidates candidates, const Command& command) {
   std::vector<Part> parts;
   for (const auto* candidate : candidates) {
     Part part{.nodes = {candidate}, .replacements = {}};
-    for (const auto* pods : {&candidate->pods, &candidate->virtual_pods}) {
+    for (const auto* pods : {&candidate->pods(), &candidate->virtual_pods}) {
       for (const auto& pod : *pods) {
         if (const auto found = bought.find(pod->meta.uid); found != bought.end()) {
           part.replacements.insert(found->second);
@@ -87,7 +87,7 @@ class Limits {
   Limits(const Survey& survey, Candidates candidates)
       : obstacles_(survey.input().snapshot->disruption_budgets, survey.input().now) {
     for (const auto* candidate : candidates) {
-      for (const auto& pod : candidate->pods) {
+      for (const auto& pod : candidate->pods()) {
         if (const auto controller = stand_ins_of(*pod); !controller.empty()) {
           running_.emplace(controller, 0);
         }
@@ -114,7 +114,7 @@ class Limits {
   };
   std::map<Key, Use> of(const Candidate& candidate) const {
     std::map<Key, Use> uses;
-    for (const auto& pod : candidate.pods) {
+    for (const auto& pod : candidate.pods()) {
       for (const auto& budget : obstacles_.budgets_of(*pod)) {
         add(uses, budget.get(), static_cast<int>(budget->disruptions_allowed));
       }
@@ -206,7 +206,7 @@ class StepProofs {
 
   static bool has_rules(const Part& part) {
     return std::any_of(part.nodes.begin(), part.nodes.end(), [](const auto* node) {
-      return std::any_of(node->pods.begin(), node->pods.end(),
+      return std::any_of(node->pods().begin(), node->pods().end(),
                          [](const auto& pod) { return scheduling::has_topology(pod->spec); });
     });
   }

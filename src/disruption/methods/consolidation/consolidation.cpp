@@ -49,7 +49,7 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
     auto& part = moved[candidate->pool->meta.name];
     part.pool = candidate->pool.get();
     part.total.price += candidate->price;
-    part.total.disruption += candidate->disruption_cost;
+    part.total.disruption += candidate->disruption_cost();
   }
   bool approved = true;
   for (const auto& [name, part] : moved) {
