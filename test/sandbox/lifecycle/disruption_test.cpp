@@ -105,11 +105,11 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
   }
 
   struct Also {
-    bool large_node = false;  // that has lost most of its pods
+    bool large_node;  // that has lost most of its pods
   };
   // Two nodes with a pod of "web" each have lost another pod, and the node of "anchor" has room for
   // both. All may go from now on.
-  void two_nodes_of_web_and_room_on_a_third(Also also = {}) {
+  void two_nodes_of_web_and_room_on_a_third(Also also) {
     const auto keep_apart = [](const std::string& app) {
       return "      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
              "[{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: " +
@@ -120,10 +120,12 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     deploy({.name = "web", .replicas = 2});
     ASSERT_TRUE(wait_running("web", 2));
     ASSERT_THAT(node_names(), SizeIs(2));
-    deploy({.name = "anchor", .cpu = "5"});
+    deploy({.name = "anchor",
+            .cpu = "5",
+            .pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"true\"}"});
     ASSERT_TRUE(wait_running("anchor", 1));
     if (also.large_node) {
-      deploy({.name = "many", .replicas = 2, .cpu = "6500m"});
+      deploy({.name = "many", .replicas = 2, .cpu = "13"});
       ASSERT_TRUE(wait_running("many", 2));
     }
     first_ = node_names();
@@ -207,7 +209,7 @@ TEST_F(Disruption, ASmallerNodeIsThereBeforeTheLargerOneIsDrained) {
 
 // Both go in one command, and all pods fit on the third node at once.
 TEST_F(Disruption, NobodyIsWhollyAwayWhileNodesGoTogether) {
-  two_nodes_of_web_and_room_on_a_third();
+  two_nodes_of_web_and_room_on_a_third({.large_node = false});
   EXPECT_GE(least_running(
                 "web", [&] { return node_names().size() == 1 && running("web") == 2; }, hours(1)),
             1U);
