@@ -4,6 +4,7 @@
 #include "disruption/methods/consolidation/removal_order.hpp"
 #include "disruption/methods/consolidation/superfluous.hpp"
 #include "disruption/methods/consolidation/sweep.hpp"
+#include "millwright/scheduling/pod_rules.hpp"
 
 #include <algorithm>
 #include <map>
@@ -178,6 +179,12 @@ std::optional<Command> largest_group(Survey& survey,
   return found;
 }
 
+bool has_rules_about_others(const Candidate& candidate) {
+  return !candidate.virtual_pods.empty() ||
+         std::any_of(candidate.pods().begin(), candidate.pods().end(),
+                     [](const auto& pod) { return scheduling::has_topology(pod->spec); });
+}
+
 std::optional<Command> first_single(Survey& survey,
                                     const std::vector<const Candidate*>& candidates) {
   for (const auto* candidate : candidates) {
@@ -185,12 +192,16 @@ std::optional<Command> first_single(Survey& survey,
       break;
     }
     const Candidates only(&candidate, 1);
-    if (survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
+    if (survey.staying().contains(candidate->record) ||
+        survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
         is_hopeless(survey, only, candidate->cost(), true)) {
       continue;
     }
     if (auto result = consolidate_with_one(survey, only); result.command) {
       return std::move(result.command);
+    }
+    if (!has_rules_about_others(*candidate)) {
+      survey.staying().insert(candidate->record);
     }
   }
   return std::nullopt;
