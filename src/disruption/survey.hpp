@@ -20,9 +20,9 @@
 
 namespace millwright::disruption {
 
-// Nodes that cannot go alone, by Karpenter's rules. That stays so while others go and nothing is
-// bought: there is only less room for their pods. Not known of nodes whose pods have rules about
-// other pods.
+// Nodes that cannot go alone, by Karpenter's rules. That stays so while others go, nothing is
+// bought and no pod moves that their pods have rules about, or that has rules about these: there is
+// only less room then.
 using StayingAlone = std::set<scheduling::NodeRecordPtr>;
 
 // What surveys of nearly the same cluster share that are made for one decision.

@@ -79,6 +79,43 @@ double hourly_cost(const Survey& survey) {
   return sum;
 }
 
+bool matches(const std::optional<model::LabelSelector>& selector, const model::Pod& pod) {
+  return !selector || selector->matches(pod.meta.labels);
+}
+
+// Whether a rule of the one may be about the other; namespaces and the like are left out.
+bool may_concern(const model::PodSpec& spec, const model::Pod& other) {
+  const auto& affinity = spec.affinity;
+  const auto concerns = [&](const auto& rules, const auto& selector_of) {
+    return std::any_of(rules.begin(), rules.end(),
+                       [&](const auto& rule) { return matches(selector_of(rule), other); });
+  };
+  const auto own = [](const auto& rule) -> auto& { return rule.label_selector; };
+  const auto of_term = [](const auto& rule) -> auto& { return rule.term.label_selector; };
+  return concerns(spec.topology_spread, own) || concerns(affinity.required_pod_affinity, own) ||
+         concerns(affinity.required_pod_anti_affinity, own) ||
+         concerns(affinity.preferred_pod_affinity, of_term) ||
+         concerns(affinity.preferred_pod_anti_affinity, of_term);
+}
+
+// What is left of it once the command, given on this survey, has been carried out.
+StayingAlone still_staying(const Survey& survey, const Command& command) {
+  StayingAlone staying = survey.staying();
+  if (!command.replacements.empty() || !survey.input().options.solve.default_spread.empty()) {
+    return {};
+  }
+  for (const auto& claim : command.claims) {
+    for (const auto& moved : survey.find(claim)->pods()) {
+      std::erase_if(staying, [&](const auto& record) {
+        return std::any_of(record->pods.begin(), record->pods.end(), [&](const auto& pod) {
+          return may_concern(pod->spec, *moved) || may_concern(moved->spec, *pod);
+        });
+      });
+    }
+  }
+  return staying;
+}
+
 std::optional<Command> karpenters_next(Survey& survey) {
   auto command = remove_empty(survey);
   return command ? std::move(command) : consolidate_as_karpenter(survey);
@@ -88,12 +125,10 @@ std::optional<Command> karpenters_next(Survey& survey) {
 // then.
 Course play(const Survey& survey, Command first) {
   Course course;
-  SurveyTools tools{.memory = {}, .work = survey.shared_work(), .staying = survey.staying()};
+  SurveyTools tools{
+      .memory = {}, .work = survey.shared_work(), .staying = still_staying(survey, first)};
   auto input = carried_out(survey, first);
   for (std::optional<Command> next = std::move(first); next;) {
-    if (!next->replacements.empty()) {
-      tools.staying.clear();
-    }
     course.evictions += next->eviction_price;
     course.commands.push_back(*std::move(next));
     Survey after(input, {}, std::move(tools));
@@ -108,7 +143,9 @@ Course play(const Survey& survey, Command first) {
       break;
     }
     auto following = carried_out(after, *next);
+    auto staying = still_staying(after, *next);
     tools = std::move(after).take_tools();
+    tools.staying = std::move(staying);
     input = std::move(following);
   }
   return course;

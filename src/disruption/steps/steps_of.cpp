@@ -204,11 +204,13 @@ class StepProofs {
            !saves_too_little(savings, cost, least_savings(part.nodes, cost));
   }
 
-  static bool has_rules(const Part& part) {
-    return std::any_of(part.nodes.begin(), part.nodes.end(), [](const auto* node) {
-      return std::any_of(node->pods().begin(), node->pods().end(),
-                         [](const auto& pod) { return scheduling::has_topology(pod->spec); });
-    });
+  bool has_rules(const Part& part) const {
+    return !survey_.input().options.solve.default_spread.empty() ||
+           std::any_of(part.nodes.begin(), part.nodes.end(), [](const auto* node) {
+             return std::any_of(node->pods().begin(), node->pods().end(), [](const auto& pod) {
+               return scheduling::has_topology(pod->spec);
+             });
+           });
   }
 
   bool is_simulated(const Part& part) {

@@ -4,7 +4,6 @@
 #include "disruption/methods/consolidation/removal_order.hpp"
 #include "disruption/methods/consolidation/superfluous.hpp"
 #include "disruption/methods/consolidation/sweep.hpp"
-#include "millwright/scheduling/pod_rules.hpp"
 
 #include <algorithm>
 #include <map>
@@ -179,12 +178,6 @@ std::optional<Command> largest_group(Survey& survey,
   return found;
 }
 
-bool has_rules_about_others(const Candidate& candidate) {
-  return !candidate.virtual_pods.empty() ||
-         std::any_of(candidate.pods().begin(), candidate.pods().end(),
-                     [](const auto& pod) { return scheduling::has_topology(pod->spec); });
-}
-
 std::optional<Command> first_single(Survey& survey,
                                     const std::vector<const Candidate*>& candidates) {
   for (const auto* candidate : candidates) {
@@ -200,7 +193,7 @@ std::optional<Command> first_single(Survey& survey,
     if (auto result = consolidate_with_one(survey, only); result.command) {
       return std::move(result.command);
     }
-    if (!has_rules_about_others(*candidate)) {
+    if (candidate->virtual_pods.empty()) {
       survey.staying().insert(candidate->record);
     }
   }
