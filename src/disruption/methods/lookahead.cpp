@@ -66,7 +66,7 @@ bool is_too_large(const scheduling::Snapshot& snapshot) {
   return size_of(snapshot) * kLeastSurveys > kMostWork;
 }
 
-// Its courses come to their end after a few steps at the latest.
+// So that Karpenter's course, if followed, can be played to its end a few steps later.
 bool is_small(const scheduling::Snapshot& snapshot) {
   return size_of(snapshot) * kSurveysOfSmall <= kMostWork;
 }
@@ -206,7 +206,9 @@ bool comes_to_the_same(const Command& joined, const std::vector<Command>& remova
 
 class LookAhead {
  public:
-  explicit LookAhead(Survey& survey) : survey_(survey) { survey.work().allow(kMostWork); }
+  explicit LookAhead(Survey& survey) : survey_(survey) {
+    survey.work().allow(most_work(*survey.input().snapshot));
+  }
 
   Command best_of(std::vector<Command> options) {
     auto theirs = consolidate_as_karpenter(survey_);
@@ -324,6 +326,10 @@ class LookAhead {
 };
 
 }  // namespace
+
+std::size_t most_work(const scheduling::Snapshot& snapshot) {
+  return is_small(snapshot) ? 2 * kMostWork : kMostWork;
+}
 
 std::optional<Command> begin_best_course(Survey& survey, std::vector<Command> options) {
   if (options.empty()) {

@@ -70,7 +70,7 @@ TEST(LookAhead, IsGivenUpWhenTheDecisionHasTakenLongAlready) {
   const auto input = room_for_one_of_two().input();
   Survey survey(input, {});
   const auto large = removal_of(survey, {"large-claim"});
-  survey.work().spend(kMostWork);
+  survey.work().spend(most_work(*input.snapshot));
   const auto chosen = begin_best_course(survey, {large});
   ASSERT_TRUE(chosen);
   EXPECT_THAT(chosen->claims, ElementsAre("large-claim"));
@@ -88,7 +88,7 @@ TEST(LookAhead, BeginsAsKarpenterWhereThatCannotBePlayedToItsEnd) {
   Survey survey(input, {});
   const auto single = removal_of(survey, {"m1-claim"});
   ASSERT_NE(single.claims, karpenters->claims);
-  survey.work().spend(kMostWork - survey.work().spent() - needed - 1);
+  survey.work().spend(most_work(*input.snapshot) - survey.work().spent() - needed - 1);
   const auto chosen = begin_best_course(survey, {single});
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->claims, karpenters->claims);
