@@ -5,6 +5,8 @@
 #include "disruption/methods/lookahead.hpp"
 #include "disruption/methods/methods.hpp"
 #include "disruption/methods/static/static_drift.hpp"
+#include "disruption/simulation/same_shape.hpp"
+#include "disruption/steps/steps_of.hpp"
 
 #include <algorithm>
 #include <map>
@@ -92,37 +94,6 @@ bool still_for(const Candidate& candidate, Reason reason) {
   return false;
 }
 
-// The types of `then` were chosen for their price, so each must still be an option.
-bool covers(const scheduling::PlannedClaim& now, const scheduling::PlannedClaim& then) {
-  const auto& options = now.instance_types;
-  return now.node_pool == then.node_pool &&
-         std::all_of(then.instance_types.begin(), then.instance_types.end(), [&](const auto& type) {
-           return std::find(options.begin(), options.end(), type) != options.end();
-         });
-}
-
-// As many replacements as before, each with one of its own that takes its place. Drift does not
-// look at prices.
-bool same_shape(const Command& command, SimulatedRemoval removal) {
-  if (removal.problem || removal.claims.size() != command.replacements.size()) {
-    return false;
-  }
-  if (command.reason == Reason::Drifted) {
-    return true;
-  }
-  return std::all_of(command.replacements.begin(), command.replacements.end(),
-                     [&left = removal.claims](const auto& then) {
-                       const auto found =
-                           std::find_if(left.begin(), left.end(),
-                                        [&](const auto& now) { return covers(now, then); });
-                       if (found == left.end()) {
-                         return false;
-                       }
-                       left.erase(found);
-                       return true;
-                     });
-}
-
 // The command knows a place for all the room that the candidates keep for buffers.
 bool moves_all_room(const Command& command, const std::vector<const Candidate*>& candidates) {
   const auto is_placed = [&](const scheduling::PodPtr& pod) {
@@ -161,7 +132,7 @@ bool holds(const Survey& survey, const Command& command) {
   }
   using Wanted = std::span<const scheduling::Placement>;
   const auto would_be_planned = [&](Planning planning, Wanted wanted = {}) {
-    return same_shape(command,
+    return same_shape(command.reason, command.replacements,
                       simulate_removal(survey, candidates, command.reason, planning, wanted));
   };
   // It may have been any of these ways of planning that suited best.
@@ -187,6 +158,9 @@ std::array<std::size_t, 3> count_eligible(const Survey& survey) {
 std::vector<ProtectedPod> protected_pods(const Survey& survey) {
   std::vector<ProtectedPod> found;
   for (const auto& candidate : survey.candidates()) {
+    if (!candidate.facts->any_annotated) {
+      continue;
+    }
     for (const auto& pod : candidate.record->pods) {
       if (auto protection = timed_protection(pod, survey.input().now)) {
         found.push_back(*std::move(protection));
@@ -215,6 +189,9 @@ Decisions decide(const Input& input) {
   if (!input.snapshot || !input.snapshot->synced) {
     return decisions;
   }
+  if (input.memory) {
+    input.memory->forget_all_but(*input.snapshot);
+  }
   Survey survey(input, {});
   decisions.eligible = count_eligible(survey);
   decisions.commands = choose(survey);
@@ -228,10 +205,16 @@ Command what_holds(const Command& command, const Input& input) {
     return {};
   }
   const Survey survey(input, command.claims);
+  Command held;
   if (command.reason == Reason::Empty) {
-    return remove_as_empty(still_empty(survey, command)).value_or(Command{});
+    held = remove_as_empty(still_empty(survey, command)).value_or(Command{});
+  } else if (holds(survey, command)) {
+    held = command;
   }
-  return holds(survey, command) ? command : Command{};
+  if (!held.claims.empty()) {
+    held.steps = steps_of(survey, candidates_of(survey, held), held);
+  }
+  return held;
 }
 
 }  // namespace millwright::disruption

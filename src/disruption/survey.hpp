@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +20,16 @@
 
 namespace millwright::disruption {
 
+// Nodes that cannot go alone, by Karpenter's rules. That stays so while others go, nothing is
+// bought and no pod moves that their pods have rules about, or that has rules about these: there is
+// only less room then.
+using StayingAlone = std::set<scheduling::NodeRecordPtr>;
+
 // What surveys of nearly the same cluster share that are made for one decision.
 struct SurveyTools {
   scheduling::PlanMemory memory;
   std::shared_ptr<Work> work = std::make_shared<Work>();
+  StayingAlone staying = {};
 };
 
 class Survey {
@@ -47,6 +54,7 @@ class Survey {
   scheduling::PlanMemory& plan_memory() const { return tools_.memory; }
   Work& work() const { return *tools_.work; }
   std::shared_ptr<Work> shared_work() const { return tools_.work; }
+  StayingAlone& staying() const { return tools_.staying; }
   // Of the cluster, those of DaemonSets included.
   std::size_t pod_count() const { return pod_count_; }
   // For the next survey; this one is done.

@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ struct VirtualPod {
   std::string target;  // a node's name, or that of a claim which has no node yet
 };
 
+// What decisions remember of nodes that have not changed since the one before. It changes nothing
+// but how long a decision takes.
+class Memory;
+std::shared_ptr<Memory> make_memory();
+
 struct Input {
   scheduling::SnapshotPtr snapshot;
   scheduling::Catalog catalog;
@@ -56,9 +62,17 @@ struct Input {
   std::map<std::string, base::Duration, std::less<>> idle_times = {};
   // Called on the deciding thread when a method ends, so that the caller can measure its time.
   std::function<void(Reason, std::string_view consolidation_type)> method_done = {};
+  std::shared_ptr<Memory> memory = {};
 };
 
-// Remove `claims`, after `replacements` are initialised.
+// A part of a command, which is carried out when the parts before it have been begun.
+struct Step {
+  std::vector<std::string> claims;        // NodeClaim names, sorted
+  std::vector<std::size_t> replacements;  // of the command's: initialised before the claims go
+  double savings = 0;                     // per hour
+};
+
+// Remove `claims`, each after the `replacements` that its pods need are initialised.
 struct Command {
   Reason reason = Reason::Empty;
   std::vector<std::string> claims;  // NodeClaim names
@@ -68,6 +82,8 @@ struct Command {
   double savings = 0;  // per hour; the overhead of nodes counts
   // What it costs, once, to move the pods (eviction_price.hpp). 0 for nodes that are empty.
   double eviction_price = 0;
+  // In which order the claims go, each of them in one step. what_holds() fills it.
+  std::vector<Step> steps = {};
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
 };
@@ -174,7 +190,7 @@ Decisions decide(const Input& input);
 
 // What of the command is still right on a newer snapshot, looked at after its nodes are fenced and
 // before anything is written: of empty nodes those that have stayed so; of any other command all of
-// it, or nothing (no claims).
+// it, or nothing (no claims). With its steps.
 Command what_holds(const Command& command, const Input& input);
 
 // Whether the claim may carry the Consolidatable condition now; `next` is when it may begin to.

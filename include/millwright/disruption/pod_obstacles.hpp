@@ -43,7 +43,8 @@ bool tolerates_disruption(const model::Pod& pod);
 // Of one snapshot's budgets at one instant.
 class PodObstacles {
  public:
-  using Budgets = std::span<const std::shared_ptr<const model::PodDisruptionBudget>>;
+  using BudgetPtr = std::shared_ptr<const model::PodDisruptionBudget>;
+  using Budgets = std::span<const BudgetPtr>;
   PodObstacles(Budgets budgets, base::TimePoint now);
 
   // Why the pods cannot be evicted now (Karpenter's ValidatePodsDisruptable): the first pod that
@@ -54,10 +55,12 @@ class PodObstacles {
   bool is_currently_reschedulable(const model::Pod& pod) const;
   // How many evictions the budgets of such pods allow now; nullopt: no budget selects the pod.
   std::optional<int> evictions_left(const model::Pod& pod) const;
+  // Whether any budget is of one of these namespaces.
+  bool any_in(std::span<const std::string_view> namespaces) const;
+  // Those that select the pod.
+  std::vector<BudgetPtr> budgets_of(const model::Pod& pod) const;
 
  private:
-  using BudgetPtr = std::shared_ptr<const model::PodDisruptionBudget>;
-  std::vector<BudgetPtr> budgets_of(const model::Pod& pod) const;
   std::optional<Obstacle> budget_obstacle(const model::Pod& pod) const;
 
   std::map<std::string_view, std::vector<BudgetPtr>> by_namespace_;

@@ -12,6 +12,7 @@
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
+#include "millwright/disruption/steps.hpp"
 
 #include <algorithm>
 #include <map>
@@ -31,7 +32,8 @@ constexpr auto kDoubtPoll = std::chrono::milliseconds(50);
 constexpr auto kLongestDoubt = std::chrono::seconds(30);
 // As long as Karpenter remembers that it found nothing to consolidate.
 constexpr auto kDoubtedPause = std::chrono::minutes(5);
-constexpr auto kReplacementTimeout = std::chrono::minutes(10);
+// For replacements, or for pods of the steps before, until a step may begin.
+constexpr auto kStepTimeout = std::chrono::minutes(10);
 // Marks and deletions that the API server is asked for at a time.
 constexpr std::size_t kWritesAtOnce = 10;
 constexpr auto kLongestSettleTime = std::chrono::minutes(5);
@@ -76,8 +78,29 @@ disruption::Command leaving_out(disruption::Command command,
                                 const std::vector<std::string>& claims) {
   if (command.reason == disruption::Reason::Empty) {
     command.claims = without(std::move(command.claims), claims);
+    for (auto& step : command.steps) {
+      step.claims = without(std::move(step.claims), claims);
+    }
   } else if (!claims.empty()) {
     command.claims.clear();
+  }
+  return command;
+}
+
+// What one step is of its command.
+disruption::Command part_of(disruption::Command command, const disruption::Step& step) {
+  command.claims = step.claims;
+  command.savings = step.savings;
+  return command;
+}
+
+// What is left of a command of whose steps these nodes have been drained.
+disruption::Command rest_of(disruption::Command command, const std::vector<std::string>& begun) {
+  command.claims = without(std::move(command.claims), begun);
+  command.savings = 0;
+  for (const auto& step : command.steps) {
+    const bool is_left = without(step.claims, begun).size() == step.claims.size();
+    command.savings += is_left ? step.savings : 0;
   }
   return command;
 }
@@ -126,6 +149,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
     input->virtual_pods = services_.buffers->placed_pods(*input->snapshot);
   }
   input->options.static_capacity = services_.options.static_capacity;
+  input->memory = memory_;
   return input;
 }
 
@@ -257,40 +281,52 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
   }
   co_await give_up(without(command.claims, going.claims));
   if (!going.claims.empty()) {
-    const bool ready = co_await carry_out(going, stop);
-    if (ready) {
-      note_consolidated(going);
-      note_removal(services_, going, records_of(services_, going.claims));
-      co_await delete_candidates(going);
-      release(going.claims);
-    } else {
-      co_await give_up(going.claims);
-    }
+    const auto kept = co_await carry_out(going, stop);
+    co_await give_up(kept);
+    release(without(going.claims, kept));
   }
   end_buffer_moves(services_, moves);
   signal_.notify();
 }
 
-// False: the nodes have to stay after all.
-base::Task<bool> Disruption::carry_out(disruption::Command command, std::stop_token stop) {
+// Returns the claims whose nodes have to stay after all.
+base::Task<std::vector<std::string>> Disruption::carry_out(disruption::Command command,
+                                                           std::stop_token stop) {
   reserve_destinations(command);
   auto replacements = co_await create_replacements(command);
   if (!replacements) {
     services_.log.error("creating a replacement failed, keeping the node(s)",
                         {{"command", command.summary}, {"error", replacements.error().message}});
     note_taken_back(services_, command, "creating a replacement failed");
-    co_return false;
+    co_return command.claims;
   }
   for (const auto& claim : command.claims) {
     services_.state.mark_for_deletion(claim, true);
   }
   count_decision(services_, command, records_of(services_, command.claims));
-  const bool ready = co_await await_replacements(command, *replacements, stop);
-  if (!ready) {
-    count_taken_back(services_, command);
-    note_taken_back(services_, command, "a replacement did not become ready");
+  std::vector<std::string> begun;
+  for (const auto& step : command.steps) {
+    const auto part = part_of(command, step);
+    std::vector<std::string> needed;
+    for (const std::size_t index : step.replacements) {
+      needed.push_back((*replacements)[index]);
+    }
+    const bool ready = co_await await_step(part, std::move(needed), begun, stop);
+    if (!ready) {
+      auto rest = rest_of(command, begun);
+      count_taken_back(services_, rest);
+      note_taken_back(services_, rest,
+                      begun.empty() ? "a replacement did not become ready"
+                                    : "a replacement did not become ready, or pods that moved "
+                                      "before it did not run again");
+      co_return rest.claims;
+    }
+    note_consolidated(part);
+    note_removal(services_, part, records_of(services_, part.claims));
+    co_await delete_candidates(part);
+    begun.insert(begun.end(), step.claims.begin(), step.claims.end());
   }
-  co_return ready;
+  co_return std::vector<std::string>{};
 }
 
 // The nodes are open again, and other commands may name them.
@@ -486,17 +522,20 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
   co_return names;
 }
 
-base::Task<bool> Disruption::await_replacements(disruption::Command command,
-                                                std::vector<std::string> replacements,
-                                                std::stop_token stop) {
-  const base::TimePoint limit = services_.loop.now() + kReplacementTimeout;
+// False: the step cannot begin.
+base::Task<bool> Disruption::await_step(disruption::Command part,
+                                        std::vector<std::string> replacements,
+                                        std::vector<std::string> begun, std::stop_token stop) {
+  const base::TimePoint limit = services_.loop.now() + kStepTimeout;
   while (!stop.stop_requested()) {
-    bool ready = true;
+    bool ready =
+        begun.empty() || disruption::may_be_drained(*services_.state.snapshot(), part.claims, begun,
+                                                    services_.loop.now());
     for (const auto& name : replacements) {
       const auto record = services_.state.find_claim(name);
       if (!record || record->marked_for_deletion) {
         services_.log.warn("a replacement is gone, keeping the node(s)",
-                           {{"NodeClaim", name}, {"command", command.summary}});
+                           {{"NodeClaim", name}, {"command", part.summary}});
         co_return false;
       }
       if (!record->initialized()) {
@@ -508,8 +547,8 @@ base::Task<bool> Disruption::await_replacements(disruption::Command command,
       co_return true;
     }
     if (services_.loop.now() >= limit) {
-      services_.log.warn("a replacement did not become ready in time, keeping the node(s)",
-                         {{"command", command.summary}});
+      services_.log.warn("a step of a command could not begin in time, keeping the node(s)",
+                         {{"command", part.summary}});
       co_return false;
     }
     co_await progress_.wait(stop, std::chrono::seconds(1));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "disruption/candidates/eviction_price.hpp"
+#include "disruption/candidates/pod_facts.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 #include "millwright/disruption/preferences.hpp"
@@ -25,12 +26,9 @@ struct Candidate {
   bool priced = false;                           // type, zone and capacity type name an offering
   double price = 0;                              // per hour; 0 when it is not priced
   double overhead = 0;                           // per hour: what the node costs beside that
-  std::vector<scheduling::PodPtr> pods;          // those that must find another place
+  std::shared_ptr<const PodFacts> facts;         // never null
   std::vector<scheduling::PodPtr> virtual_pods;  // so must the room that these stand for
-  // 1 + the eviction costs of `pods`, where a negative cost counts as 0. Nobody is disturbed by the
-  // move of virtual pods.
-  double disruption_cost = 1;
-  EvictionPrice evictions;  // of `pods` together
+  EvictionPrice evictions;                       // of pods() together
   Consolidatable consolidatable;
   std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
   std::optional<Obstacle> pods_obstacle;           // do-not-disrupt or a PodDisruptionBudget
@@ -40,11 +38,16 @@ struct Candidate {
   std::optional<Obstacle> too_full;
 
   const std::string& claim_name() const { return record->claim_name(); }
-  bool empty() const { return disruption_cost <= 1 && virtual_pods.empty(); }
+  // Those that must find another place.
+  const std::vector<scheduling::PodPtr>& pods() const { return facts->movable; }
+  // 1 + their eviction costs, where a negative cost counts as 0. Nobody is disturbed by the move of
+  // virtual pods.
+  double disruption_cost() const { return facts->disruption_cost; }
+  bool empty() const { return disruption_cost() <= 1 && virtual_pods.empty(); }
   // Per hour: what is saved when the node goes and nothing is bought for it.
   double cost() const { return price + overhead; }
   // What is saved per unit of disruption. Nodes are tried in this order, highest first.
-  double savings_ratio() const { return price / disruption_cost; }
+  double savings_ratio() const { return price / disruption_cost(); }
   // The claim's condition Drifted when it is true, else nullptr.
   const model::Condition* drifted() const;
 };

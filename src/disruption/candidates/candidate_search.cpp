@@ -72,14 +72,18 @@ class CandidateFinder {
     candidate.priced = price.has_value();
     candidate.price = price.value_or(0);
     candidate.overhead = search_.prices.overhead_of(*candidate.preferences);
-    add_pods(candidate);
+    candidate.facts = search_.facts_of(record);
+    const bool budgeted = search_.pod_obstacles.any_in(candidate.facts->namespaces);
+    candidate.evictions = evictions_of(candidate, budgeted);
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);
     const base::Duration settle_time = settle_time_of(candidate);
     if (unchanged_since && input_.now < *unchanged_since + settle_time) {
       candidate.unsettled_until = *unchanged_since + settle_time;
     }
-    candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
+    if (budgeted || candidate.facts->any_annotated) {
+      candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
+    }
     candidate.node_too_young = node_too_young(candidate, input_.now);
     candidate.pods_too_young = pods_too_young(candidate, input_.now);
     candidate.too_full = too_full(candidate);
@@ -87,22 +91,21 @@ class CandidateFinder {
   }
 
  private:
-  // Those that must find another place, and what that costs.
-  void add_pods(Candidate& candidate) const {
-    const auto allocatable = candidate.record->allocatable();
-    candidate.pods.reserve(candidate.record->pods.size());
-    for (const auto& pod : candidate.record->pods) {
-      if (!scheduling::is_reschedulable(*pod)) {
-        continue;
-      }
-      candidate.pods.push_back(pod);
-      candidate.disruption_cost += std::max(0.0, eviction_cost(*pod));
-      candidate.evictions +=
-          eviction_price(*pod, {.node_price = candidate.price,
-                                .allocatable = allocatable,
-                                .evictions_left = search_.pod_obstacles.evictions_left(*pod),
-                                .now = input_.now});
+  EvictionPrice evictions_of(const Candidate& candidate, bool budgeted) const {
+    const PodFacts& facts = *candidate.facts;
+    const bool any_young = facts.last_start && *facts.last_start > input_.now - kYoung;
+    if (!budgeted && !facts.any_of_job && !any_young) {
+      return {.trouble = facts.ordinary_trouble};
     }
+    EvictionPrice sum;
+    const auto allocatable = candidate.record->allocatable();
+    for (const auto& pod : facts.movable) {
+      sum += eviction_price(*pod, {.node_price = candidate.price,
+                                   .allocatable = allocatable,
+                                   .evictions_left = search_.pod_obstacles.evictions_left(*pod),
+                                   .now = input_.now});
+    }
+    return sum;
   }
 
   base::Duration settle_time_of(const Candidate& candidate) const {

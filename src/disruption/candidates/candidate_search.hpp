@@ -20,6 +20,11 @@ struct CandidateSearch {
   const std::vector<scheduling::Reservation>& reservations;
   // Fences of these claims do not count: the command that is being checked raised them.
   std::set<std::string_view> own_claims;
+
+  std::shared_ptr<const PodFacts> facts_of(const scheduling::NodeRecordPtr& record) const {
+    return input.memory ? input.memory->facts_of(record)
+                        : std::make_shared<const PodFacts>(disruption::facts_of(*record));
+  }
 };
 
 // Sorted by claim name. What keeps the other nodes is noted in `findings`.

@@ -10,9 +10,6 @@ namespace {
 
 // A thousand ordinary pods cost ten cents.
 constexpr double kTrouble = 0.0001;
-// Whoever began so short a while ago may still be warming up, and may be there because of the last
-// removal.
-constexpr auto kYoung = std::chrono::minutes(10);
 
 // The largest part of any resource of the node that the pod has for itself.
 double share_of(const model::Pod& pod, const model::ResourceList& allocatable) {
@@ -26,12 +23,16 @@ double share_of(const model::Pod& pod, const model::ResourceList& allocatable) {
   return std::min(share, 1.0);
 }
 
+}  // namespace
+
 bool is_of_job(const model::Pod& pod) {
   const auto* controller = pod.meta.controller();
   return controller != nullptr && controller->kind == "Job";
 }
 
-}  // namespace
+double ordinary_trouble(const model::Pod& pod) {
+  return kTrouble * std::max(0.0, eviction_cost(pod));
+}
 
 EvictionPrice& EvictionPrice::operator+=(const EvictionPrice& other) {
   trouble += other.trouble;
@@ -40,7 +41,7 @@ EvictionPrice& EvictionPrice::operator+=(const EvictionPrice& other) {
 }
 
 EvictionPrice eviction_price(const model::Pod& pod, const EvictionContext& context) {
-  EvictionPrice price{.trouble = kTrouble * std::max(0.0, eviction_cost(pod))};
+  EvictionPrice price{.trouble = ordinary_trouble(pod)};
   if (context.evictions_left) {
     // The last eviction that a budget allows is worth more than one of many.
     price.trouble *= 1 + 1.0 / std::max(1, *context.evictions_left);

@@ -30,6 +30,13 @@ struct EvictionContext {
   base::TimePoint now;
 };
 
+// A pod that began so short a while ago may still be warming up, and may be there because of the
+// last removal.
+inline constexpr base::Duration kYoung = std::chrono::minutes(10);
+
+bool is_of_job(const model::Pod& pod);
+// Of a pod that is not young, which no budget selects.
+double ordinary_trouble(const model::Pod& pod);
 EvictionPrice eviction_price(const model::Pod& pod, const EvictionContext& context);
 
 }  // namespace millwright::disruption

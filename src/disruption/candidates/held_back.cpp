@@ -91,7 +91,7 @@ std::optional<Obstacle> pods_too_young(const Candidate& candidate, base::TimePoi
   }
   std::optional<base::TimePoint> last;
   const model::Pod* youngest = nullptr;
-  for (const auto& pod : candidate.pods) {
+  for (const auto& pod : candidate.pods()) {
     const auto until = young_until(bound_since(*pod), age, now);
     if (until && (!last || *until > *last)) {
       last = until;

@@ -110,6 +110,11 @@ std::optional<int> PodObstacles::evictions_left(const model::Pod& pod) const {
   return least;
 }
 
+bool PodObstacles::any_in(std::span<const std::string_view> namespaces) const {
+  return std::any_of(namespaces.begin(), namespaces.end(),
+                     [&](const auto& each) { return by_namespace_.contains(each); });
+}
+
 std::vector<PodObstacles::BudgetPtr> PodObstacles::budgets_of(const model::Pod& pod) const {
   std::vector<BudgetPtr> matching;
   const auto in_namespace = by_namespace_.find(pod.meta.namespace_);

@@ -96,7 +96,7 @@ std::optional<Why> ineligible(const Candidate& candidate) {
     return why;
   }
   if (candidate.pool->consolidation_policy == "WhenEmpty") {
-    if (candidate.pods.empty()) {
+    if (candidate.pods().empty()) {
       return Why{Cause::BufferRoom, "it keeps room for a CapacityBuffer"};
     }
     return Why{Cause::OnlyWhenEmpty,

@@ -47,7 +47,7 @@ std::optional<Command> replace_drifted(Survey& survey) {
     drifted.push_back(&candidate);
   }
   const auto order = [](const Candidate* candidate) {
-    return std::tuple(!candidate->pods.empty(),
+    return std::tuple(!candidate->pods().empty(),
                       candidate->drifted()->last_transition_time.value_or(base::TimePoint::min()));
   };
   std::stable_sort(drifted.begin(), drifted.end(),

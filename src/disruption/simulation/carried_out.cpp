@@ -138,7 +138,7 @@ class AfterCommand {
     auto rest = planned.requests;
     for (const auto& name : command_.claims) {
       const auto* candidate = survey_.find(name);
-      for (const auto* pods : {&candidate->pods, &candidate->virtual_pods}) {
+      for (const auto* pods : {&candidate->pods(), &candidate->virtual_pods}) {
         for (const auto& pod : *pods) {
           if (uids.contains(pod->meta.uid)) {
             model::subtract_from(rest, scheduling::effective_requests(*pod));
@@ -152,7 +152,7 @@ class AfterCommand {
   void move_pods() {
     std::map<std::size_t, std::vector<scheduling::PodPtr>> arrivals;
     for (const auto& name : command_.claims) {
-      for (const auto& pod : survey_.find(name)->pods) {
+      for (const auto& pod : survey_.find(name)->pods()) {
         const auto target = targets_.find(pod->meta.uid);
         if (target == targets_.end()) {
           continue;

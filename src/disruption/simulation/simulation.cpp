@@ -75,7 +75,7 @@ std::vector<scheduling::KeptRoom> kept_room(const Survey& survey, Candidates can
   }
   std::map<scheduling::GroupId, std::vector<scheduling::PodPtr>> movers;
   for (const auto* candidate : candidates) {
-    for (const auto& pod : candidate->pods) {
+    for (const auto& pod : candidate->pods()) {
       if (destinations.reservations().empty()) {
         break;
       }
@@ -148,8 +148,8 @@ scheduling::Problem base_problem(const Survey& survey) {
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   auto problem = base_problem(survey);
   for (const auto* candidate : candidates) {
-    std::copy_if(candidate->pods.begin(), candidate->pods.end(), std::back_inserter(problem.pods),
-                 [&](const auto& pod) {
+    std::copy_if(candidate->pods().begin(), candidate->pods().end(),
+                 std::back_inserter(problem.pods), [&](const auto& pod) {
                    // Drift does not ask what a bare pod would need: nothing of it comes back.
                    return reason != Reason::Drifted || scheduling::has_successor(*pod);
                  });
@@ -173,7 +173,7 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
 std::map<std::string_view, const model::Pod*> pods_of(Candidates candidates) {
   std::map<std::string_view, const model::Pod*> pods;
   for (const auto* candidate : candidates) {
-    for (const auto* list : {&candidate->pods, &candidate->virtual_pods}) {
+    for (const auto* list : {&candidate->pods(), &candidate->virtual_pods}) {
       for (const auto& pod : *list) {
         pods.emplace(pod->meta.uid, pod.get());
       }
@@ -271,7 +271,7 @@ scheduling::Problem relocation_problem(const Survey& survey, Candidates candidat
   const Destinations& destinations = survey.destinations();
   auto problem = base_problem(survey);
   for (const auto* candidate : candidates) {
-    problem.pods.insert(problem.pods.end(), candidate->pods.begin(), candidate->pods.end());
+    problem.pods.insert(problem.pods.end(), candidate->pods().begin(), candidate->pods().end());
   }
   problem.pods.insert(problem.pods.end(), destinations.other_pods().begin(),
                       destinations.other_pods().end());

@@ -1,9 +1,11 @@
-// consolidate_bench [FILTER] [--nodes N,N...] [--full] [--commands] [--json FILE]: clusters made by
-// the planner lose 20, 50 or 80 % of their pods; then nodes are removed until nothing more is
-// found, by our decisions and by Karpenter's rules (consolidate_as_karpenter), on the same cluster.
-// Commands are carried out at once and as they were planned; every pool's budget is 100 %, so that
-// the number of rounds says how much one decision finds. --commands prints what is decided. FILTER:
-// a part of "catalog/mix/how/per cent/nodes".
+// consolidate_bench [FILTER] [--nodes N,N...] [--full] [--peer-seconds N] [--commands]
+// [--json FILE]: clusters made by the planner lose 20, 50 or 80 % of their pods; then nodes are
+// removed until nothing more is found, by our decisions and by Karpenter's rules
+// (consolidate_as_karpenter), on the same cluster. Commands are carried out at once and as they
+// were planned; every pool's budget is 100 %, so that the number of rounds says how much one
+// decision finds. --peer-seconds ends Karpenter's side once its decisions have taken so much CPU
+// time: what it has come to by then is marked, and its price could still fall. --commands prints
+// what is decided. FILTER: a part of "catalog/mix/how/per cent/nodes".
 #include "bench/consolidate/clusters.hpp"
 #include "bench/consolidate/pods_deleted.hpp"
 #include "bench/consolidate/settling.hpp"
@@ -17,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -38,21 +41,25 @@ struct Options {
   std::string filter;
   std::vector<int> nodes = {100};
   bool commands = false;  // to be printed
+  double peer_seconds = std::numeric_limits<double>::infinity();
   std::string json_file;
 };
 
-Outcome settle_and_show(const LiveCluster& cluster, const Decide& decide, bool show) {
-  return settle(cluster, decide, [show](const disruption::Command& command, double seconds) {
+Outcome settle_and_show(const LiveCluster& cluster, const Decide& decide, bool show,
+                        double most_seconds = std::numeric_limits<double>::infinity()) {
+  const auto seen = [show](const disruption::Command& command, double seconds) {
     if (show) {
       std::printf("  %.3fs %zu for %zu %s\n", seconds, command.replacements.size(),
                   command.claims.size(), command.summary.c_str());
     }
-  });
+  };
+  return settle(cluster, decide, seen, most_seconds);
 }
 
 boost::json::object json_of(const Outcome& outcome) {
-  return {{"price", outcome.price},   {"nodes", outcome.nodes},     {"evicted", outcome.evicted},
-          {"rounds", outcome.rounds}, {"seconds", outcome.seconds}, {"slowest", outcome.slowest}};
+  return {{"price", outcome.price},    {"nodes", outcome.nodes},     {"evicted", outcome.evicted},
+          {"rounds", outcome.rounds},  {"seconds", outcome.seconds}, {"slowest", outcome.slowest},
+          {"stopped", outcome.stopped}};
 }
 
 double price_of(const scheduling::Plan& plan) {
@@ -63,17 +70,19 @@ double price_of(const scheduling::Plan& plan) {
   return sum;
 }
 
-boost::json::object measure(const std::string& name, const LiveCluster& cluster, bool show) {
-  const auto ours = settle_and_show(cluster, disruption::bench::ours_next, show);
-  const auto peer = settle_and_show(cluster, disruption::bench::karpenters_next, show);
+boost::json::object measure(const std::string& name, const LiveCluster& cluster,
+                            const Options& options) {
+  const auto ours = settle_and_show(cluster, disruption::bench::ours_next, options.commands);
+  const auto peer = settle_and_show(cluster, disruption::bench::karpenters_next, options.commands,
+                                    options.peer_seconds);
   const auto problem = cluster.from_scratch();
   const double scratch = price_of(scheduling::solve(problem));
   const double bound = scheduling::bench::lower_bound(problem);
   std::printf(
-      "%-44s %5zu %6zu %8.3f | %8.3f %6.3f %6zu %4d %7.2f %6.2f | %8.3f %6.3f %6zu %4d %7.2f\n",
+      "%-44s %5zu %6zu %8.3f | %8.3f %6.3f %6zu %4d %7.2f %6.2f | %8.3f %6.3f %6zu %4d %7.2f%s\n",
       name.c_str(), cluster.nodes(), cluster.pod_count(), scratch, ours.price, ours.price / scratch,
       ours.evicted, ours.rounds, ours.seconds, ours.slowest, peer.price, peer.price / scratch,
-      peer.evicted, peer.rounds, peer.seconds);
+      peer.evicted, peer.rounds, peer.seconds, peer.stopped ? " stopped" : "");
   std::fflush(stdout);
   return {{"name", name},
           {"nodes", cluster.nodes()},
@@ -117,7 +126,7 @@ boost::json::array measure_all(const Options& options) {
         for (const auto& [name, how, per_cent] : cases) {
           auto cluster = whole;
           cluster.remove_pods(pods_to_delete(cluster, how, per_cent, kSeed));
-          rows.push_back(measure(name, cluster, options.commands));
+          rows.push_back(measure(name, cluster, options));
         }
       }
     }
@@ -135,6 +144,8 @@ Options read(int argc, char** argv) {
       options.commands = true;
     } else if (word == "--full") {
       options.nodes = {100, 1000, 5000};
+    } else if (word == "--peer-seconds" && i + 1 < argc) {
+      options.peer_seconds = std::atof(argv[++i]);
     } else if (word == "--nodes" && i + 1 < argc) {
       options.nodes.clear();
       std::istringstream list(argv[++i]);

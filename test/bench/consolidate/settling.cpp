@@ -35,7 +35,7 @@ std::vector<Command> karpenters_next(const Input& input) {
   return commands;
 }
 
-Outcome settle(LiveCluster cluster, const Decide& decide, const Seen& seen) {
+Outcome settle(LiveCluster cluster, const Decide& decide, const Seen& seen, double most_seconds) {
   Outcome outcome;
   outcome.first_price = cluster.price();
   while (outcome.rounds < kMostRounds) {
@@ -56,6 +56,10 @@ Outcome settle(LiveCluster cluster, const Decide& decide, const Seen& seen) {
     }
     if (++outcome.rounds == 1) {
       outcome.first_price = cluster.price();
+    }
+    if (outcome.seconds >= most_seconds) {
+      outcome.stopped = true;
+      break;
     }
   }
   outcome.price = cluster.price();

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace millwright::disruption::bench {
@@ -24,11 +25,14 @@ struct Outcome {
   double seconds = 0;      // of CPU, of all decisions
   double slowest = 0;      // of one
   double first_price = 0;  // after the first round
+  bool stopped = false;    // before nothing more was found: it has taken too long
 };
 
 // Called for each command when it has been carried out; `seconds`: of CPU, of the decision.
 using Seen = std::function<void(const Command& command, double seconds)>;
 
-Outcome settle(LiveCluster cluster, const Decide& decide, const Seen& seen = {});
+// Stops once decisions have taken `most_seconds` of CPU together.
+Outcome settle(LiveCluster cluster, const Decide& decide, const Seen& seen = {},
+               double most_seconds = std::numeric_limits<double>::infinity());
 
 }  // namespace millwright::disruption::bench

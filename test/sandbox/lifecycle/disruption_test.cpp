@@ -104,6 +104,44 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     });
   }
 
+  struct Also {
+    bool large_node;  // that has lost most of its pods
+  };
+  // Two nodes with a pod of "web" each have lost another pod, and the node of "anchor" has room for
+  // both. All may go from now on.
+  void two_nodes_of_web_and_room_on_a_third(Also also) {
+    const auto keep_apart = [](const std::string& app) {
+      return "      affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+             "[{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: " +
+             app + "}}}]}}";
+    };
+    up("{consolidateAfter: 10s, budgets: [{nodes: \"0\"}]}",
+       {.name = "pad", .replicas = 2, .cpu = "2500m", .pod_spec = keep_apart("pad")});
+    deploy({.name = "web", .replicas = 2});
+    ASSERT_TRUE(wait_running("web", 2));
+    ASSERT_THAT(node_names(), SizeIs(2));
+    deploy({.name = "anchor",
+            .cpu = "5",
+            .pod_metadata = "      annotations: {karpenter.sh/do-not-disrupt: \"true\"}"});
+    ASSERT_TRUE(wait_running("anchor", 1));
+    if (also.large_node) {
+      deploy({.name = "many", .replicas = 2, .cpu = "13"});
+      ASSERT_TRUE(wait_running("many", 2));
+    }
+    first_ = node_names();
+    ASSERT_THAT(first_, SizeIs(also.large_node ? 4 : 3));
+    scale("pad", 0);
+    if (also.large_node) {
+      scale("many", 1);
+    }
+    run_for(minutes(5));
+    ASSERT_EQ(node_names(), first_);
+    change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+      auto& budgets = pool.at("spec").at("disruption").at("budgets").as_array();
+      budgets.at(0).as_object()["nodes"] = "100%";
+    });
+  }
+
   // A pod that kube-scheduler is about to bind to the node, and does not for an hour.
   void keep_in_doubt(const std::string& node) {
     cluster::Pass slow;
@@ -167,6 +205,36 @@ TEST_F(Disruption, ASmallerNodeIsThereBeforeTheLargerOneIsDrained) {
     }
   }
   EXPECT_TRUE(wait_running("web", 2));
+}
+
+// Both go in one command, and all pods fit on the third node at once.
+TEST_F(Disruption, NobodyIsWhollyAwayWhileNodesGoTogether) {
+  two_nodes_of_web_and_room_on_a_third({.large_node = false});
+  EXPECT_GE(least_running(
+                "web", [&] { return node_names().size() == 1 && running("web") == 2; }, hours(1)),
+            1U);
+  EXPECT_EQ(decisions("underutilized"), 1);
+}
+
+// "web" has room elsewhere; what is left on the large node needs a smaller one.
+TEST_F(Disruption, NodesWhosePodsHaveRoomGoBeforeAReplacementIsThere) {
+  two_nodes_of_web_and_room_on_a_third({.large_node = true});
+  ASSERT_TRUE(wait([&] { return node_names().size() == 2 && running("web") == 2; }, hours(1)));
+  EXPECT_EQ(decisions("underutilized"), 1);
+  std::vector<base::TimePoint> drained;
+  std::optional<base::TimePoint> replaced;
+  for (const auto& [uid, node] : recorder().nodes()) {
+    if (node.drained_from) {
+      drained.push_back(*node.drained_from);
+    } else if (!first_.contains(node.last->meta.name)) {
+      replaced = node.ready;
+    }
+  }
+  ASSERT_TRUE(replaced);
+  ASSERT_THAT(drained, SizeIs(3));
+  std::sort(drained.begin(), drained.end());
+  EXPECT_LT(drained[0], *replaced);
+  EXPECT_GE(drained[2], *replaced);
 }
 
 TEST_F(Disruption, NoPurchaseWaitsForADecisionAboutRemovals) {

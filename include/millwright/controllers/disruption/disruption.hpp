@@ -1,7 +1,9 @@
 // Carries out the commands of module disruption. It fences the nodes, waits until no scheduling
-// attempt is in doubt, checks the command on a fresh snapshot, taints the nodes, creates
-// replacements, waits for them, and only then deletes. A command that cannot be finished is undone,
-// also one whose nodes are in doubt for too long: a fenced node takes no pods and costs money.
+// attempt is in doubt, checks the command on a fresh snapshot, taints the nodes and creates all
+// replacements. Then the nodes go step by step: each step when the replacements that its pods need
+// are ready, and while pods have been moved before it, when they are out of the way
+// (disruption/steps.hpp). What cannot be finished is undone, also the command whose nodes are in
+// doubt for too long: a fenced node takes no pods and costs money.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
@@ -34,7 +36,7 @@ class Disruption {
   void report(const disruption::Decisions& decisions);
   base::Task<std::optional<base::TimePoint>> decide_once(base::TaskGroup& group);
   base::Task<void> execute(disruption::Command command, std::stop_token stop);
-  base::Task<bool> carry_out(disruption::Command command, std::stop_token stop);
+  base::Task<std::vector<std::string>> carry_out(disruption::Command command, std::stop_token stop);
   base::Task<void> give_up(std::vector<std::string> claims);
   void release(const std::vector<std::string>& claims);
   base::Task<disruption::Command> fence_and_validate(disruption::Command command,
@@ -48,8 +50,8 @@ class Disruption {
   void reserve_destinations(const disruption::Command& command);
   base::Task<base::Result<std::vector<std::string>>> create_replacements(
       disruption::Command command);
-  base::Task<bool> await_replacements(disruption::Command command,
-                                      std::vector<std::string> replacements, std::stop_token stop);
+  base::Task<bool> await_step(disruption::Command part, std::vector<std::string> replacements,
+                              std::vector<std::string> begun, std::stop_token stop);
   base::Task<void> delete_candidates(disruption::Command command);
   base::Task<void> delete_candidate(scheduling::NodeRecordPtr record, disruption::Reason reason);
   void note_consolidated(const disruption::Command& command);
@@ -58,9 +60,10 @@ class Disruption {
 
   Services services_;
   base::Signal signal_;
-  base::Signal progress_;                    // for commands that wait for their replacements
+  base::Signal progress_;                    // for steps that wait until they may begin
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
+  std::shared_ptr<disruption::Memory> memory_ = disruption::make_memory();
   std::unique_ptr<BlockedNews> news_;
   std::unique_ptr<ProtectionNews> protection_news_;
   std::unique_ptr<SettleTimes> settle_times_;  // of nodes with pods

@@ -49,7 +49,7 @@ bool is_balanced(Survey& survey, Candidates candidates, double savings) {
     auto& part = moved[candidate->pool->meta.name];
     part.pool = candidate->pool.get();
     part.total.price += candidate->price;
-    part.total.disruption += candidate->disruption_cost;
+    part.total.disruption += candidate->disruption_cost();
   }
   bool approved = true;
   for (const auto& [name, part] : moved) {
@@ -92,22 +92,6 @@ Stake stake_of(Candidates candidates) {
   }
   stake.least = least_savings(candidates, stake.cost);
   return stake;
-}
-
-struct ClaimsCost {
-  double price = 0;     // per hour, of their cheapest types
-  double overhead = 0;  // per hour
-};
-
-ClaimsCost cost_of(const Survey& survey, const std::vector<scheduling::PlannedClaim>& claims) {
-  ClaimsCost cost;
-  for (const auto& claim : claims) {
-    cost.price += claim.price;
-    if (const auto pool = survey.pools().find(claim.node_pool)) {
-      cost.overhead += survey.prices().overhead_of(survey.pools().preferences_of(*pool));
-    }
-  }
-  return cost;
 }
 
 // Why the claims may not take the place of the candidates; what is dear among their types is gone
@@ -154,7 +138,7 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
     }
   }
   const auto bought = cost_of(survey, claims);
-  const double savings = stake.cost - bought.price - bought.overhead;
+  const double savings = stake.cost - bought.sum();
   if (claims.size() > 1 && savings < kWorthMore * stake.cost) {
     return needs_several(claims.size(), "which save too little");
   }

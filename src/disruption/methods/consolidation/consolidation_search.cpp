@@ -185,12 +185,16 @@ std::optional<Command> first_single(Survey& survey,
       break;
     }
     const Candidates only(&candidate, 1);
-    if (survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
+    if (survey.staying().contains(candidate->record) ||
+        survey.budgets().of(*candidate->pool, Reason::Underutilized) == 0 ||
         is_hopeless(survey, only, candidate->cost(), true)) {
       continue;
     }
     if (auto result = consolidate_with_one(survey, only); result.command) {
       return std::move(result.command);
+    }
+    if (candidate->virtual_pods.empty()) {
+      survey.staying().insert(candidate->record);
     }
   }
   return std::nullopt;

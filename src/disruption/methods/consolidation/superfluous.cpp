@@ -24,8 +24,8 @@ std::vector<const Candidate*> first_set(const Survey& survey, const RemovalOrder
   std::size_t pods = 0;
   for (std::size_t i = 0; i < order.gone && set.size() < kMostAtOnce; ++i) {
     const auto* candidate = order.nodes[i];
-    if (pods + candidate->pods.size() <= kMostPods && allowance.take(*candidate->pool)) {
-      pods += candidate->pods.size();
+    if (pods + candidate->pods().size() <= kMostPods && allowance.take(*candidate->pool)) {
+      pods += candidate->pods().size();
       set.push_back(candidate);
     }
   }
@@ -50,7 +50,7 @@ std::vector<const Candidate*> without_bargains(const std::vector<const Candidate
   std::vector<const Candidate*> rest;
   for (const auto* candidate : set) {
     double sum = candidate->evictions.sum();
-    for (const auto& pod : candidate->pods) {
+    for (const auto& pod : candidate->pods()) {
       const auto found = paid.find(pod->meta.uid);
       sum += found == paid.end() ? 0 : found->second;
     }

@@ -21,7 +21,7 @@ bool fits_nowhere(const Survey& survey, const model::ResourceList& requests) {
 std::vector<model::ResourceList> homeless_pods(const Survey& survey, Candidates candidates) {
   std::vector<model::ResourceList> homeless;
   for (const auto* candidate : candidates) {
-    for (const auto* pods : {&candidate->pods, &candidate->virtual_pods}) {
+    for (const auto* pods : {&candidate->pods(), &candidate->virtual_pods}) {
       for (const auto& pod : *pods) {
         auto requests = scheduling::effective_requests(*pod);
         if (fits_nowhere(survey, requests)) {
@@ -82,9 +82,7 @@ double least_price(const std::vector<const TypeForSale*>& types,
 }  // namespace
 
 bool any_homeless(const Survey& survey, const Candidate& candidate) {
-  return std::any_of(candidate.pods.begin(), candidate.pods.end(), [&](const auto& pod) {
-    return fits_nowhere(survey, scheduling::effective_requests(*pod));
-  });
+  return fits_nowhere(survey, candidate.facts->most_requested);
 }
 
 bool is_hopeless(const Survey& survey, Candidates candidates, double cost, bool only_one) {

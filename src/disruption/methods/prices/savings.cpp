@@ -14,6 +14,17 @@ std::string dollars(double per_hour) {
   return text.data();
 }
 
+ClaimsCost cost_of(const Survey& survey, std::span<const scheduling::PlannedClaim> claims) {
+  ClaimsCost cost;
+  for (const auto& claim : claims) {
+    cost.price += claim.price;
+    if (const auto pool = survey.pools().find(claim.node_pool)) {
+      cost.overhead += survey.prices().overhead_of(survey.pools().preferences_of(*pool));
+    }
+  }
+  return cost;
+}
+
 LeastSavings least_savings(Candidates candidates, double cost) {
   LeastSavings least;
   for (const auto* candidate : candidates) {

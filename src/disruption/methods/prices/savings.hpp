@@ -1,9 +1,10 @@
 // What a consolidation saves per hour, and what it has to save by annotations of NodePools.
 #pragma once
 
-#include "disruption/candidates/candidate.hpp"
+#include "disruption/survey.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace millwright::disruption {
@@ -13,6 +14,15 @@ inline constexpr double kRounding = 1e-9;
 
 // "$0.41/h"
 std::string dollars(double per_hour);
+
+// Of new nodes.
+struct ClaimsCost {
+  double price = 0;     // per hour, of their cheapest types
+  double overhead = 0;  // per hour
+
+  double sum() const { return price + overhead; }
+};
+ClaimsCost cost_of(const Survey& survey, std::span<const scheduling::PlannedClaim> claims);
 
 // The most that any pool of the candidates asks for.
 struct LeastSavings {

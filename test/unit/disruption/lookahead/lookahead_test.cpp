@@ -70,10 +70,29 @@ TEST(LookAhead, IsGivenUpWhenTheDecisionHasTakenLongAlready) {
   const auto input = room_for_one_of_two().input();
   Survey survey(input, {});
   const auto large = removal_of(survey, {"large-claim"});
-  survey.work().spend(kMostWork);
+  survey.work().spend(most_work(*input.snapshot));
   const auto chosen = begin_best_course(survey, {large});
   ASSERT_TRUE(chosen);
   EXPECT_THAT(chosen->claims, ElementsAre("large-claim"));
+}
+
+// What it would come to is not known then, but it is no dearer than by Karpenter's rules.
+TEST(LookAhead, BeginsAsKarpenterWhereThatCannotBePlayedToItsEnd) {
+  const auto input = room_for_one_of_two().input();
+  Survey one(input, {});
+  const auto before = one.work().spent();
+  const auto karpenters = consolidate_as_karpenter(one);
+  ASSERT_TRUE(karpenters);
+  const auto needed = one.work().spent() - before;
+
+  Survey survey(input, {});
+  const auto single = removal_of(survey, {"m1-claim"});
+  ASSERT_NE(single.claims, karpenters->claims);
+  survey.work().spend(most_work(*input.snapshot) - survey.work().spent() - needed - 1);
+  const auto chosen = begin_best_course(survey, {single});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->claims, karpenters->claims);
+  EXPECT_TRUE(still_valid(*chosen, input));
 }
 
 // Units of work that one simulation takes, in a cluster of so many pods.
