@@ -22,4 +22,19 @@ inline constexpr std::array<std::string_view, 13> kAlibabaLabels{
     "karpenter.k8s.alibabacloud/instance-gpu-memory",
     "karpenter.k8s.alibabacloud/ecsnodeclass"};
 
+// Likewise those of Alibaba Cloud's own provider: nodes of its ECSNodeClasses have them in place of
+// the others.
+inline constexpr std::array<std::string_view, 11> kOfficialAlibabaLabels{
+    "node.kubernetes.io/instance-family",
+    "node.kubernetes.io/instance-size",
+    "karpenter.alibabacloud.com/instance-category",
+    "karpenter.alibabacloud.com/instance-generation",
+    "karpenter.alibabacloud.com/instance-cpu",
+    "karpenter.alibabacloud.com/instance-memory",
+    "karpenter.alibabacloud.com/instance-gpu-name",
+    "karpenter.alibabacloud.com/instance-gpu-manufacturer",
+    "karpenter.alibabacloud.com/instance-gpu-count",
+    "karpenter.alibabacloud.com/instance-gpu-memory",
+    "karpenter.alibabacloud.com/ecsnodeclass"};
+
 }  // namespace millwright::cloud

@@ -40,7 +40,9 @@ class LeaderOnly final : public Provider {
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return may_ask() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();
   }
-  std::string_view node_class_finalizer() const override { return inner_->node_class_finalizer(); }
+  std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
+    return inner_->node_class_finalizer(node_class);
+  }
   Reply<> release(std::shared_ptr<const model::NodeClass> node_class) override {
     return may_ask() ? inner_->release(std::move(node_class)) : refuse<void>();
   }

@@ -5,8 +5,9 @@
 namespace millwright::model {
 namespace {
 
-constexpr std::array<Resource, 4> kNodeClassResources{
-    kEc2NodeClassResource, kEcsNodeClassResource, kCceNodeClassResource, kKwokNodeClassResource};
+constexpr std::array kNodeClassResources{kEc2NodeClassResource, kEcsNodeClassResource,
+                                         kOfficialEcsNodeClassResource, kCceNodeClassResource,
+                                         kKwokNodeClassResource};
 
 constexpr std::array kAllResources{
     kPodResource,
@@ -44,6 +45,7 @@ constexpr std::array kAllResources{
     kKwokNodeClassResource,
     kEc2NodeClassResource,
     kEcsNodeClassResource,
+    kOfficialEcsNodeClassResource,
     kCceNodeClassResource,
     kProvisionerResource,
     kAwsNodeTemplateResource,

@@ -105,9 +105,11 @@ class Provider {
   // They stay the same for the provider's life.
   virtual model::RepairPolicies repair_policies() const = 0;
   virtual Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) = 0;
-  // The finalizer that NodeClasses have until release(); empty: the provider creates nothing for a
-  // class itself.
-  virtual std::string_view node_class_finalizer() const { return {}; }
+  // The finalizer that the NodeClass has until release(); empty: the provider creates nothing for
+  // the class itself. Of kinds in several API groups, each has its own.
+  virtual std::string_view node_class_finalizer(const model::NodeClass& /*node_class*/) const {
+    return {};
+  }
   // Deletes what was created for the class, which is being deleted and has no claims any more.
   virtual Reply<> release(std::shared_ptr<const model::NodeClass> /*node_class*/) {
     co_return base::Result<>{};

@@ -27,8 +27,8 @@ struct Problem {
 
 class Kind;  // the description; defined in src/schema
 
-// Every described kind, in a fixed order: NodePool, NodeClaim, KWOKNodeClass, EC2NodeClass,
-// ECSNodeClass, CCENodeClass, Provisioner, AWSNodeTemplate, NodeOverlay, CapacityBuffer.
+// Every described kind, in a fixed order: NodePool, NodeClaim, KWOKNodeClass, EC2NodeClass, both
+// ECSNodeClasses, CCENodeClass, Provisioner, AWSNodeTemplate, NodeOverlay, CapacityBuffer.
 std::span<const Kind* const> all_kinds();
 // nullptr when the kind is not described here.
 const Kind* find_kind(std::string_view api_version, std::string_view kind);

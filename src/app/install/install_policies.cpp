@@ -221,6 +221,8 @@ Policy specs(const InstallOptions& options) {
                                       strings({"ec2nodeclasses"})),
                           requests_on("karpenter.k8s.alibabacloud", "*",
                                       strings({"CREATE", "UPDATE"}), strings({"ecsnodeclasses"})),
+                          requests_on("karpenter.alibabacloud.com", "*",
+                                      strings({"CREATE", "UPDATE"}), strings({"ecsnodeclasses"})),
                           requests_on("karpenter.k8s.huawei", "*", strings({"CREATE", "UPDATE"}),
                                       strings({"ccenodeclasses"}))},
           .whose = of_our_account(options),

@@ -52,6 +52,7 @@ constexpr NodeClassKind kNodeClasses[] = {
     {"kwok", "karpenter.kwok.sh", "kwoknodeclasses", false},
     {"AWS", "karpenter.k8s.aws", "ec2nodeclasses"},
     {"Alibaba Cloud", "karpenter.k8s.alibabacloud", "ecsnodeclasses"},
+    {"Alibaba Cloud's own provider", "karpenter.alibabacloud.com", "ecsnodeclasses"},
     {"Huawei Cloud", "karpenter.k8s.huawei", "ccenodeclasses"}};
 
 constexpr std::string_view kLegacy = "Legacy kinds, which become NodePools and EC2NodeClasses.";

@@ -26,6 +26,7 @@ json::array rules() {
       rule("karpenter.k8s.aws", strings({"v1"}), strings({"ec2nodeclasses"})),
       rule("karpenter.k8s.aws", strings({"v1alpha1"}), strings({"awsnodetemplates"})),
       rule("karpenter.k8s.alibabacloud", strings({"v1alpha1"}), strings({"ecsnodeclasses"})),
+      rule("karpenter.alibabacloud.com", strings({"v1alpha1"}), strings({"ecsnodeclasses"})),
       rule("karpenter.k8s.huawei", strings({"v1alpha1"}), strings({"ccenodeclasses"})),
       rule("karpenter.kwok.sh", strings({"v1alpha1"}), strings({"kwoknodeclasses"}))};
 }

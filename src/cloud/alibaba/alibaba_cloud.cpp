@@ -6,6 +6,8 @@
 #include "cloud/repair_policies.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace millwright::cloud::alibaba {
 namespace {
@@ -86,7 +88,9 @@ AlibabaCloud::AlibabaCloud(Parts parts, PriceFile prices)
 }
 
 std::span<const model::Resource> AlibabaCloud::node_classes() const {
-  return {&model::kEcsNodeClassResource, 1};
+  static constexpr std::array kKinds{model::kEcsNodeClassResource,
+                                     model::kOfficialEcsNodeClassResource};
+  return kKinds;
 }
 
 std::string AlibabaCloud::provider_id_of(const std::string& instance_id) const {
@@ -180,16 +184,22 @@ Provider::Reply<Instance> AlibabaCloud::create(ClaimPtr claim, NodeClassPtr node
     co_return base::fail(ErrorKind::NotReady, "ECSNodeClass " + node_class->meta.name +
                                                   " is not ready: " + ready->message);
   }
+  const auto of_claim = served(node_class);
+  if (!of_claim.problems.empty()) {
+    co_return base::fail(ErrorKind::NotReady,
+                         "ECSNodeClass " + node_class->meta.name +
+                             " asks for what cannot be made: " + of_claim.problems_text());
+  }
   if (!catalog_.is_known()) {
     co_return base::fail(ErrorKind::Unavailable, "ECS's instance types are not known yet");
   }
   // An earlier process, or a call whose answer was lost, may have launched its instance.
   auto launched = co_await launcher_.adopt(claim);
   if (!launched && launched.error().kind == ErrorKind::NotFound) {
-    launched = co_await launcher_.launch(claim, node_class);
+    launched = co_await launcher_.launch(claim, of_claim.node_class);
   }
   MW_CO_CHECK(launched);
-  co_return to_instance(*launched, *node_class);
+  co_return to_instance(*launched, *of_claim.node_class);
 }
 
 base::Task<AlibabaCloud::Describes::Replies> AlibabaCloud::describe_all(
@@ -278,9 +288,21 @@ Provider::Reply<Instance> AlibabaCloud::get(std::string provider_id) {
 base::Task<base::Result<std::vector<EcsInstance>>> AlibabaCloud::owned() {
   const Tags tags{{ownership_tag(parts_.settings.cluster_id), "owned"}};
   MW_CO_TRY(found, co_await ecs_.instances_by_tags(tags));
+  // Those that Alibaba's own provider launched, before the cluster moved here, have other tags. A
+  // claim whose instance is not in the list would be given up.
+  const Tags official{{std::string(kOfficialManagerTag), std::string(kOfficialManager)},
+                      {std::string(kOfficialClusterTag), parts_.settings.cluster_id}};
+  MW_CO_TRY(moved, co_await ecs_.instances_by_tags(official));
+  std::set<std::string> known;
+  for (const auto& each : found) {
+    known.insert(each.id);
+  }
+  std::copy_if(moved.begin(), moved.end(), std::back_inserter(found),
+               [&known](const EcsInstance& each) { return known.insert(each.id).second; });
   // Other machines of the cluster have its tag, too.
   std::erase_if(found, [](const EcsInstance& each) {
-    return each.tag(model::kNodePoolLabel).empty() || each.tag(kNodeClassLabel).empty();
+    return each.tag(model::kNodePoolLabel).empty() ||
+           (each.tag(kNodeClassLabel).empty() && each.tag(kOfficialManagerTag) != kOfficialManager);
   });
   co_return found;
 }
@@ -302,11 +324,13 @@ base::Result<scheduling::InstanceTypes> AlibabaCloud::instance_types(
   if (!catalog_.is_known()) {
     return base::fail(ErrorKind::NotReady, "ECS's instance types are not known yet");
   }
-  return catalog_.types(node_class, parts_.loop.now());
+  const NodeClassPtr borrowed(NodeClassPtr(), &node_class);
+  return catalog_.types(*served(borrowed).node_class, parts_.loop.now());
 }
 
 Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
-  auto reason = static_drift(*claim, hash_stamp(*node_class));
+  const auto wanted = served(node_class).node_class;
+  auto reason = static_drift(*claim, hash_stamp(*wanted));
   const auto id = instance_id_of(claim->provider_id);
   if (!reason.empty() || id.empty() || !catalog_.is_known()) {
     co_return reason;
@@ -316,8 +340,8 @@ Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr no
     co_return std::string();  // gone: garbage collection's business
   }
   MW_CO_TRY(instance, std::move(described));
-  const auto types = catalog_.types(*node_class, parts_.loop.now());
-  co_return drift_reason(read_status(*node_class), instance,
+  const auto types = catalog_.types(*wanted, parts_.loop.now());
+  co_return drift_reason(read_status(*wanted), instance,
                          scheduling::find_type(types, instance.type));
 }
 
@@ -335,12 +359,18 @@ base::Task<base::Result<ClusterFacts>> AlibabaCloud::cluster() {
 
 Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(facts, co_await cluster());
-  MW_CO_TRY(state, co_await resolver_.resolve(node_class, facts.version));
-  if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, node_class->meta.name,
-                    catalog_.types(*node_class, parts_.loop.now()));
+  const auto wanted = served(node_class);
+  MW_CO_TRY(state, co_await resolver_.resolve(wanted.node_class, facts.version));
+  if (!wanted.problems.empty()) {
+    state.ready = false;
+    state.reason = "SpecNotSupported";
+    state.message = wanted.problems_text();
   }
-  co_return state;
+  if (catalog_.is_known()) {
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
+                    catalog_.types(*wanted.node_class, parts_.loop.now()));
+  }
+  co_return in_own_terms(*node_class, std::move(state));
 }
 
 Instance AlibabaCloud::to_instance(const Launched& launched,

@@ -1,5 +1,5 @@
-// The provider for ECSNodeClasses: owns the parts of this folder and answers for them. Loop thread
-// only.
+// The provider for the ECSNodeClasses of both groups: owns the parts of this folder and answers for
+// them. Loop thread only.
 #pragma once
 
 #include "cloud/alibaba/calls/cs.hpp"
@@ -9,6 +9,7 @@
 #include "cloud/alibaba/keys/credentials.hpp"
 #include "cloud/alibaba/launch/launcher.hpp"
 #include "cloud/alibaba/node_class/resolver.hpp"
+#include "cloud/alibaba/node_class/served_class.hpp"
 #include "cloud/common/catalog/restock.hpp"
 #include "cloud/common/catalog/type_gauges.hpp"
 #include "cloud/common/pace/batcher.hpp"
@@ -46,8 +47,9 @@ class AlibabaCloud final : public Provider {
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
-  std::string_view node_class_finalizer() const override {
-    return "karpenter.k8s.alibabacloud/termination";
+  std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
+    return is_official(node_class) ? "karpenter.alibabacloud.com/termination"
+                                   : "karpenter.k8s.alibabacloud/termination";
   }
   base::Task<void> run(std::stop_token stop) override;
   base::Task<void> lead(std::stop_token stop) override;
@@ -59,6 +61,9 @@ class AlibabaCloud final : public Provider {
  private:
   using Describes = Batcher<std::string, EcsInstance>;
   base::Task<Describes::Replies> describe_all(std::vector<std::string> ids);
+  ServedClass served(const NodeClassPtr& node_class) const {
+    return as_served(node_class, parts_.settings.cluster_id);
+  }
   base::Task<base::Result<std::vector<EcsInstance>>> owned();
   Reply<> remove_instance(std::string id);
   // Asked again every five minutes.

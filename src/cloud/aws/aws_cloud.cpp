@@ -360,7 +360,7 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
   }
   auto validated = co_await validation_.validate(node_class, std::move(state), std::move(cluster));
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, node_class->meta.name,
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
                     catalog_.types(*node_class, parts_.loop.now()));
   }
   co_return validated;

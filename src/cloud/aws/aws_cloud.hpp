@@ -53,7 +53,9 @@ class AwsCloud final : public Provider {
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
-  std::string_view node_class_finalizer() const override { return "karpenter.k8s.aws/termination"; }
+  std::string_view node_class_finalizer(const model::NodeClass& /*node_class*/) const override {
+    return "karpenter.k8s.aws/termination";
+  }
   // Deletes the class's instance profiles and launch templates.
   Reply<> release(NodeClassPtr node_class) override;
   base::Task<void> run(std::stop_token stop) override;

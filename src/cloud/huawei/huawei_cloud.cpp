@@ -228,7 +228,7 @@ Provider::Reply<std::string> HuaweiCloud::drift(ClaimPtr claim, NodeClassPtr nod
 Provider::Reply<NodeClassState> HuaweiCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(state, co_await resolver_.resolve(node_class));
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, node_class->meta.name,
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
                     catalog_.types(*node_class, parts_.loop.now()));
   }
   co_return state;

@@ -44,7 +44,7 @@ class HuaweiCloud final : public Provider {
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
-  std::string_view node_class_finalizer() const override {
+  std::string_view node_class_finalizer(const model::NodeClass& /*node_class*/) const override {
     return "karpenter.k8s.huawei/termination";
   }
   base::Task<void> run(std::stop_token stop) override;

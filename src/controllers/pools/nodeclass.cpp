@@ -165,7 +165,7 @@ base::Task<base::Result<>> NodeClasses::keep_finalizer(NodeClassPtr node_class,
 // Karpenter's nodeclass.termination: instances keep what was made for their class.
 base::Task<base::Result<Requeue>> NodeClasses::finalize(NodeClassPtr node_class,
                                                         cloud::Provider* provider) {
-  const auto finalizer = provider->node_class_finalizer();
+  const auto finalizer = provider->node_class_finalizer(*node_class);
   if (finalizer.empty() || !node_class->meta.has_finalizer(finalizer)) {
     co_return Requeue{};
   }
@@ -203,7 +203,7 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   if (node_class->meta.is_deleting()) {
     co_return co_await finalize(node_class, provider);
   }
-  MW_CO_CHECK(co_await keep_finalizer(node_class, std::string(provider->node_class_finalizer())));
+  MW_CO_CHECK(co_await keep_finalizer(node_class, std::string(provider->node_class_finalizer(*node_class))));
   auto resolved = co_await provider->resolve(node_class);
   if (!resolved) {
     co_return base::with_context("resolving " + key, std::move(resolved).error());

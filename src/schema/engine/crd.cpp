@@ -104,6 +104,9 @@ void put_scalar(const Field& field, json::object& out) {
       out["type"] = "integer";
       out["format"] = field.format == Format::Int32 ? "int32" : "int64";
       break;
+    case Type::Number:
+      out["type"] = "number";
+      break;
     case Type::Boolean:
       out["type"] = "boolean";
       break;

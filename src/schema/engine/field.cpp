@@ -118,6 +118,9 @@ Field int32(std::string description) {
 Field int64(std::string description) {
   return make(Type::Integer, std::move(description), Format::Int64);
 }
+Field number(std::string description) {
+  return make(Type::Number, std::move(description));
+}
 Field boolean(std::string description) {
   return make(Type::Boolean, std::move(description));
 }

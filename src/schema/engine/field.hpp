@@ -20,7 +20,7 @@
 
 namespace millwright::schema {
 
-enum class Type : std::uint8_t { Object, Map, List, String, Integer, Boolean, Quantity };
+enum class Type : std::uint8_t { Object, Map, List, String, Integer, Number, Boolean, Quantity };
 enum class Format : std::uint8_t { None, Int32, Int64, DateTime, Password };
 // How the API server merges and compares a list: as a whole, as a set, or by the key fields.
 enum class ListType : std::uint8_t { Atomic, Set, Map };
@@ -101,6 +101,8 @@ Field string(std::string description);
 Field date_time(std::string description);
 Field int32(std::string description);
 Field int64(std::string description);
+// With or without a fraction.
+Field number(std::string description);
 Field boolean(std::string description);
 // A Kubernetes quantity: a whole number or text such as "500m".
 Field quantity(std::string description);

@@ -34,6 +34,7 @@ Kind capacity_buffer();
 Kind kwok_node_class();
 Kind ec2_node_class();
 Kind ecs_node_class();
+Kind official_ecs_node_class();
 Kind cce_node_class();
 Kind provisioner();
 Kind aws_node_template();

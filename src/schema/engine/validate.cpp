@@ -97,6 +97,8 @@ std::string accepted_text(const Field& field) {
       return field.minimum || field.maximum
                  ? "a whole number, " + range_text(field.minimum, field.maximum)
                  : "a whole number";
+    case Type::Number:
+      return "a number";
     case Type::Boolean:
       return "true or false";
     case Type::Quantity:
@@ -116,6 +118,8 @@ bool right_type(const Field& field, const json::value& value) {
       return value.is_string();
     case Type::Integer:
       return as_integer(&value).has_value();
+    case Type::Number:
+      return value.is_number();
     case Type::Boolean:
       return value.is_bool();
     case Type::Quantity:
@@ -159,6 +163,7 @@ class Validator {
       case Type::Quantity:
         check_text(field, value, path);
         break;
+      case Type::Number:
       case Type::Boolean:
         break;
     }

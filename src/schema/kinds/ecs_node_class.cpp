@@ -2,6 +2,7 @@
 #include "schema/engine/kind.hpp"
 #include "schema/engine/rules.hpp"
 #include "schema/kinds/common.hpp"
+#include "schema/kinds/ecs.hpp"
 #include "schema/kinds/kubelet.hpp"
 
 #include <algorithm>
@@ -130,20 +131,6 @@ Field data_disks() {
       .size_at_most(16);
 }
 
-Field metadata_service() {
-  return object("How instances reach the metadata service.",
-                {optional("httpEndpoint", string("Whether the service answers at all.")
-                                              .one_of({"enabled", "disabled"})
-                                              .with_default("enabled")),
-                 optional("httpTokens", string("Whether a session token is demanded.")
-                                            .one_of({"required", "optional"})
-                                            .with_default("optional")),
-                 optional("httpPutResponseHopLimit",
-                          int32("Most network hops that the answer to a token request may travel.")
-                              .between(1, 64)
-                              .with_default(1))});
-}
-
 std::vector<Member> ecs_selection() {
   return {
       required("vSwitchSelectorTerms", vswitch_terms()),
@@ -185,7 +172,7 @@ std::vector<Member> ecs_machine() {
                boolean("Whether the image's own password is kept.").with_default(false)),
       optional("keyPairName", string("SSH key pair of the instances.").pattern(key_pair_name())),
       optional("role", string("RAM role of the instances.").size_at_least(1)),
-      optional("metadataOptions", metadata_service()),
+      optional("metadataOptions", ecs_metadata_options()),
       optional("spotStrategy",
                string("How spot instances are bid for: at the market's price, or up to a limit.")
                    .one_of({"SpotAsPriceGo", "SpotWithPriceLimit"})),
@@ -233,9 +220,7 @@ Field ecs_node_class_status() {
       {optional("vSwitches", resolved_list("vSwitches that the terms found.",
                                            {required("id", string("Id of the vSwitch.")),
                                             required("zoneID", string("Zone of the vSwitch."))})),
-       optional("securityGroups", resolved_list("Security groups that the terms found.",
-                                                {required("id", string("Id of the group.")),
-                                                 optional("name", string("Name of the group."))})),
+       optional("securityGroups", ecs_resolved_groups()),
        optional("images", resolved_list("Images that the terms found.",
                                         {required("id", string("Id of the image.")),
                                          optional("name", string("Name of the image.")),
@@ -244,6 +229,26 @@ Field ecs_node_class_status() {
 }
 
 }  // namespace
+
+Field ecs_metadata_options() {
+  return object("How instances reach the metadata service.",
+                {optional("httpEndpoint", string("Whether the service answers at all.")
+                                              .one_of({"enabled", "disabled"})
+                                              .with_default("enabled")),
+                 optional("httpTokens", string("Whether a session token is demanded.")
+                                            .one_of({"required", "optional"})
+                                            .with_default("optional")),
+                 optional("httpPutResponseHopLimit",
+                          int32("Most network hops that the answer to a token request may travel.")
+                              .between(1, 64)
+                              .with_default(1))});
+}
+
+Field ecs_resolved_groups() {
+  return resolved_list(
+      "Security groups that the terms found.",
+      {required("id", string("Id of the group.")), optional("name", string("Name of the group."))});
+}
 
 Kind kinds::ecs_node_class() {
   Kind kind;

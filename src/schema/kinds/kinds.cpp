@@ -1,19 +1,23 @@
 // The list of described kinds and plain look-ups in it.
 #include "schema/engine/kind.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace millwright::schema {
 
 std::span<const Kind* const> all_kinds() {
-  static const std::array<const Kind, 10> kKinds{
-      kinds::node_pool(),      kinds::node_claim(),        kinds::kwok_node_class(),
-      kinds::ec2_node_class(), kinds::ecs_node_class(),    kinds::cce_node_class(),
-      kinds::provisioner(),    kinds::aws_node_template(), kinds::node_overlay(),
-      kinds::capacity_buffer()};
-  static const std::array<const Kind*, 10> kPointers{&kKinds[0], &kKinds[1], &kKinds[2], &kKinds[3],
-                                                     &kKinds[4], &kKinds[5], &kKinds[6], &kKinds[7],
-                                                     &kKinds[8], &kKinds[9]};
+  static const std::array kKinds{
+      kinds::node_pool(),      kinds::node_claim(),     kinds::kwok_node_class(),
+      kinds::ec2_node_class(), kinds::ecs_node_class(), kinds::official_ecs_node_class(),
+      kinds::cce_node_class(), kinds::provisioner(),    kinds::aws_node_template(),
+      kinds::node_overlay(),   kinds::capacity_buffer()};
+  static const auto kPointers = [] {
+    std::array<const Kind*, kKinds.size()> pointers{};
+    std::transform(kKinds.begin(), kKinds.end(), pointers.begin(),
+                   [](const Kind& kind) { return &kind; });
+    return pointers;
+  }();
   return kPointers;
 }
 

@@ -1,10 +1,13 @@
 // `millwright controller --clouds alibaba` serves a user's manifests with spot instances of the ECS
-// that test/alibaba/facade.py plays, and gives them all back.
+// that test/alibaba/facade.py plays, and gives them all back; classes of both groups.
 #include "clouds/support/served_cluster.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <map>
+#include <string>
 
 namespace millwright::test {
 namespace {
@@ -50,6 +53,93 @@ TEST(AlibabaProgram, BuysForTheManifestsAndReturnsWhatItBought) {
   EXPECT_NE(of->annotation("karpenter.k8s.alibabacloud/ecsnodeclass-hash"), "");
 
   EXPECT_TRUE(cluster.give_back(seconds(90), {model::kEcsNodeClassResource})) << cluster.said();
+  EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
+}
+
+// A class of Alibaba Cloud's own provider, and a pool that chooses by its labels: as its users have
+// them.
+constexpr const char* kOfficialManifests = R"(
+apiVersion: karpenter.alibabacloud.com/v1alpha1
+kind: ECSNodeClass
+metadata: {name: defaultnodeclass}
+spec:
+  clusterID: c0123456789abcdef
+  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: cluster}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: cluster}}]
+  imageSelectorTerms: [{id: m-own}]
+  systemDisk: {category: cloud_essd, size: 60}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: official}
+spec:
+  template:
+    metadata: {labels: {team: moved}}
+    spec:
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+      - {key: karpenter.alibabacloud.com/instance-cpu, operator: Gt, values: ['1']}
+      nodeClassRef:
+        {group: karpenter.alibabacloud.com, kind: ECSNodeClass, name: defaultnodeclass}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: moved}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: moved}}
+  template:
+    metadata: {labels: {app: moved}}
+    spec:
+      nodeSelector: {team: moved}
+      containers:
+      - {name: main, image: pause, resources: {requests: {cpu: 250m, memory: 250Mi}}}
+)";
+
+TEST(AlibabaProgram, ServesBothKindsOfClassesUnderOneName) {
+  const auto peer = alibaba_peer();
+  if (peer.url.empty()) {
+    GTEST_SKIP() << "run by scripts/test alibaba";
+  }
+  ServedCluster cluster({peer});
+  const auto started = cluster.start();
+  ASSERT_TRUE(started) << started.error().message;
+  for (const auto* file :
+       {"alibaba-nodeclass.yaml", "alibaba-nodepool.yaml", "alibaba-inflate.yaml"}) {
+    const auto applied = cluster.apply_file(file);
+    ASSERT_TRUE(applied) << applied.error().message;
+  }
+  const auto applied = cluster.apply(kOfficialManifests);
+  ASSERT_TRUE(applied) << applied.error().message;
+  ASSERT_TRUE(cluster.wait(seconds(90), [&] { return cluster.running() == 2; })) << cluster.said();
+
+  std::map<std::string, model::ObjectMeta> nodes;  // by pool
+  for (const auto& node : cluster.list(model::kNodeResource)) {
+    const auto meta = model::decode_meta(node);
+    ASSERT_TRUE(meta);
+    nodes[meta->label(model::kNodePoolLabel)] = *meta;
+  }
+  ASSERT_THAT(nodes, SizeIs(2)) << cluster.said();
+  constexpr const char* kFirstLabel = "karpenter.k8s.alibabacloud/ecsnodeclass";
+  constexpr const char* kOfficialLabel = "karpenter.alibabacloud.com/ecsnodeclass";
+  EXPECT_EQ(nodes["official"].label(kOfficialLabel), "defaultnodeclass");
+  EXPECT_EQ(nodes["official"].label(kFirstLabel), "");
+  EXPECT_NE(nodes["official"].label("node.kubernetes.io/instance-family"), "");
+  EXPECT_EQ(nodes["ecsnodepool"].label(kFirstLabel), "defaultnodeclass");
+  EXPECT_EQ(nodes["ecsnodepool"].label(kOfficialLabel), "");
+
+  const auto classes = cluster.list(model::kOfficialEcsNodeClassResource);
+  ASSERT_THAT(classes, SizeIs(1));
+  const auto of = model::decode_meta(classes[0]);
+  ASSERT_TRUE(of);
+  EXPECT_TRUE(of->has_finalizer("karpenter.alibabacloud.com/termination"));
+  EXPECT_NE(of->annotation("karpenter.sh/ecsnodeclass-hash"), "");
+  const auto* ready = model::find_path(classes[0], "status.ready");
+  EXPECT_TRUE(ready != nullptr && *ready == true) << classes[0];
+
+  EXPECT_TRUE(cluster.give_back(
+      seconds(90), {model::kEcsNodeClassResource, model::kOfficialEcsNodeClassResource}))
+      << cluster.said();
   EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
 }
 

@@ -378,7 +378,7 @@ TEST(Install, NodeClassesOfEachRealCloudMayBeMarked) {
   const auto granted = permissions({});
   for (const char* kind :
        {"karpenter.k8s.aws/ec2nodeclasses", "karpenter.k8s.alibabacloud/ecsnodeclasses",
-        "karpenter.k8s.huawei/ccenodeclasses"}) {
+        "karpenter.alibabacloud.com/ecsnodeclasses", "karpenter.k8s.huawei/ccenodeclasses"}) {
     EXPECT_THAT(granted, Contains(std::string(kind) + " patch"));
     EXPECT_THAT(granted, Contains(std::string(kind) + "/status patch"));
   }
@@ -391,7 +391,8 @@ TEST(Install, NoSpecOfANodeClassMayBeChanged) {
       continue;
     }
     const auto text = json::serialize(policy.at_pointer("/spec/matchConstraints"));
-    for (const char* kind : {"nodepools", "ec2nodeclasses", "ecsnodeclasses", "ccenodeclasses"}) {
+    for (const char* kind : {"nodepools", "ec2nodeclasses", "karpenter.k8s.alibabacloud",
+                             "karpenter.alibabacloud.com", "ccenodeclasses"}) {
       EXPECT_THAT(text, HasSubstr(kind));
     }
     return;

@@ -1,7 +1,8 @@
-// Two API groups with NodeClasses of one kind and one name: each class is its own to the feed and
-// to a launch.
+// Two API groups with NodeClasses of one kind and one name: each class is its own to the feed, to a
+// launch and to the queue of NodeClasses.
 #include "controllers/nodeclaim/lifecycle/launch.hpp"
 #include "millwright/controllers/feed.hpp"
+#include "millwright/controllers/pools/nodeclass.hpp"
 #include "unit/cloud/simulated/witness.hpp"
 #include "unit/controllers/with_services.hpp"
 
@@ -18,9 +19,13 @@ namespace millwright::controllers {
 namespace {
 
 using std::chrono::seconds;
+using ::testing::AllOf;
 using testing::at;
 using testing::ClaimBuilder;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr model::Resource kOurs = model::kEcsNodeClassResource;
 constexpr model::Resource kTheirs{"karpenter.alibabacloud.com", "v1alpha1", kOurs.kind,
@@ -31,6 +36,10 @@ class CloudOfBoth final : public cloud::Witness {
  public:
   explicit CloudOfBoth(std::vector<std::string>& used) : Witness(used) {}
   std::span<const model::Resource> node_classes() const override { return kinds_; }
+  std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
+    return model::reference_to(node_class).is_of(kTheirs) ? "theirs/termination"
+                                                          : "ours/termination";
+  }
 
  private:
   std::array<model::Resource, 2> kinds_{kTheirs, kOurs};
@@ -83,6 +92,17 @@ class ClassGroups : public WithServices {
     return paths;
   }
 
+  // "PATCH /apis/... BODY" of each.
+  std::vector<std::string> patched() const {
+    std::vector<std::string> patches;
+    for (const auto& seen : transport_->seen) {
+      const auto& path = seen.request.path;
+      patches.push_back(path.substr(0, path.find('?')) + " " + seen.request.body);
+    }
+    std::sort(patches.begin(), patches.end());
+    return patches;
+  }
+
   std::vector<model::Resource> stored_;  // whose class the API server has
   PodTransitions transitions_{[](std::string_view) {}};
   LaunchFailures failures_{services_};
@@ -116,6 +136,52 @@ TEST_F(ClassGroups, ALaunchIsGivenUpThoughTheOtherGroupHasAClassOfTheName) {
   EXPECT_EQ(*launched, nullptr);
   EXPECT_THAT(asked(),
               ElementsAre("GET " + kOurs.path(), "DELETE /apis/karpenter.sh/v1/nodeclaims/web"));
+}
+
+TEST_F(ClassGroups, EachIsResolvedAndKeepsTheFinalizerOfItsGroup) {
+  see(kTheirs);
+  see(kOurs);
+  NodeClasses queue(services_);
+  queue.enqueue(model::reference_to(*state_.snapshot()->node_classes.at(0)));
+  queue.enqueue(model::reference_to(*state_.snapshot()->node_classes.at(1)));
+  group_.spawn(queue.run(group_.stop_token()));
+  loop_.run_until([this] { return used_.size() == 2; }, seconds(1));
+  EXPECT_THAT(used_, ElementsAre("resolve", "resolve"));
+  EXPECT_THAT(
+      patched(),
+      ElementsAre(
+          AllOf(StartsWith(kTheirs.path({}, "default") + " "), HasSubstr("theirs/termination")),
+          AllOf(StartsWith(kOurs.path({}, "default") + " "), HasSubstr("ours/termination"))));
+  group_.request_stop();
+  loop_.run_ready();
+}
+
+TEST_F(ClassGroups, TheEndOfOneWaitsForItsOwnClaimsAlone) {
+  const auto deleted = [](const model::Resource& resource, std::string_view finalizer) {
+    auto object = class_of(resource);
+    auto& meta = object.at("metadata").as_object();
+    meta["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    meta["finalizers"] = boost::json::array{finalizer};
+    return std::make_shared<const model::NodeClass>(
+        model::decode<model::NodeClass>(object).value());
+  };
+  state_.upsert(deleted(kTheirs, "theirs/termination"));
+  state_.upsert(deleted(kOurs, "ours/termination"));
+  model::NodeClaim claim = *ClaimBuilder("web").build();
+  claim.node_class_ref = {
+      .group = std::string(kOurs.group), .kind = std::string(kOurs.kind), .name = "default"};
+  state_.upsert(std::make_shared<const model::NodeClaim>(claim));
+  NodeClasses queue(services_);
+  for (const auto& node_class : state_.snapshot()->node_classes) {
+    queue.enqueue(model::reference_to(*node_class));
+  }
+  group_.spawn(queue.run(group_.stop_token()));
+  loop_.run_for(seconds(2));
+  EXPECT_THAT(asked(), Each("PATCH " + kTheirs.path({}, "default")));
+  EXPECT_THAT(used_, Each("release"));
+  EXPECT_FALSE(used_.empty());
+  group_.request_stop();
+  loop_.run_ready();
 }
 
 }  // namespace

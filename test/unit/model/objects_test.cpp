@@ -66,7 +66,7 @@ TEST(Resources, AreFoundByKindAndHavePathsOfTheirOwn) {
   }
   EXPECT_EQ(find_by_kind("karpenter.sh/v1beta1", "NodePool"), nullptr);
   EXPECT_EQ(find_by_kind("v1", "Unknown"), nullptr);
-  EXPECT_EQ(node_class_resources().size(), 4);
+  EXPECT_EQ(node_class_resources().size(), 5);
   for (const Resource& resource : node_class_resources()) {
     EXPECT_TRUE(resource.kind.ends_with("NodeClass"));
     EXPECT_NE(find_by_kind(resource.api_version(), resource.kind), nullptr);

@@ -40,8 +40,8 @@ TEST(Kinds, AreListedInAFixedOrder) {
     EXPECT_EQ(find_kind(resource_of(*described).api_version(), names.back()), described);
   }
   EXPECT_THAT(names, ElementsAre("NodePool", "NodeClaim", "KWOKNodeClass", "EC2NodeClass",
-                                 "ECSNodeClass", "CCENodeClass", "Provisioner", "AWSNodeTemplate",
-                                 "NodeOverlay", "CapacityBuffer"));
+                                 "ECSNodeClass", "ECSNodeClass", "CCENodeClass", "Provisioner",
+                                 "AWSNodeTemplate", "NodeOverlay", "CapacityBuffer"));
   EXPECT_EQ(find_kind("karpenter.sh/v1beta1", "NodePool"), nullptr);
   EXPECT_EQ(find_kind("v1", "Pod"), nullptr);
 }

@@ -73,6 +73,13 @@ TEST(ApplyDefaults, FillsWhatTheReferencesSay) {
        "{categories: [cloud, cloud_efficiency, cloud_ssd, cloud_essd, cloud_auto, "
        "cloud_essd_entry], performanceLevel: PL0}, dataDisks: [{volumeSize: 20Gi}], "
        "vSwitchSelectionPolicy: cheapest, formatDataDisk: false, passwordInherit: false}}"},
+      {"an ECSNodeClass of Alibaba's own provider with disks",
+       "{apiVersion: karpenter.alibabacloud.com/v1alpha1, kind: ECSNodeClass, spec: {systemDisk: "
+       "{}, dataDisks: [{category: cloud_essd, size: 100}], metadataOptions: {}}}",
+       "{apiVersion: karpenter.alibabacloud.com/v1alpha1, kind: ECSNodeClass, spec: {systemDisk: "
+       "{category: cloud_essd, size: 40, performanceLevel: PL0}, dataDisks: [{category: "
+       "cloud_essd, size: 100, deleteWithInstance: true}], metadataOptions: {httpEndpoint: "
+       "enabled, httpTokens: optional, httpPutResponseHopLimit: 1}}}"},
       {"a CCENodeClass with a password",
        "{apiVersion: karpenter.k8s.huawei/v1alpha1, kind: CCENodeClass, spec: "
        "{runtimeConfiguration: {}, login: {userPassword: {password: x}}}}",

@@ -104,7 +104,7 @@ const TypeFacts* Catalog::find(std::string_view name) const {
 }
 
 scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, base::TimePoint now) {
-  auto& cached = cached_[node_class.meta.name];
+  auto& cached = cached_[model::reference_to(node_class)];
   auto from = made_from(node_class, version_);
   if (cached.types && cached.made_from == from) {
     return cached.types;
@@ -126,7 +126,7 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSp
                                        base::TimePoint now) const {
   scheduling::InstanceType type;
   type.name = facts.name;
-  type.requirements = labels_of(facts, spec.name, region_);
+  type.requirements = labels_of(facts, spec, region_);
   const auto* image = image_for(findings.images, type.requirements);
   type.capacity = capacity_of(facts, spec, settings_);
   if (image != nullptr) {

@@ -5,6 +5,8 @@
 #include "millwright/model/labels.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 namespace millwright::cloud::alibaba {
 namespace {
@@ -12,7 +14,6 @@ namespace {
 using scheduling::Requirement;
 using scheduling::Requirements;
 
-constexpr std::string_view kLabelPrefix = "karpenter.k8s.alibabacloud/";
 constexpr std::string_view kTypePrefix = "ecs.";
 constexpr std::size_t kLongestLabel = 63;
 
@@ -44,12 +45,11 @@ std::string label_value(std::string_view text) {
 }
 
 // An empty value: the label does not apply.
-void set_label(Requirements& labels, std::string_view name, std::string value) {
-  const auto key = std::string(kLabelPrefix).append(name);
+void set_label(Requirements& labels, std::string key, std::string value) {
   if (value.empty()) {
-    labels.add(Requirement(key, model::Operator::DoesNotExist));
+    labels.add(Requirement(std::move(key), model::Operator::DoesNotExist));
   } else {
-    labels.add(Requirement::in(key, {std::move(value)}));
+    labels.add(Requirement::in(std::move(key), {std::move(value)}));
   }
 }
 
@@ -57,17 +57,74 @@ std::string unless_zero(std::int64_t value) {
   return value == 0 ? std::string() : std::to_string(value);
 }
 
-// "NVIDIA T4" is a "T4" of "nvidia".
-void add_gpu(Requirements& labels, const TypeFacts& type) {
-  const bool has_gpu = type.gpus > 0;
-  const std::string_view spec = has_gpu ? std::string_view(type.gpu) : std::string_view();
+// What is told of a GPU; all of it is empty for a type without one.
+struct Gpu {
+  std::string model;      // "t4" of "NVIDIA T4"
+  std::string maker;      // "nvidia"
+  std::string full_name;  // "nvidia-t4"
+  std::string count;
+  std::int64_t memory_mib = 0;
+};
+Gpu gpu_of(const TypeFacts& type) {
+  if (type.gpus <= 0) {
+    return {};
+  }
+  const std::string_view spec = type.gpu;
   const auto space = spec.find(' ');
-  const auto name = space == std::string_view::npos ? spec : spec.substr(space + 1);
-  const auto maker = space == std::string_view::npos ? std::string_view() : spec.substr(0, space);
-  set_label(labels, "instance-gpu-name", lower_case(label_value(name)));
-  set_label(labels, "instance-gpu-manufacturer", lower_case(label_value(maker)));
-  set_label(labels, "instance-gpu-count", unless_zero(type.gpus));
-  set_label(labels, "instance-gpu-memory", has_gpu ? unless_zero(type.gpu_memory_mib) : "");
+  const bool has_maker = space != std::string_view::npos;
+  return {.model = lower_case(label_value(has_maker ? spec.substr(space + 1) : spec)),
+          .maker = lower_case(label_value(has_maker ? spec.substr(0, space) : std::string_view())),
+          .full_name = lower_case(label_value(spec)),
+          .count = std::to_string(type.gpus),
+          .memory_mib = type.gpu_memory_mib};
+}
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+Labels first_labels(const TypeFacts& type, const std::string& node_class) {
+  const auto parts = parts_of_name(type.name);
+  const auto gpu = gpu_of(type);
+  Labels labels{{std::string(kNodeClassLabel), node_class}};
+  const auto set = [&labels](std::string_view name, std::string value) {
+    labels.emplace(std::string("karpenter.k8s.alibabacloud/").append(name), std::move(value));
+  };
+  set("instance-category", parts.category);
+  set("instance-family", type.family);
+  set("instance-generation", parts.generation);
+  set("instance-size", parts.size);
+  set("instance-cpu", std::to_string(type.cpus));
+  set("instance-cpu-model", label_value(type.cpu_model));
+  set("instance-memory", std::to_string(type.memory_mib));
+  set("instance-gpu-name", gpu.model);
+  set("instance-gpu-manufacturer", gpu.maker);
+  set("instance-gpu-count", gpu.count);
+  set("instance-gpu-memory", unless_zero(gpu.memory_mib));
+  return labels;
+}
+
+// As Alibaba Cloud's own provider tells them: "g7" is a family there, and a GPU has its full name,
+// and GiB.
+Labels official_labels(const TypeFacts& type, const std::string& node_class) {
+  const auto parts = parts_of_name(type.name);
+  const auto gpu = gpu_of(type);
+  const auto family = std::string_view(parts.family);
+  Labels labels{
+      {std::string(kOfficialNodeClassLabel), node_class},
+      {"node.kubernetes.io/instance-family",
+       std::string(family.substr(family.starts_with(kTypePrefix) ? kTypePrefix.size() : 0))},
+      {"node.kubernetes.io/instance-size", parts.size}};
+  const auto set = [&labels](std::string_view name, std::string value) {
+    labels.emplace(std::string("karpenter.alibabacloud.com/").append(name), std::move(value));
+  };
+  set("instance-category", parts.category);
+  set("instance-generation", parts.generation);
+  set("instance-cpu", std::to_string(type.cpus));
+  set("instance-memory", std::to_string(type.memory_mib));
+  set("instance-gpu-name", gpu.full_name);
+  set("instance-gpu-manufacturer", gpu.maker);
+  set("instance-gpu-count", gpu.count);
+  set("instance-gpu-memory", unless_zero(gpu.memory_mib / 1024));
+  return labels;
 }
 
 }  // namespace
@@ -99,7 +156,7 @@ NameParts parts_of_name(std::string_view name) {
   return parts;
 }
 
-Requirements labels_of(const TypeFacts& type, std::string_view node_class,
+Requirements labels_of(const TypeFacts& type, const NodeClassSpec& node_class,
                        std::string_view region) {
   Requirements labels;
   const auto pin = [&labels](std::string_view key, std::string_view value) {
@@ -110,16 +167,14 @@ Requirements labels_of(const TypeFacts& type, std::string_view node_class,
   pin(model::kOsLabel, "linux");
   pin(model::kRegionLabel, region);
   labels.add(Requirement(model::kWindowsBuildLabel, model::Operator::DoesNotExist));
-  pin(kNodeClassLabel, node_class);
-  const auto parts = parts_of_name(type.name);
-  set_label(labels, "instance-category", parts.category);
-  set_label(labels, "instance-family", type.family);
-  set_label(labels, "instance-generation", parts.generation);
-  set_label(labels, "instance-size", parts.size);
-  set_label(labels, "instance-cpu", std::to_string(type.cpus));
-  set_label(labels, "instance-cpu-model", label_value(type.cpu_model));
-  set_label(labels, "instance-memory", std::to_string(type.memory_mib));
-  add_gpu(labels, type);
+  const auto first = first_labels(type, node_class.name);
+  const auto official = official_labels(type, node_class.name);
+  for (const auto& [key, value] : first) {
+    set_label(labels, key, node_class.official ? std::string() : value);
+  }
+  for (const auto& [key, value] : official) {
+    set_label(labels, key, node_class.official ? value : std::string());
+  }
   return labels;
 }
 
@@ -127,7 +182,11 @@ void register_labels() {
   for (const auto label : kAlibabaLabels) {
     model::register_well_known_label(label);
   }
+  for (const auto label : kOfficialAlibabaLabels) {
+    model::register_well_known_label(label);
+  }
   model::register_restricted_domain("karpenter.k8s.alibabacloud");
+  model::register_restricted_domain("karpenter.alibabacloud.com");
 }
 
 }  // namespace millwright::cloud::alibaba

@@ -75,7 +75,12 @@ Tags instance_tags(const model::NodeClaim& claim, const NodeClassSpec& spec,
   tags[ownership_tag(cluster_id)] = "owned";
   tags[std::string(kClusterTag)] = cluster_id;
   tags[std::string(model::kNodePoolLabel)] = claim.meta.label(model::kNodePoolLabel);
-  tags[std::string(kNodeClassLabel)] = spec.name;
+  tags[std::string(spec.official ? kOfficialNodeClassLabel : kNodeClassLabel)] = spec.name;
+  if (spec.official) {
+    // By which that provider finds its instances, should the cluster go back to it.
+    tags[std::string(kOfficialManagerTag)] = kOfficialManager;
+    tags[std::string(kOfficialClusterTag)] = cluster_id;
+  }
   tags[std::string(kClaimTag)] = claim.meta.name;
   tags[std::string(kClaimUidTag)] = claim.meta.uid;
   return tags;

@@ -12,6 +12,10 @@ namespace millwright::cloud::alibaba {
 inline constexpr std::string_view kClaimTag = "karpenter.sh/nodeclaim";
 inline constexpr std::string_view kClaimUidTag = "millwright.io/nodeclaim-uid";
 inline constexpr std::string_view kClusterTag = "ecs:ecs-cluster-id";
+// Of instances of Alibaba's own provider.
+inline constexpr std::string_view kOfficialManagerTag = "karpenter.sh/managed-by";
+inline constexpr std::string_view kOfficialManager = "karpenter";
+inline constexpr std::string_view kOfficialClusterTag = "karpenter.sh/cluster-id";
 // "kubernetes.io/cluster/<id>", whose value is "owned".
 std::string ownership_tag(std::string_view cluster_id);
 

@@ -82,8 +82,11 @@ model::HashStamp hash_stamp(const model::NodeClass& node_class) {
   }
   std::string canonical;
   write_ordered(spec, canonical);
-  return {.key = "karpenter.k8s.alibabacloud/ecsnodeclass-hash",
-          .version_key = "karpenter.k8s.alibabacloud/ecsnodeclass-hash-version",
+  const std::string key =
+      std::string(is_official(node_class) ? "karpenter.sh" : "karpenter.k8s.alibabacloud") +
+      "/ecsnodeclass-hash";
+  return {.key = key,
+          .version_key = key + "-version",
           .hash = to_hex(sha256(canonical)).substr(0, kHashDigits),
           .version = std::string(kHashVersion),
           .earlier = {}};

@@ -11,12 +11,12 @@
 
 namespace millwright::cloud::alibaba {
 
-// Not the hash of CloudPilot's provider (version v3), whose Go types it is made of: a version of
-// its own keeps nodes that came from there from being replaced.
+// Not the hash of CloudPilot's provider (version v3) nor of Alibaba's own (v1), whose Go types
+// those are made of: a version of its own keeps nodes that came from there from being replaced.
 inline constexpr std::string_view kHashVersion = "millwright-v1";
 
 // What selects vSwitches, security groups and images does not count: their drift is found on the
-// instance.
+// instance. The annotations are those of the class's group.
 model::HashStamp hash_stamp(const model::NodeClass& node_class);
 
 // "ImageDrift", "SecurityGroupDrift" or "VSwitchDrift" when the instance has what its class does

@@ -2,6 +2,7 @@
 
 #include "cloud/common/node_class/spec_fields.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
 #include "millwright/model/quantity.hpp"
 
 #include <boost/json.hpp>
@@ -96,10 +97,15 @@ Kubelet kubelet_of(const json::value& spec) {
 
 }  // namespace
 
+bool is_official(const model::NodeClass& node_class) {
+  return model::api_group(node_class.api_version) == model::kOfficialEcsNodeClassResource.group;
+}
+
 NodeClassSpec read_spec(const model::NodeClass& node_class) {
   const auto& spec = node_class.spec;
   NodeClassSpec result;
   result.name = node_class.meta.name;
+  result.official = is_official(node_class);
   result.vswitch_terms = terms_of(spec, "vSwitchSelectorTerms");
   result.security_group_terms = terms_of(spec, "securityGroupSelectorTerms");
   result.image_terms = terms_of(spec, "imageSelectorTerms");

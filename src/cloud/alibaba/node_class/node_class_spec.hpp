@@ -59,6 +59,7 @@ struct SystemDisk {
 
 struct NodeClassSpec {
   std::string name;
+  bool official = false;  // of Alibaba's own provider, whose labels and tags are other ones
   std::vector<SelectorTerm> vswitch_terms;
   std::vector<SelectorTerm> security_group_terms;
   std::vector<SelectorTerm> image_terms;
@@ -80,7 +81,10 @@ struct NodeClassSpec {
   std::optional<std::int64_t> hop_limit;
   std::string spot_price_limit;  // empty: the market's price
 };
+// The spec in the terms of karpenter.k8s.alibabacloud (served_class.hpp).
 NodeClassSpec read_spec(const model::NodeClass& node_class);
+// Whether the object is of the group of Alibaba's own provider.
+bool is_official(const model::NodeClass& node_class);
 
 struct ResolvedVSwitch {
   std::string id;

@@ -172,7 +172,7 @@ const TypeFacts* Catalog::find(std::string_view name) const {
 }
 
 scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, base::TimePoint now) {
-  auto& cached = cached_[node_class.meta.name];
+  auto& cached = cached_[model::reference_to(node_class)];
   auto made_from = fingerprint(node_class, version_);
   if (cached.types && cached.made_from == made_from) {
     return cached.types;

@@ -69,7 +69,7 @@ class Catalog {
     std::string made_from;  // the NodeClass, and the version here
     scheduling::InstanceTypes types;
   };
-  std::map<std::string, CachedTypes, std::less<>> cached_;  // by NodeClass name
+  std::map<model::NodeClassReference, CachedTypes> cached_;
 };
 
 }  // namespace millwright::cloud::aws

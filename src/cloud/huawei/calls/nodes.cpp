@@ -1,5 +1,6 @@
 #include "cloud/huawei/calls/nodes.hpp"
 
+#include "cloud/common/text/cloud_words.hpp"
 #include "millwright/model/json_fields.hpp"
 
 #include <boost/json.hpp>
@@ -130,7 +131,7 @@ base::Task<ApiResult<std::string>> CceNodes::job_failure(std::string job) {
   asking.operation = "get job";
   asking.path = "/api/v3/projects/{project}/jobs/" + net::url_encode(job);
   MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
-  co_return failure_in(answer, 0);
+  co_return without_secrets(failure_in(answer, 0));
 }
 
 base::Task<ApiResult<std::vector<CceNode>>> CceNodes::list() {

@@ -45,10 +45,11 @@ class CceNodes {
   base::Task<ApiResult<CceNode>> create(boost::json::value body);
   // NotFound when there is none of that uid.
   base::Task<ApiResult<CceNode>> get(std::string uid);
-  // Every node of the cluster, whoever made it.
+  // Every node of the cluster, whoever made it, in one answer: CCE knows no pages of nodes.
   base::Task<ApiResult<std::vector<CceNode>>> list();
   base::Task<ApiResult<>> remove(std::string uid);
-  // Why a job of CCE's failed, in its words; empty when it did not, or does not say.
+  // Why a job of CCE's failed, in its words, without secrets that it may repeat; empty when it did
+  // not, or does not say.
   base::Task<ApiResult<std::string>> job_failure(std::string job);
 
  private:

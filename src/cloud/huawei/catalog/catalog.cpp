@@ -116,7 +116,7 @@ std::vector<std::string> Catalog::names_on_sale() const {
 scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, base::TimePoint now) {
   auto made_from = std::to_string(version_) + boost::json::serialize(node_class.spec) +
                    boost::json::serialize(node_class.status);
-  auto& cached = cached_[node_class.meta.name];
+  auto& cached = cached_[model::reference_to(node_class)];
   if (cached.types != nullptr && cached.made_from == made_from) {
     return cached.types;
   }

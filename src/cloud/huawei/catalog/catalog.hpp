@@ -60,7 +60,7 @@ class Catalog {
     std::string made_from;  // the NodeClass, and the version here
     scheduling::InstanceTypes types;
   };
-  std::map<std::string, CachedTypes, std::less<>> cached_;  // by NodeClass name
+  std::map<model::NodeClassReference, CachedTypes> cached_;
 };
 
 // Registers Huawei Cloud's labels as well known: call it at start-up, before other threads run.

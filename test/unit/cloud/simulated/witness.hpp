@@ -43,7 +43,9 @@ class Witness : public Provider {
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
     return refuse<NodeClassState>("resolve");
   }
-  std::string_view node_class_finalizer() const override { return "witness/finalizer"; }
+  std::string_view node_class_finalizer(const model::NodeClass&) const override {
+    return "witness/finalizer";
+  }
   Reply<> release(std::shared_ptr<const model::NodeClass>) override {
     return refuse<void>("release");
   }

@@ -56,7 +56,7 @@ TEST(AlibabaLabels, ValuesFitIntoLabels) {
   type.gpus = 1;
   type.gpu = "NVIDIA T4";
   type.gpu_memory_mib = 16384;
-  const auto labels = labels_of(type, "main", "cn-hangzhou");
+  const auto labels = labels_of(type, read_spec(ready_class()), "cn-hangzhou");
   const auto value = [&labels](std::string_view name) {
     const auto* found = labels.find(std::string("karpenter.k8s.alibabacloud/").append(name));
     return found == nullptr || found->values().empty() ? "" : found->values().front();
@@ -163,6 +163,18 @@ TEST_F(AlibabaCatalogTest, WithoutAPriceNothingOfSpotIsSold) {
 TEST_F(AlibabaCatalogTest, WithoutAnImageForItsArchitectureATypeCannotBeBought) {
   node_class.status = model::parse_json(R"({"vSwitches":[{"id":"v","zoneID":"z1"}]})").value();
   EXPECT_EQ(offerings()[1], "on-demand z1 1.0 no");
+}
+
+TEST_F(AlibabaCatalogTest, ClassesOfOneNameInTwoGroupsKeepTheirOwnTypes) {
+  model::NodeClass other = ready_class(R"({"kubeletConfiguration":{"maxPods":40}})");
+  node_class.api_version = model::kEcsNodeClassResource.api_version();
+  other.api_version = model::kOfficialEcsNodeClassResource.api_version();
+  const auto types = catalog.types(node_class, kStart);
+  const auto types_of_other = catalog.types(other, kStart);
+  EXPECT_EQ(model::get(types->at(0).capacity, model::kPods).units(), 15);
+  EXPECT_EQ(model::get(types_of_other->at(0).capacity, model::kPods).units(), 40);
+  EXPECT_EQ(catalog.types(node_class, kStart), types);  // still the ones that were made first
+  EXPECT_EQ(catalog.types(other, kStart), types_of_other);
 }
 
 TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {

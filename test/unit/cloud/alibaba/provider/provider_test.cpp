@@ -1,9 +1,14 @@
 #include "cloud/alibaba/alibaba_cloud.hpp"
 #include "cloud/alibaba/launch/launch_request.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
 #include "unit/cloud/alibaba/fakes/fake_cloud.hpp"
 
 #include <boost/json.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
 
 namespace millwright::cloud::alibaba {
 namespace {
@@ -209,6 +214,133 @@ TEST_F(AlibabaProviderTest, ARecycledSpotInstanceIsToldUntilSomebodyActs) {
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0].provider_id, "cn-hangzhou.i-1");
   EXPECT_EQ(told[0].action, InstanceNotice::Action::Drain);
+}
+
+// Classes of Alibaba Cloud's own provider.
+class OfficialProviderTest : public AlibabaProviderTest {
+ protected:
+  OfficialProviderTest() {
+    on("DescribeImages", {R"({"Images":{"Image":[{"ImageId":"m-9","ImageName":"own",
+      "Architecture":"x86_64","CreationTime":"2026-01-01T00:00:00Z"}]}})"});
+    official->api_version = model::kOfficialEcsNodeClassResource.api_version();
+    official->kind = "ECSNodeClass";
+    official->meta.name = "main";
+    node_class->api_version = model::kEcsNodeClassResource.api_version();
+    node_class->kind = "ECSNodeClass";
+    spec(R"({"vSwitchSelectorTerms":[{"id":"vsw-1"}],
+      "securityGroupSelectorTerms":[{"id":"sg-1"}],"imageSelectorTerms":[{"id":"m-9"}],
+      "role":"worker","kubelet":{"maxPods":40},"systemDisk":{"size":60}})");
+  }
+  void spec(const std::string& text) { official->spec = model::parse_json(text).value(); }
+  NodeClassState resolve() {
+    auto state = wait(loop, cloud.resolve(official)).value();
+    official->status = state.status;
+    return state;
+  }
+
+  std::shared_ptr<model::NodeClass> official = std::make_shared<model::NodeClass>();
+};
+
+TEST_F(OfficialProviderTest, AClassIsToldOfInTheWordsOfItsGroup) {
+  start();
+  const auto state = resolve();
+  EXPECT_TRUE(state.ready) << state.message;
+  EXPECT_EQ(state.status, model::parse_json(R"({
+    "vSwitches":[{"id":"vsw-1","zone":"z1","zoneID":"z1"}],
+    "securityGroups":[{"id":"sg-1","name":""}],
+    "images":[{"id":"m-9","name":"own","architecture":"x86_64"}],
+    "ready":true,"ramRole":"worker"})")
+                              .value());
+  std::vector<std::string> conditions;
+  for (const auto& condition : state.conditions) {
+    conditions.push_back(condition.type);
+  }
+  EXPECT_THAT(conditions,
+              testing::ElementsAre("VSwitchResolved", "SecurityGroupResolved", "ImageResolved"));
+  EXPECT_EQ(state.stamp->key, "karpenter.sh/ecsnodeclass-hash");
+  EXPECT_EQ(state.stamp->version_key, "karpenter.sh/ecsnodeclass-hash-version");
+  EXPECT_EQ(cloud.node_class_finalizer(*official), "karpenter.alibabacloud.com/termination");
+  EXPECT_EQ(cloud.node_class_finalizer(*node_class), "karpenter.k8s.alibabacloud/termination");
+}
+
+TEST_F(OfficialProviderTest, AClaimGetsAnInstanceWithTheLabelsAndTagsOfItsGroup) {
+  start();
+  resolve();
+  const auto made = wait(loop, cloud.create(claim, official));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->image_id, "m-9");
+  EXPECT_EQ(made->labels.at("node.kubernetes.io/instance-family"), "g7");
+  EXPECT_EQ(made->labels.at("karpenter.alibabacloud.com/instance-cpu"), "2");
+  EXPECT_EQ(made->labels.at("karpenter.alibabacloud.com/ecsnodeclass"), "main");
+  EXPECT_FALSE(made->labels.contains("karpenter.k8s.alibabacloud/instance-family"));
+  EXPECT_EQ(model::get(made->capacity, "pods").units(), 40);
+  EXPECT_TRUE(made->annotations.contains("karpenter.sh/ecsnodeclass-hash"));
+  const auto request = asked("CreateAutoProvisioningGroup").at(0);
+  std::map<std::string, std::string> tags;
+  for (int at = 1; at <= 10; ++at) {
+    const auto tag = "LaunchConfiguration.Tag." + std::to_string(at);
+    tags[parameter(request, tag + ".Key")] = parameter(request, tag + ".Value");
+  }
+  EXPECT_EQ(tags["karpenter.alibabacloud.com/ecsnodeclass"], "main");
+  EXPECT_EQ(tags["karpenter.sh/managed-by"], "karpenter");
+  EXPECT_EQ(tags["karpenter.sh/cluster-id"], "c1");
+  EXPECT_EQ(tags["kubernetes.io/cluster/c1"], "owned");
+  EXPECT_FALSE(tags.contains("karpenter.k8s.alibabacloud/ecsnodeclass"));
+}
+
+TEST_F(OfficialProviderTest, BothKindsUnderOneNameKeepTheirOwnTypes) {
+  start();
+  resolve();
+  for (int time = 0; time < 2; ++time) {
+    const auto first = cloud.instance_types({}, *node_class).value();
+    const auto second = cloud.instance_types({}, *official).value();
+    EXPECT_EQ(model::get(first->at(0).capacity, "pods").units(), 15);
+    EXPECT_EQ(model::get(second->at(0).capacity, "pods").units(), 40);
+    EXPECT_EQ(model::get(second->at(0).capacity, "ephemeral-storage").units(), 60LL << 30);
+  }
+}
+
+TEST_F(OfficialProviderTest, WhatCannotBeToldMakesNoNodes) {
+  start();
+  spec(R"({"launchTemplateID":"lt-1","clusterID":"c2","vSwitchSelectorTerms":[{"id":"vsw-1"}],
+    "securityGroupSelectorTerms":[{"id":"sg-1"}],"imageSelectorTerms":[{"id":"m-9"}]})");
+  const auto state = resolve();
+  EXPECT_FALSE(state.ready);
+  EXPECT_EQ(state.reason, "SpecNotSupported");
+  EXPECT_THAT(state.message, HasSubstr("spec.launchTemplateID has no equivalent"));
+  EXPECT_THAT(state.message, HasSubstr("spec.clusterID is not the cluster of this controller's"));
+  EXPECT_EQ(state.status.at("ready"), false);
+  EXPECT_EQ(state.status.at("ramRole"), nullptr);
+  // Before the condition is written, too.
+  const auto refused = wait(loop, cloud.create(claim, official));
+  EXPECT_EQ(refused.error().kind, ErrorKind::NotReady);
+  EXPECT_THAT(refused.error().message, HasSubstr("spec.launchTemplateID"));
+  EXPECT_TRUE(asked("CreateAutoProvisioningGroup").empty());
+}
+
+TEST_F(OfficialProviderTest, DriftIsOfTheClassAsItIsNow) {
+  start();
+  resolve();
+  const auto made = wait(loop, cloud.create(claim, official)).value();
+  claim->meta.annotations = made.annotations;
+  EXPECT_EQ(wait(loop, cloud.drift(claim, official)).value(), "");
+  official->spec.as_object()["role"] = "other";
+  EXPECT_EQ(wait(loop, cloud.drift(claim, official)).value(), "NodeClassDrift");
+}
+
+TEST_F(OfficialProviderTest, InstancesOfThatProviderAreListedToo) {
+  on("DescribeInstances", {R"({"Instances":{"Instance":[]}})",
+                           R"({"Instances":{"Instance":[{"InstanceId":"i-7","Tags":{"Tag":[
+    {"TagKey":"karpenter.sh/nodepool","TagValue":"pool"},
+    {"TagKey":"karpenter.sh/nodeclaim","TagValue":"pool-old"},
+    {"TagKey":"karpenter.sh/managed-by","TagValue":"karpenter"}]}}]}})"});
+  const auto all = wait(loop, cloud.list()).value();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].node_claim, "pool-old");
+  const auto second = asked("DescribeInstances").at(1);
+  EXPECT_EQ(parameter(second, "Tag.1.Key"), "karpenter.sh/cluster-id");
+  EXPECT_EQ(parameter(second, "Tag.1.Value"), "c1");
+  EXPECT_EQ(parameter(second, "Tag.2.Key"), "karpenter.sh/managed-by");
 }
 
 }  // namespace
