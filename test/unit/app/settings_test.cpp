@@ -372,18 +372,21 @@ TEST(SettingsReference, NoFlagOrVariableIsThereTwice) {
 }
 
 // What the pages name that is not the controller's: flags of our other commands and of scripts.
-const std::set<std::string, std::less<>> kOtherFlags{"at",         "certificate-authority",
-                                                     "cloud",      "config",
-                                                     "flag",       "horizon",
-                                                     "interval",   "keep",
-                                                     "nodes",      "once",
-                                                     "pool",       "replicas",
-                                                     "seed",       "server",
-                                                     "set",        "shrink",
-                                                     "sort",       "speed",
-                                                     "story",      "tls-dir",
-                                                     "token-file", "verbose",
-                                                     "whole-pods"};
+const std::set<std::string, std::less<>> kOtherFlags{"at",        "certificate-authority",
+                                                     "cloud",     "config",
+                                                     "context",   "duration",
+                                                     "flag",      "hash-names",
+                                                     "horizon",   "interval",
+                                                     "keep",      "max-megabytes",
+                                                     "nodepools", "nodes",
+                                                     "once",      "output",
+                                                     "pool",      "replicas",
+                                                     "seed",      "server",
+                                                     "set",       "shrink",
+                                                     "sort",      "speed",
+                                                     "story",     "svg",
+                                                     "tls-dir",   "token-file",
+                                                     "verbose",   "whole-pods"};
 
 TEST(SettingsReference, EveryFlagThatThePagesNameIsTaken) {
   std::set<std::string, std::less<>> taken;
