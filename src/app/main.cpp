@@ -8,6 +8,8 @@
 #include "app/commands/install_command.hpp"
 #include "app/commands/sandbox_command.hpp"
 #include "app/commands/why_command.hpp"
+#include "app/recording/record_command.hpp"
+#include "app/replay/replay_command.hpp"
 #include "app/top/top_command.hpp"
 #include "app/whatif/what_if_command.hpp"
 #include "millwright/app/settings.hpp"
@@ -277,6 +279,53 @@ void add_what_if(CLI::App& cli, Run& run) {
       [command, &run] { run = [command] { return app::run_what_if(command->remaining()); }; });
 }
 
+void add_record(CLI::App& cli, Run& run) {
+  const auto arguments = std::make_shared<app::RecordArguments>();
+  auto* command = cli.add_subcommand(
+      "record", "write what happens in a cluster to a file, reading only, for `millwright replay`");
+  command->add_option("--output", arguments->output, "the file, a new one; - for standard output")
+      ->required();
+  command->add_option("--duration", arguments->duration,
+                      "ends after so long, such as 24h; default: when it is interrupted");
+  command->add_flag("--hash-names", arguments->hash_names,
+                    "hide names, namespaces and values of labels behind keyed hashes");
+  command->add_option("--max-megabytes", arguments->most_megabytes, "ends at this size")
+      ->check(CLI::Range(1, 1'048'576))
+      ->capture_default_str();
+  command->add_option("--kubeconfig", arguments->kubeconfig,
+                      "default: the service account of a pod, else $KUBECONFIG, ~/.kube/config");
+  command->add_option("--context", arguments->context, "of the kubeconfig");
+  command->callback([arguments, &run] {
+    run = [arguments] { return app::run_record(*arguments, environment); };
+  });
+}
+
+void add_replay(CLI::App& cli, Run& run) {
+  const auto arguments = std::make_shared<app::ReplayArguments>();
+  auto* command = cli.add_subcommand(
+      "replay", "run a recorded day again with Millwright, in virtual time, and compare");
+  command
+      ->add_option("recording", arguments->request.recording,
+                   "what `millwright record` wrote; - for standard input")
+      ->required();
+  command->add_option("--nodepools", arguments->request.node_pools,
+                      "file with NodePools and NodeClasses that take the place of those recorded");
+  command->add_option("--svg", arguments->svg, "file for a picture of nodes, price and waiting");
+  command->add_option("--seed", arguments->request.seed, "seed of every chance")
+      ->capture_default_str();
+  command
+      ->add_option("--simulated-clouds", arguments->request.clouds,
+                   "kwok, aws, alibaba, huawei: whose catalogs; default: those of the NodeClasses")
+      ->delimiter(',');
+  command->add_option("--instance-types-file-path", arguments->request.instance_types_file,
+                      "catalog in place of kwok's own");
+  command->add_option("-o,--output", arguments->output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback(
+      [arguments, &run] { run = [arguments] { return app::run_replay(*arguments); }; });
+}
+
 // kubectl runs a plugin under this name: kubectl millwright why ...
 std::string program_name(std::string_view path) {
   const auto file = path.substr(path.rfind('/') + 1);
@@ -321,6 +370,8 @@ int main(int argc, char** argv) {
   add_why(cli, run);
   add_top(cli, run);
   add_what_if(cli, run);
+  add_record(cli, run);
+  add_replay(cli, run);
   add_settings(cli, run);
   add_version(cli, run);
   CLI11_PARSE(cli, argc, argv);

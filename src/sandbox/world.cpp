@@ -112,6 +112,10 @@ cloud::InstanceListener& World::kubelet() {
   return impl_->kubelet;
 }
 
+void World::take_over(const std::string& node) {
+  impl_->kubelet.take_over(node);
+}
+
 void World::set_extender(std::shared_ptr<ExtenderCaller> caller) {
   impl_->scheduler.set_extender(std::move(caller));
 }

@@ -87,6 +87,8 @@ class World {
   ApiServer& api();
   std::shared_ptr<kube::Transport> transport();
   cloud::InstanceListener& kubelet();
+  // Runs the machine of a Ready Node that was restored after start(); before, start() does so.
+  void take_over(const std::string& node);
   // nullptr: no extender configured.
   void set_extender(std::shared_ptr<ExtenderCaller> caller);
   Recorder& recorder();

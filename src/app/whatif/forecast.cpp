@@ -36,11 +36,12 @@ base::Result<AppliedObjects> read_applied(const WhatIfRequest& request, const Re
   return applied;
 }
 
-// Those that are named, or those whose NodeClasses are there or come.
-std::vector<cloud::Profile> clouds_of(const WhatIfRequest& request, const ClusterFiles& files,
-                                      const AppliedObjects& applied) {
+}  // namespace
+
+std::vector<cloud::Profile> clouds_of(const std::vector<std::string>& named,
+                                      const ClusterFiles& files, const AppliedObjects& applied) {
   std::set<cloud::Profile> clouds;
-  for (const auto& name : request.clouds) {
+  for (const auto& name : named) {
     clouds.insert(*cloud::parse_profile(name));
   }
   if (clouds.empty()) {
@@ -59,8 +60,6 @@ std::vector<cloud::Profile> clouds_of(const WhatIfRequest& request, const Cluste
   return {clouds.begin(), clouds.end()};
 }
 
-}  // namespace
-
 double more_per_month(const Forecast& forecast) {
   return (forecast.after.price - forecast.before.price) * kHoursPerMonth;
 }
@@ -69,7 +68,7 @@ base::Result<Forecast> make_forecast(const WhatIfRequest& request, const ReadFil
   MW_TRY(files, read_cluster(request, read));
   MW_TRY(applied, read_applied(request, read));
   ForecastSetup setup{.files = files,
-                      .clouds = clouds_of(request, files, applied),
+                      .clouds = clouds_of(request.clouds, files, applied),
                       .applied = applied,
                       .start = request.at.value_or(files.newest),
                       .horizon = request.horizon,

@@ -65,6 +65,10 @@ struct Forecast {
   std::vector<std::string> notes;
 };
 
+// Those that are named, or those whose NodeClasses are there or come.
+std::vector<cloud::Profile> clouds_of(const std::vector<std::string>& named,
+                                      const ClusterFiles& files, const AppliedObjects& applied);
+
 using ReadFile = std::function<base::Result<std::string>(const std::string& path)>;
 
 // Invalid or NotFound: something in the request or the files is wrong; the message says what to do.

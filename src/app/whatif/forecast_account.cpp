@@ -1,5 +1,6 @@
 // What a run came to: nodes, pods and money, from the recorder's watch streams and the engine's
 // recorded decisions.
+#include "app/whatif/cluster/restoring.hpp"
 #include "app/whatif/forecast_run.hpp"
 #include "millwright/controllers/services.hpp"
 
@@ -220,7 +221,7 @@ scheduling::Problem ForecastRun::problem() const {
   }
   for (const auto& pool : snapshot->node_pools) {
     const auto& ref = pool->template_.node_class_ref;
-    auto* cloud = cloud_serving(ref);
+    auto* cloud = cloud_serving(*cluster_, setup_.clouds, ref);
     const auto node_class = controllers::find_node_class(*snapshot, ref);
     if (cloud == nullptr || node_class == nullptr) {
       continue;

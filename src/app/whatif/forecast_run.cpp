@@ -1,16 +1,12 @@
 #include "app/whatif/forecast_run.hpp"
 
+#include "app/whatif/cluster/restoring.hpp"
 #include "millwright/model/codec.hpp"
-
-#include <boost/json.hpp>
 
 #include <algorithm>
 
 namespace millwright::app {
 namespace {
-
-namespace json = boost::json;
-using model::text_at;
 
 // Not that of any sandbox whose names are in the files.
 constexpr std::uint64_t kForecastSeed = 7305;
@@ -34,11 +30,6 @@ base::Task<void> stop_all(Changes* changes, EmbeddedCluster* cluster, bool* stop
 base::Task<void> make_all(Changes* changes, std::vector<ChangeAsked> asked,
                           std::optional<base::Result<>>* outcome) {
   *outcome = co_await changes->make(std::move(asked));
-}
-
-std::string annotation_of(const json::value& object, std::string_view key) {
-  return std::string(
-      model::as_text(model::member(model::find_path(object, "metadata.annotations"), key)));
 }
 
 }  // namespace
@@ -91,88 +82,6 @@ base::Result<> ForecastRun::open() {
   return {};
 }
 
-// Clouds stamp each NodeClaim with a hash of its NodeClass. That of a real cloud says nothing to a
-// simulated one, so a claim that fits its class gets the simulated cloud's own.
-json::value ForecastRun::stamped(const ClusterObject& each) const {
-  json::value object = each.object;
-  if (*each.resource != model::kNodeClaimResource) {
-    return object;
-  }
-  const auto reference = reference_at(object, "spec.nodeClassRef");
-  for (const auto* candidate : node_classes_) {
-    if (reference_to(*candidate) != reference) {
-      continue;
-    }
-    const auto profile = cloud_of(*candidate->resource);
-    auto* cloud = profile ? cluster_->cloud(*profile) : nullptr;
-    const auto node_class = model::decode<model::NodeClass>(candidate->object);
-    if (cloud == nullptr || !node_class) {
-      continue;
-    }
-    const auto stamp = cloud->stamp(*node_class);
-    const bool fits = std::all_of(stamp.begin(), stamp.end(), [&](const auto& entry) {
-      const auto on_claim = annotation_of(object, entry.first);
-      return !on_claim.empty() && on_claim == annotation_of(candidate->object, entry.first);
-    });
-    if (fits) {
-      auto& annotations = object.at("metadata").at("annotations").as_object();
-      for (const auto& [key, value] : stamp) {
-        annotations[key] = value;
-      }
-    }
-  }
-  return object;
-}
-
-base::Result<> ForecastRun::restore() {
-  for (const auto& each : setup_.files.objects) {
-    if (cloud_of(*each.resource)) {
-      node_classes_.push_back(&each);
-    }
-  }
-  auto& api = cluster_->world().api();
-  for (const auto& each : setup_.files.objects) {
-    const auto kind = std::string(each.resource->kind);
-    auto object = stamped(each);
-    const auto key = model::ObjectKey{std::string(text_at(object, "metadata.namespace")),
-                                      std::string(text_at(object, "metadata.name"))};
-    if (kind == "Namespace" && api.get(*each.resource, key)) {
-      continue;  // every cluster has some
-    }
-    auto restored = api.restore(*each.resource, std::move(object));
-    if (!restored) {
-      return base::with_context(kind + " " + key.to_string() + " of the files",
-                                std::move(restored).error());
-    }
-  }
-  return adopt_machines();
-}
-
-cloud::SimulatedCloud* ForecastRun::cloud_serving(const model::NodeClassReference& ref) const {
-  for (const auto profile : setup_.clouds) {
-    auto* cloud = cluster_->cloud(profile);
-    const auto served = cloud->node_classes();
-    if (std::any_of(served.begin(), served.end(),
-                    [&](const model::Resource& resource) { return ref.is_of(resource); })) {
-      return cloud;
-    }
-  }
-  return nullptr;
-}
-
-base::Result<> ForecastRun::adopt_machines() {
-  for (const auto& object : cluster_->world().api().list(model::kNodeClaimResource)) {
-    MW_TRY(claim, model::decode<model::NodeClaim>(*object));
-    if (claim.provider_id.empty()) {
-      continue;
-    }
-    if (auto* cloud = cloud_serving(claim.node_class_ref)) {
-      cloud->adopt(std::make_shared<const model::NodeClaim>(std::move(claim)));
-    }
-  }
-  return {};
-}
-
 base::Duration ForecastRun::quiet_time() const {
   base::Duration longest{};
   for (const auto& object : cluster_->world().api().list(model::kNodePoolResource)) {
@@ -194,7 +103,7 @@ base::Result<> ForecastRun::run(const std::vector<ChangeAsked>& changes) {
   if (auto opened = open(); !opened) {
     return opened;
   }
-  if (auto restored = restore(); !restored) {
+  if (auto restored = restore_cluster(*cluster_, setup_.clouds, setup_.files.objects); !restored) {
     return restored;
   }
   loop_.run_ready();

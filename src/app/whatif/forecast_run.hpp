@@ -42,11 +42,6 @@ class ForecastRun {
 
  private:
   base::Result<> open();
-  base::Result<> restore();
-  base::Result<> adopt_machines();
-  // nullptr when no cloud of the forecast has such classes.
-  cloud::SimulatedCloud* cloud_serving(const model::NodeClassReference& ref) const;
-  boost::json::value stamped(const ClusterObject& each) const;
   void stop();
   base::Duration quiet_time() const;
   bool is_machine_on_its_way() const;
@@ -72,7 +67,6 @@ class ForecastRun {
   std::unique_ptr<EmbeddedCluster> cluster_;
   std::unique_ptr<Changes> changes_;
   base::TaskGroup group_;
-  std::vector<const ClusterObject*> node_classes_;  // of the files
   base::TimePoint last_change_;
   ClusterSize before_;
   std::set<std::string> nodes_before_;                          // uids

@@ -81,6 +81,12 @@ void Kubelet::take_over(const model::Node& node) {
   });
 }
 
+void Kubelet::take_over(const std::string& node) {
+  if (const auto found = context_.index.nodes().find(node); found != context_.index.nodes().end()) {
+    take_over(*found->second);
+  }
+}
+
 void Kubelet::stop() {
   running_ = false;
   for (const auto& [id, machine] : machines_) {

@@ -28,6 +28,8 @@ class Kubelet final : public cloud::InstanceListener {
   void terminated(const std::string& provider_id) override;
 
   void start();
+  // A Ready Node that was restored after start().
+  void take_over(const std::string& node);
   void stop();
   // Sees every change inside the write.
   void observe(const ResourceInfo& info, const Event& event);

@@ -410,6 +410,10 @@ base::Result<std::vector<json::value>> read_objects(std::string_view text,
   return objects;
 }
 
+std::span<const model::Resource> planned_kinds() {
+  return kTaken;
+}
+
 base::Result<ClusterFiles> take_stock(std::vector<json::value> objects) {
   return StockTaker().run(std::move(objects));
 }

@@ -10,6 +10,7 @@
 #include <boost/json/value.hpp>
 
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ struct ClusterFiles {
   base::TimePoint newest;              // of all times that are written in them
   std::vector<std::string> notes;      // what a reader of the forecast should know
 };
+
+// The kinds of objects that a cluster in files, or in a recording, is made of: owners and their
+// workloads come after what these need.
+std::span<const model::Resource> planned_kinds();
 
 // One file: YAML documents or JSON, Lists taken apart. Invalid names `file`.
 base::Result<std::vector<boost::json::value>> read_objects(std::string_view text,

@@ -1,0 +1,204 @@
+#include "app/replay/day_figures.hpp"
+
+#include "millwright/model/labels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+
+namespace millwright::app {
+namespace {
+
+constexpr double kCostSteps = 1e6;
+
+// From when to when something was there, within the day.
+struct Span {
+  base::TimePoint from;
+  base::TimePoint to;
+
+  bool holds(base::TimePoint time) const { return from <= time && time < to; }
+  double hours() const {
+    return std::chrono::duration<double, std::ratio<3600>>(to - from).count();
+  }
+};
+
+double rounded(double sum) {
+  // Sums of the same parts in another order are the same.
+  return std::round(sum * kCostSteps) / kCostSteps;
+}
+
+bool counts_in_day(const model::Pod& pod) {
+  return !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod);
+}
+
+class DayAccount {
+ public:
+  DayAccount(const sandbox::Recorder& recorder, const DayBounds& bounds,
+             const sandbox::Recorder::PriceLookup& price)
+      : recorder_(recorder), bounds_(bounds), price_(price) {}
+
+  DayFigures figures() {
+    account_machines();
+    account_nodes();
+    account_pods();
+    for (std::size_t i = 0; i < bounds_.moments; ++i) {
+      figures_.moments.push_back(moment(i));
+    }
+    figures_.cost = rounded(figures_.cost);
+    figures_.machine_hours = rounded(figures_.machine_hours);
+    return std::move(figures_);
+  }
+
+ private:
+  struct Machine {
+    Span span;
+    double price = 0;
+  };
+
+  std::optional<Span> clipped(base::TimePoint from, std::optional<base::TimePoint> to) const {
+    const Span span{std::max(from, bounds_.start), std::min(to.value_or(bounds_.end), bounds_.end)};
+    return span.from < span.to ? std::optional(span) : std::nullopt;
+  }
+
+  void add_machine(const model::StringMap& labels, base::TimePoint from,
+                   std::optional<base::TimePoint> to) {
+    const auto span = clipped(from, to);
+    if (!span) {
+      return;
+    }
+    const auto price = price_(labels);
+    figures_.without_price += price ? 0 : 1;
+    figures_.machine_hours += span->hours();
+    figures_.cost += span->hours() * price.value_or(0);
+    machines_.push_back({*span, price.value_or(0)});
+  }
+
+  void account_machines() {
+    for (const auto& [uid, claim] : recorder_.claims()) {
+      figures_.claims += claim.created > bounds_.start && claim.created <= bounds_.end ? 1 : 0;
+      claimed_.insert(claim.last->provider_id);
+      if (!claim.last->provider_id.empty()) {
+        add_machine(claim.last->meta.labels, claim.launched.value_or(claim.created), claim.gone);
+      }
+    }
+  }
+
+  void account_nodes() {
+    for (const auto& [uid, node] : recorder_.nodes()) {
+      const bool is_claimed =
+          !node.last->provider_id.empty() && claimed_.contains(node.last->provider_id);
+      if (!is_claimed) {
+        add_machine(node.last->meta.labels, node.created, node.gone);
+      }
+      figures_.removed += is_claimed && node.gone && *node.gone <= bounds_.end ? 1 : 0;
+      if (const auto span = clipped(node.created, node.gone)) {
+        nodes_.push_back(*span);
+      }
+      for (const auto& time : {node.disrupted, node.deleting}) {
+        if (time) {
+          auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
+          from = std::min(from, *time);
+        }
+      }
+    }
+  }
+
+  // The API server says so of those that were evicted; what ends on a node that goes was, too.
+  bool was_evicted(const sandbox::PodRecord& record) const {
+    const auto ended = record.deleting;
+    if (!ended || *ended <= bounds_.start || *ended > bounds_.end) {
+      return false;
+    }
+    const auto* target = model::find_condition(record.last->status.conditions, "DisruptionTarget");
+    if (target != nullptr && target->status == model::ConditionStatus::True) {
+      return true;
+    }
+    const auto left = leaving_.find(record.last->spec.node_name);
+    return left != leaving_.end() && left->second <= *ended;
+  }
+
+  void account_pods() {
+    std::vector<base::Duration> waits;
+    for (const auto& [uid, record] : recorder_.pods()) {
+      if (!counts_in_day(*record.last)) {
+        continue;
+      }
+      figures_.evicted += was_evicted(record) ? 1 : 0;
+      const bool ended_before = record.gone && *record.gone <= bounds_.start;
+      if (ended_before || (record.bound && *record.bound <= bounds_.start) ||
+          record.created > bounds_.end) {
+        continue;
+      }
+      ++figures_.pods;
+      const auto from = std::max(record.created, bounds_.start);
+      const auto left = record.bound      ? record.bound
+                        : record.deleting ? record.deleting
+                                          : record.gone;
+      if (left && *left > from) {
+        waiting_.push_back({from, std::min(*left, bounds_.end)});
+      } else if (!left) {
+        waiting_.push_back({from, bounds_.end + base::Duration(1)});
+      }
+      if (record.bound && *record.bound <= bounds_.end) {
+        waits.push_back(*record.bound - from);
+      } else {
+        ++figures_.never_placed;
+      }
+    }
+    tell_waits(std::move(waits));
+  }
+
+  void tell_waits(std::vector<base::Duration> waits) {
+    if (waits.empty()) {
+      return;
+    }
+    std::sort(waits.begin(), waits.end());
+    const auto at = [&waits](std::size_t percent) {
+      return waits[(waits.size() * percent + 99) / 100 - 1];
+    };
+    figures_.median_wait = at(50);
+    figures_.p99_wait = at(99);
+    figures_.longest_wait = waits.back();
+  }
+
+  DayMoment moment(std::size_t number) {
+    const auto steps = static_cast<std::int64_t>(bounds_.moments - 1);
+    DayMoment moment;
+    // The last is just before the end, when everything that is there at the end still is.
+    moment.at = number + 1 == bounds_.moments
+                    ? bounds_.end - base::Duration(1)
+                    : bounds_.start +
+                          (bounds_.end - bounds_.start) / steps * static_cast<std::int64_t>(number);
+    const auto holds = [&](const Span& span) { return span.holds(moment.at); };
+    moment.nodes = static_cast<std::size_t>(std::count_if(nodes_.begin(), nodes_.end(), holds));
+    moment.waiting =
+        static_cast<std::size_t>(std::count_if(waiting_.begin(), waiting_.end(), holds));
+    for (const auto& machine : machines_) {
+      moment.price += holds(machine.span) ? machine.price : 0;
+    }
+    moment.price = rounded(moment.price);
+    figures_.most_nodes = std::max(figures_.most_nodes, moment.nodes);
+    return moment;
+  }
+
+  const sandbox::Recorder& recorder_;
+  const DayBounds& bounds_;
+  const sandbox::Recorder::PriceLookup& price_;
+  DayFigures figures_;
+  std::vector<Machine> machines_;
+  std::vector<Span> nodes_;
+  std::vector<Span> waiting_;
+  std::set<std::string> claimed_;                   // provider ids
+  std::map<std::string, base::TimePoint> leaving_;  // by node
+};
+
+}  // namespace
+
+DayFigures figures_of(const sandbox::Recorder& recorder, const DayBounds& bounds,
+                      const sandbox::Recorder::PriceLookup& price) {
+  return DayAccount(recorder, bounds, price).figures();
+}
+
+}  // namespace millwright::app

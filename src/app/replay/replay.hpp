@@ -1,0 +1,41 @@
+// `millwright replay`: a recorded day, run again in virtual time with the real controllers, and
+// what it came to beside what was recorded. The same recording, files and seed give the same
+// answer, byte for byte. Pure but for its own loop: texts in, a report out.
+#pragma once
+
+#include "app/replay/day_figures.hpp"
+#include "app/replay/recorded_day.hpp"
+#include "app/whatif/forecast.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace millwright::app {
+
+struct ReplayRequest {
+  std::string recording;
+  std::string node_pools;  // a file that is applied at the start; empty: none
+  std::uint64_t seed = 1;
+  std::vector<std::string> clouds;  // whose catalogs; empty: those whose NodeClasses are recorded
+  std::string instance_types_file;  // the catalog of kwok in place of its own
+};
+
+struct ReplayReport {
+  base::TimePoint start;
+  base::TimePoint end;
+  std::uint64_t seed = 1;
+  DayFigures recorded;
+  DayFigures replayed;
+  std::vector<std::string> notes;
+};
+
+// Invalid or NotFound: something in the recording or the files is wrong; the message says what.
+base::Result<ReplayReport> replay_day(const ReplayRequest& request, const ReadFile& read);
+
+std::string to_text(const ReplayReport& report);
+std::string to_json(const ReplayReport& report);
+// Nodes, price and waiting pods over time, as an SVG.
+std::string to_svg(const ReplayReport& report);
+
+}  // namespace millwright::app

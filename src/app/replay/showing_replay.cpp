@@ -1,0 +1,140 @@
+// A replay as a table and as JSON.
+#include "app/replay/replay.hpp"
+#include "app/tables/text_table.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace millwright::app {
+namespace {
+
+namespace json = boost::json;
+
+// Lines of the table over time, at most.
+constexpr std::size_t kMostRows = 25;
+
+std::string wait_text(const std::optional<base::Duration>& wait) {
+  return wait ? base::format_human_duration(std::chrono::floor<std::chrono::seconds>(*wait)) : "-";
+}
+
+Row figures_row(std::string what, std::string recorded, std::string replayed,
+                std::string difference = {}) {
+  return {std::move(what), std::move(recorded), std::move(replayed), std::move(difference)};
+}
+
+Row count_row(const char* what, std::size_t recorded, std::size_t replayed) {
+  return figures_row(what, std::to_string(recorded), std::to_string(replayed));
+}
+
+std::string percent_more(double before, double after) {
+  return before <= 0 ? std::string() : fmt::format("{:+.1f}%", (after - before) / before * 100);
+}
+
+void add_figures(std::string& text, const ReplayReport& report) {
+  const auto& a = report.recorded;
+  const auto& b = report.replayed;
+  std::vector<Row> rows{
+      figures_row("cost", fmt::format("${:.4f}", a.cost), fmt::format("${:.4f}", b.cost),
+                  percent_more(a.cost, b.cost)),
+      figures_row("machine hours", fmt::format("{:.2f}", a.machine_hours),
+                  fmt::format("{:.2f}", b.machine_hours),
+                  percent_more(a.machine_hours, b.machine_hours)),
+      count_row("nodes at most", a.most_nodes, b.most_nodes),
+      count_row("NodeClaims made", a.claims, b.claims),
+      count_row("nodes removed", a.removed, b.removed),
+      count_row("pods evicted", a.evicted, b.evicted),
+      count_row("pods that came", a.pods, b.pods),
+      figures_row("waited, median", wait_text(a.median_wait), wait_text(b.median_wait)),
+      figures_row("waited, p99", wait_text(a.p99_wait), wait_text(b.p99_wait)),
+      figures_row("waited longest", wait_text(a.longest_wait), wait_text(b.longest_wait)),
+      count_row("never got a node", a.never_placed, b.never_placed)};
+  const std::vector<Column> columns{
+      {.heading = ""}, {.heading = "RECORDED"}, {.heading = "REPLAYED"}, {.heading = "DIFFERENCE"}};
+  text += text_table(columns, rows, {.indent = 2});
+}
+
+void add_moments(std::string& text, const ReplayReport& report) {
+  const auto& recorded = report.recorded.moments;
+  const auto& replayed = report.replayed.moments;
+  const std::size_t rows_wanted = std::min(recorded.size(), kMostRows);
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < rows_wanted; ++i) {
+    const auto at = rows_wanted < 2 ? 0 : i * (recorded.size() - 1) / (rows_wanted - 1);
+    const auto& a = recorded[at];
+    const auto& b = replayed[at];
+    rows.push_back({base::format_rfc3339(a.at), std::to_string(a.nodes), std::to_string(b.nodes),
+                    fmt::format("{:.4f}", a.price), fmt::format("{:.4f}", b.price),
+                    std::to_string(a.waiting), std::to_string(b.waiting)});
+  }
+  const std::vector<Column> columns{{.heading = "TIME"},     {.heading = "NODES"},
+                                    {.heading = "REPLAYED"}, {.heading = "$/H"},
+                                    {.heading = "REPLAYED"}, {.heading = "PODS WAITING"},
+                                    {.heading = "REPLAYED"}};
+  text += "Over time, recorded and replayed:\n" + text_table(columns, rows, {.indent = 2});
+}
+
+json::value seconds_of(const std::optional<base::Duration>& duration) {
+  return duration ? json::value(std::chrono::duration<double>(*duration).count()) : json::value();
+}
+
+json::object json_of(const DayFigures& figures) {
+  json::array moments;
+  for (const auto& moment : figures.moments) {
+    moments.push_back(json::object{{"at", base::format_rfc3339(moment.at)},
+                                   {"nodes", moment.nodes},
+                                   {"pricePerHour", moment.price},
+                                   {"podsWaiting", moment.waiting}});
+  }
+  return {{"cost", figures.cost},
+          {"machineHours", figures.machine_hours},
+          {"machinesWithoutPrice", figures.without_price},
+          {"mostNodes", figures.most_nodes},
+          {"nodeClaims", figures.claims},
+          {"nodesRemoved", figures.removed},
+          {"podsEvicted", figures.evicted},
+          {"pods", figures.pods},
+          {"podsNeverPlaced", figures.never_placed},
+          {"medianWaitSeconds", seconds_of(figures.median_wait)},
+          {"p99WaitSeconds", seconds_of(figures.p99_wait)},
+          {"longestWaitSeconds", seconds_of(figures.longest_wait)},
+          {"moments", std::move(moments)}};
+}
+
+}  // namespace
+
+std::string to_text(const ReplayReport& report) {
+  std::string text = fmt::format("Replayed {} from {} with seed {}.\n",
+                                 base::format_human_duration(report.end - report.start),
+                                 base::format_rfc3339(report.start), report.seed);
+  add_figures(text, report);
+  add_moments(text, report);
+  if (report.recorded.without_price > 0 || report.replayed.without_price > 0) {
+    text += fmt::format(
+        "Note: {} recorded and {} replayed machine(s) have no price: their type is not in the "
+        "catalog of their zone\n",
+        report.recorded.without_price, report.replayed.without_price);
+  }
+  for (const auto& note : report.notes) {
+    text += "Note: " + one_line(note) + "\n";
+  }
+  return text;
+}
+
+std::string to_json(const ReplayReport& report) {
+  json::array notes;
+  for (const auto& note : report.notes) {
+    notes.emplace_back(note);
+  }
+  const json::object all{{"start", base::format_rfc3339(report.start)},
+                         {"end", base::format_rfc3339(report.end)},
+                         {"seed", report.seed},
+                         {"recorded", json_of(report.recorded)},
+                         {"replayed", json_of(report.replayed)},
+                         {"notes", std::move(notes)}};
+  return json::serialize(all) + "\n";
+}
+
+}  // namespace millwright::app

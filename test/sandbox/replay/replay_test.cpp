@@ -1,0 +1,276 @@
+// `millwright replay` of what `millwright record` wrote of a sandbox cluster.
+
+#include "app/replay/replay.hpp"
+
+#include "sandbox/replay/recorded_cluster.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace millwright::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+// Two pods at first, thirty from the fifth minute, none from the fifteenth.
+std::string day_of(const RecordedOptions& options) {
+  RecordedCluster cluster(options);
+  cluster.deploy(2);
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(5));
+  cluster.scale(30);
+  cluster.run_for(std::chrono::minutes(10));
+  cluster.scale(0);
+  cluster.run_for(std::chrono::minutes(10));
+  return cluster.end_recording();
+}
+
+const std::string& busy_day() {
+  static const std::string kDay = day_of({});
+  return kDay;
+}
+
+class Replay : public testing::Test {
+ protected:
+  base::Result<app::ReplayReport> ask(const std::string& recording,
+                                      const std::string& node_pools = {}) {
+    app::ReplayRequest request;
+    request.recording = "day";
+    request.node_pools = node_pools.empty() ? "" : "pools.yaml";
+    const std::map<std::string, std::string> files{{"day", recording}, {"pools.yaml", node_pools}};
+    return app::replay_day(request, [&](const std::string& path) -> base::Result<std::string> {
+      return files.at(path);
+    });
+  }
+
+  app::ReplayReport replay(const std::string& recording, const std::string& node_pools = {}) {
+    auto report = ask(recording, node_pools);
+    if (!report) {
+      throw std::runtime_error(report.error().message);
+    }
+    return *std::move(report);
+  }
+
+  std::string error_of(const std::string& recording) {
+    const auto report = ask(recording);
+    EXPECT_FALSE(report);
+    return report ? std::string() : report.error().message;
+  }
+};
+
+const app::DayMoment& moment_at(const app::DayFigures& figures, const app::ReplayReport& report,
+                                base::Duration after) {
+  return *std::find_if(figures.moments.begin(), figures.moments.end(),
+                       [&](const auto& moment) { return moment.at - report.start >= after; });
+}
+
+TEST_F(Replay, TheSameProgramOnTheSameDayComesToTheSame) {
+  const auto report = replay(busy_day());
+  EXPECT_EQ(report.recorded.pods, 28);
+  EXPECT_EQ(report.replayed.pods, 28);
+  EXPECT_EQ(report.replayed.never_placed, 0);
+  EXPECT_GT(report.recorded.cost, 0);
+  EXPECT_NEAR(report.replayed.cost, report.recorded.cost, 0.1 * report.recorded.cost);
+  EXPECT_EQ(report.replayed.claims, report.recorded.claims);
+  EXPECT_EQ(report.replayed.removed, report.recorded.removed);
+  ASSERT_TRUE(report.replayed.longest_wait);
+  EXPECT_LT(*report.replayed.longest_wait, std::chrono::minutes(2));
+  const auto minutes = [](int count) { return std::chrono::minutes(count); };
+  for (const auto* figures : {&report.recorded, &report.replayed}) {
+    EXPECT_EQ(moment_at(*figures, report, minutes(3)).nodes, 1);
+    EXPECT_GT(moment_at(*figures, report, minutes(12)).price,
+              moment_at(*figures, report, minutes(3)).price);
+    EXPECT_EQ(figures->moments.back().nodes, 0);
+    EXPECT_EQ(figures->moments.back().price, 0);
+  }
+  EXPECT_THAT(report.notes, testing::IsEmpty());
+}
+
+TEST_F(Replay, TheSameSeedGivesTheSameBytes) {
+  const auto first = replay(busy_day());
+  const auto second = replay(busy_day());
+  EXPECT_EQ(to_text(first), to_text(second));
+  EXPECT_EQ(to_json(first), to_json(second));
+  EXPECT_EQ(to_svg(first), to_svg(second));
+  EXPECT_THAT(to_text(first), HasSubstr("NodeClaims made"));
+  EXPECT_THAT(to_svg(first), testing::EndsWith("</svg>\n"));
+}
+
+TEST_F(Replay, EditedNodePoolsCount) {
+  const auto report = replay(busy_day(), R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  limits: {nodes: "1"}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: machines}
+      requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]
+)");
+  EXPECT_EQ(report.replayed.most_nodes, 1);
+  EXPECT_GT(report.replayed.never_placed, 0);
+  EXPECT_EQ(report.recorded.never_placed, 0);
+}
+
+TEST_F(Replay, AFileOfAnythingElseIsRefused) {
+  const auto report = ask(busy_day(), "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  ASSERT_FALSE(report);
+  EXPECT_THAT(report.error().message, HasSubstr("--nodepools takes NodePools and NodeClasses"));
+}
+
+TEST_F(Replay, HiddenNamesChangeNothingThatCounts) {
+  RecordedOptions options;
+  options.hide_names = true;
+  const auto hidden = replay(day_of(options));
+  const auto plain = replay(busy_day());
+  EXPECT_EQ(hidden.recorded.pods, plain.recorded.pods);
+  EXPECT_EQ(hidden.recorded.cost, plain.recorded.cost);
+  EXPECT_EQ(hidden.replayed.pods, plain.replayed.pods);
+  EXPECT_EQ(hidden.replayed.claims, plain.replayed.claims);
+  EXPECT_EQ(hidden.replayed.never_placed, 0);
+  EXPECT_NEAR(hidden.replayed.cost, plain.replayed.cost, 0.02 * plain.replayed.cost);
+  EXPECT_THAT(hidden.notes, testing::IsEmpty());
+}
+
+TEST_F(Replay, ARolloutIsOneThoughWhatChangedIsNotWritten) {
+  RecordedCluster cluster;
+  cluster.deploy(4);
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(2));
+  cluster.change(model::kDeploymentResource, {"shop", "web"}, [](boost::json::value& object) {
+    object.at_pointer("/spec/template/spec/containers/0/env/0/value") = "another";
+  });
+  cluster.run_for(std::chrono::minutes(5));
+  const auto report = replay(cluster.end_recording());
+  EXPECT_EQ(report.recorded.pods, 4);
+  EXPECT_EQ(report.replayed.pods, 4);
+}
+
+TEST_F(Replay, JobsRunAsLongAsTheyDid) {
+  RecordedCluster cluster;
+  cluster.begin_recording();
+  cluster.create(R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: build, namespace: shop}
+spec:
+  template:
+    metadata: {annotations: {sandbox.millwright.io/run-for: 10m}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: main, resources: {requests: {cpu: "2"}}}]
+)");
+  cluster.run_for(std::chrono::minutes(30));
+  auto text = cluster.end_recording();
+  // As if nobody had said so beforehand, as nobody does in a real cluster.
+  const std::string said = "\"sandbox.millwright.io/run-for\":\"10m\",";
+  for (auto at = text.find(said); at != std::string::npos; at = text.find(said)) {
+    text.erase(at, said.size());
+  }
+  const auto report = replay(text);
+  EXPECT_GT(report.recorded.machine_hours, 10.0 / 60);
+  EXPECT_NEAR(report.replayed.machine_hours, report.recorded.machine_hours, 1.0 / 60);
+}
+
+TEST_F(Replay, PodsOfUnknownOwnersComeAndGoAsTheyDid) {
+  RecordedCluster cluster;
+  const auto pod = [&cluster](const std::string& name, const std::string& cpu) {
+    cluster.create(R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: )" + name + R"(
+  namespace: shop
+  labels: {app: spark}
+  ownerReferences:
+  - {apiVersion: example.com/v1, kind: SparkApplication, name: pi, uid: uid-of-pi, controller: true}
+spec: {containers: [{name: main, image: main, resources: {requests: {cpu: ")" +
+                   cpu + "\"}}}]}\n");
+  };
+  pod("early", "1");
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(3));
+  pod("late", "20");
+  cluster.run_for(std::chrono::minutes(6));
+  EXPECT_TRUE(cluster.api().remove(model::kPodResource, {"shop", "late"}));
+  cluster.run_for(std::chrono::minutes(6));
+  const auto report = replay(cluster.end_recording());
+  EXPECT_EQ(report.replayed.pods, 1);
+  EXPECT_EQ(report.replayed.never_placed, 0);
+  EXPECT_EQ(report.replayed.claims, 1);
+  EXPECT_EQ(report.replayed.most_nodes, 2);
+  EXPECT_EQ(report.replayed.moments.back().nodes, report.recorded.moments.back().nodes);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("2 pod(s) of owners unknown here")));
+}
+
+TEST_F(Replay, NodesOfNobodyComeAndGoAsTheyDid) {
+  RecordedCluster cluster;
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(3));
+  boost::json::value node = boost::json::parse(R"({
+    "metadata": {"name": "fixed", "uid": "uid-of-fixed"},
+    "spec": {"providerID": "fixed://1"},
+    "status": {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "110"},
+               "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "110"},
+               "conditions": [{"type": "Ready", "status": "True"}]}})");
+  ASSERT_TRUE(cluster.api().restore(model::kNodeResource, node));
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.deploy(4);
+  cluster.run_for(std::chrono::minutes(6));
+  cluster.scale(0);
+  cluster.run_for(std::chrono::minutes(1));
+  ASSERT_TRUE(cluster.api().remove(model::kNodeResource, {{}, "fixed"}));
+  cluster.run_for(std::chrono::minutes(3));
+  const auto report = replay(cluster.end_recording());
+  EXPECT_EQ(report.replayed.claims, 0) << "the pods fit where nobody has to buy";
+  EXPECT_EQ(report.replayed.pods, 4);
+  EXPECT_EQ(report.replayed.never_placed, 0);
+  EXPECT_EQ(report.replayed.most_nodes, 1);
+  EXPECT_EQ(report.replayed.moments.back().nodes, 0);
+}
+
+TEST_F(Replay, ALastLineThatWasCutOffIsLeftOut) {
+  auto text = busy_day();
+  const auto end = text.rfind('\n', text.size() - 2);
+  text.resize(text.rfind('\n', end - 1) + 40);
+  const auto report = replay(text);
+  EXPECT_THAT(report.notes, Contains(HasSubstr("cut off")));
+  EXPECT_EQ(report.replayed.pods, 28);
+}
+
+TEST_F(Replay, WhatIsNoRecordingIsRefusedWithItsLineAndField) {
+  EXPECT_THAT(error_of(""), HasSubstr("day line 1: recording: the file is empty"));
+  EXPECT_THAT(error_of("{\"kind\":\"List\"}\n"), HasSubstr("day line 1: recording: is missing"));
+  EXPECT_THAT(error_of("{\"recording\":9,\"start\":\"2026-01-02T03:04:05Z\"}\n"),
+              HasSubstr("version 9 is not known"));
+  const std::string header = "{\"recording\":1,\"start\":\"2026-01-02T03:04:05Z\"}\n";
+  const auto with = [&](const std::string& line) { return error_of(header + line + "\n"); };
+  EXPECT_THAT(error_of(header), HasSubstr("ends before the cluster was listed"));
+  EXPECT_THAT(with("nonsense"), HasSubstr("day line 2: "));
+  EXPECT_THAT(with("{\"at\":\"yesterday\"}"), HasSubstr("day line 2: at: \"yesterday\" must be"));
+  EXPECT_THAT(with("{\"at\":\"2026-01-02T03:04:04Z\",\"listed\":true}"),
+              HasSubstr("day line 2: at: is before the line before"));
+  EXPECT_THAT(with("{\"at\":\"2027-01-02T03:04:04Z\",\"listed\":true}"),
+              HasSubstr("day line 2: at: is more than 31 days"));
+  EXPECT_THAT(with("{\"at\":\"2026-01-02T03:04:06Z\",\"object\":{\"apiVersion\":\"v1\","
+                   "\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}}"),
+              HasSubstr("day line 2: object.kind: \"Secret\""));
+  EXPECT_THAT(with("{\"at\":\"2026-01-02T03:04:06Z\",\"object\":{\"apiVersion\":\"v1\","
+                   "\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"uid\":\"u\"}}}"),
+              HasSubstr("day line 2: object.metadata.namespace: is missing"));
+  EXPECT_THAT(with("{\"at\":\"2026-01-02T03:04:06Z\",\"object\":{\"apiVersion\":\"v1\","
+                   "\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"namespace\":\"b\","
+                   "\"uid\":\"u\"},\"spec\":{\"containers\":7}}}"),
+              testing::AllOf(HasSubstr("day line 2: object: "), HasSubstr("spec.containers")));
+}
+
+}  // namespace
+}  // namespace millwright::test
