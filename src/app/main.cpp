@@ -120,7 +120,7 @@ void add_convert(CLI::App& cli, Run& run) {
   auto* command = cli.add_subcommand(
       "convert",
       "Provisioners and AWSNodeTemplates of a file as NodePools and EC2NodeClasses, and "
-      "ECSNodeClasses of Alibaba Cloud's own provider as those served here");
+      "ECSNodeClasses of Alibaba Cloud's own provider as those of karpenter.k8s.alibabacloud");
   command->add_option("-f,--file", arguments->file, "YAML to convert; - for standard input")
       ->required();
   command->add_option("--node-role", arguments->node_role,

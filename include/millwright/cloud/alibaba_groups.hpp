@@ -1,5 +1,5 @@
 // Alibaba Cloud has two providers for Karpenter, each with an ECSNodeClass in a group of its own:
-// CloudPilot's (karpenter.k8s.alibabacloud), whose kind Millwright serves, and Alibaba Cloud's
+// CloudPilot's (karpenter.k8s.alibabacloud), whose terms the adapter works in, and Alibaba Cloud's
 // (karpenter.alibabacloud.com), the official one. Here an object of one becomes one of the other.
 // Pure: JSON in, JSON out.
 #pragma once

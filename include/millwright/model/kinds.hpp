@@ -93,7 +93,7 @@ std::string_view api_group(std::string_view api_version);
 // Every resource above. find_* return nullptr when unknown.
 std::span<const Resource> all_resources();
 const Resource* find_by_kind(std::string_view api_version, std::string_view kind);
-// The four NodeClass kinds.
+// The NodeClass kinds.
 std::span<const Resource> node_class_resources();
 
 }  // namespace millwright::model

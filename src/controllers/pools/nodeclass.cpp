@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace millwright::controllers {
@@ -203,7 +204,8 @@ base::Task<base::Result<Requeue>> NodeClasses::reconcile(std::string key) {
   if (node_class->meta.is_deleting()) {
     co_return co_await finalize(node_class, provider);
   }
-  MW_CO_CHECK(co_await keep_finalizer(node_class, std::string(provider->node_class_finalizer(*node_class))));
+  std::string finalizer(provider->node_class_finalizer(*node_class));
+  MW_CO_CHECK(co_await keep_finalizer(node_class, std::move(finalizer)));
   auto resolved = co_await provider->resolve(node_class);
   if (!resolved) {
     co_return base::with_context("resolving " + key, std::move(resolved).error());

@@ -13,6 +13,8 @@ namespace millwright::schema {
 namespace {
 
 constexpr std::int64_t kMostOfficialDisks = 16;
+// The API server bounds what rules may cost by the length that a list may have.
+constexpr std::int64_t kMostTerms = 30;
 
 Member term_tags() {
   return optional("tags", selector_tags(rules::no_empty_keys()));
@@ -23,7 +25,8 @@ Field official_vswitch_terms() {
                  object("A term.", {term_tags(), optional("id", string("Id of the vSwitch.")),
                                     optional("zoneID", string("Zone that it has to be in."))})
                      .rule(rules::at_least_one_of({"tags", "id"})))
-      .size_at_least(1);
+      .size_at_least(1)
+      .size_at_most(kMostTerms);
 }
 
 Field official_group_terms() {
@@ -48,7 +51,8 @@ Field official_image_terms() {
                                       .one_of({"system", "self", "others", "marketplace"})),
                          optional("imageOwnerID", string("Account that owns the image. Not "
                                                          "supported: no node is made."))}))
-      .size_at_least(1);
+      .size_at_least(1)
+      .size_at_most(kMostTerms);
 }
 
 Field official_level() {
@@ -84,9 +88,9 @@ Field official_data_disks() {
 }
 
 Field official_reservation_terms() {
-  return list_of(
-      "Capacity reservations. Not asked for by name: ECS decides.",
-      object("A term.", {term_tags(), optional("id", string("Id of the reservation."))}));
+  return list_of("Capacity reservations. Not asked for by name: ECS decides.",
+                 object("A term.", {term_tags(), optional("id", string("Id of the reservation."))}))
+      .size_at_most(kMostTerms);
 }
 
 std::vector<Member> official_selection() {

@@ -22,7 +22,6 @@ using std::chrono::seconds;
 using ::testing::AllOf;
 using testing::at;
 using testing::ClaimBuilder;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -34,14 +33,19 @@ constexpr model::Resource kTheirs{"karpenter.alibabacloud.com", "v1alpha1", kOur
 // A cloud that serves both kinds.
 class CloudOfBoth final : public cloud::Witness {
  public:
-  explicit CloudOfBoth(std::vector<std::string>& used) : Witness(used) {}
+  explicit CloudOfBoth(std::vector<std::string>& used) : Witness(used), used_(used) {}
   std::span<const model::Resource> node_classes() const override { return kinds_; }
+  Reply<> release(std::shared_ptr<const model::NodeClass> node_class) override {
+    used_.push_back("release " + model::reference_to(*node_class).group);
+    co_return base::Result<>{};
+  }
   std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
     return model::reference_to(node_class).is_of(kTheirs) ? "theirs/termination"
                                                           : "ours/termination";
   }
 
  private:
+  std::vector<std::string>& used_;
   std::array<model::Resource, 2> kinds_{kTheirs, kOurs};
 };
 
@@ -103,6 +107,15 @@ class ClassGroups : public WithServices {
     return patches;
   }
 
+  // With every class that is known.
+  void start(NodeClasses& queue) {
+    group_.spawn(queue.run(group_.stop_token()));
+    loop_.run_ready();
+    for (const auto& node_class : state_.snapshot()->node_classes) {
+      queue.enqueue(model::reference_to(*node_class));
+    }
+  }
+
   std::vector<model::Resource> stored_;  // whose class the API server has
   PodTransitions transitions_{[](std::string_view) {}};
   LaunchFailures failures_{services_};
@@ -142,9 +155,7 @@ TEST_F(ClassGroups, EachIsResolvedAndKeepsTheFinalizerOfItsGroup) {
   see(kTheirs);
   see(kOurs);
   NodeClasses queue(services_);
-  queue.enqueue(model::reference_to(*state_.snapshot()->node_classes.at(0)));
-  queue.enqueue(model::reference_to(*state_.snapshot()->node_classes.at(1)));
-  group_.spawn(queue.run(group_.stop_token()));
+  start(queue);
   loop_.run_until([this] { return used_.size() == 2; }, seconds(1));
   EXPECT_THAT(used_, ElementsAre("resolve", "resolve"));
   EXPECT_THAT(
@@ -172,14 +183,10 @@ TEST_F(ClassGroups, TheEndOfOneWaitsForItsOwnClaimsAlone) {
       .group = std::string(kOurs.group), .kind = std::string(kOurs.kind), .name = "default"};
   state_.upsert(std::make_shared<const model::NodeClaim>(claim));
   NodeClasses queue(services_);
-  for (const auto& node_class : state_.snapshot()->node_classes) {
-    queue.enqueue(model::reference_to(*node_class));
-  }
-  group_.spawn(queue.run(group_.stop_token()));
+  start(queue);
   loop_.run_for(seconds(2));
-  EXPECT_THAT(asked(), Each("PATCH " + kTheirs.path({}, "default")));
-  EXPECT_THAT(used_, Each("release"));
-  EXPECT_FALSE(used_.empty());
+  EXPECT_THAT(used_, ElementsAre("release " + std::string(kTheirs.group)));
+  EXPECT_THAT(asked(), ElementsAre("PATCH " + kTheirs.path({}, "default")));
   group_.request_stop();
   loop_.run_ready();
 }

@@ -52,7 +52,9 @@ std::string without_secrets(std::string_view text) {
        sign = text.find_first_of(":=", sign + 1)) {
     const auto name = std::string_view(lower).substr(0, end_of_name(text, sign));
     const auto value = text.find_first_not_of(kBlanks, sign + 1);
-    if (sign < copied || value == std::string_view::npos || !ends_with_secret_name(name)) {
+    // The names within an object tell for themselves.
+    if (sign < copied || value == std::string_view::npos || text[value] == '{' ||
+        !ends_with_secret_name(name)) {
       continue;
     }
     result.append(text.substr(copied, value - copied)).append(kMask);

@@ -2,6 +2,7 @@
 
 #include "cloud/alibaba/catalog/type_labels.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
 #include "unit/cloud/fakes/fake_http.hpp"
 
 namespace millwright::cloud::alibaba {
