@@ -42,7 +42,7 @@ struct VirtualPod {
 };
 
 // What decisions remember of nodes that have not changed since the one before. It changes nothing
-// but how long a decision takes.
+// but how long a decision takes. For one decision or check at a time.
 class Memory;
 std::shared_ptr<Memory> make_memory();
 

@@ -33,7 +33,6 @@ PodFacts facts_of(const scheduling::NodeRecord& record) {
 }
 
 std::shared_ptr<const PodFacts> Memory::facts_of(const scheduling::NodeRecordPtr& record) {
-  const std::scoped_lock lock(mutex_);
   auto& entry = entries_[record.get()];
   if (!entry.facts) {
     entry.record = record;
@@ -43,7 +42,6 @@ std::shared_ptr<const PodFacts> Memory::facts_of(const scheduling::NodeRecordPtr
 }
 
 void Memory::forget_all_but(const scheduling::Snapshot& snapshot) {
-  const std::scoped_lock lock(mutex_);
   ++look_;
   for (const auto& record : snapshot.nodes) {
     if (const auto found = entries_.find(record.get()); found != entries_.end()) {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -28,7 +27,7 @@ struct PodFacts {
 };
 PodFacts facts_of(const scheduling::NodeRecord& record);
 
-// Thread-safe. What is remembered of a record stays right: records do not change.
+// What is remembered of a record stays right: records do not change.
 class Memory {
  public:
   std::shared_ptr<const PodFacts> facts_of(const scheduling::NodeRecordPtr& record);
@@ -42,7 +41,6 @@ class Memory {
     std::uint64_t seen = 0;
   };
 
-  std::mutex mutex_;
   std::unordered_map<const scheduling::NodeRecord*, Entry> entries_;
   std::uint64_t look_ = 0;
 };

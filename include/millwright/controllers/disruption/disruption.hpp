@@ -63,6 +63,7 @@ class Disruption {
   base::Signal progress_;                    // for steps that wait until they may begin
   std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
+  // Used by the thread of the background alone, which does one thing after the other.
   std::shared_ptr<disruption::Memory> memory_ = disruption::make_memory();
   std::unique_ptr<BlockedNews> news_;
   std::unique_ptr<ProtectionNews> protection_news_;
