@@ -65,6 +65,7 @@ class DayReader {
   base::Result<RecordedDay> read() {
     std::string_view line;
     if (!next_line(line)) {
+      number_ = 1;
       return wrong("recording: the file is empty");
     }
     auto header = parse_recording_header(line);
