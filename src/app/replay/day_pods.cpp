@@ -83,7 +83,8 @@ json::value wish_of(const model::Resource& resource, json::value object) {
 void LoosePods::begin(json::value pod, bool owned, RecordedDay& day, std::size_t line) {
   fill_images(pod);
   const auto* owner = controller_of(pod);
-  if (owned || is_static(owner) || has_ended(pod)) {
+  const bool known = owned && owner != nullptr && is_played(*owner);
+  if (known || is_static(owner) || has_ended(pod)) {
     day.first.push_back(std::move(pod));
     return;
   }

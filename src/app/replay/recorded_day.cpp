@@ -65,6 +65,7 @@ class DayReader {
   base::Result<RecordedDay> read() {
     std::string_view line;
     if (!next_line(line)) {
+      number_ = 1;
       return wrong("recording: the file is empty");
     }
     auto header = parse_recording_header(line);
@@ -123,7 +124,7 @@ class DayReader {
     if (line->at < last_) {
       return wrong("at: is before the line before");
     }
-    if (line->at - day_.header.start > kLongestDay) {
+    if (line->at > base::sum_of(day_.header.start, kLongestDay).value_or(line->at)) {
       return wrong("at: is more than 31 days after the start");
     }
     last_ = line->at;
@@ -226,14 +227,14 @@ class DayReader {
     if (found == objects_.end() || annotations == nullptr || !annotations->is_object()) {
       return;
     }
-    auto& hash = annotations->get_object()[model::kNodePoolHashAnnotation];
+    auto& members = annotations->get_object();
+    const auto* of_claim = members.if_contains(model::kNodePoolHashAnnotation);
     const auto* of_pool = model::member(model::find_path(*found->second, "metadata.annotations"),
                                         model::kNodePoolHashAnnotation);
     const auto pool = model::decode<model::NodePool>(*found->second);
-    if (of_pool != nullptr && *of_pool == hash && pool) {
-      hash = model::nodepool_hash(pool->template_);
-      annotations->get_object()[model::kNodePoolHashVersionAnnotation] =
-          model::kNodePoolHashVersion;
+    if (of_claim != nullptr && of_pool != nullptr && *of_pool == *of_claim && pool) {
+      members[model::kNodePoolHashAnnotation] = model::nodepool_hash(pool->template_);
+      members[model::kNodePoolHashVersionAnnotation] = model::kNodePoolHashVersion;
     }
   }
 

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace millwright::app {
 namespace {
