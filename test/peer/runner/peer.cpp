@@ -3,6 +3,7 @@
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +22,8 @@ using scheduling::PlannedClaim;
 
 // The arguments of one command must fit into 128 KiB.
 constexpr std::size_t kFilesAtOnce = 500;
+// What timeout(1) ends with when it had to stop its command.
+constexpr int kStopped = 124;
 
 base::Result<std::string> output_of(const std::string& command) {
   struct Close {
@@ -39,6 +42,9 @@ base::Result<std::string> output_of(const std::string& command) {
          (got = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
       text.append(buffer.data(), got);
     }
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kStopped) {
+    return base::fail(base::ErrorKind::Timeout, "stopped: " + command.substr(0, 200));
   }
   if (status != 0) {
     return base::fail(base::ErrorKind::Internal, "failed: " + command.substr(0, 200));
@@ -122,12 +128,14 @@ PeerSettlement settlement_of(const json::object& item) {
   return result;
 }
 
-// The program's answers to `question` about each file, in order.
-base::Result<std::vector<json::value>> ask(const std::string& program, const std::string& question,
+// The program's answers to `question` about each file, in order. `caller` is a command that runs
+// it.
+base::Result<std::vector<json::value>> ask(const std::string& caller, const std::string& program,
+                                           const std::string& question,
                                            const std::vector<std::string>& files) {
   std::vector<json::value> answers;
   for (std::size_t begin = 0; begin < files.size(); begin += kFilesAtOnce) {
-    std::string command = "'" + program + "' " + question;
+    std::string command = caller + "'" + program + "' " + question;
     for (std::size_t i = begin; i < std::min(begin + kFilesAtOnce, files.size()); ++i) {
       command += " '" + files[i] + "'";
     }
@@ -162,8 +170,15 @@ std::string program_path() {
 
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
-                                             double seconds) {
-  const auto answers = ask(program, "solve -seconds " + std::to_string(seconds), files);
+                                             const PeerRun& run) {
+  std::string caller;
+  if (run.memory_mib > 0) {
+    caller += "ulimit -v " + std::to_string(run.memory_mib * 1024) + "; ";
+  }
+  if (run.stopped_after > 0) {
+    caller += "timeout " + std::to_string(run.stopped_after) + " ";
+  }
+  const auto answers = ask(caller, program, "solve -seconds " + std::to_string(run.seconds), files);
   if (!answers) {
     return tl::unexpected(answers.error());
   }
@@ -176,7 +191,7 @@ base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
 
 base::Result<std::vector<PeerSettlement>> run_consolidation(const std::string& program,
                                                             const std::vector<std::string>& files) {
-  const auto answers = ask(program, "consolidate", files);
+  const auto answers = ask("", program, "consolidate", files);
   if (!answers) {
     return tl::unexpected(answers.error());
   }

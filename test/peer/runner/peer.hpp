@@ -5,6 +5,7 @@
 #include "millwright/base/result.hpp"
 #include "millwright/scheduling/solve.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,10 +23,16 @@ struct PeerPlan {
 // The program of scripts/peer, from the environment variable MILLWRIGHT_PEER; empty when unset.
 std::string program_path();
 
-// One plan per file, in order. Each file is solved again until Solve took `seconds` in sum.
+struct PeerRun {
+  double seconds = 0;           // each file is solved again until Solve took that long in sum
+  int stopped_after = 0;        // seconds from the program's start; 0: never
+  std::int64_t memory_mib = 0;  // address space that it may have; 0: any
+};
+
+// One plan per file, in order. An error of kind Timeout: it was stopped.
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
-                                             double seconds = 0);
+                                             const PeerRun& run = {});
 
 // One of Karpenter's commands of removal, carried out as it was planned.
 struct PeerRemoval {
