@@ -25,7 +25,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kMaxSeconds = 300;
-// The peer reads its file first, and is stopped by a clock that began before.
+// The peer reads its file first, and that counts when it is stopped.
 constexpr int kReadingSeconds = 30;
 constexpr std::int64_t kPeerMiB = 8192;
 // How long either side is repeated when a single run is shorter.
@@ -34,8 +34,9 @@ constexpr double kSeconds = 0.25;
 // What one side made of a corner.
 struct Side {
   bool is_stopped = false;
-  double seconds = kMaxSeconds;  // the median
-  double peak_mib = 0;           // up to the end of the first plan; the peer's: of all its runs
+  double seconds = kMaxSeconds;      // the median
+  double cpu_seconds = kMaxSeconds;  // the same, of all threads
+  double peak_mib = 0;               // up to the end of the first plan; the peer's: of all its runs
   std::size_t claims = 0;
   std::size_t refused = 0;
   double price = 0;
@@ -47,6 +48,18 @@ struct Side {
   }
 };
 static_assert(std::is_trivially_copyable_v<Side>);
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+double median(std::vector<double>& values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
 
 double peak_mib(int whose) {
   rusage usage{};
@@ -79,18 +92,21 @@ Side plan(const Corner& corner) {
   const Problem problem = corner.make();
   Side side;
   std::vector<double> seconds;
+  std::vector<double> cpu;
   for (double sum = 0; sum < kSeconds; sum += seconds.back()) {
+    const double cpu_before = cpu_seconds();
     const auto begin = std::chrono::steady_clock::now();
     const Plan made = solve(problem);
     seconds.push_back(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    cpu.push_back(cpu_seconds() - cpu_before);
     if (seconds.size() == 1) {
       side.peak_mib = peak_mib(RUSAGE_SELF);
       side.take(made);
     }
   }
-  std::sort(seconds.begin(), seconds.end());
-  side.seconds = seconds[seconds.size() / 2];
+  side.seconds = median(seconds);
+  side.cpu_seconds = median(cpu);
   return side;
 }
 
@@ -109,7 +125,7 @@ std::optional<Side> peers(const CornerOptions& options, const Corner& corner,
   return apart([&]() -> std::optional<Side> {
     auto answer = peer::run_peer(options.peer, {file},
                                  {.seconds = kSeconds,
-                                  .stopped_after = kMaxSeconds + kReadingSeconds,
+                                  .cpu_seconds = kMaxSeconds + kReadingSeconds,
                                   .memory_mib = kPeerMiB});
     Side side{.peak_mib = peak_mib(RUSAGE_CHILDREN)};
     if (!answer) {
@@ -118,6 +134,7 @@ std::optional<Side> peers(const CornerOptions& options, const Corner& corner,
       return side.is_stopped ? std::optional(side) : std::nullopt;
     }
     side.seconds = answer->front().solve_seconds;
+    side.cpu_seconds = answer->front().solve_cpu_seconds;
     peer::price_claims(corner.make(), answer->front().plan);
     side.take(answer->front().plan);
     return side;
@@ -136,15 +153,16 @@ bool write_file(const Corner& corner, const std::string& file) {
 
 void print(const Side& side) {
   if (side.is_stopped) {
-    std::printf("   > %7.3f s %6.0f MiB %32s", side.seconds, side.peak_mib, "stopped");
+    std::printf("   > %7.3f s %6.0f MiB %32s", side.cpu_seconds, side.peak_mib, "stopped");
   } else {
-    std::printf("   %9.3f s %6.0f MiB %6zu %9.2f $/h %6zu ref", side.seconds, side.peak_mib,
+    std::printf("   %9.3f s %6.0f MiB %6zu %9.2f $/h %6zu ref", side.cpu_seconds, side.peak_mib,
                 side.claims, side.price, side.refused);
   }
 }
 
 void add(json::object& row, const std::string& whose, const Side& side) {
   row[whose + "_pods_per_second"] = row["pods"].to_number<double>() / side.seconds;
+  row[whose + "_cpu_seconds"] = side.cpu_seconds;
   row[whose + "_stopped"] = side.is_stopped;
   row[whose + "_peak_mib"] = side.peak_mib;
   if (!side.is_stopped) {
@@ -171,7 +189,7 @@ base::Result<json::object> row_of(const CornerOptions& options, const Corner& co
   }
   print(*there);
   const double ratio = there->seconds / here.seconds;
-  std::printf("   %8.0f\n", ratio);
+  std::printf("   %8.0f\n", there->cpu_seconds / here.cpu_seconds);
   std::fflush(stdout);
   json::object row{{"case", corner.name}, {"pods", corner.pods}, {"ratio", ratio}};
   add(row, "ours", here);
@@ -182,7 +200,8 @@ base::Result<json::object> row_of(const CornerOptions& options, const Corner& co
 }  // namespace
 
 base::Result<json::array> corners(const CornerOptions& options) {
-  std::printf("%-22s %7s   %-57s   %-57s   %8s\n", "corner", "pods", "ours", "peer", "ratio");
+  std::printf("%-22s %7s   %-57s   %-57s   %8s\n", "corner, CPU time", "pods", "ours", "peer",
+              "ratio");
   std::fflush(stdout);
   json::array rows;
   for (const Corner& corner : all_corners()) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -22,8 +23,6 @@ using scheduling::PlannedClaim;
 
 // The arguments of one command must fit into 128 KiB.
 constexpr std::size_t kFilesAtOnce = 500;
-// What timeout(1) ends with when it had to stop its command.
-constexpr int kStopped = 124;
 
 base::Result<std::string> output_of(const std::string& command) {
   struct Close {
@@ -43,7 +42,10 @@ base::Result<std::string> output_of(const std::string& command) {
       text.append(buffer.data(), got);
     }
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kStopped) {
+  // The shell is replaced by the program, or says what ended it.
+  const bool is_killed =
+      WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+  if (is_killed) {
     return base::fail(base::ErrorKind::Timeout, "stopped: " + command.substr(0, 200));
   }
   if (status != 0) {
@@ -92,6 +94,7 @@ PeerPlan plan_of(const json::object& item) {
   Plan& plan = result.plan;
   result.construct_seconds = item.at("construct_seconds").to_number<double>();
   result.solve_seconds = item.at("solve_seconds").to_number<double>();
+  result.solve_cpu_seconds = item.at("solve_cpu_seconds").to_number<double>();
   for (const auto& claim : item.at("claims").as_array()) {
     for (const auto& uid : plan.claims.emplace_back(claim_of(claim.as_object())).pod_uids) {
       plan.placements.push_back({uid, plan.claims.size() - 1, 1});
@@ -175,8 +178,8 @@ base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
   if (run.memory_mib > 0) {
     caller += "ulimit -v " + std::to_string(run.memory_mib * 1024) + "; ";
   }
-  if (run.stopped_after > 0) {
-    caller += "timeout " + std::to_string(run.stopped_after) + " ";
+  if (run.cpu_seconds > 0) {
+    caller += "ulimit -t " + std::to_string(run.cpu_seconds) + "; ";
   }
   const auto answers = ask(caller, program, "solve -seconds " + std::to_string(run.seconds), files);
   if (!answers) {
