@@ -98,7 +98,8 @@ def corners(rows):
          "nodes here", "nodes, Karpenter", "here, $/h", "Karpenter, $/h", "refused here",
          "refused, Karpenter"],
         [[row["case"], f"{row['pods']:,}", seconds(row, "ours"), seconds(row, "peer"),
-          ("> " if row["peer_stopped"] else "") + f"{row['peer_cpu_seconds'] / row['ours_cpu_seconds']:,.0f}"]
+          "-" if row["ours_stopped"] else ("> " if row["peer_stopped"] else "")
+          + f"{row['peer_cpu_seconds'] / row['ours_cpu_seconds']:,.0f}"]
          + [f"{row[f'{whose}_peak_mib']:,.0f}" for whose in ("ours", "peer")]
          + [made(row, f"claims_{whose}", "{:,}") for whose in ("ours", "peer")]
          + [made(row, whose, "{:,.2f}") for whose in ("ours", "peer")]
