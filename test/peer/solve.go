@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"syscall"
 	"time"
 
 	"github.com/samber/lo"
@@ -32,7 +33,8 @@ import (
 type plan struct {
 	File             string            `json:"file"`
 	ConstructSeconds float64           `json:"construct_seconds"`
-	SolveSeconds     float64           `json:"solve_seconds"` // the median of all rounds
+	SolveSeconds     float64           `json:"solve_seconds"`     // the median of all rounds
+	SolveCPUSeconds  float64           `json:"solve_cpu_seconds"` // the same, of all threads
 	Rounds           int               `json:"rounds"`
 	Claims           []claim           `json:"claims"`
 	Placements       map[string]string `json:"placements"` // pod to existing node
@@ -68,7 +70,7 @@ func (w *world) solve(workers int, atLeast time.Duration) (*plan, error) {
 
 	result := &plan{Refusals: map[string]string{}, Placements: map[string]string{}, Claims: []claim{}}
 	pods := w.toPlan(ctx, provisioner, cluster, result.Refusals)
-	var constructs, solves []time.Duration
+	var constructs, solves, cpus []time.Duration
 	for sum := time.Duration(0); len(solves) == 0 || sum < atLeast; sum += solves[len(solves)-1] {
 		mine := lo.Map(pods, func(p *corev1.Pod, _ int) *corev1.Pod { return p.DeepCopy() })
 		runtime.GC()
@@ -85,9 +87,11 @@ func (w *world) solve(workers int, atLeast time.Duration) (*plan, error) {
 			return nil, err
 		}
 		constructs = append(constructs, time.Since(begin))
+		beginCPU := cpuTime()
 		begin = time.Now()
 		results, err := scheduler.Solve(ctx, mine)
 		solves = append(solves, time.Since(begin))
+		cpus = append(cpus, cpuTime()-beginCPU)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +101,7 @@ func (w *world) solve(workers int, atLeast time.Duration) (*plan, error) {
 	}
 	result.ConstructSeconds = median(constructs)
 	result.SolveSeconds = median(solves)
+	result.SolveCPUSeconds = median(cpus)
 	result.Rounds = len(solves)
 	return result, nil
 }
@@ -212,6 +217,13 @@ func (p *plan) take(results scheduling.Results) {
 	for pod, err := range results.PodErrors {
 		p.Refusals[string(pod.UID)] = err.Error()
 	}
+}
+
+// cpuTime is what all threads have used, the garbage collector's too.
+func cpuTime() time.Duration {
+	var usage syscall.Rusage
+	lo.Must0(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func median(of []time.Duration) float64 {

@@ -3,6 +3,7 @@
 #include "arrival.hpp"
 #include "aws_types.hpp"
 #include "checker/files/scenario.hpp"
+#include "corners.hpp"
 #include "lower_bound.hpp"
 #include "mixes.hpp"
 #include "peer/runner/peer.hpp"
@@ -60,7 +61,7 @@ base::Result<Outcome> run(const BesideOptions& options, const Problem& made,
   result.problem = std::move(scenario->problem);
   std::vector<double> seconds;
   repeat(result.problem, seconds);
-  auto peer = peer::run_peer(options.peer, {file}, kSeconds);
+  auto peer = peer::run_peer(options.peer, {file}, {.seconds = kSeconds});
   if (!peer) {
     return tl::unexpected(peer.error());
   }
@@ -89,7 +90,9 @@ base::Result<void> speed_row(const BesideOptions& options, const std::string& na
                               {"pods", pods},
                               {"ours_pods_per_second", ours},
                               {"peer_pods_per_second", peers},
-                              {"ratio", ours / peers}});
+                              {"ratio", ours / peers},
+                              {"claims_ours", outcome->ours.claims.size()},
+                              {"claims_peer", outcome->peer.claims.size()}});
   return {};
 }
 
@@ -116,6 +119,15 @@ base::Result<json::array> speed(const BesideOptions& options) {
       return tl::unexpected(row.error());
     }
   }
+  CornerOptions hard{.peer = options.peer, .folder = options.folder};
+  if (!options.full) {
+    hard.most_pods = 2000;
+  }
+  auto corner_rows = corners(hard);
+  if (!corner_rows) {
+    return corner_rows;
+  }
+  rows.insert(rows.end(), corner_rows->begin(), corner_rows->end());
   return rows;
 }
 

@@ -150,34 +150,6 @@ std::vector<WorkloadMix> workload_mixes() {
   };
 }
 
-namespace {
-
-// The node with ten pods that take what is taken: a scenario file, which the peer reads, knows of
-// nothing else that could.
-NodeRecordPtr with_pods(const NodeRecord& node) {
-  constexpr int kPods = 10;
-  auto record = std::make_shared<NodeRecord>(node);
-  record->pod_requests.clear();
-  for (int i = 0; i < kPods; ++i) {
-    auto pod = std::make_shared<model::Pod>();
-    pod->meta.name = node.name() + "-pod-" + std::to_string(i);
-    pod->meta.uid = pod->meta.name;
-    pod->meta.namespace_ = "default";
-    pod->spec.node_name = node.name();
-    const auto cpu = model::get(node.pod_requests, model::kCpu).milli() / kPods;
-    const auto memory = model::get(node.pod_requests, model::kMemory).units() / kPods;
-    pod->spec.containers.push_back(
-        {.name = "main",
-         .requests = {{"cpu", model::Quantity::from_milli(cpu)}, {"memory", bytes(memory)}}});
-    pod->status.phase = "Running";
-    model::add_to(record->pod_requests, effective_requests(*pod));
-    record->pods.push_back(std::move(pod));
-  }
-  return record;
-}
-
-}  // namespace
-
 Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::uint32_t seed) {
   std::vector<NodeRecordPtr> nodes = some_nodes(mix.nodes, seed);
   // A zone in which nothing is sold: whatever must be spread over zones would have to wait.
@@ -185,7 +157,7 @@ Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::u
     return record->labels().at(std::string(model::kZoneLabel)) == "test-zone-d";
   });
   std::transform(nodes.begin(), nodes.end(), nodes.begin(),
-                 [](const NodeRecordPtr& record) { return with_pods(*record); });
+                 [](const NodeRecordPtr& record) { return with_pods(*record, 10); });
   Problem problem =
       problem_of(std::move(types), Deployments(mix, seed).pods(pods), std::move(nodes));
   if (mix.daemons) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """performance_page.py FILE.json... [NOTE]: brings docs/performance.md up to date.
 
-The files are what `scripts/bench planner --full --json FILE.json` and the same of arrival and
-growth write; what they have no figures for stays. Tables go between the page's markers, with this
+The files are what `scripts/bench planner --full --json FILE.json` and the same of arrival,
+corners and growth write; what they have no figures for stays. Tables go between the page's markers, with this
 machine and today's date (NOTE is added to them); the plot goes to docs/planner-growth.svg. Both its
 axes are logarithmic, so a line that rises as fast as it goes to the right is time in proportion.
 """
@@ -84,6 +84,28 @@ def speed(rows):
           f"{row['peer_pods_per_second']:,.0f}", f"{row['ratio']:,.0f}"] for row in rows])
 
 
+def corners(rows):
+    """A side that was stopped has no plan, and its rate is a bound."""
+    def seconds(row, whose):
+        taken = row[f"{whose}_cpu_seconds"]
+        return f"> {taken:,.0f}" if row[f"{whose}_stopped"] else f"{taken:,.3f}"
+
+    def made(row, name, form):
+        return form.format(row[name]) if name in row else "-"
+
+    return table(
+        ["case", "pods", "here, CPU s", "Karpenter, CPU s", "ratio", "here, MiB", "Karpenter, MiB",
+         "nodes here", "nodes, Karpenter", "here, $/h", "Karpenter, $/h", "refused here",
+         "refused, Karpenter"],
+        [[row["case"], f"{row['pods']:,}", seconds(row, "ours"), seconds(row, "peer"),
+          "-" if row["ours_stopped"] else ("> " if row["peer_stopped"] else "")
+          + f"{row['peer_cpu_seconds'] / row['ours_cpu_seconds']:,.0f}"]
+         + [f"{row[f'{whose}_peak_mib']:,.0f}" for whose in ("ours", "peer")]
+         + [made(row, f"claims_{whose}", "{:,}") for whose in ("ours", "peer")]
+         + [made(row, whose, "{:,.2f}") for whose in ("ours", "peer")]
+         + [made(row, f"refused_{whose}", "{:,}") for whose in ("ours", "peer")] for row in rows])
+
+
 def cost(rows):
     ratios = [row["ours"] / row["peer"] for row in rows]
     return table(
@@ -148,7 +170,11 @@ def main():
     parts = {}
     if figures.get("speed"):
         parts["machine"] = machine(" ".join(word for word in sys.argv[1:] if word not in files))
-        parts["speed"] = speed(figures["speed"])
+        parts["speed"] = speed([row for row in figures["speed"] if "peer_stopped" not in row])
+    hard = figures.get("corners") or [
+        row for row in figures.get("speed", []) if "peer_stopped" in row]
+    if hard:
+        parts["corners"] = corners(hard)
     if figures.get("cost"):
         parts["cost"] = cost(figures["cost"])
     if figures.get("arrival"):

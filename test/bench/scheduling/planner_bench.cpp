@@ -8,8 +8,9 @@
 //   after another.
 // planner_bench growth [arriving] [--json FILE]: how time and memory grow; or only what one
 // arriving pod takes.
-// planner_bench corners [NAME] [--json FILE]: time and memory where no two pods are alike, and the
-//   like.
+// planner_bench corners PEER FOLDER [NAME] [--json FILE]: time and memory beside the peer's where
+// no
+//   two pods are alike, and the like.
 #include "arrival.hpp"
 #include "beside_peer.hpp"
 #include "corners.hpp"
@@ -33,7 +34,7 @@ int usage() {
       "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]\n"
       "       planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]\n"
       "       planner_bench growth [arriving] [--json FILE]\n"
-      "       planner_bench corners [NAME] [--json FILE]\n",
+      "       planner_bench corners PEER FOLDER [NAME] [--json FILE]\n",
       stderr);
   return 2;
 }
@@ -89,12 +90,10 @@ Command read(int argc, char** argv) {
 
 bool is_understood(const Command& command) {
   const auto count = command.words.size();
-  if (command.is("beside")) {
+  if (command.is("beside") || command.is("corners")) {
     return count == 3 || count == 4;
   }
-  return (command.is("cost") || command.is("arrival") || command.is("growth") ||
-          command.is("corners")) &&
-         count <= 2;
+  return (command.is("cost") || command.is("arrival") || command.is("growth")) && count <= 2;
 }
 
 millwright::base::Result<boost::json::value> run(const Command& command) {
@@ -122,9 +121,10 @@ millwright::base::Result<boost::json::value> run(const Command& command) {
     return boost::json::object{{"arrival", *std::move(rows)}};
   }
   if (command.is("corners")) {
-    auto rows = bench::corners(command.word(1));
+    auto rows = bench::corners(
+        {.peer = command.word(1), .folder = command.word(2), .only = command.word(3)});
     if (!rows) {
-      return rows;
+      return tl::unexpected(rows.error());
     }
     return boost::json::object{{"corners", *std::move(rows)}};
   }

@@ -150,6 +150,26 @@ std::vector<NodeRecordPtr> some_nodes(int count, std::uint32_t seed) {
   return nodes;
 }
 
+NodeRecordPtr with_pods(const NodeRecord& node, int count) {
+  auto record = std::make_shared<NodeRecord>(node);
+  record->pod_requests.clear();
+  for (int i = 0; i < count; ++i) {
+    auto pod = std::make_shared<model::Pod>();
+    pod->meta.name = node.name() + "-pod-" + std::to_string(i);
+    pod->meta.uid = pod->meta.name;
+    pod->meta.namespace_ = "default";
+    pod->spec.node_name = node.name();
+    const auto cpu = model::get(node.pod_requests, model::kCpu).milli() / count;
+    const auto memory = model::get(node.pod_requests, model::kMemory).units() / count;
+    pod->spec.containers.push_back(
+        {.name = "main", .requests = {{"cpu", milli(cpu)}, {"memory", bytes(memory)}}});
+    pod->status.phase = "Running";
+    model::add_to(record->pod_requests, effective_requests(*pod));
+    record->pods.push_back(std::move(pod));
+  }
+  return record;
+}
+
 Problem problem_of(InstanceTypes types, std::vector<PodPtr> pods,
                    std::vector<NodeRecordPtr> nodes) {
   auto pool = std::make_shared<model::NodePool>();

@@ -26,6 +26,9 @@ std::vector<PodPtr> some_pods(int count, Mix mix, std::uint32_t seed = 42);
 
 // Nodes of 16 CPUs, between empty and full.
 std::vector<NodeRecordPtr> some_nodes(int count, std::uint32_t seed = 7);
+// The node with `count` equal pods that take the CPU and memory that is taken: a scenario file,
+// which the peer reads, knows of nothing else that could.
+NodeRecordPtr with_pods(const NodeRecord& node, int count);
 
 Problem problem_of(InstanceTypes types, std::vector<PodPtr> pods,
                    std::vector<NodeRecordPtr> nodes = {});

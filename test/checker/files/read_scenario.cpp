@@ -52,7 +52,7 @@ Offering offering_of(const json::object& item, double price) {
   return result;
 }
 
-InstanceType type_of(const json::object& item) {
+TypeBuilder builder_of(const json::object& item) {
   TypeBuilder result = type(text_at(item, "name", "t"));
   result.cpu(text_at(item, "cpu", "4")).memory(text_at(item, "memory", "8Gi"));
   result.max_pods(text_at(item, "pods", "20")).arch(text_at(item, "arch", "amd64"));
@@ -88,6 +88,16 @@ InstanceType type_of(const json::object& item) {
     result.sold(std::vector<std::pair<std::string, std::string>>{});
     for (const auto& each : offerings->as_array()) {
       result.sold(offering_of(each.as_object(), price != nullptr ? number(*price) : 1));
+    }
+  }
+  return result;
+}
+
+InstanceType type_of(const json::object& item) {
+  InstanceType result = builder_of(item);
+  if (const auto* limits = item.if_contains("volumeLimits")) {
+    for (const auto& [driver, count] : limits->as_object()) {
+      result.volume_limits[driver] = static_cast<int>(count.as_int64());
     }
   }
   return result;

@@ -81,6 +81,13 @@ json::object encode(const InstanceType& type) {
     }
   }
   out.emplace("labels", std::move(labels));
+  if (!type.volume_limits.empty()) {
+    json::object limits;
+    for (const auto& [driver, count] : type.volume_limits) {
+      limits.emplace(driver, count);
+    }
+    out.emplace("volumeLimits", std::move(limits));
+  }
   json::array offerings;
   for (const Offering& offering : type.offerings) {
     offerings.push_back(encode(offering));

@@ -36,6 +36,23 @@ TEST(WrittenProblems, AreReadBackAsTheyWere) {
   }
 }
 
+TEST(WrittenProblems, KeepHowManyVolumesATypeAttaches) {
+  scheduling::Problem made = random_world(1);
+  auto types = *made.pools.front().types;
+  types.front().volume_limits["disk.example.com"] = 24;
+  const auto shared = std::make_shared<const std::vector<scheduling::InstanceType>>(types);
+  for (auto& option : made.pools) {
+    option.types = shared;
+  }
+  const auto read = read_scenario(write_scenario(made, "volumes"));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  for (const auto& type : *read->problem.pools.front().types) {
+    const scheduling::VolumeCounts expected =
+        type.name == types.front().name ? types.front().volume_limits : scheduling::VolumeCounts{};
+    EXPECT_EQ(type.volume_limits, expected) << type.name;
+  }
+}
+
 TEST(WrittenProblems, ABadLineIsAnError) {
   EXPECT_FALSE(read_scenario("{\"kind\": \"Pod\", \"spec\": 7}\n").has_value());
   EXPECT_FALSE(read_scenario("{\"kind\": \"Lease\"}\n").has_value());

@@ -3,10 +3,12 @@
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -39,6 +41,12 @@ base::Result<std::string> output_of(const std::string& command) {
          (got = std::fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) {
       text.append(buffer.data(), got);
     }
+  }
+  // The shell is replaced by the program, or says what ended it.
+  const bool is_killed =
+      WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+  if (is_killed) {
+    return base::fail(base::ErrorKind::Timeout, "stopped: " + command.substr(0, 200));
   }
   if (status != 0) {
     return base::fail(base::ErrorKind::Internal, "failed: " + command.substr(0, 200));
@@ -86,6 +94,7 @@ PeerPlan plan_of(const json::object& item) {
   Plan& plan = result.plan;
   result.construct_seconds = item.at("construct_seconds").to_number<double>();
   result.solve_seconds = item.at("solve_seconds").to_number<double>();
+  result.solve_cpu_seconds = item.at("solve_cpu_seconds").to_number<double>();
   for (const auto& claim : item.at("claims").as_array()) {
     for (const auto& uid : plan.claims.emplace_back(claim_of(claim.as_object())).pod_uids) {
       plan.placements.push_back({uid, plan.claims.size() - 1, 1});
@@ -122,12 +131,14 @@ PeerSettlement settlement_of(const json::object& item) {
   return result;
 }
 
-// The program's answers to `question` about each file, in order.
-base::Result<std::vector<json::value>> ask(const std::string& program, const std::string& question,
+// The program's answers to `question` about each file, in order. `caller` is a command that runs
+// it.
+base::Result<std::vector<json::value>> ask(const std::string& caller, const std::string& program,
+                                           const std::string& question,
                                            const std::vector<std::string>& files) {
   std::vector<json::value> answers;
   for (std::size_t begin = 0; begin < files.size(); begin += kFilesAtOnce) {
-    std::string command = "'" + program + "' " + question;
+    std::string command = caller + "'" + program + "' " + question;
     for (std::size_t i = begin; i < std::min(begin + kFilesAtOnce, files.size()); ++i) {
       command += " '" + files[i] + "'";
     }
@@ -162,8 +173,15 @@ std::string program_path() {
 
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
-                                             double seconds) {
-  const auto answers = ask(program, "solve -seconds " + std::to_string(seconds), files);
+                                             const PeerRun& run) {
+  std::string caller;
+  if (run.memory_mib > 0) {
+    caller += "ulimit -v " + std::to_string(run.memory_mib * 1024) + "; ";
+  }
+  if (run.cpu_seconds > 0) {
+    caller += "ulimit -t " + std::to_string(run.cpu_seconds) + "; ";
+  }
+  const auto answers = ask(caller, program, "solve -seconds " + std::to_string(run.seconds), files);
   if (!answers) {
     return tl::unexpected(answers.error());
   }
@@ -176,7 +194,7 @@ base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
 
 base::Result<std::vector<PeerSettlement>> run_consolidation(const std::string& program,
                                                             const std::vector<std::string>& files) {
-  const auto answers = ask(program, "consolidate", files);
+  const auto answers = ask("", program, "consolidate", files);
   if (!answers) {
     return tl::unexpected(answers.error());
   }

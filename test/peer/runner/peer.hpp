@@ -5,6 +5,7 @@
 #include "millwright/base/result.hpp"
 #include "millwright/scheduling/solve.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,15 +18,22 @@ struct PeerPlan {
   scheduling::Plan plan;
   double construct_seconds = 0;  // topology, daemons, validation
   double solve_seconds = 0;      // the median of all rounds
+  double solve_cpu_seconds = 0;  // the same, of all its threads
 };
 
 // The program of scripts/peer, from the environment variable MILLWRIGHT_PEER; empty when unset.
 std::string program_path();
 
-// One plan per file, in order. Each file is solved again until Solve took `seconds` in sum.
+struct PeerRun {
+  double seconds = 0;           // each file is solved again until Solve took that long in sum
+  int cpu_seconds = 0;          // that it may use, of all threads from its start; 0: any
+  std::int64_t memory_mib = 0;  // address space that it may have; 0: any
+};
+
+// One plan per file, in order. An error of kind Timeout: it used up its time.
 base::Result<std::vector<PeerPlan>> run_peer(const std::string& program,
                                              const std::vector<std::string>& files,
-                                             double seconds = 0);
+                                             const PeerRun& run = {});
 
 // One of Karpenter's commands of removal, carried out as it was planned.
 struct PeerRemoval {
