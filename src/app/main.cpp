@@ -2,6 +2,7 @@
 
 #include "app/commands/certs_command.hpp"
 #include "app/commands/cloud_command.hpp"
+#include "app/commands/console_command.hpp"
 #include "app/commands/controller_command.hpp"
 #include "app/commands/convert_command.hpp"
 #include "app/commands/crds_command.hpp"
@@ -89,6 +90,9 @@ void add_sandbox(CLI::App& cli, Run& run) {
   command->add_flag("--verbose", arguments->verbose, "print what the controllers log");
   command->add_option("--decision-log", arguments->decision_log,
                       "file to which each decision is written, for `millwright why`");
+  command->add_flag("--no-console{false}", arguments->console, "without the page for a browser");
+  command->add_option("--console-port", arguments->console_port,
+                      "port of that page on 127.0.0.1; 0: any free one");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_sandbox(*arguments); }; });
 }
@@ -151,6 +155,8 @@ void add_install(CLI::App& cli, Run& run) {
       ->capture_default_str();
   command->add_option("--asking-port", arguments->asking_port,
                       "port that answers `why --server`, with the roles for it, such as 8445");
+  command->add_flag("--console", arguments->console,
+                    "serve the page of `millwright console` on that port, too");
   command->add_option("--leader-election-namespace", arguments->lease_namespace,
                       "namespace of the Lease; Karpenter's own makes the two take turns");
   command->add_option("--clouds", arguments->clouds,
@@ -269,6 +275,17 @@ void add_top(CLI::App& cli, Run& run) {
   command->callback([arguments, &run] { run = [arguments] { return app::run_top(*arguments); }; });
 }
 
+void add_console(CLI::App& cli, Run& run) {
+  const auto arguments = std::make_shared<app::ConsoleArguments>();
+  auto* command = cli.add_subcommand(
+      "console", "the page of a running controller, for a browser on this machine");
+  add_server(*command, arguments->server)->required();
+  add_caller(*command, arguments->server);
+  command->add_option("--port", arguments->port, "on 127.0.0.1; 0: any free one");
+  command->callback(
+      [arguments, &run] { run = [arguments] { return app::run_console(*arguments); }; });
+}
+
 // Its words are its own language: options of one change must not be taken for another's.
 void add_what_if(CLI::App& cli, Run& run) {
   auto* command = cli.add_subcommand(
@@ -369,6 +386,7 @@ int main(int argc, char** argv) {
   add_cloud(cli, run);
   add_why(cli, run);
   add_top(cli, run);
+  add_console(cli, run);
   add_what_if(cli, run);
   add_record(cli, run);
   add_replay(cli, run);

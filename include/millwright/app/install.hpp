@@ -32,7 +32,8 @@ struct InstallOptions {
   std::string image;  // empty: millwright:<version>
   std::string scheduler_image = "registry.k8s.io/kube-scheduler:v1.36.3";
   int replicas = 2;
-  int asking_port = 0;  // of the controller's --asking-port, with the roles that it needs; 0: none
+  int asking_port = 0;   // of the controller's --asking-port, with the roles that it needs; 0: none
+  bool console = false;  // of the controller's --console; needs asking_port
   // Where the Lease lives; empty: namespace_. Karpenter's own namespace makes the two take turns.
   std::string lease_namespace;
   std::vector<cloud::Profile> clouds;  // of the controller's --clouds; any but kwok

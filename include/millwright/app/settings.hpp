@@ -36,6 +36,7 @@ struct Settings {
   int serving_port = 8443;   // webhooks, HTTPS
   int extender_port = 8444;  // extender, HTTPS for callers with a client certificate
   int asking_port = 0;       // `why --server`, HTTPS for callers with a token; 0: not served
+  bool console = false;      // on that port, a page for browsers
   bool profiling = false;    // CPU profiles on the metrics port
   std::string bind_address = "0.0.0.0";
   double client_qps = 200;

@@ -86,13 +86,11 @@ net::Response leader_only(const std::string& lease) {
   return response;
 }
 
-using Make = net::Response (*)(const net::Request&, const AskingParts&);
-
-base::Task<void> reply(AskingParts parts, Make make, net::Request request,
-                       std::shared_ptr<net::Exchange> exchange) {
-  auto token = bearer_token(request);
+base::Task<void> admit(AskingParts parts, std::function<void(Admitted)> handle,
+                       net::Request request, std::shared_ptr<net::Exchange> exchange) {
+  const auto token = bearer_token(request);
   auto peer = exchange->peer();
-  auto refusal = co_await parts.rights.check(std::move(token), std::move(peer));
+  auto refusal = co_await parts.check(token, std::move(peer));
   if (refusal) {
     exchange->respond(*std::move(refusal));
     co_return;
@@ -101,26 +99,37 @@ base::Task<void> reply(AskingParts parts, Make make, net::Request request,
     exchange->respond(leader_only(parts.lease));
     co_return;
   }
-  parts.compute.run([make, request = std::move(request), exchange, parts] {
-    auto response = make(request, parts);
-    response.headers.set("Cache-Control", "no-store");
-    exchange->respond(std::move(response));
+  Admitted admitted{.request = std::move(request), .token = token, .exchange = exchange};
+  handle(std::move(admitted));
+}
+
+using Make = net::Response (*)(const net::Request&, const AskingParts&);
+
+net::Handler get_only(const AskingParts& parts, Make make) {
+  return for_viewers(parts, [parts, make](Admitted caller) {
+    parts.compute.run(
+        [make, request = std::move(caller.request), exchange = caller.exchange, parts] {
+          auto response = make(request, parts);
+          response.headers.set("Cache-Control", "no-store");
+          exchange->respond(std::move(response));
+        });
   });
 }
 
-net::Handler get_only(const AskingParts& parts, Make make) {
-  return [parts, make](net::Request request, const std::shared_ptr<net::Exchange>& exchange) {
+}  // namespace
+
+net::Handler for_viewers(const AskingParts& parts, std::function<void(Admitted)> handle) {
+  return [parts, handle = std::move(handle)](net::Request request,
+                                             const std::shared_ptr<net::Exchange>& exchange) {
     if (request.method != "GET") {
       exchange->respond(net::Response::text(405, "only GET is answered here\n"));
       return;
     }
-    parts.loop.post([parts, make, request = std::move(request), exchange] {
-      parts.group.spawn(reply(parts, make, request, exchange));
+    parts.loop.post([parts, handle, request = std::move(request), exchange] {
+      parts.group.spawn(admit(parts, handle, request, exchange));
     });
   };
 }
-
-}  // namespace
 
 void add_asking_routes(net::Router& router, const AskingParts& parts) {
   router.add(std::string(kWhyPrefix), get_only(parts, why));

@@ -37,6 +37,10 @@ base::Task<void> send(base::RealLoop& loop, kube::Transport& transport, kube::Ap
 
 }  // namespace
 
+std::string kubeconfig_path(const RemoteServer& server) {
+  return server.kubeconfig.empty() ? default_kubeconfig() : server.kubeconfig;
+}
+
 base::Result<kube::Config> config_of(const RemoteServer& server) {
   if (!server.url.starts_with("https://")) {
     return base::fail(base::ErrorKind::Invalid,
@@ -44,7 +48,7 @@ base::Result<kube::Config> config_of(const RemoteServer& server) {
   }
   kube::Config config;
   if (server.token_file.empty()) {
-    const std::string path = server.kubeconfig.empty() ? default_kubeconfig() : server.kubeconfig;
+    const std::string path = kubeconfig_path(server);
     MW_TRY(user, kube::load_kubeconfig(path, server.context));
     config.token = std::move(user.token);
     config.token_file = std::move(user.token_file);

@@ -20,6 +20,8 @@ struct RemoteServer {
   std::string certificate_authority;  // a file; empty: the system's trust store
 };
 
+// The file whose user asks: what is given, $KUBECONFIG, or ~/.kube/config.
+std::string kubeconfig_path(const RemoteServer& server);
 // How to reach the server. Only a token is ever sent, and only over HTTPS: of the kubeconfig's user
 // its passwords and client certificates are left out.
 base::Result<kube::Config> config_of(const RemoteServer& server);

@@ -45,6 +45,7 @@ base::Result<std::string> text_of(const InstallArguments& arguments) {
   options.image = arguments.image;
   options.replicas = arguments.replicas;
   options.asking_port = arguments.asking_port;
+  options.console = arguments.console;
   options.lease_namespace = arguments.lease_namespace;
   if (const auto problem = read_real_clouds(arguments.clouds, options.clouds); !problem.empty()) {
     return base::fail(base::ErrorKind::Invalid, "--clouds " + problem);

@@ -13,6 +13,7 @@ struct InstallArguments {
   std::string scheduler_image;
   int replicas = 2;
   int asking_port = 0;
+  bool console = false;
   std::string lease_namespace;
   std::string clouds;
   std::string cluster_name;

@@ -13,10 +13,12 @@ struct SandboxArguments {
   bool keep = false;  // leave it up afterwards
   double speed = 20;  // seconds of its time per real second
   std::uint64_t seed = 1;
-  std::string profile = "kwok";  // without a story: whose cloud
-  std::string kubeconfig;        // where to write it; empty: a temporary file
-  bool verbose = false;          // print what the controllers log
-  std::string decision_log;      // file to which decisions are written; empty: none
+  std::string profile = "kwok";    // without a story: whose cloud
+  std::string kubeconfig;          // where to write it; empty: a temporary file
+  bool verbose = false;            // print what the controllers log
+  std::string decision_log;        // file to which decisions are written; empty: none
+  bool console = true;             // a page for a browser
+  std::uint16_t console_port = 0;  // on 127.0.0.1; 0: any free one
 };
 
 // The process's exit status: 0 only when every story's outcome held.

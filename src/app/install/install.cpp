@@ -151,6 +151,9 @@ base::Result<> check(const InstallOptions& options) {
   if (auto port = check_asking_port(options.asking_port); !port) {
     return port;
   }
+  if (options.console && options.asking_port == 0) {
+    return invalid("--console needs --asking-port, which it is served on");
+  }
   if (auto clouds = check_clouds(options); !clouds) {
     return clouds;
   }

@@ -55,6 +55,9 @@ json::array environment(const InstallOptions& options) {
     variables.push_back(
         json::object{{"name", "ASKING_PORT"}, {"value", std::to_string(options.asking_port)}});
   }
+  if (options.console) {
+    variables.push_back(json::object{{"name", "CONSOLE"}, {"value", "true"}});
+  }
   return variables;
 }
 

@@ -1,6 +1,5 @@
 #include "app/serving/servers.hpp"
 
-#include "app/asking/asking_routes.hpp"
 #include "app/serving/cpu_profile.hpp"
 #include "app/serving/serving.hpp"
 
@@ -93,31 +92,24 @@ base::Result<> Servers::open_secure_ports(
 
 void Servers::open_asking_port(const certs::Bundle& bundle) {
   const Settings& settings = parts_.settings;
-  auto asking = std::make_unique<Asking>(parts_);
   const std::string& ns = settings.leader_election_namespace;
-  auto router = std::make_shared<net::Router>();
-  add_asking_routes(
-      *router,
-      {.loop = parts_.client.loop(),
-       .compute = asking->compute,
-       .decisions = parts_.engine.decisions(),
-       .cluster =
-           [&engine = parts_.engine, &loop = parts_.client.loop()] {
-             return view_of({.snapshot = *engine.state().latest(),
-                             .catalog = *engine.catalog(),
-                             .decisions = engine.decisions().all(),
-                             .now = loop.now()});
-           },
-       .rights = asking->rights,
-       .group = asking->group,
-       .leads = [&leadership = parts_.leadership] { return leadership.holds(); },
-       .lease = (ns.empty() ? settings.namespace_ : ns) + "/" + settings.leader_election_name});
+  auto asking = std::make_unique<Asking>(parts_);
+  asking->desk = std::make_unique<AskingDesk>(AskingDesk::Parts{
+      .loop = parts_.client.loop(),
+      .engine = parts_.engine,
+      .check = [&rights = asking->rights](
+                   std::string token,
+                   std::string peer) { return rights.check(std::move(token), std::move(peer)); },
+      .leads = [&leadership = parts_.leadership] { return leadership.holds(); },
+      .lease = (ns.empty() ? settings.namespace_ : ns) + "/" + settings.leader_election_name,
+      .console = settings.console});
   net::ServerOptions options{.address = settings.bind_address,
                              .port = static_cast<std::uint16_t>(settings.asking_port),
                              .on_refusal = count_refusals("asking"),
                              .log = parts_.log.named("server")};
   limit_readers(options);
-  auto server = net::Server::start(std::move(options), handler_of(std::move(router)),
+  options.stream_queue_limit = ConsoleFeed::kQueueLimit;
+  auto server = net::Server::start(std::move(options), handler_of(asking->desk->router()),
                                    webhook_identity(bundle));
   if (!server) {
     parts_.log.error("questions are not answered", {{"error", server.error().message}});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/asking/caller_rights.hpp"
+#include "app/serving/asking_desk.hpp"
 #include "app/serving/heartbeat.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
@@ -73,10 +74,9 @@ class Servers {
   // In the order in which they may end, the last first.
   struct Asking {
     explicit Asking(const ServersParts& parts)
-        : rights(parts.newcomers_client, parts.renewals_client), group(parts.client.loop()) {}
+        : rights(parts.newcomers_client, parts.renewals_client) {}
     CallerRights rights;
-    base::TaskGroup group;
-    base::ComputeThreads compute;
+    std::unique_ptr<AskingDesk> desk;
     std::unique_ptr<net::Server> server;
   };
   std::unique_ptr<Asking> asking_;

@@ -162,6 +162,9 @@ const Setting kTable[] = {
     {"asking-port", "ASKING_PORT", "0",
      "HTTPS port of `millwright why` and `top`, for callers with a token of the cluster; 0: none",
      value<read_port, &Settings::asking_port>, kMillwright},
+    {"console", "CONSOLE", "false",
+     "serve the page of `millwright console` on --asking-port (docs/asking.md)",
+     value<read_bool, &Settings::console>, kMillwright},
     {"certificate-names", "CERTIFICATE_NAMES", "",
      "more DNS names for the serving certificate, separated by commas",
      [](std::string_view text, Settings& s) {

@@ -136,6 +136,9 @@ class Loading {
     warn_of_gates("feature-gates", settings.feature_gates, kGates, loaded_.warnings);
     warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
     warn_of_absent_clouds();
+    if (settings.console && settings.asking_port == 0) {
+      loaded_.problems.emplace_back("--console needs --asking-port, which it is served on");
+    }
     for (auto& problem : named_twice(settings.clouds, settings.simulated_clouds)) {
       loaded_.problems.push_back(std::move(problem));
     }

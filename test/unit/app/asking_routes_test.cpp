@@ -1,6 +1,7 @@
 // Who may ask on the asking port, and what is answered there.
 #include "app/asking/asking_routes.hpp"
 
+#include "app/asking/caller_rights.hpp"
 #include "app/asking/remote.hpp"
 #include "unit/kube/fake_transport.hpp"
 #include "unit/net/taken.hpp"
@@ -34,7 +35,10 @@ class AskingPort : public testing::Test {
                                 .compute = compute_,
                                 .decisions = decisions_,
                                 .cluster = [this] { return cluster_; },
-                                .rights = rights_,
+                                .check =
+                                    [this](std::string token, std::string peer) {
+                                      return rights_.check(std::move(token), std::move(peer));
+                                    },
                                 .group = group_,
                                 .leads = [this] { return leads_; },
                                 .lease = "nodes/lease"});

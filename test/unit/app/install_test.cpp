@@ -311,6 +311,17 @@ TEST(Install, AnAskingPortThatCannotBeOpenedIsRefused) {
   }
 }
 
+TEST(Install, TheConsoleNeedsTheAskingPort) {
+  InstallOptions options;
+  options.console = true;
+  const auto refused = install_text(options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("--console needs --asking-port"));
+  options.asking_port = 8445;
+  EXPECT_THAT(text_of(options), HasSubstr("- name: CONSOLE\n          value: \"true\"\n"));
+  EXPECT_THAT(text_of(with_asking_port(8445)), Not(HasSubstr("CONSOLE")));
+}
+
 TEST(Install, EachRuleSaysWhyItIsNeeded) {
   const std::string text = text_of(with_asking_port(8445));
   std::istringstream lines(text);

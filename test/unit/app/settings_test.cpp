@@ -80,6 +80,15 @@ TEST(Settings, WhatANodeCostsBesideItsInstanceIsAPrice) {
   }
 }
 
+TEST(Settings, TheConsoleIsServedOnTheAskingPortAndNowhereElse) {
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.console);
+  const auto both = load_settings({{"asking-port", "8445"}}, environment_of({{"CONSOLE", "true"}}));
+  EXPECT_THAT(both.problems, IsEmpty());
+  EXPECT_TRUE(both.settings.console);
+  EXPECT_THAT(load_settings({{"console", "true"}}, environment_of({})).problems,
+              ElementsAre(HasSubstr("--console needs --asking-port")));
+}
+
 TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
   EXPECT_FALSE(load_settings({}, environment_of({})).settings.full_nodes);
   EXPECT_TRUE(
