@@ -297,6 +297,23 @@ credentials: {region: cn-north-4, clusterID: cce, projectId: p1}
 	}
 }
 
+func TestTheConsoleIsServedWhereTheAskingPortIsOpen(t *testing.T) {
+	deployment := "Deployment " + namespace + "/millwright"
+	for text, want := range map[string]any{
+		"controller: {askingPort: 8445}":                                         nil,
+		"controller: {askingPort: 8445, console: true}":                          "true",
+		`controller: {env: [{name: ASKING_PORT, value: "8445"}], console: true}`: "true",
+	} {
+		if got := environment(mustRender(t, text), deployment)["CONSOLE"]; got != want {
+			t.Errorf("%s: CONSOLE is %v, not %v", text, got, want)
+		}
+	}
+	_, err := render(t, "controller: {console: true}")
+	if err == nil || !strings.Contains(err.Error(), "controller.askingPort") {
+		t.Errorf("a console without its port: the message does not name it: %v", err)
+	}
+}
+
 func TestKeysStandInTheirSecretAlone(t *testing.T) {
 	rendered := mustRender(t, `
 controller: {settings: {clusterID: c0123}}
