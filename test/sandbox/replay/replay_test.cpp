@@ -195,6 +195,8 @@ metadata:
   name: )" + name + R"(
   namespace: shop
   labels: {app: spark}
+  # Nobody makes another in place of one that is evicted; in the replay somebody does.
+  annotations: {karpenter.sh/do-not-disrupt: "true"}
   ownerReferences:
   - {apiVersion: karpenter.sh/v1, kind: NodePool, name: general, uid: )" +
                    uid + R"(, controller: true}

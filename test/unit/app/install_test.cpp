@@ -136,7 +136,7 @@ TEST(Install, EveryModeIsDocumentsOfKnownKindsInTheChosenNamespace) {
     InstallOptions options = in_mode(mode);
     options.namespace_ = "nodes";
     const auto documents = documents_of(options);
-    EXPECT_EQ(of_kind(documents, "CustomResourceDefinition").size(), 10U);
+    EXPECT_EQ(of_kind(documents, "CustomResourceDefinition").size(), 11U);
     EXPECT_EQ(of_kind(documents, "Deployment").size(),
               mode == InstallMode::SecondScheduler ? 2U : 1U);
     for (const auto& document : documents) {

@@ -38,8 +38,8 @@ class ConsolePicture : public testing::Test {
 
 TEST_F(ConsolePicture, ANodeNamesItsPodsWithTheirSharesAndWhomRoomIsKeptFor) {
   snapshot_.nodes.push_back(node("n1")
-                                .cpu("4")
-                                .memory("4Gi")
+                                .allocatable("cpu", "4")
+                                .allocatable("memory", "4Gi")
                                 .runs(pod("small").cpu("1"))
                                 .runs(pod("large").cpu("1").memory("2Gi")));
   scheduling::Reservation reservation;
@@ -54,7 +54,7 @@ TEST_F(ConsolePicture, ANodeNamesItsPodsWithTheirSharesAndWhomRoomIsKeptFor) {
   EXPECT_EQ(shown.at("podCount"), 2);
   EXPECT_EQ(shown.at("kept"), 2);
   EXPECT_EQ(shown.at("keptShare"), 200);
-  EXPECT_EQ(shown.at("keptFor").at(0), scheduling::describe_pods(reservation));
+  EXPECT_EQ(shown.at("keptFor").at(0).as_string(), scheduling::describe_pods(reservation));
 }
 
 TEST_F(ConsolePicture, PodsThatAreTooManyAreCounted) {
@@ -104,7 +104,7 @@ TEST_F(ConsolePicture, NodesThatStayDoNotPushOutWhatIsDecided) {
 
 TEST_F(ConsolePicture, NamesAndMessagesStayTextWhateverTheyHold) {
   decisions_.push_back(std::make_shared<const Decision>(
-      Decision{.number = 1, .message = "</script>\n\"data: x\\", .node_pool = "\xE2\x80\xA8"}));
+      Decision{.number = 1, .node_pool = "\xE2\x80\xA8", .message = "</script>\n\"data: x\\"}));
   const auto text = whole_json(look());
   EXPECT_EQ(text.find('\n'), std::string::npos) << "an event is one line";
   EXPECT_EQ(parse(text).at("decisions").at(0).at("message"), "</script>\n\"data: x\\");
