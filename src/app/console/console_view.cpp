@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <tuple>
 
 namespace millwright::app {
@@ -22,7 +23,7 @@ std::string time_text(base::TimePoint time) {
 }
 
 // What part of the node the requests take, in thousandths: of CPU or of memory, whichever is more.
-double share_of(const model::ResourceList& requests, const model::ResourceList& allocatable) {
+std::int64_t share_of(const model::ResourceList& requests, const model::ResourceList& allocatable) {
   double most = 0;
   for (const auto resource : {model::kCpu, model::kMemory}) {
     const double there = model::get(allocatable, resource).as_double();
@@ -30,14 +31,14 @@ double share_of(const model::ResourceList& requests, const model::ResourceList& 
       most = std::max(most, model::get(requests, resource).as_double() / there);
     }
   }
-  return std::round(most * 1000);
+  return std::llround(most * 1000);
 }
 
 // [["namespace/name", thousandths], ...], the largest first; what is beyond `most` is counted:
 // [null, thousandths, pods].
 std::string pods_json(const scheduling::NodeRecord& record, std::size_t most) {
   const auto allocatable = record.allocatable();
-  std::vector<std::pair<double, std::string>> pods;
+  std::vector<std::pair<std::int64_t, std::string>> pods;
   for (const auto& pod : record.pods) {
     pods.emplace_back(share_of(scheduling::effective_requests(*pod), allocatable),
                       model::key_of(pod->meta).to_string());
@@ -46,7 +47,7 @@ std::string pods_json(const scheduling::NodeRecord& record, std::size_t most) {
     return std::tie(b.first, a.second) < std::tie(a.first, b.second);
   });
   json::array named;
-  double others = 0;
+  std::int64_t others = 0;
   for (std::size_t i = 0; i < pods.size(); ++i) {
     if (i < most) {
       named.push_back(json::array{pods[i].second, pods[i].first});
@@ -61,7 +62,7 @@ std::string pods_json(const scheduling::NodeRecord& record, std::size_t most) {
 }
 
 struct KeptRoom {
-  double share = 0;
+  std::int64_t share = 0;
   std::vector<std::string> whom;
 };
 
