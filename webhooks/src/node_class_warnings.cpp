@@ -9,13 +9,30 @@
 namespace millwright::webhooks {
 namespace {
 
+// Two groups may have a kind of one name, which is told once.
 std::string kinds_of(const std::vector<model::Resource>& served) {
   std::string text;
+  std::string_view last;
   for (const model::Resource& resource : served) {
-    text += text.empty() ? "" : ", ";
-    text += resource.kind;
+    if (resource.kind != last) {
+      text += text.empty() ? "" : ", ";
+      text += resource.kind;
+    }
+    last = resource.kind;
   }
   return text.empty() ? "none" : text;
+}
+
+// "a", or "a or b"
+std::string groups_of(std::string_view kind, const std::vector<model::Resource>& served) {
+  std::string text;
+  for (const model::Resource& resource : served) {
+    if (resource.kind == kind) {
+      text += text.empty() ? "" : " or ";
+      text += resource.group;
+    }
+  }
+  return text;
 }
 
 void warn_of_unserved_kind(const model::NodeClassReference& ref,
@@ -28,7 +45,7 @@ void warn_of_unserved_kind(const model::NodeClassReference& ref,
       return;
     }
     if (resource.kind == ref.kind) {
-      warnings.add(text + "the group of that kind is " + std::string(resource.group));
+      warnings.add(text + "the group of that kind is " + groups_of(ref.kind, served));
       return;
     }
   }
