@@ -4,6 +4,7 @@
 
 #include "app/whatif/request.hpp"
 #include "millwright/kube/client.hpp"
+#include "millwright/net/server.hpp"
 
 #include <memory>
 #include <string>

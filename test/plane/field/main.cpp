@@ -1,8 +1,9 @@
-// plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [--forecast] [SCENARIO...]:
-// what comes of the same work here and with Karpenter's own controller, each in turn on a control
-// plane of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints figures,
-// and which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names the control
-// plane's programs, MILLWRIGHT_PEER_CONTROLLER the peer's folder.
+// plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [--forecast]
+//             [SCENARIO...]
+// What comes of the same work here and with Karpenter's own controller, each in turn on a control
+// plane of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints
+// figures, and which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names
+// the control plane's programs, MILLWRIGHT_PEER_CONTROLLER the peer's folder.
 
 #include "plane/field/comparison.hpp"
 #include "plane/field/run.hpp"
