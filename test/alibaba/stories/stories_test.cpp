@@ -79,6 +79,7 @@ spec:
       requirements:
       - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
       - {key: karpenter.alibabacloud.com/instance-cpu, operator: Gt, values: ['1']}
+      taints: [{key: team, value: moved, effect: NoSchedule}]
       nodeClassRef:
         {group: karpenter.alibabacloud.com, kind: ECSNodeClass, name: defaultnodeclass}
 ---
@@ -92,6 +93,7 @@ spec:
     metadata: {labels: {app: moved}}
     spec:
       nodeSelector: {team: moved}
+      tolerations: [{key: team, value: moved}]
       containers:
       - {name: main, image: pause, resources: {requests: {cpu: 250m, memory: 250Mi}}}
 )";
