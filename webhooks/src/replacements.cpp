@@ -8,9 +8,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millwright::webhooks {
@@ -19,7 +21,7 @@ namespace {
 using scheduling::NodeRecordPtr;
 
 constexpr double kHoursPerMonth = 730;
-// So many are planned in some twenty milliseconds, while kube-scheduler may wait for this thread.
+// kube-scheduler may wait for this thread while they are planned.
 constexpr std::size_t kMostPods = 2'000;
 
 // Whoever sends reviews may send requirements of any length, and each node is held against them.
@@ -77,8 +79,11 @@ class Replacements {
  private:
   // ", about +312 $/month", and how many pods are left without a place; empty: not known.
   std::string cost() {
+    if (pool_->replicas || !fill_problem()) {
+      return "";
+    }
     const auto before = price_now();
-    if (!before || pool_->replicas || !fill_problem()) {
+    if (!before) {
       return "";
     }
     const auto plan = scheduling::solve(problem_);
@@ -96,19 +101,27 @@ class Replacements {
     return text;
   }
 
+  // Nodes are of few kinds, and looking a price up is slow.
   std::optional<double> price_now() const {
-    const auto types = view_.instance_types(pool_->template_.node_class_ref);
+    std::map<std::pair<model::NodeClassReference, model::StringMap>, std::optional<double>> known;
     double sum = 0;
     for (const auto& record : drifting_) {
-      const auto own = record->claim->node_class_ref == pool_->template_.node_class_ref
-                           ? types
-                           : view_.instance_types(record->claim->node_class_ref);
-      const auto price =
-          own == nullptr ? std::nullopt : scheduling::price_of(own, record->claim->meta.labels);
-      if (!price) {
+      const auto& claim = *record->claim;
+      model::StringMap kind;
+      for (const auto label :
+           {model::kInstanceTypeLabel, model::kZoneLabel, model::kCapacityTypeLabel}) {
+        kind.emplace(label, claim.meta.label(label));
+      }
+      const auto [entry, added] = known.try_emplace({claim.node_class_ref, std::move(kind)});
+      const auto types =
+          added ? view_.instance_types(claim.node_class_ref) : scheduling::InstanceTypes();
+      if (types != nullptr) {
+        entry->second = scheduling::price_of(types, claim.meta.labels);
+      }
+      if (!entry->second) {
         return std::nullopt;
       }
-      sum += *price;
+      sum += *entry->second;
     }
     return sum;
   }

@@ -1,11 +1,12 @@
 #include "app/console/live_what_if.hpp"
 
+#include "app/whatif/cluster/cluster_files.hpp"
 #include "app/whatif/forecast.hpp"
-#include "millwright/net/server.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -15,21 +16,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kLive = "the cluster";
-
-constexpr std::array kReadForWhatIf{model::kNodeResource,
-                                    model::kNodePoolResource,
-                                    model::kNodeClaimResource,
-                                    model::kPodResource,
-                                    model::kDeploymentResource,
-                                    model::kReplicaSetResource,
-                                    model::kStatefulSetResource,
-                                    model::kDaemonSetResource,
-                                    model::kJobResource,
-                                    model::kPodDisruptionBudgetResource,
-                                    model::kPersistentVolumeResource,
-                                    model::kPersistentVolumeClaimResource,
-                                    model::kStorageClassResource,
-                                    model::kPriorityClassResource};
 
 base::Error no_files(const std::string& word) {
   return base::Error{
@@ -99,18 +85,14 @@ base::Task<void> LiveWhatIf::work(WhatIfRequest question, std::shared_ptr<net::E
 
 // A List of all that a forecast is made of, as `kubectl get -o json` prints it.
 base::Task<base::Result<std::string>> LiveWhatIf::read_cluster() {
-  std::vector<model::Resource> resources(kReadForWhatIf.begin(), kReadForWhatIf.end());
-  const auto classes = model::node_class_resources();
-  resources.insert(resources.end(), classes.begin(), classes.end());
   json::array items;
-  for (std::size_t i = 0; i < resources.size(); ++i) {
-    auto listed = co_await client_.list(resources[i]);
-    const bool may_be_absent = i >= kReadForWhatIf.size();  // other clouds' NodeClasses
-    if (!listed && may_be_absent && listed.error().kind == base::ErrorKind::NotFound) {
-      continue;
+  for (const auto& resource : planned_kinds()) {
+    auto listed = co_await client_.list(resource);
+    if (!listed && listed.error().kind == base::ErrorKind::NotFound) {
+      continue;  // NodeClasses of other clouds
     }
     if (!listed) {
-      co_return base::fail(listed.error().kind, "cannot list " + std::string(resources[i].plural) +
+      co_return base::fail(listed.error().kind, "cannot list " + std::string(resource.plural) +
                                                     ": " + listed.error().message);
     }
     std::move(listed->items.begin(), listed->items.end(), std::back_inserter(items));

@@ -10,7 +10,7 @@ namespace {
 
 using TypesByNodeClass = std::map<model::NodeClassReference, scheduling::InstanceTypes>;
 
-// They take up to some hundredths of a second each. As many NodePools as one file has, mostly.
+// Each takes a walk over the nodes and a plan. As many at once as one file has NodePools, mostly.
 constexpr auto kBetweenPreviews = std::chrono::seconds(1);
 constexpr int kPreviewsAtOnce = 10;
 

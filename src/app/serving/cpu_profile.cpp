@@ -23,16 +23,19 @@ constexpr int kMostSeconds = 300;
 // since the file system of a container may be read only.
 class CpuProfile {
  public:
-  // nullptr: one is being taken, or it cannot be.
-  static std::shared_ptr<CpuProfile> start() {
+  // Conflict: one is being taken. Internal: the system does not let us.
+  static base::Result<std::shared_ptr<CpuProfile>> start() {
     static std::atomic<bool> running{false};
     if (running.exchange(true)) {
-      return nullptr;
+      return base::fail(base::ErrorKind::Conflict, "a profile is being taken; ask again later");
     }
     std::shared_ptr<CpuProfile> profile(new CpuProfile(running));
     const std::string name = "/proc/self/fd/" + std::to_string(profile->file_);
     profile->started_ = profile->file_ >= 0 && ProfilerStart(name.c_str()) != 0;
-    return profile->started_ ? profile : nullptr;
+    if (!profile->started_) {
+      return base::fail(base::ErrorKind::Internal, "the profiler cannot be started");
+    }
+    return profile;
   }
   ~CpuProfile() {
     stop();
@@ -99,11 +102,12 @@ void add_profile_route(net::Router& router, base::Loop& loop) {
       return;
     }
     auto profile = CpuProfile::start();
-    if (profile == nullptr) {
-      exchange->respond(net::Response::text(409, "a profile is being taken; ask again later\n"));
+    if (!profile) {
+      const bool is_taken = profile.error().kind == base::ErrorKind::Conflict;
+      exchange->respond(net::Response::text(is_taken ? 409 : 500, profile.error().message + "\n"));
       return;
     }
-    loop.post([&loop, seconds = *seconds, profile = std::move(profile),
+    loop.post([&loop, seconds = *seconds, profile = *std::move(profile),
                exchange = std::move(exchange)]() mutable {
       loop.after(std::chrono::seconds(seconds),
                  [profile = std::move(profile), exchange = std::move(exchange)] {
