@@ -14,19 +14,6 @@ constexpr const char* kCluster = R"(
 {apiVersion: v1, kind: Namespace, metadata: {name: shop}}
 ---
 {apiVersion: karpenter.kwok.sh/v1alpha1, kind: KWOKNodeClass, metadata: {name: machines}}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: general}
-spec:
-  disruption: {consolidateAfter: 30s, consolidationPolicy: WhenEmptyOrUnderutilized}
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: machines}
-      requirements:
-      - {key: kubernetes.io/os, operator: In, values: [linux]}
-      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
 )";
 
 class CountingTransport final : public kube::Transport {
@@ -67,6 +54,26 @@ base::Task<void> record_to(app::ClusterRecording& recording, std::stop_token sto
 RecordedCluster::RecordedCluster(const RecordedOptions& options)
     : options_(options), cluster_(embedded_options()), group_(cluster_.loop) {
   create(kCluster);
+  create(general_pool(
+      "disruption: {consolidateAfter: 30s, consolidationPolicy: WhenEmptyOrUnderutilized}"));
+}
+
+std::string general_pool(const std::string& more) {
+  return R"(
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  )" + more +
+         R"(
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: machines}
+      requirements:
+      - {key: kubernetes.io/os, operator: In, values: [linux]}
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+)";
 }
 
 RecordedCluster::~RecordedCluster() {

@@ -17,9 +17,12 @@ struct RecordedOptions {
   sandbox::Faults faults = {};
 };
 
+// NodePool "general" of on-demand amd64 machines of kwok; `more` is one more member of its spec.
+std::string general_pool(const std::string& more);
+
 class RecordedCluster {
  public:
-  // With a NodePool "default" of on-demand amd64 machines of kwok, and namespace "shop".
+  // With that NodePool, and namespace "shop".
   explicit RecordedCluster(const RecordedOptions& options = {});
   ~RecordedCluster();
 

@@ -104,20 +104,7 @@ TEST_F(Replay, TheSameSeedGivesTheSameBytes) {
 }
 
 TEST_F(Replay, EditedNodePoolsCount) {
-  const auto report = replay(busy_day(), R"(
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: general}
-spec:
-  limits: {cpu: "1"}
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: machines}
-      requirements:
-      - {key: kubernetes.io/os, operator: In, values: [linux]}
-      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-)");
+  const auto report = replay(busy_day(), general_pool("limits: {cpu: \"1\"}"));
   EXPECT_EQ(report.replayed.most_nodes, 1);
   EXPECT_GT(report.replayed.never_placed, 0);
   EXPECT_EQ(report.recorded.never_placed, 0);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "cluster_builder.hpp"
+#include "disruption/methods/consolidation/consolidation.hpp"
 
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace millwright::disruption {
 
@@ -28,6 +30,29 @@ inline Command only_command(const Cluster& cluster) {
   auto decisions = cluster.decide();
   EXPECT_THAT(decisions.commands, ::testing::SizeIs(1));
   return decisions.commands.empty() ? Command{} : decisions.commands.front();
+}
+
+inline Command removal_of(Survey& survey, const std::vector<std::string>& claims) {
+  std::vector<const Candidate*> nodes;
+  for (const auto& claim : claims) {
+    nodes.push_back(survey.find(claim));
+  }
+  auto result = consolidate(survey, nodes);
+  EXPECT_TRUE(result.command) << result.problem->message;
+  return result.command.value_or(Command{});
+}
+
+// Room for the pods of "large", or for those of both "m1" and "m2"; the pods of "large" alone would
+// do with a cheaper node, too.
+inline Cluster room_for_one_of_two() {
+  Cluster cluster;
+  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("medium", 4, 2),
+                             instance_type("six", 6, 2.5), instance_type("large", 8, 4)});
+  cluster.add_node("large", {pod("l1", 3000), pod("l2", 3000)}, {.type = "large"});
+  cluster.add_node("m1", {pod("p1", 3500)});
+  cluster.add_node("m2", {pod("p2", 3500)});
+  add_keeper(cluster, "keeper", 1000, {.type = "large"});
+  return cluster;
 }
 
 }  // namespace millwright::disruption

@@ -2,7 +2,6 @@
 #include "millwright/disruption/steps.hpp"
 
 #include "consolidation_cases.hpp"
-#include "disruption/methods/consolidation/consolidation.hpp"
 
 namespace millwright::disruption {
 namespace {
@@ -15,13 +14,7 @@ std::vector<Step> steps_when_all_go(const Cluster& cluster,
                                     const std::vector<std::string>& claims) {
   const auto input = cluster.input();
   Survey survey(input, {});
-  std::vector<const Candidate*> nodes;
-  for (const auto& claim : claims) {
-    nodes.push_back(survey.find(claim));
-  }
-  const auto result = consolidate(survey, nodes);
-  EXPECT_TRUE(result.command) << result.problem->message;
-  return result.command ? what_holds(*result.command, input).steps : std::vector<Step>{};
+  return what_holds(removal_of(survey, claims), input).steps;
 }
 
 // Two nodes of one pod each, and room for both pods on a third. `first` and `second` may be of one
@@ -35,13 +28,7 @@ Cluster two_for_the_keeper(std::shared_ptr<model::Pod> first, std::shared_ptr<mo
 }
 
 TEST(Steps, NodesWhosePodsHaveRoomWaitForNoReplacement) {
-  Cluster cluster;
-  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("medium", 4, 2),
-                             instance_type("six", 6, 2.5), instance_type("large", 8, 4)});
-  cluster.add_node("large", {pod("l1", 3000), pod("l2", 3000)}, {.type = "large"});
-  cluster.add_node("m1", {pod("p1", 3500)});
-  cluster.add_node("m2", {pod("p2", 3500)});
-  add_keeper(cluster, "keeper", 1000, {.type = "large"});
+  const auto cluster = room_for_one_of_two();
   const auto command = only_command(cluster);
   ASSERT_THAT(command.claims, ElementsAre("large-claim", "m1-claim", "m2-claim"));
   EXPECT_THAT(command.steps, IsEmpty()) << "for the check to say";

@@ -1,7 +1,6 @@
 #include "disruption/methods/lookahead.hpp"
 
 #include "../consolidation_cases.hpp"
-#include "disruption/methods/consolidation/consolidation.hpp"
 
 namespace millwright::disruption {
 namespace {
@@ -9,29 +8,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
-
-Command removal_of(Survey& survey, const std::vector<std::string>& claims) {
-  std::vector<const Candidate*> nodes;
-  for (const auto& claim : claims) {
-    nodes.push_back(survey.find(claim));
-  }
-  auto result = consolidate(survey, nodes);
-  EXPECT_TRUE(result.command) << result.problem->message;
-  return result.command.value_or(Command{});
-}
-
-// Room for the pods of "large", or for those of both "m1" and "m2"; the pods of "large" alone would
-// do with a cheaper node, too.
-Cluster room_for_one_of_two() {
-  Cluster cluster;
-  cluster.set_types("pool", {instance_type("small", 2, 1), instance_type("medium", 4, 2),
-                             instance_type("six", 6, 2.5), instance_type("large", 8, 4)});
-  cluster.add_node("large", {pod("l1", 3000), pod("l2", 3000)}, {.type = "large"});
-  cluster.add_node("m1", {pod("p1", 3500)});
-  cluster.add_node("m2", {pod("p2", 3500)});
-  add_keeper(cluster, "keeper", 1000, {.type = "large"});
-  return cluster;
-}
 
 TEST(LookAhead, ThinksOfWhatIsLeftForTheNextStep) {
   const auto input = room_for_one_of_two().input();
