@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -33,7 +34,8 @@ constexpr double kSeconds = 0.25;
 
 // What one side made of a corner.
 struct Side {
-  bool is_stopped = false;
+  bool is_stopped = false;           // it used up its time
+  bool is_failed = false;            // it ended without a plan for another reason
   double seconds = kMaxSeconds;      // the median
   double cpu_seconds = kMaxSeconds;  // the same, of all threads
   double peak_mib = 0;               // up to the end of the first plan; the peer's: of all its runs
@@ -49,9 +51,9 @@ struct Side {
 };
 static_assert(std::is_trivially_copyable_v<Side>);
 
-double cpu_seconds() {
+double cpu_seconds(int whose = RUSAGE_SELF) {
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
+  getrusage(whose, &usage);
   return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
@@ -67,8 +69,9 @@ double peak_mib(int whose) {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// What `work` comes to in a process of its own; nothing if that ends before.
-std::optional<Side> apart(const std::function<std::optional<Side>()>& work) {
+// What `work` comes to in a process of its own; nothing if that ends before. `status` is how it
+// ended, as waitpid() says.
+std::optional<Side> apart(const std::function<std::optional<Side>()>& work, int* status = nullptr) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) {
     return std::nullopt;
@@ -83,7 +86,7 @@ std::optional<Side> apart(const std::function<std::optional<Side>()>& work) {
   const bool is_known = child > 0 && read(ends[0], &side, sizeof(side)) == sizeof(side);
   close(ends[0]);
   if (child > 0) {
-    waitpid(child, nullptr, 0);
+    waitpid(child, status, 0);
   }
   return is_known ? std::optional(side) : std::nullopt;
 }
@@ -112,17 +115,23 @@ Side plan(const Corner& corner) {
 
 // The kernel ends the process when it has used up its time.
 Side ours(const Corner& corner) {
-  const auto side = apart([&] {
-    const rlimit limit{kMaxSeconds, kMaxSeconds};
-    setrlimit(RLIMIT_CPU, &limit);
-    return std::optional(plan(corner));
-  });
-  return side.value_or(Side{.is_stopped = true});
+  int status = 0;
+  const auto side = apart(
+      [&] {
+        const rlimit limit{kMaxSeconds, kMaxSeconds + 1};
+        setrlimit(RLIMIT_CPU, &limit);
+        return std::optional(plan(corner));
+      },
+      &status);
+  if (side) {
+    return *side;
+  }
+  const bool is_stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+  return Side{.is_stopped = is_stopped, .is_failed = !is_stopped};
 }
 
-std::optional<Side> peers(const CornerOptions& options, const Corner& corner,
-                          const std::string& file) {
-  return apart([&]() -> std::optional<Side> {
+Side peers(const CornerOptions& options, const Corner& corner, const std::string& file) {
+  const auto told = apart([&]() -> std::optional<Side> {
     auto answer = peer::run_peer(options.peer, {file},
                                  {.seconds = kSeconds,
                                   .cpu_seconds = kMaxSeconds + kReadingSeconds,
@@ -130,8 +139,11 @@ std::optional<Side> peers(const CornerOptions& options, const Corner& corner,
     Side side{.peak_mib = peak_mib(RUSAGE_CHILDREN)};
     if (!answer) {
       std::fprintf(stderr, "corners: %s\n", answer.error().message.c_str());
-      side.is_stopped = answer.error().kind == base::ErrorKind::Timeout;
-      return side.is_stopped ? std::optional(side) : std::nullopt;
+      // The kernel kills for want of memory, too.
+      side.is_stopped = answer.error().kind == base::ErrorKind::Timeout &&
+                        cpu_seconds(RUSAGE_CHILDREN) >= kMaxSeconds;
+      side.is_failed = !side.is_stopped;
+      return side;
     }
     side.seconds = answer->front().solve_seconds;
     side.cpu_seconds = answer->front().solve_cpu_seconds;
@@ -139,6 +151,7 @@ std::optional<Side> peers(const CornerOptions& options, const Corner& corner,
     side.take(answer->front().plan);
     return side;
   });
+  return told.value_or(Side{.is_failed = true});
 }
 
 // In a process of its own too: what the problem takes would count as the next one's.
@@ -152,7 +165,9 @@ bool write_file(const Corner& corner, const std::string& file) {
 }
 
 void print(const Side& side) {
-  if (side.is_stopped) {
+  if (side.is_failed) {
+    std::printf("   %57s", "failed");
+  } else if (side.is_stopped) {
     std::printf("   > %7.3f s %6.0f MiB %32s", side.cpu_seconds, side.peak_mib, "stopped");
   } else {
     std::printf("   %9.3f s %6.0f MiB %6zu %9.2f $/h %6zu ref", side.cpu_seconds, side.peak_mib,
@@ -161,6 +176,10 @@ void print(const Side& side) {
 }
 
 void add(json::object& row, const std::string& whose, const Side& side) {
+  row[whose + "_failed"] = side.is_failed;
+  if (side.is_failed) {
+    return;
+  }
   row[whose + "_pods_per_second"] = row["pods"].to_number<double>() / side.seconds;
   row[whose + "_cpu_seconds"] = side.cpu_seconds;
   row[whose + "_stopped"] = side.is_stopped;
@@ -182,18 +201,19 @@ base::Result<json::object> row_of(const CornerOptions& options, const Corner& co
   const Side here = ours(corner);
   print(here);
   std::fflush(stdout);
-  const auto there = peers(options, corner, file);
-  if (!there) {
-    return base::fail(base::ErrorKind::Internal,
-                      std::string("corners: the peer failed on ") + corner.name);
+  const Side there = peers(options, corner, file);
+  print(there);
+  json::object row{{"case", corner.name}, {"pods", corner.pods}};
+  if (here.is_failed || there.is_failed) {
+    std::printf("\n");
+  } else {
+    // By CPU time: one of them may have been stopped, and others may be using the cores.
+    row["ratio"] = there.cpu_seconds / here.cpu_seconds;
+    std::printf("   %8.0f\n", there.cpu_seconds / here.cpu_seconds);
   }
-  print(*there);
-  const double ratio = there->seconds / here.seconds;
-  std::printf("   %8.0f\n", there->cpu_seconds / here.cpu_seconds);
   std::fflush(stdout);
-  json::object row{{"case", corner.name}, {"pods", corner.pods}, {"ratio", ratio}};
   add(row, "ours", here);
-  add(row, "peer", *there);
+  add(row, "peer", there);
   return row;
 }
 

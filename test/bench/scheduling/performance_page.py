@@ -85,8 +85,10 @@ def speed(rows):
 
 
 def corners(rows):
-    """A side that was stopped has no plan, and its rate is a bound."""
+    """A side that was stopped has no plan, and its rate is a bound; one that failed has neither."""
     def seconds(row, whose):
+        if row[f"{whose}_failed"]:
+            return "failed"
         taken = row[f"{whose}_cpu_seconds"]
         return f"> {taken:,.0f}" if row[f"{whose}_stopped"] else f"{taken:,.3f}"
 
@@ -98,9 +100,9 @@ def corners(rows):
          "nodes here", "nodes, Karpenter", "here, $/h", "Karpenter, $/h", "refused here",
          "refused, Karpenter"],
         [[row["case"], f"{row['pods']:,}", seconds(row, "ours"), seconds(row, "peer"),
-          "-" if row["ours_stopped"] else ("> " if row["peer_stopped"] else "")
-          + f"{row['peer_cpu_seconds'] / row['ours_cpu_seconds']:,.0f}"]
-         + [f"{row[f'{whose}_peak_mib']:,.0f}" for whose in ("ours", "peer")]
+          "-" if "ratio" not in row or row["ours_stopped"]
+          else ("> " if row["peer_stopped"] else "") + f"{row['ratio']:,.0f}"]
+         + [made(row, f"{whose}_peak_mib", "{:,.0f}") for whose in ("ours", "peer")]
          + [made(row, f"claims_{whose}", "{:,}") for whose in ("ours", "peer")]
          + [made(row, whose, "{:,.2f}") for whose in ("ours", "peer")]
          + [made(row, f"refused_{whose}", "{:,}") for whose in ("ours", "peer")] for row in rows])
@@ -170,9 +172,9 @@ def main():
     parts = {}
     if figures.get("speed"):
         parts["machine"] = machine(" ".join(word for word in sys.argv[1:] if word not in files))
-        parts["speed"] = speed([row for row in figures["speed"] if "peer_stopped" not in row])
+        parts["speed"] = speed([row for row in figures["speed"] if "peer_failed" not in row])
     hard = figures.get("corners") or [
-        row for row in figures.get("speed", []) if "peer_stopped" in row]
+        row for row in figures.get("speed", []) if "peer_failed" in row]
     if hard:
         parts["corners"] = corners(hard)
     if figures.get("cost"):
