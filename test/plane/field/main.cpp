@@ -1,5 +1,5 @@
 // plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] [--forecast]
-//             [SCENARIO...]
+//             [--record FOLDER] [SCENARIO...]
 // What comes of the same work here and with Karpenter's own controller, each in turn on a control
 // plane of its own: seconds, claims, evictions, dollars, requests, CPU and memory. Prints
 // figures, and which of ours miss their target; nothing passes or fails. MILLWRIGHT_PLANE names
@@ -26,7 +26,8 @@ struct Arguments {
   std::string only_side;
   std::size_t replicas = 1;  // of ours
   std::optional<double> minutes;
-  bool forecast = false;  // of ours
+  bool forecast = false;   // of ours
+  std::string recordings;  // a folder
   std::vector<std::string> scenarios;
 };
 
@@ -46,6 +47,8 @@ std::optional<Arguments> read_arguments(int argc, char** argv) {
     const std::string value = i + 1 < argc ? argv[++i] : "";
     if (argument == "--json" && !value.empty()) {
       arguments.json_file = value;
+    } else if (argument == "--record" && !value.empty()) {
+      arguments.recordings = value;
     } else if (argument == "--side" && (value == "ours" || value == "peer")) {
       arguments.only_side = value;
     } else if (argument == "--replicas" && std::atoi(value.c_str()) > 0) {
@@ -80,10 +83,10 @@ std::vector<field::Scenario> scenarios_of(const Arguments& arguments) {
 int usage() {
   std::fputs(
       "usage: plane_field [--json FILE] [--side ours|peer] [--replicas N] [--minutes N] "
-      "[--forecast] [SCENARIO...]\n"
+      "[--forecast] [--record FOLDER] [SCENARIO...]\n"
       "--replicas of ours behind one Service; --minutes shortens jobs and random-walk; --forecast\n"
-      "asks what-if before each of our phases. "
-      "Scenarios:\n",
+      "asks what-if before each of our phases; --record writes FOLDER/SCENARIO-SIDE.jsonl, for\n"
+      "`millwright replay`. Scenarios:\n",
       stderr);
   for (const auto& scenario : field::scenarios()) {
     std::fputs(fmt::format("  {:<16} {}\n", scenario.name, scenario.about).c_str(), stderr);
@@ -174,7 +177,11 @@ int main(int argc, char** argv) {
                     auto& pair = pairs[next++];
                     (side == "ours" ? pair.ours : pair.peer) = std::move(figures);
                   },
-                  {.forecast = arguments->forecast && side == "ours"});
+                  {.forecast = arguments->forecast && side == "ours",
+                   .recording = arguments->recordings.empty()
+                                    ? std::string()
+                                    : fmt::format("{}/{}-{}.jsonl", arguments->recordings,
+                                                  scenario.name, side)});
     }
     std::for_each(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
                   field::add_dollars_until_both);

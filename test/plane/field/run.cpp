@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <thread>
 
@@ -21,6 +22,7 @@ using plane::text_at;
 
 constexpr auto kPoolsLimit = std::chrono::seconds(30);
 constexpr auto kPoll = std::chrono::seconds(1);
+constexpr auto kRecordingEnds = std::chrono::seconds(30);
 
 std::string path_of(const json::value& object) {
   static const std::map<std::string, std::string> kPlurals{{"Deployment", "deployments"},
@@ -158,6 +160,28 @@ base::Result<> start(Plane& plane, Side& side, int manager_qps) {
   return done ? plane.start_scheduler(side.extenders()) : done;
 }
 
+// `millwright record` beside a scenario; nullptr: nobody asked for it.
+using Recording = std::unique_ptr<plane::Process>;
+
+base::Result<Recording> begin_recording(Plane& plane, const std::string& file) {
+  if (file.empty()) {
+    return Recording();
+  }
+  return plane::start_millwright(plane,
+                                 {"record", "--kubeconfig", plane.kubeconfig(), "--output", file});
+}
+
+base::Result<> end_recording(const Recording& recording) {
+  if (recording == nullptr) {
+    return {};
+  }
+  recording->signal(SIGTERM);
+  if (recording->wait(kRecordingEnds) != 0) {
+    return base::fail(base::ErrorKind::Internal, "millwright record: " + recording->log_text());
+  }
+  return {};
+}
+
 // The error of what could not be played; phases told before stay told.
 base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, const Tell& tell,
                            const PlayOptions& options, std::size_t& told) {
@@ -167,6 +191,7 @@ base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, c
   }
   Playing playing(plane, side);
   auto done = playing.set_up(scenario.pools);
+  MW_TRY(recording, begin_recording(plane, options.recording));
   for (std::size_t i = 0; done && i < scenario.phases.size(); ++i) {
     const auto& phase = scenario.phases[i];
     const auto outlook =
@@ -186,6 +211,9 @@ base::Result<> play_phases(const Scenario& scenario, Plane& plane, Side& side, c
       done = base::fail(base::ErrorKind::Timeout,
                         fmt::format("{} did not come to rest before it", phase.name));
     }
+  }
+  if (auto recorded = end_recording(recording); done && !recorded) {
+    done = recorded;
   }
   return done;
 }

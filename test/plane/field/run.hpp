@@ -22,6 +22,9 @@ inline constexpr auto kRestLimit = std::chrono::minutes(10);
 using Tell = std::function<void(const Phase& phase, Figures figures)>;
 struct PlayOptions {
   bool forecast = false;  // what-if is asked before each measured phase
+  // A new file: `millwright record` of everything from the NodePools on. It takes a share of the
+  // machine. Empty: none.
+  std::string recording;
 };
 void play(const Scenario& scenario, std::unique_ptr<Side> side, const Tell& tell,
           const PlayOptions& options = {});

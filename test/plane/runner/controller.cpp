@@ -46,13 +46,18 @@ base::Result<> apply_crds(Plane& plane) {
   return {};
 }
 
-Output run_millwright(Plane& plane, const std::vector<std::string>& arguments) {
+base::Result<std::unique_ptr<Process>> start_millwright(Plane& plane,
+                                                        const std::vector<std::string>& arguments) {
   static int runs = 0;
   ProcessSpec spec;
   spec.program = MILLWRIGHT_PROGRAM;
   spec.arguments = arguments;
   spec.log = fmt::format("{}/command-{}.log", plane.directory(), ++runs);
-  const auto process = Process::start(std::move(spec));
+  return Process::start(std::move(spec));
+}
+
+Output run_millwright(Plane& plane, const std::vector<std::string>& arguments) {
+  const auto process = start_millwright(plane, arguments);
   if (!process) {
     return {.exit_code = -1, .text = process.error().message};
   }

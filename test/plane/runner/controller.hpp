@@ -85,8 +85,10 @@ class Controller {
   int health_port_ = 0;
 };
 
-// `millwright ARGUMENTS`, until it ends; exit code -1: it did not within half a minute. Calling
-// thread only.
+// `millwright ARGUMENTS`, running; what it prints is in the plane's directory.
+base::Result<std::unique_ptr<Process>> start_millwright(Plane& plane,
+                                                        const std::vector<std::string>& arguments);
+// The same until it ends; exit code -1: it did not within half a minute. Calling thread only.
 Output run_millwright(Plane& plane, const std::vector<std::string>& arguments);
 // What `millwright install ARGUMENTS` prints.
 base::Result<std::vector<json::value>> install_objects(Plane& plane,
