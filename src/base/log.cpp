@@ -83,7 +83,7 @@ bool names_object(std::string_view key) {
 
 bool is_for_tools(std::string_view key) {
   return key == "commit" || key == "controller" || key == "namespace" || key == "name" ||
-         key == "reconcileID";
+         key == "reconcileID" || key == "command-id";
 }
 
 class StdoutSink final : public LogSink {

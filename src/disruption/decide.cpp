@@ -213,6 +213,8 @@ Command what_holds(const Command& command, const Input& input) {
   }
   if (!held.claims.empty()) {
     held.steps = steps_of(survey, candidates_of(survey, held), held);
+    held.id = command.id;
+    held.inputs = command.inputs;
   }
   return held;
 }

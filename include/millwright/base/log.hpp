@@ -63,7 +63,8 @@ class Logger {
 std::string json_line(std::string_view time, LogLevel level, std::string_view logger,
                       std::string_view message, const std::vector<LogField>& fields);
 // The same for people: "<time> INFO  controller.provisioner: created nodeclaim NodeClaim=...".
-// Leaves out what only tools need: commit, namespace, name and reconcileID.
+// Leaves out what only tools need: commit, namespace, name, reconcileID and
+// command-id.
 std::string text_line(std::string_view time, LogLevel level, std::string_view logger,
                       std::string_view message, const std::vector<LogField>& fields);
 

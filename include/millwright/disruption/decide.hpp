@@ -86,6 +86,9 @@ struct Command {
   std::vector<Step> steps = {};
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
+  // Of whoever carries it out: `command-id` in the log, and a digest of what it was decided from.
+  std::string id = {};
+  std::string inputs = {};
 };
 
 // Karpenter's consolidation type: "empty", "multi", "single", or nothing for drift.

@@ -57,6 +57,8 @@ struct Decision {
   std::uint64_t number = 0;  // by the log: from 1, in the order they were recorded
   base::TimePoint time{};    // by the log
   DecisionKind kind = DecisionKind::Plan;
+  // In the log's lines about the same: their reconcileID, of removals their command-id.
+  std::string trace{};
   std::string inputs{};  // digest of pods, nodes, NodePools and prices it was made from
   std::vector<DecisionSubject> about{};
   std::string node_pool{};        // empty when several are concerned

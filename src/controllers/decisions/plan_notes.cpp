@@ -122,7 +122,7 @@ void PlanNotes::note(Services& services, const PlanningRound& round) {
   if (services.decisions == nullptr) {
     return;
   }
-  Decision decision{.kind = DecisionKind::Plan, .inputs = round.digest};
+  Decision decision{.kind = DecisionKind::Plan, .trace = round.trace, .inputs = round.digest};
   std::map<std::string, std::string> targets;
   bool is_news = !round.plan.claims.empty();
   for (const auto& placement : round.plan.placements) {
@@ -174,6 +174,7 @@ void note_refusals(Services& services, const PlanningRound& round) {
   services.decisions->stand(DecisionKind::Refusal, standing, [&](std::size_t i) {
     const auto& meta = round.pods.at(refusals[i]->pod_uid)->meta;
     return Decision{.kind = DecisionKind::Refusal,
+                    .trace = round.trace,
                     .inputs = round.digest,
                     .about = {{.kind = "Pod", .namespace_ = meta.namespace_, .name = meta.name}},
                     .cause = refusals[i]->reason,
@@ -191,6 +192,7 @@ void note_purchase(Services& services, const NewClaim& wanted, const model::Node
     return;
   }
   Decision decision{.kind = DecisionKind::Purchase,
+                    .trace = wanted.trace,
                     .inputs = wanted.inputs,
                     .about = {{.kind = "NodeClaim", .namespace_ = {}, .name = claim.meta.name}},
                     .node_pool = planned.node_pool,

@@ -139,6 +139,8 @@ void note_removal(Services& services, const disruption::Command& command,
     return;
   }
   Decision decision{.kind = DecisionKind::Removal,
+                    .trace = command.id,
+                    .inputs = command.inputs,
                     .node_pool = common_pool(records),
                     .cause = std::string(to_string(command.reason)),
                     .message = command.summary,
@@ -159,6 +161,8 @@ void note_taken_back(Services& services, const disruption::Command& command,
     return;
   }
   Decision decision{.kind = DecisionKind::TakenBack,
+                    .trace = command.id,
+                    .inputs = command.inputs,
                     .cause = std::string(to_string(command.reason)),
                     .message = "Not done after all, since " + why + ": " + command.summary,
                     .saved = command.savings};

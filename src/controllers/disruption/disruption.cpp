@@ -124,6 +124,7 @@ Disruption::Disruption(Services& services)
       progress_(services.loop),
       news_(std::make_unique<BlockedNews>()),
       protection_news_(std::make_unique<ProtectionNews>()),
+      command_ids_(services.seed ^ std::hash<std::string_view>{}("disruption")),
       settle_times_(
           std::make_unique<SettleTimes>(services_.options.settle_time, kLongestSettleTime)),
       idle_times_(std::make_unique<SettleTimes>(services_.options.settle_time, kLongestIdleTime)) {
@@ -259,6 +260,8 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
       continue;
     }
     busy_.insert(command.claims.begin(), command.claims.end());
+    command.id = command_ids_.uuid();
+    command.inputs = *digest;
     tell_decided(services_, command, decisions.scores);
     group.spawn(execute(std::move(command), group.stop_token()));
   }
@@ -271,7 +274,8 @@ base::Task<void> Disruption::execute(disruption::Command command, std::stop_toke
   auto going = co_await fence_and_validate(command, stop);
   if (!going.claims.empty()) {
     services_.log.info("disrupting node(s)",
-                       {{"command", going.summary},
+                       {{"command-id", going.id},
+                        {"command", going.summary},
                         {"reason", std::string(to_string(going.reason))},
                         {"decision", going.replacements.empty() ? "delete" : "replace"},
                         {"disrupted-node-count", std::to_string(going.claims.size())},
@@ -296,7 +300,9 @@ base::Task<std::vector<std::string>> Disruption::carry_out(disruption::Command c
   auto replacements = co_await create_replacements(command);
   if (!replacements) {
     services_.log.error("creating a replacement failed, keeping the node(s)",
-                        {{"command", command.summary}, {"error", replacements.error().message}});
+                        {{"command-id", command.id},
+                         {"command", command.summary},
+                         {"error", replacements.error().message}});
     note_taken_back(services_, command, "creating a replacement failed");
     co_return command.claims;
   }
@@ -509,7 +515,8 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
                     .pool = pool,
                     .pods = std::move(pods),
                     .reason = metric_reason(command.reason),
-                    .inputs = {},
+                    .trace = command.id,
+                    .inputs = command.inputs,
                     .types = types == catalog.end() ? nullptr : types->second};
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);
@@ -534,8 +541,9 @@ base::Task<bool> Disruption::await_step(disruption::Command part,
     for (const auto& name : replacements) {
       const auto record = services_.state.find_claim(name);
       if (!record || record->marked_for_deletion) {
-        services_.log.warn("a replacement is gone, keeping the node(s)",
-                           {{"NodeClaim", name}, {"command", part.summary}});
+        services_.log.warn(
+            "a replacement is gone, keeping the node(s)",
+            {{"command-id", part.id}, {"NodeClaim", name}, {"command", part.summary}});
         co_return false;
       }
       if (!record->initialized()) {
@@ -548,7 +556,7 @@ base::Task<bool> Disruption::await_step(disruption::Command part,
     }
     if (services_.loop.now() >= limit) {
       services_.log.warn("a step of a command could not begin in time, keeping the node(s)",
-                         {{"command", part.summary}});
+                         {{"command-id", part.id}, {"command", part.summary}});
       co_return false;
     }
     co_await progress_.wait(stop, std::chrono::seconds(1));

@@ -227,6 +227,7 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                         .pool = pool,
                         .pods = pods,
                         .reason = "provisioned",
+                        .trace = round->trace,
                         .inputs = round->digest,
                         .types = types_of(*round, planned.node_pool)};
   auto created = co_await create_claim(services_, std::move(wanted_claim));
@@ -253,7 +254,8 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
 }
 
 base::Task<void> Provisioner::make_plan(std::shared_ptr<PlanningRound> round) {
-  services_.log = services_.log.with({{"reconcileID", round_ids_.uuid()}});
+  round->trace = round_ids_.uuid();
+  services_.log = services_.log.with({{"reconcileID", round->trace}});
   const base::TimePoint begun = services_.loop.now();
   services_.chronicle.solve_begun(round->problem.pods, begun);
   // The compute thread has the problem and the memory to itself until the loop resumes.

@@ -103,6 +103,7 @@ void each_of(const boost::json::value& json, std::string_view name, Each each) {
 Decision read_decision(const boost::json::value& json, DecisionKind kind, base::TimePoint time) {
   Decision decision{.time = time,
                     .kind = kind,
+                    .trace = text_of(json, "trace"),
                     .inputs = text_of(json, "inputs"),
                     .about = {},
                     .node_pool = text_of(json, "nodepool"),
@@ -163,6 +164,7 @@ std::string decision_line(const Decision& decision) {
   line.raw("number", std::to_string(decision.number));
   line.text("cause", decision.cause);
   line.text("remedy", decision.remedy);
+  line.text("trace", decision.trace);
   line.text("inputs", decision.inputs);
   line.text("nodepool", decision.node_pool);
   line.number("price", decision.price);

@@ -1,6 +1,7 @@
 // The record of decisions over a life with a bit of everything: what `millwright why` answers from.
 
 #include "sandbox/lifecycle/lifecycle_fixture.hpp"
+#include "support/records.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -20,6 +21,7 @@ class Recorded : public LifecycleFixture {
   void begin() {
     app::EmbeddedOptions options;
     options.write_decision = [lines = lines_](std::string_view line) { lines->emplace_back(line); };
+    options.log = base::Logger(records_, "controller");
     start(std::move(options));
     apply_class();
   }
@@ -38,6 +40,7 @@ class Recorded : public LifecycleFixture {
 
   const std::shared_ptr<std::vector<std::string>> lines_ =
       std::make_shared<std::vector<std::string>>();
+  const std::shared_ptr<Records> records_ = std::make_shared<Records>();
 };
 
 TEST_F(Recorded, IsWhatWasBoughtForWhomAndWhatInstead) {
@@ -61,7 +64,10 @@ TEST_F(Recorded, IsWhatWasBoughtForWhomAndWhatInstead) {
     EXPECT_LT(smaller.price.value_or(0), purchase.price.value_or(0));
   }
   EXPECT_EQ(pods, 2U);
-  EXPECT_THAT(written(DecisionKind::Plan), Not(IsEmpty()));
+  const auto plans = written(DecisionKind::Plan);
+  ASSERT_THAT(plans, Not(IsEmpty()));
+  EXPECT_EQ(bought.front().trace, plans.front().trace);
+  EXPECT_THAT(records_->text(), HasSubstr("reconcileID=" + bought.front().trace));
 }
 
 TEST_F(Recorded, IsARefusalOnceWhileItStands) {
@@ -95,6 +101,9 @@ TEST_F(Recorded, IsWhyANodeStaysAndThatItGoesInTheEnd) {
   EXPECT_EQ(removals.front().cause, "Empty");
   EXPECT_GT(removals.front().saved.value_or(0), 0);
   EXPECT_EQ(removals.front().about.front().name, waits->about.front().name);
+  EXPECT_THAT(removals.front().inputs, SizeIs(16));
+  EXPECT_THAT(records_->text(), HasSubstr("disrupting node(s) controller=disruption command-id=" +
+                                          removals.front().trace + " command="));
 }
 
 TEST_F(Recorded, IsTheDeletionOfANodeByAPerson) {

@@ -101,6 +101,7 @@ Decision full_decision() {
   return {.number = 7,
           .time = base::TimePoint(std::chrono::days(20'000)) + std::chrono::milliseconds(1500),
           .kind = DecisionKind::Removal,
+          .trace = "8e7c1d52-0000-4000-8000-000000000000",
           .inputs = "00000000deadbeef",
           .about = {{.kind = "NodeClaim", .namespace_ = {}, .name = "default-a"},
                     {.kind = "Pod", .namespace_ = "shop", .name = "web \"1\"\n"}},

@@ -67,6 +67,7 @@ class Disruption {
   std::shared_ptr<disruption::Memory> memory_ = disruption::make_memory();
   std::unique_ptr<BlockedNews> news_;
   std::unique_ptr<ProtectionNews> protection_news_;
+  base::Random command_ids_;
   std::unique_ptr<SettleTimes> settle_times_;  // of nodes with pods
   std::unique_ptr<SettleTimes> idle_times_;    // of empty ones
 };

@@ -97,7 +97,9 @@ struct NewClaim {
   std::shared_ptr<const model::NodePool> pool;
   std::vector<scheduling::PodPtr> pods;  // those planned onto it: room is reserved for them
   std::string reason;                    // the label of karpenter_nodeclaims_created_total
-  // For the record of decisions: the digest of what it was decided from, and what its pool may buy.
+  // For the record of decisions: its trace, the digest of what it was decided from, and what its
+  // pool may buy.
+  std::string trace{};
   std::string inputs{};
   scheduling::InstanceTypes types{};
 };
