@@ -62,6 +62,9 @@ class Measured final : public Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return measure(kIsDrifted, inner_->drift(std::move(claim), std::move(node_class)));
   }
+  std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override {
+    return inner_->hash_of(node_class);
+  }
   model::RepairPolicies repair_policies() const override { return inner_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return measure(kResolve, inner_->resolve(std::move(node_class)));

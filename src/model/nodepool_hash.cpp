@@ -109,4 +109,9 @@ std::string nodepool_hash(const NodeClaimTemplate& node_claim_template) {
   return std::to_string(hash.hash());
 }
 
+bool is_stamped_otherwise(const ObjectMeta& meta, const HashStamp& stamp) {
+  const auto& hash = meta.annotation(stamp.key);
+  return !hash.empty() && hash != stamp.hash && meta.annotation(stamp.version_key) == stamp.version;
+}
+
 }  // namespace millwright::model

@@ -1,5 +1,6 @@
-// What an edit of a NodePool replaces: nodes that drift by it, and what those cost that take their
-// place. A preview, not a promise: budgets, other edits and prices of the day decide.
+// What an edit of a NodePool or a NodeClass replaces: nodes that drift by it, and what those cost
+// that take their place. A preview, not a promise: budgets, other edits and prices of the day
+// decide.
 #include "millwright/disruption/decide.hpp"
 #include "millwright/scheduling/solve.hpp"
 #include "webhooks/src/warnings.hpp"
@@ -7,10 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,12 +52,40 @@ model::NodePool stamped(model::NodePool pool) {
   return pool;
 }
 
+// Whose nodes an edit concerns, and which of them it drifts.
+struct Edit {
+  std::string nodes_of;  // "of the NodePool, to be replaced as its disruption budgets allow"
+  std::function<bool(const model::NodeClaim&)> concerns;
+  std::function<bool(const model::NodeClaim&)> drifts;
+  std::shared_ptr<const model::NodePool> pool;  // as it would be; nullptr: none is edited
+};
+
+Edit edit_of(const model::NodePool& edited) {
+  const auto pool = std::make_shared<const model::NodePool>(stamped(edited));
+  return {.nodes_of = "of the NodePool, to be replaced as its disruption budgets allow",
+          .concerns =
+              [pool](const auto& claim) {
+                return claim.meta.label(model::kNodePoolLabel) == pool->meta.name;
+              },
+          .drifts =
+              [pool](const auto& claim) { return !disruption::drift_reason(claim, *pool).empty(); },
+          .pool = pool};
+}
+
+Edit edit_of(const model::NodeClass& edited, model::HashStamp stamp) {
+  return {
+      .nodes_of = "of the NodeClass, to be replaced as the disruption budgets of NodePools allow",
+      .concerns = [reference = model::reference_to(edited)](
+                      const auto& claim) { return claim.node_class_ref == reference; },
+      .drifts = [stamp = std::move(stamp)](
+                    const auto& claim) { return model::is_stamped_otherwise(claim.meta, stamp); },
+      .pool = nullptr};
+}
+
 class Replacements {
  public:
-  Replacements(const model::NodePool& edited, const ClusterSnapshot& view)
-      : pool_(std::make_shared<const model::NodePool>(stamped(edited))),
-        view_(view),
-        cluster_(view.cluster()) {}
+  Replacements(Edit edit, const ClusterSnapshot& view)
+      : edit_(std::move(edit)), view_(view), cluster_(view.cluster()) {}
 
   void warn(Warnings& warnings) {
     if (cluster_ == nullptr || !cluster_->synced) {
@@ -62,24 +93,22 @@ class Replacements {
     }
     std::size_t all = 0;
     for (const auto& record : cluster_->nodes) {
-      const bool is_of_pool = record->claim && record->node_pool() == pool_->meta.name;
-      all += is_of_pool ? 1 : 0;
-      const bool drifts =
-          is_of_pool && stays(*record) && !disruption::drift_reason(*record->claim, *pool_).empty();
+      const bool is_concerned = record->claim && edit_.concerns(*record->claim);
+      all += is_concerned ? 1 : 0;
+      const bool drifts = is_concerned && stays(*record) && edit_.drifts(*record->claim);
       (drifts ? drifting_ : others_).push_back(record);
     }
     if (drifting_.empty()) {
       return;
     }
     warnings.add("this drifts " + std::to_string(drifting_.size()) + " of " + std::to_string(all) +
-                 (all == 1 ? " node" : " nodes") +
-                 " of the NodePool, to be replaced as its disruption budgets allow" + cost());
+                 (all == 1 ? " node " : " nodes ") + edit_.nodes_of + cost());
   }
 
  private:
   // ", about +312 $/month", and how many pods are left without a place; empty: not known.
   std::string cost() {
-    if (pool_->replicas || !fill_problem()) {
+    if (!fill_problem()) {
       return "";
     }
     const auto before = price_now();
@@ -126,22 +155,24 @@ class Replacements {
     return sum;
   }
 
-  // The cluster without the nodes that drift, and their pods to be placed. False: too many, or it
-  // is not known what can be bought.
+  // The cluster without the nodes that drift, and their pods to be placed. False: too many, their
+  // pools have a fixed size, or it is not known what can be bought.
   bool fill_problem() {
     std::copy_if(
         others_.begin(), others_.end(), std::back_inserter(problem_.nodes),
         [](const auto& record) { return !record->marked_for_deletion && !record->fenced; });
     problem_.counted_nodes = others_;
+    std::set<std::string> replacing;
     for (const auto& record : drifting_) {
+      replacing.insert(record->node_pool());
       std::copy_if(record->pods.begin(), record->pods.end(), std::back_inserter(problem_.pods),
                    [](const auto& pod) { return scheduling::is_reschedulable(*pod); });
     }
     for (const auto& pool : cluster_->node_pools) {
-      const bool is_edited = pool->meta.name == pool_->meta.name;
-      const auto& offered = is_edited ? pool_ : pool;
+      const bool is_edited = edit_.pool != nullptr && pool->meta.name == edit_.pool->meta.name;
+      const auto& offered = is_edited ? edit_.pool : pool;
       const auto types = view_.instance_types(offered->template_.node_class_ref);
-      if (types == nullptr && is_edited) {
+      if (replacing.contains(pool->meta.name) && (types == nullptr || offered->replicas)) {
         return false;
       }
       if (types != nullptr) {
@@ -153,7 +184,7 @@ class Replacements {
     return problem_.pods.size() <= kMostPods;
   }
 
-  std::shared_ptr<const model::NodePool> pool_;
+  const Edit edit_;
   const ClusterSnapshot& view_;
   scheduling::SnapshotPtr cluster_;
   std::vector<NodeRecordPtr> drifting_;
@@ -161,13 +192,26 @@ class Replacements {
   scheduling::Problem problem_;
 };
 
+bool may_preview(const ClusterSnapshot& cluster) {
+  return cluster.cluster && cluster.instance_types && cluster.may_preview && cluster.may_preview();
+}
+
 }  // namespace
 
 void warn_of_replacements(const model::NodePool& edited, const ClusterSnapshot& cluster,
                           Warnings& warnings) {
-  if (cluster.cluster && cluster.instance_types && is_of_usual_size(edited) &&
-      cluster.may_preview && cluster.may_preview()) {
-    Replacements(edited, cluster).warn(warnings);
+  if (is_of_usual_size(edited) && may_preview(cluster)) {
+    Replacements(edit_of(edited), cluster).warn(warnings);
+  }
+}
+
+void warn_of_replacements(const model::NodeClass& edited, const ClusterSnapshot& cluster,
+                          Warnings& warnings) {
+  if (!cluster.hash_of || !may_preview(cluster)) {
+    return;
+  }
+  if (auto stamp = cluster.hash_of(edited)) {
+    Replacements(edit_of(edited, *std::move(stamp)), cluster).warn(warnings);
   }
 }
 

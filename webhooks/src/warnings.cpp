@@ -48,6 +48,10 @@ std::vector<std::string> warnings_about(const model::Resource& resource,
   Warnings warnings;
   if (resource != model::kNodePoolResource) {
     warn_of_cloud_class(resource, object, warnings);
+    const auto node_class = model::decode<model::NodeClass>(object);
+    if (node_class && is_edit && cluster != nullptr) {
+      warn_of_replacements(*node_class, *cluster, warnings);
+    }
     return std::move(warnings).take();
   }
   const auto pool = model::decode<model::NodePool>(object);

@@ -40,8 +40,11 @@ void warn_of_catalog(const model::NodePool& pool, const ClusterSnapshot& cluster
                      Warnings& warnings);
 void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& cluster,
                          Warnings& warnings);
-// Of nodes that drift by the edit, and of what their replacements cost.
+// Of nodes that drift by the edit, and of what their replacements cost. What a NodeClass's
+// selectors find is not asked for, so more nodes may drift by it.
 void warn_of_replacements(const model::NodePool& edited, const ClusterSnapshot& cluster,
+                          Warnings& warnings);
+void warn_of_replacements(const model::NodeClass& edited, const ClusterSnapshot& cluster,
                           Warnings& warnings);
 void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings);
 void warn_of_pool_limits(const model::NodePool& pool, Warnings& warnings);

@@ -101,6 +101,11 @@ class Provider {
   // Why the claim's instance no longer matches its NodeClass; empty when it does.
   virtual Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                                    std::shared_ptr<const model::NodeClass> node_class) = 0;
+  // What the claims of this NodeClass are stamped with, for drift() to compare; nothing: it has no
+  // hash. Pure, and for any thread.
+  virtual std::optional<model::HashStamp> hash_of(const model::NodeClass& /*node_class*/) const {
+    return std::nullopt;
+  }
   // Conditions that mean that a node of this cloud is broken; without any, none is ever repaired.
   // They stay the same for the provider's life.
   virtual model::RepairPolicies repair_policies() const = 0;

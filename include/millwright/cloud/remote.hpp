@@ -42,6 +42,9 @@ class RemoteCloud final : public Provider {
                            std::shared_ptr<const model::NodeClass> node_class) override {
     return local_->drift(std::move(claim), std::move(node_class));
   }
+  std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override {
+    return local_->hash_of(node_class);
+  }
   model::RepairPolicies repair_policies() const override { return local_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return local_->resolve(std::move(node_class));

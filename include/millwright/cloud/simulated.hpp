@@ -123,6 +123,7 @@ class SimulatedCloud final : public Provider {
       const model::NodePool& pool, const model::NodeClass& node_class) const override;
   Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                            std::shared_ptr<const model::NodeClass> node_class) override;
+  std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override;
   // Moves prices. Interruptions happen whether it runs or not.

@@ -132,6 +132,8 @@ struct HashStamp {
   StringMap earlier;
   friend bool operator==(const HashStamp&, const HashStamp&) = default;
 };
+// Whether an object has such a stamp, of the same version, and it is of something else.
+bool is_stamped_otherwise(const ObjectMeta& meta, const HashStamp& stamp);
 
 // Condition types.
 inline constexpr std::string_view kReady = "Ready";

@@ -56,6 +56,11 @@ void AdmissionView::refresh(const controllers::Services& services) {
     const auto found = types->find(reference);
     return found == types->end() ? nullptr : found->second;
   };
+  cluster->hash_of = [&providers = services.providers](const model::NodeClass& node_class) {
+    const auto reference = model::reference_to(node_class);
+    const auto* provider = providers.find(reference.group, reference.kind);
+    return provider == nullptr ? std::nullopt : provider->hash_of(node_class);
+  };
   cluster->cluster = [&state = services.state] { return state.latest(); };
   cluster->may_preview = [this, &loop = services.loop] { return may_preview(loop.now()); };
   cluster->now = services.loop.now();

@@ -328,6 +328,10 @@ base::Result<scheduling::InstanceTypes> AlibabaCloud::instance_types(
   return catalog_.types(*served(borrowed).node_class, parts_.loop.now());
 }
 
+std::optional<model::HashStamp> AlibabaCloud::hash_of(const model::NodeClass& node_class) const {
+  return hash_stamp(*served(NodeClassPtr(NodeClassPtr(), &node_class)).node_class);
+}
+
 Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto wanted = served(node_class).node_class;
   auto reason = static_drift(*claim, hash_stamp(*wanted));

@@ -45,6 +45,7 @@ class AlibabaCloud final : public Provider {
   base::Result<scheduling::InstanceTypes> instance_types(
       const model::NodePool& pool, const model::NodeClass& node_class) const override;
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
+  std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
   std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {

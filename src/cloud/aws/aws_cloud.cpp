@@ -327,6 +327,10 @@ Provider::Reply<Ec2Instance> AwsCloud::recent_instance(std::string id) {
   co_return instance;
 }
 
+std::optional<model::HashStamp> AwsCloud::hash_of(const model::NodeClass& node_class) const {
+  return hash_stamp(node_class, hashed_ca(parts_.settings));
+}
+
 Provider::Reply<std::string> AwsCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto id = instance_id_of(claim->provider_id);
   if (id.empty() || !catalog_.is_known()) {

@@ -209,6 +209,10 @@ base::Result<scheduling::InstanceTypes> HuaweiCloud::instance_types(
   return catalog_.types(node_class, parts_.loop.now());
 }
 
+std::optional<model::HashStamp> HuaweiCloud::hash_of(const model::NodeClass& node_class) const {
+  return hash_stamp(node_class);
+}
+
 Provider::Reply<std::string> HuaweiCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   auto reason = static_drift(*claim, hash_stamp(*node_class));
   if (!reason.empty() || claim->provider_id.empty()) {

@@ -124,8 +124,8 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
 }
 
 model::StringMap SimulatedCloud::State::stamp(const model::NodeClass& node_class) const {
-  return {{simulated::hash_annotation(profile), simulated::spec_hash(profile, node_class)},
-          {simulated::hash_version_annotation(profile), std::string(simulated::kHashVersion)}};
+  const auto stamp = simulated::hash_stamp(profile, node_class);
+  return {{stamp.key, stamp.hash}, {stamp.version_key, stamp.version}};
 }
 
 void SimulatedCloud::State::adopt(std::shared_ptr<const model::NodeClaim> claim) {

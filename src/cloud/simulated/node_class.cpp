@@ -273,6 +273,10 @@ std::string image_for(Profile profile, const model::NodeClass& node_class, std::
   return {};
 }
 
+namespace {
+
+constexpr std::string_view kHashVersion = "millwright-v1";
+
 std::string spec_hash(Profile profile, const model::NodeClass& node_class) {
   json::object spec;
   if (const auto* object = node_class.spec.if_object()) {
@@ -286,7 +290,6 @@ std::string spec_hash(Profile profile, const model::NodeClass& node_class) {
   return std::to_string(stable_hash(canonical));
 }
 
-namespace {
 std::string annotation(Profile profile, std::string_view suffix) {
   const auto& resource = traits(profile).node_class;
   std::string kind(resource.kind);
@@ -295,13 +298,15 @@ std::string annotation(Profile profile, std::string_view suffix) {
   });
   return std::string(resource.group).append("/").append(kind).append(suffix);
 }
+
 }  // namespace
 
-std::string hash_annotation(Profile profile) {
-  return annotation(profile, "-hash");
-}
-std::string hash_version_annotation(Profile profile) {
-  return annotation(profile, "-hash-version");
+model::HashStamp hash_stamp(Profile profile, const model::NodeClass& node_class) {
+  return {.key = annotation(profile, "-hash"),
+          .version_key = annotation(profile, "-hash-version"),
+          .hash = spec_hash(profile, node_class),
+          .version = std::string(kHashVersion),
+          .earlier = {}};
 }
 
 base::Duration registration_delay(const model::NodeClass& node_class) {

@@ -42,10 +42,7 @@ Identity new_identity(Profile profile, std::string_view claim_name, std::string_
 NodeClassState resolve_node_class(Profile profile, const model::NodeClass& node_class);
 std::vector<std::string> zones_of(Profile profile, const model::NodeClass& node_class);
 std::string image_for(Profile profile, const model::NodeClass& node_class, std::string_view arch);
-std::string spec_hash(Profile profile, const model::NodeClass& node_class);
-std::string hash_annotation(Profile profile);
-std::string hash_version_annotation(Profile profile);
-inline constexpr std::string_view kHashVersion = "millwright-v1";
+model::HashStamp hash_stamp(Profile profile, const model::NodeClass& node_class);
 // KWOKNodeClass.spec.nodeRegistrationDelay; zero elsewhere or when it cannot be read.
 base::Duration registration_delay(const model::NodeClass& node_class);
 

@@ -201,14 +201,18 @@ Provider::Reply<std::string> SimulatedCloud::drift(
   if (auto fault = state->draw_fault("drift")) {
     co_return tl::unexpected(*std::move(fault));
   }
-  if (!node_class || !simulated::traits(state->profile).drifts ||
-      claim->meta.annotation(simulated::hash_version_annotation(state->profile)) !=
-          simulated::kHashVersion) {
+  if (!node_class || !simulated::traits(state->profile).drifts) {
     co_return std::string();
   }
-  const bool same = claim->meta.annotation(simulated::hash_annotation(state->profile)) ==
-                    simulated::spec_hash(state->profile, *node_class);
-  co_return std::string(same ? "" : "NodeClassDrift");
+  const auto stamp = simulated::hash_stamp(state->profile, *node_class);
+  const bool drifts = model::is_stamped_otherwise(claim->meta, stamp);
+  co_return std::string(drifts ? "NodeClassDrift" : "");
+}
+
+std::optional<model::HashStamp> SimulatedCloud::hash_of(const model::NodeClass& node_class) const {
+  return simulated::traits(state_->profile).drifts
+             ? std::optional(simulated::hash_stamp(state_->profile, node_class))
+             : std::nullopt;
 }
 
 Provider::Reply<NodeClassState> SimulatedCloud::resolve(

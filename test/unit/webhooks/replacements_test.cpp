@@ -1,4 +1,4 @@
-// What kubectl says when an edit of a NodePool will replace nodes.
+// What kubectl says when an edit of a NodePool or a NodeClass will replace nodes.
 #include "small_cluster.hpp"
 #include "unit/cluster/objects.hpp"
 
@@ -134,6 +134,70 @@ TEST_F(Replaced, NothingIsSaidWhereTheStateIsNotWholeOrThereIsNoTime) {
   may_preview_ = true;
   snapshot_->synced = false;
   EXPECT_THAT(warnings_after(labelled()), Not(Contains(HasSubstr("drifts"))));
+}
+
+// The nodes of the cases are of this class, and made by it as it was.
+class ReplacedByClass : public Replaced {
+ protected:
+  ReplacedByClass() {
+    for (auto& record : snapshot_->nodes) {
+      auto claim = *record->claim;
+      claim.node_class_ref = {.group = "karpenter.k8s.aws", .kind = "EC2NodeClass", .name = "shop"};
+      claim.meta.annotations["example.com/hash"] = "as it was";
+      claim.meta.annotations["example.com/hash-version"] = "v1";
+      auto changed = std::make_shared<scheduling::NodeRecord>(*record);
+      changed->claim = std::make_shared<const model::NodeClaim>(std::move(claim));
+      record = std::move(changed);
+    }
+    view_.hash_of = [this](const model::NodeClass& node_class) {
+      return std::optional(model::HashStamp{.key = "example.com/hash",
+                                            .version_key = "example.com/hash-version",
+                                            .hash = node_class.meta.name + hash_,
+                                            .version = version_,
+                                            .earlier = {}});
+    };
+  }
+
+  std::vector<std::string> warnings_of_edit(const std::string& name = "shop") const {
+    const auto before = model::parse_yaml(R"(
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: )" + name + R"(}
+spec:
+  role: nodes
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{id: subnet-0123}]
+  securityGroupSelectorTerms: [{id: sg-0123}]
+)")
+                      ->at(0);
+    auto edited = before;
+    edited.at("spec").as_object()["tags"] = {{"team", "shop"}};
+    const Admission admission([&] { return std::make_shared<const ClusterSnapshot>(view_); });
+    return warnings_of(admission.validate(update(edited, before)));
+  }
+
+  std::string hash_ = " as it is";
+  std::string version_ = "v1";
+};
+
+TEST_F(ReplacedByClass, SaysHowManyNodesAndForWhatPrice) {
+  EXPECT_THAT(warnings_of_edit(),
+              Contains(AllOf(HasSubstr("this drifts 3 of 3 nodes of the NodeClass"),
+                             HasSubstr("the price stays about the same"))));
+}
+
+TEST_F(ReplacedByClass, NodesOfAnotherClassAreNotItsDoing) {
+  EXPECT_THAT(warnings_of_edit("other"), Not(Contains(HasSubstr("drifts"))));
+}
+
+TEST_F(ReplacedByClass, HashesOfAnotherVersionSayNothing) {
+  version_ = "v2";
+  EXPECT_THAT(warnings_of_edit(), Not(Contains(HasSubstr("drifts"))));
+}
+
+TEST_F(ReplacedByClass, ACloudThatKnowsNoHashSaysNothing) {
+  view_.hash_of = [](const model::NodeClass&) { return std::optional<model::HashStamp>(); };
+  EXPECT_THAT(warnings_of_edit(), Not(Contains(HasSubstr("drifts"))));
 }
 
 }  // namespace

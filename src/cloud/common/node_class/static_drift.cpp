@@ -9,7 +9,7 @@ std::string static_drift(const model::NodeClaim& claim, const model::HashStamp& 
     return {};
   }
   if (version == stamp.version) {
-    return hash == stamp.hash ? "" : "NodeClassDrift";
+    return model::is_stamped_otherwise(claim.meta, stamp) ? "NodeClassDrift" : "";
   }
   return drift_so_far(claim);
 }

@@ -92,6 +92,7 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   bench.loop.run_until([&used] { return used.size() == 14; }, std::chrono::hours(1));
 
   EXPECT_EQ(cloud->node_class_finalizer(*of_class), "witness/finalizer");
+  EXPECT_EQ(cloud->hash_of(*of_class).value().key, "witness/hash");
   EXPECT_THAT(
       used, testing::ElementsAre("on_catalog_change", "interrupted witness://interrupted",
                                  "set_recorded", "create", "remove", "get", "list", "remove_leaked",

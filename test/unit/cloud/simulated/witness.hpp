@@ -39,6 +39,10 @@ class Witness : public Provider {
                            std::shared_ptr<const model::NodeClass>) override {
     return refuse<std::string>("drift");
   }
+  std::optional<model::HashStamp> hash_of(const model::NodeClass&) const override {
+    return model::HashStamp{
+        .key = "witness/hash", .version_key = {}, .hash = {}, .version = {}, .earlier = {}};
+  }
   model::RepairPolicies repair_policies() const override { return kWitnessRepairPolicies; }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
     return refuse<NodeClassState>("resolve");

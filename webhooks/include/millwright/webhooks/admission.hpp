@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct ClusterSnapshot {
   std::vector<model::Resource> served_node_classes;
   // Instance types a pool of this NodeClass could use; empty when unknown.
   std::function<scheduling::InstanceTypes(const model::NodeClassReference&)> instance_types;
+  // What a NodeClass's machines are stamped with; nothing: its cloud does not say.
+  std::function<std::optional<model::HashStamp>(const model::NodeClass&)> hash_of;
   // The newest state of the cluster, for what an edit would replace.
   std::function<scheduling::SnapshotPtr()> cluster;
   // Whether it may be worked out now: who sends reviews must not be able to keep the processor
