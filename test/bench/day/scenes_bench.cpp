@@ -1,7 +1,8 @@
-// scenes_bench [--commands]: two scenes of scripts/bench field in virtual time, with Millwright's
-// removal and with Karpenter's rules in its place: a Deployment of 500 pods that is scaled to 100,
-// and the replicas of three Deployments that change every few seconds for ten minutes. Machines
-// have at most 16 CPUs; budgets are 100 %.
+// scenes_bench [--commands] [--walks N]: two scenes of scripts/bench field in virtual time, with
+// Millwright's removal and with Karpenter's rules in its place: a Deployment of 500 pods that is
+// scaled to 100, and the replicas of three Deployments that change every few seconds for ten
+// minutes. Machines have at most 16 CPUs; budgets are 100 %. With --walks there are N of the latter
+// instead, and their means.
 #include "bench/day/played_cluster.hpp"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <random>
 #include <string>
@@ -22,6 +24,45 @@ using millwright::bench::Side;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+constexpr std::array kSides = {std::pair{Side::Ours, "Millwright"},
+                               std::pair{Side::Peer, "Karpenter's rules"}};
+constexpr unsigned kWalkOfTheField = 7;
+
+struct Options {
+  bool show_commands = false;
+  unsigned walks = 0;  // 0: both scenes, one walk
+};
+
+struct Outcome {
+  double claims = 0;  // NodeClaims made
+  double evicted = 0;
+  double at_rest = 0;  // seconds until the price changed last
+  double nodes = 0;    // at the end, as the price
+  double price = 0;    // per hour
+  double dollars = 0;
+
+  Outcome& operator+=(const Outcome& other) {
+    claims += other.claims;
+    evicted += other.evicted;
+    at_rest += other.at_rest;
+    nodes += other.nodes;
+    price += other.price;
+    dollars += other.dollars;
+    return *this;
+  }
+};
+
+// `outcome` is the sum of `count`.
+void print(std::string_view scene, std::string_view side, const Outcome& outcome, double count) {
+  std::printf(
+      "%-12s %-18s NodeClaims %5.1f  evicted %6.1f  at rest after %6.1f s  nodes %5.1f  $%.3f/h  "
+      "$%.4f\n",
+      std::string(scene).c_str(), std::string(side).c_str(), outcome.claims / count,
+      outcome.evicted / count, outcome.at_rest / count, outcome.nodes / count,
+      outcome.price / count, outcome.dollars / count);
+  std::fflush(stdout);
+}
+
 // What a scene has cost, looked at every second.
 class Account {
  public:
@@ -32,43 +73,41 @@ class Account {
     while (elapsed() < second) {
       cluster_.run_for(seconds(1));
       const double price = cluster_.recorder().view().price_per_hour;
-      dollars_ += price / 3600;
-      if (price != price_) {
-        price_ = price;
-        at_rest_ = elapsed();
+      outcome_.dollars += price / 3600;
+      if (price != outcome_.price) {
+        outcome_.price = price;
+        outcome_.at_rest = elapsed();
       }
     }
   }
-  void print(std::string_view scene, std::string_view side) const {
-    const auto& recorder = cluster_.recorder();
-    std::printf(
-        "%-12s %-18s NodeClaims %3zu  evicted %4.0f  at rest after %4.0f s  nodes %3zu  "
-        "$%.3f/h  $%.4f in %.0f s\n",
-        std::string(scene).c_str(), std::string(side).c_str(), recorder.claims().size(),
-        cluster_.evictions(), at_rest_, recorder.view().nodes.size(), price_, dollars_, elapsed());
+  Outcome outcome() const {
+    Outcome all = outcome_;
+    all.claims = static_cast<double>(cluster_.recorder().claims().size());
+    all.evicted = cluster_.evictions();
+    all.nodes = static_cast<double>(cluster_.recorder().view().nodes.size());
+    return all;
   }
 
  private:
   PlayedCluster& cluster_;
   millwright::base::TimePoint begin_;
-  double dollars_ = 0;
-  double price_ = 0;    // per hour
-  double at_rest_ = 0;  // when the price changed last
+  Outcome outcome_;
 };
 
-Account shrink(PlayedCluster& cluster) {
+// Ten minutes.
+Outcome shrink(PlayedCluster& cluster) {
   cluster.deploy({.name = "work", .milli_cpu = 1000, .mebibytes = 1024}, 500);
   cluster.run_for(minutes(5));
   cluster.scale("work", 100);
   Account account(cluster);
   account.run_until(600);
-  return account;
+  return account.outcome();
 }
 
-// The walk of scripts/bench field.
-Account walk(PlayedCluster& cluster) {
+// Twenty minutes, of which replicas walk for ten.
+Outcome walk(PlayedCluster& cluster, unsigned seed) {
   constexpr std::array kMilliCpus = {500, 1000, 2000};
-  std::mt19937 random(7);
+  std::mt19937 random(seed);
   std::array replicas = {40, 40, 40};
   Account account(cluster);
   for (std::size_t i = 0; i < replicas.size(); ++i) {
@@ -85,22 +124,55 @@ Account walk(PlayedCluster& cluster) {
     cluster.scale("walk-" + std::to_string(which), replicas[which]);
   }
   account.run_until(1200);
-  return account;
+  return account.outcome();
+}
+
+PlayedCluster cluster_of(Side side, const Options& options) {
+  return PlayedCluster(
+      {.side = side, .cpus_below = 17, .budget = "100%", .show_commands = options.show_commands});
+}
+
+void play_scenes(const Options& options) {
+  for (const auto& [side, name] : kSides) {
+    auto cluster = cluster_of(side, options);
+    print("500 to 100", name, shrink(cluster), 1);
+  }
+  for (const auto& [side, name] : kSides) {
+    auto cluster = cluster_of(side, options);
+    print("walk", name, walk(cluster, kWalkOfTheField), 1);
+  }
+}
+
+void play_walks(const Options& options) {
+  for (const auto& [side, name] : kSides) {
+    Outcome sum;
+    for (unsigned i = 0; i < options.walks; ++i) {
+      auto cluster = cluster_of(side, options);
+      const auto outcome = walk(cluster, kWalkOfTheField + i);
+      print("walk " + std::to_string(kWalkOfTheField + i), name, outcome, 1);
+      sum += outcome;
+    }
+    print("mean", name, sum, options.walks);
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool show_commands = argc > 1 && std::string_view(argv[1]) == "--commands";
-  try {
-    for (const auto& [name, scene] : {std::pair{"500 to 100", &shrink}, {"walk", &walk}}) {
-      for (const auto side : {Side::Ours, Side::Peer}) {
-        PlayedCluster cluster(
-            {.side = side, .cpus_below = 17, .budget = "100%", .show_commands = show_commands});
-        scene(cluster).print(name, side == Side::Ours ? "Millwright" : "Karpenter's rules");
-        std::fflush(stdout);
-      }
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--commands") {
+      options.show_commands = true;
+    } else if (argument == "--walks" && i + 1 < argc && std::atoi(argv[i + 1]) > 0) {
+      options.walks = static_cast<unsigned>(std::atoi(argv[++i]));
+    } else {
+      std::fputs("usage: scenes_bench [--commands] [--walks N]\n", stderr);
+      return 2;
     }
+  }
+  try {
+    options.walks > 0 ? play_walks(options) : play_scenes(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "scenes_bench: %s\n", error.what());
     return 1;
