@@ -173,7 +173,8 @@ void add_install(CLI::App& cli, Run& run) {
                     "without the definitions: what `kubectl delete -f -` may safely be given");
   command
       ->add_option("--part", arguments->part,
-                   "all, stanza (for an existing kube-scheduler), second-scheduler, opt-in-policy")
+                   "all, stanza (for an existing kube-scheduler), second-scheduler, opt-in-policy, "
+                   "reader (the role of `record` and `controller --shadow`)")
       ->capture_default_str();
   command->add_option("--cluster-ip", arguments->cluster_ip,
                       "of the stanza: of Service millwright-extender");

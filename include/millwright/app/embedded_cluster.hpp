@@ -1,6 +1,6 @@
 // A whole cluster in this process: the sandbox's API server, scheduler, kubelet and clouds, and the
-// real engine. With a real or scaled loop it talks over sockets (HTTPS on loopback for the API, the
-// webhooks and the extender); with a virtual loop everything is called in process.
+// real engine. With a real or scaled loop it may talk over sockets (HTTPS on loopback for the API,
+// the webhooks and the extender); else, and with a virtual loop, everything is called in process.
 #pragma once
 
 #include "millwright/app/engine.hpp"

@@ -23,6 +23,7 @@ enum class InstallPart {
   SchedulerStanza,  // `extenders:` for the KubeSchedulerConfiguration of an existing scheduler
   SecondScheduler,  // only the stock kube-scheduler of InstallMode::SecondScheduler
   OptInPolicy,      // MutatingAdmissionPolicy (Kubernetes 1.36): labelled namespaces use that one
+  Reader,           // the role of `millwright record` and `millwright controller --shadow`
 };
 
 struct InstallOptions {
@@ -53,7 +54,7 @@ struct InstallOptions {
 
 // Case-sensitive names as on the command line: extender, second-scheduler, alone.
 base::Result<InstallMode> parse_install_mode(std::string_view text);
-// all, stanza, second-scheduler, opt-in-policy.
+// all, stanza, second-scheduler, opt-in-policy, reader.
 base::Result<InstallPart> parse_install_part(std::string_view text);
 
 // YAML documents, each with comments that say why it is there. Invalid names the option.

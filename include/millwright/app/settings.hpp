@@ -29,6 +29,7 @@ struct Settings {
   cloud::AwsSettings aws_settings;
   cloud::AlibabaSettings alibaba_settings;
   cloud::HuaweiSettings huawei_settings;
+  // With shadow, empty: those whose NodeClasses are there.
   std::vector<cloud::Profile> simulated_clouds;
   std::string simulated_cloud_url;  // empty: they live in this process
   int metrics_port = 8080;
@@ -53,6 +54,8 @@ struct Settings {
   std::optional<controllers::Wiring> scheduler_wiring;  // what was installed
   base::LogLevel log_level = base::LogLevel::Info;
   base::LogFormat log_format = base::LogFormat::Json;
+  bool shadow = false;  // watch the cluster and write nothing
+  base::Duration shadow_report_interval = std::chrono::minutes(10);
   std::string decision_log;  // a path, or "-"; empty: decisions are not written
   std::string instance_types_file;
   bool serve_bind = false;

@@ -3,6 +3,7 @@
 #include "app/program/open_files.hpp"
 #include "app/program/program.hpp"
 #include "app/program/signals.hpp"
+#include "app/shadow/run_shadow.hpp"
 #include "millwright/app/cluster_clock.hpp"
 #include "millwright/base/version.hpp"
 
@@ -57,6 +58,9 @@ int run_controller(const std::map<std::string, std::string>& flags,
   }
   for (const auto& warning : loaded.warnings) {
     log.warn(warning);
+  }
+  if (loaded.settings.shadow) {
+    return run_shadow(loaded.settings, environment, loop, log);
   }
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const auto stop_once = [&on_stop] {

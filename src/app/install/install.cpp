@@ -271,12 +271,16 @@ base::Result<InstallPart> parse_install_part(std::string_view text) {
   if (text == "second-scheduler") {
     return InstallPart::SecondScheduler;
   }
+  if (text == "reader") {
+    return InstallPart::Reader;
+  }
   if (text == "opt-in-policy") {
     return InstallPart::OptInPolicy;
   }
-  return base::fail(base::ErrorKind::Invalid,
-                    "--part must be all, stanza, second-scheduler or opt-in-policy, not \"" +
-                        std::string(text) + "\"");
+  return base::fail(
+      base::ErrorKind::Invalid,
+      "--part must be all, stanza, second-scheduler, opt-in-policy or reader, not \"" +
+          std::string(text) + "\"");
 }
 
 base::Result<std::string> install_text(const InstallOptions& options) {
@@ -299,6 +303,8 @@ base::Result<std::string> install_text(const InstallOptions& options) {
       return install::to_text(install::second_scheduler(options));
     case InstallPart::OptInPolicy:
       return install::to_text(install::opt_in_policy());
+    case InstallPart::Reader:
+      return install::to_text(install::reading_permissions());
     case InstallPart::Everything:
       break;
   }

@@ -59,6 +59,7 @@ Documents workload(const InstallOptions& options);
 Documents webhooks(const InstallOptions& options);
 Documents second_scheduler(const InstallOptions& options);
 Documents opt_in_policy();
+Documents reading_permissions();
 // {"extenders": [...]}
 boost::json::object scheduler_stanza(const InstallOptions& options);
 

@@ -2,6 +2,7 @@
 // listed and watched comes from the list of watched kinds.
 #include "app/asking/caller_rights.hpp"
 #include "app/install/install_parts.hpp"
+#include "app/whatif/cluster/cluster_files.hpp"
 #include "millwright/cluster/watched_kinds.hpp"
 
 #include <boost/json.hpp>
@@ -309,6 +310,22 @@ Documents asking_permissions(const InstallOptions& options) {
 }
 
 }  // namespace
+
+// The kinds of a recording, with no verb but those two: nothing is got by its name.
+Documents reading_permissions() {
+  std::vector<Rule> rules;
+  for (const auto& resource : planned_kinds()) {
+    add_watch(rules, resource, "What planning reads; neither Secrets nor ConfigMaps.");
+  }
+  Documents documents;
+  documents.push_back(
+      role({kRbac, "ClusterRole", "millwright-reader", {}},
+           "What `millwright record` and `millwright controller --shadow` need, which write "
+           "nothing. Nobody has it until it is bound, with a ClusterRoleBinding: see "
+           "docs/asking.md.",
+           rules));
+  return documents;
+}
 
 Documents permissions(const InstallOptions& options) {
   const std::string lease_namespace =

@@ -12,6 +12,8 @@ namespace millwright::app {
 namespace {
 
 constexpr double kCostSteps = 1e6;
+constexpr std::size_t kMostMoments = 481;
+constexpr auto kLeastBetween = std::chrono::seconds(30);
 
 // From when to when something was there, within the day.
 struct Span {
@@ -195,6 +197,11 @@ class DayAccount {
 };
 
 }  // namespace
+
+std::size_t moments_of(base::Duration day) {
+  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(day / kLeastBetween, 1)) + 1;
+  return std::min(wanted, kMostMoments);
+}
 
 DayFigures figures_of(const sandbox::Recorder& recorder, const DayBounds& bounds,
                       const sandbox::Recorder::PriceLookup& price) {

@@ -42,6 +42,9 @@ struct DayBounds {
   std::size_t moments = 2;  // at least two
 };
 
+// A point of the picture for each minute of an eight-hour day, or as many for another.
+std::size_t moments_of(base::Duration day);
+
 // `price` is per hour, by the labels of a node or NodeClaim. A machine is what a NodeClaim
 // launched, or a node without one.
 DayFigures figures_of(const sandbox::Recorder& recorder, const DayBounds& bounds,

@@ -18,15 +18,6 @@ std::string uid_of(const json::value& object) {
   return std::string(text_at(object, "metadata.uid"));
 }
 
-bool runs(const json::value& pod) {
-  return text_at(pod, "status.phase") == "Running";
-}
-
-bool has_ended(const json::value& pod) {
-  const auto phase = text_at(pod, "status.phase");
-  return phase == "Succeeded" || phase == "Failed";
-}
-
 // Whether the sandbox plays this owner of pods. Kinds of the same name in other groups are others.
 bool is_played(const json::value& owner) {
   for (const auto* resource : {&model::kReplicaSetResource, &model::kStatefulSetResource,
@@ -37,10 +28,6 @@ bool is_played(const json::value& owner) {
     }
   }
   return false;
-}
-
-bool is_static(const json::value* owner) {
-  return owner != nullptr && text_at(*owner, "kind") == "Node";
 }
 
 }  // namespace
@@ -63,6 +50,33 @@ bool is_deleting(const json::value& object) {
   return !text_at(object, "metadata.deletionTimestamp").empty();
 }
 
+bool has_pod_ended(const json::value& pod) {
+  const auto phase = text_at(pod, "status.phase");
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+bool is_pod_running(const json::value& pod) {
+  return text_at(pod, "status.phase") == "Running";
+}
+
+bool is_of_played_owner(const json::value& pod) {
+  const auto* owner = controller_of(pod);
+  return owner != nullptr && is_played(*owner);
+}
+
+bool is_static_pod(const json::value& pod) {
+  const auto* owner = controller_of(pod);
+  return owner != nullptr && text_at(*owner, "kind") == "Node";
+}
+
+json::value bare_pod_wish(json::value pod) {
+  auto wish = wish_of(model::kPodResource, std::move(pod));
+  if (auto* spec = wish.as_object().if_contains("spec"); spec != nullptr && spec->is_object()) {
+    spec->get_object().erase("nodeName");
+  }
+  return wish;
+}
+
 // Of volumes and quotas the status is asked for, too: nobody binds or counts them here.
 json::value wish_of(const model::Resource& resource, json::value object) {
   auto& members = object.as_object();
@@ -82,15 +96,13 @@ json::value wish_of(const model::Resource& resource, json::value object) {
 
 void LoosePods::begin(json::value pod, bool owned, RecordedDay& day, std::size_t line) {
   fill_images(pod);
-  const auto* owner = controller_of(pod);
-  const bool known = owned && owner != nullptr && is_played(*owner);
-  if (known || is_static(owner) || has_ended(pod)) {
+  if ((owned && is_of_played_owner(pod)) || is_static_pod(pod) || has_pod_ended(pod)) {
     day.first.push_back(std::move(pod));
     return;
   }
   auto& loose = add(pod, day.start, line);
   loose.in_first = true;
-  if (owner == nullptr) {
+  if (controller_of(pod) == nullptr) {
     loose.first = day.first.size();
     day.first.push_back(std::move(pod));
   }
@@ -101,7 +113,7 @@ LoosePods::Loose& LoosePods::add(const json::value& pod, base::TimePoint at, std
   loose.pod = pod;
   loose.at = at;
   loose.line = line;
-  if (runs(pod)) {
+  if (is_pod_running(pod)) {
     loose.began = at;
   }
   return loose;
@@ -111,9 +123,8 @@ void LoosePods::take(const RecordingLine& line, std::size_t number) {
   const auto& pod = line.object;
   const auto found = pods_.find(line.uid);
   if (found == pods_.end()) {
-    const auto* owner = controller_of(pod);
-    const bool nobodys = owner == nullptr || (!is_played(*owner) && !is_static(owner));
-    if (nobodys && !is_deleting(pod) && !has_ended(pod)) {
+    const bool nobodys = !is_of_played_owner(pod) && !is_static_pod(pod);
+    if (nobodys && !is_deleting(pod) && !has_pod_ended(pod)) {
       auto copy = pod;
       fill_images(copy);
       add(copy, line.at, number);
@@ -121,13 +132,13 @@ void LoosePods::take(const RecordingLine& line, std::size_t number) {
     return;
   }
   auto& loose = found->second;
-  if (runs(pod) && !loose.began) {
+  if (is_pod_running(pod) && !loose.began) {
     loose.began = line.at;
   }
   if (is_deleting(pod) && !loose.left) {
     loose.left = line.at;
   }
-  if (has_ended(pod) && !loose.left && !loose.ended) {
+  if (has_pod_ended(pod) && !loose.left && !loose.ended) {
     loose.ended = line.at;
   }
 }
@@ -183,10 +194,7 @@ void LoosePods::place_bare(Loose& loose, RecordedDay& day) {
                 *loose.ended - loose.began.value_or(loose.at));
   }
   const auto* resource = &model::kPodResource;
-  auto wish = wish_of(*resource, loose.pod);
-  if (auto* spec = wish.as_object().if_contains("spec"); spec != nullptr && spec->is_object()) {
-    spec->get_object().erase("nodeName");
-  }
+  auto wish = bare_pod_wish(loose.pod);
   if (!loose.in_first) {
     day.steps.push_back({loose.at, loose.line, DayStep::What::Put, {resource, wish}});
   }
@@ -202,10 +210,10 @@ void JobRuns::take(const RecordingLine& line) {
     return;
   }
   auto& began = running_since_[line.uid];
-  if (!began && runs(line.object)) {
+  if (!began && is_pod_running(line.object)) {
     began = base::parse_rfc3339(text_at(line.object, "status.startTime")).value_or(line.at);
   }
-  if (has_ended(line.object) && ends_.try_emplace(line.uid, line.at).second && began) {
+  if (has_pod_ended(line.object) && ends_.try_emplace(line.uid, line.at).second && began) {
     runs_[std::string(text_at(*owner, "uid"))].push_back(line.at - *began);
   }
 }

@@ -16,6 +16,14 @@ const boost::json::value* controller_of(const boost::json::value& object);
 // What of an object is asked for, as far as the sandbox takes it: without what controllers write.
 boost::json::value wish_of(const model::Resource& resource, boost::json::value object);
 bool is_deleting(const boost::json::value& object);
+// Of pods: it succeeded or failed; it runs.
+bool has_pod_ended(const boost::json::value& pod);
+bool is_pod_running(const boost::json::value& pod);
+// Its owner is one that the sandbox plays; a node's static pod.
+bool is_of_played_owner(const boost::json::value& pod);
+bool is_static_pod(const boost::json::value& pod);
+// A pod without an owner, as it is asked for: wherever it went that day.
+boost::json::value bare_pod_wish(boost::json::value pod);
 
 // Pods without an owner, and those whose owner is of a kind that the sandbox does not play. Each
 // comes when it was created and goes when it was deleted.

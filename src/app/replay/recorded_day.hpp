@@ -1,34 +1,23 @@
 // A recording, read: the cluster at its start, what people and programs asked of it afterwards, and
 // what became of it. Pure: text in, values out.
 //
-// What was asked is the workload: Deployments, other workloads and what pods need, as they were
-// written, and pods that nobody known here creates. What became of it is the record of pods, nodes
-// and NodeClaims: which pod went where, and what the autoscaler of that day bought and removed.
+// What was asked is the workload (day_objects.hpp), and pods that nobody known here creates. What
+// became of it is the record of pods, nodes and NodeClaims: which pod went where, and what the
+// autoscaler of that day bought and removed.
 #pragma once
 
-#include "app/recording/recording_lines.hpp"
-#include "app/whatif/cluster/cluster_files.hpp"
+#include "app/replay/day_objects.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/sandbox/recorder.hpp"
 
 #include <boost/json/value.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace millwright::app {
-
-// One thing that was asked of the cluster.
-struct DayStep {
-  enum class What : std::uint8_t { Put, Remove };
-  base::TimePoint at;
-  std::size_t line = 0;  // of the recording, from 1
-  What what = What::Put;
-  ClusterObject object;  // of Remove, the kind and the names count
-};
 
 struct RecordedDay {
   RecordingHeader header;

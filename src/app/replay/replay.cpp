@@ -3,19 +3,8 @@
 #include "app/replay/replay_run.hpp"
 #include "millwright/model/codec.hpp"
 
-#include <algorithm>
-
 namespace millwright::app {
 namespace {
-
-// A point of the picture for each minute of an eight-hour day, or as many for another.
-constexpr std::size_t kMostMoments = 481;
-constexpr auto kLeastBetween = std::chrono::seconds(30);
-
-std::size_t moments_of(base::Duration day) {
-  const auto wanted = static_cast<std::size_t>(std::max<std::int64_t>(day / kLeastBetween, 1)) + 1;
-  return std::min(wanted, kMostMoments);
-}
 
 base::Result<AppliedObjects> read_node_pools(const ReplayRequest& request, const ReadFile& read) {
   AppliedObjects applied;
@@ -67,12 +56,13 @@ base::Result<ReplayReport> replay_day(const ReplayRequest& request, const ReadFi
   }
   const DayBounds bounds{
       .start = day.start, .end = day.end, .moments = moments_of(day.end - day.start)};
-  const auto price = [&run](const model::StringMap& labels) { return run.price(labels); };
+  const auto& replayed = run.replayed();
+  const auto price = [&replayed](const model::StringMap& labels) { return replayed.price(labels); };
   ReplayReport report{.start = day.start,
                       .end = day.end,
                       .seed = request.seed,
                       .recorded = figures_of(*day.recorded, bounds, price),
-                      .replayed = figures_of(run.recorder(), bounds, price),
+                      .replayed = figures_of(replayed.recorder(), bounds, price),
                       .notes = day.notes};
   for (auto&& note : run.notes()) {
     report.notes.push_back(std::move(note));

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millwright::app {
@@ -34,6 +35,13 @@ struct ReplayReport {
 base::Result<ReplayReport> replay_day(const ReplayRequest& request, const ReadFile& read);
 
 std::string to_text(const ReplayReport& report);
+// The headings of the two courses.
+struct CourseNames {
+  std::string_view recorded = "RECORDED";
+  std::string_view replayed = "REPLAYED";
+};
+// The figures and the course of time of both, and the notes: a report without its first line.
+std::string courses_text(const ReplayReport& report, const CourseNames& names);
 std::string to_json(const ReplayReport& report);
 // Nodes, price and waiting pods over time, as an SVG.
 std::string to_svg(const ReplayReport& report);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/replay/replay.hpp"
+#include "app/replay/replay_cluster.hpp"
 #include "app/whatif/changes.hpp"
 
 #include <memory>
@@ -33,31 +34,23 @@ class ReplayRun {
   // left out, with a note.
   base::Result<> run();
 
-  const sandbox::Recorder& recorder() const { return cluster_->world().recorder(); }
-  // Of the catalogs of this run, by the labels of a node or NodeClaim.
-  std::optional<double> price(const model::StringMap& labels) const;
+  // Once it ran.
+  const ReplayCluster& replayed() const { return *cluster_; }
   std::vector<std::string> notes() const;
 
  private:
   base::Result<> open();
   base::Result<> apply_file();
-  void take(const DayStep& step);
-  base::Result<> put(const model::Resource& resource, const boost::json::value& object);
-  base::Result<> put_node(const boost::json::value& node);
-  base::Result<> remove(const DayStep& step);
-  void make_namespace(std::string_view name);
   bool is_replaced(const DayStep& step) const;
   void stop();
 
   const ReplaySetup& setup_;
   base::VirtualLoop loop_;
   base::InlineCompute compute_;
-  std::unique_ptr<EmbeddedCluster> cluster_;
+  std::unique_ptr<ReplayCluster> cluster_;
   std::unique_ptr<Changes> changes_;
   base::TaskGroup group_;
   std::set<std::pair<std::string, std::string>> replaced_;  // kind and name, by the applied file
-  std::vector<std::string> refused_;
-  std::size_t refused_count_ = 0;
   std::size_t outvoted_ = 0;  // steps about what the applied file replaces
 };
 

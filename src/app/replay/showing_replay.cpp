@@ -16,6 +16,14 @@ namespace json = boost::json;
 // Lines of the table over time, at most.
 constexpr std::size_t kMostRows = 25;
 
+std::string in_lower_case(std::string_view heading) {
+  std::string text(heading);
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
 std::string wait_text(const std::optional<base::Duration>& wait) {
   return wait ? base::format_human_duration(std::chrono::floor<std::chrono::seconds>(*wait)) : "-";
 }
@@ -33,7 +41,7 @@ std::string percent_more(double before, double after) {
   return before <= 0 ? std::string() : fmt::format("{:+.1f}%", (after - before) / before * 100);
 }
 
-void add_figures(std::string& text, const ReplayReport& report) {
+void add_figures(std::string& text, const ReplayReport& report, const CourseNames& names) {
   const auto& a = report.recorded;
   const auto& b = report.replayed;
   std::vector<Row> rows{
@@ -51,12 +59,14 @@ void add_figures(std::string& text, const ReplayReport& report) {
       figures_row("waited, p99", wait_text(a.p99_wait), wait_text(b.p99_wait)),
       figures_row("waited longest", wait_text(a.longest_wait), wait_text(b.longest_wait)),
       count_row("never got a node", a.never_placed, b.never_placed)};
-  const std::vector<Column> columns{
-      {.heading = ""}, {.heading = "RECORDED"}, {.heading = "REPLAYED"}, {.heading = "DIFFERENCE"}};
+  const std::vector<Column> columns{{.heading = ""},
+                                    {.heading = std::string(names.recorded)},
+                                    {.heading = std::string(names.replayed)},
+                                    {.heading = "DIFFERENCE"}};
   text += text_table(columns, rows, {.indent = 2});
 }
 
-void add_moments(std::string& text, const ReplayReport& report) {
+void add_moments(std::string& text, const ReplayReport& report, const CourseNames& names) {
   const auto& recorded = report.recorded.moments;
   const auto& replayed = report.replayed.moments;
   const std::size_t rows_wanted = std::min(recorded.size(), kMostRows);
@@ -69,11 +79,13 @@ void add_moments(std::string& text, const ReplayReport& report) {
                     fmt::format("{:.4f}", a.price), fmt::format("{:.4f}", b.price),
                     std::to_string(a.waiting), std::to_string(b.waiting)});
   }
-  const std::vector<Column> columns{{.heading = "TIME"},     {.heading = "NODES"},
-                                    {.heading = "REPLAYED"}, {.heading = "$/H"},
-                                    {.heading = "REPLAYED"}, {.heading = "PODS WAITING"},
-                                    {.heading = "REPLAYED"}};
-  text += "Over time, recorded and replayed:\n" + text_table(columns, rows, {.indent = 2});
+  const std::string other(names.replayed);
+  const std::vector<Column> columns{
+      {.heading = "TIME"}, {.heading = "NODES"},        {.heading = other}, {.heading = "$/H"},
+      {.heading = other},  {.heading = "PODS WAITING"}, {.heading = other}};
+  text += fmt::format("Over time, {} and {}:\n", in_lower_case(names.recorded),
+                      in_lower_case(names.replayed)) +
+          text_table(columns, rows, {.indent = 2});
 }
 
 json::value seconds_of(const std::optional<base::Duration>& duration) {
@@ -105,22 +117,28 @@ json::object json_of(const DayFigures& figures) {
 
 }  // namespace
 
-std::string to_text(const ReplayReport& report) {
-  std::string text = fmt::format("Replayed {} from {} with seed {}.\n",
-                                 base::format_human_duration(report.end - report.start),
-                                 base::format_rfc3339(report.start), report.seed);
-  add_figures(text, report);
-  add_moments(text, report);
+std::string courses_text(const ReplayReport& report, const CourseNames& names) {
+  std::string text;
+  add_figures(text, report, names);
+  add_moments(text, report, names);
   if (report.recorded.without_price > 0 || report.replayed.without_price > 0) {
     text += fmt::format(
-        "Note: {} recorded and {} replayed machine(s) have no price: their type is not in the "
-        "catalog of their zone\n",
-        report.recorded.without_price, report.replayed.without_price);
+        "Note: {} {} and {} {} machine(s) have no price: their type is not in the catalog of their "
+        "zone\n",
+        report.recorded.without_price, in_lower_case(names.recorded), report.replayed.without_price,
+        in_lower_case(names.replayed));
   }
   for (const auto& note : report.notes) {
     text += "Note: " + one_line(note) + "\n";
   }
   return text;
+}
+
+std::string to_text(const ReplayReport& report) {
+  return fmt::format("Replayed {} from {} with seed {}.\n",
+                     base::format_human_duration(report.end - report.start),
+                     base::format_rfc3339(report.start), report.seed) +
+         courses_text(report, {});
 }
 
 std::string to_json(const ReplayReport& report) {

@@ -1,6 +1,5 @@
 #include "app/serving/servers.hpp"
 
-#include "app/serving/cpu_profile.hpp"
 #include "app/serving/serving.hpp"
 
 #include <string>
@@ -8,52 +7,17 @@
 
 namespace millwright::app {
 
-std::function<void(std::string_view)> Servers::count_refusals(const std::string& server) const {
-  return [&metrics = parts_.metrics, server](std::string_view reason) {
-    metrics.count("millwright_http_refused_total",
-                  "Requests that were not served, and connections that were closed for others.",
-                  {{"server", server}, {"reason", std::string(reason)}});
-  };
-}
-
-base::Result<std::unique_ptr<net::Server>> Servers::open_plain(
-    const std::string& name, int port, std::shared_ptr<net::Router> router) {
-  net::ServerOptions options{.address = parts_.settings.bind_address,
-                             .port = static_cast<std::uint16_t>(port),
-                             .tls = false,
-                             .on_refusal = count_refusals(name),
-                             .log = parts_.log.named("server")};
-  limit_readers(options);
-  return net::Server::start(std::move(options), handler_of(std::move(router)));
-}
-
-base::Result<> Servers::open_plain_ports() {
-  auto metrics_router = std::make_shared<net::Router>();
-  metrics_router->add_sync("/metrics", [this](const net::Request&) {
-    return net::Response::text(200, parts_.engine.metrics_page());
-  });
-  if (parts_.settings.profiling) {
-    add_profile_route(*metrics_router, parts_.client.loop());
-  }
-  auto health_router = std::make_shared<net::Router>();
-  health_router->add_sync("/healthz", [this](const net::Request&) {
-    return parts_.heartbeat.is_stuck() ? net::Response::text(503, "the loop is stuck\n")
-                                       : net::Response::text(200, "ok\n");
-  });
-  health_router->add_sync("/readyz", [this](const net::Request&) {
-    const bool synced = parts_.engine.state().latest()->synced;
-    return ready_ && synced && !parts_.heartbeat.is_stuck()
-               ? net::Response::text(200, "ok\n")
-               : net::Response::text(503,
-                                     "not ready: still listing objects, not hearing of the "
-                                     "cluster, without a certificate, or stopping\n");
-  });
-  MW_TRY(metrics, open_plain("metrics", parts_.settings.metrics_port, std::move(metrics_router)));
-  metrics_ = std::move(metrics);
-  MW_TRY(health, open_plain("health", parts_.settings.health_port, std::move(health_router)));
-  health_ = std::move(health);
-  return {};
-}
+Servers::Servers(ServersParts parts)
+    : parts_(std::move(parts)),
+      plain_({.settings = parts_.settings,
+              .loop = parts_.client.loop(),
+              .metrics = parts_.metrics,
+              .heartbeat = parts_.heartbeat,
+              .metrics_page = [&engine = parts_.engine] { return engine.metrics_page(); },
+              .ready = [this] { return ready_ && parts_.engine.state().latest()->synced; },
+              .not_ready = "still listing objects, not hearing of the cluster, without a "
+                           "certificate, or stopping",
+              .log = parts_.log}) {}
 
 base::Result<> Servers::open_secure_ports(
     const certs::Bundle& bundle, const std::function<void(std::string_view)>& on_extender_call) {
@@ -69,14 +33,14 @@ base::Result<> Servers::open_secure_ports(
   add_webhook_routes(*admission_router, parts_.engine);
   net::ServerOptions options{.address = settings.bind_address,
                              .port = static_cast<std::uint16_t>(settings.serving_port),
-                             .on_refusal = count_refusals("webhooks"),
+                             .on_refusal = count_refusals(parts_.metrics, "webhooks"),
                              .log = parts_.log.named("server")};
   limit_callers(options, settings.full_nodes);
   MW_TRY(webhooks, net::Server::start(options, handler_of(std::move(admission_router)),
                                       webhook_identity(bundle)));
   options.port = static_cast<std::uint16_t>(settings.extender_port);
   options.threads = 2;
-  options.on_refusal = count_refusals("extender");
+  options.on_refusal = count_refusals(parts_.metrics, "extender");
   const auto identity = extender_identity(bundle, now());
   if (identity.client_ca_pem.empty()) {
     parts_.log.error(
@@ -105,7 +69,7 @@ void Servers::open_asking_port(const certs::Bundle& bundle) {
       .console = settings.console});
   net::ServerOptions options{.address = settings.bind_address,
                              .port = static_cast<std::uint16_t>(settings.asking_port),
-                             .on_refusal = count_refusals("asking"),
+                             .on_refusal = count_refusals(parts_.metrics, "asking"),
                              .log = parts_.log.named("server")};
   limit_readers(options);
   options.stream_queue_limit = ConsoleFeed::kQueueLimit;

@@ -6,6 +6,7 @@
 #include "app/asking/caller_rights.hpp"
 #include "app/serving/asking_desk.hpp"
 #include "app/serving/heartbeat.hpp"
+#include "app/serving/plain_ports.hpp"
 #include "millwright/app/engine.hpp"
 #include "millwright/app/settings.hpp"
 #include "millwright/base/leadership.hpp"
@@ -37,10 +38,10 @@ struct ServersParts {
 
 class Servers {
  public:
-  explicit Servers(ServersParts parts) : parts_(std::move(parts)) {}
+  explicit Servers(ServersParts parts);
 
   // The metrics and health ports. Their threads answer even while the loop is busy.
-  base::Result<> open_plain_ports();
+  base::Result<> open_plain_ports() { return plain_.open(); }
   // Opens the HTTPS ports with the first certificates; later ones replace them without dropping a
   // connection. `on_extender_call` sees each extender request on the thread that answers it.
   void use(const certs::Bundle& bundle,
@@ -54,9 +55,6 @@ class Servers {
   void stop(std::chrono::milliseconds grace);
 
  private:
-  std::function<void(std::string_view reason)> count_refusals(const std::string& server) const;
-  base::Result<std::unique_ptr<net::Server>> open_plain(const std::string& name, int port,
-                                                        std::shared_ptr<net::Router> router);
   base::Result<> open_secure_ports(const certs::Bundle& bundle,
                                    const std::function<void(std::string_view)>& on_extender_call);
   base::Result<> renew(const certs::Bundle& bundle);
@@ -66,8 +64,7 @@ class Servers {
 
   ServersParts parts_;
   std::atomic<bool> ready_{false};
-  std::unique_ptr<net::Server> metrics_;
-  std::unique_ptr<net::Server> health_;
+  PlainPorts plain_;
   std::unique_ptr<net::Server> extender_;
   std::unique_ptr<net::Server> webhooks_;
 

@@ -211,6 +211,19 @@ const Setting kTable[] = {
      "file to which each decision is written as a line of JSON (docs/asking.md), - for standard "
      "output; empty: the newest are kept in memory only",
      text<&Settings::decision_log>, kMillwright},
+    {"shadow", "SHADOW", "false",
+     "watch a cluster that another autoscaler runs, write nothing, and tell what would have been "
+     "done and what it would have cost (docs/asking.md)",
+     value<read_bool, &Settings::shadow>, kMillwright, true},
+    {"shadow-report-interval", "SHADOW_REPORT_INTERVAL", "10m",
+     "how often --shadow logs what it came to so far",
+     [](std::string_view text, Settings& s) {
+       std::string problem = read_duration(text, s.shadow_report_interval);
+       return problem.empty() && s.shadow_report_interval == base::Duration::zero()
+                  ? std::string("must be above 0")
+                  : problem;
+     },
+     kMillwright},
     {"registration-timeout", "REGISTRATION_TIMEOUT", "15m",
      "a launched NodeClaim that has no Node by then is given up",
      controller<read_duration, &ControllerOptions::registration_timeout>, kMillwright},

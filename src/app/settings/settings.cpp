@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace millwright::app {
@@ -18,6 +20,33 @@ struct Gate {
 constexpr Gate kGates[] = {{"NodeRepair"},     {"ReservedCapacity"}, {"NodeOverlay"},
                            {"StaticCapacity"}, {"CapacityBuffer"},   {"SpotToSpotConsolidation"}};
 constexpr Gate kAwsGates[] = {{"NodeClassCEL", false}};
+
+// What is of no use to a shadow, which buys, writes and answers nothing.
+struct NotForShadow {
+  std::string_view flag;
+  std::string_view why;
+};
+constexpr std::string_view kNobodyLeads = "nothing is written, so nobody has to lead";
+constexpr std::string_view kServesNobody = "neither scheduler nor API server calls it";
+constexpr std::string_view kNobodyAsks = "it answers no questions; --decision-log tells";
+constexpr std::string_view kNoCertificate = "it needs no certificate";
+constexpr NotForShadow kNotForShadow[] = {
+    {"clouds", "no cloud is asked; --simulated-clouds names the catalogs with the prices"},
+    {"simulated-cloud-url", "its machines exist in its own process only"},
+    {"disable-leader-election", kNobodyLeads},
+    {"leader-election-name", kNobodyLeads},
+    {"leader-election-namespace", kNobodyLeads},
+    {"pod-ip", kServesNobody},
+    {"serving-port", kServesNobody},
+    {"extender-port", kServesNobody},
+    {"extender-bind", kServesNobody},
+    {"extender-full-nodes", kServesNobody},
+    {"asking-port", kNobodyAsks},
+    {"console", kNobodyAsks},
+    {"certificate-names", kNoCertificate},
+    {"certificate-overlap", kNoCertificate},
+    {"certificate-check", kNoCertificate},
+    {"supplied-certificates", kNoCertificate}};
 
 // The clouds that the settings of a group are for; none: they count whatever the clouds.
 std::vector<cloud::Profile> clouds_of(SettingGroup group) {
@@ -111,6 +140,7 @@ class Loading {
 
   // Somebody set it: by the flag or the variable `name`.
   void given(const Setting& setting, const std::string& name) {
+    given_.emplace(setting.flag, name);
     if (setting.group == SettingGroup::NoEffect) {
       loaded_.warnings.push_back(name + " has no effect here: " + std::string(setting.help));
     } else if (auto clouds = clouds_of(setting.group); !clouds.empty()) {
@@ -129,6 +159,25 @@ class Loading {
     }
   }
 
+  void check_shadow() {
+    auto& settings = loaded_.settings;
+    if (!settings.shadow) {
+      if (const auto interval = given_.find("shadow-report-interval"); interval != given_.end()) {
+        loaded_.warnings.push_back(interval->second + " has no effect without --shadow");
+      }
+      return;
+    }
+    for (const auto& each : kNotForShadow) {
+      if (const auto found = given_.find(each.flag); found != given_.end()) {
+        loaded_.problems.push_back(found->second +
+                                   " makes no sense with --shadow: " + std::string(each.why));
+      }
+    }
+    if (!given_.contains("simulated-clouds")) {
+      settings.simulated_clouds.clear();
+    }
+  }
+
   void check_together() {
     auto& settings = loaded_.settings;
     settings.aws_settings.cluster_name = settings.cluster_name;
@@ -136,6 +185,7 @@ class Loading {
     warn_of_gates("feature-gates", settings.feature_gates, kGates, loaded_.warnings);
     warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
     warn_of_absent_clouds();
+    check_shadow();
     if (settings.console && settings.asking_port == 0) {
       loaded_.problems.emplace_back("--console needs --asking-port, which it is served on");
     }
@@ -147,6 +197,7 @@ class Loading {
   const std::map<std::string, std::string>& flags_;
   const Environment& environment_;
   LoadedSettings loaded_;
+  std::map<std::string_view, std::string> given_;  // by flag, the names that set them
   // The settings of clouds that somebody set, with those clouds.
   std::vector<std::pair<std::string, std::vector<cloud::Profile>>> of_clouds_;
 };

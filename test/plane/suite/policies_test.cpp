@@ -10,6 +10,8 @@
 namespace millwright::plane {
 namespace {
 
+using testing::HasSubstr;
+
 constexpr const char* kMerge = "application/merge-patch+json";
 constexpr const char* kStrategic = "application/strategic-merge-patch+json";
 constexpr const char* kJsonPatch = "application/json-patch+json";

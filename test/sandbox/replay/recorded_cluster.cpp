@@ -130,9 +130,7 @@ void RecordedCluster::change(const model::Resource& resource, const model::Objec
 
 void RecordedCluster::begin_recording() {
   api().set_faults(options_.faults);
-  client_ = std::make_unique<kube::Client>(
-      cluster_.loop,
-      std::make_shared<CountingTransport>(sandbox::in_process_transport(api()), writes_));
+  client_ = std::make_unique<kube::Client>(cluster_.loop, counting_transport());
   std::optional<app::NameHash> names;
   if (options_.hide_names) {
     names = app::NameHash("key of names");
@@ -150,6 +148,10 @@ void RecordedCluster::begin_recording() {
       .log = {}});
   group_.spawn(record_to(*recording_, stop_.get_token(), outcome_));
   cluster_.loop.run_for(std::chrono::seconds(5));
+}
+
+std::shared_ptr<kube::Transport> RecordedCluster::counting_transport() {
+  return std::make_shared<CountingTransport>(sandbox::in_process_transport(api()), writes_);
 }
 
 std::string RecordedCluster::end_recording() {

@@ -38,7 +38,10 @@ class RecordedCluster {
   std::string end_recording();
   const base::Result<app::RecordingOutcome>& outcome() const { return *outcome_; }
   sandbox::ApiServer& api() { return cluster_.cluster->world().api(); }
-  // Requests of the recorder that were no reads.
+  base::VirtualLoop& loop() { return cluster_.loop; }
+  // To this cluster; counts what writes.
+  std::shared_ptr<kube::Transport> counting_transport();
+  // Requests through it, as the recorder's are, that were no reads.
   int writes() const { return writes_; }
 
  private:

@@ -2,6 +2,7 @@
 // permissions stay small, and that the parts name each other rightly.
 #include "millwright/app/install.hpp"
 
+#include "app/whatif/cluster/cluster_files.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
@@ -100,7 +101,8 @@ TEST(Install, FilesInManifestsAreTheGeneratedOnes) {
       {"install/alone.yaml", in_mode(InstallMode::Alone)},
       {"scheduler/extender-stanza.yaml", only(InstallPart::SchedulerStanza)},
       {"scheduler/second-scheduler.yaml", only(InstallPart::SecondScheduler)},
-      {"scheduler/opt-in-policy.yaml", only(InstallPart::OptInPolicy)}};
+      {"scheduler/opt-in-policy.yaml", only(InstallPart::OptInPolicy)},
+      {"install/reader.yaml", only(InstallPart::Reader)}};
   for (const auto& [name, options] : files) {
     std::ifstream file(std::string(SOURCE_ROOT "/manifests/") + name);
     std::stringstream written;
@@ -301,6 +303,26 @@ TEST(Install, RightsToReviewCallersAreThereWhereTheAskingPortIs) {
   EXPECT_THAT(bound, Not(Contains("millwright-viewer"))) << "who may ask is for people to say";
   EXPECT_THAT(text_of(options), HasSubstr("- name: ASKING_PORT\n          value: \"9445\"\n"));
   EXPECT_THAT(text_of(options), HasSubstr("- name: asking\n          containerPort: 9445\n"));
+}
+
+TEST(Install, AReaderMayListAndWatchWhatIsRecordedAndNothingElse) {
+  const auto roles = of_kind(documents_of(only(InstallPart::Reader)), "ClusterRole");
+  ASSERT_EQ(roles.size(), 1);
+  EXPECT_EQ(at(roles.front(), "/metadata/name"), "millwright-reader");
+  EXPECT_EQ(documents_of(only(InstallPart::Reader)).size(), 1) << "nobody has it by itself";
+  std::set<std::string> resources;
+  for (const auto& rule : roles.front().at("rules").as_array()) {
+    EXPECT_EQ(rule.at("verbs"), json::value({"list", "watch"}));
+    for (const auto& resource : rule.at("resources").as_array()) {
+      resources.insert(std::string(rule.at("apiGroups").as_array().front().as_string()) + "/" +
+                       std::string(resource.as_string()));
+    }
+  }
+  std::set<std::string> recorded;
+  for (const auto& resource : planned_kinds()) {
+    recorded.insert(std::string(resource.group) + "/" + std::string(resource.plural));
+  }
+  EXPECT_EQ(resources, recorded);
 }
 
 TEST(Install, AnAskingPortThatCannotBeOpenedIsRefused) {

@@ -89,6 +89,47 @@ TEST(Settings, TheConsoleIsServedOnTheAskingPortAndNowhereElse) {
               ElementsAre(HasSubstr("--console needs --asking-port")));
 }
 
+TEST(Settings, AShadowTakesTheCatalogsOfTheNodeClassesUnlessToldOtherwise) {
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.shadow);
+  const auto loaded = load_settings({{"shadow", "true"}}, environment_of({}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_TRUE(loaded.settings.shadow);
+  EXPECT_THAT(loaded.settings.simulated_clouds, IsEmpty());
+  EXPECT_EQ(loaded.settings.shadow_report_interval, std::chrono::minutes(10));
+  const auto told = load_settings({{"shadow", "true"}, {"simulated-clouds", "aws"}},
+                                  environment_of({{"SHADOW_REPORT_INTERVAL", "1m"}}));
+  EXPECT_THAT(told.problems, IsEmpty());
+  EXPECT_THAT(told.settings.simulated_clouds, ElementsAre(cloud::Profile::Aws));
+  EXPECT_EQ(told.settings.shadow_report_interval, std::chrono::minutes(1));
+}
+
+// A word that was misspelt must not start what buys and writes.
+TEST(Settings, AWrongWordForTheShadowStopsTheProgram) {
+  EXPECT_THAT(load_settings({}, environment_of({{"SHADOW", "yess"}})).problems,
+              ElementsAre(HasSubstr("SHADOW")));
+  EXPECT_THAT(load_settings({{"shadow", "yess"}}, environment_of({})).problems,
+              ElementsAre(HasSubstr("--shadow")));
+  EXPECT_THAT(
+      load_settings({{"shadow", "true"}, {"shadow-report-interval", "0s"}}, environment_of({}))
+          .problems,
+      ElementsAre(HasSubstr("--shadow-report-interval must be above 0")));
+}
+
+TEST(Settings, WhatMakesNoSenseForAShadowIsRefusedWithItsReason) {
+  const auto loaded =
+      load_settings({{"shadow", "true"}, {"clouds", "huawei"}, {"asking-port", "8445"}},
+                    environment_of({{"DISABLE_LEADER_ELECTION", "true"}, {"POD_IP", "10.0.0.1"}}));
+  EXPECT_THAT(loaded.problems,
+              UnorderedElementsAre(
+                  HasSubstr("--clouds makes no sense with --shadow: no cloud is asked"),
+                  HasSubstr("--asking-port makes no sense with --shadow: it answers no questions"),
+                  HasSubstr("DISABLE_LEADER_ELECTION makes no sense with --shadow: nothing is"),
+                  HasSubstr("POD_IP makes no sense with --shadow: neither scheduler")));
+  EXPECT_THAT(load_settings({{"shadow-report-interval", "5m"}}, environment_of({})).warnings,
+              ElementsAre(HasSubstr("has no effect without --shadow")));
+}
+
 TEST(Settings, WholeNodesAreTakenOnlyWhenAskedFor) {
   EXPECT_FALSE(load_settings({}, environment_of({})).settings.full_nodes);
   EXPECT_TRUE(

@@ -1,0 +1,228 @@
+#include "app/replay/day_objects.hpp"
+
+#include "app/replay/day_pods.hpp"
+#include "app/replay/stand_in.hpp"
+#include "millwright/model/codec.hpp"
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+namespace millwright::app {
+namespace {
+
+namespace json = boost::json;
+using base::ErrorKind;
+using model::text_at;
+
+bool is_kind(const RecordingLine& line, const model::Resource& resource) {
+  return *line.resource == resource;
+}
+
+bool is_managed(const json::value& node) {
+  return !model::as_text(
+              model::member(model::find_path(node, "metadata.labels"), model::kNodePoolLabel))
+              .empty();
+}
+
+bool is_ready_node(const json::value& node) {
+  const auto decoded = model::decode<model::Node>(node);
+  return decoded && model::is_ready(*decoded);
+}
+
+// Those that something else may still need while they are being deleted.
+bool stays_until_gone(const model::Resource& resource) {
+  return resource == model::kPersistentVolumeResource ||
+         resource == model::kPersistentVolumeClaimResource || resource == model::kNamespaceResource;
+}
+
+// The controller of its Deployment makes it.
+bool is_made_by_deployment(const model::Resource& resource, const json::value& object) {
+  const auto* owner = controller_of(object);
+  return resource == model::kReplicaSetResource && owner != nullptr &&
+         text_at(*owner, "kind") == "Deployment" &&
+         model::api_group(text_at(*owner, "apiVersion")) == model::kDeploymentResource.group;
+}
+
+// Those that are read as values later must be readable.
+base::Result<> check_readable(const RecordingLine& line) {
+  base::Result<> good;
+  const auto note = [&good](const auto& decoded) {
+    if (!decoded) {
+      good = base::fail(ErrorKind::Invalid, "object: " + decoded.error().message);
+    }
+  };
+  if (is_kind(line, model::kPodResource)) {
+    note(model::decode<model::Pod>(line.object));
+  } else if (is_kind(line, model::kNodeResource)) {
+    note(model::decode<model::Node>(line.object));
+  } else if (is_kind(line, model::kNodeClaimResource)) {
+    note(model::decode<model::NodeClaim>(line.object));
+  } else if (is_kind(line, model::kNodePoolResource)) {
+    note(model::decode<model::NodePool>(line.object));
+  }
+  return good;
+}
+
+}  // namespace
+
+void DayObjects::begin(bool names_hidden) {
+  has_begun_ = true;
+  wishes_.clear();
+  std::set<std::string> uids;
+  for (const auto& [key, object] : objects_) {
+    uids.insert(std::string(text_at(*object, "metadata.uid")));
+  }
+  for (const auto& [key, object] : objects_) {
+    if (*key.first == model::kPodResource) {
+      const auto* owner = controller_of(*object);
+      listener_.first_pod(*object,
+                          owner != nullptr && uids.contains(std::string(text_at(*owner, "uid"))));
+      continue;
+    }
+    if (!is_made_by_deployment(*key.first, *object)) {
+      wishes_[key] = json::serialize(wish_of(*key.first, *object));
+    }
+    auto first = *object;
+    fill_images(first);
+    if (names_hidden) {
+      restamp(*key.first, first);
+    }
+    listener_.first(std::move(first));
+  }
+}
+
+// The hash of a NodePool whose names are hidden is another than the recorded one: a claim that
+// fitted then has to fit now.
+void DayObjects::restamp(const model::Resource& resource, json::value& claim) const {
+  if (resource != model::kNodeClaimResource) {
+    return;
+  }
+  const std::string name(model::as_text(
+      model::member(model::find_path(claim, "metadata.labels"), model::kNodePoolLabel)));
+  const auto found = std::find_if(objects_.begin(), objects_.end(), [&](const auto& entry) {
+    return *entry.first.first == model::kNodePoolResource && entry.first.second.name == name;
+  });
+  auto* annotations = claim.at("metadata").as_object().if_contains("annotations");
+  if (found == objects_.end() || annotations == nullptr || !annotations->is_object()) {
+    return;
+  }
+  auto& members = annotations->get_object();
+  const auto* of_claim = members.if_contains(model::kNodePoolHashAnnotation);
+  const auto* of_pool = model::member(model::find_path(*found->second, "metadata.annotations"),
+                                      model::kNodePoolHashAnnotation);
+  const auto pool = model::decode<model::NodePool>(*found->second);
+  if (of_claim != nullptr && of_pool != nullptr && *of_pool == *of_claim && pool) {
+    members[model::kNodePoolHashAnnotation] = model::nodepool_hash(pool->template_);
+    members[model::kNodePoolHashVersionAnnotation] = model::kNodePoolHashVersion;
+  }
+}
+
+base::Result<> DayObjects::take_object(RecordingLine& line, std::size_t number) {
+  if (auto good = check_readable(line); !good) {
+    return good;
+  }
+  if (has_begun()) {
+    tell(line, number);
+  }
+  auto& last = objects_[{line.resource, line.key}];
+  auto object = std::make_shared<const json::value>(std::move(line.object));
+  record(line, last == nullptr ? sandbox::Change::Added : sandbox::Change::Modified, object,
+         number);
+  last = std::move(object);
+  return {};
+}
+
+void DayObjects::tell(const RecordingLine& line, std::size_t number) {
+  if (is_kind(line, model::kPodResource)) {
+    listener_.pod_seen(line);
+  } else if (is_kind(line, model::kNodeResource)) {
+    take_node(line, number);
+  } else if (!is_kind(line, model::kNodeClaimResource) && !is_kind(line, model::kCSINodeResource)) {
+    take_wish(line, number);
+  }
+}
+
+void DayObjects::record(const RecordingLine& line, sandbox::Change change,
+                        const sandbox::Object& object, std::size_t number) {
+  recorded_.take_in(*line.resource, {.change = change,
+                                     .object = object,
+                                     .previous = nullptr,
+                                     .version = number,
+                                     .time = line.at});
+}
+
+// Those of NodePools are what the autoscaler made of the day; others come and go by themselves.
+void DayObjects::take_node(const RecordingLine& line, std::size_t number) {
+  if (is_managed(line.object) || !is_ready_node(line.object)) {
+    return;
+  }
+  const auto last = objects_.find({line.resource, line.key});
+  if (last != objects_.end() && is_ready_node(*last->second)) {
+    return;
+  }
+  auto node = line.object;
+  node.at("metadata").as_object().erase("finalizers");
+  add_step(line, DayStep::What::Put, std::move(node), number);
+}
+
+void DayObjects::take_wish(const RecordingLine& line, std::size_t number) {
+  if (is_made_by_deployment(*line.resource, line.object)) {
+    return;
+  }
+  if (is_deleting(line.object) && !stays_until_gone(*line.resource)) {
+    remove_wish(line, line.object, number);
+    return;
+  }
+  auto wish = wish_of(*line.resource, line.object);
+  auto text = json::serialize(wish);
+  auto& last = wishes_[{line.resource, line.key}];
+  if (last != text) {
+    last = std::move(text);
+    add_step(line, DayStep::What::Put, std::move(wish), number);
+  }
+}
+
+void DayObjects::remove_wish(const RecordingLine& line, const json::value& object,
+                             std::size_t number) {
+  if (wishes_.erase({line.resource, line.key}) == 0) {
+    return;  // known already
+  }
+  // A Job that is over goes when its time to live has passed, which changes nothing here.
+  if (is_kind(line, model::kJobResource) && !text_at(object, "status.completionTime").empty()) {
+    return;
+  }
+  add_step(line, DayStep::What::Remove, object, number);
+}
+
+void DayObjects::take_gone(const RecordingLine& line, std::size_t number) {
+  const auto found = objects_.find({line.resource, line.key});
+  if (found == objects_.end()) {
+    return;
+  }
+  const auto object = found->second;
+  objects_.erase(found);
+  record(line, sandbox::Change::Deleted, object, number);
+  if (!has_begun()) {
+    return;
+  }
+  if (is_kind(line, model::kPodResource)) {
+    listener_.pod_gone(line);
+  } else if (!is_kind(line, model::kNodeResource)) {
+    remove_wish(line, *object, number);
+  } else if (!is_managed(*object)) {
+    add_step(line, DayStep::What::Remove, *object, number);
+  }
+}
+
+void DayObjects::add_step(const RecordingLine& line, DayStep::What what, json::value object,
+                          std::size_t number) {
+  listener_.asked({.at = line.at,
+                   .line = number,
+                   .what = what,
+                   .object = {.resource = line.resource, .object = std::move(object)}});
+}
+
+}  // namespace millwright::app
