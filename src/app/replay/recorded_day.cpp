@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace millwright::app {
@@ -18,6 +19,8 @@ using base::ErrorKind;
 constexpr std::size_t kMostOfALine = 8U << 20U;
 constexpr std::size_t kMostValuesOfALine = 500'000;
 constexpr auto kLongestDay = std::chrono::hours(24 * 31);
+// After everything was listed, for what was made while it was.
+constexpr auto kLongestGap = std::chrono::minutes(1);
 
 class DayReader final : private DayListener {
  public:
@@ -41,12 +44,13 @@ class DayReader final : private DayListener {
         return tl::unexpected(std::move(read).error());
       }
     }
-    if (!objects_.has_begun()) {
+    if (!listed_at_) {
       return base::fail(ErrorKind::Invalid,
                         file_ +
                             ": it ends before the cluster was listed; record it anew, and let "
                             "it run until it is");
     }
+    begin_if_due(base::sum_of(*listed_at_, kLongestGap).value_or(last_));
     finish();
     return std::move(day_);
   }
@@ -101,30 +105,45 @@ class DayReader final : private DayListener {
   base::Result<> take(RecordingLine& line) {
     switch (line.kind) {
       case RecordingLine::Kind::Listed:
-        return begin(line);
+        return listed(line);
       case RecordingLine::Kind::End:
         ended_ = true;
         return {};
       case RecordingLine::Kind::Gone:
         objects_.take_gone(line, number_);
+        begin_if_due(line.at);
         return {};
       case RecordingLine::Kind::Object:
         break;
     }
-    auto taken = objects_.take_object(line, number_);
-    return taken ? std::move(taken) : base::Result<>(wrong(taken.error().message));
+    const auto at = line.at;
+    if (auto taken = objects_.take_object(line, number_); !taken) {
+      return wrong(taken.error().message);
+    }
+    begin_if_due(at);
+    return {};
   }
 
-  base::Result<> begin(const RecordingLine& line) {
-    if (objects_.has_begun()) {
+  base::Result<> listed(const RecordingLine& line) {
+    if (listed_at_) {
       return wrong("listed: the cluster was listed before");
     }
-    day_.start = line.at;
+    listed_at_ = line.at;
     for (const auto& resource : line.without) {
       day_.notes.push_back("recorded without " + resource + ": they could not be listed");
     }
-    objects_.begin(day_.header.names_hidden);
+    begin_if_due(line.at);
     return {};
+  }
+
+  void begin_if_due(base::TimePoint now) {
+    if (!listed_at_ || objects_.has_begun()) {
+      return;
+    }
+    if (objects_.is_consistent() || now - *listed_at_ >= kLongestGap) {
+      day_.start = std::min(now, last_);
+      objects_.begin(day_.header.names_hidden);
+    }
   }
 
   void first(json::value object) override { day_.first.push_back(std::move(object)); }
@@ -157,6 +176,7 @@ class DayReader final : private DayListener {
   bool whole_ = false;
   bool ended_ = false;
   base::TimePoint last_;
+  std::optional<base::TimePoint> listed_at_;
   RecordedDay day_;
   DayObjects objects_;
   LoosePods loose_;

@@ -9,12 +9,14 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <sstream>
 
 namespace millwright::test {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 // Two pods at first, thirty from the fifth minute, none from the fifteenth.
 std::string day_of(const RecordedOptions& options) {
@@ -114,6 +116,39 @@ TEST_F(Replay, AFileOfAnythingElseIsRefused) {
   const auto report = ask(busy_day(), "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
   ASSERT_FALSE(report);
   EXPECT_THAT(report.error().message, HasSubstr("--nodepools takes NodePools and NodeClasses"));
+}
+
+// As a recording is when a machine registers while kinds are being listed: the lines of NodeClaims
+// from before "listed" come after it, or not at all.
+std::string with_late_claims(const std::string& day, bool come_at_all) {
+  std::istringstream lines(day);
+  std::string line;
+  std::string before;
+  std::string late;
+  while (std::getline(lines, line) && line.find("\"listed\"") == std::string::npos) {
+    // A Node names its NodeClaim as its owner, too.
+    const bool is_claim =
+        line.find(R"("object":{"apiVersion":"karpenter.sh/v1","kind":"NodeClaim")") !=
+        std::string::npos;
+    (is_claim ? late : before) += line + "\n";
+  }
+  const std::string at = line.substr(0, line.find(',') + 1);
+  EXPECT_THAT(late, Not(testing::IsEmpty()));
+  std::istringstream claims(late);
+  std::string after;
+  for (std::string claim; std::getline(claims, claim);) {
+    after += at + claim.substr(claim.find(',') + 1) + "\n";
+  }
+  return before + line + "\n" + (come_at_all ? after : "") +
+         day.substr(static_cast<std::size_t>(lines.tellg()));
+}
+
+TEST_F(Replay, BeginsWhenTheClaimsOfAllMachinesAreKnown) {
+  EXPECT_TRUE(to_json(replay(with_late_claims(busy_day(), true))) == to_json(replay(busy_day())));
+}
+
+TEST_F(Replay, WithoutTheClaimOfAMachineItSaysWhatIsMissing) {
+  EXPECT_THAT(error_of(with_late_claims(busy_day(), false)), HasSubstr("add nodeclaims"));
 }
 
 TEST_F(Replay, HiddenNamesChangeNothingThatCounts) {
