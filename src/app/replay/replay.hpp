@@ -3,8 +3,8 @@
 // answer, byte for byte. Pure but for its own loop: texts in, a report out.
 #pragma once
 
-#include "app/replay/day_figures.hpp"
-#include "app/replay/recorded_day.hpp"
+#include "app/replay/day/day_figures.hpp"
+#include "app/replay/day/recorded_day.hpp"
 #include "app/whatif/forecast.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // make of it is theirs. Loop thread only; the loop may be real or virtual.
 #pragma once
 
-#include "app/replay/day_objects.hpp"
+#include "app/replay/day/day_objects.hpp"
 #include "app/whatif/cluster/cluster_files.hpp"
 #include "millwright/app/embedded_cluster.hpp"
 

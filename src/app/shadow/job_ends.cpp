@@ -1,6 +1,6 @@
 #include "app/shadow/job_ends.hpp"
 
-#include "app/replay/day_pods.hpp"
+#include "app/replay/day/day_pods.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>

@@ -2,7 +2,7 @@
 // start, what is asked of it from then on, and the record of what becomes of it. Loop thread only.
 #pragma once
 
-#include "app/replay/day_objects.hpp"
+#include "app/replay/day/day_objects.hpp"
 #include "app/shadow/job_ends.hpp"
 #include "app/shadow/live_pods.hpp"
 #include "millwright/base/loop.hpp"

@@ -1,6 +1,6 @@
 #include "app/shadow/live_pods.hpp"
 
-#include "app/replay/day_pods.hpp"
+#include "app/replay/day/day_pods.hpp"
 #include "app/replay/stand_in.hpp"
 #include "millwright/model/codec.hpp"
 

@@ -4,7 +4,7 @@
 // by themselves, as a reader of a recording does (day_pods.hpp). Pure.
 #pragma once
 
-#include "app/replay/day_objects.hpp"
+#include "app/replay/day/day_objects.hpp"
 
 #include <map>
 #include <optional>

@@ -132,11 +132,11 @@ TEST_F(Shadow, WithoutAnAutoscalerItTellsWhatItWouldHaveBoughtAndWritesNothing) 
   expect_no_write();
 }
 
-// MILLWRIGHT_PEER names the folder that `scripts/peer controller` prints.
+// MILLWRIGHT_PEER_CONTROLLER names the folder that `scripts/peer controller` prints.
 TEST_F(Shadow, BesideKarpenterItTellsBothCoursesAndWritesNothing) {
-  const char* folder = std::getenv("MILLWRIGHT_PEER");  // NOLINT(concurrency-mt-unsafe)
+  const char* folder = std::getenv("MILLWRIGHT_PEER_CONTROLLER");  // NOLINT(concurrency-mt-unsafe)
   if (folder == nullptr) {
-    GTEST_SKIP() << "MILLWRIGHT_PEER does not name the folder of Karpenter's controller";
+    GTEST_SKIP() << "MILLWRIGHT_PEER_CONTROLLER does not name the folder of Karpenter's controller";
   }
   ASSERT_NO_FATAL_FAILURE(start_plane(std::string(folder) + "/crds"));
   kubectl({"create", "namespace", "karpenter"});

@@ -2,7 +2,7 @@
 // pods ran that ended by themselves. Pure; used while a recording is read.
 #pragma once
 
-#include "app/replay/recorded_day.hpp"
+#include "app/replay/day/recorded_day.hpp"
 
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "app/replay/day_figures.hpp"
+#include "app/replay/day/day_figures.hpp"
 
 #include "millwright/model/labels.hpp"
 

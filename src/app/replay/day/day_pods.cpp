@@ -1,4 +1,4 @@
-#include "app/replay/day_pods.hpp"
+#include "app/replay/day/day_pods.hpp"
 
 #include "app/replay/stand_in.hpp"
 #include "millwright/model/codec.hpp"

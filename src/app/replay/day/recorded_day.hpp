@@ -6,7 +6,7 @@
 // autoscaler of that day bought and removed.
 #pragma once
 
-#include "app/replay/day_objects.hpp"
+#include "app/replay/day/day_objects.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/sandbox/recorder.hpp"
 
