@@ -168,27 +168,29 @@ class Looks(ConsoleTest):
 
     def check(self, page, width: int, dark: bool):
         name = f"{width}-{'dark' if dark else 'light'}"
+        page.look(width, page.evaluate("document.documentElement.scrollHeight"), dark)
         self.look_at(page, name)
         page.click("input[value=table]")
         self.look_at(page, name + "-table")
         page.click("input[value=tiles]")
+        page.look(width, dark=dark)
         page.evaluate("""document.getElementById('change').value = 'zone-out test-zone-a';
             document.querySelector('#what-if-form button').click()""")
         page.until("inPage.texts('#what-if-answer pre').length", 60)
         page.evaluate("document.getElementById('what-if').scrollIntoView()")
-        self.look_at(page, name + "-what-if", whole=False)
+        self.look_at(page, name + "-what-if")
         page.evaluate("document.getElementById('what-if-answer').replaceChildren();"
                       "document.getElementById('change').value = ''")
         page.click(".tile:not(.coming)")
         page.until(HEADLINE)
         page.click("#answer-body > button")
         page.until("inPage.texts('#answer pre').length", 60)
-        self.look_at(page, name + "-why", whole=False)
+        self.look_at(page, name + "-why")
         page.press("Escape")
         page.until("!" + OPEN)
 
-    def look_at(self, page, name: str, whole: bool = True):
-        page.picture(PICTURES / (name + ".png"), whole)
+    def look_at(self, page, name: str):
+        page.picture(PICTURES / (name + ".png"))
         for text in page.evaluate("inPage.textContrasts()"):
             self.assertGreaterEqual(text["ratio"], TEXT_CONTRAST, f"{name}: {text}")
         for field in page.evaluate("inPage.fieldContrasts()"):

@@ -215,9 +215,9 @@ class Page:
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         return [node for node in nodes if not node["ignored"]]
 
-    def picture(self, path: pathlib.Path, whole: bool = False):
+    def picture(self, path: pathlib.Path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        shot = self.call("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def close(self):

@@ -139,11 +139,12 @@ var inPage = (() => {
   const fieldContrasts = () => [...document.querySelectorAll("input[type=text], input[type=search]")].filter(isSeen)
     .map((field) => ({who: nameOf(field), ratio: contrast(colourOf(getComputedStyle(field).borderTopColor), backgroundOf(field.parentElement))}));
 
-  // What reaches beyond the right edge, but for what scrolls by itself.
+  // What reaches beyond an edge, but for what scrolls by itself.
   function beyondTheEdge() {
     const width = document.documentElement.clientWidth;
+    const isBeyond = ({left, right}) => left < -0.5 || right > width + 0.5;
     const found = [...document.querySelectorAll("body *")].filter((element) => isSeen(element) &&
-      element.getBoundingClientRect().right > width + 0.5 && !element.closest(".scroll, pre, #timeline"));
+      isBeyond(element.getBoundingClientRect()) && !element.closest(".scroll, pre, #timeline, .skip"));
     return {scrolls: document.documentElement.scrollWidth > width, beyond: found.map(nameOf)};
   }
 
