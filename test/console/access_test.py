@@ -159,44 +159,42 @@ class Looks(ConsoleTest):
     def test_it_fits_and_can_be_read_light_and_dark_narrow_and_wide(self):
         page = self.open(small_cluster())
         page.until("inPage.shown().waiting.length && inPage.shown().tiles.length")
-        for width in WIDTHS:
-            for dark in (False, True):
-                with self.subTest(width=width, dark=dark):
-                    page.look(width, dark=dark)
-                    page.evaluate("scrollTo(0, 0)")
-                    self.check(page, width, dark)
-
-    def check(self, page, width: int, dark: bool):
-        name = f"{width}-{'dark' if dark else 'light'}"
-        page.look(width, page.evaluate("document.documentElement.scrollHeight"), dark)
-        self.look_at(page, name)
+        self.look_at(page, "tiles", whole=True)
         page.click("input[value=table]")
-        self.look_at(page, name + "-table")
+        self.look_at(page, "table", whole=True)
         page.click("input[value=tiles]")
-        page.look(width, dark=dark)
-        page.evaluate("""document.getElementById('change').value = 'zone-out test-zone-a';
-            document.querySelector('#what-if-form button').click()""")
+        page.evaluate("document.getElementById('change').value = 'zone-out test-zone-a'")
+        page.click("#what-if-form button")
         page.until("inPage.texts('#what-if-answer pre').length", 60)
-        page.evaluate("document.getElementById('what-if').scrollIntoView()")
-        self.look_at(page, name + "-what-if")
-        page.evaluate("document.getElementById('what-if-answer').replaceChildren();"
-                      "document.getElementById('change').value = ''")
+        self.look_at(page, "what-if", at="#what-if")
         page.click(".tile:not(.coming)")
         page.until(HEADLINE)
+        self.look_at(page, "why", at="#answer-title")
         page.click("#answer-body > button")
         page.until("inPage.texts('#answer pre').length", 60)
-        self.look_at(page, name + "-why")
-        page.press("Escape")
-        page.until("!" + OPEN)
+        self.look_at(page, "why-what-if", at="#answer pre")
 
-    def look_at(self, page, name: str):
-        page.picture(PICTURES / (name + ".png"))
+    def look_at(self, page, what: str, whole: bool = False, at: str = "body"):
+        for width in WIDTHS:
+            for dark in (False, True):
+                name = f"{what}-{width}-{'dark' if dark else 'light'}"
+                with self.subTest(name):
+                    page.look(width, dark=dark)
+                    if whole:
+                        height = page.evaluate("document.documentElement.scrollHeight")
+                        page.look(width, height, dark)
+                    page.evaluate(f"document.querySelector('{at}').scrollIntoView()")
+                    page.picture(PICTURES / (name + ".png"))
+                    self.check(page)
+        page.look(WIDTHS[-1])
+
+    def check(self, page):
         for text in page.evaluate("inPage.textContrasts()"):
-            self.assertGreaterEqual(text["ratio"], TEXT_CONTRAST, f"{name}: {text}")
+            self.assertGreaterEqual(text["ratio"], TEXT_CONTRAST, text)
         for field in page.evaluate("inPage.fieldContrasts()"):
-            self.assertGreaterEqual(field["ratio"], FRAME_CONTRAST, f"{name}: {field}")
+            self.assertGreaterEqual(field["ratio"], FRAME_CONTRAST, field)
         self.assertEqual(page.evaluate("inPage.beyondTheEdge()"),
-                         {"scrolls": False, "beyond": []}, name)
+                         {"scrolls": False, "beyond": []})
 
 
 if __name__ == "__main__":

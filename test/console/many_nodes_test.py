@@ -3,7 +3,7 @@ can go on working while nodes come. Times are printed and do not decide, but for
 import time
 import unittest
 
-from program import deployment, node_class, node_pool, pod_spec, pool_of
+from program import REPOSITORY, deployment, node_class, node_pool, pod_spec, pool_of
 from scene import ConsoleTest, sandbox
 
 NODES = 500
@@ -66,6 +66,7 @@ class ManyNodes(ConsoleTest):
               f"  drawing one of {len(drawn)} pictures: {drawn[len(drawn) // 2]:.0f} ms, at most "
               f"{drawn[-1]:.0f}; longest task {seen['longestTask']:.0f} ms, slowest key "
               f"{seen['slowestKey']:.0f} ms; {events / 1e6:.1f} MB of events", flush=True)
+        page.picture(REPOSITORY / "build" / "console" / "many-nodes.png")
         self.assertLess(seen["longestTask"], LONGEST_TASK)
 
 
