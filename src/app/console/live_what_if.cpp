@@ -87,8 +87,7 @@ base::Task<void> LiveWhatIf::work(WhatIfRequest question, std::shared_ptr<net::E
 base::Task<base::Result<std::string>> LiveWhatIf::read_cluster() {
   json::array items;
   for (const auto& resource : planned_kinds()) {
-    kube::ListOptions everything;  // of its own: g++ 12 destroys a default argument twice here
-    auto listed = co_await client_.list(resource, std::move(everything));
+    auto listed = co_await client_.list(resource);
     if (!listed && listed.error().kind == base::ErrorKind::NotFound) {
       continue;  // NodeClasses of other clouds
     }
