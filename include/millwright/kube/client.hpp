@@ -16,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millwright::kube {
@@ -77,8 +78,9 @@ class Client {
   // Error kinds follow the Status reason: NotFound, Exists (AlreadyExists), Conflict, Invalid,
   // Denied (401, 403), Gone (410, Expired), Throttled (429), Unavailable (5xx), Timeout.
   Reply<Json> get(model::Resource resource, model::ObjectKey key, std::stop_token stop = {});
-  Reply<ObjectList> list(model::Resource resource, ListOptions options = {},
-                         std::stop_token stop = {});
+  // Options have no default argument: in the statement of a co_await, g++ 12 destroys one twice.
+  Reply<ObjectList> list(model::Resource resource, ListOptions options, std::stop_token stop = {});
+  Reply<ObjectList> list(model::Resource resource) { return list(resource, ListOptions()); }
   // Calls `on_page` for each page, so that a large list is never in memory as a whole. Returns the
   // list's resourceVersion.
   Reply<std::string> list_pages(model::Resource resource, ListOptions options,
@@ -95,11 +97,15 @@ class Client {
   // Server-side apply with this client's field manager.
   Reply<Json> apply(model::Resource resource, Json object, bool force = true,
                     std::stop_token stop = {});
-  Reply<Json> remove(model::Resource resource, model::ObjectKey key, DeleteOptions options = {},
+  Reply<Json> remove(model::Resource resource, model::ObjectKey key, DeleteOptions options,
                      std::stop_token stop = {});
+  Reply<Json> remove(model::Resource resource, model::ObjectKey key) {
+    return remove(resource, std::move(key), DeleteOptions());
+  }
   // Creates a policy/v1 Eviction. Throttled means that a disruption budget refuses; the message
   // names it.
-  Reply<Json> evict(model::ObjectKey pod, DeleteOptions options = {}, std::stop_token stop = {});
+  Reply<Json> evict(model::ObjectKey pod, DeleteOptions options, std::stop_token stop = {});
+  Reply<Json> evict(model::ObjectKey pod) { return evict(std::move(pod), DeleteOptions()); }
   // pods/binding.
   Reply<Json> bind(model::ObjectKey pod, std::string uid, std::string node,
                    std::stop_token stop = {});

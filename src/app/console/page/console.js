@@ -47,10 +47,32 @@ const count = (amount, thing) => amount + " " + thing + (amount === 1 ? "" : "s"
 const fill = (asked, there) => (there > 0 ? asked / there : 0);
 const percent = (part) => Math.round(part * 100) + "%";
 
+// Whatever `change` moves in the page, the focus stays where it is: what is moved loses it.
+function keepFocus(change) {
+  const focused = document.activeElement;
+  change();
+  if (focused !== document.activeElement && focused.isConnected) focused.focus({preventScroll: true});
+}
+
 function askButton(kind, name, text) {
   const button = element("button", {type: "button", class: "ask"}, text || name);
   button.addEventListener("click", () => why(kind, name));
   return button;
+}
+
+// The cells after the first.
+function putTexts(row, texts) {
+  texts.forEach((text, i) => {
+    const cell = row.children[i + 1];
+    if (cell.textContent !== String(text)) cell.textContent = text;
+  });
+}
+
+// Only what is not at its place is moved.
+function putInOrder(parent, children) {
+  children.forEach((child, i) => {
+    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] || null);
+  });
 }
 
 // ---- nodes
@@ -124,12 +146,9 @@ function drawRow(entry) {
   const node = entry.data;
   entry.row = entry.row || element("tr", {}, ...Array.from({length: 11}, (_, i) => element(i ? "td" : "th", i ? {class: i > 4 ? "number" : undefined} : {scope: "row"})));
   if (!entry.row.children[0].firstChild) entry.row.children[0].append(askButton("node", node.name));
-  [node.pool || "(none)", node.type, node.zone, node.state, node.podCount, node.kept || "",
+  putTexts(entry.row, [node.pool || "(none)", node.type, node.zone, node.state, node.podCount, node.kept || "",
     percent(fill(node.cpuAsked, node.cpu)), percent(fill(node.memoryAsked, node.memory)),
-    money(node.price), span(node.created)].forEach((text, i) => {
-    const cell = entry.row.children[i + 1];
-    if (cell.textContent !== String(text)) cell.textContent = text;
-  });
+    money(node.price), span(node.created)]);
 }
 
 const compact = () => nodes.size > COMPACT_FROM;
@@ -160,15 +179,13 @@ function drawPools(names) {
     }
   }
   const sorted = [...members.keys()].sort((a, b) => (a === "") - (b === "") || (a < b ? -1 : 1));
-  sorted.forEach((name, i) => {
+  putInOrder(byId("tiles"), sorted.map((name) => poolOf(name).section));
+  sorted.forEach((name) => {
     const pool = poolOf(name);
-    if (byId("tiles").children[i] !== pool.section) byId("tiles").insertBefore(pool.section, byId("tiles").children[i] || null);
     const entries = members.get(name).sort((a, b) => (a.data.name < b.data.name ? -1 : 1));
     const price = entries.reduce((sum, entry) => sum + (entry.data.price || 0), 0);
     pool.text.textContent = count(entries.length, "node") + ", " + money(price) + " an hour";
-    entries.forEach((entry, place) => {
-      if (pool.list.children[place] !== entry.item) pool.list.insertBefore(entry.item, pool.list.children[place] || null);
-    });
+    putInOrder(pool.list, entries.map((entry) => entry.item));
   });
 }
 
@@ -185,11 +202,8 @@ function drawTable() {
     const [x, y] = [of(a.data), of(b.data)];
     return x === y ? (a.data.name < b.data.name ? -1 : 1) : (x < y ? -turn : turn);
   });
-  const body = byId("node-table").querySelector("tbody");
-  entries.forEach((entry, i) => {
-    drawRow(entry);
-    if (body.children[i] !== entry.row) body.insertBefore(entry.row, body.children[i] || null);
-  });
+  entries.forEach(drawRow);
+  putInOrder(byId("node-table").querySelector("tbody"), entries.map((entry) => entry.row));
 }
 
 function applyFind() {
@@ -253,10 +267,27 @@ function showTotals(totals) {
 }
 
 let waiting = [];
+const waitingRows = new Map();  // by pod
+// Rows stay as long as their pod waits, so that neither the focus nor what is selected is lost.
+function waitingRow(row) {
+  let drawn = waitingRows.get(row.pod);
+  if (!drawn) {
+    drawn = element("tr", {}, element("th", {scope: "row"}, askButton("pod", row.pod)),
+      element("td", {class: "number"}), element("td", {class: "number"}), element("td"));
+    waitingRows.set(row.pod, drawn);
+  }
+  putTexts(drawn, [row.pods, span(row.since), row.why]);
+  return drawn;
+}
+
 function drawWaiting() {
-  const body = byId("waiting-table").querySelector("tbody");
-  body.replaceChildren(...waiting.map((row) => element("tr", {}, element("th", {scope: "row"}, askButton("pod", row.pod)),
-    element("td", {class: "number"}, row.pods), element("td", {class: "number"}, span(row.since)), element("td", {}, row.why))));
+  const there = new Set(waiting.map((row) => row.pod));
+  for (const [pod, drawn] of waitingRows) {
+    if (there.has(pod)) continue;
+    drawn.remove();
+    waitingRows.delete(pod);
+  }
+  putInOrder(byId("waiting-table").querySelector("tbody"), waiting.map(waitingRow));
   byId("waiting-table").hidden = waiting.length === 0;
   byId("no-waiting").hidden = waiting.length > 0;
 }
@@ -326,7 +357,18 @@ function takeNodes(changed, gone) {
   applyFind();
 }
 
+// A stream that begins anew repeats what is there already.
+function newDecisions(all) {
+  const last = decisions[decisions.length - 1];
+  const at = last ? all.findIndex((each) => each.number === last.number && each.time === last.time) : -1;
+  return at < 0 ? null : all.slice(at + 1);
+}
+
 function take(picture, whole) {
+  keepFocus(() => show(picture, whole));
+}
+
+function show(picture, whole) {
   now = Date.parse(picture.time);
   if (whole) {
     const there = new Set(picture.nodes.map((node) => node.name));
@@ -339,12 +381,13 @@ function take(picture, whole) {
   if (picture.nodes || picture.gone || picture.totals) takeNodes(picture.nodes || [], picture.gone || []);
   if (picture.waiting) waiting = picture.waiting;
   drawWaiting();
-  if (whole) {
+  const more = whole ? newDecisions(picture.decisions) : picture.decisions || [];
+  if (more) {
+    addDecisions(more);
+    say(more);
+  } else {
     decisions = picture.decisions;
     drawDecisions();
-  } else if (picture.decisions) {
-    addDecisions(picture.decisions);
-    say(picture.decisions);
   }
   setLive(true, "Live, " + new Date(now).toISOString().slice(0, 19).replace("T", " ") + " UTC");
 }
@@ -353,11 +396,11 @@ let heard = 0;
 let liveText = "";
 function setLive(fresh, text) {
   byId("live").className = fresh ? "fresh" : "stale";
-  // The clock is not news: it is shown, and read out only when it begins or stops.
-  const status = fresh ? "live" : text;
-  byId("live").setAttribute("role", status === liveText ? "presentation" : "status");
-  liveText = status;
   byId("live-text").textContent = text;
+  // The clock is not news: it is shown, and read out only when it begins or stops.
+  const status = fresh ? "Live" : text;
+  if (status !== liveText) byId("said").textContent = status;
+  liveText = status;
   if (fresh) heard = Date.now();
 }
 
@@ -471,7 +514,9 @@ function whatIfParts(kind, name, entry) {
 }
 
 async function whatIf(change, into, button) {
-  button.disabled = true;
+  // A button that is really disabled loses the focus.
+  if (button.ariaDisabled === "true") return;
+  button.ariaDisabled = "true";
   into.replaceChildren(element("p", {class: "nothing"}, "Looking ahead; with hundreds of nodes this takes some seconds."));
   try {
     const answer = await fetch("../what-if?change=" + encodeURIComponent(change));
@@ -481,7 +526,7 @@ async function whatIf(change, into, button) {
   } catch (error) {
     into.replaceChildren(element("p", {class: "problem"}, "No answer: " + error.message));
   }
-  button.disabled = false;
+  button.ariaDisabled = null;
 }
 
 // ---- the controls
