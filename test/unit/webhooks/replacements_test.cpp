@@ -169,7 +169,7 @@ spec:
   subnetSelectorTerms: [{id: subnet-0123}]
   securityGroupSelectorTerms: [{id: sg-0123}]
 )")
-                      ->at(0);
+                            ->at(0);
     auto edited = before;
     edited.at("spec").as_object()["tags"] = {{"team", "shop"}};
     const Admission admission([&] { return std::make_shared<const ClusterSnapshot>(view_); });
