@@ -160,7 +160,9 @@ void Shadow::fail(base::Error error) {
 }
 
 ReplayReport Shadow::courses(std::size_t moments) const {
-  const DayBounds bounds{.start = *start_, .end = end_.value_or(loop().now()), .moments = moments};
+  const DayBounds bounds{.start = start_.value_or(loop().now()),
+                         .end = end_.value_or(loop().now()),
+                         .moments = moments};
   const auto price = [this](const model::StringMap& labels) { return stand_in_->price(labels); };
   return {.start = bounds.start,
           .end = bounds.end,

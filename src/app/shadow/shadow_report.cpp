@@ -43,30 +43,40 @@ void add_bought(std::string& text, const std::vector<WouldBuy>& bought) {
   }
 }
 
+std::string label_of(const model::StringMap& labels, std::string_view key) {
+  const auto found = labels.find(std::string(key));
+  return found == labels.end() ? std::string() : found->second;
+}
+
+using Kind = std::array<std::string, 4>;
+
+Kind kind_of(const model::StringMap& labels) {
+  return {label_of(labels, model::kNodePoolLabel), label_of(labels, model::kInstanceTypeLabel),
+          label_of(labels, model::kZoneLabel), label_of(labels, model::kCapacityTypeLabel)};
+}
+
+bool was_launched(const sandbox::ClaimRecord& claim) {
+  return claim.launched.has_value();
+}
+
 }  // namespace
 
 std::vector<WouldBuy> would_buy(const sandbox::Recorder& shadow, base::TimePoint since,
                                 const sandbox::Recorder::PriceLookup& price) {
-  const auto label = [](const model::StringMap& labels, std::string_view key) {
-    const auto found = labels.find(std::string(key));
-    return found == labels.end() ? std::string() : found->second;
-  };
-  std::map<std::array<std::string, 4>, WouldBuy> kinds;
+  std::map<Kind, WouldBuy> kinds;
   for (const auto& [uid, claim] : shadow.claims()) {
-    const auto& labels = claim.last->meta.labels;
-    if (claim.created <= since || !claim.launched) {
-      continue;
-    }
-    const std::array<std::string, 4> kind{
-        label(labels, model::kNodePoolLabel), label(labels, model::kInstanceTypeLabel),
-        label(labels, model::kZoneLabel), label(labels, model::kCapacityTypeLabel)};
-    auto& would = kinds[kind];
-    if (++would.machines == 1) {
-      would.node_pool = kind[0];
-      would.instance_type = kind[1];
-      would.zone = kind[2];
-      would.capacity_type = kind[3];
-      would.price = price(labels);
+    if (claim.created > since && was_launched(claim)) {
+      const auto& labels = claim.last->meta.labels;
+      const auto kind = kind_of(labels);
+      auto& would = kinds
+                        .try_emplace(kind, WouldBuy{.node_pool = kind[0],
+                                                    .instance_type = kind[1],
+                                                    .zone = kind[2],
+                                                    .capacity_type = kind[3],
+                                                    .machines = 0,
+                                                    .price = price(labels)})
+                        .first->second;
+      ++would.machines;
     }
   }
   std::vector<WouldBuy> all;
