@@ -86,7 +86,7 @@ class DayReader final : private DayListener {
     auto line = fits ? parse_recording_line(text)
                      : base::fail(ErrorKind::Invalid, "the line is larger than any object");
     if (!line && !whole_) {
-      day_.notes.push_back("the last line of the recording was cut off, and is left out");
+      day_.notes.emplace_back("the last line of the recording was cut off, and is left out");
       return {};
     }
     if (!line) {
