@@ -35,6 +35,10 @@ bool counts_in_day(const model::Pod& pod) {
   return !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod);
 }
 
+base::TimePoint machine_begins(const sandbox::ClaimRecord& claim) {
+  return claim.launched.value_or(claim.created);
+}
+
 class DayAccount {
  public:
   DayAccount(const sandbox::Recorder& recorder, const DayBounds& bounds,
@@ -59,6 +63,8 @@ class DayAccount {
     double price = 0;
   };
 
+  bool is_in_day(base::TimePoint time) const { return time > bounds_.start && time <= bounds_.end; }
+
   std::optional<Span> clipped(base::TimePoint from, std::optional<base::TimePoint> to) const {
     const Span span{std::max(from, bounds_.start), std::min(to.value_or(bounds_.end), bounds_.end)};
     return span.from < span.to ? std::optional(span) : std::nullopt;
@@ -79,30 +85,34 @@ class DayAccount {
 
   void account_machines() {
     for (const auto& [uid, claim] : recorder_.claims()) {
-      figures_.claims += claim.created > bounds_.start && claim.created <= bounds_.end ? 1 : 0;
+      figures_.claims += is_in_day(claim.created) ? 1 : 0;
       claimed_.insert(claim.last->provider_id);
       if (!claim.last->provider_id.empty()) {
-        add_machine(claim.last->meta.labels, claim.launched.value_or(claim.created), claim.gone);
+        add_machine(claim.last->meta.labels, machine_begins(claim), claim.gone);
       }
     }
   }
 
   void account_nodes() {
     for (const auto& [uid, node] : recorder_.nodes()) {
-      const bool is_claimed =
-          !node.last->provider_id.empty() && claimed_.contains(node.last->provider_id);
-      if (!is_claimed) {
-        add_machine(node.last->meta.labels, node.created, node.gone);
-      }
-      figures_.removed += is_claimed && node.gone && *node.gone <= bounds_.end ? 1 : 0;
-      if (const auto span = clipped(node.created, node.gone)) {
-        nodes_.push_back(*span);
-      }
-      for (const auto& time : {node.disrupted, node.deleting}) {
-        if (time) {
-          auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
-          from = std::min(from, *time);
-        }
+      account_node(node);
+    }
+  }
+
+  void account_node(const sandbox::NodeHistory& node) {
+    const auto& id = node.last->provider_id;
+    const bool is_claimed = !id.empty() && claimed_.contains(id);
+    if (!is_claimed) {
+      add_machine(node.last->meta.labels, node.created, node.gone);
+    }
+    figures_.removed += is_claimed && node.gone && *node.gone <= bounds_.end ? 1 : 0;
+    if (const auto span = clipped(node.created, node.gone)) {
+      nodes_.push_back(*span);
+    }
+    for (const auto& time : {node.disrupted, node.deleting}) {
+      if (time) {
+        auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
+        from = std::min(from, *time);
       }
     }
   }
@@ -110,7 +120,7 @@ class DayAccount {
   // The API server says so of those that were evicted; what ends on a node that goes was, too.
   bool was_evicted(const sandbox::PodRecord& record) const {
     const auto ended = record.deleting;
-    if (!ended || *ended <= bounds_.start || *ended > bounds_.end) {
+    if (!ended || !is_in_day(*ended)) {
       return false;
     }
     const auto* target = model::find_condition(record.last->status.conditions, "DisruptionTarget");
@@ -122,47 +132,47 @@ class DayAccount {
   }
 
   void account_pods() {
-    std::vector<base::Duration> waits;
     for (const auto& [uid, record] : recorder_.pods()) {
-      if (!counts_in_day(*record.last)) {
-        continue;
-      }
-      figures_.evicted += was_evicted(record) ? 1 : 0;
-      const bool ended_before = record.gone && *record.gone <= bounds_.start;
-      if (ended_before || (record.bound && *record.bound <= bounds_.start) ||
-          record.created > bounds_.end) {
-        continue;
-      }
-      ++figures_.pods;
-      const auto from = std::max(record.created, bounds_.start);
-      const auto left = record.bound      ? record.bound
-                        : record.deleting ? record.deleting
-                                          : record.gone;
-      if (left && *left > from) {
-        waiting_.push_back({from, std::min(*left, bounds_.end)});
-      } else if (!left) {
-        waiting_.push_back({from, bounds_.end + base::Duration(1)});
-      }
-      if (record.bound && *record.bound <= bounds_.end) {
-        waits.push_back(*record.bound - from);
-      } else {
-        ++figures_.never_placed;
+      if (counts_in_day(*record.last)) {
+        account_pod(record);
       }
     }
-    tell_waits(std::move(waits));
+    tell_waits();
   }
 
-  void tell_waits(std::vector<base::Duration> waits) {
-    if (waits.empty()) {
+  void account_pod(const sandbox::PodRecord& record) {
+    figures_.evicted += was_evicted(record) ? 1 : 0;
+    const bool ended_before = record.gone && *record.gone <= bounds_.start;
+    if (ended_before || (record.bound && *record.bound <= bounds_.start) ||
+        record.created > bounds_.end) {
       return;
     }
-    std::sort(waits.begin(), waits.end());
-    const auto at = [&waits](std::size_t percent) {
-      return waits[(waits.size() * percent + 99) / 100 - 1];
+    ++figures_.pods;
+    const auto from = std::max(record.created, bounds_.start);
+    const auto left = record.bound ? record.bound : record.deleting ? record.deleting : record.gone;
+    if (left && *left > from) {
+      waiting_.push_back({from, std::min(*left, bounds_.end)});
+    } else if (!left) {
+      waiting_.push_back({from, bounds_.end + base::Duration(1)});
+    }
+    if (record.bound && *record.bound <= bounds_.end) {
+      waits_.push_back(*record.bound - from);
+    } else {
+      ++figures_.never_placed;
+    }
+  }
+
+  void tell_waits() {
+    if (waits_.empty()) {
+      return;
+    }
+    std::sort(waits_.begin(), waits_.end());
+    const auto at = [this](std::size_t percent) {
+      return waits_[(waits_.size() * percent + 99) / 100 - 1];
     };
     figures_.median_wait = at(50);
     figures_.p99_wait = at(99);
-    figures_.longest_wait = waits.back();
+    figures_.longest_wait = waits_.back();
   }
 
   DayMoment moment(std::size_t number) {
@@ -192,6 +202,7 @@ class DayAccount {
   std::vector<Machine> machines_;
   std::vector<Span> nodes_;
   std::vector<Span> waiting_;
+  std::vector<base::Duration> waits_;               // of the pods that got a node
   std::set<std::string> claimed_;                   // provider ids
   std::map<std::string, base::TimePoint> leaving_;  // by node
 };
