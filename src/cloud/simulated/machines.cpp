@@ -123,6 +123,16 @@ SimulatedCloud::State::Machine& SimulatedCloud::State::add_machine(
   return machines.insert_or_assign(id, std::move(machine)).first->second;
 }
 
+std::vector<Instance> SimulatedCloud::State::launched_instances() const {
+  std::vector<Instance> instances;
+  for (const auto& [id, machine] : machines) {
+    if (machine.phase != Phase::Launching) {
+      instances.push_back(machine.instance);
+    }
+  }
+  return instances;
+}
+
 model::StringMap SimulatedCloud::State::stamp(const model::NodeClass& node_class) const {
   const auto stamp = simulated::hash_stamp(profile, node_class);
   return {{stamp.key, stamp.hash}, {stamp.version_key, stamp.version}};

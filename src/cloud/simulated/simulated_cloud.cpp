@@ -159,12 +159,7 @@ Provider::Reply<Instance> SimulatedCloud::get(std::string provider_id) {
 
 Provider::Reply<std::vector<Instance>> SimulatedCloud::list() {
   const auto state = state_;
-  std::vector<Instance> instances;
-  for (const auto& [_, machine] : state->machines) {
-    if (machine.phase != State::Phase::Launching) {
-      instances.push_back(machine.instance);
-    }
-  }
+  auto instances = state->launched_instances();
   co_await base::sleep(state->loop, state->draw(state->settings.call));
   if (auto fault = state->draw_fault("list")) {
     co_return tl::unexpected(*std::move(fault));

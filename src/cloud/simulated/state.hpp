@@ -70,6 +70,7 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
                                       const model::NodeClass& node_class);
   void adopt(std::shared_ptr<const model::NodeClaim> claim);
   model::StringMap stamp(const model::NodeClass& node_class) const;
+  std::vector<Instance> launched_instances() const;
   Machine* find(std::string_view provider_id);
   Machine* find_by_claim(std::string_view uid);
   // Starts the termination of a machine that is not yet terminating.
