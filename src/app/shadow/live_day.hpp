@@ -10,6 +10,7 @@
 #include <boost/json/value.hpp>
 
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ class LiveDay final : private DayListener {
   base::Result<> take(RecordingLine line);
   // The objects that there are now, and what stands in for owners. Each call is another start.
   std::vector<boost::json::value> begin();
+  // As DayObjects has it.
+  std::string node_without_claim() const { return objects_.node_without_claim(); }
   // Lets pods of Jobs end in the stand-in.
   JobEnds& job_ends() { return job_ends_; }
   const sandbox::Recorder& recorded() const { return recorded_; }

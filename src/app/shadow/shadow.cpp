@@ -110,6 +110,12 @@ base::Task<void> Shadow::begin() {
 }
 
 base::Result<> Shadow::open() {
+  if (const auto node = day_.node_without_claim(); !node.empty()) {
+    return base::fail(base::ErrorKind::Invalid,
+                      "Node " + node +
+                          " is of a NodePool, and its NodeClaim is not there; let the account list "
+                          "nodeclaims, or start again when the node is gone");
+  }
   MW_TRY(stock, take_stock(day_.begin()));
   auto options = parts_.stand_in;
   if (options.clouds.empty()) {

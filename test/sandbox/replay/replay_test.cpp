@@ -148,7 +148,8 @@ TEST_F(Replay, BeginsWhenTheClaimsOfAllMachinesAreKnown) {
 }
 
 TEST_F(Replay, WithoutTheClaimOfAMachineItSaysWhatIsMissing) {
-  EXPECT_THAT(error_of(with_late_claims(busy_day(), false)), HasSubstr("add nodeclaims"));
+  EXPECT_THAT(error_of(with_late_claims(busy_day(), false)),
+              HasSubstr("its NodeClaim is not in the recording"));
 }
 
 TEST_F(Replay, HiddenNamesChangeNothingThatCounts) {

@@ -68,18 +68,19 @@ base::Result<> check_readable(const RecordingLine& line) {
 
 }  // namespace
 
-bool DayObjects::is_consistent() const {
+std::string DayObjects::node_without_claim() const {
   std::set<std::string> claimed;
   for (const auto& [key, object] : objects_) {
     if (*key.first == model::kNodeClaimResource) {
       claimed.insert(std::string(text_at(*object, "status.providerID")));
     }
   }
-  return std::all_of(objects_.begin(), objects_.end(), [&](const auto& entry) {
+  const auto found = std::find_if(objects_.begin(), objects_.end(), [&](const auto& entry) {
     const auto& [key, object] = entry;
-    return *key.first != model::kNodeResource || !is_managed(*object) ||
-           claimed.contains(std::string(text_at(*object, "spec.providerID")));
+    return *key.first == model::kNodeResource && is_managed(*object) &&
+           !claimed.contains(std::string(text_at(*object, "spec.providerID")));
   });
+  return found == objects_.end() ? std::string() : found->first.second.name;
 }
 
 void DayObjects::begin(bool names_hidden) {

@@ -53,9 +53,9 @@ class DayObjects {
   // on NodeClaims are made to fit. May be called again, and the later start counts.
   void begin(bool names_hidden);
   bool has_begun() const { return has_begun_; }
-  // Every machine of a NodePool has its NodeClaim. Kinds are listed one after the other, so at
-  // first the claim of a new machine may be missing.
-  bool is_consistent() const;
+  // The name of a Node that a NodePool made and whose NodeClaim is not there; empty: there is none.
+  // Kinds are listed one after the other, so at first the claim of a new machine may be missing.
+  std::string node_without_claim() const;
   // A line of kind Object. Invalid names the member that cannot be read; nothing is done then.
   base::Result<> take_object(RecordingLine& line, std::size_t number);
   // A line of kind Gone.

@@ -50,7 +50,9 @@ class DayReader final : private DayListener {
                             ": it ends before the cluster was listed; record it anew, and let "
                             "it run until it is");
     }
-    begin_if_due(base::sum_of(*listed_at_, kLongestGap).value_or(last_));
+    if (auto begun = begin_if_due(*listed_at_ + kLongestGap); !begun) {
+      return tl::unexpected(std::move(begun).error());
+    }
     finish();
     return std::move(day_);
   }
@@ -111,8 +113,7 @@ class DayReader final : private DayListener {
         return {};
       case RecordingLine::Kind::Gone:
         objects_.take_gone(line, number_);
-        begin_if_due(line.at);
-        return {};
+        return begin_if_due(line.at);
       case RecordingLine::Kind::Object:
         break;
     }
@@ -120,8 +121,7 @@ class DayReader final : private DayListener {
     if (auto taken = objects_.take_object(line, number_); !taken) {
       return wrong(taken.error().message);
     }
-    begin_if_due(at);
-    return {};
+    return begin_if_due(at);
   }
 
   base::Result<> listed(const RecordingLine& line) {
@@ -132,18 +132,26 @@ class DayReader final : private DayListener {
     for (const auto& resource : line.without) {
       day_.notes.push_back("recorded without " + resource + ": they could not be listed");
     }
-    begin_if_due(line.at);
-    return {};
+    return begin_if_due(line.at);
   }
 
-  void begin_if_due(base::TimePoint now) {
+  base::Result<> begin_if_due(base::TimePoint now) {
     if (!listed_at_ || objects_.has_begun()) {
-      return;
+      return {};
     }
-    if (objects_.is_consistent() || now - *listed_at_ >= kLongestGap) {
-      day_.start = std::min(now, last_);
-      objects_.begin(day_.header.names_hidden);
+    const auto node = objects_.node_without_claim();
+    if (!node.empty() && now - *listed_at_ < kLongestGap) {
+      return {};
     }
+    if (!node.empty()) {
+      return base::fail(ErrorKind::Invalid,
+                        file_ + ": Node " + node +
+                            " is of a NodePool, and its NodeClaim is not in the recording; record "
+                            "it anew, with an account that may list nodeclaims");
+    }
+    day_.start = std::min(now, last_);
+    objects_.begin(day_.header.names_hidden);
+    return {};
   }
 
   void first(json::value object) override { day_.first.push_back(std::move(object)); }
