@@ -29,6 +29,10 @@ struct Options {
   // last has just left. Karpenter validates a decision 15 s after it was made, to the same effect.
   // Less than ten seconds means little: a NodeClaim tells of its pods' moves that much later.
   base::Duration settle_time{};
+  // So much longer a node with pods waits for nodes of its pool that will come to rest by then, so
+  // that they are judged together. One by one, the first to settle would go, whichever they are;
+  // and those are often the fullest, to which no pod comes any more.
+  base::Duration settle_together{};
   // What a node costs per hour beside its instance (its disk, its address, licences per host),
   // unless its NodePool says so in an annotation.
   double node_overhead = 0;

@@ -243,6 +243,8 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
   std::erase_if(doubted_,
                 [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
   const auto input = make_input(busy_);
+  // Not where a decision is checked again: its own first steps move pods to nodes of the pool.
+  input->options.settle_together = services_.options.settle_time;
   input->method_done = evaluation_timer(services_);
   const auto digest = std::make_shared<std::string>();
   auto work = [input, digest, decide = services_.options.decide] {

@@ -30,8 +30,11 @@ struct Candidate {
   std::vector<scheduling::PodPtr> virtual_pods;  // so must the room that these stand for
   EvictionPrice evictions;                       // of pods() together
   Consolidatable consolidatable;
-  std::optional<base::TimePoint> unsettled_until;  // its pods changed lately: Options::settle_time
-  std::optional<Obstacle> pods_obstacle;           // do-not-disrupt or a PodDisruptionBudget
+  // When its pods have been at rest for Options::settle_time and consolidateAfter.
+  std::optional<base::TimePoint> settles_at;
+  // Its pods changed lately, or those of nodes that it waits for: Options::settle_together.
+  std::optional<base::TimePoint> unsettled_until;
+  std::optional<Obstacle> pods_obstacle;  // do-not-disrupt or a PodDisruptionBudget
   // By annotations of its NodePool, see held_back.hpp.
   std::optional<Obstacle> node_too_young;
   std::optional<Obstacle> pods_too_young;

@@ -4,8 +4,10 @@
 #include "disruption/simulation/destinations.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace millwright::disruption {
@@ -77,9 +79,11 @@ class CandidateFinder {
     candidate.evictions = evictions_of(candidate, budgeted);
     candidate.consolidatable = consolidatable(*record->claim, *candidate.pool, input_.now);
     const auto unchanged_since = pods_unchanged_since(*record->claim);
-    const base::Duration settle_time = settle_time_of(candidate);
-    if (unchanged_since && input_.now < *unchanged_since + settle_time) {
-      candidate.unsettled_until = *unchanged_since + settle_time;
+    if (unchanged_since) {
+      candidate.settles_at = settles_at(candidate, *unchanged_since);
+      if (input_.now < *candidate.settles_at) {
+        candidate.unsettled_until = candidate.settles_at;
+      }
     }
     if (budgeted || candidate.facts->any_annotated) {
       candidate.pods_obstacle = search_.pod_obstacles.find(record->pods);
@@ -112,6 +116,14 @@ class CandidateFinder {
     const auto& times = candidate.empty() ? input_.idle_times : input_.settle_times;
     const auto found = times.find(candidate.pool->meta.name);
     return found == times.end() ? input_.options.settle_time : found->second;
+  }
+
+  base::TimePoint settles_at(const Candidate& candidate, base::TimePoint unchanged_since) const {
+    const auto after_changes = candidate.pool->consolidate_after.value();
+    const auto consolidatable_at =
+        after_changes ? base::sum_of(unchanged_since, *after_changes) : std::nullopt;
+    const auto at_rest = unchanged_since + settle_time_of(candidate);
+    return std::max(at_rest, consolidatable_at.value_or(at_rest));
   }
 
   // Without these facts the node cannot be judged.
@@ -173,6 +185,28 @@ class CandidateFinder {
   std::map<std::string_view, std::vector<scheduling::PodPtr>> virtual_pods_;  // by target
 };
 
+// Each node with pods waits for those of its pool that settle within Options::settle_together of
+// it.
+void let_wait_for_each_other(const Input& input, std::vector<Candidate>& candidates) {
+  std::map<const model::NodePool*, std::set<base::TimePoint>> settling;
+  for (const auto& candidate : candidates) {
+    if (!candidate.empty() && candidate.settles_at && *candidate.settles_at > input.now) {
+      settling[candidate.pool.get()].insert(*candidate.settles_at);
+    }
+  }
+  for (auto& candidate : candidates) {
+    const auto found = settling.find(candidate.pool.get());
+    if (found == settling.end() || candidate.empty() || !candidate.settles_at) {
+      continue;
+    }
+    const auto& times = found->second;
+    const auto after = times.upper_bound(*candidate.settles_at + input.options.settle_together);
+    if (after != times.begin()) {
+      candidate.unsettled_until = *std::prev(after);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& findings) {
@@ -189,6 +223,9 @@ std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& 
     } else {
       candidates.push_back(finder.make_candidate(record));
     }
+  }
+  if (search.input.options.settle_together > base::Duration::zero()) {
+    let_wait_for_each_other(search.input, candidates);
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.claim_name() < b.claim_name(); });

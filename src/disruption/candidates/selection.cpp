@@ -50,8 +50,11 @@ std::optional<Why> still_moving(const Candidate& candidate) {
   if (!candidate.unsettled_until) {
     return std::nullopt;
   }
+  const bool waits_for_others = *candidate.unsettled_until > *candidate.settles_at;
   return Why{Cause::WithinConsolidateAfter,
-             "its pods have just changed; it may be consolidated at " +
+             (waits_for_others ? "pods of other nodes of its NodePool have just changed; it may be "
+                                 "consolidated together with them at "
+                               : "its pods have just changed; it may be consolidated at ") +
                  base::format_rfc3339(*candidate.unsettled_until)};
 }
 

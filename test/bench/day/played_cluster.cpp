@@ -49,12 +49,14 @@ void must(const Outcome& outcome) {
   }
 }
 
-// Emptiness, then Karpenter's consolidation. Hysteresis and what a node costs beside its instance
-// are ours alone; Options::settle_time stays, as Karpenter validates a decision 15 s after it.
+// Emptiness, then Karpenter's consolidation. Hysteresis, nodes that wait for each other and what a
+// node costs beside its instance are ours alone; Options::settle_time stays, as Karpenter validates
+// a decision 15 s after it.
 disruption::Decisions decide_as_karpenter(const disruption::Input& ours) {
   auto input = ours;
   input.settle_times.clear();
   input.idle_times.clear();
+  input.options.settle_together = {};
   input.options.node_overhead = 0;
   // Nobody asks here why a node stays.
   disruption::Decisions decisions;

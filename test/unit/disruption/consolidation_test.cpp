@@ -186,6 +186,60 @@ TEST(Consolidation, WaitsUntilPodsHaveComeToRest) {
   EXPECT_THAT(only_command(cluster).claims, ElementsAre("a-claim"));
 }
 
+// "full" settled long before; "last" does 5 s from now, and is the one that is better given up.
+Cluster cluster_that_settles(base::Duration last_settles_in) {
+  Cluster cluster;
+  cluster.options.settle_time = seconds(15);
+  cluster.options.settle_together = seconds(15);
+  cluster.set_types("pool", {instance_type("medium", 4, 2)});
+  cluster.add_node("full", {pod("p", 500), pod("q", 500), pod("r", 500)});
+  cluster.add_node("last", {pod("s", 500)});
+  cluster.node("full").claim->last_pod_event_time = kNow - seconds(20);
+  cluster.node("last").claim->last_pod_event_time = kNow + last_settles_in - seconds(15);
+  return cluster;
+}
+
+TEST(SettlingTogether, NodesOfAPoolAreJudgedTogether) {
+  auto cluster = cluster_that_settles(seconds(5));
+  const auto decisions = cluster.decide();
+  EXPECT_TRUE(decisions.commands.empty());
+  EXPECT_EQ(decisions.next_check, kNow + seconds(5));
+  EXPECT_THAT(cluster.why_not("full"), HasSubstr("Pods of other nodes of its NodePool"));
+  EXPECT_THAT(cluster.why_not("last"), HasSubstr("Its pods have just changed"));
+  cluster.now = kNow + seconds(5);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("last-claim"));
+}
+
+TEST(SettlingTogether, NobodyWaitsForLonger) {
+  auto cluster = cluster_that_settles(seconds(11));
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("full-claim")) << "settled 5 s ago";
+}
+
+TEST(SettlingTogether, ConsolidateAfterCounts) {
+  auto cluster = cluster_that_settles(seconds(5));
+  cluster.pool().consolidate_after.text = "18s";
+  EXPECT_EQ(cluster.decide().next_check, kNow + seconds(8));
+  cluster.pool().consolidate_after.text = "30s";
+  EXPECT_EQ(cluster.decide().next_check, kNow + seconds(10)) << "none of them may go before";
+}
+
+TEST(SettlingTogether, EmptyNodesNeitherWaitNorAreWaitedFor) {
+  auto cluster = cluster_that_settles(seconds(5));
+  cluster.add_node("empty");
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("empty-claim"));
+  auto with_young = cluster_that_settles(seconds(40));
+  with_young.add_node("empty").claim->last_pod_event_time = kNow - seconds(10);
+  EXPECT_THAT(only_command(with_young).claims, ElementsAre("full-claim"));
+}
+
+TEST(SettlingTogether, NodesOfOtherPoolsAreNotWaitedFor) {
+  auto cluster = cluster_that_settles(seconds(5));
+  cluster.add_pool(node_pool("other"), {instance_type("medium", 4, 2)});
+  cluster.add_node("foreign", {pod("t", 500)}, {.pool = "other"});
+  cluster.node("foreign").claim->last_pod_event_time = kNow - seconds(20);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("foreign-claim"));
+}
+
 TEST(Consolidation, LeavesRoomThatIsReservedForOthers) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "small"});
