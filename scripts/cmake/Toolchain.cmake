@@ -15,9 +15,9 @@ endif()
 add_compile_options(-ffp-contract=off)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+# -Og compiles about as fast as -O0 under sanitizers, and what it makes is smaller and runs faster.
+set(CMAKE_CXX_FLAGS_SANITIZED "-Og -g1 -fno-omit-frame-pointer")
 # -O1 keeps coroutine frames small enough that symmetric transfer does not grow the stack.
-# Not optimised: these builds are compiled once per run, and compiling is what takes their time.
-set(CMAKE_CXX_FLAGS_SANITIZED "-O0 -g1 -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_FUZZ "-O1 -g1 -fno-omit-frame-pointer")
 
 add_library(millwright_warnings INTERFACE)
@@ -40,6 +40,11 @@ endif()
 if(MILLWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${MILLWRIGHT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MILLWRIGHT_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Where code is instrumented, g++ takes its checks for uses of what is not set yet, in the
+    # standard library too. The release build has this warning.
+    target_compile_options(millwright_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
   if(MILLWRIGHT_SANITIZE MATCHES thread)
     # g++ warns that atomic_thread_fence is not instrumented; Asio uses it.
     add_compile_options(-Wno-tsan)
