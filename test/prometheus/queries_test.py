@@ -152,8 +152,8 @@ class Queries(unittest.TestCase):
                 self.assertTrue(any(name in text for name in NOT_THERE), f"{where}: {text}")
 
         eventually(look, 90)
-        print(f"  {len(queries) - len(empty)} of {len(queries)} queries of dashboards found something",
-              flush=True)
+        print(f"  {len(queries) - len(empty)} of {len(queries)} queries of dashboards found "
+              "something", flush=True)
 
     def test_each_alert_and_each_query_of_the_page_can_be_asked(self):
         queries = alert_queries() + documented_queries()
