@@ -87,7 +87,8 @@ class Prometheus:
         eventually(self.check_ready)
 
     def check_ready(self):
-        assert self.process.poll() is None, (self.folder / "log").read_text(encoding="utf-8")
+        if self.process.poll() is not None:
+            raise RuntimeError((self.folder / "log").read_text(encoding="utf-8"))
         try:
             urllib.request.urlopen(self.url + "/-/ready", timeout=5).close()
         except OSError as error:
