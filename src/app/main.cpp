@@ -93,6 +93,10 @@ void add_sandbox(CLI::App& cli, Run& run) {
   command->add_flag("--no-console{false}", arguments->console, "without the page for a browser");
   command->add_option("--console-port", arguments->console_port,
                       "port of that page on 127.0.0.1; 0: any free one");
+  command->add_option("--asking-port", arguments->asking_port,
+                      "port on 127.0.0.1 for `why --server`, `top` and `console`; 0: any free one");
+  command->add_option("--metrics-port", arguments->metrics_port,
+                      "port of /metrics on 127.0.0.1; 0: any free one");
   command->callback(
       [arguments, &run] { run = [arguments] { return app::run_sandbox(*arguments); }; });
 }

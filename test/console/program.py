@@ -1,4 +1,5 @@
-"""The real program, as a sandbox on loopback: its console's address, and its cluster's API."""
+"""The real program: as a sandbox on loopback, with its console's address and its cluster's API, and
+as the commands that ask it."""
 import base64
 import http.client
 import json
@@ -7,6 +8,7 @@ import pathlib
 import queue
 import re
 import shutil
+import signal
 import ssl
 import subprocess
 import tempfile
@@ -41,48 +43,91 @@ def eventually(check, seconds: float = 60):
         pause.wait(0.05)
 
 
+class Running:
+    """A command of the program that runs until it is told to end; what it says is read."""
+
+    def __init__(self, *words, kubeconfig: pathlib.Path):
+        self.process = subprocess.Popen(
+            [PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+            env=os.environ | {"KUBECONFIG": str(kubeconfig)})
+        self.lines = queue.Queue()
+        self.said = ""
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.said += line
+            self.lines.put(line)
+        self.lines.put(None)  # it ended
+
+    def await_line(self, pattern: str) -> str:
+        while (line := self.lines.get(timeout=60)) is not None:
+            if found := re.search(pattern, line):
+                return found.group(1)
+        raise RuntimeError(f"{self.process.args[1]} ended: {self.said}")
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Its exit status; None when it had to be killed."""
+        self.process.send_signal(number)
+        try:
+            status = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            status = None
+            self.process.kill()
+            self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
+        return status
+
+
 class Sandbox:
     def __init__(self, speed: float):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="millwright-console-"))
-        kubeconfig = self.folder / "kubeconfig"
-        self.process = subprocess.Popen(
-            [PROGRAM, "sandbox", "--speed", str(speed), "--kubeconfig", kubeconfig],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            env=os.environ | {"KUBECONFIG": str(kubeconfig)})
-        self.lines = queue.Queue()
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-        self.console = self.await_line(r"\s*(http://127\.0\.0\.1:\d+/\w+/console/)")
-        self.await_line(r"(The sandbox stays up)")
-        text = kubeconfig.read_text(encoding="utf-8")
+        self.kubeconfig = self.folder / "kubeconfig"
+        self.decision_log = self.folder / "decisions.jsonl"
+        self.program = Running("sandbox", "--speed", str(speed), "--kubeconfig", self.kubeconfig,
+                               "--asking-port", "0", "--metrics-port", "0",
+                               "--decision-log", self.decision_log,
+                               kubeconfig=self.kubeconfig)
+        self.console = self.program.await_line(r"^\s*(http://127\.0\.0\.1:\d+/\w+/console/)")
+        self.asking = self.program.await_line(r"--server (https://127\.0\.0\.1:\d+) ")
+        self.metrics = self.program.await_line(r"^\s*(http://127\.0\.0\.1:\d+/metrics)")
+        self.program.await_line(r"^(The sandbox stays up)")
+        text = self.kubeconfig.read_text(encoding="utf-8")
         self.server = urllib.parse.urlsplit(re.search(r"server: (\S+)", text).group(1))
         self.token = re.search(r"token: (\S+)", text).group(1)
         authority = re.search(r"certificate-authority-data: (\S+)", text).group(1)
         self.trust = ssl.create_default_context(cadata=base64.b64decode(authority).decode())
 
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.put(line)
-        self.lines.put(None)  # it ended
-
-    def await_line(self, pattern: str) -> str:
-        said = ""
-        while (line := self.lines.get(timeout=60)) is not None:
-            said += line
-            if found := re.match(pattern, line):
-                return found.group(1)
-        raise RuntimeError(f"the sandbox ended: {said}")
-
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.reader.join()
-        self.process.stdout.close()
+        if self.program.process.returncode is None:
+            self.program.end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- as a person asks it
+
+    def certificate_authority(self) -> pathlib.Path:
+        """What `kubectl get secret -n millwright-system millwright-certs` gives."""
+        secret = self.request(
+            "GET", "/api/v1/namespaces/millwright-system/secrets/millwright-certs")
+        path = self.folder / "ca.crt"
+        path.write_bytes(base64.b64decode(secret["data"]["ca.crt"]))
+        return path
+
+    def server_options(self) -> list:
+        return ["--server", self.asking, "--certificate-authority", self.certificate_authority()]
+
+    def run(self, *words) -> subprocess.CompletedProcess:
+        """A command that answers and ends; what it says on both streams is in stdout."""
+        return subprocess.run(
+            [PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+            env=os.environ | {"KUBECONFIG": str(self.kubeconfig)})
+
+    def start(self, *words) -> Running:
+        return Running(*words, kubeconfig=self.kubeconfig)
 
     # ---- the cluster
 

@@ -1,8 +1,8 @@
 #include "app/asking/answer.hpp"
 
+#include "millwright/base/money.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <set>
@@ -17,10 +17,9 @@ using telemetry::DecisionPtr;
 constexpr std::size_t kMostTold = 10;
 constexpr std::size_t kMostNamed = 5;
 
-std::string price_text(double price) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "$%.3g/h", price);
-  return text.data();
+// "1 node", "2 nodes".
+std::string told_count(std::size_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 std::string sentence(std::string text) {
@@ -36,7 +35,7 @@ std::string list_of(const std::vector<std::string>& names) {
     text += (i == 0 ? "" : ", ") + names[i];
   }
   if (names.size() > kMostNamed) {
-    text += " and " + std::to_string(names.size() - kMostNamed) + " other(s)";
+    text += " and " + told_count(names.size() - kMostNamed, "other");
   }
   return text;
 }
@@ -49,8 +48,8 @@ bool is_about(const Decision& decision, std::string_view kind, std::string_view 
 
 void add_alternatives(Answer& answer, const Decision& decision) {
   for (const auto& [what, why_not, price] : decision.alternatives) {
-    answer.facts.emplace_back("Instead",
-                              what + (price ? " at " + price_text(*price) : "") + ": " + why_not);
+    answer.facts.emplace_back(
+        "Instead", what + (price ? " at " + base::format_price(*price) : "") + ": " + why_not);
   }
 }
 
@@ -92,6 +91,10 @@ void tell_pod(Answer& answer, const std::string& pod) {
       answer.headline = "Room for pod " + pod + " was bought: " + subject_of(last) + ".";
       answer.facts.emplace_back("Bought", last.message);
       add_alternatives(answer, last);
+      if (!last.about.empty()) {
+        answer.facts.emplace_back("Next", "kubectl describe nodeclaim " + last.about.front().name +
+                                              ": how far its machine has come");
+      }
       return;
     case DecisionKind::Removal:
       answer.headline = "The node of pod " + pod + " goes: " + sentence(last.message);
@@ -125,6 +128,13 @@ std::set<std::string> names_of_node(const std::string& name, const Decisions& de
   return names;
 }
 
+// The summary of a removal begins with its cause.
+std::string without_cause(const Decision& removal) {
+  const std::string begin = removal.cause + ": ";
+  return removal.message.starts_with(begin) ? removal.message.substr(begin.size())
+                                            : removal.message;
+}
+
 const Decision* newest_of(const Answer& answer, std::initializer_list<DecisionKind> kinds) {
   for (const auto& decision : answer.decisions) {
     if (std::find(kinds.begin(), kinds.end(), decision->kind) != kinds.end()) {
@@ -149,7 +159,7 @@ void tell_kept(Answer& answer, const std::string& name, const Decision& kept) {
   answer.headline = "Node " + name + " stays: " + sentence(kept.message);
   add_change(answer, kept);
   if (kept.price) {
-    answer.facts.emplace_back("Price", price_text(*kept.price));
+    answer.facts.emplace_back("Price", base::format_price(*kept.price));
   }
   answer.facts.emplace_back(
       "Again", kept.look_again
@@ -165,9 +175,10 @@ void tell_node(Answer& answer, const std::string& name) {
   } else if (last->kind == DecisionKind::Kept) {
     tell_kept(answer, name, *last);
   } else if (last->kind == DecisionKind::Removal) {
-    answer.headline = "Node " + name + " goes (" + last->cause + "): " + sentence(last->message);
+    answer.headline =
+        "Node " + name + " goes (" + last->cause + "): " + sentence(without_cause(*last));
     if (last->saved) {
-      answer.facts.emplace_back("Saves", price_text(*last->saved));
+      answer.facts.emplace_back("Saves", base::format_price(*last->saved));
     }
     if (!last->pods.empty()) {
       answer.facts.emplace_back("Moves", list_of(last->pods));
@@ -220,13 +231,14 @@ void tell_pool(Answer& answer, const Decisions& decisions) {
       cause.newest = decision;
     }
   }
-  answer.headline = "NodePool " + answer.question.name + ": " + std::to_string(bought) +
-                    " node(s) bought for " + price_text(bought_price) + ", " +
-                    std::to_string(removed) + " removal(s) that save " + price_text(saved) +
+  answer.headline = "NodePool " + answer.question.name + ": " + told_count(bought, "node") +
+                    " bought for " + base::format_price(bought_price) + ", " +
+                    told_count(removed, "removal") +
+                    (removed == 1 ? " that saves " : " that save ") + base::format_price(saved) +
                     ", as far as the record goes back.";
   for (const auto& [cause, about] : kept) {
-    answer.facts.emplace_back("Stays", std::to_string(about.nodes) + " node(s) for " +
-                                           price_text(about.price) + ", " + cause + ": " +
+    answer.facts.emplace_back("Stays", told_count(about.nodes, "node") + " for " +
+                                           base::format_price(about.price) + ", " + cause + ": " +
                                            sentence(about.newest->message));
     add_change(answer, *about.newest);
   }
@@ -245,6 +257,32 @@ bool concerns(const Decision& decision, const Question& question, const std::str
       return decision.node_pool == question.name;
   }
   return false;
+}
+
+void tell_unknown(Answer& answer) {
+  const auto& [kind, namespace_, name] = answer.question;
+  const bool is_pod = kind == AskedKind::Pod;
+  answer.headline = "No decision about " + std::string(to_string(kind)) + " " +
+                    (is_pod ? namespace_ + "/" + name : name) +
+                    " is on record: there was none, or it is older than the record.";
+  std::string next;
+  switch (kind) {
+    case AskedKind::Pod:
+      next = "kubectl describe pod -n " + namespace_ + " " + name +
+             ": whether it is there; one that found room without waiting has no decision";
+      break;
+    case AskedKind::Node:
+      next =
+          "kubectl get nodes,nodeclaims: whether it is there; nodes without a NodeClaim are never "
+          "removed, so nothing is decided about them";
+      break;
+    case AskedKind::NodePool:
+      next =
+          "kubectl describe nodepool " + name +
+          ": whether it is there and ready; until something is bought there, nothing is on record";
+      break;
+  }
+  answer.facts.emplace_back("Next", std::move(next));
 }
 
 }  // namespace
@@ -306,9 +344,7 @@ Answer answer(const Question& question, const Decisions& decisions) {
     }
   }
   if (found.empty()) {
-    const std::string shown = question.kind == AskedKind::Pod ? pod : question.name;
-    result.headline = "No decision about " + std::string(to_string(question.kind)) + " " + shown +
-                      " is on record: there was none, or it is older than the record.";
+    tell_unknown(result);
     return result;
   }
   result.known = true;

@@ -1,11 +1,9 @@
 #include "app/commands/sandbox_command.hpp"
 
 #include "app/commands/live_table.hpp"
-#include "app/console/console_door.hpp"
-#include "app/console/live_what_if.hpp"
+#include "app/commands/sandbox_ports.hpp"
 #include "app/program/decision_file.hpp"
 #include "app/program/signals.hpp"
-#include "app/serving/asking_desk.hpp"
 #include "app/top/terminal.hpp"
 #include "millwright/app/embedded_cluster.hpp"
 #include "millwright/sandbox/story.hpp"
@@ -73,57 +71,6 @@ class Screen {
   int frames_ = 0;
 };
 
-// The console of a sandbox, behind its own door: who has the address may ask.
-class SandboxConsole {
- public:
-  SandboxConsole(base::Loop& loop, EmbeddedCluster& cluster, double speed)
-      : what_if_(cluster.client()),
-        desk_({.loop = loop,
-               .engine = cluster.engine(),
-               .check = let_in,
-               .leads = [] { return true; },
-               .lease = {},
-               .console = true,
-               .pace = std::chrono::duration_cast<base::Duration>(kPicture * speed)}),
-        router_(desk_.router()) {}
-  ~SandboxConsole() {
-    if (door_) {
-      door_->stop(kGoodbye);
-    }
-  }
-  SandboxConsole(const SandboxConsole&) = delete;
-  SandboxConsole& operator=(const SandboxConsole&) = delete;
-
-  base::Result<> open(base::Loop& loop, std::uint16_t port) {
-    MW_TRY(door,
-           ConsoleDoor::open(loop, port,
-                             [this](net::Request request, std::shared_ptr<net::Exchange> exchange) {
-                               if (request.path() == kWhatIfPath) {
-                                 what_if_.answer(request, std::move(exchange));
-                               } else {
-                                 router_->handle(std::move(request), std::move(exchange));
-                               }
-                             }));
-    door_ = std::move(door);
-    return {};
-  }
-  const std::string& url() const { return door_->url(); }
-
- private:
-  static constexpr auto kPicture = std::chrono::seconds(1);  // of real time between two pictures
-  static constexpr auto kGoodbye = std::chrono::milliseconds(500);
-
-  static base::Task<std::optional<net::Response>> let_in(std::string /*token*/,
-                                                         std::string /*peer*/) {
-    co_return std::nullopt;
-  }
-
-  LiveWhatIf what_if_;
-  AskingDesk desk_;
-  std::shared_ptr<net::Router> router_;
-  std::unique_ptr<ConsoleDoor> door_;
-};
-
 // One sandbox from start to stop, on its own loop.
 class Session {
  public:
@@ -179,6 +126,8 @@ class Session {
     group_.spawn(play());
     loop_.run();
     console_.reset();
+    asking_.reset();
+    metrics_.reset();
     cluster_.reset();
     return status_;
   }
@@ -206,7 +155,7 @@ class Session {
         "  kubectl --kubeconfig %s get nodes,nodeclaims,pods\n\n",
         cluster_->endpoint()->url().c_str(), arguments_.speed,
         std::string(cloud::to_string(profile)).c_str(), path_.c_str());
-    if (!open_console()) {
+    if (!open_console() || !open_asking_port() || !open_metrics_port()) {
       return false;
     }
     std::fflush(stdout);
@@ -217,12 +166,48 @@ class Session {
     if (!arguments_.console) {
       return true;
     }
-    console_ = std::make_unique<SandboxConsole>(loop_, *cluster_, arguments_.speed);
-    if (const auto opened = console_->open(loop_, arguments_.console_port); !opened) {
+    auto opened = SandboxConsole::open(*cluster_, arguments_.speed, arguments_.console_port);
+    if (!opened) {
       std::fprintf(stderr, "sandbox: the console: %s\n", opened.error().message.c_str());
       return false;
     }
+    console_ = *std::move(opened);
     std::printf("Its console, for a browser:\n  %s\n\n", console_->url().c_str());
+    return true;
+  }
+
+  bool open_asking_port() {
+    if (!arguments_.asking_port) {
+      return true;
+    }
+    auto opened = SandboxAskingPort::open(*cluster_, arguments_.speed, *arguments_.asking_port);
+    if (!opened) {
+      std::fprintf(stderr, "sandbox: --asking-port: %s\n", opened.error().message.c_str());
+      return false;
+    }
+    asking_ = *std::move(opened);
+    std::printf(
+        "Its asking port, for `millwright why`, `top` and `console`:\n"
+        "  kubectl --kubeconfig %s get secret -n %s %s -o jsonpath='{.data.ca\\.crt}' \\\n"
+        "    | base64 -d > ca.crt\n"
+        "  millwright top --kubeconfig %s --server %s --certificate-authority ca.crt\n\n",
+        path_.c_str(), std::string(kSandboxNamespace).c_str(), std::string(kSandboxSecret).c_str(),
+        path_.c_str(), asking_->url().c_str());
+    return true;
+  }
+
+  bool open_metrics_port() {
+    if (!arguments_.metrics_port) {
+      return true;
+    }
+    auto opened = open_sandbox_metrics(*cluster_, *arguments_.metrics_port);
+    if (!opened) {
+      std::fprintf(stderr, "sandbox: --metrics-port: %s\n", opened.error().message.c_str());
+      return false;
+    }
+    metrics_ = *std::move(opened);
+    std::printf("Its metrics, for Prometheus:\n  http://127.0.0.1:%d/metrics\n\n",
+                metrics_->port());
     return true;
   }
 
@@ -284,6 +269,8 @@ class Session {
   base::ComputeThreads compute_;
   std::unique_ptr<EmbeddedCluster> cluster_;
   std::unique_ptr<SandboxConsole> console_;
+  std::unique_ptr<SandboxAskingPort> asking_;
+  std::unique_ptr<net::Server> metrics_;
   std::unique_ptr<Screen> screen_;
   int status_ = 0;
   base::TaskGroup group_;

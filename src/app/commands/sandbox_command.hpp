@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace millwright::app {
@@ -19,6 +20,9 @@ struct SandboxArguments {
   std::string decision_log;        // file to which decisions are written; empty: none
   bool console = true;             // a page for a browser
   std::uint16_t console_port = 0;  // on 127.0.0.1; 0: any free one
+  // Of `why --server`, `top` and `console`, on 127.0.0.1; 0: any free one; empty: there is none.
+  std::optional<std::uint16_t> asking_port{};
+  std::optional<std::uint16_t> metrics_port{};  // the same for /metrics
 };
 
 // The process's exit status: 0 only when every story's outcome held.

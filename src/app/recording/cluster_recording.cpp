@@ -121,6 +121,9 @@ void ClusterRecording::kind_is_done(std::size_t kind) {
   }
   outcome_.listed = true;
   put(listed_line(parts_.client.loop().now(), outcome_.without));
+  if (parts_.on_listed) {
+    parts_.on_listed();
+  }
   if (parts_.duration) {
     group_.spawn(end_after(*parts_.duration));
   }

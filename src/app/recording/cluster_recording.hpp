@@ -29,6 +29,7 @@ struct RecordingParts {
   std::uint64_t most_bytes = 0;            // the line that ends it included
   std::uint64_t seed = 1;                  // of the informers' jitter
   base::Logger log;
+  std::function<void()> on_listed = {};  // may be empty
 };
 
 struct RecordingOutcome {

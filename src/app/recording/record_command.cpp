@@ -94,6 +94,31 @@ base::Task<void> record_until(ClusterRecording* recording, std::stop_token stop,
   loop.stop();
 }
 
+// While it runs there is nothing else to see.
+void say_that_it_records(const RecordArguments& arguments) {
+  const std::string end = arguments.duration.empty()
+                              ? "until Ctrl-C"
+                              : "for " + arguments.duration + ", or until Ctrl-C";
+  std::fputs(("Everything is listed; recording what happens " + end + ".\n").c_str(), stderr);
+}
+
+std::string outcome_text(const RecordingOutcome& outcome, const std::string& file) {
+  const std::string until = outcome.ended == "duration" ? "--duration was over"
+                            : outcome.ended == "size"   ? "--max-megabytes was reached"
+                                                        : "it was stopped";
+  std::string said = fmt::format("Recorded {} lines, {:.1f} MB, until {}.\n", outcome.lines,
+                                 static_cast<double>(outcome.bytes) / 1e6, until);
+  for (const auto& resource : outcome.without) {
+    said += fmt::format("Without {}: they could not be listed.\n", resource);
+  }
+  if (!outcome.listed) {
+    said += "It ended before everything was listed, so it cannot be replayed.\n";
+  } else if (file != "-") {
+    said += "Next: millwright replay " + file + "\n";
+  }
+  return said;
+}
+
 base::Result<RecordingOutcome> record(const RecordArguments& arguments,
                                       const Environment& environment) {
   std::optional<base::Duration> duration;
@@ -121,7 +146,8 @@ base::Result<RecordingOutcome> record(const RecordArguments& arguments,
                               .duration = duration,
                               .most_bytes = arguments.most_megabytes << 20U,
                               .seed = base::entropy_seed(),
-                              .log = log});
+                              .log = log,
+                              .on_listed = [&arguments] { say_that_it_records(arguments); }});
   std::stop_source stop;
   const Signals signals([&](int) { loop.post([&stop] { stop.request_stop(); }); });
   base::Result<RecordingOutcome> outcome =
@@ -140,15 +166,7 @@ int run_record(const RecordArguments& arguments, const Environment& environment)
     std::fprintf(stderr, "millwright record: %s\n", outcome.error().message.c_str());
     return 1;
   }
-  std::string said = fmt::format("Recorded {} lines, {:.1f} MB; ended by {}.\n", outcome->lines,
-                                 static_cast<double>(outcome->bytes) / 1e6, outcome->ended);
-  for (const auto& resource : outcome->without) {
-    said += fmt::format("Without {}: they could not be listed.\n", resource);
-  }
-  if (!outcome->listed) {
-    said += "It ended before everything was listed, so it cannot be replayed.\n";
-  }
-  std::fputs(said.c_str(), stderr);
+  std::fputs(outcome_text(*outcome, arguments.output).c_str(), stderr);
   return outcome->listed ? 0 : 1;
 }
 

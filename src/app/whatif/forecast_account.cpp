@@ -176,8 +176,9 @@ void ForecastRun::tell_drifted(Forecast& forecast) const {
     }
   }
   for (const auto& [reason, count] : reasons) {
-    forecast.notes.push_back(std::to_string(count) + " drifted node(s) are still there" +
-                             (reason.empty() ? "" : ": " + reason));
+    forecast.notes.push_back(std::to_string(count) +
+                             (count == 1 ? " drifted node is" : " drifted nodes are") +
+                             " still there" + (reason.empty() ? "" : ": " + reason));
   }
 }
 

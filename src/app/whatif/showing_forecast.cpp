@@ -24,6 +24,10 @@ std::string signed_dollars(double price, int digits) {
   return fmt::format("{}${:.{}f}", price < 0 ? '-' : '+', std::abs(price), digits);
 }
 
+std::string shown_count(std::size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string price_of(const NodeLine& line) {
   return line.price ? dollars(*line.price) : "?";
 }
@@ -79,8 +83,8 @@ void add_summary(std::string& text, const Forecast& forecast) {
   text += fmt::format("  price  {} before, {} after: {}/h, {}/month\n",
                       dollars(forecast.before.price), dollars(forecast.after.price),
                       signed_dollars(more, 4), signed_dollars(more_per_month(forecast), 2));
-  text += fmt::format("         {} without the changes, {} nodes\n",
-                      dollars(forecast.unchanged.price), forecast.unchanged.nodes);
+  text += fmt::format("         {} without the changes, {}\n", dollars(forecast.unchanged.price),
+                      shown_count(forecast.unchanged.nodes, "node"));
   text += fmt::format("  nodes  {} before, {} after: {} bought, {}, {} drifted\n",
                       forecast.before.nodes, forecast.after.nodes, nodes_in(forecast.bought),
                       nodes_removed(forecast), forecast.drifted);
@@ -160,8 +164,8 @@ std::string to_text(const Forecast& forecast) {
     text += "Refused:\n";
   }
   for (const auto& line : forecast.refused) {
-    text += fmt::format("  {}, {} pod(s), such as {}: {}\n", line.workload, line.pods, line.pod,
-                        line.why.reason);
+    text += fmt::format("  {}, {}, such as {}: {}\n", line.workload, shown_count(line.pods, "pod"),
+                        line.pod, line.why.reason);
     if (!line.why.remedy.empty()) {
       text += fmt::format("    Change  {} (tried out: {} then goes on {})\n", line.why.remedy,
                           line.pods == 1 ? "it" : "one of them", line.why.then);
@@ -170,8 +174,8 @@ std::string to_text(const Forecast& forecast) {
   add_workloads(text, "On their way", forecast.waiting);
   if (forecast.before.without_price > 0) {
     text += fmt::format(
-        "Note: {} node(s) have no price: their type is not in the catalog of this zone\n",
-        forecast.before.without_price);
+        "Note: {} without a price, of types that are not in the catalog of their zone\n",
+        shown_count(forecast.before.without_price, "node"));
   }
   for (const auto& note : forecast.notes) {
     text += "Note: " + note + "\n";

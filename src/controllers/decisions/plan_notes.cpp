@@ -2,12 +2,11 @@
 
 #include "controllers/decisions/decision_notes.hpp"
 #include "controllers/provisioning/planning_round.hpp"
+#include "millwright/base/money.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/telemetry/decision_log.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -20,12 +19,6 @@ using telemetry::DecisionKind;
 
 constexpr std::size_t kNamedOptions = 3;
 constexpr std::size_t kNamedTargets = 200;
-
-std::string per_hour(double price) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "$%.3g/h", price);
-  return text.data();
-}
 
 std::string count_of(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -151,8 +144,8 @@ void PlanNotes::note(Services& services, const PlanningRound& round) {
   }
   decision.message = "Plan for " + count_of(round.problem.pods.size(), "pod") + ": " +
                      std::to_string(on_new) + " on " +
-                     count_of(round.plan.claims.size(), "new node") + " for " + per_hour(price) +
-                     ", " + std::to_string(round.plan.refusals.size()) +
+                     count_of(round.plan.claims.size(), "new node") + " for " +
+                     base::format_price(price) + ", " + std::to_string(round.plan.refusals.size()) +
                      " without a place, the others on nodes that exist";
   decision.price = price;
   services.decisions->record(std::move(decision));
@@ -203,7 +196,7 @@ void note_purchase(Services& services, const NewClaim& wanted, const model::Node
       planned.instance_types.empty() ? "machine" : planned.instance_types.front();
   decision.message = "Bought NodeClaim " + claim.meta.name + " of NodePool " + planned.node_pool +
                      " for " + count_of(wanted.pods.size(), "pod") + ": " + type + " at " +
-                     per_hour(planned.price);
+                     base::format_price(planned.price);
   if (planned.instance_types.size() > 1) {
     decision.message += ", or another of " +
                         count_of(planned.instance_types.size(), "instance type") + " that will do";

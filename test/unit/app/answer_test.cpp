@@ -80,6 +80,8 @@ TEST_F(Asking, SaysWhatWasBoughtForAPodAndWhatInstead) {
   const auto told = ask("pod", "web-2");
   EXPECT_THAT(told.headline, HasSubstr("was bought: NodeClaim default-a"));
   EXPECT_THAT(told.facts, Contains(Pair("Instead", "c-large at $0.2/h: too small")));
+  EXPECT_THAT(told.facts,
+              Contains(Pair("Next", HasSubstr("kubectl describe nodeclaim default-a"))));
 }
 
 TEST_F(Asking, LetsTheNewestDecisionAboutAPodCount) {
@@ -121,6 +123,9 @@ TEST_F(Asking, SaysWhyANodeGoes) {
   removal.pods = {"shop/web-1"};
   removal.targets = {{"shop/web-1", "node-b"}};
   EXPECT_THAT(ask("node", "node-a").headline, HasSubstr("goes (Underutilized): replace node-a"));
+  removal.message = "Underutilized: " + removal.message;
+  EXPECT_THAT(ask("node", "node-a").headline, HasSubstr("goes (Underutilized): replace node-a"))
+      << "the cause is said once";
   const auto pod = ask("pod", "web-1");
   EXPECT_THAT(pod.headline, HasSubstr("The node of pod shop/web-1 goes"));
   EXPECT_THAT(pod.facts, Contains(Pair("Room", HasSubstr("node-b"))));
@@ -134,9 +139,10 @@ TEST_F(Asking, AddsUpWhatWasDecidedAboutANodePool) {
   removal.node_pool = "default";
   removal.saved = 0.3;
   const auto told = ask("nodepool", "default");
-  EXPECT_THAT(told.headline,
-              HasSubstr("1 node(s) bought for $0.41/h, 1 removal(s) that save $0.3/h"));
-  EXPECT_THAT(told.facts, ElementsAre(Pair("Stays", "1 node(s) for $0.41/h, Budget: no budget.")));
+  EXPECT_THAT(told.headline, HasSubstr("1 node bought for $0.41/h, 1 removal that saves $0.3/h"));
+  EXPECT_THAT(told.facts, ElementsAre(Pair("Stays", "1 node for $0.41/h, Budget: no budget.")));
+  buy();
+  EXPECT_THAT(ask("nodepool", "default").headline, HasSubstr("2 nodes bought for $0.82/h"));
   EXPECT_FALSE(ask("nodepool", "other").known);
 }
 
@@ -145,6 +151,21 @@ TEST_F(Asking, SaysSoWhenNothingIsOnRecord) {
   EXPECT_FALSE(told.known);
   EXPECT_THAT(told.headline, HasSubstr("No decision about Node node-z is on record"));
   EXPECT_THAT(told.decisions, IsEmpty());
+  EXPECT_THAT(told.facts, ElementsAre(Pair("Next", HasSubstr("kubectl get nodes,nodeclaims"))));
+  EXPECT_THAT(ask("pod", "web-9").facts,
+              ElementsAre(Pair("Next", HasSubstr("kubectl describe pod -n shop web-9"))));
+  EXPECT_THAT(ask("nodepool", "none").facts,
+              ElementsAre(Pair("Next", HasSubstr("kubectl describe nodepool none"))));
+}
+
+TEST_F(Asking, NamesFivePodsAndCountsTheOthers) {
+  buy();
+  auto& pods = decisions_.back()->pods;
+  pods.insert(pods.end(), {"shop/web-3", "shop/web-4", "shop/web-5", "shop/web-6"});
+  keep("Budget", "no budget");
+  EXPECT_THAT(ask("node", "node-a").facts, Contains(Pair("For", HasSubstr("web-5 and 1 other"))));
+  pods.push_back("shop/web-7");
+  EXPECT_THAT(ask("node", "node-a").facts, Contains(Pair("For", HasSubstr("and 2 others"))));
 }
 
 TEST_F(Asking, ShowsAnAnswerAsTextAndAsJson) {

@@ -4,6 +4,7 @@
 #include "disruption/methods/prices/price_bounds.hpp"
 #include "disruption/methods/prices/savings.hpp"
 #include "disruption/simulation/price.hpp"
+#include "millwright/base/money.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -205,7 +206,7 @@ std::string summarize(const Command& command, Candidates candidates) {
     text += types.empty() ? "a new node" : types.front();
   }
   if (command.savings > 0) {
-    text += ", saving " + dollars(command.savings);
+    text += ", saving " + base::format_price(command.savings);
   }
   return text;
 }

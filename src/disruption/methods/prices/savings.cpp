@@ -1,18 +1,11 @@
 #include "disruption/methods/prices/savings.hpp"
 
 #include "disruption/candidates/held_back.hpp"
+#include "millwright/base/money.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace millwright::disruption {
-
-std::string dollars(double per_hour) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "$%.3g/h", per_hour);
-  return text.data();
-}
 
 ClaimsCost cost_of(const Survey& survey, std::span<const scheduling::PlannedClaim> claims) {
   ClaimsCost cost;
@@ -53,7 +46,8 @@ std::optional<Why> saves_too_little(double savings, double cost, const LeastSavi
   if (least.asked_by == nullptr || savings >= least.per_hour - kRounding * cost) {
     return std::nullopt;
   }
-  return Why{Cause::SavesTooLittle, "it would save " + dollars(savings) + ", less than " +
+  return Why{Cause::SavesTooLittle, "it would save " + base::format_price(savings) +
+                                        ", less than " +
                                         asked_for(*least.asked_by, model::kMinSavingsAnnotation)};
 }
 

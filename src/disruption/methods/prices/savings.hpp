@@ -5,15 +5,11 @@
 
 #include <optional>
 #include <span>
-#include <string>
 
 namespace millwright::disruption {
 
 // Sums of equal prices differ by rounding; that is no saving, and no lack of one.
 inline constexpr double kRounding = 1e-9;
-
-// "$0.41/h"
-std::string dollars(double per_hour);
 
 // Of new nodes.
 struct ClaimsCost {
