@@ -333,6 +333,8 @@ void add_replay(CLI::App& cli, Run& run) {
   command->add_option("--nodepools", arguments->request.node_pools,
                       "file with NodePools and NodeClasses that take the place of those recorded");
   command->add_option("--svg", arguments->svg, "file for a picture of nodes, price and waiting");
+  command->add_option("--decision-log", arguments->decision_log,
+                      "file to which each decision is written, for `millwright why`");
   command->add_option("--seed", arguments->request.seed, "seed of every chance")
       ->capture_default_str();
   command

@@ -32,7 +32,8 @@ struct World::Impl {
         scheduler(context, options.scheduler),
         recorder(server, options.price) {
     controllers.push_back(make_deployment_controller(context));
-    controllers.push_back(make_replica_set_controller(context, options.replica_pods_per_second));
+    controllers.push_back(make_replica_set_controller(
+        context, {.per_second = options.replica_pods_per_second, .burst = options.replica_burst}));
     controllers.push_back(make_stateful_set_controller(context));
     controllers.push_back(make_daemon_set_controller(context));
     controllers.push_back(make_job_controller(context));

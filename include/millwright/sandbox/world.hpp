@@ -47,6 +47,8 @@ struct KubeletOptions {
   // From deletion until the containers have ended; at most the grace period. Longer than pod_start,
   // as a server that finishes its requests is.
   base::Duration pod_stop = std::chrono::seconds(8);
+  // From then until the pod is gone from the API server.
+  base::Duration pod_removal{};
   base::Duration lease_interval = std::chrono::seconds(60);
   // A Node is reported Unknown when its machine has stopped for this long.
   base::Duration unreachable_after = std::chrono::seconds(40);
@@ -72,6 +74,8 @@ struct WorldOptions {
   // the limit of kube-controller-manager's client lets it (20 by default there). 0: as many as are
   // wanted, at once.
   double replica_pods_per_second = 0;
+  // How many of them may come at once after a pause (30 by default there).
+  int replica_burst = 1;
   Recorder::PriceLookup price;
   base::Logger log;
 };

@@ -321,8 +321,11 @@ json::value Redaction::redacted(const model::Resource& resource, const json::val
   const auto* original = model::find_path(object, "spec.template");
   if (original != nullptr && original->is_object() &&
       model::find_path(kept, "spec.template.spec") != nullptr) {
+    cut_annotations(kept.at("spec").at("template"));
+  }
+  if (original != nullptr && original->is_object() && resource != model::kNodePoolResource &&
+      model::find_path(kept, "spec.template.spec") != nullptr) {
     auto& pod_template = kept.at("spec").at("template");
-    cut_annotations(pod_template);
     auto& metadata = object_in(pod_template.as_object(), "metadata");
     object_in(metadata, "annotations")[kTemplateDigestAnnotation] =
         digests_.name(bare_text(*original));

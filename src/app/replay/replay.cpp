@@ -43,7 +43,9 @@ base::Result<ReplayReport> replay_day(const ReplayRequest& request, const ReadFi
                           .clouds = clouds_of(request.clouds, *stock, applied),
                           .applied = applied,
                           .seed = request.seed,
-                          .instance_types_file = request.instance_types_file};
+                          .instance_types_file = request.instance_types_file,
+                          .pace = pace_of(day, stock->objects),
+                          .write_decision = request.write_decision};
   if (setup.clouds.empty()) {
     return base::fail(base::ErrorKind::Invalid,
                       request.recording +
@@ -61,6 +63,7 @@ base::Result<ReplayReport> replay_day(const ReplayRequest& request, const ReadFi
   ReplayReport report{.start = day.start,
                       .end = day.end,
                       .seed = request.seed,
+                      .pace = setup.pace,
                       .recorded = figures_of(*day.recorded, bounds, price),
                       .replayed = figures_of(replayed.recorder(), bounds, price),
                       .notes = day.notes};

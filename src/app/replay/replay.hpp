@@ -4,8 +4,10 @@
 #pragma once
 
 #include "app/replay/day/day_figures.hpp"
+#include "app/replay/day/day_pace.hpp"
 #include "app/replay/day/recorded_day.hpp"
 #include "app/whatif/forecast.hpp"
+#include "millwright/telemetry/decision_log.hpp"
 
 #include <cstdint>
 #include <string>
@@ -20,12 +22,14 @@ struct ReplayRequest {
   std::uint64_t seed = 1;
   std::vector<std::string> clouds;  // whose catalogs; empty: those whose NodeClasses are recorded
   std::string instance_types_file;  // the catalog of kwok in place of its own
+  telemetry::DecisionLog::Write write_decision = {};  // hears each decision of the replay
 };
 
 struct ReplayReport {
   base::TimePoint start;
   base::TimePoint end;
   std::uint64_t seed = 1;
+  DayPace pace = {};  // of the replay, taken from the recording
   DayFigures recorded;
   DayFigures replayed;
   std::vector<std::string> notes;

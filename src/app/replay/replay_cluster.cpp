@@ -13,8 +13,6 @@ namespace {
 namespace json = boost::json;
 using model::text_at;
 
-// kube-controller-manager's limit.
-constexpr double kPodsPerSecondOfSets = 20;
 // Of Jobs that were not seen to end, and no heartbeat within any day.
 constexpr auto kBeyondTheDay = std::chrono::hours(24 * 40);
 constexpr std::size_t kMostRefusedTold = 5;
@@ -28,11 +26,21 @@ EmbeddedOptions embedded_options(ReplayClusterOptions options) {
   embedded.extender = options.extender;
   embedded.write_decision = std::move(options.write_decision);
   embedded.log = std::move(options.log);
-  embedded.world.kubelet.lease_interval = kBeyondTheDay;
-  embedded.world.kubelet.job_run_time = kBeyondTheDay;
-  embedded.world.replica_pods_per_second = kPodsPerSecondOfSets;
+  const auto& pace = options.pace;
+  auto& kubelet = embedded.world.kubelet;
+  kubelet.lease_interval = kBeyondTheDay;
+  kubelet.job_run_time = kBeyondTheDay;
+  kubelet.ready_after = pace.node_ready.value_or(kubelet.ready_after);
+  kubelet.pod_start = pace.pod_start.value_or(kubelet.pod_start);
+  kubelet.pod_stop = pace.pod_stop.value_or(kubelet.pod_stop);
+  kubelet.pod_removal = pace.pod_removal.value_or(kubelet.pod_removal);
+  embedded.world.replica_pods_per_second =
+      pace.replica_pods_per_second.value_or(kReplicaPodsPerSecond);
+  embedded.world.replica_burst = kReplicaBurst;
   for (const auto profile : embedded.profiles) {
     auto settings = cloud::default_settings(profile);
+    settings.launch = pace.launch.value_or(settings.launch);
+    settings.boot = pace.boot.value_or(settings.boot);
     if (profile == cloud::Profile::Kwok) {
       settings.catalog_file = options.instance_types_file;
     }

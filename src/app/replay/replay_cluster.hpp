@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/replay/day/day_objects.hpp"
+#include "app/replay/day/day_pace.hpp"
 #include "app/whatif/cluster/cluster_files.hpp"
 #include "millwright/app/embedded_cluster.hpp"
 
@@ -18,6 +19,7 @@ struct ReplayClusterOptions {
   std::vector<cloud::Profile> clouds = {};
   std::uint64_t seed = 1;
   std::string instance_types_file = {};  // the catalog of kwok in place of its own
+  DayPace pace = {};
   // Of the controllers, as for EmbeddedOptions.
   controllers::Options controllers = {};
   extender::Policy policy = {};

@@ -1,5 +1,7 @@
 #include "app/replay/replay_command.hpp"
 
+#include "app/program/decision_file.hpp"
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -45,7 +47,12 @@ base::Result<std::string> answer_replay(const ReplayArguments& arguments) {
                             "\"; there are kwok, aws, alibaba and huawei");
     }
   }
-  MW_TRY(report, replay_day(arguments.request, read_day_file));
+  auto request = arguments.request;
+  if (!arguments.decision_log.empty()) {
+    MW_TRY(file, DecisionFile::open(arguments.decision_log, {}));
+    request.write_decision = [file](std::string_view line) { file->write(line); };
+  }
+  MW_TRY(report, replay_day(request, read_day_file));
   if (!arguments.svg.empty()) {
     if (auto written = write_picture(arguments.svg, report); !written) {
       return tl::unexpected(std::move(written).error());

@@ -9,7 +9,8 @@ namespace millwright::app {
 
 struct ReplayArguments {
   ReplayRequest request;
-  std::string svg;  // a file for the picture; empty: none
+  std::string svg;           // a file for the picture; empty: none
+  std::string decision_log;  // a file for the decisions; empty: none
   std::string output = "text";
 };
 

@@ -47,7 +47,9 @@ base::Result<> ReplayRun::open() {
   MW_TRY(made, ReplayCluster::make(loop_, compute_,
                                    {.clouds = setup_.clouds,
                                     .seed = setup_.seed,
-                                    .instance_types_file = setup_.instance_types_file},
+                                    .instance_types_file = setup_.instance_types_file,
+                                    .pace = setup_.pace,
+                                    .write_decision = setup_.write_decision},
                                    setup_.files.objects));
   cluster_ = std::move(made);
   return {};

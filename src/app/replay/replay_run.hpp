@@ -21,6 +21,8 @@ struct ReplaySetup {
   const AppliedObjects& applied;
   std::uint64_t seed = 1;
   std::string instance_types_file;
+  DayPace pace = {};
+  telemetry::DecisionLog::Write write_decision = {};
 };
 
 class ReplayRun {

@@ -88,6 +88,34 @@ void add_moments(std::string& text, const ReplayReport& report, const CourseName
           text_table(columns, rows, {.indent = 2});
 }
 
+void add_pace_part(std::string& text, const char* what,
+                   const std::optional<base::Duration>& duration) {
+  if (duration) {
+    text += fmt::format("{}{} {:.1f}s", text.empty() ? "" : ", ", what,
+                        std::chrono::duration<double>(*duration).count());
+  }
+}
+
+std::optional<base::Duration> typical_of(const std::optional<cloud::Latency>& latency) {
+  return latency ? std::optional(latency->typical) : std::nullopt;
+}
+
+// Empty when the recording shows nothing of it.
+std::string pace_text(const DayPace& pace) {
+  std::string text;
+  add_pace_part(text, "a launch takes", typical_of(pace.launch));
+  add_pace_part(text, "a boot", typical_of(pace.boot));
+  add_pace_part(text, "a new Node is Ready after", pace.node_ready);
+  add_pace_part(text, "a pod after", pace.pod_start);
+  add_pace_part(text, "a deleted one has ended after", pace.pod_stop);
+  add_pace_part(text, "and is gone after another", pace.pod_removal);
+  if (pace.replica_pods_per_second) {
+    text += fmt::format("{}ReplicaSets make {:.0f} pods a second", text.empty() ? "" : ", ",
+                        *pace.replica_pods_per_second);
+  }
+  return text.empty() ? text : "Paced as recorded: " + text + ".\n";
+}
+
 json::value seconds_of(const std::optional<base::Duration>& duration) {
   return duration ? json::value(std::chrono::duration<double>(*duration).count()) : json::value();
 }
@@ -115,6 +143,18 @@ json::object json_of(const DayFigures& figures) {
           {"moments", std::move(moments)}};
 }
 
+json::object json_of(const DayPace& pace) {
+  return {
+      {"launchSeconds", seconds_of(typical_of(pace.launch))},
+      {"bootSeconds", seconds_of(typical_of(pace.boot))},
+      {"nodeReadySeconds", seconds_of(pace.node_ready)},
+      {"podStartSeconds", seconds_of(pace.pod_start)},
+      {"podStopSeconds", seconds_of(pace.pod_stop)},
+      {"podRemovalSeconds", seconds_of(pace.pod_removal)},
+      {"replicaPodsPerSecond",
+       pace.replica_pods_per_second ? json::value(*pace.replica_pods_per_second) : json::value()}};
+}
+
 }  // namespace
 
 std::string courses_text(const ReplayReport& report, const CourseNames& names) {
@@ -138,7 +178,7 @@ std::string to_text(const ReplayReport& report) {
   return fmt::format("Replayed {} from {} with seed {}.\n",
                      base::format_human_duration(report.end - report.start),
                      base::format_rfc3339(report.start), report.seed) +
-         courses_text(report, {});
+         pace_text(report.pace) + courses_text(report, {});
 }
 
 std::string to_json(const ReplayReport& report) {
@@ -149,6 +189,7 @@ std::string to_json(const ReplayReport& report) {
   const json::object all{{"start", base::format_rfc3339(report.start)},
                          {"end", base::format_rfc3339(report.end)},
                          {"seed", report.seed},
+                         {"pace", json_of(report.pace)},
                          {"recorded", json_of(report.recorded)},
                          {"replayed", json_of(report.replayed)},
                          {"notes", std::move(notes)}};

@@ -20,7 +20,7 @@ base::Result<> LiveDay::take(RecordingLine line) {
 std::vector<boost::json::value> LiveDay::begin() {
   first_.clear();
   pods_.clear();
-  objects_.begin(false);
+  objects_.begin();
   return std::exchange(first_, {});
 }
 

@@ -70,7 +70,8 @@ void Kubelet::observe(const ResourceInfo& info, const Event& event) {
   if (pod.meta.is_deleting()) {
     const auto grace = std::chrono::seconds(pod.meta.deletion_grace_period_seconds.value_or(0));
     if (!was_deleting || grace.count() == 0) {
-      step_after(uid, key_of(*event.object), std::min<base::Duration>(options_.pod_stop, grace));
+      step_after(uid, key_of(*event.object),
+                 std::min<base::Duration>(options_.pod_stop, grace) + options_.pod_removal);
     }
   } else if (!was_bound) {
     step_after(uid, key_of(*event.object), options_.pod_start);

@@ -67,9 +67,11 @@ class Controller {
 };
 
 std::unique_ptr<Controller> make_deployment_controller(ClusterContext& context);
-// `pods_per_second`: of all ReplicaSets together; 0: as many as are wanted, at once.
-std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context,
-                                                        double pods_per_second);
+struct PodRate {
+  double per_second = 0;  // of all ReplicaSets together; 0: as many as are wanted, at once
+  int burst = 1;
+};
+std::unique_ptr<Controller> make_replica_set_controller(ClusterContext& context, PodRate rate);
 std::unique_ptr<Controller> make_stateful_set_controller(ClusterContext& context);
 std::unique_ptr<Controller> make_daemon_set_controller(ClusterContext& context);
 std::unique_ptr<Controller> make_job_controller(ClusterContext& context);

@@ -37,9 +37,13 @@ class CountingTransport final : public kube::Transport {
   int& writes_;
 };
 
-app::EmbeddedOptions embedded_options() {
+app::EmbeddedOptions embedded_options(const RecordedOptions& recorded) {
   app::EmbeddedOptions options;
   options.profiles = {cloud::Profile::Kwok};
+  auto settings = cloud::default_settings(cloud::Profile::Kwok);
+  settings.boot = recorded.boot;
+  options.settings.emplace(cloud::Profile::Kwok, std::move(settings));
+  options.world.kubelet = recorded.kubelet;
   return options;
 }
 
@@ -52,7 +56,7 @@ base::Task<void> record_to(app::ClusterRecording& recording, std::stop_token sto
 }  // namespace
 
 RecordedCluster::RecordedCluster(const RecordedOptions& options)
-    : options_(options), cluster_(embedded_options()), group_(cluster_.loop) {
+    : options_(options), cluster_(embedded_options(options)), group_(cluster_.loop) {
   create(kCluster);
   create(general_pool(
       "disruption: {consolidateAfter: 30s, consolidationPolicy: WhenEmptyOrUnderutilized}"));

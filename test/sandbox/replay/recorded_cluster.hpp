@@ -15,6 +15,8 @@ struct RecordedOptions {
   std::optional<base::Duration> duration = {};
   std::uint64_t most_bytes = 1U << 30U;
   sandbox::Faults faults = {};
+  cloud::Latency boot = {};  // of its machines
+  sandbox::KubeletOptions kubelet = {};
 };
 
 // NodePool "general" of on-demand amd64 machines of kwok; `more` is one more member of its spec.

@@ -65,6 +65,10 @@ class Replay : public testing::Test {
   }
 };
 
+double seconds_of(base::Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 const app::DayMoment& moment_at(const app::DayFigures& figures, const app::ReplayReport& report,
                                 base::Duration after) {
   return *std::find_if(figures.moments.begin(), figures.moments.end(),
@@ -110,6 +114,93 @@ TEST_F(Replay, EditedNodePoolsCount) {
   EXPECT_EQ(report.replayed.most_nodes, 1);
   EXPECT_GT(report.replayed.never_placed, 0);
   EXPECT_EQ(report.recorded.never_placed, 0);
+}
+
+// Machines of the start fit their NodePool as they did that day, and are not replaced.
+TEST_F(Replay, WhatWasThereAtTheStartHasNotDrifted) {
+  RecordedCluster cluster;
+  cluster.change(model::kNodePoolResource, {{}, "general"}, [](boost::json::value& pool) {
+    pool.at("spec").at("template").as_object()["metadata"] = boost::json::object{
+        {"labels", {{"edition", "e1"}}}, {"annotations", {{"example.com/word", "left-out"}}}};
+  });
+  cluster.deploy(10);
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(10));
+  const auto report = replay(cluster.end_recording());
+  EXPECT_EQ(report.recorded.claims, 0U);
+  EXPECT_EQ(report.replayed.claims, 0U);
+  EXPECT_EQ(report.replayed.evicted, 0U);
+}
+
+// Pods that wait at the start are planned for with the given NodePools, not with the recorded ones.
+TEST_F(Replay, EditedNodePoolsCountFromTheStart) {
+  RecordedCluster cluster;
+  cluster.change(model::kNodePoolResource, {{}, "general"}, [](boost::json::value& pool) {
+    pool.at("spec").as_object()["limits"] = boost::json::object{{"cpu", "0"}};
+  });
+  cluster.deploy(40);
+  cluster.run_for(std::chrono::minutes(3));
+  cluster.begin_recording();
+  cluster.change(model::kNodePoolResource, {{}, "general"},
+                 [](boost::json::value& pool) { pool.at("spec").as_object().erase("limits"); });
+  cluster.run_for(std::chrono::minutes(5));
+  const auto day = cluster.end_recording();
+  const auto small = [](const std::string& limit) {
+    return general_pool(
+        "limits: {nodes: " + limit +
+        "}\n  disruption: {consolidateAfter: 30s, consolidationPolicy: WhenEmptyOrUnderutilized}");
+  };
+  EXPECT_EQ(replay(day, small("0")).replayed.claims, 0U);
+  const auto report = replay(day, small("1"));
+  EXPECT_EQ(report.replayed.most_nodes, 1U);
+  EXPECT_LE(report.replayed.claims, 1U);
+}
+
+// Machines boot, and pods start and end, for as long as they did that day.
+TEST_F(Replay, GoesAtThePaceOfTheDay) {
+  sandbox::KubeletOptions slow;
+  slow.ready_after = std::chrono::seconds(20);
+  slow.pod_start = std::chrono::seconds(15);
+  slow.pod_stop = std::chrono::seconds(3);
+  slow.pod_removal = std::chrono::seconds(4);
+  const std::chrono::seconds boot(40);
+  RecordedCluster cluster({.boot = {boot, boot, boot}, .kubelet = slow});
+  cluster.begin_recording();
+  cluster.run_for(std::chrono::minutes(1));
+  cluster.deploy(20);
+  cluster.run_for(std::chrono::minutes(5));
+  cluster.scale(0);
+  cluster.run_for(std::chrono::minutes(5));
+  const auto report = replay(cluster.end_recording());
+  ASSERT_TRUE(report.pace.boot);
+  EXPECT_EQ(report.pace.boot->typical, boot);
+  EXPECT_EQ(report.pace.node_ready, slow.ready_after);
+  EXPECT_EQ(report.pace.pod_start, slow.pod_start);
+  EXPECT_EQ(report.pace.pod_stop, slow.pod_stop + slow.pod_removal) << "within the grace period";
+  ASSERT_TRUE(report.recorded.median_wait && report.replayed.median_wait);
+  EXPECT_GT(*report.recorded.median_wait, std::chrono::minutes(1));
+  EXPECT_NEAR(seconds_of(*report.replayed.median_wait), seconds_of(*report.recorded.median_wait),
+              2);
+  EXPECT_NEAR(report.replayed.machine_hours, report.recorded.machine_hours,
+              0.02 * report.recorded.machine_hours);
+  EXPECT_THAT(to_text(report), HasSubstr("Paced as recorded: a launch takes 0.0s, a boot 40.0s"));
+}
+
+// A delay that the NodeClass asks for is not counted once more as part of the boot.
+TEST_F(Replay, ADelayOfRegistrationIsNoPartOfTheBoot) {
+  RecordedCluster cluster;
+  cluster.change(model::kKwokNodeClassResource, {{}, "machines"}, [](boost::json::value& machines) {
+    machines.as_object()["spec"] = boost::json::object{{"nodeRegistrationDelay", "30s"}};
+  });
+  cluster.begin_recording();
+  cluster.deploy(20);
+  cluster.run_for(std::chrono::minutes(5));
+  const auto report = replay(cluster.end_recording());
+  ASSERT_TRUE(report.pace.boot);
+  EXPECT_LT(report.pace.boot->most, std::chrono::seconds(1));
+  EXPECT_NEAR(seconds_of(*report.replayed.median_wait), seconds_of(*report.recorded.median_wait),
+              2);
 }
 
 TEST_F(Replay, AFileOfAnythingElseIsRefused) {

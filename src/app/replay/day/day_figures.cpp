@@ -1,10 +1,9 @@
 #include "app/replay/day/day_figures.hpp"
 
-#include "millwright/model/labels.hpp"
+#include "app/replay/day/day_evictions.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
 
@@ -43,7 +42,7 @@ class DayAccount {
  public:
   DayAccount(const sandbox::Recorder& recorder, const DayBounds& bounds,
              const sandbox::Recorder::PriceLookup& price)
-      : recorder_(recorder), bounds_(bounds), price_(price) {}
+      : recorder_(recorder), bounds_(bounds), price_(price), evictions_(recorder) {}
 
   DayFigures figures() {
     account_machines();
@@ -109,26 +108,6 @@ class DayAccount {
     if (const auto span = clipped(node.created, node.gone)) {
       nodes_.push_back(*span);
     }
-    for (const auto& time : {node.disrupted, node.deleting}) {
-      if (time) {
-        auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
-        from = std::min(from, *time);
-      }
-    }
-  }
-
-  // The API server says so of those that were evicted; what ends on a node that goes was, too.
-  bool was_evicted(const sandbox::PodRecord& record) const {
-    const auto ended = record.deleting;
-    if (!ended || !is_in_day(*ended)) {
-      return false;
-    }
-    const auto* target = model::find_condition(record.last->status.conditions, "DisruptionTarget");
-    if (target != nullptr && target->status == model::ConditionStatus::True) {
-      return true;
-    }
-    const auto left = leaving_.find(record.last->spec.node_name);
-    return left != leaving_.end() && left->second <= *ended;
   }
 
   void account_pods() {
@@ -141,7 +120,8 @@ class DayAccount {
   }
 
   void account_pod(const sandbox::PodRecord& record) {
-    figures_.evicted += was_evicted(record) ? 1 : 0;
+    const bool left_in_day = record.deleting && is_in_day(*record.deleting);
+    figures_.evicted += left_in_day && evictions_.was_evicted(record) ? 1 : 0;
     const bool ended_before = record.gone && *record.gone <= bounds_.start;
     if (ended_before || (record.bound && *record.bound <= bounds_.start) ||
         record.created > bounds_.end) {
@@ -198,13 +178,13 @@ class DayAccount {
   const sandbox::Recorder& recorder_;
   const DayBounds& bounds_;
   const sandbox::Recorder::PriceLookup& price_;
+  DayEvictions evictions_;
   DayFigures figures_;
   std::vector<Machine> machines_;
   std::vector<Span> nodes_;
   std::vector<Span> waiting_;
-  std::vector<base::Duration> waits_;               // of the pods that got a node
-  std::set<std::string> claimed_;                   // provider ids
-  std::map<std::string, base::TimePoint> leaving_;  // by node
+  std::vector<base::Duration> waits_;  // of the pods that got a node
+  std::set<std::string> claimed_;      // provider ids
 };
 
 }  // namespace

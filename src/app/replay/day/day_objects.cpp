@@ -1,5 +1,6 @@
 #include "app/replay/day/day_objects.hpp"
 
+#include "app/recording/redaction.hpp"
 #include "app/replay/day/day_pods.hpp"
 #include "app/replay/stand_in.hpp"
 #include "millwright/model/codec.hpp"
@@ -38,6 +39,28 @@ bool stays_until_gone(const model::Resource& resource) {
          resource == model::kPersistentVolumeClaimResource || resource == model::kNamespaceResource;
 }
 
+// Recordings of earlier versions have the digest on NodePools' templates, too. It is no part of
+// what was asked for, and would make the template another than the one that machines were made
+// from.
+void forget_digest(json::value& pool) {
+  auto* metadata = model::find_path(pool, "spec.template.metadata") == nullptr
+                       ? nullptr
+                       : pool.at("spec").at("template").at("metadata").if_object();
+  auto* annotations = metadata == nullptr ? nullptr : metadata->if_contains("annotations");
+  if (annotations == nullptr || !annotations->is_object()) {
+    return;
+  }
+  annotations->get_object().erase(kTemplateDigestAnnotation);
+  if (annotations->get_object().empty()) {
+    metadata->erase("annotations");
+  }
+}
+
+json::object* annotations_of(json::value& object) {
+  auto* annotations = object.at("metadata").as_object().if_contains("annotations");
+  return annotations == nullptr ? nullptr : annotations->if_object();
+}
+
 // The controller of its Deployment makes it.
 bool is_made_by_deployment(const model::Resource& resource, const json::value& object) {
   const auto* owner = controller_of(object);
@@ -66,6 +89,20 @@ base::Result<> check_readable(const RecordingLine& line) {
   return good;
 }
 
+// Where the pool's own hash is on the object.
+void stamp_with_hash_of(const json::value& pool_object, json::value& object) {
+  auto* members = annotations_of(object);
+  const auto* of_object =
+      members == nullptr ? nullptr : members->if_contains(model::kNodePoolHashAnnotation);
+  const auto* of_pool = model::member(model::find_path(pool_object, "metadata.annotations"),
+                                      model::kNodePoolHashAnnotation);
+  const auto pool = model::decode<model::NodePool>(pool_object);
+  if (of_object != nullptr && of_pool != nullptr && *of_pool == *of_object && pool) {
+    (*members)[model::kNodePoolHashAnnotation] = model::nodepool_hash(pool->template_);
+    (*members)[model::kNodePoolHashVersionAnnotation] = model::kNodePoolHashVersion;
+  }
+}
+
 }  // namespace
 
 std::string DayObjects::node_without_claim() const {
@@ -83,7 +120,7 @@ std::string DayObjects::node_without_claim() const {
   return found == objects_.end() ? std::string() : found->first.second.name;
 }
 
-void DayObjects::begin(bool names_hidden) {
+void DayObjects::begin() {
   has_begun_ = true;
   wishes_.clear();
   std::set<std::string> uids;
@@ -102,42 +139,36 @@ void DayObjects::begin(bool names_hidden) {
     }
     auto first = *object;
     fill_images(first);
-    if (names_hidden) {
-      restamp(*key.first, first);
-    }
+    restamp(*key.first, first);
     listener_.first(std::move(first));
   }
 }
 
-// The hash of a NodePool whose names are hidden is another than the recorded one: a claim that
-// fitted then has to fit now.
-void DayObjects::restamp(const model::Resource& resource, json::value& claim) const {
+// A recording leaves out annotations of a NodePool's template, and may hide names, so the hash of
+// the template is another than the recorded one: a claim that fitted then has to fit now.
+void DayObjects::restamp(const model::Resource& resource, json::value& object) const {
+  if (resource == model::kNodePoolResource) {
+    stamp_with_hash_of(object, object);
+  }
   if (resource != model::kNodeClaimResource) {
     return;
   }
   const std::string name(model::as_text(
-      model::member(model::find_path(claim, "metadata.labels"), model::kNodePoolLabel)));
+      model::member(model::find_path(object, "metadata.labels"), model::kNodePoolLabel)));
   const auto found = std::find_if(objects_.begin(), objects_.end(), [&](const auto& entry) {
     return *entry.first.first == model::kNodePoolResource && entry.first.second.name == name;
   });
-  auto* annotations = claim.at("metadata").as_object().if_contains("annotations");
-  if (found == objects_.end() || annotations == nullptr || !annotations->is_object()) {
-    return;
-  }
-  auto& members = annotations->get_object();
-  const auto* of_claim = members.if_contains(model::kNodePoolHashAnnotation);
-  const auto* of_pool = model::member(model::find_path(*found->second, "metadata.annotations"),
-                                      model::kNodePoolHashAnnotation);
-  const auto pool = model::decode<model::NodePool>(*found->second);
-  if (of_claim != nullptr && of_pool != nullptr && *of_pool == *of_claim && pool) {
-    members[model::kNodePoolHashAnnotation] = model::nodepool_hash(pool->template_);
-    members[model::kNodePoolHashVersionAnnotation] = model::kNodePoolHashVersion;
+  if (found != objects_.end()) {
+    stamp_with_hash_of(*found->second, object);
   }
 }
 
 base::Result<> DayObjects::take_object(RecordingLine& line, std::size_t number) {
   if (auto good = check_readable(line); !good) {
     return good;
+  }
+  if (is_kind(line, model::kNodePoolResource)) {
+    forget_digest(line.object);
   }
   if (has_begun()) {
     tell(line, number);

@@ -49,9 +49,9 @@ class DayObjects {
   DayObjects(sandbox::Recorder& recorded, DayListener& listener)
       : recorded_(recorded), listener_(listener) {}
 
-  // What the objects so far are is the start: the listener is told of each. `names_hidden`: hashes
-  // on NodeClaims are made to fit. May be called again, and the later start counts.
-  void begin(bool names_hidden);
+  // What the objects so far are is the start: the listener is told of each. May be called
+  // again, and the later start counts.
+  void begin();
   bool has_begun() const { return has_begun_; }
   // The name of a Node that a NodePool made and whose NodeClaim is not there; empty: there is none.
   // Kinds are listed one after the other, so at first the claim of a new machine may be missing.
@@ -66,7 +66,7 @@ class DayObjects {
 
   void record(const RecordingLine& line, sandbox::Change change, const sandbox::Object& object,
               std::size_t number);
-  void restamp(const model::Resource& resource, boost::json::value& claim) const;
+  void restamp(const model::Resource& resource, boost::json::value& object) const;
   void tell(const RecordingLine& line, std::size_t number);
   void take_node(const RecordingLine& line, std::size_t number);
   void take_wish(const RecordingLine& line, std::size_t number);

@@ -150,7 +150,7 @@ class DayReader final : private DayListener {
                             "it anew, with an account that may list nodeclaims");
     }
     day_.start = std::min(now, last_);
-    objects_.begin(day_.header.names_hidden);
+    objects_.begin();
     return {};
   }
 

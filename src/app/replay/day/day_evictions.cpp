@@ -1,0 +1,29 @@
+#include "app/replay/day/day_evictions.hpp"
+
+#include <algorithm>
+
+namespace millwright::app {
+
+DayEvictions::DayEvictions(const sandbox::Recorder& recorder) {
+  for (const auto& [uid, node] : recorder.nodes()) {
+    for (const auto& time : {node.disrupted, node.deleting}) {
+      if (time) {
+        auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
+        from = std::min(from, *time);
+      }
+    }
+  }
+}
+
+bool DayEvictions::was_evicted(const sandbox::PodRecord& record) const {
+  if (!record.deleting) {
+    return false;
+  }
+  if (model::is_true(record.last->status.conditions, "DisruptionTarget")) {
+    return true;
+  }
+  const auto left = leaving_.find(record.last->spec.node_name);
+  return left != leaving_.end() && left->second <= *record.deleting;
+}
+
+}  // namespace millwright::app
