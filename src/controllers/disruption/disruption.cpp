@@ -312,6 +312,7 @@ base::Task<std::vector<std::string>> Disruption::carry_out(disruption::Command c
     services_.state.mark_for_deletion(claim, true);
   }
   count_decision(services_, command, records_of(services_, command.claims));
+  note_consolidated(command);
   std::vector<std::string> begun;
   for (const auto& step : command.steps) {
     const auto part = part_of(command, step);

@@ -19,7 +19,8 @@ class SettleTimes {
   // No time is shorter than `least` or longer than `most`.
   SettleTimes(base::Duration least, base::Duration most) : least_(least), most_(most) {}
 
-  // A node of the pool was given up.
+  // A node of the pool is closed to new pods, or goes. Between the two, while its replacement
+  // boots, the pool may already buy again what it gives up.
   void consolidated(const std::string& pool, base::TimePoint now);
   // The claim takes the place of nodes that were given up: it is no purchase.
   void replaced_by(const std::string& claim, base::TimePoint now);
@@ -30,13 +31,18 @@ class SettleTimes {
   const ByPool& by_pool() const { return times_; }
 
  private:
+  struct Span {
+    base::TimePoint first;
+    base::TimePoint last;
+  };
+
   std::optional<std::string> bought_again(const scheduling::Snapshot& snapshot) const;
   void change(const std::string& pool, base::Duration time);
 
   base::Duration least_;
   base::Duration most_;
   ByPool times_;
-  std::map<std::string, base::TimePoint, std::less<>> consolidated_;  // last, by pool
+  std::map<std::string, Span, std::less<>> consolidated_;             // by pool
   std::map<std::string, base::TimePoint, std::less<>> replacements_;  // when made, by claim
 };
 

@@ -54,6 +54,28 @@ TEST(SettleTimes, GrowWhereWhatWasGivenUpIsBoughtAgain) {
   EXPECT_EQ(time_of(times, "a"), seconds(300));
 }
 
+// A node is closed at 100 and goes at 130, when its replacement is there.
+TEST(SettleTimes, CountWhatIsBoughtWhileAReplacementBoots) {
+  SettleTimes times(seconds(15), seconds(300));
+  times.consolidated("a", second(100));
+  times.consolidated("a", second(130));
+  times.look(bought({{"a", 110}}), second(131));
+  EXPECT_EQ(time_of(times, "a"), seconds(30));
+}
+
+// While one command goes on, another one buys a replacement in the same pool.
+TEST(SettleTimes, DoNotCountAReplacementAfterAMinuteEither) {
+  SettleTimes times(seconds(15), seconds(300));
+  times.consolidated("a", second(100));
+  times.replaced_by("a-140", second(140));
+  times.consolidated("a", second(155));
+  times.consolidated("a", second(195));
+  for (const std::int64_t at : {156, 201, 250}) {
+    times.look(bought({{"a", 140}}), second(at));
+  }
+  EXPECT_EQ(time_of(times, "a"), seconds(15));
+}
+
 TEST(SettleTimes, ShrinkWhereNothingIsBoughtAgain) {
   SettleTimes times(seconds(15), seconds(300));
   for (const std::int64_t at : {100, 110}) {
