@@ -12,8 +12,9 @@ namespace {
 // Machines take longer, in nearly every cloud; and it is the grace period that pods have unless
 // they ask for another.
 constexpr auto kSoon = std::chrono::seconds(30);
-// From the end of the grace period until the API server shows that the pod is gone.
-constexpr auto kUntilSeen = std::chrono::seconds(3);
+// From the end of the grace period until the API server shows that the pod is gone: three seconds,
+// and one since it writes deletionTimestamp in whole seconds, rounded down.
+constexpr auto kUntilSeen = std::chrono::seconds(4);
 
 }  // namespace
 

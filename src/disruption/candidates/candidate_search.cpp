@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace millwright::disruption {
 namespace {
@@ -185,10 +186,12 @@ class CandidateFinder {
   std::map<std::string_view, std::vector<scheduling::PodPtr>> virtual_pods_;  // by target
 };
 
+using TimesByPool = std::map<const model::NodePool*, std::set<base::TimePoint>>;
+
 // Each node with pods waits for those of its pool that settle within Options::settle_together of
-// it.
-void let_wait_for_each_other(const Input& input, std::vector<Candidate>& candidates) {
-  std::map<const model::NodePool*, std::set<base::TimePoint>> settling;
+// it. `settling` has the times of those that are no candidates yet.
+void let_wait_for_each_other(const Input& input, TimesByPool settling,
+                             std::vector<Candidate>& candidates) {
   for (const auto& candidate : candidates) {
     if (!candidate.empty() && candidate.settles_at && *candidate.settles_at > input.now) {
       settling[candidate.pool.get()].insert(*candidate.settles_at);
@@ -213,19 +216,24 @@ std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& 
   const CandidateFinder finder(search);
   std::vector<Candidate> candidates;
   candidates.reserve(search.input.snapshot->nodes.size());
+  TimesByPool settling;
   for (const auto& record : search.input.snapshot->nodes) {
     if (!record->managed() || is_going(search.input, *record)) {
       continue;
     }
     if (auto found = finder.find_obstacle(*record)) {
       findings.wake_at(found->until);
+      // Pods are planned onto a node until the last of them is; it may be the one to give up.
+      if (found->why.cause == Cause::Nominated) {
+        settling[search.pools.find(record->node_pool()).get()].insert(*found->until);
+      }
       findings.block(record->claim_name(), std::move(found->why));
     } else {
       candidates.push_back(finder.make_candidate(record));
     }
   }
   if (search.input.options.settle_together > base::Duration::zero()) {
-    let_wait_for_each_other(search.input, candidates);
+    let_wait_for_each_other(search.input, std::move(settling), candidates);
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const auto& a, const auto& b) { return a.claim_name() < b.claim_name(); });

@@ -55,8 +55,8 @@ TEST(LeavingPods, AreLeftOutWhenTheyAreGoneBeforeAMachineCouldCome) {
            {"it stays", pod_ending("p", std::nullopt), true},
            {"the usual grace period", pod_ending("p", kPlanTime + 30), false},
            {"a long one", pod_ending("p", kPlanTime + 31), true},
-           {"its end is just over", pod_ending("p", kPlanTime - 2), false},
-           {"it has overstayed", pod_ending("p", kPlanTime - 3), true},
+           {"its end is just over", pod_ending("p", kPlanTime - 3), false},
+           {"it has overstayed", pod_ending("p", kPlanTime - 4), true},
            {"its DaemonSet makes another", pod_ending("p", kPlanTime + 30, true), true},
        }) {
     const auto record = node_with({pod_ending("other", std::nullopt), pod});
@@ -71,7 +71,7 @@ TEST(LeavingPods, LeaveTheirRoom) {
   LeavingPods leaving({}, at(kPlanTime));
   const auto later = leaving.without(record);
   EXPECT_EQ(later->pod_requests, node_with({pod_ending("a", std::nullopt)})->pod_requests);
-  EXPECT_EQ(leaving.overdue_at(), at(kPlanTime + 8));
+  EXPECT_EQ(leaving.overdue_at(), at(kPlanTime + 9));
 }
 
 TEST(LeavingPods, LeaveNothingToOthersWhereAPodIsNominated) {

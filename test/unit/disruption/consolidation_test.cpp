@@ -232,6 +232,24 @@ TEST(SettlingTogether, EmptyNodesNeitherWaitNorAreWaitedFor) {
   EXPECT_THAT(only_command(with_young).claims, ElementsAre("full-claim"));
 }
 
+// Its pods are bound already, but its nomination lasts 20 s all the same.
+TEST(SettlingTogether, ANodeThatIsNominatedIsWaitedFor) {
+  auto cluster = cluster_that_settles(seconds(-20));
+  cluster.node("last").record->nominated_until = kNow + seconds(10);
+  const auto decisions = cluster.decide();
+  EXPECT_TRUE(decisions.commands.empty());
+  EXPECT_EQ(decisions.next_check, kNow + seconds(10));
+  EXPECT_THAT(cluster.why_not("full"), HasSubstr("Pods of other nodes of its NodePool"));
+  cluster.now = kNow + seconds(10);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("last-claim"));
+}
+
+TEST(SettlingTogether, ANodeThatStaysNominatedIsNotWaitedFor) {
+  auto cluster = cluster_that_settles(seconds(-20));
+  cluster.node("last").record->nominated_until = kNow + seconds(11);
+  EXPECT_THAT(only_command(cluster).claims, ElementsAre("full-claim")) << "settled 5 s ago";
+}
+
 TEST(SettlingTogether, NodesOfOtherPoolsAreNotWaitedFor) {
   auto cluster = cluster_that_settles(seconds(5));
   cluster.add_pool(node_pool("other"), {instance_type("medium", 4, 2)});
