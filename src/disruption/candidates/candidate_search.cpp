@@ -224,7 +224,7 @@ std::vector<Candidate> find_candidates(const CandidateSearch& search, Findings& 
     if (auto found = finder.find_obstacle(*record)) {
       findings.wake_at(found->until);
       // Pods are planned onto a node until the last of them is; it may be the one to give up.
-      if (found->why.cause == Cause::Nominated) {
+      if (found->why.cause == Cause::Nominated && found->until) {
         settling[search.pools.find(record->node_pool()).get()].insert(*found->until);
       }
       findings.block(record->claim_name(), std::move(found->why));

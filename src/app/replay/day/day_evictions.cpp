@@ -6,12 +6,15 @@ namespace millwright::app {
 
 DayEvictions::DayEvictions(const sandbox::Recorder& recorder) {
   for (const auto& [uid, node] : recorder.nodes()) {
-    for (const auto& time : {node.disrupted, node.deleting}) {
-      if (time) {
-        auto& from = leaving_.try_emplace(node.last->meta.name, *time).first->second;
-        from = std::min(from, *time);
-      }
-    }
+    leaves_at(node.last->meta.name, node.disrupted);
+    leaves_at(node.last->meta.name, node.deleting);
+  }
+}
+
+void DayEvictions::leaves_at(const std::string& node, std::optional<base::TimePoint> time) {
+  if (time) {
+    auto& from = leaving_.try_emplace(node, *time).first->second;
+    from = std::min(from, *time);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "millwright/sandbox/recorder.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace millwright::app {
@@ -16,6 +17,8 @@ class DayEvictions {
   bool was_evicted(const sandbox::PodRecord& record) const;
 
  private:
+  void leaves_at(const std::string& node, std::optional<base::TimePoint> time);
+
   std::map<std::string, base::TimePoint> leaving_;  // by node
 };
 
