@@ -22,6 +22,7 @@ using plane::text_at;
 
 constexpr auto kPoolsLimit = std::chrono::seconds(30);
 constexpr auto kPoll = std::chrono::seconds(1);
+constexpr auto kRecordingBegins = std::chrono::seconds(30);
 constexpr auto kRecordingEnds = std::chrono::seconds(30);
 
 std::string path_of(const json::value& object) {
@@ -167,8 +168,17 @@ base::Result<Recording> begin_recording(Plane& plane, const std::string& file) {
   if (file.empty()) {
     return Recording();
   }
-  return plane::start_millwright(plane,
-                                 {"record", "--kubeconfig", plane.kubeconfig(), "--output", file});
+  MW_TRY(recording,
+         plane::start_millwright(
+             plane, {"record", "--kubeconfig", plane.kubeconfig(), "--output", file}));
+  // What is half done when it begins would be half known.
+  const bool records = plane::wait_until(kRecordingBegins, [&recording] {
+    return recording->log_text().find("Everything is listed") != std::string::npos;
+  });
+  if (!records) {
+    return base::fail(base::ErrorKind::Timeout, "millwright record: " + recording->log_text());
+  }
+  return std::move(recording);
 }
 
 base::Result<> end_recording(const Recording& recording) {

@@ -295,6 +295,9 @@ spec:
   const auto report = replay(text);
   EXPECT_GT(report.recorded.machine_hours, 10.0 / 60);
   EXPECT_NEAR(report.replayed.machine_hours, report.recorded.machine_hours, 1.0 / 60);
+  EXPECT_EQ(report.recorded.removed, 1) << "and its pod, which had ended, with the node";
+  EXPECT_EQ(report.recorded.evicted, 0);
+  EXPECT_EQ(report.replayed.evicted, 0);
 }
 
 TEST_F(Replay, PodsOfUnknownOwnersComeAndGoAsTheyDid) {

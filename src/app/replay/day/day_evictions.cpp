@@ -19,7 +19,8 @@ void DayEvictions::leaves_at(const std::string& node, std::optional<base::TimePo
 }
 
 bool DayEvictions::was_evicted(const sandbox::PodRecord& record) const {
-  if (!record.deleting) {
+  const bool had_ended = record.gone && record.gone < record.deleting;
+  if (!record.deleting || had_ended) {
     return false;
   }
   if (model::is_true(record.last->status.conditions, "DisruptionTarget")) {
