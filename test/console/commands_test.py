@@ -265,10 +265,11 @@ class RealTime(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = sandbox(speed=1)
         cls.cluster.create(node_class("quick", "1s"))
-        cls.cluster.create(node_pool("shop"))
 
     def come(self, name: str):
-        self.cluster.create(deployment("default", name, 6, pod_spec("1", **pool_of("shop"))))
+        # In a NodePool of their own: nodes that other tests have left would do.
+        self.cluster.create(node_pool(name))
+        self.cluster.create(deployment("default", name, 6, pod_spec("1", **pool_of(name))))
         self.addCleanup(self.cluster.scale, "default", name, 0)
 
         def all_run():

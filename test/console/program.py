@@ -63,9 +63,14 @@ class Running:
         self.lines.put(None)  # it ended
 
     def await_line(self, pattern: str) -> str:
-        while (line := self.lines.get(timeout=60)) is not None:
-            if found := re.search(pattern, line):
-                return found.group(1)
+        until = time.monotonic() + 60
+        try:
+            while (line := self.lines.get(timeout=max(0, until - time.monotonic()))) is not None:
+                if found := re.search(pattern, line):
+                    return found.group(1)
+        except queue.Empty:
+            raise TimeoutError(f"{self.process.args[1]} did not say {pattern}: {self.said}") \
+                from None
         raise RuntimeError(f"{self.process.args[1]} ended: {self.said}")
 
     def end(self, number: int = signal.SIGTERM) -> int:
