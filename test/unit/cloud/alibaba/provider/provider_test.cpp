@@ -307,7 +307,7 @@ TEST_F(OfficialProviderTest, WhatCannotBeToldMakesNoNodes) {
   const auto state = resolve();
   EXPECT_FALSE(state.ready);
   EXPECT_EQ(state.reason, "SpecNotSupported");
-  EXPECT_THAT(state.message, HasSubstr("spec.launchTemplateID has no equivalent"));
+  EXPECT_THAT(state.message, HasSubstr("spec.launchTemplateID is not supported"));
   EXPECT_THAT(state.message, HasSubstr("spec.clusterID is not the cluster of this controller's"));
   EXPECT_EQ(state.status.at("ready"), false);
   EXPECT_EQ(state.status.at("ramRole"), nullptr);
