@@ -371,10 +371,15 @@ Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
     state.message = wanted.problems_text();
   }
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class),
                     catalog_.types(*wanted.node_class, parts_.loop.now()));
   }
   co_return in_own_terms(*node_class, std::move(state));
+}
+
+Provider::Reply<> AlibabaCloud::release(NodeClassPtr node_class) {
+  gauges_.forget(parts_.metrics, model::reference_to(*node_class));
+  co_return base::Result<>{};
 }
 
 Instance AlibabaCloud::to_instance(const Launched& launched,

@@ -48,6 +48,7 @@ class AlibabaCloud final : public Provider {
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
+  Reply<> release(NodeClassPtr node_class) override;
   std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
     return is_official(node_class) ? "karpenter.alibabacloud.com/termination"
                                    : "karpenter.k8s.alibabacloud/termination";
