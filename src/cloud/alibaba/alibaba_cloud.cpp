@@ -332,6 +332,10 @@ std::optional<model::HashStamp> AlibabaCloud::hash_of(const model::NodeClass& no
   return hash_stamp(*served(NodeClassPtr(NodeClassPtr(), &node_class)).node_class);
 }
 
+std::vector<std::string> AlibabaCloud::unsupported(const model::NodeClass& node_class) const {
+  return served(NodeClassPtr(NodeClassPtr(), &node_class)).problems;
+}
+
 Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto wanted = served(node_class).node_class;
   auto reason = static_drift(*claim, hash_stamp(*wanted));
@@ -365,11 +369,7 @@ Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(facts, co_await cluster());
   const auto wanted = served(node_class);
   MW_CO_TRY(state, co_await resolver_.resolve(wanted.node_class, facts.version));
-  if (!wanted.problems.empty()) {
-    state.ready = false;
-    state.reason = "SpecNotSupported";
-    state.message = wanted.problems_text();
-  }
+  wanted.judge(state);
   if (catalog_.is_known()) {
     gauges_.publish(parts_.metrics, model::reference_to(*node_class),
                     catalog_.types(*wanted.node_class, parts_.loop.now()));

@@ -46,6 +46,7 @@ class AlibabaCloud final : public Provider {
       const model::NodePool& pool, const model::NodeClass& node_class) const override;
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
+  std::vector<std::string> unsupported(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
   Reply<> release(NodeClassPtr node_class) override;
