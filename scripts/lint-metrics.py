@@ -10,11 +10,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/metrics.md"
 CHART = ROOT / "manifests/chart"
-KINDS = ["nodeclaim", "node", "nodepool", "capacitybuffer"]
+KINDS = ["nodeclaim", "node", "nodepool", "capacitybuffer", "ec2nodeclass", "ecsnodeclass",
+         "ccenodeclass", "kwoknodeclass"]
 # The labels behind "node labels", without those of single clouds.
 NODE_LABELS = {"node_name", "phase", "managed", "nodepool", "zone", "region", "instance_type", "arch",
                "os", "capacity_type", "windows_build"}
-OPERATOR_LABELS = {"karpenter_sh_nodepool", "karpenter_sh_initialized"}
+OPERATOR_LABELS = {"karpenter_sh_nodepool", "karpenter_sh_initialized", "group"}
 PREFIX = r"\b(?:karpenter|millwright|operator|controller_runtime|workqueue|client_go|" \
          r"leader_election|aws_sdk_go)_[a-z0-9_]+"
 

@@ -39,6 +39,9 @@ class LeaderOnly final : public Provider {
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override {
     return inner_->hash_of(node_class);
   }
+  std::vector<std::string> unsupported(const model::NodeClass& node_class) const override {
+    return inner_->unsupported(node_class);
+  }
   model::RepairPolicies repair_policies() const override { return inner_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return may_ask() ? inner_->resolve(std::move(node_class)) : refuse<NodeClassState>();

@@ -1,4 +1,5 @@
-// Gauges of the conditions of NodeClaims, NodePools, nodes and buffers: operatorpkg's names.
+// Gauges of the conditions of NodeClaims, NodePools, nodes, buffers and NodeClasses: operatorpkg's
+// names.
 
 #include "millwright/model/conditions.hpp"
 
@@ -6,6 +7,9 @@
 #include "telemetry/sections.hpp"
 
 #include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace millwright::telemetry {
 namespace {
@@ -57,6 +61,21 @@ void write_kind(Text& text, std::string_view kind, const std::vector<Subject>& s
   }
 }
 
+// Each kind has metrics of its own, as in Karpenter's providers; two groups may have one kind.
+void write_class_conditions(Text& text, const PageInput& input) {
+  std::map<std::string, std::vector<Subject>> by_kind;
+  for (const auto& node_class : input.snapshot.node_classes) {
+    const auto reference = model::reference_to(*node_class);
+    const auto key = reference.label_key();
+    auto& subjects = by_kind[key.substr(key.find('/') + 1)];
+    subjects.push_back(
+        subject_of(node_class->meta, node_class->conditions, {{"group", reference.group}}));
+  }
+  for (const auto& [kind, subjects] : by_kind) {
+    write_kind(text, kind, subjects, input.now);
+  }
+}
+
 }  // namespace
 
 void write_conditions(Text& text, const PageInput& input) {
@@ -85,6 +104,7 @@ void write_conditions(Text& text, const PageInput& input) {
     buffers.push_back(subject_of(buffer->meta, buffer->conditions, condition_labels(*buffer)));
   }
   write_kind(text, "capacitybuffer", buffers, input.now);
+  write_class_conditions(text, input);
 }
 
 }  // namespace millwright::telemetry

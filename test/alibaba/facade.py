@@ -28,6 +28,7 @@ STS are told apart by the action, CS by its path. Control, without signatures:
 """
 import base64
 import copy
+import fnmatch
 import hashlib
 import hmac
 import json
@@ -50,7 +51,13 @@ PAGE = 2  # small, so that every list has pages
 TYPES = (("ecs.c7.large", 2, 4, 0.38), ("ecs.g7.large", 2, 8, 0.49), ("ecs.g7.xlarge", 4, 16, 0.98),
          ("ecs.r7.large", 2, 16, 0.65), ("ecs.g8y.large", 2, 8, 0.39))
 NOT_AS_SPOT = ("ecs.g8y.large",)
-IMAGES = (("m-own", "own image", "x86_64"),)  # of the account
+ACCOUNT, NEIGHBOUR = 1000000000000001, 1000000000000002
+# Id, name, architecture, day, family, who owns it. The neighbour shares an image of the same family.
+IMAGES = (("m-own", "own image", "x86_64", "2026-01-01", "", "self", ACCOUNT),
+          ("m-web-1", "web 1", "x86_64", "2026-01-01", "web", "self", ACCOUNT),
+          ("m-web-2", "web 2", "x86_64", "2026-02-01", "web", "self", ACCOUNT),
+          ("m-shared", "web 3", "x86_64", "2026-03-01", "web", "others", NEIGHBOUR),
+          ("m-public", "public", "x86_64", "2026-04-01", "acs:public_3", "system", 0))
 SCRIPT = ("#!/bin/sh\ncurl http://aliacs-k8s.oss/attach_node.sh | bash -s -- --docker-version 1.6.28 "
           "--token abcdef.0123456789abcdef --endpoint 192.168.0.1:6443 --cluster-dns 172.21.0.10")
 
@@ -345,11 +352,25 @@ class Cloud:
                 "TotalCount": len(items)}
 
     def on_DescribeImages(self, request):
-        wanted = request.parameters.get("ImageId")
+        given = request.parameters
+        owner = given.get("ImageOwnerId", "0")
+        if not owner.isdigit():
+            raise Refusal("InvalidParameter", "ImageOwnerId is a whole number")
+
+        def selected(image, name, family, alias, account):
+            return (given.get("ImageId") in (None, image)
+                    and fnmatch.fnmatchcase(name, given.get("ImageName", "*"))
+                    and given.get("ImageFamily") in (None, family)
+                    and given.get("ImageOwnerAlias") in (None, alias)
+                    and not request.tags()  # none of them has tags
+                    # As documented, the account counts for shared images alone.
+                    and (alias != "others" or int(owner) in (0, account)))
         items = [{"ImageId": image, "ImageName": name, "Architecture": architecture,
-                  "CreationTime": "2026-01-01T00:00:00Z"}
-                 for image, name, architecture in IMAGES if wanted in (None, image)]
-        page, size = int(request.parameters["PageNumber"]), int(request.parameters["PageSize"])
+                  "CreationTime": day + "T00:00:00Z", "ImageFamily": family,
+                  "ImageOwnerAlias": alias, "ImageOwnerId": account}
+                 for image, name, architecture, day, family, alias, account in IMAGES
+                 if selected(image, name, family, alias, account)]
+        page, size = int(given["PageNumber"]), int(given["PageSize"])
         return {"Images": {"Image": items[(page - 1) * size:page * size]}, "TotalCount": len(items)}
 
     def on_DescribeSecurityGroups(self, request):

@@ -129,6 +129,25 @@ class Calls(unittest.TestCase):
         self.assertEqual(results[0]["ZoneId"], "cn-hangzhou-i")
         self.assertEqual(results[1]["ErrorCode"], "NoInstanceStock")
 
+    def images(self, **given):
+        answer = self.call("DescribeImages", {"PageNumber": "1", "PageSize": "50"} | given)[1]
+        return [each["ImageId"] for each in answer["Images"]["Image"]]
+
+    def test_images_are_of_the_family_and_the_owner_that_are_asked_for(self):
+        self.assertEqual(len(self.images()), len(facade.IMAGES))
+        self.assertEqual(self.images(ImageFamily="web"), ["m-web-1", "m-web-2", "m-shared"])
+        self.assertEqual(self.images(ImageFamily="web", ImageOwnerAlias="others"), ["m-shared"])
+        self.assertEqual(self.images(ImageFamily="web", ImageOwnerId=str(facade.ACCOUNT)),
+                         ["m-web-1", "m-web-2"])
+        # ECS looks at the account of shared images alone.
+        self.assertEqual(self.images(ImageFamily="web", ImageOwnerId=str(facade.NEIGHBOUR)),
+                         ["m-web-1", "m-web-2", "m-shared"])
+        self.assertEqual(self.images(ImageName="web *", ImageOwnerAlias="self"),
+                         ["m-web-1", "m-web-2"])
+        refused = self.call("DescribeImages", {"PageNumber": "1", "PageSize": "50",
+                                               "ImageOwnerId": "me"})[1]
+        self.assertEqual(refused["Code"], "InvalidParameter")
+
     def test_lists_have_pages(self):
         for number in range(3):
             self.launch(f"t{number}")

@@ -81,6 +81,19 @@ def check_ecs(url, algorithm, name):
           ecs.describe_instances(tagged("uid-" + name)).body.instances.instance == [])
 
 
+def check_images(url):
+    ecs = client(EcsClient, url)
+
+    def found(**given):
+        images = ecs.describe_images(ecs_models.DescribeImagesRequest(
+            region_id=facade.REGION, page_number=1, page_size=50, **given)).body.images.image
+        return [(each.image_id, each.image_family, each.image_owner_id) for each in images]
+    check("images: the SDK asks for those of a family and an account as the cloud reads it",
+          found(image_family="web", image_owner_alias="others", image_owner_id=facade.NEIGHBOUR)
+          == [("m-shared", "web", facade.NEIGHBOUR)])
+    check("images: and for none of another family", found(image_family="db") == [])
+
+
 def check_others(url):
     vpc = client(VpcClient, url)
     switches = vpc.describe_vswitches(vpc_models.DescribeVSwitchesRequest(
@@ -179,6 +192,7 @@ def main():
     url = os.environ["MILLWRIGHT_ALIBABA_FACADE"]
     check_ecs(url, None, "ACS3")
     check_ecs(url, "v2", "RPC-v1")
+    check_images(url)
     check_others(url)
     check_refusals(url)
     check_replays(url)

@@ -78,6 +78,16 @@ void warn_of_node_template(const json::value& object, Warnings& warnings) {
 
 }  // namespace
 
+void warn_of_unsupported(const model::NodeClass& node_class, const ClusterSnapshot& cluster,
+                         Warnings& warnings) {
+  if (!cluster.unsupported) {
+    return;
+  }
+  for (const auto& problem : cluster.unsupported(node_class)) {
+    warnings.add("no node is made: " + problem);
+  }
+}
+
 void warn_of_cloud_class(const model::Resource& resource, const json::value& object,
                          Warnings& warnings) {
   if (resource == model::kCceNodeClassResource) {

@@ -49,8 +49,11 @@ std::vector<std::string> warnings_about(const model::Resource& resource,
   if (resource != model::kNodePoolResource) {
     warn_of_cloud_class(resource, object, warnings);
     const auto node_class = model::decode<model::NodeClass>(object);
-    if (node_class && is_edit && cluster != nullptr) {
-      warn_of_replacements(*node_class, *cluster, warnings);
+    if (node_class && cluster != nullptr) {
+      warn_of_unsupported(*node_class, *cluster, warnings);
+      if (is_edit) {
+        warn_of_replacements(*node_class, *cluster, warnings);
+      }
     }
     return std::move(warnings).take();
   }

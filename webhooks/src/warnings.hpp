@@ -48,6 +48,9 @@ void warn_of_replacements(const model::NodeClass& edited, const ClusterSnapshot&
                           Warnings& warnings);
 void warn_of_disruption(const model::NodePool& pool, base::TimePoint now, Warnings& warnings);
 void warn_of_pool_limits(const model::NodePool& pool, Warnings& warnings);
+// Of what the class's cloud cannot make.
+void warn_of_unsupported(const model::NodeClass& node_class, const ClusterSnapshot& cluster,
+                         Warnings& warnings);
 void warn_of_cloud_class(const model::Resource& resource, const boost::json::value& object,
                          Warnings& warnings);
 

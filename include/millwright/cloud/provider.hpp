@@ -106,6 +106,11 @@ class Provider {
   virtual std::optional<model::HashStamp> hash_of(const model::NodeClass& /*node_class*/) const {
     return std::nullopt;
   }
+  // What the NodeClass asks for and this cloud cannot make: while there is any of it, the class is
+  // not ready. Each names the field and what to do. Pure, and for any thread.
+  virtual std::vector<std::string> unsupported(const model::NodeClass& /*node_class*/) const {
+    return {};
+  }
   // Conditions that mean that a node of this cloud is broken; without any, none is ever repaired.
   // They stay the same for the provider's life.
   virtual model::RepairPolicies repair_policies() const = 0;

@@ -45,6 +45,9 @@ class RemoteCloud final : public Provider {
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override {
     return local_->hash_of(node_class);
   }
+  std::vector<std::string> unsupported(const model::NodeClass& node_class) const override {
+    return local_->unsupported(node_class);
+  }
   model::RepairPolicies repair_policies() const override { return local_->repair_policies(); }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override {
     return local_->resolve(std::move(node_class));

@@ -25,7 +25,7 @@ namespace millwright::cloud {
 enum class Profile : std::uint8_t {
   Kwok,     // KWOKNodeClass; Karpenter's kwok provider: 144 types, 1,152 offerings, no delays
   Aws,      // EC2NodeClass; us-west-2, list prices
-  Alibaba,  // ECSNodeClass; cn-hangzhou
+  Alibaba,  // ECSNodeClass of both groups; cn-hangzhou
   Huawei,   // CCENodeClass; cn-north-4, on-demand only
 };
 std::string_view to_string(Profile profile);  // "kwok"
@@ -124,6 +124,7 @@ class SimulatedCloud final : public Provider {
   Reply<std::string> drift(std::shared_ptr<const model::NodeClaim> claim,
                            std::shared_ptr<const model::NodeClass> node_class) override;
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
+  std::vector<std::string> unsupported(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass> node_class) override;
   // Moves prices. Interruptions happen whether it runs or not.

@@ -142,6 +142,7 @@ const std::vector<KindFields>& kinds_of_fields() {
       {model::kKwokNodeClassResource, {"spec", "status"}},
       {model::kEc2NodeClassResource, {"spec", "status"}},
       {model::kEcsNodeClassResource, {"spec", "status"}},
+      {model::kOfficialEcsNodeClassResource, {"spec", "status"}},
       {model::kCceNodeClassResource, {"spec", "status"}},
       {model::kNodePoolResource, {"spec"}},
       {model::kNodeClaimResource,

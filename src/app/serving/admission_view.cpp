@@ -61,6 +61,11 @@ void AdmissionView::refresh(const controllers::Services& services) {
     const auto* provider = providers.find(reference.group, reference.kind);
     return provider == nullptr ? std::nullopt : provider->hash_of(node_class);
   };
+  cluster->unsupported = [&providers = services.providers](const model::NodeClass& node_class) {
+    const auto reference = model::reference_to(node_class);
+    const auto* provider = providers.find(reference.group, reference.kind);
+    return provider == nullptr ? std::vector<std::string>() : provider->unsupported(node_class);
+  };
   cluster->cluster = [&state = services.state] { return state.latest(); };
   cluster->may_preview = [this, &loop = services.loop] { return may_preview(loop.now()); };
   cluster->now = services.loop.now();

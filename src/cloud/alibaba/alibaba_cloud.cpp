@@ -15,7 +15,6 @@ namespace {
 using base::ErrorKind;
 
 constexpr base::Duration kClusterKept = std::chrono::minutes(5);
-constexpr base::Duration kRecycledPeriod = std::chrono::minutes(1);
 constexpr std::size_t kDescribedAtOnce = 100;
 
 base::Error no_such_instance(const std::string& id) {
@@ -78,6 +77,11 @@ AlibabaCloud::AlibabaCloud(Parts parts, PriceFile prices)
                  .cluster_id = parts_.settings.cluster_id,
                  .custom_cluster = parts_.settings.custom_cluster,
                  .log = parts_.log}),
+      recycled_({.loop = parts_.loop,
+                 .catalog = catalog_,
+                 .restock = restock_,
+                 .region = parts_.endpoints.region(),
+                 .log = parts_.log}),
       describes_({.loop = parts_.loop,
                   .metrics = parts_.metrics,
                   .name = "describe_instances",
@@ -118,37 +122,13 @@ base::Task<void> AlibabaCloud::run(std::stop_token stop) {
 base::Task<void> AlibabaCloud::lead(std::stop_token stop) {
   launcher_.inherit(parts_.loop.now());
   while (parts_.settings.interruption && !stop.stop_requested()) {
-    co_await look_for_recycled();
-    co_await base::sleep(parts_.loop, kRecycledPeriod, stop);
-  }
-}
-
-// ECS locks a spot instance some five minutes before it takes it back.
-base::Task<void> AlibabaCloud::look_for_recycled() {
-  auto found = co_await owned();
-  if (!found) {
-    parts_.log.warn("spot instances could not be looked at", {{"error", found.error().message}});
-    co_return;
-  }
-  for (const auto& instance : *found) {
-    if (!instance.is_recycling || !instance.is_spot) {
-      continue;
+    auto found = co_await owned();
+    if (found) {
+      co_await recycled_.look_at(*std::move(found));
+    } else {
+      parts_.log.warn("spot instances could not be looked at", {{"error", found.error().message}});
     }
-    catalog_.unavailable().mark(instance.type, instance.zone, model::kSpot, parts_.loop.now());
-    restock_.marked();
-    if (!notice_handler_) {
-      continue;
-    }
-    InstanceNotice notice{.provider_id = provider_id_of(instance.id),
-                          .kind = "spot_interrupted",
-                          .reason = "SpotInterrupted",
-                          .message = "Alibaba Cloud takes the spot instance back",
-                          .action = InstanceNotice::Action::Drain};
-    // What was not acted on is told again in a minute.
-    const auto told = co_await notice_handler_(std::move(notice));
-    if (!told) {
-      parts_.log.warn("an interruption could not be acted on", {{"error", told.error().message}});
-    }
+    co_await base::sleep(parts_.loop, RecycledInstances::kLookPeriod, stop);
   }
 }
 
@@ -171,7 +151,7 @@ void AlibabaCloud::on_catalog_change(std::function<void()> callback) {
 }
 
 void AlibabaCloud::on_interruption(NoticeHandler handler) {
-  notice_handler_ = std::move(handler);
+  recycled_.on_notice(std::move(handler));
 }
 
 Provider::Reply<Instance> AlibabaCloud::create(ClaimPtr claim, NodeClassPtr node_class) {
@@ -332,6 +312,10 @@ std::optional<model::HashStamp> AlibabaCloud::hash_of(const model::NodeClass& no
   return hash_stamp(*served(NodeClassPtr(NodeClassPtr(), &node_class)).node_class);
 }
 
+std::vector<std::string> AlibabaCloud::unsupported(const model::NodeClass& node_class) const {
+  return served(NodeClassPtr(NodeClassPtr(), &node_class)).problems;
+}
+
 Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr node_class) {
   const auto wanted = served(node_class).node_class;
   auto reason = static_drift(*claim, hash_stamp(*wanted));
@@ -365,16 +349,17 @@ Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(facts, co_await cluster());
   const auto wanted = served(node_class);
   MW_CO_TRY(state, co_await resolver_.resolve(wanted.node_class, facts.version));
-  if (!wanted.problems.empty()) {
-    state.ready = false;
-    state.reason = "SpecNotSupported";
-    state.message = wanted.problems_text();
-  }
+  wanted.judge(state);
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class),
                     catalog_.types(*wanted.node_class, parts_.loop.now()));
   }
   co_return in_own_terms(*node_class, std::move(state));
+}
+
+Provider::Reply<> AlibabaCloud::release(NodeClassPtr node_class) {
+  gauges_.forget(parts_.metrics, model::reference_to(*node_class));
+  co_return base::Result<>{};
 }
 
 Instance AlibabaCloud::to_instance(const Launched& launched,

@@ -6,6 +6,7 @@
 #include "cloud/alibaba/calls/ecs.hpp"
 #include "cloud/alibaba/catalog/catalog.hpp"
 #include "cloud/alibaba/catalog/catalog_refresh.hpp"
+#include "cloud/alibaba/health/recycled_instances.hpp"
 #include "cloud/alibaba/keys/credentials.hpp"
 #include "cloud/alibaba/launch/launcher.hpp"
 #include "cloud/alibaba/node_class/resolver.hpp"
@@ -46,8 +47,10 @@ class AlibabaCloud final : public Provider {
       const model::NodePool& pool, const model::NodeClass& node_class) const override;
   Reply<std::string> drift(ClaimPtr claim, NodeClassPtr node_class) override;
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
+  std::vector<std::string> unsupported(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
+  Reply<> release(NodeClassPtr node_class) override;
   std::string_view node_class_finalizer(const model::NodeClass& node_class) const override {
     return is_official(node_class) ? "karpenter.alibabacloud.com/termination"
                                    : "karpenter.k8s.alibabacloud/termination";
@@ -69,7 +72,6 @@ class AlibabaCloud final : public Provider {
   Reply<> remove_instance(std::string id);
   // Asked again every five minutes.
   base::Task<base::Result<ClusterFacts>> cluster();
-  base::Task<void> look_for_recycled();
   std::string provider_id_of(const std::string& instance_id) const;
   std::string instance_id_of(std::string_view provider_id) const;
   Instance to_instance(const EcsInstance& found) const;
@@ -85,12 +87,12 @@ class AlibabaCloud final : public Provider {
   CatalogRefresh refresh_;
   Resolver resolver_;
   Launcher launcher_;
+  RecycledInstances recycled_;
   TypeGauges gauges_;
   Describes describes_;
   std::set<std::string> deleting_;  // ids whose deletion ECS has taken
   std::optional<ClusterFacts> cluster_;
   base::TimePoint cluster_until_{};
-  NoticeHandler notice_handler_;
 };
 
 }  // namespace millwright::cloud::alibaba

@@ -364,7 +364,7 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
   }
   auto validated = co_await validation_.validate(node_class, std::move(state), std::move(cluster));
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class),
                     catalog_.types(*node_class, parts_.loop.now()));
   }
   co_return validated;
@@ -373,6 +373,7 @@ Provider::Reply<NodeClassState> AwsCloud::resolve(NodeClassPtr node_class) {
 Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
   MW_CO_CHECK(co_await resolver_.profiles().remove_all_of(node_class));
   MW_CO_CHECK(co_await launcher_.templates().remove_all_of(node_class->meta.name));
+  gauges_.forget(parts_.metrics, model::reference_to(*node_class));
   co_return base::Result<>{};
 }
 

@@ -232,10 +232,15 @@ Provider::Reply<std::string> HuaweiCloud::drift(ClaimPtr claim, NodeClassPtr nod
 Provider::Reply<NodeClassState> HuaweiCloud::resolve(NodeClassPtr node_class) {
   MW_CO_TRY(state, co_await resolver_.resolve(node_class));
   if (catalog_.is_known()) {
-    gauges_.publish(parts_.metrics, model::reference_to(*node_class).text(),
+    gauges_.publish(parts_.metrics, model::reference_to(*node_class),
                     catalog_.types(*node_class, parts_.loop.now()));
   }
   co_return state;
+}
+
+Provider::Reply<> HuaweiCloud::release(NodeClassPtr node_class) {
+  gauges_.forget(parts_.metrics, model::reference_to(*node_class));
+  co_return base::Result<>{};
 }
 
 Instance HuaweiCloud::to_instance(const CceNode& node) const {

@@ -45,6 +45,7 @@ class HuaweiCloud final : public Provider {
   std::optional<model::HashStamp> hash_of(const model::NodeClass& node_class) const override;
   model::RepairPolicies repair_policies() const override;
   Reply<NodeClassState> resolve(NodeClassPtr node_class) override;
+  Reply<> release(NodeClassPtr node_class) override;
   std::string_view node_class_finalizer(const model::NodeClass& /*node_class*/) const override {
     return "karpenter.k8s.huawei/termination";
   }

@@ -1,9 +1,11 @@
 // ECS families as ACK offers them in one region: compute, general purpose and memory of three
 // generations, Intel, AMD and Arm. Prices are rounded list prices per hour. Capacity by ACK's
 // memory overhead, Terway's ENI formula and ACK's reservation policy.
+#include "cloud/alibaba_labels.hpp"
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -81,6 +83,21 @@ void add_labels(scheduling::InstanceType& type, const AlibabaFamily& family,
   for (const auto name : {"name", "manufacturer", "count", "memory"}) {
     forbid(type.requirements, std::string("karpenter.k8s.alibabacloud/instance-gpu-").append(name));
   }
+  // They are well known: whoever asks for them must not get a node of a class without them.
+  for (const auto name : kOfficialAlibabaLabels) {
+    forbid(type.requirements, name);
+  }
+}
+
+// Its name in the group of Alibaba Cloud's own provider; empty when there is none.
+std::string official_label(std::string_view name) {
+  const auto has_name = [&name](std::string_view key) {
+    return key.ends_with(name) && key.size() > name.size() &&
+           key[key.size() - name.size() - 1] == '/';
+  };
+  const auto found =
+      std::find_if(kOfficialAlibabaLabels.begin(), kOfficialAlibabaLabels.end(), has_name);
+  return found == kOfficialAlibabaLabels.end() ? std::string() : std::string(*found);
 }
 
 scheduling::InstanceType alibaba_type(const AlibabaFamily& family, const AlibabaSize& size) {
@@ -113,6 +130,39 @@ scheduling::InstanceType alibaba_type(const AlibabaFamily& family, const Alibaba
 }
 
 }  // namespace
+
+scheduling::Requirements with_official_labels(const scheduling::Requirements& of_type) {
+  constexpr std::string_view kServed = "karpenter.k8s.alibabacloud/";
+  constexpr std::string_view kFamilyPrefix = "ecs.";
+  scheduling::Requirements result;
+  forbid(result, "karpenter.k8s.alibabacloud/ecsnodeclass");
+  for (const auto& requirement : of_type) {
+    const std::string_view key = requirement.key();
+    const bool is_official = std::find(kOfficialAlibabaLabels.begin(), kOfficialAlibabaLabels.end(),
+                                       key) != kOfficialAlibabaLabels.end();
+    if (is_official) {
+      continue;  // what the type does not have in the first group's terms
+    }
+    if (!key.starts_with(kServed)) {
+      result.add(requirement);
+      continue;
+    }
+    forbid(result, key);
+    const auto twin = official_label(key.substr(kServed.size()));
+    if (twin.empty()) {
+      continue;
+    }
+    const auto& values = requirement.values();
+    if (requirement.is_complement() || values.empty()) {
+      forbid(result, twin);
+    } else {
+      std::string_view value = values.front();
+      value.remove_prefix(value.starts_with(kFamilyPrefix) ? kFamilyPrefix.size() : 0);
+      pin(result, twin, std::string(value));
+    }
+  }
+  return result;
+}
 
 Types alibaba_types() {
   Types types;

@@ -15,6 +15,8 @@ using Types = std::vector<scheduling::InstanceType>;
 Types kwok_types();
 Types aws_types();
 Types alibaba_types();
+// Those of one of them as a class of Alibaba Cloud's own provider has it.
+scheduling::Requirements with_official_labels(const scheduling::Requirements& of_type);
 Types huawei_types();
 
 inline constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;

@@ -61,7 +61,7 @@ std::vector<SimulatedCloud::State::Candidate> SimulatedCloud::State::candidates(
 
 base::Result<const SimulatedCloud::State::Machine*> SimulatedCloud::State::launch(
     std::shared_ptr<const model::NodeClaim> claim, const model::NodeClass& node_class) {
-  const auto for_sale = catalog(simulated::zones_of(profile, node_class));
+  const auto for_sale = catalog(simulated::sale_for(profile, node_class));
   const auto choices = candidates(*claim, *for_sale);
   if (choices.empty()) {
     return base::fail(base::ErrorKind::NoCapacity,

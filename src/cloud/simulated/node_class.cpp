@@ -1,5 +1,6 @@
 // Resolves a NodeClass in a simulated cloud: every tag, name and alias selects something, every id
 // selects itself, and an empty selector list selects nothing.
+#include "cloud/alibaba/node_class/served_class.hpp"
 #include "cloud/simulated/catalog.hpp"
 #include "cloud/simulated/profile.hpp"
 #include "millwright/model/json_fields.hpp"
@@ -109,8 +110,10 @@ json::array images(const json::value& spec, std::string_view terms_key, std::str
   for (const auto& term : terms(spec, terms_key)) {
     const std::string_view id = text_at(term, "id");
     std::string name(text_at(term, "alias"));
-    if (name.empty()) {
-      name = text_at(term, "name");
+    for (const auto* other : {"name", "family"}) {
+      if (name.empty()) {
+        name = text_at(term, other);
+      }
     }
     if (name.empty()) {
       name = id.empty() ? "tagged" : id;
@@ -161,7 +164,13 @@ NodeClassState resolve_aws(const model::NodeClass& node_class) {
   return {.status = std::move(status), .ready = true, .reason = {}, .message = {}};
 }
 
-NodeClassState resolve_alibaba(const model::NodeClass& node_class) {
+// An ECSNodeClass of either group in the terms of the first. A simulated cloud is any cluster's.
+alibaba::ServedClass in_first_terms(const model::NodeClass& node_class) {
+  return alibaba::as_served(alibaba::NodeClassPtr(alibaba::NodeClassPtr(), &node_class),
+                            text_at(node_class.spec, "clusterID"));
+}
+
+NodeClassState resolve_first_alibaba(const model::NodeClass& node_class) {
   const auto& spec = node_class.spec;
   json::object status;
   status["vSwitches"] =
@@ -179,6 +188,13 @@ NodeClassState resolve_alibaba(const model::NodeClass& node_class) {
     return missing(status, "ImagesNotFound", "imageSelectorTerms", "image");
   }
   return {.status = std::move(status), .ready = true, .reason = {}, .message = {}};
+}
+
+NodeClassState resolve_alibaba(const model::NodeClass& node_class) {
+  const auto first = in_first_terms(node_class);
+  auto state = resolve_first_alibaba(*first.node_class);
+  first.judge(state);
+  return alibaba::in_own_terms(node_class, std::move(state));
 }
 
 NodeClassState resolve_huawei(const model::NodeClass& node_class) {
@@ -241,7 +257,12 @@ NodeClassState resolve_node_class(Profile profile, const model::NodeClass& node_
   return {};
 }
 
-std::vector<std::string> zones_of(Profile profile, const model::NodeClass& node_class) {
+std::vector<std::string> unsupported(Profile profile, const model::NodeClass& node_class) {
+  return profile == Profile::Alibaba ? in_first_terms(node_class).problems
+                                     : std::vector<std::string>();
+}
+
+Sale sale_for(Profile profile, const model::NodeClass& node_class) {
   std::vector<std::string> zones;
   if (profile == Profile::Aws || profile == Profile::Alibaba) {
     const bool aws = profile == Profile::Aws;
@@ -251,7 +272,7 @@ std::vector<std::string> zones_of(Profile profile, const model::NodeClass& node_
   }
   std::sort(zones.begin(), zones.end());
   zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
-  return zones;
+  return {.zones = std::move(zones), .official = alibaba::is_official(node_class)};
 }
 
 std::string image_for(Profile profile, const model::NodeClass& node_class, std::string_view arch) {
@@ -259,7 +280,9 @@ std::string image_for(Profile profile, const model::NodeClass& node_class, std::
     const auto* selector = member(node_class.spec, "imsSelector");
     return selector == nullptr ? std::string() : std::string(text_at(*selector, "imsFamily"));
   }
-  for (const auto& each : terms(node_class.status, profile == Profile::Aws ? "amis" : "images")) {
+  const auto status = profile == Profile::Alibaba ? in_first_terms(node_class).node_class->status
+                                                  : node_class.status;
+  for (const auto& each : terms(status, profile == Profile::Aws ? "amis" : "images")) {
     const auto& requirements = terms(each, "requirements");
     const bool fits = std::any_of(requirements.begin(), requirements.end(), [&](const auto& r) {
       const auto& values = terms(r, "values");
@@ -290,20 +313,23 @@ std::string spec_hash(Profile profile, const model::NodeClass& node_class) {
   return std::to_string(stable_hash(canonical));
 }
 
-std::string annotation(Profile profile, std::string_view suffix) {
-  const auto& resource = traits(profile).node_class;
+std::string annotation(Profile profile, const model::NodeClass& node_class,
+                       std::string_view suffix) {
+  const auto& resource = traits(profile).node_classes.front();
   std::string kind(resource.kind);
   std::transform(kind.begin(), kind.end(), kind.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  return std::string(resource.group).append("/").append(kind).append(suffix);
+  // Alibaba Cloud's own provider writes its annotations under Karpenter's domain.
+  const auto domain = alibaba::is_official(node_class) ? "karpenter.sh" : resource.group;
+  return std::string(domain).append("/").append(kind).append(suffix);
 }
 
 }  // namespace
 
 model::HashStamp hash_stamp(Profile profile, const model::NodeClass& node_class) {
-  return {.key = annotation(profile, "-hash"),
-          .version_key = annotation(profile, "-hash-version"),
+  return {.key = annotation(profile, node_class, "-hash"),
+          .version_key = annotation(profile, node_class, "-hash-version"),
           .hash = spec_hash(profile, node_class),
           .version = std::string(kHashVersion),
           .earlier = {}};

@@ -18,14 +18,17 @@ bool matches(const OfferingPattern& pattern, const SimulatedCloud::State::Offeri
 
 }  // namespace
 
-scheduling::InstanceTypes SimulatedCloud::State::catalog(
-    const std::vector<std::string>& zones) const {
-  auto& cached = catalogs_[zones];
+scheduling::InstanceTypes SimulatedCloud::State::catalog(const simulated::Sale& sale) const {
+  const auto& zones = sale.zones;
+  auto& cached = catalogs_[sale];
   if (cached) {
     return cached;
   }
   auto result = std::make_shared<std::vector<scheduling::InstanceType>>(types);
   for (auto& type : *result) {
+    if (sale.official) {
+      type.requirements = simulated::with_official_labels(type.requirements);
+    }
     for (auto& offering : type.offerings) {
       const OfferingKey key{type.name, std::string(offering.zone()),
                             std::string(offering.capacity_type())};

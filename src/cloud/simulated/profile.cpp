@@ -48,13 +48,13 @@ namespace {
 
 Traits kwok_traits() {
   return {.name = "kwok",
-          .node_class = model::kKwokNodeClassResource,
+          .node_classes = {model::kKwokNodeClassResource},
           .region = "",
           .zones = {"test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"},
           .labels = {"karpenter.kwok.sh/instance-size", "karpenter.kwok.sh/instance-family",
                      "karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-memory",
                      "karpenter.kwok.sh/kwoknodeclass"},
-          .restricted_domain = "karpenter.kwok.sh",
+          .restricted_domains = {"karpenter.kwok.sh"},
           .drifts = false,
           .unhashed_fields = {},
           .repair_policies = kKwokRepairPolicies};
@@ -62,24 +62,30 @@ Traits kwok_traits() {
 
 Traits aws_traits() {
   return {.name = "aws",
-          .node_class = model::kEc2NodeClassResource,
+          .node_classes = {model::kEc2NodeClassResource},
           .region = "us-west-2",
           .zones = {"us-west-2a", "us-west-2b", "us-west-2c"},
           .labels = {kAwsLabels.begin(), kAwsLabels.end()},
-          .restricted_domain = "karpenter.k8s.aws",
+          .restricted_domains = {"karpenter.k8s.aws"},
           .drifts = true,
           .unhashed_fields = {"subnetSelectorTerms", "securityGroupSelectorTerms",
                               "amiSelectorTerms", "capacityReservationSelectorTerms"},
           .repair_policies = kAwsRepairPolicies};
 }
 
+std::vector<std::string_view> all_alibaba_labels() {
+  std::vector<std::string_view> labels(kAlibabaLabels.begin(), kAlibabaLabels.end());
+  labels.insert(labels.end(), kOfficialAlibabaLabels.begin(), kOfficialAlibabaLabels.end());
+  return labels;
+}
+
 Traits alibaba_traits() {
   return {.name = "alibaba",
-          .node_class = model::kEcsNodeClassResource,
+          .node_classes = {model::kEcsNodeClassResource, model::kOfficialEcsNodeClassResource},
           .region = "cn-hangzhou",
           .zones = {"cn-hangzhou-h", "cn-hangzhou-i", "cn-hangzhou-j"},
-          .labels = {kAlibabaLabels.begin(), kAlibabaLabels.end()},
-          .restricted_domain = "karpenter.k8s.alibabacloud",
+          .labels = all_alibaba_labels(),
+          .restricted_domains = {"karpenter.k8s.alibabacloud", "karpenter.alibabacloud.com"},
           .drifts = true,
           .unhashed_fields = {"vSwitchSelectorTerms", "securityGroupSelectorTerms",
                               "imageSelectorTerms"},
@@ -88,11 +94,11 @@ Traits alibaba_traits() {
 
 Traits huawei_traits() {
   return {.name = "huawei",
-          .node_class = model::kCceNodeClassResource,
+          .node_classes = {model::kCceNodeClassResource},
           .region = "cn-north-4",
           .zones = {"cn-north-4a", "cn-north-4b", "cn-north-4c"},
           .labels = {kHuaweiLabels.begin(), kHuaweiLabels.end()},
-          .restricted_domain = kHuaweiLabelDomain,
+          .restricted_domains = {kHuaweiLabelDomain},
           .drifts = true,
           .unhashed_fields = {"subnetSelectorTerms"},
           .repair_policies = kReadinessRepairPolicies};
@@ -138,7 +144,9 @@ void register_labels(Profile profile) {
   for (const auto key : traits(profile).labels) {
     model::register_well_known_label(key);
   }
-  model::register_restricted_domain(traits(profile).restricted_domain);
+  for (const auto domain : traits(profile).restricted_domains) {
+    model::register_restricted_domain(domain);
+  }
 }
 
 Identity new_identity(Profile profile, std::string_view claim_name, std::string_view zone,

@@ -68,7 +68,7 @@ std::string_view SimulatedCloud::name() const {
 }
 
 std::span<const model::Resource> SimulatedCloud::node_classes() const {
-  return {&simulated::traits(state_->profile).node_class, 1};
+  return simulated::traits(state_->profile).node_classes;
 }
 
 model::RepairPolicies SimulatedCloud::repair_policies() const {
@@ -183,7 +183,7 @@ Provider::Reply<> SimulatedCloud::remove_leaked(std::string provider_id) {
 
 base::Result<scheduling::InstanceTypes> SimulatedCloud::instance_types(
     const model::NodePool& /*pool*/, const model::NodeClass& node_class) const {
-  return state_->catalog(simulated::zones_of(state_->profile, node_class));
+  return state_->catalog(simulated::sale_for(state_->profile, node_class));
 }
 
 // The hash of the NodeClass spec at launch against now, as Karpenter's clouds compare it. Claims
@@ -208,6 +208,10 @@ std::optional<model::HashStamp> SimulatedCloud::hash_of(const model::NodeClass& 
   return simulated::traits(state_->profile).drifts
              ? std::optional(simulated::hash_stamp(state_->profile, node_class))
              : std::nullopt;
+}
+
+std::vector<std::string> SimulatedCloud::unsupported(const model::NodeClass& node_class) const {
+  return simulated::unsupported(state_->profile, node_class);
 }
 
 Provider::Reply<NodeClassState> SimulatedCloud::resolve(

@@ -52,9 +52,8 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   std::optional<base::Error> draw_fault(std::string_view call);
 
   // --- what is for sale (offerings.cpp)
-  // Current prices and availability for a NodeClass with subnets in `zones` (sorted; empty:
-  // everywhere).
-  scheduling::InstanceTypes catalog(const std::vector<std::string>& zones) const;
+  // With the prices and the availability of now.
+  scheduling::InstanceTypes catalog(const simulated::Sale& sale) const;
   bool is_sold_out(const OfferingKey& offering) const;
   void mark_unavailable(const OfferingKey& offering);
   void move_prices();
@@ -110,7 +109,7 @@ struct SimulatedCloud::State : std::enable_shared_from_this<SimulatedCloud::Stat
   std::set<std::string, std::less<>> adopted_names_;  // of Nodes
   std::uint64_t price_epoch_ = 0;
   bool change_posted_ = false;
-  mutable std::map<std::vector<std::string>, scheduling::InstanceTypes> catalogs_;
+  mutable std::map<simulated::Sale, scheduling::InstanceTypes> catalogs_;
 };
 
 }  // namespace millwright::cloud

@@ -29,6 +29,11 @@ const Pattern& password_form() {
                                 "8 to 30 letters, digits and punctuation marks, no blanks");
   return kPattern;
 }
+const Pattern& account_number() {
+  static const Pattern kPattern("^[0-9]+$",
+                                "the number of an account, such as \"1234567890123456\"");
+  return kPattern;
+}
 const Pattern& key_pair_name() {
   static const Pattern kPattern(R"(^[A-Za-z][A-Za-z\d._:-]{1,127}$)",
                                 "2 to 128 letters, digits, '.', '_', ':' and '-', beginning with "
@@ -75,11 +80,15 @@ Field image_terms() {
                  "A term.",
                  {optional("alias", std::move(alias)), optional("id", string("Id of the image.")),
                   ecs_tags(), optional("name", string("Name of the image; * matches any text.")),
+                  optional("family", string("Family of the image.").size_at_least(1)),
                   optional("owner", string("Who owns the image.")
-                                        .one_of({"system", "self", "others", "marketplace"}))})
-                 .rule(rules::at_least_one_of({"alias", "id", "tags", "name"}))
-                 .rule(rules::excludes("id", {"alias", "tags", "name", "owner"}))
-                 .rule(rules::excludes("alias", {"tags", "name", "owner"})))
+                                        .one_of({"system", "self", "others", "marketplace"})),
+                  optional("ownerID", string("Number of the account that owns the image.")
+                                          .pattern(account_number()))})
+                 .rule(rules::at_least_one_of({"alias", "id", "tags", "name", "family"}))
+                 .rule(
+                     rules::excludes("id", {"alias", "tags", "name", "family", "owner", "ownerID"}))
+                 .rule(rules::excludes("alias", {"tags", "name", "family", "owner", "ownerID"})))
       .size_at_least(1)
       .size_at_most(30)
       .rule({"size(self) == 1 || !self.exists(x, has(x.alias))",

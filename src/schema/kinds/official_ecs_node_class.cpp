@@ -44,13 +44,12 @@ Field official_image_terms() {
                  object("A term.",
                         {term_tags(), optional("id", string("Id of the image.")),
                          optional("name", string("Name of the image; * matches any text.")),
-                         optional("imageFamily", string("Family of the image. Not supported: no "
-                                                        "node is made.")),
+                         optional("imageFamily", string("Family of the image.")),
                          optional("imageOwnerAlias",
                                   string("Who owns the image.")
                                       .one_of({"system", "self", "others", "marketplace"})),
-                         optional("imageOwnerID", string("Account that owns the image. Not "
-                                                         "supported: no node is made."))}))
+                         optional("imageOwnerID", string("Number of the account that owns the "
+                                                         "image."))}))
       .size_at_least(1)
       .size_at_most(kMostTerms);
 }

@@ -1,5 +1,7 @@
 // What the adapter does, over real HTTP and with signatures that are verified.
 #include "adapter_fixture.hpp"
+#include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
 
 #include <fstream>
 
@@ -215,6 +217,36 @@ TEST_F(AlibabaAdapter, EveryKindOfDriftIsFound) {
   other->spec.as_object()["tags"] = json::object{{"team", "a"}};
   the_class = other;
   EXPECT_EQ(drift(claim).value(), "NodeClassDrift");
+  EXPECT_TRUE(remove(claim));
+}
+
+TEST_F(AlibabaAdapter, ImagesOfAFamilyAreRunAndANodeOfAnotherFamilyDrifts) {
+  start();
+  const auto official_class = [](const std::string& account, const std::string& family) {
+    auto of = std::make_shared<model::NodeClass>();
+    of->api_version = model::kOfficialEcsNodeClassResource.api_version();
+    of->kind = "ECSNodeClass";
+    of->meta.name = "official";
+    of->spec = model::parse_json(R"({"vSwitchSelectorTerms":[{"tags":{"a":"b"}}],
+      "securityGroupSelectorTerms":[{"tags":{"a":"b"}}],
+      "imageSelectorTerms":[{"imageFamily":")" +
+                                 family + R"(","imageOwnerID":")" + account + "\"}]}")
+                   .value();
+    return of;
+  };
+  constexpr const char* kAccount = "1000000000000001";
+  constexpr const char* kNeighbour = "1000000000000002";
+  resolve(official_class(kAccount, "web"));
+  const auto& images = the_class->status.at("images").as_array();
+  ASSERT_EQ(images.size(), 2U) << "not what the neighbour shares, though ECS answers it, too";
+  const auto claim = claim_named("of-a-family");
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(machine(made->provider_id).at("image"), "m-web-2") << "the newest";
+  record(*claim, *made);
+  EXPECT_EQ(drift(claim).value(), "");
+  resolve(official_class(kNeighbour, "web"));
+  EXPECT_EQ(drift(claim).value(), "ImageDrift") << "what selects images is not hashed";
   EXPECT_TRUE(remove(claim));
 }
 

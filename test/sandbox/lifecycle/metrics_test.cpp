@@ -135,6 +135,12 @@ void add_operator(Table& table) {
         "histogram", labels.empty() ? "" : labels.substr(0, labels.size() - 1),
         Shown::WhenItHappens};
   }
+  const std::string classes = "operator_kwoknodeclass_";
+  for (const auto* name : {"status_condition_count", "status_condition_current_status_seconds"}) {
+    table[classes + name] = {"gauge", "group name namespace reason status type", Shown::Always};
+  }
+  table[classes + "termination_current_time_seconds"] = {"gauge", "group name namespace",
+                                                         Shown::WhenItHappens};
 }
 
 void add_machinery(Table& table) {

@@ -174,9 +174,21 @@ TEST_F(WhatIf, AnEditedNodePoolDriftsItsNodes) {
   EXPECT_TRUE(answer.at("settled").as_bool());
 }
 
-// A real cloud's NodeClaims have its own hash of their NodeClass, which says nothing here.
-TEST_F(WhatIf, AnEditedNodeClassDriftsTheNodesOfARealCloud) {
-  const std::string node_class = R"(
+// What drifts by an edit of the only class of a cluster with one node. A real cloud's NodeClaims
+// have its own hash of their NodeClass, which says nothing here.
+struct RealCloud {
+  cloud::Profile profile;
+  std::string group;
+  std::string kind;
+  std::string hash;     // the annotation
+  std::string version;  // of the hash
+  std::string node_class;
+};
+
+const std::vector<RealCloud>& real_clouds() {
+  static const std::vector<RealCloud> kClouds{
+      {cloud::Profile::Aws, "karpenter.k8s.aws", "EC2NodeClass",
+       "karpenter.k8s.aws/ec2nodeclass-hash", "v4", R"(
 apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}
@@ -185,33 +197,51 @@ spec:
   amiSelectorTerms: [{alias: al2023@latest}]
   subnetSelectorTerms: [{tags: {cluster: shop}}]
   securityGroupSelectorTerms: [{tags: {cluster: shop}}]
-)";
-  std::string pool = pool_yaml();
-  const std::string kwok = "group: karpenter.kwok.sh, kind: KWOKNodeClass";
-  pool.replace(pool.find(kwok), kwok.size(), "group: karpenter.k8s.aws, kind: EC2NodeClass");
-  auto list = boost::json::parse(snapshot_of(
-      node_class + "---\n" + pool + "---\n" + deployment_yaml(1, "1"), cloud::Profile::Aws));
-  for (auto& item : list.at("items").as_array()) {
-    const auto kind = item.at("kind").as_string();
-    if (kind == "NodeClaim" || kind == "EC2NodeClass") {
-      auto& metadata = item.at("metadata").as_object();
-      auto& annotations = metadata["annotations"];
-      if (!annotations.is_object()) {
-        annotations.emplace_object();
+)"},
+      {cloud::Profile::Alibaba, "karpenter.alibabacloud.com", "ECSNodeClass",
+       "karpenter.sh/ecsnodeclass-hash", "v1", R"(
+apiVersion: karpenter.alibabacloud.com/v1alpha1
+kind: ECSNodeClass
+metadata: {name: default}
+spec:
+  role: nodes
+  imageSelectorTerms: [{imageFamily: web}]
+  vSwitchSelectorTerms: [{tags: {cluster: shop}}]
+  securityGroupSelectorTerms: [{tags: {cluster: shop}}]
+)"}};
+  return kClouds;
+}
+
+TEST_F(WhatIf, AnEditedNodeClassDriftsTheNodesOfARealCloud) {
+  for (const auto& real : real_clouds()) {
+    SCOPED_TRACE(real.group);
+    std::string pool = pool_yaml();
+    const std::string kwok = "group: karpenter.kwok.sh, kind: KWOKNodeClass";
+    pool.replace(pool.find(kwok), kwok.size(), "group: " + real.group + ", kind: " + real.kind);
+    auto list = boost::json::parse(snapshot_of(
+        real.node_class + "---\n" + pool + "---\n" + deployment_yaml(1, "1"), real.profile));
+    for (auto& item : list.at("items").as_array()) {
+      const auto kind = item.at("kind").as_string();
+      if (kind == "NodeClaim" || kind == real.kind) {
+        auto& metadata = item.at("metadata").as_object();
+        auto& annotations = metadata["annotations"];
+        if (!annotations.is_object()) {
+          annotations.emplace_object();
+        }
+        annotations.get_object()[real.hash] = "4711";
+        annotations.get_object()[real.hash + "-version"] = real.version;
       }
-      annotations.get_object()["karpenter.k8s.aws/ec2nodeclass-hash"] = "4711";
-      annotations.get_object()["karpenter.k8s.aws/ec2nodeclass-hash-version"] = "v4";
     }
+    files_["cluster.json"] = boost::json::serialize(list);
+    const auto as_it_is = ask_json({});
+    EXPECT_EQ(as_it_is.at("nodesDrifted").to_number<int>(), 0);
+    files_["class.yaml"] = real.node_class + "  tags: {team: web}\n";
+    const auto answer = ask_json({"apply", "-f", "class.yaml"});
+    EXPECT_EQ(answer.at("nodesDrifted").to_number<int>(), 1);
+    ASSERT_EQ(answer.at("removed").as_array().size(), 1);
+    EXPECT_EQ(answer.at("removed").at(0).at("why").as_string(), "Drifted");
+    EXPECT_EQ(price(answer, "after"), price(answer, "before"));
   }
-  files_["cluster.json"] = boost::json::serialize(list);
-  const auto as_it_is = ask_json({});
-  EXPECT_EQ(as_it_is.at("nodesDrifted").to_number<int>(), 0);
-  files_["class.yaml"] = node_class + "  tags: {team: web}\n";
-  const auto answer = ask_json({"apply", "-f", "class.yaml"});
-  EXPECT_EQ(answer.at("nodesDrifted").to_number<int>(), 1);
-  ASSERT_EQ(answer.at("removed").as_array().size(), 1);
-  EXPECT_EQ(answer.at("removed").at(0).at("why").as_string(), "Drifted");
-  EXPECT_EQ(price(answer, "after"), price(answer, "before"));
 }
 
 TEST_F(WhatIf, ChangesAreMadeInTheirOrder) {

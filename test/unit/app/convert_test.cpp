@@ -215,7 +215,7 @@ TEST(Convert, AClassThatTheOtherGroupCannotSayIsNotPrinted) {
       "{apiVersion: karpenter.alibabacloud.com/v1alpha1, kind: ECSNodeClass, metadata: {name: a}, "
       "spec: {launchTemplateID: lt-1}}");
   EXPECT_THAT(result.problems,
-              testing::ElementsAre(HasSubstr("ECSNodeClass a: spec.launchTemplateID has no")));
+              testing::ElementsAre(HasSubstr("ECSNodeClass a: spec.launchTemplateID is not")));
   EXPECT_EQ(result.text, "");
 }
 

@@ -302,6 +302,30 @@ TEST_F(Page, TellsHowConditionsAre) {
   EXPECT_THAT(text, HasSubstr("# TYPE operator_capacitybuffer_status_condition_count gauge\n"));
 }
 
+TEST_F(Page, TellsApartClassesOfOneKindAndNameInTwoGroups) {
+  for (const char* group : {"karpenter.k8s.alibabacloud", "karpenter.alibabacloud.com"}) {
+    auto node_class = std::make_shared<model::NodeClass>();
+    node_class->api_version = std::string(group) + "/v1alpha1";
+    node_class->kind = "ECSNodeClass";
+    node_class->meta.name = "web";
+    node_class->conditions = {{.type = "Ready",
+                               .status = model::ConditionStatus::False,
+                               .reason = "SpecNotSupported",
+                               .message = {},
+                               .last_transition_time = at(40),
+                               .observed_generation = {}}};
+    snapshot_.node_classes.push_back(node_class);
+  }
+  const std::string text = render();
+  for (const char* group : {"karpenter.k8s.alibabacloud", "karpenter.alibabacloud.com"}) {
+    EXPECT_THAT(text, HasSubstr("operator_ecsnodeclass_status_condition_count{namespace=\"\","
+                                "name=\"web\",group=\"" +
+                                std::string(group) +
+                                "\",type=\"Ready\",status=\"False\",reason="
+                                "\"SpecNotSupported\"} 1\n"));
+  }
+}
+
 TEST_F(Page, ForgetsObjectsThatAreGone) {
   add(record());
   EXPECT_THAT(render(), HasSubstr("node_name=\"node-1\""));

@@ -110,6 +110,19 @@ TEST(CatalogWarnings, AreSilentAboutAnUnknownCatalog) {
   EXPECT_THAT(warnings_for(pool, cluster), IsEmpty());
 }
 
+TEST(NodeClassWarnings, TellWhatTheCloudCannotMake) {
+  ClusterSnapshot cluster = small_cluster();
+  const json::value base = test::admission_bases().at("official-ecs");
+  EXPECT_THAT(warnings_for(base, cluster), IsEmpty());
+  cluster.unsupported = [](const model::NodeClass& node_class) {
+    return std::vector<std::string>{"spec.launchTemplateID of " + node_class.api_version +
+                                    " is not supported"};
+  };
+  EXPECT_THAT(warnings_for(base, cluster),
+              ElementsAre("no node is made: spec.launchTemplateID of "
+                          "karpenter.alibabacloud.com/v1alpha1 is not supported"));
+}
+
 struct ReferenceCase {
   std::string name;
   model::NodeClassReference reference;

@@ -30,6 +30,7 @@ constexpr std::array kTaken{model::kNamespaceResource,
                             model::kKwokNodeClassResource,
                             model::kEc2NodeClassResource,
                             model::kEcsNodeClassResource,
+                            model::kOfficialEcsNodeClassResource,
                             model::kCceNodeClassResource,
                             model::kNodePoolResource,
                             model::kNodeClaimResource,
@@ -377,7 +378,8 @@ std::optional<cloud::Profile> cloud_of(const model::Resource& resource) {
   if (resource == model::kEc2NodeClassResource) {
     return cloud::Profile::Aws;
   }
-  if (resource == model::kEcsNodeClassResource) {
+  if (resource == model::kEcsNodeClassResource ||
+      resource == model::kOfficialEcsNodeClassResource) {
     return cloud::Profile::Alibaba;
   }
   if (resource == model::kCceNodeClassResource) {

@@ -31,7 +31,8 @@ Image read_metadata_image(Answer& answer, const json::value& item) {
   return {.id = answer.text(item, "image_id"),
           .name = answer.optional_text(item, "image_name"),
           .arch = arch == "arm64" ? "arm64" : "amd64",
-          .created = {}};
+          .created = {},
+          .owner_id = {}};
 }
 
 }  // namespace

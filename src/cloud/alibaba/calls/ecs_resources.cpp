@@ -78,7 +78,8 @@ base::Task<ApiResult<std::vector<Image>>> Ecs::images(Parameters filter) {
       found->push_back({.id = answer.text(item, "ImageId"),
                         .name = answer.optional_text(item, "ImageName"),
                         .arch = image_arch(answer.optional_text(item, "Architecture")),
-                        .created = answer.optional_text(item, "CreationTime")});
+                        .created = answer.optional_text(item, "CreationTime"),
+                        .owner_id = answer.account(item, "ImageOwnerId")});
     }
     return items.size();
   };

@@ -34,6 +34,7 @@ struct Image {
   std::string name;
   std::string arch;  // "amd64", "arm64"
   std::string created;
+  std::string owner_id;  // number of the account; empty when not told
 };
 
 // A type of machine as DescribeInstanceTypes tells it.

@@ -35,6 +35,26 @@ bool is_newer(const Image& a, const Image& b) {
   return a.created != b.created ? a.created > b.created : a.id > b.id;
 }
 
+// What DescribeImages filters by; empty for a term that names nothing.
+Parameters filter_of(const SelectorTerm& term) {
+  Parameters filter;
+  const auto set = [&filter](const char* name, const std::string& value) {
+    if (!value.empty()) {
+      filter.set(name, value);
+    }
+  };
+  set("ImageId", term.id);
+  if (!term.id.empty()) {
+    filter.set("ShowExpired", true);
+  }
+  set("ImageName", term.name);
+  set("ImageFamily", term.family);
+  set("ImageOwnerAlias", term.owner);
+  set("ImageOwnerId", term.owner_id);
+  filter.set_tag_filter(term.tags);
+  return filter;
+}
+
 }  // namespace
 
 std::vector<Image> images_of_alias(std::vector<Image> all, std::string_view alias) {
@@ -61,22 +81,15 @@ base::Task<ApiResult<std::vector<Image>>> Images::of_term(SelectorTerm term,
     MW_CO_TRY(all, co_await cs_.images(std::move(kubernetes)));
     co_return images_of_alias(std::move(all), term.alias);
   }
-  Parameters filter;
-  if (!term.id.empty()) {
-    filter.set("ImageId", term.id).set("ShowExpired", true);
-  } else {
-    if (!term.name.empty()) {
-      filter.set("ImageName", term.name);
-    }
-    if (!term.owner.empty()) {
-      filter.set("ImageOwnerAlias", term.owner);
-    }
-    filter.set_tag_filter(term.tags);
-  }
+  auto filter = filter_of(term);
   if (filter.all().empty()) {
     co_return std::vector<Image>();
   }
   MW_CO_TRY(found, co_await ecs_.images(std::move(filter)));
+  // ECS looks at the account only where it searches among images that others share.
+  std::erase_if(found, [&term](const Image& image) {
+    return !term.owner_id.empty() && image.owner_id != term.owner_id;
+  });
   std::sort(found.begin(), found.end(), is_newer);
   co_return found;
 }

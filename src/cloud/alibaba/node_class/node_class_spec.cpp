@@ -37,6 +37,8 @@ std::vector<SelectorTerm> terms_of(const json::value& spec, std::string_view key
     read.zone = text_at(term, "zoneID");
     read.alias = text_at(term, "alias");
     read.owner = text_at(term, "owner");
+    read.owner_id = text_at(term, "ownerID");
+    read.family = text_at(term, "family");
   }
   return result;
 }

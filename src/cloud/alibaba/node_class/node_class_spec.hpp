@@ -25,9 +25,11 @@ struct SelectorTerm {
   Tags tags;  // a value of "*" is any value
   std::string id;
   std::string name;
-  std::string zone;   // of vSwitches
-  std::string alias;  // of images: "ContainerOS", "AlibabaCloudLinux3@..."
-  std::string owner;  // of images
+  std::string zone;      // of vSwitches
+  std::string alias;     // of images: "ContainerOS", "AlibabaCloudLinux3@..."
+  std::string owner;     // of images: "system", "self", "others", "marketplace"
+  std::string owner_id;  // of images: number of an account
+  std::string family;    // of images
   friend auto operator<=>(const SelectorTerm&, const SelectorTerm&) = default;
 };
 

@@ -38,8 +38,12 @@ constexpr std::array kOnlyOfficial{
     LostField{"capacityReservationPreference", "has no equivalent: ECS decides"},
     LostField{"capacityReservationSelectorTerms",
               "has no equivalent: no reservation is asked for by name"},
+    // An auto provisioning group that has a template does not look at what it is told beside it:
+    // neither at the script that joins the node, nor at the tags by which it is known.
     LostField{"launchTemplateID",
-              "has no equivalent; describe the nodes with selectors, disks and userData instead",
+              "is not supported: a group of instances with a template would not run the script "
+              "that joins nodes; write the template's selectors, disks, role and userData into "
+              "the class instead",
               true},
     LostField{"launchTemplateVersion", "goes with launchTemplateID"}};
 constexpr std::array kOnlyServed{
@@ -51,6 +55,18 @@ constexpr std::array kOnlyServed{
     LostField{"password", "has no equivalent"},
     LostField{"passwordInherit", "has no equivalent"},
     LostField{"keyPairName", "has no equivalent"}};
+
+// Of image terms, beside those that are called the same.
+struct TwinField {
+  std::string_view from;
+  std::string_view to;
+};
+constexpr std::array kImageTermToServed{TwinField{"imageOwnerAlias", "owner"},
+                                        TwinField{"imageOwnerID", "ownerID"},
+                                        TwinField{"imageFamily", "family"}};
+constexpr std::array kImageTermToOfficial{TwinField{"owner", "imageOwnerAlias"},
+                                          TwinField{"ownerID", "imageOwnerID"},
+                                          TwinField{"family", "imageFamily"}};
 
 constexpr std::array<std::string_view, 3> kOfficialCategories{"cloud_efficiency", "cloud_ssd",
                                                               "cloud_essd"};
@@ -98,6 +114,14 @@ std::optional<std::string> plain_number(const json::value& number) {
   return error == std::errc() ? std::optional(std::string(text.data(), end)) : std::nullopt;
 }
 
+bool is_empty_text(const json::value& value) {
+  return value.is_string() && value.get_string().empty();
+}
+
+bool is_account(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // Copies the members of `from` that are called the same in both groups.
 void copy_members(const json::value& from, std::initializer_list<std::string_view> names,
                   json::object& to) {
@@ -119,7 +143,7 @@ class ClassTranslator {
 
   EcsTranslation to_served() {
     take_same_fields();
-    take_image_terms("imageOwnerAlias", "owner");
+    take_image_terms(kImageTermToServed);
     take_as("kubelet", "kubeletConfiguration");
     take_official_system_disk();
     take_official_data_disks();
@@ -133,7 +157,7 @@ class ClassTranslator {
     node_class.spec = rest_;
     const auto spec = alibaba::read_spec(node_class);
     take_same_fields();
-    take_image_terms("owner", "imageOwnerAlias");
+    take_image_terms(kImageTermToOfficial);
     take_as("kubeletConfiguration", "kubelet");
     write_official_system_disk(spec);
     write_official_data_disks(spec);
@@ -183,24 +207,31 @@ class ClassTranslator {
   }
 
   // A term loses no filter: it would select images that nobody meant.
-  void take_image_terms(std::string_view owner, std::string_view other_owner) {
+  void take_image_terms(std::span<const TwinField> twins) {
     const auto terms = take_list("imageSelectorTerms");
     if (!terms) {
       return;
     }
     json::array result;
     for (const auto& term : *terms) {
-      const std::string field = "imageSelectorTerms[" + std::to_string(result.size()) + "]";
+      const std::string field = "imageSelectorTerms[" + std::to_string(result.size()) + "].";
       auto& copy = result.emplace_back(json::object()).get_object();
       copy_members(term, {"id", "name", "tags"}, copy);
-      if (const auto* value = model::member(term, owner)) {
-        copy[other_owner] = *value;
-      }
-      for (const auto* lost : {"imageFamily", "imageOwnerID", "alias"}) {
-        if (model::member(term, lost) != nullptr) {
-          refuse(field + "." + lost, "has no equivalent; select the images by id, name, tags or " +
-                                         std::string(other_owner));
+      for (const auto& twin : twins) {
+        const auto* value = model::member(term, twin.from);
+        if (value != nullptr && !is_empty_text(*value)) {
+          copy[twin.to] = *value;
         }
+      }
+      if (model::member(term, "alias") != nullptr) {
+        refuse(field + "alias",
+               "has no equivalent; select the images by id, name, tags, imageFamily or "
+               "imageOwnerAlias");
+      }
+      if (const auto* account = model::member(term, "imageOwnerID");
+          account != nullptr && !is_empty_text(*account) && !is_account(model::as_text(account))) {
+        refuse(field + "imageOwnerID",
+               "must be the number of an account, such as \"1234567890123456\"");
       }
     }
     spec_["imageSelectorTerms"] = std::move(result);
@@ -350,8 +381,8 @@ class ClassTranslator {
   void lose(std::span<const LostField> fields) {
     for (const auto& field : fields) {
       const auto value = take(field.name);
-      const bool says_nothing = !value || (value->is_string() && value->get_string().empty()) ||
-                                (value->is_bool() && !value->get_bool());
+      const bool says_nothing =
+          !value || is_empty_text(*value) || (value->is_bool() && !value->get_bool());
       if (says_nothing) {
         continue;
       }

@@ -110,6 +110,14 @@ std::string ServedClass::problems_text() const {
   return text;
 }
 
+void ServedClass::judge(NodeClassState& state) const {
+  if (!problems.empty()) {
+    state.ready = false;
+    state.reason = "SpecNotSupported";
+    state.message = problems_text();
+  }
+}
+
 ServedClass as_served(const NodeClassPtr& node_class, std::string_view cluster_id) {
   if (!is_official(*node_class)) {
     return {.node_class = node_class, .problems = {}};

@@ -20,6 +20,8 @@ struct ServedClass {
   std::vector<std::string> problems;
 
   std::string problems_text() const;
+  // With any problem the class is not ready, whatever was found out about it.
+  void judge(NodeClassState& state) const;
 };
 // `cluster_id` is that of the cluster that is served: a class that names another makes no nodes.
 ServedClass as_served(const NodeClassPtr& node_class, std::string_view cluster_id);

@@ -99,6 +99,14 @@ TEST(ClusterFiles, AClassOfAnotherGroupIsNotTheOneThatAPoolNames) {
            group + ", kind: ECSNodeClass, name: web}}}}}";
   };
   EXPECT_TRUE(stock_of(node_class + pool_of("karpenter.k8s.alibabacloud")));
+  const std::string official =
+      "{apiVersion: karpenter.alibabacloud.com/v1alpha1, kind: ECSNodeClass, metadata: {name: "
+      "web}}\n---\n";
+  const auto files = stock_of(official + pool_of("karpenter.alibabacloud.com"));
+  ASSERT_TRUE(files) << files.error().message;
+  EXPECT_THAT(files->clouds, ElementsAre(cloud::Profile::Alibaba));
+  EXPECT_THAT(problem_with(node_class + pool_of("karpenter.alibabacloud.com")),
+              HasSubstr("add ecsnodeclasses.karpenter.alibabacloud.com to `kubectl get`"));
   EXPECT_THAT(problem_with(node_class + pool_of("example.com")),
               HasSubstr("NodePool default names ECSNodeClass web of example.com, which is not in "
                         "the files; add ecsnodeclasses.example.com to `kubectl get`"));

@@ -35,13 +35,18 @@ base::MetricLabels of(const std::string& zone, const std::string& capacity_type)
   return {{"instance_type", "m5.large"}, {"capacity_type", capacity_type}, {"zone", zone}};
 }
 
+const model::NodeClassReference kFirst{
+    .group = "karpenter.k8s.alibabacloud", .kind = "ECSNodeClass", .name = "web"};
+const model::NodeClassReference kOther{
+    .group = "karpenter.alibabacloud.com", .kind = "ECSNodeClass", .name = "web"};
+
 constexpr const char* kPrice = "karpenter_cloudprovider_instance_type_offering_price_estimate";
 constexpr const char* kAvailable = "karpenter_cloudprovider_instance_type_offering_available";
 
 TEST(TypeGauges, ShowTypesAndOfferings) {
   base::Metrics metrics;
   TypeGauges gauges;
-  gauges.publish(metrics, "default",
+  gauges.publish(metrics, kFirst,
                  types({offering("a", "spot", 0.25, true), offering("a", "on-demand", 0.5, false),
                         offering("b", "reserved", 0, false), offering("b", "reserved", 0, true)}));
   const base::MetricLabels type{{"instance_type", "m5.large"}};
@@ -57,10 +62,33 @@ TEST(TypeGauges, ShowTypesAndOfferings) {
 TEST(TypeGauges, ForgetWhatIsSoldNoMore) {
   base::Metrics metrics;
   TypeGauges gauges;
-  gauges.publish(metrics, "default", types({offering("a", "spot", 0.25, true)}));
-  gauges.publish(metrics, "default", types({offering("b", "spot", 0.75, true)}));
+  gauges.publish(metrics, kFirst, types({offering("a", "spot", 0.25, true)}));
+  gauges.publish(metrics, kFirst, types({offering("b", "spot", 0.75, true)}));
   EXPECT_THAT(metrics.render(), Not(HasSubstr("zone=\"a\"")));
   EXPECT_EQ(metrics.value(kPrice, of("b", "spot")), 0.75);
+}
+
+TEST(TypeGauges, WhatOneClassCanBuyCanBeBought) {
+  base::Metrics metrics;
+  TypeGauges gauges;
+  gauges.publish(metrics, kFirst,
+                 types({offering("a", "spot", 0.25, true), offering("b", "spot", 0.5, true)}));
+  gauges.publish(metrics, kOther, types({offering("a", "spot", 0.25, false)}));
+  EXPECT_EQ(metrics.value(kAvailable, of("a", "spot")), 1);
+  const auto of_class = [&metrics](const std::string& group) {
+    return metrics.value("millwright_cloudprovider_nodeclass_offerings_available",
+                         {{"group", group}, {"kind", "ECSNodeClass"}, {"nodeclass", "web"}});
+  };
+  EXPECT_EQ(of_class("karpenter.k8s.alibabacloud"), 2);
+  EXPECT_EQ(of_class("karpenter.alibabacloud.com"), 0);
+  // One class is sold it no more, and the other is still refused it.
+  gauges.publish(metrics, kFirst, types({offering("b", "spot", 0.5, true)}));
+  EXPECT_EQ(metrics.value(kAvailable, of("a", "spot")), 0);
+  EXPECT_EQ(metrics.value(kPrice, of("a", "spot")), 0.25);
+  gauges.forget(metrics, kOther);
+  EXPECT_THAT(metrics.render(), Not(HasSubstr("zone=\"a\"")));
+  EXPECT_THAT(metrics.render(), Not(HasSubstr("karpenter.alibabacloud.com")));
+  EXPECT_EQ(metrics.value(kAvailable, of("b", "spot")), 1);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // What each profile sells.
+#include "millwright/model/kinds.hpp"
 #include "simulated_fixture.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace millwright::cloud {
@@ -223,6 +225,42 @@ TEST(AlibabaCatalog, FollowsAcksFormulas) {
   EXPECT_EQ(allocatable(type, "memory"), "14Gi");
   EXPECT_EQ(label(type, "karpenter.k8s.alibabacloud/instance-family"), "ecs.g7");
   EXPECT_EQ(label(type, "karpenter.k8s.alibabacloud/instance-generation"), "7");
+}
+
+TEST(AlibabaCatalog, NodesHaveTheLabelsOfTheGroupOfTheirClass) {
+  base::VirtualLoop loop(kSimulatedStart);
+  const auto cloud = *SimulatedCloud::make(loop, Profile::Alibaba, {});
+  model::NodeClass official;
+  official.api_version = model::kOfficialEcsNodeClassResource.api_version();
+  const std::map<std::string, std::string> first{
+      {"karpenter.k8s.alibabacloud/instance-family", "ecs.g7"},
+      {"karpenter.k8s.alibabacloud/instance-cpu", "4"},
+      {"karpenter.k8s.alibabacloud/instance-size", "xlarge"}};
+  const std::map<std::string, std::string> second{
+      {"node.kubernetes.io/instance-family", "g7"},
+      {"karpenter.alibabacloud.com/instance-cpu", "4"},
+      {"node.kubernetes.io/instance-size", "xlarge"},
+      {"karpenter.alibabacloud.com/instance-generation", "7"}};
+  const auto of_first = *cloud->instance_types({}, {});
+  const auto of_official = *cloud->instance_types({}, official);
+  ASSERT_EQ(of_first->size(), of_official->size());
+  const auto expect_labels = [](const InstanceTypes& types, const auto& has, const auto& lacks) {
+    const auto& type = type_named(types, "ecs.g7.xlarge");
+    for (const auto& [key, value] : has) {
+      EXPECT_EQ(label(type, key), value) << key;
+    }
+    for (const auto& [key, value] : lacks) {
+      scheduling::Requirements wanted;
+      wanted.add(scheduling::Requirement::in(key, {value}));
+      EXPECT_FALSE(wanted.compatible(type.requirements, scheduling::AllowUndefined::WellKnown))
+          << key;
+      EXPECT_FALSE(type.requirements.intersects(wanted)) << key;
+    }
+    EXPECT_EQ(label(type, model::kArchLabel), "amd64");
+    EXPECT_EQ(type.offerings.size(), 6U);
+  };
+  expect_labels(of_first, first, second);
+  expect_labels(of_official, second, first);
 }
 
 // The requirements of the manifests that users bring, and how many types must match at least.

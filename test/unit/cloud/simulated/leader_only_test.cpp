@@ -75,6 +75,7 @@ TEST_F(LeaderOnlyCloudTest, EveryOtherDoorLeadsToTheCloudBehind) {
   EXPECT_EQ(cloud_->name(), "witness");
   EXPECT_EQ(cloud_->node_class_finalizer({}), "witness/finalizer");
   EXPECT_EQ(cloud_->hash_of({}).value().key, "witness/hash");
+  EXPECT_THAT(cloud_->unsupported({}), testing::ElementsAre("witness"));
   EXPECT_FALSE(cloud_->instance_types({}, *node_class("KWOKNodeClass")));
   EXPECT_TRUE(cloud_->node_classes().empty());
   EXPECT_EQ(cloud_->repair_policies().data(), &kWitnessRepairPolicies[0]);

@@ -93,6 +93,7 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
 
   EXPECT_EQ(cloud->node_class_finalizer(*of_class), "witness/finalizer");
   EXPECT_EQ(cloud->hash_of(*of_class).value().key, "witness/hash");
+  EXPECT_THAT(cloud->unsupported(*of_class), testing::ElementsAre("witness"));
   EXPECT_THAT(
       used, testing::ElementsAre("on_catalog_change", "interrupted witness://interrupted",
                                  "set_recorded", "create", "remove", "get", "list", "remove_leaked",

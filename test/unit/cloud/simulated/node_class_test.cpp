@@ -1,8 +1,11 @@
 // What a NodeClass resolves to, and drift.
 #include "millwright/model/codec.hpp"
+#include "millwright/model/kinds.hpp"
 #include "simulated_fixture.hpp"
 
 #include <boost/json.hpp>
+
+#include <algorithm>
 
 namespace millwright::cloud {
 namespace {
@@ -90,6 +93,43 @@ TEST(NodeClass, StatusHasTheFormOfItsKind) {
       "imageSelectorTerms": [{"alias": "ContainerOS"}]})"))));
   EXPECT_EQ(ecs->status.at("vSwitches"), json(R"([{"id": "vsw-1", "zoneID": "cn-hangzhou-h"}])"));
   EXPECT_EQ(ecs->status.at("images").as_array().size(), 1U) << "ContainerOS is x86-64 only";
+}
+
+std::shared_ptr<model::NodeClass> official_class(std::string_view spec) {
+  auto result = node_class("ECSNodeClass", json(spec));
+  result->api_version = model::kOfficialEcsNodeClassResource.api_version();
+  return result;
+}
+
+TEST(NodeClass, OfAlibabaCloudsOwnProviderIsToldOfInItsWords) {
+  Bench bench(Profile::Alibaba);
+  const auto served = bench.cloud->node_classes();
+  EXPECT_NE(std::find(served.begin(), served.end(), model::kOfficialEcsNodeClassResource),
+            served.end());
+  const auto of = official_class(R"({"clusterID": "any", "vSwitchSelectorTerms": [{"id": "vsw-1"}],
+      "securityGroupSelectorTerms": [{"name": "n"}], "role": "worker",
+      "imageSelectorTerms": [{"imageFamily": "web"}]})");
+  const auto state = bench.wait(bench.cloud->resolve(of)).value();
+  EXPECT_TRUE(state.ready) << state.message;
+  EXPECT_EQ(state.status.at("ready"), true);
+  EXPECT_EQ(state.status.at("ramRole"), "worker");
+  EXPECT_EQ(state.status.at("images").at(1).at("architecture"), "arm64");
+  of->status = state.status;
+  const auto made = bench.wait(
+      bench.cloud->create(claim("a", {one_of("karpenter.alibabacloud.com/instance-category", {"g"}),
+                                      one_of(model::kArchLabel, {"arm64"})}),
+                          of));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->labels.at("node.kubernetes.io/instance-family"), "g8y");
+  EXPECT_EQ(made->labels.at("topology.kubernetes.io/zone"), "cn-hangzhou-h");
+  EXPECT_EQ(made->image_id, state.status.at("images").at(1).at("id").as_string());
+  EXPECT_TRUE(made->annotations.contains("karpenter.sh/ecsnodeclass-hash"));
+
+  const auto templated = official_class(R"({"launchTemplateID": "lt-1"})");
+  const auto refused = bench.wait(bench.cloud->resolve(templated)).value();
+  EXPECT_FALSE(refused.ready);
+  EXPECT_EQ(refused.reason, "SpecNotSupported");
+  EXPECT_EQ(bench.cloud->unsupported(*templated).size(), 1U);
 }
 
 TEST(NodeClass, OffersOnlyTheZonesOfItsSubnetsAndTheImageOfTheArchitecture) {

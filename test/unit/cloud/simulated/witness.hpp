@@ -43,6 +43,9 @@ class Witness : public Provider {
     return model::HashStamp{
         .key = "witness/hash", .version_key = {}, .hash = {}, .version = {}, .earlier = {}};
   }
+  std::vector<std::string> unsupported(const model::NodeClass&) const override {
+    return {"witness"};
+  }
   model::RepairPolicies repair_policies() const override { return kWitnessRepairPolicies; }
   Reply<NodeClassState> resolve(std::shared_ptr<const model::NodeClass>) override {
     return refuse<NodeClassState>("resolve");

@@ -28,6 +28,8 @@ struct ClusterSnapshot {
   std::function<scheduling::InstanceTypes(const model::NodeClassReference&)> instance_types;
   // What a NodeClass's machines are stamped with; nothing: its cloud does not say.
   std::function<std::optional<model::HashStamp>(const model::NodeClass&)> hash_of;
+  // What a NodeClass asks for and its cloud cannot make.
+  std::function<std::vector<std::string>(const model::NodeClass&)> unsupported;
   // The newest state of the cluster, for what an edit would replace.
   std::function<scheduling::SnapshotPtr()> cluster;
   // Whether it may be worked out now: who sends reviews must not be able to keep the processor

@@ -71,6 +71,21 @@ std::string Answer::text(const boost::json::value& in, std::string_view key) {
   return value;
 }
 
+std::string Answer::account(const boost::json::value& in, std::string_view key) {
+  const auto* found = model::member(in, key);
+  boost::json::error_code not_whole;
+  const bool is_number = found != nullptr && found->is_number();
+  const auto number = is_number ? found->to_number<std::int64_t>(not_whole) : 0;
+  if (!is_number) {
+    return optional_text(in, key);
+  }
+  if (not_whole) {
+    note(key, "is no number of an account");
+    return {};
+  }
+  return std::to_string(number);
+}
+
 double Answer::decimal(const boost::json::value& in, std::string_view key) {
   const auto* found = model::member(in, key);
   if (is_absent(found)) {

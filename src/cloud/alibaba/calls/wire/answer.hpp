@@ -25,6 +25,9 @@ class Answer {
   std::string text(const boost::json::value& in, std::string_view key);
   // Empty when absent.
   std::string optional_text(const boost::json::value& in, std::string_view key);
+  // The number of an account, which Alibaba Cloud writes as a number or as a text, as a text. Empty
+  // when absent.
+  std::string account(const boost::json::value& in, std::string_view key);
   // From 0 to 10^9; 0 when absent.
   std::int64_t count(const boost::json::value& in, std::string_view key);
   // Likewise, with a fraction.

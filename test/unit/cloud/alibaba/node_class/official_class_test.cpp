@@ -59,6 +59,9 @@ TEST(OfficialClass, BecomesTheClassThatIsServed) {
        {"securityGroupSelectorTerms: [{name: n}]", "securityGroupSelectorTerms: [{name: n}]"},
        {"imageSelectorTerms: [{id: m-1}, {name: n, imageOwnerAlias: self, tags: {a: b}}]",
         "imageSelectorTerms: [{id: m-1}, {name: n, owner: self, tags: {a: b}}]"},
+       {"imageSelectorTerms: [{imageFamily: f, imageOwnerID: '12'}, {id: m-1, imageFamily: '', "
+        "imageOwnerID: ''}]",
+        "imageSelectorTerms: [{family: f, ownerID: '12'}, {id: m-1}]"},
        {"kubelet: {maxPods: 20}", "kubeletConfiguration: {maxPods: 20}"},
        {"dataDisks: [{category: cloud_ssd, size: 120, device: /dev/xvdb, snapshotID: s, "
         "deleteWithInstance: true}]",
@@ -92,12 +95,12 @@ TEST(OfficialClass, IsReadByTheAdapterAsItsOwn) {
 
 TEST(OfficialClass, WhatWouldMakeOtherNodesIsAProblem) {
   for (const auto& [spec, problem] : std::vector<std::pair<std::string, std::string>>{
-           {"imageSelectorTerms: [{id: m-1}, {imageFamily: f}]",
-            "spec.imageSelectorTerms[1].imageFamily has no equivalent; select the images by id, "
-            "name, tags or owner"},
-           {"imageSelectorTerms: [{name: n, imageOwnerID: '1'}]",
-            "spec.imageSelectorTerms[0].imageOwnerID has no equivalent; select the images by id, "
-            "name, tags or owner"},
+           {"imageSelectorTerms: [{id: m-1}, {name: n, imageOwnerID: me}]",
+            "spec.imageSelectorTerms[1].imageOwnerID must be the number of an account, such as "
+            "\"1234567890123456\""},
+           {"imageSelectorTerms: [{name: n, imageOwnerID: 12}]",
+            "spec.imageSelectorTerms[0].imageOwnerID must be the number of an account, such as "
+            "\"1234567890123456\""},
            {"imageSelectorTerms: 3", "spec.imageSelectorTerms must be a list"},
            {"systemDisk: 3", "spec.systemDisk must be an object"},
            {"dataDisks: [{category: cloud_ssd}]", "spec.dataDisks[0].size must be a number of GiB"},
@@ -109,8 +112,9 @@ TEST(OfficialClass, WhatWouldMakeOtherNodesIsAProblem) {
             "with its instance"},
            {"spotPriceLimit: dear", "spec.spotPriceLimit must be a number"},
            {"launchTemplateID: lt-1",
-            "spec.launchTemplateID has no equivalent; describe the nodes with selectors, disks "
-            "and userData instead"}}) {
+            "spec.launchTemplateID is not supported: a group of instances with a template would "
+            "not run the script that joins nodes; write the template's selectors, disks, role "
+            "and userData into the class instead"}}) {
     EXPECT_THAT(served(spec).problems, ElementsAre(problem)) << spec;
   }
 }
@@ -141,8 +145,9 @@ TEST(OfficialClass, ComesOfTheClassThatIsServed) {
       official,
       {"systemDisk: {categories: [cloud_essd]}, ",
        "systemDisk: {category: cloud_essd, size: 20}, "},
-      {{"imageSelectorTerms: [{name: n, owner: self}]",
-        "imageSelectorTerms: [{name: n, imageOwnerAlias: self}]"},
+      {{"imageSelectorTerms: [{name: n, owner: self}, {family: f, ownerID: '12'}]",
+        "imageSelectorTerms: [{name: n, imageOwnerAlias: self}, {imageFamily: f, imageOwnerID: "
+        "'12'}]"},
        {"kubeletConfiguration: {maxPods: 20}", "kubelet: {maxPods: 20}"},
        {"dataDisks: [{volumeSize: 1Ti, device: /dev/xvdb}, {category: cloud_ssd, "
         "performanceLevel: PL1}]",
@@ -157,7 +162,7 @@ TEST(OfficialClass, CannotSayAllThatTheOtherSays) {
   for (const auto& [spec, problem] : std::vector<std::pair<std::string, std::string>>{
            {"imageSelectorTerms: [{alias: ContainerOS}]",
             "spec.imageSelectorTerms[0].alias has no equivalent; select the images by id, name, "
-            "tags or imageOwnerAlias"},
+            "tags, imageFamily or imageOwnerAlias"},
            {"systemDisk: {categories: [cloud_auto]}",
             "spec.systemDisk.categories has none of cloud_efficiency, cloud_ssd and cloud_essd; "
             "add one of them"},

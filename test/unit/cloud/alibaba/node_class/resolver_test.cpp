@@ -113,11 +113,46 @@ TEST_F(AlibabaResolverTest, TermsWithIdsNamesAndZonesAreAskedFor) {
   EXPECT_EQ(asked("DescribeImages").size(), 1U);
 }
 
+TEST_F(AlibabaResolverTest, ImagesOfAFamilyAreThoseOfTheAccountThatIsNamed) {
+  on("DescribeImages", {R"({"Images":{"Image":[
+    {"ImageId":"m-1","ImageName":"a","Architecture":"x86_64","ImageOwnerId":1234567890123456,
+     "CreationTime":"2026-01-01T00:00:00Z"},
+    {"ImageId":"m-2","ImageName":"b","Architecture":"x86_64","ImageOwnerId":"1234567890123456",
+     "CreationTime":"2026-02-01T00:00:00Z"},
+    {"ImageId":"m-3","ImageName":"c","Architecture":"x86_64","ImageOwnerId":7,
+     "CreationTime":"2026-03-01T00:00:00Z"},
+    {"ImageId":"m-4","ImageName":"d","Architecture":"x86_64",
+     "CreationTime":"2026-04-01T00:00:00Z"}]},"TotalCount":4})"});
+  const auto state = resolve(R"({"vSwitchSelectorTerms":[{"id":"vsw-1"}],
+    "securityGroupSelectorTerms":[{"id":"sg-1"}],
+    "imageSelectorTerms":[{"family":"web","ownerID":"1234567890123456","owner":"others"}]})")
+                         .value();
+  const auto& images = state.status.at("images").as_array();
+  ASSERT_EQ(images.size(), 2U);
+  EXPECT_EQ(images[0].at("id"), "m-2") << "the newest comes first";
+  EXPECT_EQ(images[1].at("id"), "m-1");
+  const auto request = asked("DescribeImages").at(0);
+  EXPECT_EQ(parameter(request, "ImageFamily"), "web");
+  EXPECT_EQ(parameter(request, "ImageOwnerId"), "1234567890123456");
+  EXPECT_EQ(parameter(request, "ImageOwnerAlias"), "others");
+}
+
+TEST_F(AlibabaResolverTest, AnAccountThatIsNoWholeNumberIsAnError) {
+  for (const auto* owner : {"1.5", "true", "[]", "1e30"}) {
+    on("DescribeImages", {R"({"Images":{"Image":[{"ImageId":"m-1","ImageOwnerId":)" +
+                          std::string(owner) + R"(}]},"TotalCount":1})"});
+    const auto state = resolve(R"({"vSwitchSelectorTerms":[{"id":"vsw-1"}],
+      "securityGroupSelectorTerms":[{"id":"sg-1"}],"imageSelectorTerms":[{"family":"web"}]})");
+    ASSERT_FALSE(state) << owner;
+    EXPECT_THAT(state.error().message, HasSubstr("ImageOwnerId")) << owner;
+  }
+}
+
 TEST(AlibabaImages, AnAliasMayNameAVersion) {
-  const std::vector<Image> all{{"aliyun_3_x64_20G_alibase_20240528.vhd", "L", "amd64", ""},
-                               {"aliyun_3_x64_20G_alibase_20250101.vhd", "L", "amd64", ""},
-                               {"aliyun_2_x64_20G_alibase_20250101.vhd", "L", "amd64", ""},
-                               {"aliyun_3_arm64_20G_alibase_20250101.vhd", "L", "arm64", ""}};
+  const std::vector<Image> all{{"aliyun_3_x64_20G_alibase_20240528.vhd", "L", "amd64", "", ""},
+                               {"aliyun_3_x64_20G_alibase_20250101.vhd", "L", "amd64", "", ""},
+                               {"aliyun_2_x64_20G_alibase_20250101.vhd", "L", "amd64", "", ""},
+                               {"aliyun_3_arm64_20G_alibase_20250101.vhd", "L", "arm64", "", ""}};
   EXPECT_EQ(images_of_alias(all, "AlibabaCloudLinux3").size(), 3U);
   EXPECT_EQ(images_of_alias(all, "AlibabaCloudLinux3@latest")[0].id,
             "aliyun_3_x64_20G_alibase_20250101.vhd");

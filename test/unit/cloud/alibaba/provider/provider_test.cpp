@@ -307,10 +307,15 @@ TEST_F(OfficialProviderTest, WhatCannotBeToldMakesNoNodes) {
   const auto state = resolve();
   EXPECT_FALSE(state.ready);
   EXPECT_EQ(state.reason, "SpecNotSupported");
-  EXPECT_THAT(state.message, HasSubstr("spec.launchTemplateID has no equivalent"));
+  EXPECT_THAT(state.message, HasSubstr("spec.launchTemplateID is not supported"));
   EXPECT_THAT(state.message, HasSubstr("spec.clusterID is not the cluster of this controller's"));
   EXPECT_EQ(state.status.at("ready"), false);
   EXPECT_EQ(state.status.at("ramRole"), nullptr);
+  // Whoever applies it is told the same.
+  EXPECT_THAT(cloud.unsupported(*official),
+              testing::ElementsAre(HasSubstr("spec.launchTemplateID is not supported"),
+                                   HasSubstr("spec.clusterID is not the cluster")));
+  EXPECT_TRUE(cloud.unsupported(*node_class).empty());
   // Before the condition is written, too.
   const auto refused = wait(loop, cloud.create(claim, official));
   EXPECT_EQ(refused.error().kind, ErrorKind::NotReady);
