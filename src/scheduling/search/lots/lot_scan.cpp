@@ -10,8 +10,7 @@ namespace millwright::scheduling {
 namespace {
 
 constexpr double kRounding = 1 + 1e-9;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNever = -kInfinity;
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 // With more lots than this, only every second (or third, ...) is looked at for a pod, as long as
 // one of those may join.
 constexpr std::size_t kMaxScannedLots = 192;
@@ -109,7 +108,9 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
   }
   if (stride > 1) {
     if (line_begin_ != first_ || line_stride_ != stride) {
-      line_up_some(stride, left.size());
+      line_up(stride, left);
+      line_begin_ = first_;
+      line_stride_ = stride;
     }
     if (const auto found = best_in_line(left)) {
       return found;
@@ -118,52 +119,42 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
     work_ += count;
   }
   if (!all_in_line_) {
-    line_up_all(left);
+    all_in_line_ = true;
+    line_up(1, left);
   }
-  leave_out_large();
   return best_in_line(left);
 }
 
-void LotScan::leave_out_large() {
-  for (; gone_ < line_.size() && line_[gone_] < active_[first_]; ++gone_) {
-    handicap_[gone_] = kNever;
+void LotScan::line_up(std::size_t stride, const Amounts& left) {
+  const std::size_t columns = left.size();
+  order_.clear();
+  for (std::size_t i = first_; i < active_.size(); i += stride) {
+    // Later there is less room still.
+    if (may_join(lot_at(active_[i]), left)) {
+      const double* attraction = &suitors_->attraction[active_[i] * columns];
+      double score = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        score += attraction[c] * static_cast<double>(left[c]);
+      }
+      order_.emplace_back(-score, active_[i]);
+    }
   }
-}
-
-void LotScan::begin_line() {
+  std::sort(order_.begin(), order_.end());
   line_.clear();
   attraction_.clear();
   handicap_.clear();
   most_.clear();
-  winners_block_ = 0;
-  gone_ = 0;
-}
-
-void LotScan::line_up_some(std::size_t stride, std::size_t columns) {
-  begin_line();
-  line_begin_ = first_;
-  line_stride_ = stride;
-  for (std::size_t i = first_; i < active_.size(); i += stride) {
-    add_to_line(active_[i], columns);
+  for (const auto& [minus_score, place] : order_) {
+    add_to_line(place, -minus_score, columns);
   }
 }
 
-void LotScan::line_up_all(const Amounts& left) {
-  begin_line();
-  all_in_line_ = true;
-  for (std::size_t i = first_; i < active_.size(); ++i) {
-    if (may_join(lot_at(active_[i]), left)) {
-      add_to_line(active_[i], left.size());
-    }
-  }
-}
-
-void LotScan::add_to_line(std::uint32_t place, std::size_t columns) {
+void LotScan::add_to_line(std::uint32_t place, double score, std::size_t columns) {
   const std::size_t in_block = line_.size() % kBlock;
   if (in_block == 0) {
     attraction_.resize(attraction_.size() + kBlock * columns);
     handicap_.resize(handicap_.size() + kBlock, kNever);
-    most_.push_back(kInfinity);
+    most_.push_back(score);
   }
   const double* attraction = &suitors_->attraction[place * columns];
   double* block = &attraction_[(most_.size() - 1) * kBlock * columns];
@@ -179,21 +170,12 @@ void LotScan::add_to_line(std::uint32_t place, std::size_t columns) {
 std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
   room_.assign(left.begin(), left.end());
   Best best;
-  // The last winner's block first: it is likely to have the next one, and then few others can.
-  const std::size_t before = winners_block_;
-  if (before < most_.size()) {
-    look_at_block(before, left, best);
-  }
   for (std::size_t block = 0; block < most_.size(); ++block) {
-    if (block != before && best.gives_way_to(most_[block], block * kBlock)) {
+    if (most_[block] >= best.score) {
       look_at_block(block, left, best);
     }
   }
-  if (best.score < 0) {
-    return std::nullopt;
-  }
-  winners_block_ = best.number / kBlock;
-  return lot_at(line_[best.number]);
+  return best.score < 0 ? std::nullopt : std::optional(lot_at(best.place));
 }
 
 void LotScan::look_at_block(std::size_t block, const Amounts& left, Best& best) {
@@ -205,16 +187,18 @@ void LotScan::look_at_block(std::size_t block, const Amounts& left, Best& best) 
     add_scores(scores, attraction, room_[c]);
   }
   most_[block] = largest(scores);
-  if (!best.gives_way_to(most_[block], block * kBlock)) {
+  if (most_[block] < best.score) {
     return;
   }
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const std::size_t number = block * kBlock + i;
-    if (!best.gives_way_to(scores[i], number)) {
+  const std::size_t end = std::min(kBlock, line_.size() - block * kBlock);
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::uint32_t place = line_[block * kBlock + i];
+    if (!best.gives_way_to(scores[i], place)) {
       continue;
     }
-    if (may_join(lot_at(line_[number]), left)) {
-      best = {number, scores[i]};
+    // Those before the first are worth more than what is left.
+    if (place >= active_[first_] && may_join(lot_at(place), left)) {
+      best = {place, scores[i]};
     } else {
       handicap[i] = kNever;
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -52,22 +53,19 @@ class LotScan {
  private:
   bool may_join(LotId lot, const Amounts& left) const;
   LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
-  // Both make the line: of every so many lots, and of all that may join now.
-  void line_up_some(std::size_t stride, std::size_t columns);
-  void line_up_all(const Amounts& left);
-  void begin_line();
-  // Leaves out those of the line that are worth more than what is left.
-  void leave_out_large();
-  void add_to_line(std::uint32_t place, std::size_t columns);
+  // Makes the line: those of every so many lots that may join now, the one with the best score
+  // first.
+  void line_up(std::size_t stride, const Amounts& left);
+  void add_to_line(std::uint32_t place, double score, std::size_t columns);
   std::optional<LotId> best_in_line(const Amounts& left);
 
   // The best lot of a look at the line.
   struct Best {
-    std::size_t number = 0;
+    std::uint32_t place = 0;
     double score = -1;  // negative: there is none
-    // Whether a lot with this score, of numbers from `first` on, comes before it.
-    bool gives_way_to(double to, std::size_t first) const {
-      return to > score || (to == score && first < number);
+    // Whether another lot with this score comes before it.
+    bool gives_way_to(double to, std::uint32_t at) const {
+      return to > score || (to == score && at < place);
     }
   };
   void look_at_block(std::size_t block, const Amounts& left, Best& best);
@@ -84,16 +82,15 @@ class LotScan {
 
   // The lots that are looked at stand in a line with their numbers side by side, in blocks of a
   // fixed size.
-  std::vector<std::uint32_t> line_;  // their places; ascending
+  std::vector<std::uint32_t> line_;  // their places
   std::vector<double> attraction_;   // by block, column and lot
   std::vector<double> handicap_;     // by lot: minus infinity for those that may not join
   std::vector<double> most_;         // by block: no lot of it scores more
   std::vector<double> room_;         // by column: what is left
-  std::size_t winners_block_ = 0;    // of the last look
-  std::size_t gone_ = 0;             // lots of the line before this one are too large
-  std::size_t line_begin_ = 0;       // the line is every so many lots from this active one on
-  std::size_t line_stride_ = 0;      // 0: there is no line yet
-  bool all_in_line_ = false;         // the line is all that may join
+  std::vector<std::pair<double, std::uint32_t>> order_;  // see line_up(): minus score, and place
+  std::size_t line_begin_ = 0;   // the line is every so many lots from this active one on
+  std::size_t line_stride_ = 0;  // 0: there is no line yet
+  bool all_in_line_ = false;     // the line is all that may join
   std::size_t work_ = 0;
 };
 
