@@ -23,6 +23,17 @@ ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools, const RungInde
 
 ShapeId ClaimShapes::joined(ShapeId shape, std::uint32_t id, const Requirements& requirements) {
   const std::uint64_t key = (std::uint64_t{shape.index()} << 32) | id;
+  if (last_joined_ && last_joined_->first == key) {
+    return last_joined_->second;
+  }
+  const ShapeId result = look_up_joined(shape, id, requirements);
+  last_joined_ = {key, result};
+  return result;
+}
+
+ShapeId ClaimShapes::look_up_joined(ShapeId shape, std::uint32_t id,
+                                    const Requirements& requirements) {
+  const std::uint64_t key = (std::uint64_t{shape.index()} << 32) | id;
   if (unfit_.size() <= id) {
     unfit_.resize(id + 1);
   }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -51,6 +52,8 @@ class ClaimShapes {
   const std::vector<std::uint32_t>& bargains(ShapeId shape);
 
  private:
+  ShapeId look_up_joined(ShapeId shape, std::uint32_t id, const Requirements& requirements);
+
   const ById<PoolId, PoolTemplate>& pools_;
   const RungIndex& rungs_;
   ById<ShapeId, ClaimShape> shapes_;
@@ -59,6 +62,8 @@ class ClaimShapes {
   ById<PoolId, ShapeId> empty_;
   std::map<std::string, ShapeId> by_signature_;
   std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id, where they go together
+  // The last answer. Most pods of a claim ask the same.
+  std::optional<std::pair<std::uint64_t, ShapeId>> last_joined_;
   // By id, by shape: whether they do not. Nearly all pairs are such where every application chooses
   // nodes of its own.
   std::vector<std::vector<bool>> unfit_;

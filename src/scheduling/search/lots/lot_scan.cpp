@@ -1,6 +1,7 @@
 #include "scheduling/search/lots/lot_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -15,6 +16,25 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxScannedLots = 192;
 // What a call of best() costs besides, in lots looked at.
 constexpr std::size_t kPerPod = 32;
+// Lots that are scored together.
+constexpr std::size_t kBlock = 16;
+
+void add_scores(std::array<double, kBlock>& scores, const double* attraction, double much) {
+#pragma GCC unroll 1
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    scores[i] += attraction[i] * much;
+  }
+}
+
+// In a tree, so that the compiler takes several at a time.
+double largest(std::array<double, kBlock> values) {
+  for (std::size_t half = kBlock / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      values[i] = values[i] > values[i + half] ? values[i] : values[i + half];
+    }
+  }
+  return values[0];
+}
 
 }  // namespace
 
@@ -28,22 +48,41 @@ void LotScan::reset(const PodLots& lots) {
   }
   suitors_ = nullptr;
   available_.resize(all.size());
+  touched_.clear();
 }
 
 void LotScan::begin(const PodLots& lots, SuitorsPtr suitors, std::span<const double> prices) {
+  const auto& all = lots.lots();
+  const std::vector<LotId>& departures = lots.departures();
+  const auto is_empty = [&](std::uint32_t place) { return all[lot_at(place)].left == 0; };
   if (suitors_ != suitors) {
     suitors_ = std::move(suitors);
     active_.resize(suitors_->lots.size());
     std::iota(active_.begin(), active_.end(), 0U);
+    std::erase_if(active_, is_empty);
+    for (const std::uint32_t place : active_) {
+      available_[lot_at(place)] = all[lot_at(place)].left;
+    }
+  } else {
+    // Most claims are only filled in mind, and what they touch is little beside all lots.
+    bool any_empty = false;
+    for (std::size_t i = left_before_; i < departures.size(); ++i) {
+      touched_.push_back(departures[i]);
+      any_empty = any_empty || all[departures[i]].left == 0;
+    }
+    for (const LotId lot : touched_) {
+      available_[lot] = all[lot].left;
+    }
+    if (any_empty) {
+      std::erase_if(active_, is_empty);
+    }
   }
+  left_before_ = departures.size();
+  touched_.clear();
   prices_ = prices;
   first_ = 0;
-  handicap_.clear();
-  const auto& all = lots.lots();
-  std::erase_if(active_, [&](std::uint32_t place) { return all[lot_at(place)].left == 0; });
-  for (const std::uint32_t place : active_) {
-    available_[lot_at(place)] = all[lot_at(place)].left;
-  }
+  line_stride_ = 0;
+  all_in_line_ = false;
 }
 
 bool LotScan::may_join(LotId lot, const Amounts& left) const {
@@ -62,85 +101,108 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
                            [&](std::uint32_t place) { return least_[lot_at(place)] > room; });
   first_ = static_cast<std::size_t>(small_enough - active_.begin());
   const std::size_t count = active_.size() - first_;
-  const std::size_t stride = handicap_.empty() ? count / kMaxScannedLots + 1 : 1;
+  const std::size_t stride = all_in_line_ ? 1 : count / kMaxScannedLots + 1;
   work_ += count / stride + kPerPod;
   if (count == 0) {
     return std::nullopt;
   }
   if (stride > 1) {
-    if (const auto found = best_of_some(left, stride)) {
+    if (line_begin_ != first_ || line_stride_ != stride) {
+      line_up(stride, left);
+      line_begin_ = first_;
+      line_stride_ = stride;
+    }
+    if (const auto found = best_in_line(left)) {
       return found;
     }
     // Few can still join, if any: worth a look at each.
     work_ += count;
   }
-  if (handicap_.empty()) {
-    line_up(left.size());
+  if (!all_in_line_) {
+    all_in_line_ = true;
+    line_up(1, left);
   }
   return best_in_line(left);
 }
 
-// A lot's score is large where its pods are large in what there is much of.
-std::optional<LotId> LotScan::best_of_some(const Amounts& left, std::size_t stride) {
+void LotScan::line_up(std::size_t stride, const Amounts& left) {
   const std::size_t columns = left.size();
-  std::optional<LotId> best;
-  double most = -1;
+  order_.clear();
   for (std::size_t i = first_; i < active_.size(); i += stride) {
-    const LotId lot = lot_at(active_[i]);
-    const double* attraction = &suitors_->attraction[active_[i] * columns];
-    double score = 0;
-    for (std::size_t c = 0; c < columns; ++c) {
-      score += attraction[c] * static_cast<double>(left[c]);
-    }
-    if (score > most && may_join(lot, left)) {
-      best = lot;
-      most = score;
-    }
-  }
-  return best;
-}
-
-void LotScan::line_up(std::size_t columns) {
-  line_begin_ = first_;
-  const std::size_t count = active_.size() - first_;
-  line_.resize(count * columns);
-  scores_.resize(count);
-  handicap_.assign(count, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* attraction = &suitors_->attraction[active_[line_begin_ + i] * columns];
-    for (std::size_t c = 0; c < columns; ++c) {
-      line_[c * count + i] = attraction[c];
-    }
-  }
-}
-
-std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
-  const std::size_t count = handicap_.size();
-  const std::size_t begin = first_ - line_begin_;
-  double* scores = scores_.data();
-  std::copy(handicap_.begin() + static_cast<std::ptrdiff_t>(begin), handicap_.end(),
-            scores + begin);
-  for (std::size_t c = 0; c < left.size(); ++c) {
-    const double* attraction = &line_[c * count];
-    const auto much = static_cast<double>(left[c]);
-    for (std::size_t i = begin; i < count; ++i) {
-      scores[i] += attraction[i] * much;
-    }
-  }
-  std::optional<LotId> best;
-  double most = -1;
-  for (std::size_t i = begin; i < count; ++i) {
-    if (scores[i] > most) {
-      const LotId lot = lot_at(active_[line_begin_ + i]);
-      if (may_join(lot, left)) {
-        best = lot;
-        most = scores[i];
-      } else {
-        handicap_[i] = kNever;
+    // Later there is less room still.
+    if (may_join(lot_at(active_[i]), left)) {
+      const double* attraction = &suitors_->attraction[active_[i] * columns];
+      double score = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        score += attraction[c] * static_cast<double>(left[c]);
       }
+      order_.emplace_back(-score, active_[i]);
     }
   }
-  return best;
+  std::sort(order_.begin(), order_.end());
+  line_.clear();
+  attraction_.clear();
+  handicap_.clear();
+  most_.clear();
+  for (const auto& [minus_score, place] : order_) {
+    add_to_line(place, -minus_score, columns);
+  }
+}
+
+void LotScan::add_to_line(std::uint32_t place, double score, std::size_t columns) {
+  const std::size_t in_block = line_.size() % kBlock;
+  if (in_block == 0) {
+    attraction_.resize(attraction_.size() + kBlock * columns);
+    handicap_.resize(handicap_.size() + kBlock, kNever);
+    most_.push_back(score);
+  }
+  const double* attraction = &suitors_->attraction[place * columns];
+  double* block = &attraction_[(most_.size() - 1) * kBlock * columns];
+  for (std::size_t c = 0; c < columns; ++c) {
+    block[c * kBlock + in_block] = attraction[c];
+  }
+  handicap_[line_.size()] = 0;
+  line_.push_back(place);
+}
+
+// A lot's score is large where its pods are large in what there is much of. Of lots that score
+// alike, the first.
+std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
+  room_.assign(left.begin(), left.end());
+  Best best;
+  for (std::size_t block = 0; block < most_.size(); ++block) {
+    if (most_[block] >= best.score) {
+      look_at_block(block, left, best);
+    }
+  }
+  return best.score < 0 ? std::nullopt : std::optional(lot_at(best.place));
+}
+
+void LotScan::look_at_block(std::size_t block, const Amounts& left, Best& best) {
+  std::array<double, kBlock> scores;
+  double* handicap = &handicap_[block * kBlock];
+  std::copy_n(handicap, kBlock, scores.begin());
+  const double* attraction = &attraction_[block * kBlock * room_.size()];
+  for (std::size_t c = 0; c < room_.size(); ++c, attraction += kBlock) {
+    add_scores(scores, attraction, room_[c]);
+  }
+  most_[block] = largest(scores);
+  if (most_[block] < best.score) {
+    return;
+  }
+  const std::size_t end = std::min(kBlock, line_.size() - block * kBlock);
+  for (std::size_t i = 0; i < end; ++i) {
+    const std::uint32_t place = line_[block * kBlock + i];
+    if (!best.gives_way_to(scores[i], place)) {
+      continue;
+    }
+    // Those before the first are worth more than what is left.
+    if (place >= active_[first_] && may_join(lot_at(place), left)) {
+      best = {place, scores[i]};
+    } else {
+      handicap[i] = kNever;
+    }
+  }
 }
 
 }  // namespace millwright::scheduling

@@ -1,6 +1,7 @@
 // Finds the lot that suits the room left on a claim best, again and again while the claim is
-// filled. The room only shrinks, so a lot that has been too large once is not looked at again. This
-// is the innermost loop of the search.
+// filled. The room only shrinks. So a lot that has been too large once is not looked at again, and
+// what a lot scored the last time is the most that it can score now: lots that scored less than the
+// best of now are not scored again. This is the innermost loop of the search.
 #pragma once
 
 #include "scheduling/search/lots/attractions.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -18,50 +20,77 @@ class LotScan {
  public:
   // Begins a pass over the lots, with the pods that they have now.
   void reset(const PodLots& lots);
-  // Begins a claim for which these lots are looked at. `prices`: what a unit of room is worth; the
-  // scan keeps a reference.
+  // Begins a claim for which these lots are looked at. `lots` are those of reset(), less pods that
+  // have left since. `prices`: what a unit of room is worth; the scan keeps a reference.
   void begin(const PodLots& lots, SuitorsPtr suitors, std::span<const double> prices);
   // The best of the lots that have pods and are not closed; none when no lot fits. `left` must not
   // be more than the last time.
   std::optional<LotId> best(const Amounts& left);
   // Notes that a pod of the lot has joined the claim.
-  void take(LotId lot) { --available_[lot]; }
+  void take(LotId lot) {
+    --available_[lot];
+    touched_.push_back(lot);
+  }
   // Leaves the lot out until the next claim.
-  void close(LotId lot) { available_[lot] = 0; }
+  void close(LotId lot) {
+    available_[lot] = 0;
+    touched_.push_back(lot);
+  }
   // Closes the lots for which the condition holds.
   template <class Condition>
   void close_if(Condition condition) {
     for (const std::uint32_t place : active_) {
       const LotId lot = lot_at(place);
       if (available_[lot] > 0 && condition(lot)) {
-        available_[lot] = 0;
+        close(lot);
       }
     }
   }
-  // What it has done in all passes: lots looked at, and a little for each call of best().
+  // What it has done in all passes: lots in question, scored or not, and a little for each call of
+  // best().
   std::size_t work() const { return work_; }
 
  private:
   bool may_join(LotId lot, const Amounts& left) const;
   LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
-  std::optional<LotId> best_of_some(const Amounts& left, std::size_t stride);
-  void line_up(std::size_t columns);
+  // Makes the line: those of every so many lots that may join now, the one with the best score
+  // first.
+  void line_up(std::size_t stride, const Amounts& left);
+  void add_to_line(std::uint32_t place, double score, std::size_t columns);
   std::optional<LotId> best_in_line(const Amounts& left);
+
+  // The best lot of a look at the line.
+  struct Best {
+    std::uint32_t place = 0;
+    double score = -1;  // negative: there is none
+    // Whether another lot with this score comes before it.
+    bool gives_way_to(double to, std::uint32_t at) const {
+      return to > score || (to == score && at < place);
+    }
+  };
+  void look_at_block(std::size_t block, const Amounts& left, Best& best);
 
   std::vector<std::int64_t> requests_;  // by lot and column
   ById<LotId, double> least_;           // see Lot
   SuitorsPtr suitors_;
   std::vector<std::uint32_t> active_;   // places of those that had pods when the claim was begun
   ById<LotId, std::size_t> available_;  // pods that may join
+  std::vector<LotId> touched_;          // lots of which `available_` may say less than there are
+  std::size_t left_before_ = 0;         // of PodLots::departures(): known by now
   std::span<const double> prices_;
   std::size_t first_ = 0;  // active ones before this one are too large
 
-  // Once few lots are left, their numbers are lined up in arrays of their own, which are quicker to
-  // go through: number i of those belongs to active_[line_begin_ + i].
-  std::size_t line_begin_ = 0;
-  std::vector<double> line_;      // by column and number: the attraction
-  std::vector<double> handicap_;  // minus infinity for lots that may not join; empty: no line yet
-  std::vector<double> scores_;
+  // The lots that are looked at stand in a line with their numbers side by side, in blocks of a
+  // fixed size.
+  std::vector<std::uint32_t> line_;  // their places
+  std::vector<double> attraction_;   // by block, column and lot
+  std::vector<double> handicap_;     // by lot: minus infinity for those that may not join
+  std::vector<double> most_;         // by block: no lot of it scores more
+  std::vector<double> room_;         // by column: what is left
+  std::vector<std::pair<double, std::uint32_t>> order_;  // see line_up(): minus score, and place
+  std::size_t line_begin_ = 0;   // the line is every so many lots from this active one on
+  std::size_t line_stride_ = 0;  // 0: there is no line yet
+  bool all_in_line_ = false;     // the line is all that may join
   std::size_t work_ = 0;
 };
 

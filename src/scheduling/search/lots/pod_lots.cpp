@@ -50,6 +50,7 @@ void PodLots::note_exclusive(LotItem& item) const {
 
 void PodLots::remove_last(Lot& lot, LotItem& item) {
   item.pods.pop_back();
+  departures_.emplace_back(static_cast<std::size_t>(&lot - &lots_.front()));
   --lot.left;
   --left_;
   value_left_ -= lot.value;

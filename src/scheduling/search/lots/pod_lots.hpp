@@ -56,7 +56,10 @@ class PodLots {
   std::vector<LotItem>& items() { return items_; }
   const std::vector<LotItem>& items() const { return items_; }
   std::size_t pods_left() const { return left_; }
+  // The lot and the item are of these lots.
   void remove_last(Lot& lot, LotItem& item);
+  // The lot of every pod that was removed, one after the other.
+  const std::vector<LotId>& departures() const { return departures_; }
   // One of `parts` shares of the lots, each with some of every size. The other lots are there too,
   // but without pods.
   PodLots part(std::size_t index, std::size_t parts) const;
@@ -81,6 +84,7 @@ class PodLots {
   std::vector<LotItem> items_;
   ById<LotId, Lot> lots_;
   std::vector<std::pair<std::uint32_t, LotId>> by_rung_;  // by id of the rung; sorted
+  std::vector<LotId> departures_;
   std::size_t left_ = 0;
   double value_left_ = 0;
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left

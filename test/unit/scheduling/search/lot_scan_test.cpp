@@ -26,10 +26,11 @@ class PlainScan {
       available_.push_back(lot.left);
     }
   }
-  std::optional<LotId> best(const Amounts& left) const {
+  // `stride`: of every so many lots.
+  std::optional<LotId> best(const Amounts& left, std::size_t stride = 1) const {
     std::optional<LotId> best;
     double most = -1;
-    for (LotId lot; lot < lots_.end_id(); ++lot) {
+    for (LotId lot; lot < lots_.end_id(); lot = LotId(lot.index() + stride)) {
       double score = 0;
       for (std::size_t c = 0; c < left.size(); ++c) {
         score += attraction_[lot.index() * left.size() + c] * static_cast<double>(left[c]);
@@ -60,8 +61,9 @@ SuitorsPtr all_of(const SearchWorld& world, std::vector<double> attraction) {
   return std::make_shared<const Suitors>(std::move(suitors));
 }
 
+// Few, or enough for many blocks of a scan.
 std::vector<LotOf> random_lots() {
-  const int count = *rc::gen::inRange(1, 30);
+  const int count = *rc::gen::oneOf(rc::gen::inRange(1, 30), rc::gen::inRange(100, 190));
   std::vector<LotOf> lots;
   for (int i = 0; i < count; ++i) {
     lots.push_back({*rc::gen::inRange(0, 9), *rc::gen::inRange(0, 9), *rc::gen::inRange(1, 6)});
@@ -78,11 +80,10 @@ std::vector<double> random_attraction(const ById<LotId, Lot>& lots, std::size_t 
 }
 
 // Fills one claim with both, as Repacking does; the pods leave the lots where `for_good`.
-void fill_with_both(LotScan& scan, SearchWorld& world, Amounts left, bool for_good) {
-  const std::vector<double> attraction = random_attraction(world.all(), left.size());
-  scan.begin(world.lots(), all_of(world, attraction),
-             world.lots().prices(world.all().front().shape));
-  PlainScan plain(world.all(), attraction);
+void fill_with_both(LotScan& scan, SearchWorld& world, const SuitorsPtr& suitors, Amounts left,
+                    bool for_good) {
+  scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
+  PlainScan plain(world.all(), suitors->attraction);
   std::vector<LotId> taken;
   while (true) {
     const auto found = scan.best(left);
@@ -126,10 +127,14 @@ RC_GTEST_PROP(LotScanProperty, FindsWhatALookAtEveryLotFinds, ()) {
   LotScan scan;
   for (int pass = 0; pass < 2; ++pass) {
     scan.reset(world.lots());
-    for (int claim = 0; claim < 4; ++claim) {
+    SuitorsPtr suitors;
+    for (int claim = 0; claim < 6; ++claim) {
       const Amounts room = world.room(
-          {*rc::gen::inRange(0, 30), *rc::gen::inRange(0, 30), *rc::gen::inRange(0, 20), 1});
-      fill_with_both(scan, world, room, *rc::gen::arbitrary<bool>());
+          {*rc::gen::inRange(0, 60), *rc::gen::inRange(0, 60), *rc::gen::inRange(0, 40), 1});
+      if (suitors == nullptr || *rc::gen::arbitrary<bool>()) {
+        suitors = all_of(world, random_attraction(world.all(), room.size()));
+      }
+      fill_with_both(scan, world, suitors, room, *rc::gen::arbitrary<bool>());
     }
   }
 }
@@ -201,6 +206,45 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
   }
   EXPECT_EQ(plain.best(left), std::nullopt);
   EXPECT_GT(pods, 2U);
+}
+
+TEST(LotScan, OfVeryManyLotsEveryThirdIsLookedAtAgainAndAgain) {
+  SearchWorld world(world_of({kHuge}, many_lots()));
+  const SuitorsPtr suitors = all_of(world, larger_first(world.all()));
+  LotScan scan;
+  scan.reset(world.lots());
+  for (int claim = 0; claim < 2; ++claim) {
+    scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
+    PlainScan plain(world.all(), suitors->attraction);
+    // There is room for the largest all the time.
+    Amounts left = world.room({2000, 2000, 400, 1});
+    for (int pod = 0; pod < 80; ++pod) {
+      const auto found = scan.best(left);
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found, plain.best(left, 3)) << "claim " << claim << ", pod " << pod;
+      scan.take(*found);
+      plain.take(*found);
+      subtract_from(left, *world.all()[*found].requests);
+    }
+  }
+}
+
+TEST(LotScan, PodsThatHaveLeftOnTheWayAreNotFound) {
+  SearchWorld world(world_of({kHuge}, {{4, 4, 1}, {2, 2, 1}}));
+  const SuitorsPtr suitors = all_of(world, std::vector<double>(6, 0));
+  const Amounts room = world.room(kHuge);
+  LotScan scan;
+  scan.reset(world.lots());
+  const auto begin = [&] {
+    scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
+  };
+  begin();
+  EXPECT_EQ(scan.best(room), LotId(0));
+  Lot& first = world.lots().lots().front();
+  world.lots().remove_last(first, world.lots().items()[first.items.front()]);
+  EXPECT_EQ(world.lots().departures(), std::vector<LotId>{LotId(0)});
+  begin();
+  EXPECT_EQ(scan.best(room), LotId(1));
 }
 
 TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
