@@ -168,9 +168,8 @@ base::Result<Recording> begin_recording(Plane& plane, const std::string& file) {
   if (file.empty()) {
     return Recording();
   }
-  MW_TRY(recording,
-         plane::start_millwright(
-             plane, {"record", "--kubeconfig", plane.kubeconfig(), "--output", file}));
+  MW_TRY(recording, plane::start_millwright(
+                        plane, {"record", "--kubeconfig", plane.kubeconfig(), "--output", file}));
   // What is half done when it begins would be half known.
   const bool records = plane::wait_until(kRecordingBegins, [&recording] {
     return recording->log_text().find("Everything is listed") != std::string::npos;
