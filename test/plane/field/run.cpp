@@ -177,7 +177,7 @@ base::Result<Recording> begin_recording(Plane& plane, const std::string& file) {
   if (!records) {
     return base::fail(base::ErrorKind::Timeout, "millwright record: " + recording->log_text());
   }
-  return std::move(recording);
+  return recording;
 }
 
 base::Result<> end_recording(const Recording& recording) {
