@@ -374,6 +374,7 @@ TEST_F(Replay, ALastLineThatWasCutOffIsLeftOut) {
 
 TEST_F(Replay, WhatIsNoRecordingIsRefusedWithItsLineAndField) {
   EXPECT_THAT(error_of(""), HasSubstr("day line 1: recording: the file is empty"));
+  EXPECT_THAT(error_of("\x1f\x8b\x08"), HasSubstr("packed by gzip; unpack it with gunzip"));
   EXPECT_THAT(error_of("{\"kind\":\"List\"}\n"), HasSubstr("day line 1: recording: is missing"));
   EXPECT_THAT(error_of("{\"recording\":9,\"start\":\"2026-01-02T03:04:05Z\"}\n"),
               HasSubstr("version 9 is not known"));

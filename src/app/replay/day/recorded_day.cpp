@@ -21,6 +21,7 @@ constexpr std::size_t kMostValuesOfALine = 500'000;
 constexpr auto kLongestDay = std::chrono::hours(24 * 31);
 // After everything was listed, for what was made while it was.
 constexpr auto kLongestGap = std::chrono::minutes(1);
+constexpr std::string_view kGzipMagic = "\x1f\x8b";  // RFC 1952
 
 class DayReader final : private DayListener {
  public:
@@ -32,6 +33,10 @@ class DayReader final : private DayListener {
     if (!next_line(line)) {
       number_ = 1;
       return wrong("recording: the file is empty");
+    }
+    if (line.starts_with(kGzipMagic)) {
+      return base::fail(ErrorKind::Invalid,
+                        file_ + ": it is packed by gzip; unpack it with gunzip and replay that");
     }
     auto header = parse_recording_header(line);
     if (!header) {
