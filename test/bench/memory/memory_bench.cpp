@@ -54,7 +54,8 @@ void create(sandbox::ApiServer& api, const model::Resource& resource, json::valu
 }
 
 void fill(sandbox::ApiServer& api, int nodes) {
-  const json::object room{{"cpu", "8"}, {"memory", "32Gi"}, {"pods", "110"}};
+  // Full with its pods.
+  const json::object room{{"cpu", "5"}, {"memory", "32Gi"}, {"pods", "110"}};
   for (int i = 0; i < nodes; ++i) {
     const std::string name = "node-" + std::to_string(i);
     create(api, model::kNodeResource,
