@@ -449,6 +449,16 @@ scheduling::NodeRecordPtr State::find_claim(std::string_view name) {
   return claim ? impl_->records.find(impl_->nodes.record_key_of(*claim)) : nullptr;
 }
 
+State::Joined State::joined_by_claim(std::string_view name) const {
+  const ClaimPtr claim = impl_->nodes.claim(name);
+  return {.claim = claim, .node = claim ? impl_->nodes.node_of(*claim) : nullptr};
+}
+
+State::Joined State::joined_by_node(std::string_view name) const {
+  const NodePtr node = impl_->nodes.node(name);
+  return {.claim = node ? impl_->nodes.claim_of(*node) : nullptr, .node = node};
+}
+
 std::shared_ptr<const model::NodePool> State::find_pool(std::string_view name) const {
   return impl_->tables.of<model::NodePool>().find({name, {}});
 }

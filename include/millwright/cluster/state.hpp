@@ -88,6 +88,14 @@ class State {
   // The record that snapshot() has of the claim, without a walk over all of its nodes; nullptr when
   // there is none.
   scheduling::NodeRecordPtr find_claim(std::string_view name);
+  // A NodeClaim and the Node that it is joined with, as they are now; either may be missing. No
+  // snapshot is made for them, so that thousands of events in a row cost no walk each.
+  struct Joined {
+    std::shared_ptr<const model::NodeClaim> claim;
+    std::shared_ptr<const model::Node> node;
+  };
+  Joined joined_by_claim(std::string_view name) const;
+  Joined joined_by_node(std::string_view name) const;
   // nullptr when there is none. No snapshot is made for it.
   std::shared_ptr<const model::NodePool> find_pool(std::string_view name) const;
   // The newest snapshot made; never nullptr. Any thread.

@@ -47,7 +47,7 @@ void EventRoutes::wake_all() {
   const auto snapshot = services_.state.snapshot();
   for (const auto& record : snapshot->nodes) {
     if (record->claim) {
-      record_changed(*record);
+      joined_changed({.claim = record->claim, .node = record->node});
     } else if (record->node) {
       node_changed(record->node->meta.name);  // it may be draining, its claim taken by force
     }
@@ -65,22 +65,22 @@ void EventRoutes::wake_all() {
   wake_planners();
 }
 
-void EventRoutes::record_changed(const scheduling::NodeRecord& record) {
-  controllers_.lifecycle.enqueue(record.claim_name());
-  controllers_.claim_status.enqueue(record.claim_name());
-  if (record.node) {
-    controllers_.termination.enqueue(record.node->meta.name);
-    controllers_.node_repair.enqueue(record.node->meta.name);
+// The claim is there.
+void EventRoutes::joined_changed(const cluster::State::Joined& joined) {
+  controllers_.lifecycle.enqueue(joined.claim->meta.name);
+  controllers_.claim_status.enqueue(joined.claim->meta.name);
+  if (joined.node) {
+    controllers_.termination.enqueue(joined.node->meta.name);
+    controllers_.node_repair.enqueue(joined.node->meta.name);
   }
-  controllers_.node_pools.enqueue(record.node_pool());
+  controllers_.node_pools.enqueue(joined.claim->meta.label(model::kNodePoolLabel));
 }
 
 void EventRoutes::node_changed(const std::string& name) {
   controllers_.termination.enqueue(name);
   controllers_.node_repair.enqueue(name);
-  if (const auto record = controllers::find_node(*services_.state.snapshot(), name);
-      record && record->claim) {
-    record_changed(*record);
+  if (const auto joined = services_.state.joined_by_node(name); joined.claim) {
+    joined_changed(joined);
   }
   controllers_.reservations.notify();
 }
@@ -88,24 +88,27 @@ void EventRoutes::node_changed(const std::string& name) {
 void EventRoutes::node_claim_changed(const std::string& name) {
   controllers_.lifecycle.enqueue(name);
   controllers_.claim_status.enqueue(name);
-  if (const auto record = services_.state.find_claim(name)) {
-    record_changed(*record);
+  if (const auto joined = services_.state.joined_by_claim(name); joined.claim) {
+    joined_changed(joined);
   }
   wake_static_pools();
 }
 
-// Thousands may come in a turn, when they are listed: no walk over all pools or nodes here.
 void EventRoutes::node_pool_changed(const std::string& name) {
   controllers_.node_pools.enqueue(name);
   const auto found = services_.state.find_pool(name);
   if (!found) {
     pools_.erase(name);
+    static_pools_.erase(name);
     edited_pools_.insert(name);
     controllers_.node_overlays.enqueue();
     on_offers_changed_();
     return;
   }
-  if (services_.options.static_capacity && found->replicas) {
+  if (!found->replicas) {
+    static_pools_.erase(name);
+  } else if (services_.options.static_capacity) {
+    static_pools_.insert(name);
     controllers_.static_capacity.enqueue(name);
   }
   const Compared now{.generation = found->meta.generation,
@@ -165,13 +168,8 @@ void EventRoutes::wake_claims_of(const std::set<std::string, std::less<>>& pools
 }
 
 void EventRoutes::wake_static_pools() {
-  if (!services_.options.static_capacity) {
-    return;
-  }
-  for (const auto& pool : services_.state.snapshot()->node_pools) {
-    if (pool->replicas) {
-      controllers_.static_capacity.enqueue(pool->meta.name);
-    }
+  for (const std::string& pool : static_pools_) {
+    controllers_.static_capacity.enqueue(pool);
   }
 }
 

@@ -24,7 +24,8 @@ class EventRoutes {
         controllers_(controllers),
         on_offers_changed_(std::move(on_offers_changed)) {}
 
-  // An object of the cluster state changed.
+  // An object of the cluster state changed. Thousands may come in a turn, when they are listed: but
+  // for a NodeClass, no snapshot is made and no walk over all pools or nodes.
   void object_changed(cluster::Kind kind, const model::ObjectKey& key);
   // Once for all objects that changed in a turn of the loop: what takes a walk over all of them.
   void after_changes();
@@ -34,7 +35,7 @@ class EventRoutes {
   void wake_all();
 
  private:
-  void record_changed(const scheduling::NodeRecord& record);
+  void joined_changed(const cluster::State::Joined& joined);
   void node_changed(const std::string& name);
   void node_claim_changed(const std::string& name);
   void node_pool_changed(const std::string& name);
@@ -58,6 +59,7 @@ class EventRoutes {
 
   std::set<std::string, std::less<>> edited_pools_;  // in this turn
   std::map<std::string, Compared> pools_;            // as seen last
+  std::set<std::string, std::less<>> static_pools_;  // those with spec.replicas
   std::map<model::NodeClassReference, Compared> node_classes_;
 };
 

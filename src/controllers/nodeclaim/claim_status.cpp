@@ -56,10 +56,9 @@ ClaimStatus::ClaimStatus(Services& services)
 ClaimStatus::~ClaimStatus() = default;
 
 void ClaimStatus::pod_event(std::string_view node) {
-  const auto record = find_node(*services_.state.snapshot(), node);
-  if (record && record->claim) {
-    pod_events_->note(record->claim_name(), services_.loop.now());
-    reconciler_.enqueue(record->claim_name());
+  if (const auto claim = services_.state.joined_by_node(node).claim) {
+    pod_events_->note(claim->meta.name, services_.loop.now());
+    reconciler_.enqueue(claim->meta.name);
   }
 }
 

@@ -26,6 +26,11 @@ Event seen(std::shared_ptr<const T> object) {
   return [object](State& state) { state.upsert(object); };
 }
 
+void expect_joined(const State::Joined& joined, const scheduling::NodeRecord& record) {
+  EXPECT_EQ(joined.claim, record.claim);
+  EXPECT_EQ(joined.node, record.node);
+}
+
 // Every order of the events must end in the picture that the given order ends in.
 void expect_order_does_not_matter(const std::vector<Event>& events) {
   std::vector<std::size_t> order(events.size());
@@ -42,6 +47,10 @@ void expect_order_does_not_matter(const std::vector<Event>& events) {
       if (record->claim) {
         ASSERT_EQ(state.find_claim(record->claim_name()), record)
             << ::testing::PrintToString(order);
+        expect_joined(state.joined_by_claim(record->claim_name()), *record);
+      }
+      if (record->node) {
+        expect_joined(state.joined_by_node(record->node->meta.name), *record);
       }
     }
     const std::string got = describe(*snapshot);
@@ -100,6 +109,23 @@ TEST(StateJoin, EveryOrderOfSharedInstancesGivesTheSamePicture) {
       seen(ClaimBuilder("c").provider("p2").build()),
       seen(NodeBuilder("n2").managed().provider("p2").build()),
   });
+}
+
+TEST(StateJoin, IsToldWithoutASnapshot) {
+  Ledger ledger;
+  State state(ledger);
+  EXPECT_EQ(state.joined_by_claim("claim").claim, nullptr);
+  EXPECT_EQ(state.joined_by_node("node").node, nullptr);
+  state.upsert(ClaimBuilder("claim").provider("p1").build());
+  EXPECT_NE(state.joined_by_claim("claim").claim, nullptr);
+  EXPECT_EQ(state.joined_by_claim("claim").node, nullptr);
+  state.upsert(NodeBuilder("node").managed().provider("p1").build());
+  EXPECT_EQ(state.joined_by_claim("claim").node->meta.name, "node");
+  EXPECT_EQ(state.joined_by_node("node").claim->meta.name, "claim");
+  state.remove<model::NodeClaim>({"", "claim"});
+  EXPECT_EQ(state.joined_by_node("node").claim, nullptr);
+  EXPECT_NE(state.joined_by_node("node").node, nullptr);
+  EXPECT_TRUE(state.latest()->nodes.empty()) << "a snapshot was made";
 }
 
 TEST(StateJoin, ClaimsWithoutNodesAndNodesWithoutClaimsStandAlone) {
