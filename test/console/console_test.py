@@ -178,6 +178,21 @@ class Live(ConsoleTest):
         self.assertTrue(page.evaluate("window.stillHere"))
         page.until("document.getElementById('said').textContent.includes('NodeClaim')")
 
+    def test_the_focus_goes_on_from_a_tile_that_goes(self):
+        page = self.open(small_cluster())
+        page.until("nodes.size > 1")
+        # All nodes go in the picture in which others come, as with the first node of a cluster.
+        focused = page.evaluate("""(() => {
+            document.querySelector(".tile").focus();
+            const old = [...nodes.values()].map((entry) => entry.data);
+            const others = old.map((data) => ({...data, name: "other-" + data.name}));
+            const gone = old.map((data) => data.name);
+            take({time: new Date(now).toISOString(), nodes: others, gone}, false);
+            const tile = document.activeElement;
+            return tile.classList.contains("tile") && tile.isConnected && tile.tabIndex === 0;
+        })()""")
+        self.assertTrue(focused)
+
     def test_a_program_that_ended_leaves_the_view_and_the_reason(self):
         cluster = sandbox()
         page = self.open(cluster)

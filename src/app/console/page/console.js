@@ -218,9 +218,11 @@ function applyFind() {
   giveTabStop();
 }
 
+const shownTiles = () => [...document.querySelectorAll("#tiles li:not([hidden]) .tile")];
+
 // One tile at a time is reached by Tab; arrow keys go on from there.
 function giveTabStop(wanted) {
-  const shown = [...document.querySelectorAll("#tiles li:not([hidden]) .tile")];
+  const shown = shownTiles();
   const old = shown.find((tile) => tile.tabIndex === 0);
   const stop = wanted || old || shown[0];
   for (const tile of shown) {
@@ -234,7 +236,7 @@ function moveFocus(event) {
   const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: "down", ArrowUp: "up", Home: "first", End: "last"}[event.key];
   if (!tile || step === undefined) return;
   event.preventDefault();
-  const shown = [...document.querySelectorAll("#tiles li:not([hidden]) .tile")];
+  const shown = shownTiles();
   const at = shown.indexOf(tile);
   let next = shown[at + step];
   if (step === "first") next = shown[0];
@@ -333,15 +335,14 @@ function addDecisions(more) {
 let poolNames = [];
 function takeNodes(changed, gone) {
   const wasCompact = byId("tiles").classList.contains("compact");
+  const focused = document.activeElement;
+  const place = shownTiles().indexOf(focused);
   for (const name of gone) {
     const entry = nodes.get(name);
     if (!entry) continue;
-    const focused = entry.item.contains(document.activeElement);
-    const next = entry.item.nextElementSibling || entry.item.previousElementSibling;
     entry.item.remove();
     if (entry.row) entry.row.remove();
     nodes.delete(name);
-    if (focused && next) next.querySelector(".tile").focus();
   }
   for (const data of changed) {
     const entry = nodes.get(data.name) || {};
@@ -355,6 +356,18 @@ function takeNodes(changed, gone) {
   if (showsTable()) drawTable();
   byId("no-nodes").hidden = nodes.size > 0;
   applyFind();
+  if (place >= 0 && !focused.isConnected) focusNear(place);
+}
+
+// The tile that had the focus is gone: the one that now stands in its place gets it. That is known
+// once all are drawn, since the only tile may go in the very picture in which others come.
+function focusNear(place) {
+  const tiles = shownTiles();
+  const next = tiles[Math.min(place, tiles.length - 1)];
+  if (next) {
+    giveTabStop(next);
+    next.focus({preventScroll: true});
+  }
 }
 
 // A stream that begins anew repeats what is there already.
