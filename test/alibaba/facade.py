@@ -317,6 +317,7 @@ class Cloud:
         items = [{"InstanceTypeId": name, "InstanceTypeFamily": name.rsplit(".", 1)[0],
                   "CpuArchitecture": "ARM" if "y." in name else "X86", "CpuCoreCount": cpus,
                   "MemorySize": float(gib), "EniQuantity": 3, "EniPrivateIpAddressQuantity": 6,
+                  "EniTotalQuantity": 6, "EniTrunkSupported": "y." not in name,
                   "GPUAmount": 0, "GPUSpec": ""} for name, cpus, gib, _ in TYPES]
         return self.paged(request, "InstanceTypes", "InstanceType", items)
 
@@ -502,6 +503,12 @@ class Cloud:
             raise Refusal("ErrorClusterNotFound", status=404)
         return {"cluster_id": CLUSTER, "current_version": "1.31.1-aliyun.1",
                 "meta_data": json.dumps({"Capabilities": {"Network": "terway-eniip"}})}
+
+    def on_GetClusterAddonInstance(self, request):
+        if request.path != f"/clusters/{CLUSTER}/addon_instances/terway-eniip":
+            raise Refusal("AddonNotFound", status=404)
+        return {"name": "terway-eniip", "state": "active", "version": "v1.14.3",
+                "config": json.dumps({"IPVlan": "false", "ENITrunking": "true"})}
 
     def on_DescribeKubernetesVersionMetadata(self, _request):
         return [{"version": "1.31.1-aliyun.1", "images": [

@@ -102,6 +102,8 @@ def check_others(url):
     cs = client(CsClient, url)
     check("CS: and describes the cluster",
           cs.describe_cluster_detail(facade.CLUSTER).body.cluster_id == facade.CLUSTER)
+    add_on = cs.get_cluster_addon_instance(facade.CLUSTER, "terway-eniip").body
+    check("CS: and how Terway is configured", '"ENITrunking": "true"' in add_on.config)
     versions = cs.describe_kubernetes_version_metadata(
         cs_models.DescribeKubernetesVersionMetadataRequest(region=facade.REGION,
                                                            cluster_type="ManagedKubernetes")).body

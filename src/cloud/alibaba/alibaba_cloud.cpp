@@ -35,6 +35,17 @@ model::ResourceList without_zeros(model::ResourceList resources) {
   return resources;
 }
 
+// As far as the pool says them: by labels of its template, or by a requirement of one value.
+model::StringMap labels_of_nodes(const model::NodePool& pool) {
+  auto labels = pool.template_.labels.value_or(model::StringMap{});
+  for (const auto& requirement : pool.template_.requirements) {
+    if (requirement.op == model::Operator::In && requirement.values.size() == 1) {
+      labels.emplace(requirement.key, requirement.values.front());
+    }
+  }
+  return labels;
+}
+
 void label_place(model::StringMap& labels, const std::string& type, const std::string& zone,
                  std::string_view capacity_type) {
   labels[std::string(model::kInstanceTypeLabel)] = type;
@@ -179,7 +190,7 @@ Provider::Reply<Instance> AlibabaCloud::create(ClaimPtr claim, NodeClassPtr node
     launched = co_await launcher_.launch(claim, of_claim.node_class);
   }
   MW_CO_CHECK(launched);
-  co_return to_instance(*launched, *of_claim.node_class);
+  co_return to_instance(*launched, *claim, *of_claim.node_class);
 }
 
 base::Task<AlibabaCloud::Describes::Replies> AlibabaCloud::describe_all(
@@ -300,12 +311,12 @@ Provider::Reply<std::vector<Instance>> AlibabaCloud::list() {
 }
 
 base::Result<scheduling::InstanceTypes> AlibabaCloud::instance_types(
-    const model::NodePool& /*pool*/, const model::NodeClass& node_class) const {
+    const model::NodePool& pool, const model::NodeClass& node_class) const {
   if (!catalog_.is_known()) {
     return base::fail(ErrorKind::NotReady, "ECS's instance types are not known yet");
   }
   const NodeClassPtr borrowed(NodeClassPtr(), &node_class);
-  return catalog_.types(*served(borrowed).node_class, parts_.loop.now());
+  return catalog_.types(*served(borrowed).node_class, labels_of_nodes(pool), parts_.loop.now());
 }
 
 std::optional<model::HashStamp> AlibabaCloud::hash_of(const model::NodeClass& node_class) const {
@@ -328,7 +339,7 @@ Provider::Reply<std::string> AlibabaCloud::drift(ClaimPtr claim, NodeClassPtr no
     co_return std::string();  // gone: garbage collection's business
   }
   MW_CO_TRY(instance, std::move(described));
-  const auto types = catalog_.types(*wanted, parts_.loop.now());
+  const auto types = catalog_.types(*wanted, claim->meta.labels, parts_.loop.now());
   co_return drift_reason(read_status(*wanted), instance,
                          scheduling::find_type(types, instance.type));
 }
@@ -339,10 +350,25 @@ base::Task<base::Result<ClusterFacts>> AlibabaCloud::cluster() {
     co_return *known;
   }
   MW_CO_TRY(facts, co_await cs_.cluster(parts_.settings.cluster_id));
+  auto shared_how = Interfaces::Shared;
+  if (facts.network == Network::Terway) {
+    shared_how = co_await interfaces(facts.network_add_on);
+  }
   cluster_ = facts;
   cluster_until_ = parts_.loop.now() + kClusterKept;
-  catalog_.set_network(facts.network);
+  catalog_.set_network(facts.network, shared_how);
   co_return facts;
+}
+
+// Nodes can be bought without the answer, so that a policy from before this call goes on working.
+base::Task<Interfaces> AlibabaCloud::interfaces(std::string add_on) {
+  const auto has_trunks = co_await cs_.has_trunks(parts_.settings.cluster_id, std::move(add_on));
+  if (has_trunks) {
+    co_return *has_trunks ? Interfaces::Trunk : Interfaces::Shared;
+  }
+  parts_.log.warn("whether Terway has trunk interfaces could not be read",
+                  {{"error", has_trunks.error().message}});
+  co_return catalog_.settings().interfaces;
 }
 
 Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
@@ -352,7 +378,7 @@ Provider::Reply<NodeClassState> AlibabaCloud::resolve(NodeClassPtr node_class) {
   wanted.judge(state);
   if (catalog_.is_known()) {
     gauges_.publish(parts_.metrics, model::reference_to(*node_class),
-                    catalog_.types(*wanted.node_class, parts_.loop.now()));
+                    catalog_.types(*wanted.node_class, {}, parts_.loop.now()));
   }
   co_return in_own_terms(*node_class, std::move(state));
 }
@@ -362,12 +388,12 @@ Provider::Reply<> AlibabaCloud::release(NodeClassPtr node_class) {
   co_return base::Result<>{};
 }
 
-Instance AlibabaCloud::to_instance(const Launched& launched,
+Instance AlibabaCloud::to_instance(const Launched& launched, const model::NodeClaim& claim,
                                    const model::NodeClass& node_class) const {
   Instance instance;
   instance.provider_id = provider_id_of(launched.instance_id);
   instance.image_id = launched.image_id;
-  const auto types = catalog_.types(node_class, parts_.loop.now());
+  const auto types = catalog_.types(node_class, claim.meta.labels, parts_.loop.now());
   if (const auto* type = scheduling::find_type(types, launched.type)) {
     label_by_type(instance.labels, *type);
     instance.capacity = without_zeros(type->capacity);

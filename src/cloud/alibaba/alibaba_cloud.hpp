@@ -72,10 +72,12 @@ class AlibabaCloud final : public Provider {
   Reply<> remove_instance(std::string id);
   // Asked again every five minutes.
   base::Task<base::Result<ClusterFacts>> cluster();
+  base::Task<Interfaces> interfaces(std::string add_on);
   std::string provider_id_of(const std::string& instance_id) const;
   std::string instance_id_of(std::string_view provider_id) const;
   Instance to_instance(const EcsInstance& found) const;
-  Instance to_instance(const Launched& launched, const model::NodeClass& node_class) const;
+  Instance to_instance(const Launched& launched, const model::NodeClaim& claim,
+                       const model::NodeClass& node_class) const;
 
   Parts parts_;
   CredentialChain credentials_;

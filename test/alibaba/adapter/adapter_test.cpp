@@ -56,6 +56,17 @@ TEST_F(AlibabaAdapter, TypesAndPricesComeFromEveryPage) {
   EXPECT_EQ(the_class->status.at("vSwitches").as_array().size(), 3U);
 }
 
+TEST_F(AlibabaAdapter, TerwaysTrunkInterfacesAreOfferedWhereATypeHasThem) {
+  start();
+  const auto types = provider->instance_types({}, *the_class).value();
+  const auto members = [&](std::string_view name) -> std::int64_t {
+    const auto* type = scheduling::find_type(types, name);
+    return type == nullptr ? -1 : model::get(type->capacity, "aliyun/member-eni").units();
+  };
+  EXPECT_EQ(members("ecs.g7.large"), 3);
+  EXPECT_EQ(members("ecs.g8y.large"), 0);
+}
+
 TEST_F(AlibabaAdapter, AZoneThatIsSoldOutIsMarkedAndTheNextZoneTaken) {
   start();
   sell_out("ecs.g7.large", kZoneH);

@@ -14,12 +14,13 @@ namespace {
 namespace json = boost::json;
 
 // "meta_data" is JSON inside a text; Capabilities.Network names the CNI.
-Network network_of(std::string_view meta_data) {
+std::string network_add_on_of(std::string_view meta_data) {
   const auto meta = model::parse_json(meta_data);
-  if (!meta) {
-    return Network::Other;
-  }
-  const auto name = lower_case(model::text_at(*meta, "Capabilities.Network"));
+  return meta ? std::string(model::text_at(*meta, "Capabilities.Network")) : std::string();
+}
+
+Network network_of(std::string_view add_on) {
+  const auto name = lower_case(add_on);
   if (name.find("terway") != std::string::npos) {
     return Network::Terway;
   }
@@ -45,11 +46,34 @@ base::Task<ApiResult<ClusterFacts>> Cs::cluster(std::string id) {
   Answer answer;
   ClusterFacts facts;
   facts.version = answer.text(answered, "current_version");
-  facts.network = network_of(answer.optional_text(answered, "meta_data"));
+  facts.network_add_on = network_add_on_of(answer.optional_text(answered, "meta_data"));
+  facts.network = network_of(facts.network_add_on);
   if (!answer.is_good()) {
     co_return tl::unexpected(bad_answer("cs DescribeClusterDetail", answer.problem()));
   }
   co_return facts;
+}
+
+base::Task<ApiResult<bool>> Cs::has_trunks(std::string cluster_id, std::string add_on) {
+  RoaCall call;
+  call.action = "GetClusterAddonInstance";
+  call.path =
+      "/clusters/" + net::url_encode(cluster_id) + "/addon_instances/" + net::url_encode(add_on);
+  auto answered = co_await api_.roa(Service::Cs, std::move(call));
+  if (!answered && answered.error().kind == base::ErrorKind::NotFound) {
+    co_return false;  // Terway was installed otherwise
+  }
+  MW_CO_TRY(found, std::move(answered));
+  // "config" is JSON inside a text, too; empty when nothing was configured.
+  Answer answer;
+  answer.text(found, "name");
+  const auto config = model::parse_json(answer.optional_text(found, "config"));
+  if (!answer.is_good()) {
+    co_return tl::unexpected(bad_answer("cs GetClusterAddonInstance", answer.problem()));
+  }
+  const auto* value = config ? model::member(*config, "ENITrunking") : nullptr;
+  const bool is_true = value != nullptr && value->is_bool() && value->get_bool();
+  co_return is_true || lower_case(model::as_text(value)) == "true";
 }
 
 base::Task<ApiResult<std::vector<Image>>> Cs::images(std::string kubernetes) {

@@ -16,6 +16,7 @@ enum class Network : std::uint8_t { Terway, Flannel, Other };
 struct ClusterFacts {
   std::string version;  // "1.31.1-aliyun.1"
   Network network = Network::Other;
+  std::string network_add_on;  // that gives pods their addresses: "terway-eniip"
 };
 
 // What asks for the script that joins a machine to the cluster.
@@ -30,6 +31,9 @@ class Cs {
   explicit Cs(Api& api) : api_(api) {}
 
   base::Task<ApiResult<ClusterFacts>> cluster(std::string id);
+  // Whether pods may ask Terway for a member of a node's trunk interface: ENITrunking in the
+  // configuration of its add-on.
+  base::Task<ApiResult<bool>> has_trunks(std::string cluster_id, std::string add_on);
   // The images that ACK's node pools may use for the Kubernetes version.
   base::Task<ApiResult<std::vector<Image>>> images(std::string kubernetes);
   // The command line that joins a machine. A secret: it has a token.

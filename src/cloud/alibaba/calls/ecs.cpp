@@ -83,7 +83,7 @@ TypeFacts read_type(Answer& answer, const boost::json::value& item) {
   type.addresses_per_eni = answer.count(item, "EniPrivateIpAddressQuantity");
   type.total_enis = answer.count(item, "EniTotalQuantity");
   const auto* trunk = model::member(item, "EniTrunkSupported");
-  type.trunk = trunk != nullptr && trunk->is_bool() && trunk->get_bool();
+  type.has_trunk = trunk != nullptr && trunk->is_bool() && trunk->get_bool();
   type.gpus = answer.count(item, "GPUAmount");
   type.gpu = answer.optional_text(item, "GPUSpec");
   type.gpu_memory_mib = static_cast<std::int64_t>(answer.decimal(item, "GPUMemorySize") * 1024);

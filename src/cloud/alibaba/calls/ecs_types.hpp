@@ -48,7 +48,7 @@ struct TypeFacts {
   std::int64_t enis = 0;  // the primary one included
   std::int64_t addresses_per_eni = 0;
   std::int64_t total_enis = 0;  // trunk members included
-  bool trunk = false;
+  bool has_trunk = false;
   std::int64_t gpus = 0;
   std::string gpu;  // "NVIDIA T4"
   std::int64_t gpu_memory_mib = 0;

@@ -14,6 +14,7 @@ using model::ResourceList;
 constexpr std::int64_t kMebi = 1LL << 20;
 constexpr std::int64_t kGibi = 1024 * kMebi;
 constexpr std::int64_t kLeastTerwayPods = 11;
+constexpr std::int64_t kLeastExclusivePods = 7;
 constexpr std::int64_t kFlannelPods = 256;
 constexpr std::int64_t kUsualPods = 110;
 // Pods of the host's network, which Terway's addresses do not count.
@@ -29,6 +30,28 @@ std::int64_t terway_pods(const TypeFacts& type) {
   return std::max<std::int64_t>(type.enis - 1, 0) * type.addresses_per_eni + kHostNetworkPods;
 }
 
+// The primary interface is the node's own.
+std::int64_t exclusive_pods(const TypeFacts& type) {
+  return std::max<std::int64_t>(type.enis - 1, 0);
+}
+
+// Members of a trunk interface come on top of what the type may have otherwise.
+std::int64_t trunk_members(const TypeFacts& type) {
+  return type.has_trunk ? std::max<std::int64_t>(type.total_enis - type.enis, 0) : 0;
+}
+
+void add_interfaces(const TypeFacts& type, const CapacitySettings& settings,
+                    ResourceList& capacity) {
+  if (settings.network != Network::Terway) {
+    return;
+  }
+  if (settings.interfaces == Interfaces::Exclusive) {
+    capacity["aliyun/eni"] = Quantity::from_units(exclusive_pods(type));
+  } else if (settings.interfaces == Interfaces::Trunk && trunk_members(type) > 0) {
+    capacity["aliyun/member-eni"] = Quantity::from_units(trunk_members(type));
+  }
+}
+
 void put_over(ResourceList& list, const model::StringMap& values) {
   for (const auto& [name, text] : values) {
     if (const auto value = Quantity::parse(text)) {
@@ -39,9 +62,15 @@ void put_over(ResourceList& list, const model::StringMap& values) {
 
 }  // namespace
 
-bool has_room_for_pods(const TypeFacts& type, const NodeClassSpec& spec, Network network) {
-  return spec.kubelet.max_pods.has_value() || network != Network::Terway ||
-         terway_pods(type) >= kLeastTerwayPods;
+bool has_room_for_pods(const TypeFacts& type, const NodeClassSpec& spec,
+                       const CapacitySettings& settings) {
+  if (settings.network != Network::Terway) {
+    return true;
+  }
+  if (settings.interfaces == Interfaces::Exclusive) {
+    return exclusive_pods(type) >= kLeastExclusivePods;  // whatever maxPods says
+  }
+  return spec.kubelet.max_pods.has_value() || terway_pods(type) >= kLeastTerwayPods;
 }
 
 std::int64_t max_pods(const TypeFacts& type, const NodeClassSpec& spec, Network network) {
@@ -67,6 +96,7 @@ ResourceList capacity_of(const TypeFacts& type, const NodeClassSpec& spec,
     const bool is_amd = type.gpu.starts_with("AMD");
     result[is_amd ? "amd.com/gpu" : "nvidia.com/gpu"] = Quantity::from_units(type.gpus);
   }
+  add_interfaces(type, settings, result);
   return result;
 }
 

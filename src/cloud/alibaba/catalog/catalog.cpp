@@ -34,6 +34,11 @@ Offering offering_in(const std::string& zone, std::string_view capacity_type,
   return offering;
 }
 
+bool is_exclusive(const model::StringMap& labels) {
+  const auto found = labels.find(kExclusiveLabel);
+  return found != labels.end() && found->second == kExclusive;
+}
+
 // In the currency of the account, per hour: near the list prices of general purpose families. Only
 // the order of types depends on it, and only while ECS has told no price at all.
 double estimated_price(const TypeFacts& type) {
@@ -82,9 +87,10 @@ bool Catalog::set_stock(const ZonesByType& on_demand, const ZonesByType& spot) {
   return true;
 }
 
-void Catalog::set_network(Network network) {
-  if (settings_.network != network) {
+void Catalog::set_network(Network network, Interfaces interfaces) {
+  if (settings_.network != network || settings_.interfaces != interfaces) {
     settings_.network = network;
+    settings_.interfaces = interfaces;
     changed();
   }
 }
@@ -103,39 +109,43 @@ const TypeFacts* Catalog::find(std::string_view name) const {
   return found == types_.end() || found->name != name ? nullptr : &*found;
 }
 
-scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, base::TimePoint now) {
-  auto& cached = cached_[model::reference_to(node_class)];
+scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class,
+                                         const model::StringMap& labels, base::TimePoint now) {
+  auto settings = settings_;
+  if (is_exclusive(labels)) {
+    settings.interfaces = Interfaces::Exclusive;
+  }
+  auto& cached = cached_[{model::reference_to(node_class), settings.interfaces}];
   auto from = made_from(node_class, version_);
   if (cached.types && cached.made_from == from) {
     return cached.types;
   }
-  const auto spec = read_spec(node_class);
-  const auto findings = read_status(node_class);
+  const NodeKind kind{
+      .spec = read_spec(node_class), .findings = read_status(node_class), .settings = settings};
   auto result = std::make_shared<std::vector<scheduling::InstanceType>>();
   for (const auto& facts : types_) {
-    if (has_room_for_pods(facts, spec, settings_.network)) {
-      result->push_back(make(facts, spec, findings, now));
+    if (has_room_for_pods(facts, kind.spec, kind.settings)) {
+      result->push_back(make(facts, kind, now));
     }
   }
   cached = {std::move(from), std::move(result)};
   return cached.types;
 }
 
-scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeClassSpec& spec,
-                                       const NodeClassFindings& findings,
+scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeKind& kind,
                                        base::TimePoint now) const {
   scheduling::InstanceType type;
   type.name = facts.name;
-  type.requirements = labels_of(facts, spec, region_);
-  const auto* image = image_for(findings.images, type.requirements);
-  type.capacity = capacity_of(facts, spec, settings_);
+  type.requirements = labels_of(facts, kind.spec, region_);
+  const auto* image = image_for(kind.findings.images, type.requirements);
+  type.capacity = capacity_of(facts, kind.spec, kind.settings);
   if (image != nullptr) {
     if (const auto memory = memory_.find(facts.name, image->id, now)) {
       type.capacity[std::string(model::kMemory)] = *memory;
     }
   }
-  type.overhead = overhead_of(facts, spec, type.capacity);
-  add_offerings(type, facts, findings, now);
+  type.overhead = overhead_of(facts, kind.spec, type.capacity);
+  add_offerings(type, facts, kind.findings, now);
   if (image == nullptr) {
     for (auto& offering : type.offerings) {
       offering.available = false;

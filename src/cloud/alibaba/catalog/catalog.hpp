@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millwright::cloud::alibaba {
@@ -30,7 +31,8 @@ class Catalog {
   bool set_stock(const ZonesByType& on_demand, const ZonesByType& spot);
   // Somewhere in the region, now or before.
   bool is_sold(std::string_view type) const { return zones_.contains(type); }
-  void set_network(Network network);
+  // Of the whole cluster: Interfaces::Shared or ::Trunk.
+  void set_network(Network network, Interfaces interfaces);
   Prices& prices() { return prices_; }
   UnavailableOfferings& unavailable() { return unavailable_; }
   LearnedMemory& memory() { return memory_; }
@@ -44,8 +46,10 @@ class Catalog {
   const CapacitySettings& settings() const { return settings_; }
   const std::string& region() const { return region_; }
 
-  // Sorted by name. Cached until the catalog or the NodeClass changes.
-  scheduling::InstanceTypes types(const model::NodeClass& node_class, base::TimePoint now);
+  // Sorted by name, of nodes that will have these labels: one of them gives each pod an interface.
+  // Cached until the catalog or the NodeClass changes.
+  scheduling::InstanceTypes types(const model::NodeClass& node_class,
+                                  const model::StringMap& labels, base::TimePoint now);
 
  private:
   struct Market {
@@ -54,8 +58,13 @@ class Catalog {
     friend bool operator==(const Market&, const Market&) = default;
   };
   using Markets = std::map<std::string, Market, std::less<>>;  // by zone
-  scheduling::InstanceType make(const TypeFacts& facts, const NodeClassSpec& spec,
-                                const NodeClassFindings& findings, base::TimePoint now) const;
+  struct NodeKind {
+    NodeClassSpec spec;
+    NodeClassFindings findings;
+    CapacitySettings settings;
+  };
+  scheduling::InstanceType make(const TypeFacts& facts, const NodeKind& kind,
+                                base::TimePoint now) const;
   void add_offerings(scheduling::InstanceType& type, const TypeFacts& facts,
                      const NodeClassFindings& findings, base::TimePoint now) const;
 
@@ -72,7 +81,7 @@ class Catalog {
     std::string made_from;  // the NodeClass, and the version here
     scheduling::InstanceTypes types;
   };
-  std::map<model::NodeClassReference, CachedTypes> cached_;
+  std::map<std::pair<model::NodeClassReference, Interfaces>, CachedTypes> cached_;
 };
 
 }  // namespace millwright::cloud::alibaba

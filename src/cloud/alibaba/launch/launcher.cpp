@@ -119,7 +119,7 @@ base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,
               .findings = read_status(*node_class),
               .plan = {},
               .user_data = {}};
-  const auto types = parts_.catalog.types(*node_class, parts_.api.loop().now());
+  const auto types = parts_.catalog.types(*node_class, claim->meta.labels, parts_.api.loop().now());
   auto planned = plan_launch(*claim, {.types = *types,
                                       .spec = order.spec,
                                       .findings = order.findings,

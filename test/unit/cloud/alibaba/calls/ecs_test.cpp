@@ -30,7 +30,7 @@ TEST_F(AlibabaEcsTest, TypesAreReadPageByPage) {
   EXPECT_EQ(types[0].memory_mib, 8192);
   EXPECT_EQ(types[0].arch, "amd64");
   EXPECT_EQ(types[0].addresses_per_eni, 6);
-  EXPECT_TRUE(types[0].trunk);
+  EXPECT_TRUE(types[0].has_trunk);
   EXPECT_EQ(types[1].arch, "arm64");
   EXPECT_EQ(types[1].memory_mib, 15872);
   EXPECT_EQ(types[1].gpu_memory_mib, 16384);

@@ -5,6 +5,8 @@
 #include "millwright/model/kinds.hpp"
 #include "unit/cloud/fakes/fake_http.hpp"
 
+#include <array>
+
 namespace millwright::cloud::alibaba {
 namespace {
 
@@ -94,8 +96,90 @@ TEST(AlibabaCapacity, TheKubeletsSettingsAndTheCniDecideOnPods) {
   small.enis = 2;
   small.addresses_per_eni = 4;
   const auto spec = read_spec(ready_class());
-  EXPECT_FALSE(has_room_for_pods(small, spec, Network::Terway));
-  EXPECT_TRUE(has_room_for_pods(small, spec, Network::Flannel));
+  EXPECT_FALSE(has_room_for_pods(small, spec, {.network = Network::Terway}));
+  EXPECT_TRUE(has_room_for_pods(small, spec, {.network = Network::Flannel}));
+}
+
+// Name, interfaces, addresses of each, interfaces with those of a trunk, whether it has one.
+struct TypeWithInterfaces {
+  const char* name;
+  std::int64_t enis;
+  std::int64_t addresses;
+  std::int64_t total;
+  bool has_trunk;
+};
+constexpr std::array kTypesWithInterfaces{
+    TypeWithInterfaces{"ecs.g7.large", 3, 6, 6, true},
+    TypeWithInterfaces{"ecs.g7.2xlarge", 4, 15, 10, true},
+    TypeWithInterfaces{"ecs.g7.4xlarge", 8, 30, 20, true},
+    TypeWithInterfaces{"ecs.g5.4xlarge", 8, 20, 20, false},
+    TypeWithInterfaces{"seven interfaces", 7, 20, 7, true},
+    TypeWithInterfaces{"fewer with the trunk", 3, 6, 2, true}};
+
+// "pods 213, aliyun/eni 7", or "none" where ACK takes no node of the type.
+std::string interfaces_of(const TypeWithInterfaces& row, const CapacitySettings& settings,
+                          const std::string& spec_text = "{}") {
+  auto type = large_type();
+  type.enis = row.enis;
+  type.addresses_per_eni = row.addresses;
+  type.total_enis = row.total;
+  type.has_trunk = row.has_trunk;
+  const auto spec = read_spec(ready_class(spec_text));
+  if (!has_room_for_pods(type, spec, settings)) {
+    return "none";
+  }
+  const auto capacity = capacity_of(type, spec, settings);
+  auto text = "pods " + std::to_string(model::get(capacity, model::kPods).units());
+  for (const auto* name : {"aliyun/eni", "aliyun/member-eni"}) {
+    if (capacity.contains(name)) {
+      text += std::string(", ") + name + " " + std::to_string(model::get(capacity, name).units());
+    }
+  }
+  return text;
+}
+
+TEST(AlibabaCapacity, TerwaysInterfacesAreWhatTheTypeHas) {
+  struct Case {
+    Interfaces interfaces;
+    std::array<const char*, kTypesWithInterfaces.size()> expected;
+  };
+  const std::array cases{
+      Case{Interfaces::Shared,
+           {"pods 15", "pods 48", "pods 213", "pods 143", "pods 123", "pods 15"}},
+      Case{Interfaces::Trunk,
+           {"pods 15, aliyun/member-eni 3", "pods 48, aliyun/member-eni 6",
+            "pods 213, aliyun/member-eni 12", "pods 143", "pods 123", "pods 15"}},
+      // The node of 8 interfaces is the one that ACK's documentation shows.
+      Case{Interfaces::Exclusive,
+           {"none", "none", "pods 213, aliyun/eni 7", "pods 143, aliyun/eni 7", "none", "none"}}};
+  for (const auto& [interfaces, expected] : cases) {
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(interfaces_of(kTypesWithInterfaces.at(i), {.interfaces = interfaces}), expected[i])
+          << kTypesWithInterfaces.at(i).name << ", mode " << static_cast<int>(interfaces);
+    }
+  }
+}
+
+TEST(AlibabaCapacity, MaxPodsChangesNoInterface) {
+  const std::string spec = R"({"kubeletConfiguration":{"maxPods":5}})";
+  const auto& small = kTypesWithInterfaces.at(0);
+  const auto& large = kTypesWithInterfaces.at(2);
+  EXPECT_EQ(interfaces_of(small, {.interfaces = Interfaces::Exclusive}, spec), "none");
+  EXPECT_EQ(interfaces_of(large, {.interfaces = Interfaces::Exclusive}, spec),
+            "pods 5, aliyun/eni 7");
+  EXPECT_EQ(interfaces_of(large, {.interfaces = Interfaces::Trunk}, spec),
+            "pods 5, aliyun/member-eni 12");
+}
+
+TEST(AlibabaCapacity, OnlyTerwayGivesInterfaces) {
+  for (const auto interfaces : {Interfaces::Trunk, Interfaces::Exclusive}) {
+    EXPECT_EQ(interfaces_of(kTypesWithInterfaces.at(2),
+                            {.network = Network::Flannel, .interfaces = interfaces}),
+              "pods 256");
+    EXPECT_EQ(interfaces_of(kTypesWithInterfaces.at(2),
+                            {.network = Network::Other, .interfaces = interfaces}),
+              "pods 110");
+  }
 }
 
 TEST(AlibabaCapacity, ReservationsOfTheClassCountInPlaceOfAcks) {
@@ -119,7 +203,7 @@ class AlibabaCatalogTest : public testing::Test {
   // "spot z1 0.2 yes"
   std::vector<std::string> offerings(base::TimePoint now = kStart) {
     std::vector<std::string> result;
-    const auto types = catalog.types(node_class, now);
+    const auto types = catalog.types(node_class, {}, now);
     for (const auto& offering : types->at(0).offerings) {
       result.push_back(std::string(offering.capacity_type()) + " " + std::string(offering.zone()) +
                        " " + std::to_string(offering.price).substr(0, 3) +
@@ -156,7 +240,7 @@ TEST_F(AlibabaCatalogTest, WithoutAPriceNothingOfSpotIsSold) {
   Catalog other("cn-hangzhou", {});
   other.set_types({large_type()});
   other.set_stock({{"ecs.g7.large", {"z1"}}}, {{"ecs.g7.large", {"z1"}}});
-  const auto types = other.types(node_class, kStart);
+  const auto types = other.types(node_class, {}, kStart);
   EXPECT_FALSE(types->at(0).offerings[0].available);
   EXPECT_TRUE(types->at(0).offerings[1].available);  // an estimate serves
 }
@@ -170,12 +254,38 @@ TEST_F(AlibabaCatalogTest, ClassesOfOneNameInTwoGroupsKeepTheirOwnTypes) {
   model::NodeClass other = ready_class(R"({"kubeletConfiguration":{"maxPods":40}})");
   node_class.api_version = model::kEcsNodeClassResource.api_version();
   other.api_version = model::kOfficialEcsNodeClassResource.api_version();
-  const auto types = catalog.types(node_class, kStart);
-  const auto types_of_other = catalog.types(other, kStart);
+  const auto types = catalog.types(node_class, {}, kStart);
+  const auto types_of_other = catalog.types(other, {}, kStart);
   EXPECT_EQ(model::get(types->at(0).capacity, model::kPods).units(), 15);
   EXPECT_EQ(model::get(types_of_other->at(0).capacity, model::kPods).units(), 40);
-  EXPECT_EQ(catalog.types(node_class, kStart), types);  // still the ones that were made first
-  EXPECT_EQ(catalog.types(other, kStart), types_of_other);
+  EXPECT_EQ(catalog.types(node_class, {}, kStart), types);  // still the ones that were made first
+  EXPECT_EQ(catalog.types(other, {}, kStart), types_of_other);
+}
+
+TEST_F(AlibabaCatalogTest, ALabelOfTheNodesGivesEachPodAnInterfaceInEitherGroup) {
+  auto big = large_type();
+  big.name = "ecs.g7.4xlarge";
+  big.enis = 8;
+  big.addresses_per_eni = 30;
+  big.total_enis = 20;
+  big.has_trunk = true;
+  catalog.set_types({large_type(), big});
+  catalog.set_network(Network::Terway, Interfaces::Trunk);
+  const model::StringMap exclusive{{"k8s.aliyun.com/exclusive-mode-eni-type", "eniOnly"}};
+  for (const auto& kind : {model::kEcsNodeClassResource, model::kOfficialEcsNodeClassResource}) {
+    node_class.api_version = kind.api_version();
+    const auto shared = catalog.types(node_class, {{"team", "a"}}, kStart);
+    ASSERT_EQ(shared->size(), 2U);
+    EXPECT_EQ(model::get(shared->at(0).capacity, "aliyun/member-eni").units(), 12);
+    EXPECT_EQ(model::get(shared->at(0).capacity, "aliyun/eni").units(), 0);
+    const auto own = catalog.types(node_class, exclusive, kStart);
+    ASSERT_EQ(own->size(), 1U);  // the other has too few
+    EXPECT_EQ(own->at(0).name, "ecs.g7.4xlarge");
+    EXPECT_EQ(model::get(own->at(0).capacity, "aliyun/eni").units(), 7);
+    EXPECT_EQ(model::get(own->at(0).capacity, "aliyun/member-eni").units(), 0);
+    EXPECT_EQ(catalog.types(node_class, {}, kStart), shared);  // neither forgets the other
+    EXPECT_EQ(catalog.types(node_class, exclusive, kStart), own);
+  }
 }
 
 TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {

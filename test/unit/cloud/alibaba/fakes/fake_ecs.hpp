@@ -144,6 +144,9 @@ class FakeEcs {
       return net::Response::json(200, R"({"current_version":"1.31.1-aliyun.1",
         "meta_data":"{\"Capabilities\":{\"Network\":\"terway-eniip\"}}"})");
     }
+    if (action == "GetClusterAddonInstance") {
+      return net::Response::json(200, R"({"name":"terway-eniip","config":""})");
+    }
     if (action == "DescribeKubernetesVersionMetadata") {
       return net::Response::json(200, R"([{"images":[{"image_id":"m-1",
         "image_name":"ContainerOS 3.2","architecture":"x86_64"}]}])");

@@ -42,6 +42,7 @@ class AlibabaProviderTest : public FakeCloudTest {
       "SpotPrice":0.2,"OriginPrice":1,"Timestamp":"2026-01-01T23:00:00Z"}]}})"});
     on("DescribeClusterDetail", {R"({"current_version":"1.31.1-aliyun.1",
       "meta_data":"{\"Capabilities\":{\"Network\":\"terway-eniip\"}}"})"});
+    show_trunking(R"(\"false\")");
     on("DescribeVSwitches", {R"({"VSwitches":{"VSwitch":[{"VSwitchId":"vsw-1","ZoneId":"z1",
       "AvailableIpAddressCount":9}]},"TotalCount":1})"});
     on("DescribeSecurityGroups",
@@ -66,6 +67,22 @@ class AlibabaProviderTest : public FakeCloudTest {
     result.cluster_id = "c1";
     result.seed = 1;
     return result;
+  }
+  // What Terway's configuration says of trunk interfaces, as JSON inside a text.
+  void show_trunking(const std::string& value) {
+    on("GetClusterAddonInstance",
+       {R"({"name":"terway-eniip","config":"{\"ENITrunking\":)" + value + R"(}"})"});
+  }
+  // A type with 8 interfaces, and room for 12 more on a trunk.
+  void show_large_type() {
+    on("DescribeInstanceTypes", {R"({"InstanceTypes":{"InstanceType":[
+      {"InstanceTypeId":"ecs.g7.large","InstanceTypeFamily":"ecs.g7","CpuArchitecture":"X86",
+       "CpuCoreCount":2,"MemorySize":8,"EniQuantity":8,"EniPrivateIpAddressQuantity":30,
+       "EniTotalQuantity":20,"EniTrunkSupported":true}]}})"});
+  }
+  std::int64_t offered(std::string_view resource, const model::NodePool& pool = {}) {
+    return model::get(cloud.instance_types(pool, *node_class).value()->at(0).capacity, resource)
+        .units();
   }
   // The one instance there is, with more fields; "" for none.
   void show_instance(const std::string& fields) {
@@ -115,6 +132,61 @@ TEST_F(AlibabaProviderTest, AClaimGetsAnInstanceWithItsLabels) {
   EXPECT_EQ(made->labels.at("karpenter.k8s.alibabacloud/instance-family"), "ecs.g7");
   EXPECT_EQ(made->labels.at("karpenter.k8s.alibabacloud/ecsnodeclass"), "main");
   EXPECT_EQ(model::get(made->capacity, "pods").units(), 15);
+}
+
+TEST_F(AlibabaProviderTest, MembersOfATrunkAreOfferedWhereTerwayIsConfiguredSo) {
+  show_large_type();
+  start();
+  struct Case {
+    const char* value;
+    std::int64_t members;
+  };
+  for (const auto& [value, members] :
+       {Case{R"(\"true\")", 12}, Case{"true", 12}, Case{R"(\"false\")", 0}, Case{"null", 0}}) {
+    show_trunking(value);
+    loop.run_for(6min);  // the cluster is asked again
+    EXPECT_TRUE(wait(loop, cloud.resolve(node_class)).value().ready);
+    EXPECT_EQ(offered("aliyun/member-eni"), members) << value;
+    EXPECT_EQ(offered("pods"), 213) << value;
+  }
+  EXPECT_EQ(asked("GetClusterAddonInstance").at(0).url,
+            "https://cs.cn-hangzhou.aliyuncs.com/clusters/c1/addon_instances/terway-eniip");
+}
+
+TEST_F(AlibabaProviderTest, ACloudThatDoesNotTellOfTrunksSellsNodesAllTheSame) {
+  show_large_type();
+  show_trunking(R"(\"true\")");
+  start();
+  EXPECT_EQ(offered("aliyun/member-eni"), 12);
+  refuse("GetClusterAddonInstance", "Forbidden.RAM", 403);
+  loop.run_for(6min);
+  EXPECT_TRUE(wait(loop, cloud.resolve(node_class)).value().ready);
+  EXPECT_EQ(offered("aliyun/member-eni"), 12);  // what was known
+  refuse("GetClusterAddonInstance", "AddonNotFound", 404);
+  loop.run_for(6min);
+  EXPECT_TRUE(wait(loop, cloud.resolve(node_class)).value().ready);
+  EXPECT_EQ(offered("aliyun/member-eni"), 0);
+}
+
+TEST_F(AlibabaProviderTest, APoolWhosePodsHaveInterfacesOfTheirOwnGetsNodesThatHaveThem) {
+  show_large_type();
+  start();
+  const std::string label = "k8s.aliyun.com/exclusive-mode-eni-type";
+  model::NodePool by_label;
+  by_label.template_.labels = model::StringMap{{label, "eniOnly"}};
+  model::NodePool by_requirement;
+  by_requirement.template_.requirements = {
+      {.key = label, .op = model::Operator::In, .values = {"eniOnly"}, .min_values = {}}};
+  EXPECT_EQ(offered("aliyun/eni"), 0);
+  EXPECT_EQ(offered("aliyun/eni", by_label), 7);
+  EXPECT_EQ(offered("aliyun/eni", by_requirement), 7);
+
+  claim->requests["aliyun/eni"] = model::Quantity::from_units(7);
+  EXPECT_FALSE(wait(loop, cloud.create(claim, node_class)));  // nodes without the label have none
+  claim->meta.labels[label] = "eniOnly";
+  const auto made = wait(loop, cloud.create(claim, node_class));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(model::get(made->capacity, "aliyun/eni").units(), 7);
 }
 
 TEST_F(AlibabaProviderTest, AClaimThatHasAnInstanceGetsNoSecond) {
