@@ -243,9 +243,9 @@ std::optional<TimePoint> parse_rfc3339(std::string_view text) {
   const std::int64_t seconds =
       std::chrono::sys_days(date).time_since_epoch().count() * std::int64_t{86'400} + hour * 3600 +
       minute * 60 + second - offset;
-  // 64-bit nanoseconds reach from 1677 to 2262.
+  // 64-bit nanoseconds reach to 2262; with a time before 1970 differences could overflow.
   constexpr std::int64_t kLimit = std::numeric_limits<std::int64_t>::max() / kNanosPerSecond - 1;
-  if (seconds > kLimit || seconds < -kLimit) {
+  if (seconds > kLimit || seconds < 0) {
     return std::nullopt;
   }
   return TimePoint(Duration(seconds * kNanosPerSecond + nanos));

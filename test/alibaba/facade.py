@@ -57,7 +57,8 @@ IMAGES = (("m-own", "own image", "x86_64", "2026-01-01", "", "self", ACCOUNT),
           ("m-web-1", "web 1", "x86_64", "2026-01-01", "web", "self", ACCOUNT),
           ("m-web-2", "web 2", "x86_64", "2026-02-01", "web", "self", ACCOUNT),
           ("m-shared", "web 3", "x86_64", "2026-03-01", "web", "others", NEIGHBOUR),
-          ("m-public", "public", "x86_64", "2026-04-01", "acs:public_3", "system", 0))
+          ("m-public", "public", "x86_64", "2026-04-01", "acs:alibaba_cloud_linux_3_2104_lts_x64",
+           "system", 0))
 SCRIPT = ("#!/bin/sh\ncurl http://aliacs-k8s.oss/attach_node.sh | bash -s -- --docker-version 1.6.28 "
           "--token abcdef.0123456789abcdef --endpoint 192.168.0.1:6443 --cluster-dns 172.21.0.10")
 

@@ -17,6 +17,7 @@ Prints one line of JSON with its URL when it is ready. Control, without signatur
   POST /_facade/keep      {"seconds"}          nodes cannot be deleted before they are so old; 0 ends it
   GET  /openstack/latest/securitykey     keys of the machine's agency
 """
+import copy
 import hashlib
 import hmac
 import json
@@ -83,6 +84,7 @@ class Cloud:
         self.failure = None
         self.keep = 0
         self.made = 0
+        self.stale = None  # until when, and the nodes as they were
 
     def price(self, flavor):
         found = next((each for each in self.flavors if each["name"] == flavor), None)
@@ -143,6 +145,8 @@ HOSTILE = {
     "truncated": b'{"items":[{"metadata":{"uid":"u1"',
     "types": b'{"items":7,"flavors":"x","subnets":{"id":3},"availability_zones":null,"metadata":[],"spec":1}',
     "huge": b'{"items":[' + b'{"metadata":{"uid":7},"spec":[]},' * 100000 + b"null]}",
+    "page": b"<html><body>502 Bad Gateway</body></html>",
+    "cut": b'{"items":[{"metadata":',
 }
 
 
@@ -173,6 +177,15 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("X-Request-Id", f"req-{time.monotonic_ns()}")
         self.end_headers()
         self.wfile.write(body)
+
+    def reply_hostile(self, answer):
+        if answer == "cut":
+            self.send_response(200)
+            self.send_header("Content-Length", str(2 * len(HOSTILE["cut"])))
+            self.end_headers()
+            self.wfile.write(HOSTILE["cut"])
+            return self.hang_up()
+        return self.reply(502 if answer == "page" else 200, HOSTILE[answer])
 
     def refuse(self, status, code, message):
         self.reply(status, {"error_code": code, "error_msg": message})
@@ -245,7 +258,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.spend(cloud.throttle, name):
             return self.refuse(429, "APIGW.0308", "The throttling threshold has been reached")
         if name in cloud.hostile:
-            return self.reply(200, HOSTILE[cloud.hostile[name]])
+            return self.reply_hostile(cloud.hostile[name])
         answer = getattr(self, "answer_" + name)(path, body)
         if answer is None or self.spend(cloud.lose, name):
             return self.hang_up()
@@ -316,7 +329,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def visible(self):
         now = time.monotonic()
-        return {uid: node for uid, node in self.cloud.nodes.items()
+        nodes = self.cloud.nodes
+        if self.cloud.stale and now < self.cloud.stale[0]:
+            nodes = self.cloud.stale[1]
+        return {uid: node for uid, node in nodes.items()
                 if "gone" not in node and node["shows"] <= now}
 
     def answer_list(self, *_):
@@ -378,6 +394,10 @@ class Handler(BaseHTTPRequestHandler):
             cloud.failure = asked
         elif what == "keep":
             cloud.keep = asked["seconds"]
+        elif what == "stale":
+            cloud.stale = (time.monotonic() + asked["seconds"], copy.deepcopy(cloud.nodes))
+        elif what == "reclaim":
+            cloud.nodes[asked["node"]]["gone"] = True
         else:
             return self.reply(404, {})
         return self.reply(200, {})

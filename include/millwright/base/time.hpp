@@ -22,7 +22,8 @@ std::optional<TimePoint> sum_of(TimePoint time, Duration duration);
 std::string format_rfc3339(TimePoint time);
 // "2026-01-02T03:04:05.000006Z": as metav1.MicroTime is written (Lease, Event).
 std::string format_rfc3339_micro(TimePoint time);
-// Accepts any fraction and any numeric offset; nullopt for anything else.
+// Accepts any fraction and any numeric offset, from 1970 to 2262: the difference of two such times
+// is a Duration. nullopt for anything else.
 std::optional<TimePoint> parse_rfc3339(std::string_view text);
 
 // Go's time.ParseDuration: "1h30m", "300ms", "-1.5h", "0". Invalid for anything else or overflow.

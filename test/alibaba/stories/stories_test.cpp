@@ -62,48 +62,6 @@ TEST(AlibabaProgram, BuysForTheManifestsAndReturnsWhatItBought) {
   EXPECT_THAT(cluster.problems(), IsEmpty()) << cluster.said();
 }
 
-// A class of Alibaba Cloud's own provider, and a pool that chooses by its labels: as its users have
-// them.
-constexpr const char* kOfficialManifests = R"(
-apiVersion: karpenter.alibabacloud.com/v1alpha1
-kind: ECSNodeClass
-metadata: {name: defaultnodeclass}
-spec:
-  clusterID: c0123456789abcdef
-  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: cluster}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: cluster}}]
-  imageSelectorTerms: [{id: m-own}]
-  systemDisk: {category: cloud_essd, size: 60}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: official}
-spec:
-  template:
-    metadata: {labels: {team: moved}}
-    spec:
-      requirements:
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
-      - {key: karpenter.alibabacloud.com/instance-cpu, operator: Gt, values: ['1']}
-      taints: [{key: team, value: moved, effect: NoSchedule}]
-      nodeClassRef:
-        {group: karpenter.alibabacloud.com, kind: ECSNodeClass, name: defaultnodeclass}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: moved}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: moved}}
-  template:
-    metadata: {labels: {app: moved}}
-    spec:
-      nodeSelector: {team: moved}
-      tolerations: [{key: team, value: moved}]
-      containers:
-      - {name: main, image: pause, resources: {requests: {cpu: 250m, memory: 250Mi}}}
-)";
-
 TEST(AlibabaProgram, ServesBothKindsOfClassesUnderOneName) {
   const auto peer = alibaba_peer();
   if (peer.url.empty()) {
@@ -112,7 +70,7 @@ TEST(AlibabaProgram, ServesBothKindsOfClassesUnderOneName) {
   ServedCluster cluster({peer});
   start_with_manifests(cluster);
   ASSERT_FALSE(testing::Test::HasFatalFailure());
-  const auto applied = cluster.apply(kOfficialManifests);
+  const auto applied = cluster.apply_file("alibaba-official.yaml");
   ASSERT_TRUE(applied) << applied.error().message;
   ASSERT_TRUE(cluster.wait(seconds(90), [&] { return cluster.running() == 2; })) << cluster.said();
 

@@ -34,6 +34,7 @@ class HuaweiAdapter : public test::CloudAdapter {
     for (const std::string what : {"sold-out", "hostile"}) {
       control("/_facade/" + what, "{}");
     }
+    control("/_facade/stale", R"({"seconds":0})");
     start();
   }
   void TearDown() override {
@@ -62,6 +63,12 @@ class HuaweiAdapter : public test::CloudAdapter {
     start();
     ASSERT_TRUE(wait_until(
         [&] { return testing::Value(told(), testing::Contains("node_not_made " + uid)); }));
+  }
+  bool is_listed(std::string_view node_claim) {
+    const auto listed = list();
+    EXPECT_TRUE(listed) << listed.error().message;
+    return listed && std::any_of(listed->begin(), listed->end(),
+                                 [&](const auto& each) { return each.node_claim == node_claim; });
   }
   static std::shared_ptr<model::NodeClass> cce_class() {
     auto of = std::make_shared<model::NodeClass>();

@@ -32,8 +32,6 @@ const std::map<std::string, std::string>& uncalled() {
        "a plane's clouds are simulated, and those have no hash and no finalizer; the program of "
        "test/alibaba/stories writes both"},
       {"patch karpenter.alibabacloud.com/ecsnodeclasses", "the same"},
-      {"patch karpenter.alibabacloud.com/ecsnodeclasses/status",
-       "no test of a plane makes a class of this kind; the program of test/alibaba/stories does"},
       {"patch karpenter.k8s.huawei/ccenodeclasses", "as for Alibaba Cloud; test/huawei/stories"}};
   return reasons;
 }

@@ -50,7 +50,7 @@ std::string failure_in(const json::value& job, int depth) {
 ApiError odd_node(std::string_view call) {
   ApiError error;
   error.kind = ErrorKind::Unavailable;
-  error.message = std::string(call).append(": the answer is no CCE node with a uid");
+  error.message = std::string(call).append(": the answer has no CCE node with a uid and a spec");
   return error;
 }
 
@@ -148,9 +148,11 @@ base::Task<ApiResult<std::vector<CceNode>>> CceNodes::list() {
   std::vector<CceNode> nodes;
   if (items->is_array()) {
     for (const auto& item : items->get_array()) {
-      if (auto node = read_node(item)) {
-        nodes.push_back(*std::move(node));
+      auto node = read_node(item);
+      if (!node) {  // left out, it would count as a node that is gone
+        co_return tl::unexpected(odd_node("cce list nodes"));
       }
+      nodes.push_back(*std::move(node));
     }
   }
   co_return nodes;

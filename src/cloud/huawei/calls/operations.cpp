@@ -69,7 +69,8 @@ base::Task<ApiResult<std::vector<json::value>>> read_pages(Api& api, Pages pages
     MW_CO_TRY(answer, co_await api.send(std::move(call)));
     const auto* list = list_in(answer, pages.list);
     if (list == nullptr) {
-      co_return tl::unexpected(no_list(pages.operation, pages.list));
+      const auto name = std::string(to_string(pages.service)) + " " + pages.operation;
+      co_return tl::unexpected(no_list(name, pages.list));
     }
     items.insert(items.end(), list->begin(), list->end());
     const auto last = list->empty() ? std::string() : std::string(text_at(list->back(), "id"));

@@ -84,6 +84,21 @@ TEST(AlibabaCapacity, FollowsTheReservationPolicyOfAck) {
   EXPECT_EQ(model::get(overhead, model::kMemory).units(), (11 * 15 + 255 + 200) * (1LL << 20));
 }
 
+TEST(AlibabaCapacity, GpusGoByTheirMaker) {
+  auto type = large_type();
+  const auto gpus = [&type](std::string_view resource) {
+    return model::get(capacity_of(type, read_spec(ready_class()), {}), resource).units();
+  };
+  EXPECT_EQ(gpus("nvidia.com/gpu"), 0);
+  type.gpus = 2;
+  type.gpu = "NVIDIA T4";
+  EXPECT_EQ(gpus("nvidia.com/gpu"), 2);
+  EXPECT_EQ(gpus("amd.com/gpu"), 0);
+  type.gpu = "AMD S7150";
+  EXPECT_EQ(gpus("nvidia.com/gpu"), 0);
+  EXPECT_EQ(gpus("amd.com/gpu"), 2);
+}
+
 TEST(AlibabaCapacity, TheKubeletsSettingsAndTheCniDecideOnPods) {
   const auto pods = [](const std::string& spec, Network network) {
     return max_pods(large_type(), read_spec(ready_class(spec)), network);

@@ -121,7 +121,7 @@ TEST_F(HuaweiOperations, NodesAreReadWithTheirTags) {
          R"("2026-01-02 03:04:05.678901 +0000 UTC"},"spec":{"flavor":"c9.large.4","az":"a",)"
          R"("nodeNicSpec":{"primaryNic":{"subnetId":"s1"}},"k8sTags":{"a.b/c":"d"}},)"
          R"("status":{"phase":"Active","serverId":"i1","privateIP":"10.0.0.5"}},)"
-         R"({"metadata":{"uid":"u2"},"spec":{},"status":null},{"metadata":{}},3]})");
+         R"({"metadata":{"uid":"u2"},"spec":{},"status":null}]})");
   const auto found = wait(loop, nodes.list());
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 2U);
@@ -133,6 +133,16 @@ TEST_F(HuaweiOperations, NodesAreReadWithTheirTags) {
   ASSERT_TRUE(node.created_at);
   EXPECT_EQ(base::format_rfc3339(*node.created_at), "2026-01-02T03:04:05Z");
   EXPECT_FALSE(found->back().created_at);
+}
+
+TEST_F(HuaweiOperations, AListWithWhatIsNoNodeIsRefused) {
+  for (const std::string odd : {R"({"metadata":{}})", R"({"metadata":{"uid":"u2"}})", "3"}) {
+    answer(R"({"items":[{"metadata":{"uid":"u1"},"spec":{}},)" + odd + "]}");
+    const auto found = wait(loop, nodes.list());
+    ASSERT_FALSE(found) << odd;
+    EXPECT_EQ(found.error().kind, ErrorKind::Unavailable) << odd;
+    EXPECT_THAT(found.error().message, HasSubstr("cce list nodes")) << odd;
+  }
 }
 
 TEST_F(HuaweiOperations, AnEmptyClusterMayBeWrittenAsNull) {

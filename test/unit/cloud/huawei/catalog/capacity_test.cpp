@@ -90,6 +90,17 @@ TEST(HuaweiCapacity, TheKubeletsSettingsReplaceResourceByResource) {
   EXPECT_EQ(amount(overhead, "memory"), "2324Mi") << "1024 + 1200 + 100";
 }
 
+TEST(HuaweiCapacity, GpusAreThoseOfNvidia) {
+  auto flavor = flavor_of(8, 32);
+  const auto gpus = [&flavor] { return amount(capacity_of(flavor, spec_of()), "nvidia.com/gpu"); };
+  EXPECT_EQ(gpus(), "0");
+  flavor.gpus = 2;
+  flavor.gpu_name = "NVIDIA T4";
+  EXPECT_EQ(gpus(), "2");
+  flavor.gpu_name = "Ascend 310";  // CCE offers them under a name of their own
+  EXPECT_EQ(gpus(), "0");
+}
+
 TEST(HuaweiFlavors, AreReadFromTextAndNumbers) {
   const auto flavor =
       parsed(R"({"id":"c9.large.4","name":"c9.large.4","vcpus":"2","ram":8192,"os_extra_specs":{)"
