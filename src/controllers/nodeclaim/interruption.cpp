@@ -42,6 +42,18 @@ ClaimPtr claim_to_act_on(const scheduling::Snapshot& snapshot, const cloud::Inst
   return claim->meta.is_deleting() && !can_hasten ? nullptr : claim;
 }
 
+bool may_be_of_a_launch(const scheduling::Snapshot& snapshot, const cloud::InstanceNotice& notice) {
+  bool launching = false;
+  for (const auto& record : snapshot.nodes) {
+    if (record->claim && record->claim->provider_id == notice.provider_id) {
+      return false;
+    }
+    launching = launching || (record->claim && record->claim->provider_id.empty() &&
+                              !record->claim->meta.is_deleting());
+  }
+  return launching;
+}
+
 base::Task<base::Result<>> act_on_notice(Services& all_services, ClaimPtr claim,
                                          cloud::InstanceNotice notice) {
   Services services =

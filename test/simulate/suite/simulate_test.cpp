@@ -68,6 +68,17 @@ TEST(Found, ANodeWhoseClaimWasTakenByForceGoesThoughTheLeaderChangesMeanwhile) {
   }
 }
 
+TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
+  const auto schedule = small_world(
+      {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},
+       {.at = seconds(2), .act = Act::LateCommit, .amount = 100, .lasts = seconds(60)},
+       {.at = seconds(2), .act = Act::LateWatches, .amount = 8'000, .lasts = seconds(60)},
+       {.at = seconds(10), .act = Act::Interrupt, .which = 0, .amount = 0, .lasts = {}}});
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Few, Seeds, testing::Range(std::uint64_t{1}, std::uint64_t{21}));
 
 }  // namespace

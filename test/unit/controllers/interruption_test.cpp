@@ -44,5 +44,31 @@ TEST(Interruption, HastensAClaimWhosePodsAreStillWaitedFor) {
   EXPECT_FALSE(is_acted_on(Action::Drain, ""));
 }
 
+TEST(Interruption, OfAnUnknownInstanceIsKeptWhileClaimsAreLaunched) {
+  struct Case {
+    const char* provider_id;
+    bool deleting;
+    bool kept;
+  };
+  cloud::InstanceNotice notice;
+  notice.provider_id = "kwok://a";
+  for (const auto& [provider_id, deleting, kept] :
+       {Case{"", false, true}, Case{"", true, false}, Case{"kwok://b", false, false},
+        Case{"kwok://a", false, false}}) {
+    auto claim = std::make_shared<model::NodeClaim>();
+    claim->provider_id = provider_id;
+    if (deleting) {
+      claim->meta.deletion_timestamp = at(0);
+    }
+    auto record = std::make_shared<scheduling::NodeRecord>();
+    record->claim = claim;
+    scheduling::Snapshot snapshot;
+    snapshot.nodes.push_back(record);
+    EXPECT_EQ(may_be_of_a_launch(snapshot, notice), kept) << provider_id << deleting;
+    snapshot.nodes.push_back(std::make_shared<scheduling::NodeRecord>());  // a node without a claim
+    EXPECT_EQ(may_be_of_a_launch(snapshot, notice), kept) << provider_id << deleting;
+  }
+}
+
 }  // namespace
 }  // namespace millwright::controllers
