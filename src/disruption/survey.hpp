@@ -21,8 +21,9 @@
 namespace millwright::disruption {
 
 // Nodes that cannot go alone, by Karpenter's rules. That stays so while others go, nothing is
-// bought and no pod moves that their pods have rules about, or that has rules about these: there is
-// only less room then.
+// bought, no pod moves that their pods have rules about, or that has rules about these, and nobody
+// else wants room: there is only less of it then. With others that can help: less room may send
+// them elsewhere.
 using StayingAlone = std::set<scheduling::NodeRecordPtr>;
 
 // What surveys of nearly the same cluster share that are made for one decision.

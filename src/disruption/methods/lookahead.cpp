@@ -101,7 +101,8 @@ bool may_concern(const model::PodSpec& spec, const model::Pod& other) {
 // What is left of it once the command, given on this survey, has been carried out.
 StayingAlone still_staying(const Survey& survey, const Command& command) {
   StayingAlone staying = survey.staying();
-  if (!command.replacements.empty() || !survey.input().options.solve.default_spread.empty()) {
+  if (!command.replacements.empty() || !survey.input().options.solve.default_spread.empty() ||
+      !survey.competitors(Reason::Underutilized).empty()) {
     return {};
   }
   for (const auto& claim : command.claims) {

@@ -194,6 +194,26 @@ double price_at_the_end(Input input, Next next) {
   return 0;
 }
 
+// What the cluster costs when nothing is left to do.
+struct Ends {
+  double ours = 0;
+  double theirs = 0;  // by Karpenter's rules
+};
+
+Ends ends_of(const Input& input) {
+  return {.ours = price_at_the_end(input,
+                                   [](Survey& survey) {
+                                     auto decisions = decide(survey.input());
+                                     return decisions.commands.empty()
+                                                ? std::nullopt
+                                                : std::optional(decisions.commands.front());
+                                   }),
+          .theirs = price_at_the_end(input, [](Survey& survey) {
+            auto command = remove_empty(survey);
+            return command ? std::move(command) : consolidate_as_karpenter(survey);
+          })};
+}
+
 // Drift is not about money.
 RC_GTEST_PROP(Decisions, EndNoDearerThanThoseOfKarpentersRules, ()) {
   const auto input = any_cluster().input();
@@ -203,15 +223,42 @@ RC_GTEST_PROP(Decisions, EndNoDearerThanThoseOfKarpentersRules, ()) {
       })) {
     return;
   }
-  const double ours = price_at_the_end(input, [](Survey& survey) {
-    auto decisions = decide(survey.input());
-    return decisions.commands.empty() ? std::nullopt : std::optional(decisions.commands.front());
-  });
-  const double theirs = price_at_the_end(input, [](Survey& survey) {
-    auto command = remove_empty(survey);
-    return command ? std::move(command) : consolidate_as_karpenter(survey);
-  });
-  RC_ASSERT(ours <= theirs + 1e-9);
+  const auto ends = ends_of(input);
+  RC_ASSERT(ends.ours <= ends.theirs + 1e-9);
+}
+
+// The cheapest plan puts the pod that waits on the new node, beside the pods that move, and another
+// one on n2 instead. Karpenter's leaves it to n2.
+TEST(Decisions, LeaveRoomToAPodThatWaitsWhereThatIsWhatItTakes) {
+  Cluster cluster;
+  cluster.pool().budgets = {{.nodes = "1"}};
+  cluster.pool().template_.requirements[0].values = {"on-demand", "spot"};
+  cluster.add_node("n1", {pod("a", 100), pod("b", 1700), pod("c", 1100), pod("d", 100)},
+                   {.type = "medium"});
+  cluster.add_node("n2", {pod("e", 1500), pod("f", 100), pod("g", 900)}, {.type = "large"});
+  cluster.node("n1").record->pods.push_back(pod("h", 1000));
+  cluster.add_pending(pod("waits", 1700));
+  cluster.reserve(*pod("stranger", 1200), "n2", kNow + std::chrono::hours(1));
+  const auto ends = ends_of(cluster.input());
+  EXPECT_DOUBLE_EQ(ends.ours, ends.theirs);
+}
+
+// n0 can be replaced by a smaller node only when n2 is gone: the pod that waits has had n2's room
+// till then, and goes to another node now.
+TEST(Decisions, KnowThatANodeMayGoWhenAPodThatWaitsLosesItsRoom) {
+  Cluster cluster;
+  cluster.pool().budgets = {{.nodes = "2"}};
+  cluster.add_node("n0", {pod("a", 1700), pod("b", 900), pod("c", 2000), pod("d", 2300)},
+                   {.type = "large"});
+  cluster.add_node("n1",
+                   {pod("e", 100), pod("f", 100), pod("g", 100), pod("h", 1900), pod("i", 700)},
+                   {.type = "medium", .capacity_type = "spot"});
+  cluster.add_node("n2", {pod("j", 1200)}, {.type = "small", .capacity_type = "spot"});
+  cluster.add_node("n3", {pod("k", 900)}, {.type = "large", .capacity_type = "spot"});
+  cluster.add_pending(pod("waits", 1200));
+  const auto ends = ends_of(cluster.input());
+  EXPECT_DOUBLE_EQ(ends.theirs, 3);
+  EXPECT_LE(ends.ours, ends.theirs);
 }
 
 RC_GTEST_PROP(Decisions, AreTheSameForTheSameInputAndValidAtOnce, ()) {

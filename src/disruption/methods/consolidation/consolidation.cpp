@@ -174,10 +174,13 @@ Consolidation judge(Survey& survey, Candidates candidates, SimulatedRemoval remo
   return {.command = std::move(command)};
 }
 
-// One new node may be right where the cheapest plan is not: it has several, or one of too few
-// types.
+// One pass may do where the cheapest plan does not: that has several new nodes, or one of too few
+// types, or puts a pod that waits on the new node although another has room for it.
 bool may_suit_better(std::size_t claims, const Consolidation& cheapest) {
   const auto& problem = cheapest.problem;
+  if (problem && problem->cause == Cause::OthersNeedRoom) {
+    return true;
+  }
   return claims > 1 ||
          (claims == 1 && problem &&
           (problem->cause == Cause::FewSpotTypes || problem->cause == Cause::SameType));
