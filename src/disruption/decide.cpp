@@ -215,6 +215,7 @@ Command what_holds(const Command& command, const Input& input) {
     held.steps = steps_of(survey, candidates_of(survey, held), held);
     held.id = command.id;
     held.inputs = command.inputs;
+    held.snapshot = command.snapshot;
   }
   return held;
 }

@@ -9,6 +9,7 @@
 #include "millwright/cloud/provider.hpp"
 #include "millwright/cluster/ledger.hpp"
 #include "millwright/cluster/state.hpp"
+#include "millwright/controllers/provisioning/claims_in_creation.hpp"
 #include "millwright/controllers/reconciler.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/kube/client.hpp"
@@ -98,8 +99,7 @@ struct Services {
   // reserved on one counts from then on, and a claim whose reply was lost is recognised.
   std::shared_ptr<base::Random> claim_names = std::make_shared<base::Random>(0);
   // Those that the API server is being asked to create now.
-  std::shared_ptr<std::set<std::string, std::less<>>> claims_in_creation =
-      std::make_shared<std::set<std::string, std::less<>>>();
+  std::shared_ptr<ClaimsInCreation> claims_in_creation = std::make_shared<ClaimsInCreation>();
 
   // The same services with another logger: one that says which controller speaks.
   Services logging_to(base::Logger logger) const;

@@ -90,9 +90,11 @@ struct Command {
   std::vector<Step> steps = {};
   // "Underutilized: replace node a (c9.4xlarge.4) by c9.2xlarge.4, saving $0.41/h"
   std::string summary;
-  // Of whoever carries it out: `command-id` in the log, and a digest of what it was decided from.
+  // Of whoever carries it out: `command-id` in the log, a digest of what it was decided from, and
+  // when that was, counted in NodeClaims that snapshots have come to show.
   std::string id = {};
   std::string inputs = {};
+  std::uint64_t snapshot = 0;
 };
 
 // Karpenter's consolidation type: "empty", "multi", "single", or nothing for drift.

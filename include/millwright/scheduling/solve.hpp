@@ -79,6 +79,10 @@ struct PlannedClaim {
   model::StringMap annotations;
   std::vector<std::string> pod_uids;  // in the order they were placed
   double price = 0;                   // of the cheapest option, per hour
+  // Against its NodePool's limits, in the resources that they name, `nodes` among them. Both are
+  // empty where there are no limits.
+  model::ResourceList limit_charge;  // until it is launched: the largest of its options
+  model::ResourceList limit_left;    // when the whole plan is bought
 };
 
 struct Placement {

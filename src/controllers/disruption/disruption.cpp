@@ -242,6 +242,7 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
   }
   std::erase_if(doubted_,
                 [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
+  const auto shown = services_.claims_in_creation->shown();
   const auto input = make_input(busy_);
   // Not where a decision is checked again: its own first steps move pods to nodes of the pool.
   input->options.settle_together = services_.options.settle_time;
@@ -264,6 +265,7 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
     busy_.insert(command.claims.begin(), command.claims.end());
     command.id = command_ids_.uuid();
     command.inputs = *digest;
+    command.snapshot = shown;
     tell_decided(services_, command, decisions.scores);
     group.spawn(execute(std::move(command), group.stop_token()));
   }
@@ -520,6 +522,7 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
                     .reason = metric_reason(command.reason),
                     .trace = command.id,
                     .inputs = command.inputs,
+                    .snapshot = command.snapshot,
                     .types = types == catalog.end() ? nullptr : types->second};
     MW_CO_TRY(created, co_await create_claim(services_, std::move(wanted)));
     names.push_back(created->meta.name);

@@ -9,7 +9,6 @@
 
 #include <boost/json.hpp>
 
-#include <set>
 #include <utility>
 
 namespace millwright::controllers {
@@ -55,18 +54,21 @@ void annotate_overlays(const Services& services, scheduling::PlannedClaim& plann
 
 using CreatedClaim = std::shared_ptr<const model::NodeClaim>;
 
+// As long as the API server is being asked.
 class InCreation {
  public:
-  InCreation(const Services& services, std::string name)
-      : names_(services.claims_in_creation), name_(std::move(name)) {
-    names_->insert(name_);
+  InCreation(const Services& services, ClaimsInCreation::Purchase purchase)
+      : claims_(services.claims_in_creation), name_(purchase.name) {
+    claims_->begin(std::move(purchase));
   }
-  ~InCreation() { names_->erase(name_); }
+  ~InCreation() { claims_->fail(name_); }
   InCreation(const InCreation&) = delete;
   InCreation& operator=(const InCreation&) = delete;
 
+  void succeeded(base::TimePoint now) { claims_->succeed(name_, now); }
+
  private:
-  std::shared_ptr<std::set<std::string, std::less<>>> names_;
+  std::shared_ptr<ClaimsInCreation> claims_;
   std::string name_;
 };
 
@@ -138,6 +140,12 @@ base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::No
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(Services& services,
                                                                                NewClaim wanted) {
   scheduling::PlannedClaim& planned = wanted.planned;
+  if (const auto limit = services.claims_in_creation->exceeded_limit(
+          planned.node_pool, wanted.trace, wanted.snapshot, planned.limit_left)) {
+    co_return base::fail(base::ErrorKind::Conflict,
+                         "NodePool " + planned.node_pool + ": another decision has bought what " +
+                             "was left of spec.limits." + *limit + "; this one is made again");
+  }
   // Room is kept at least until the node is Ready; initialization then sets the real deadline.
   const base::TimePoint until =
       services.loop.now() + services.options.launch_timeout + services.options.registration_timeout;
@@ -148,7 +156,10 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(S
   wanted_object.meta.name = name;
   // Before the API server is asked, so that kube-scheduler binds none of the pods elsewhere while
   // the claim is being written. Pods that it was let through for earlier are not among them.
-  const InCreation in_creation(services, name);
+  InCreation in_creation(services, {.name = name,
+                                    .node_pool = planned.node_pool,
+                                    .decision = wanted.trace,
+                                    .charge = planned.limit_charge});
   services.ledger.reserve_all(reservations);
   auto written = co_await write_claim(services, std::move(wanted_object));
   if (!written) {
@@ -157,6 +168,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(S
   }
   MW_CO_TRY(claim, std::move(written));
   services.state.assume(claim);
+  in_creation.succeeded(services.loop.now());
   const bool relaxed = claim->meta.annotation(model::kMinValuesRelaxedAnnotation) == "true";
   services.metrics.count("karpenter_nodeclaims_created_total", "NodeClaims created, by reason.",
                          {{"reason", wanted.reason},

@@ -296,6 +296,7 @@ bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_si
 std::shared_ptr<PlanningRound> make_planning_round(Services& services,
                                                    const IsSignalled& is_signalled) {
   auto round = std::make_shared<PlanningRound>();
+  round->shown = services.claims_in_creation->shown();
   round->snapshot = services.state.snapshot();
   const auto& snapshot = *round->snapshot;
   const bool buffers_due = services.buffers != nullptr && services.buffers->due();

@@ -27,9 +27,10 @@ struct PlanningRound {
   // up then, or a pod that is being deleted has overstayed.
   std::optional<base::TimePoint> stale_at;
   scheduling::Plan plan;
-  std::string trace;       // reconcileID of what is logged about it
-  std::string digest;      // of the problem, as the DecisionLog names it
-  std::vector<bool> full;  // of each planned claim: it has no room for more pods
+  std::string trace;                  // reconcileID of what is logged about it
+  std::string digest;                 // of the problem, as the DecisionLog names it
+  ClaimsInCreation::Shown shown = 0;  // when the snapshot was taken
+  std::vector<bool> full;             // of each planned claim: it has no room for more pods
 };
 
 // Whether a pending pod is known to have no room: only groups with such a pod cause a claim.

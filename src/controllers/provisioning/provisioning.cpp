@@ -229,11 +229,18 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                         .reason = "provisioned",
                         .trace = round->trace,
                         .inputs = round->digest,
+                        .snapshot = round->shown,
                         .types = types_of(*round, planned.node_pool)};
   auto created = co_await create_claim(services_, std::move(wanted_claim));
   if (!created) {
-    services_.log.error("creating a nodeclaim failed, will plan again",
-                        {{"NodePool", planned.node_pool}, {"error", created.error().message}});
+    const base::Error& error = created.error();
+    if (error.kind == base::ErrorKind::Conflict) {
+      services_.log.info("not creating a nodeclaim, will plan again",
+                         {{"NodePool", planned.node_pool}, {"reason", error.message}});
+    } else {
+      services_.log.error("creating a nodeclaim failed, will plan again",
+                          {{"NodePool", planned.node_pool}, {"error", error.message}});
+    }
     co_return false;
   }
   bought_at_ = services_.loop.now();

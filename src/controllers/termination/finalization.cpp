@@ -1,6 +1,8 @@
 #include "controllers/termination/finalization.hpp"
 
+#include "controllers/nodeclaim/lifecycle/registration.hpp"
 #include "controllers/termination/last_steps.hpp"
+#include "millwright/model/codec.hpp"
 
 #include <algorithm>
 
@@ -44,6 +46,23 @@ base::Task<base::Result<>> delete_node(Services& services,
 bool may_be_left(const model::Node& node, const base::Error& error) {
   return error.kind == base::ErrorKind::Denied &&
          !node.meta.has_finalizer(model::kTerminationFinalizer);
+}
+
+// What registration wrote may be stored though its answer was lost, and the watch may be late: the
+// Node is open to pods then, and has to be drained.
+base::Task<base::Result<bool>> may_run_pods(Services& services,
+                                            const scheduling::NodeRecord& record, ClaimPtr claim) {
+  if (!record.node || model::is_true(claim->conditions, model::kRegistered)) {
+    co_return record.node != nullptr;
+  }
+  const auto object =
+      co_await services.client.get(model::kNodeResource, model::key_of(record.node->meta));
+  MW_CO_CHECK(ignore_not_found(object));
+  if (!object) {
+    co_return false;
+  }
+  MW_CO_TRY(node, model::decode<model::Node>(*object));
+  co_return node.meta.uid == record.node->meta.uid&& is_registered_for(node, *claim);
 }
 
 // 1, 2, 4, ... seconds.
@@ -99,7 +118,8 @@ base::Task<base::Result<Requeue>> finalize_claim(Services& services,
     co_return Requeue{};
   }
   MW_CO_TRY(claim, co_await stamp_termination(services, record->claim));
-  if (record->node && model::is_true(claim->conditions, model::kRegistered)) {
+  MW_CO_TRY(pods_run, co_await may_run_pods(services, *record, claim));
+  if (pods_run) {
     base::Result<> deleted;
     if (!record->node->meta.is_deleting()) {
       deleted = co_await delete_node(services, record->node);

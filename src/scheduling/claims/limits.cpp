@@ -83,6 +83,29 @@ void Limits::recharge(const RowSet& before, const RowSet& after) {
   }
 }
 
+model::ResourceList Limits::charge_of(const RowSet& rows) const {
+  model::ResourceList charge;
+  if (max_nodes_) {
+    charge.emplace(model::kNodes, model::Quantity::from_units(1));
+  }
+  for (const Resource& resource : resources_) {
+    charge.emplace(resource.name, model::Quantity::from_milli(largest(resource, rows)));
+  }
+  return charge;
+}
+
+model::ResourceList Limits::left() const {
+  model::ResourceList left;
+  if (max_nodes_) {
+    left.emplace(model::kNodes, model::Quantity::from_units(*max_nodes_ - nodes_));
+  }
+  for (const Resource& resource : resources_) {
+    left.emplace(resource.name,
+                 model::Quantity::from_milli(saturating_subtract(resource.limit, resource.used)));
+  }
+  return left;
+}
+
 RowSet Limits::no_larger_than(std::size_t row, RowSet rows) const {
   for (const Resource& resource : resources_) {
     rows.for_each([&](std::size_t other) {

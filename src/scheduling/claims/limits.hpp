@@ -29,6 +29,11 @@ class Limits {
   // Of `rows`, those no larger than `row` in any limited resource.
   RowSet no_larger_than(std::size_t row, RowSet rows) const;
 
+  // What a claim that may become any of these rows is charged, in every limited resource.
+  model::ResourceList charge_of(const RowSet& rows) const;
+  // Below zero where more is used than allowed.
+  model::ResourceList left() const;
+
   struct Shortage {
     std::string_view resource;
     model::Quantity limit;

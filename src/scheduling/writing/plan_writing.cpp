@@ -51,6 +51,7 @@ class Refusals {
 // Adds the claims to the plan.
 ById<ClaimId, WrittenClaim> write_claims(const CompiledProblem& compiled, const ClaimDrafts& drafts,
                                          Plan& plan) {
+  std::map<PoolId, model::ResourceList> left;
   ClaimWriter writer(compiled.problem, compiled.pods, compiled.pools, drafts.shapes());
   ById<ClaimId, WrittenClaim> written;
   written.reserve(drafts.claims().size());
@@ -58,6 +59,14 @@ ById<ClaimId, WrittenClaim> write_claims(const CompiledProblem& compiled, const 
   for (const ClaimDraft& draft : drafts.claims()) {
     WrittenClaim& result = written.emplace_back();
     if (auto claim = writer.write(draft, result.dropped)) {
+      if (const Limits& limits = drafts.builder().limits(draft.pool); limits.limited()) {
+        claim->limit_charge = limits.charge_of(draft.charged);
+        const auto [found, is_new] = left.try_emplace(draft.pool);
+        if (is_new) {
+          found->second = limits.left();
+        }
+        claim->limit_left = found->second;
+      }
       result.index = plan.claims.size();
       plan.claims.push_back(*std::move(claim));
     }

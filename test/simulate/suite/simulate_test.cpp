@@ -68,6 +68,63 @@ TEST(Found, ANodeWhoseClaimWasTakenByForceGoesThoughTheLeaderChangesMeanwhile) {
   }
 }
 
+// Each is within the limits by its own snapshot, which does not show the others yet.
+TEST(Found, ReplacementsThatAreMadeAtTheSameTimeKeepToTheLimits) {
+  auto schedule = small_world(
+      {{.at = seconds(1), .act = Act::Deploy, .which = 7, .amount = 6, .lasts = {}},
+       {.at = seconds(80), .act = Act::Slow, .which = 0, .amount = 700, .lasts = seconds(120)},
+       {.at = seconds(90), .act = Act::EditPool, .which = 0, .amount = 0, .lasts = {}}});
+  schedule.budget = 4;
+  schedule.limit_cpus = 7 * 16;
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
+// The Node was registered, the answer was lost, and the watch shows neither that nor the pods that
+// came (seed 948).
+TEST(Found, ANodeThatWasRegisteredUnseenIsDrainedBeforeItsInstanceEnds) {
+  auto schedule = small_world(
+      {{.at = milliseconds(1'514), .act = Act::Deploy, .which = 27, .amount = 7, .lasts = {}},
+       {.at = milliseconds(19'559), .act = Act::Deploy, .which = 49, .amount = 6, .lasts = {}},
+       {.at = milliseconds(64'991), .act = Act::Cut, .which = 5, .lasts = milliseconds(53'595)},
+       {.at = milliseconds(72'372),
+        .act = Act::LateCommit,
+        .amount = 39,
+        .lasts = milliseconds(74'066)},
+       {.at = milliseconds(72'372),
+        .act = Act::LateWatches,
+        .amount = 8'000,
+        .lasts = milliseconds(74'066)},
+       {.at = milliseconds(77'925),
+        .act = Act::LateLists,
+        .which = 43,
+        .amount = 11'212,
+        .lasts = milliseconds(51'234)},
+       {.at = milliseconds(80'077), .act = Act::Deploy, .which = 7, .amount = 1, .lasts = {}},
+       {.at = milliseconds(100'323), .act = Act::Deploy, .which = 7, .amount = 1, .lasts = {}},
+       {.at = milliseconds(106'887), .act = Act::DeletePod, .which = 98, .amount = 0, .lasts = {}},
+       {.at = milliseconds(124'057),
+        .act = Act::DeleteClaim,
+        .which = 84,
+        .amount = 0,
+        .lasts = {}}});
+  schedule.seed = 948;
+  schedule.replicas = 3;
+  schedule.solve_time = milliseconds(2'250);
+  schedule.bind_latency = milliseconds(1'974);
+  schedule.pods_per_second = 33;
+  schedule.launch = milliseconds(562);
+  schedule.boot = milliseconds(5'878);
+  schedule.ready = milliseconds(2'859);
+  schedule.consolidate_after = seconds(21);
+  schedule.budget = 4;
+  schedule.limit_cpus = 466;
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
 TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
   const auto schedule = small_world(
       {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},

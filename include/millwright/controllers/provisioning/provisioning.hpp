@@ -101,11 +101,13 @@ struct NewClaim {
   // pool may buy.
   std::string trace{};
   std::string inputs{};
+  ClaimsInCreation::Shown snapshot{};  // when that was
   scheduling::InstanceTypes types{};
 };
 
 // Creates the NodeClaim with its reservations written on it. They are in the ledger before the API
-// server is asked, so that none of the pods is bound elsewhere meanwhile.
+// server is asked, so that none of the pods is bound elsewhere meanwhile. Conflict when others have
+// bought what was left of the NodePool's limits.
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> create_claim(Services& services,
                                                                                NewClaim wanted);
 

@@ -80,16 +80,6 @@ json::value registration_patch(const model::Node& node, const model::NodeClaim& 
                       {"spec", json::object{{"taints", model::encode(taints)}}}};
 }
 
-// The patch above was stored, though the claim does not say so yet. What others have changed since,
-// such as startup taints that they took off, stays as they left it.
-bool is_registered_for(const model::Node& node, const model::NodeClaim& claim) {
-  const auto& owners = node.meta.owner_references;
-  return node.meta.label(model::kRegisteredLabel) == "true" &&
-         node.meta.has_finalizer(model::kTerminationFinalizer) &&
-         std::any_of(owners.begin(), owners.end(),
-                     [&](const auto& owner) { return owner.uid == claim.meta.uid; });
-}
-
 void warn_when_untainted(Services& services, const model::Node& node,
                          const model::NodeClaim& claim) {
   const bool tainted = std::any_of(node.taints.begin(), node.taints.end(), is_unregistered_taint);
@@ -126,6 +116,14 @@ ClaimReply take_taint_off_again(Services& services, ClaimPtr claim) {
 }
 
 }  // namespace
+
+bool is_registered_for(const model::Node& node, const model::NodeClaim& claim) {
+  const auto& owners = node.meta.owner_references;
+  return node.meta.label(model::kRegisteredLabel) == "true" &&
+         node.meta.has_finalizer(model::kTerminationFinalizer) &&
+         std::any_of(owners.begin(), owners.end(),
+                     [&](const auto& owner) { return owner.uid == claim.meta.uid; });
+}
 
 void set_awaits_node(model::ConditionSet& set) {
   set.set_unknown(model::kRegistered, "NodeNotFound",

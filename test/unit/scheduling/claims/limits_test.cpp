@@ -116,6 +116,27 @@ TEST(Limits, OfNodesHoldWithinOnePlan) {
   EXPECT_EQ(plan.refusals[0].remedy, "raise limits.nodes of NodePool default to 3");
 }
 
+// For whoever buys: another decision may have taken what is left meanwhile.
+TEST(Limits, AreToldWithEachClaim) {
+  const Plan plan = ProblemBuilder()
+                        .add(pool("default").limit("cpu", "14").limit("nodes", "5"), one_size())
+                        .add(node("n").runs(pod("b").cpu("4")))
+                        .add(pods(2, "p", pod("p").cpu("4")))
+                        .solve();
+  ASSERT_THAT(plan.claims, SizeIs(2));
+  for (const auto& claim : plan.claims) {
+    EXPECT_EQ(model::to_string(claim.limit_charge), "{cpu: 4, nodes: 1}");
+    EXPECT_EQ(model::to_string(claim.limit_left), "{cpu: 2, nodes: 2}");
+  }
+}
+
+TEST(Limits, OfNoPoolLeaveNothingToTell) {
+  const Plan plan = ProblemBuilder().add(pool("default"), one_size()).add(pod("p")).solve();
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  EXPECT_THAT(plan.claims[0].limit_charge, SizeIs(0));
+  EXPECT_THAT(plan.claims[0].limit_left, SizeIs(0));
+}
+
 TEST(Limits, SendPodsToTheNextPool) {
   const Plan plan = ProblemBuilder()
                         .add(pool("small").weight(10).limit("cpu", "4"), one_size())
