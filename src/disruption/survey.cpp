@@ -14,7 +14,7 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims, S
       pools_(*input.snapshot),
       budgets_(input, pools_),
       prices_(input),
-      destinations_(input, pools_, pod_obstacles_),
+      destinations_(input, pools_, prices_, pod_obstacles_),
       competitors_(pods_without_settling_room(input, destinations_)),
       findings_(input.now),
       candidates_(find_candidates({.input = input,

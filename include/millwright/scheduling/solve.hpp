@@ -26,6 +26,9 @@ enum class MinValuesPolicy : std::uint8_t { Strict, BestEffort };
 struct PoolOption {
   std::shared_ptr<const model::NodePool> pool;
   InstanceTypes types;
+  // What each of its nodes costs per hour beside its instance. The cheapest plan counts it; prices
+  // in plans are without it.
+  double node_overhead = 0;
 };
 
 struct SolveOptions {

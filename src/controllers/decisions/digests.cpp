@@ -43,9 +43,10 @@ void add_nodes(Digest& digest, const std::vector<scheduling::NodeRecordPtr>& nod
 
 std::string digest_of(const scheduling::Problem& problem) {
   Digest digest;
-  for (const auto& [pool, types] : problem.pools) {
-    add_object(digest, pool->meta);
-    add_types(digest, types);
+  for (const auto& option : problem.pools) {
+    add_object(digest, option.pool->meta);
+    add_types(digest, option.types);
+    digest.add(option.node_overhead);
   }
   add_nodes(digest, problem.nodes);
   for (const auto& pod : problem.pods) {

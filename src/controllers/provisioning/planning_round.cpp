@@ -6,6 +6,7 @@
 #include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/disruption/preferences.hpp"
 #include "millwright/scheduling/kept_rooms.hpp"
 
 #include <algorithm>
@@ -131,7 +132,11 @@ class RoundMaker {
     for (const auto& pool : snapshot_.node_pools) {
       const auto types = catalog.find(pool->meta.name);
       if (is_growing(*pool) && types != catalog.end()) {
-        problem_.pools.push_back({pool, types->second});
+        const auto asked = disruption::parse_preferences(pool->meta.annotations).node_overhead;
+        problem_.pools.push_back(
+            {.pool = pool,
+             .types = types->second,
+             .node_overhead = asked.value_or(services_.options.node_overhead)});
       }
     }
   }
@@ -254,7 +259,7 @@ bool is_same_kept(const scheduling::KeptRoom& a, const scheduling::KeptRoom& b) 
 }
 
 bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
-  return a.pool == b.pool && a.types == b.types;
+  return a.pool == b.pool && a.types == b.types && a.node_overhead == b.node_overhead;
 }
 
 }  // namespace

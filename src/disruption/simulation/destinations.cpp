@@ -1,7 +1,5 @@
 #include "disruption/simulation/destinations.hpp"
 
-#include "disruption/candidates/pool_index.hpp"
-
 #include <algorithm>
 
 namespace millwright::disruption {
@@ -19,11 +17,11 @@ bool is_going(const Input& input, const scheduling::NodeRecord& record) {
          (record.managed() && input.busy_claims.contains(record.claim_name()));
 }
 
-Destinations::Destinations(const Input& input, const PoolIndex& pools,
+Destinations::Destinations(const Input& input, const PoolIndex& pools, const NodePrices& prices,
                            const PodObstacles& pod_obstacles)
     : input_(input) {
   add_reservations();
-  add_pools();
+  add_pools(pools, prices);
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
     if (!is_going(input, *record) && !record->fenced) {
@@ -59,12 +57,14 @@ std::int32_t Destinations::spare(const scheduling::GroupId& group) const {
   return found == spare_.end() ? 0 : std::max(found->second, 0);
 }
 
-void Destinations::add_pools() {
+void Destinations::add_pools(const PoolIndex& pools, const NodePrices& prices) {
   for (const auto& pool : input_.snapshot->node_pools) {
     const auto types = input_.catalog.find(pool->meta.name);
     if (is_growing(*pool) && types != input_.catalog.end() && types->second &&
         !types->second->empty()) {
-      pools_.push_back({pool, types->second});
+      pools_.push_back({.pool = pool,
+                        .types = types->second,
+                        .node_overhead = prices.overhead_of(pools.preferences_of(*pool))});
       add_types(*pool, *types->second);
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "disruption/candidates/pool_index.hpp"
+#include "disruption/simulation/node_prices.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 
@@ -39,7 +40,8 @@ struct TypeForSale {
 
 class Destinations {
  public:
-  Destinations(const Input& input, const PoolIndex& pools, const PodObstacles& pod_obstacles);
+  Destinations(const Input& input, const PoolIndex& pools, const NodePrices& prices,
+               const PodObstacles& pod_obstacles);
 
   const std::vector<Destination>& nodes() const { return nodes_; }
   // Per resource the most that any node has free whose consolidateAfter is over.
@@ -65,7 +67,7 @@ class Destinations {
 
  private:
   void add_reservations();
-  void add_pools();
+  void add_pools(const PoolIndex& pools, const NodePrices& prices);
   void add_types(const model::NodePool& pool, const std::vector<scheduling::InstanceType>& types);
   void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool);
   std::vector<scheduling::PodPtr> leaving_pods() const;

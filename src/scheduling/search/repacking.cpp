@@ -95,9 +95,10 @@ void Repacking::pack_greedily() {
   }
 }
 
+// Where pods that keep apart decide how many claims there are, it saves nothing to speak of.
 bool Repacking::worth_a_dive() const {
   const auto& all = lots_.lots();
-  if (all.size() > kMaxDiveLots || 2 * lots_.claims_needed() >= contest_.claims ||
+  if (all.size() > kMaxDiveLots || 4 * lots_.claims_needed() >= 3 * contest_.claims ||
       std::any_of(all.begin(), all.end(),
                   [](const Lot& lot) { return lot.shape == ShapeId::none(); })) {
     return false;

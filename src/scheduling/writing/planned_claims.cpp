@@ -159,7 +159,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
     names.push_back(type.type->name);
   }
   planned.instance_types = std::move(names);
-  planned.price = types.empty() ? 0 : types.front().price;
+  planned.price = types.empty() ? 0 : types.front().price - pool.table->node_overhead();
   set_types(planned, claim, kept);
   planned.labels = pool.labels;
   add_custom_labels(planned.requirements, planned.labels);

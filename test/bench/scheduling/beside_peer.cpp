@@ -59,6 +59,9 @@ base::Result<Outcome> run(const BesideOptions& options, const Problem& made,
   }
   Outcome result;
   result.problem = std::move(scenario->problem);
+  for (std::size_t i = 0; i < made.pools.size(); ++i) {
+    result.problem.pools[i].node_overhead = made.pools[i].node_overhead;  // no part of the file
+  }
   std::vector<double> seconds;
   repeat(result.problem, seconds);
   auto peer = peer::run_peer(options.peer, {file}, {.seconds = kSeconds});
@@ -150,8 +153,8 @@ base::Result<void> cost_row(const BesideOptions& options, const std::string& cat
   if (!outcome) {
     return tl::unexpected(outcome.error());
   }
-  const double ours = peer::total_price(outcome->ours);
-  const double peers = peer::total_price(outcome->peer);
+  const double ours = cost_of(outcome->ours);
+  const double peers = cost_of(outcome->peer);
   const double bound = lower_bound(outcome->problem);
   std::printf("%-26s %6d %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %6zu %5zu %5zu %8.1f %8.1f\n",
               name.c_str(), pods, ours, peers, bound, ours / bound, ours / peers,
@@ -164,6 +167,7 @@ base::Result<void> cost_row(const BesideOptions& options, const std::string& cat
                               {"ours", ours},
                               {"peer", peers},
                               {"lower_bound", bound},
+                              {"node_overhead", kNodeOverhead},
                               {"claims_ours", outcome->ours.claims.size()},
                               {"claims_peer", outcome->peer.claims.size()}});
   totals.ratio_sum += ours / peers;

@@ -52,8 +52,9 @@ void BoundedProblem::add_offers(const Problem& problem) {
         if (users.empty()) {
           continue;
         }
-        const auto [found, added] = cheapest.try_emplace({users, sizes}, offering.price);
-        found->second = std::min(found->second, offering.price);
+        const double price = offering.price + option.node_overhead;
+        const auto [found, added] = cheapest.try_emplace({users, sizes}, price);
+        found->second = std::min(found->second, price);
       }
     }
   }

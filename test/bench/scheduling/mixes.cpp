@@ -164,7 +164,18 @@ Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::u
     problem.daemon_sets = {daemon("logs", 100, 200), daemon("network", 150, 256),
                            daemon("metrics", 50, 64)};
   }
+  for (PoolOption& option : problem.pools) {
+    option.node_overhead = kNodeOverhead;
+  }
   return problem;
+}
+
+double cost_of(const Plan& plan) {
+  double cost = kNodeOverhead * static_cast<double>(plan.claims.size());
+  for (const PlannedClaim& claim : plan.claims) {
+    cost += claim.price;
+  }
+  return cost;
 }
 
 }  // namespace millwright::scheduling::bench

@@ -30,6 +30,11 @@ struct WorkloadMix {
 // More than a dozen: memory per CPU from 1 to 16, then what makes packing hard.
 std::vector<WorkloadMix> workload_mixes();
 
+// A node costs kNodeOverhead.
 Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::uint32_t seed);
+
+// The program's default, per hour. All that a plan costs with it: machines and nodes.
+inline constexpr double kNodeOverhead = 0.005;
+double cost_of(const Plan& plan);
 
 }  // namespace millwright::scheduling::bench

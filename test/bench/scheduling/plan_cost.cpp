@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::uint32_t kSeed = 42;  // that of beside_peer.cpp
 
-double price_of(const Plan& plan) {
-  double total = 0;
-  for (const PlannedClaim& claim : plan.claims) {
-    total += claim.price;
-  }
-  return total;
-}
-
 double milliseconds_since(std::clock_t begin) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
@@ -41,7 +33,7 @@ void row(const std::string& name, const WorkloadMix& mix, const Problem& problem
   begin = std::clock();
   const double bound = lower_bound(problem);
   const double whole = whole_pods ? whole_pods_bound(problem) : bound;
-  const double price = price_of(plan);
+  const double price = cost_of(plan);
   std::printf("%-26s %6zu %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %5zu %8.1f %8.1f\n", name.c_str(),
               problem.pods.size(), price, bound, whole, price / bound, price / whole,
               plan.claims.size(), plan.refusals.size(), took, milliseconds_since(begin));

@@ -18,6 +18,24 @@ TEST_F(Semantics, APodWithResourceClaimsIsRefusedWithAnEvent) {
   EXPECT_EQ(claims(), 1U) << "nothing is bought for a pod that is not planned";
 }
 
+// 33 CPUs cost least as two machines, unless a node costs more than that saves.
+TEST_F(Semantics, WhatANodeCostsBesideItsInstanceDecidesHowManyAreBought) {
+  create(pool("default", ""));
+  create(deployment("web", 33, "cpu: 1"));
+  ASSERT_TRUE(soon([&] { return running("web") == 33; }));
+  EXPECT_EQ(claims(), 2U);
+}
+
+TEST_F(Semantics, ANodePoolSaysWhatANodeCostsBesideItsInstance) {
+  create(pool("default", ""));
+  edit(model::kNodePoolResource, "default", [](json::value& object) {
+    object.at("metadata").as_object()["annotations"] = {{model::kNodeOverheadAnnotation, "1"}};
+  });
+  create(deployment("web", 33, "cpu: 1"));
+  ASSERT_TRUE(soon([&] { return running("web") == 33; }));
+  EXPECT_EQ(claims(), 1U);
+}
+
 class DefaultSpread : public Semantics {
  protected:
   DefaultSpread()

@@ -131,9 +131,10 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
   const bool alike =
       memory.columns == columns && memory.volume_limits == learned_limits(problem) &&
       std::equal(daemons.begin(), daemons.end(), memory.daemons.begin(), memory.daemons.end());
-  std::map<const void*, std::shared_ptr<const TypeTable>> tables;  // looked up, never iterated
+  // By list and by what a node costs. Looked up, never iterated.
+  std::map<std::pair<const void*, double>, std::shared_ptr<const TypeTable>> tables;
   for (const PoolTemplate& old : memory.pools) {
-    tables.emplace(old.table->types().get(), old.table);
+    tables.emplace(std::pair(old.table->types().get(), old.table->node_overhead()), old.table);
   }
   ById<PoolId, PoolTemplate> result;
   for (const PoolOption* option : options) {
@@ -141,6 +142,7 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
         std::find_if(memory.pools.begin(), memory.pools.end(), [&](const PoolTemplate& old) {
           return alike && old.pool && says_the_same(*old.pool, *option->pool) &&
                  old.table->types() == option->types &&
+                 old.table->node_overhead() == option->node_overhead &&
                  old.min_values == problem.options.min_values;
         });
     if (known != memory.pools.end()) {
@@ -149,10 +151,11 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
       result.back().pool = option->pool;
       continue;
     }
-    auto& table = tables[option->types.get()];
+    auto& table = tables[{option->types.get(), option->node_overhead}];
     if (!table) {
       table = std::make_shared<TypeTable>(
-          option->types ? option->types : std::make_shared<const std::vector<InstanceType>>());
+          option->types ? option->types : std::make_shared<const std::vector<InstanceType>>(),
+          option->node_overhead);
     }
     result.push_back(compile(option->pool, table, columns, daemons, problem));
   }

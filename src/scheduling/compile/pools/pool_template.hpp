@@ -38,9 +38,9 @@ bool is_simulated_key(std::string_view key);
 
 // Templates of an earlier problem. One serves again if its NodePool and its list of instance types
 // are the same objects (or the NodePool of the same generation: only its status is new), columns
-// and DaemonSets are equal, and nothing else was learned about attach limits; its table of types,
-// if the list is the same. Objects are known by their address, which cannot be another's as long as
-// the templates keep them.
+// and DaemonSets are equal, a node costs the same, and nothing else was learned about attach
+// limits; its table of types, if the list and a node's cost are the same. Objects are known by
+// their address, which cannot be another's as long as the templates keep them.
 struct PoolMemory {
   Columns columns;
   std::vector<DaemonPod> daemons;

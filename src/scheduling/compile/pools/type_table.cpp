@@ -42,7 +42,8 @@ bool same_override(const Offering& a, const Offering& b) {
 
 }  // namespace
 
-TypeTable::TypeTable(InstanceTypes types) : types_(std::move(types)) {
+TypeTable::TypeTable(InstanceTypes types, double node_overhead)
+    : types_(std::move(types)), node_overhead_(node_overhead) {
   for (const InstanceType& type : *types_) {
     add_rows(type);
   }
@@ -81,7 +82,7 @@ void TypeTable::add_rows(const InstanceType& type) {
     OfferingKind& kind = kind_of(type, offering);
     kind.reservation_capacity = std::min(kind.reservation_capacity, offering.reservation_capacity);
     kind.price.resize(row + 1, std::numeric_limits<double>::infinity());
-    kind.price[row] = std::min(kind.price[row], offering.price);
+    kind.price[row] = std::min(kind.price[row], offering.price + node_overhead_);
   }
   if (leaders.empty()) {
     // Sold out everywhere. Kept, so that a refusal can say so.

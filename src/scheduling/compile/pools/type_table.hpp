@@ -29,15 +29,17 @@ struct OfferingKind {
   std::string reservation;  // which reservation a reserved kind draws from
   int reservation_capacity = 0;
   RowSet rows;                // those that sell it
-  std::vector<double> price;  // by row; meaningful for `rows` only
+  std::vector<double> price;  // by row, with what a node costs itself; meaningful for `rows` only
 };
 
 class TypeTable {
  public:
-  explicit TypeTable(InstanceTypes types);
+  TypeTable(InstanceTypes types, double node_overhead);
 
   // The list that it was compiled from.
   const InstanceTypes& types() const { return types_; }
+  // Part of all its prices.
+  double node_overhead() const { return node_overhead_; }
   std::size_t size() const { return rows_.size(); }
   const TypeRow& row(std::size_t index) const { return rows_[index]; }
   const std::vector<OfferingKind>& kinds() const { return kinds_; }
@@ -62,6 +64,7 @@ class TypeTable {
   void index_labels();
 
   InstanceTypes types_;
+  double node_overhead_;
   std::vector<TypeRow> rows_;
   std::map<std::string, Key, std::less<>> keys_;
   std::vector<OfferingKind> kinds_;

@@ -34,7 +34,7 @@
 namespace millwright::scheduling {
 
 // Rounds that must together save something, or there are no more rounds.
-constexpr int kPatience = 4;
+constexpr int kPatience = 8;
 
 class ColumnGeneration {
  public:

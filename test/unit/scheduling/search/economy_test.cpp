@@ -37,6 +37,24 @@ TEST(Economy, ASplitThatSavesLittleIsNotMade) {
   EXPECT_THAT(plan.claims, SizeIs(1));
 }
 
+// Two nodes have two disks and two addresses.
+TEST(Economy, WhatANodeCostsBesideItsInstanceIsPartOfThePlan) {
+  const auto list = types({type("small").cpu("4").no_overhead().price(0.9),
+                           type("large").cpu("8").no_overhead().price(2)});
+  const auto plan_at = [&](double node_overhead) {
+    return ProblemBuilder()
+        .add(pool("default"), list)
+        .add(pods(2, "p", pod("p").cpu("4")))
+        .with([&](Problem& p) { p.pools.front().node_overhead = node_overhead; })
+        .solve();
+  };
+  EXPECT_THAT(plan_at(0).claims, SizeIs(2));
+  EXPECT_THAT(plan_at(0.1).claims, SizeIs(2));
+  const auto plan = plan_at(0.5);
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  EXPECT_DOUBLE_EQ(plan.claims[0].price, 2) << "of the instance alone";
+}
+
 TEST(Economy, SplitsStayWithinLimits) {
   const auto problem =
       ProblemBuilder()
