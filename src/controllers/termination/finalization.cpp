@@ -50,19 +50,19 @@ bool may_be_left(const model::Node& node, const base::Error& error) {
 
 // What registration wrote may be stored though its answer was lost, and the watch may be late: the
 // Node is open to pods then, and has to be drained.
-base::Task<base::Result<bool>> may_run_pods(Services& services,
-                                            const scheduling::NodeRecord& record, ClaimPtr claim) {
-  if (!record.node || model::is_true(claim->conditions, model::kRegistered)) {
-    co_return record.node != nullptr;
+base::Task<base::Result<bool>> may_run_pods(Services& services, scheduling::NodeRecordPtr record,
+                                            ClaimPtr claim) {
+  if (!record->node || model::is_true(claim->conditions, model::kRegistered)) {
+    co_return record->node != nullptr;
   }
   const auto object =
-      co_await services.client.get(model::kNodeResource, model::key_of(record.node->meta));
+      co_await services.client.get(model::kNodeResource, model::key_of(record->node->meta));
   MW_CO_CHECK(ignore_not_found(object));
   if (!object) {
     co_return false;
   }
   MW_CO_TRY(node, model::decode<model::Node>(*object));
-  co_return node.meta.uid == record.node->meta.uid&& is_registered_for(node, *claim);
+  co_return node.meta.uid == record->node->meta.uid&& is_registered_for(node, *claim);
 }
 
 // 1, 2, 4, ... seconds.
@@ -118,7 +118,7 @@ base::Task<base::Result<Requeue>> finalize_claim(Services& services,
     co_return Requeue{};
   }
   MW_CO_TRY(claim, co_await stamp_termination(services, record->claim));
-  MW_CO_TRY(pods_run, co_await may_run_pods(services, *record, claim));
+  MW_CO_TRY(pods_run, co_await may_run_pods(services, record, claim));
   if (pods_run) {
     base::Result<> deleted;
     if (!record->node->meta.is_deleting()) {
