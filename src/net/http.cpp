@@ -1,5 +1,7 @@
 #include "millwright/net/http.hpp"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 
 namespace millwright::net {
@@ -107,6 +109,11 @@ Response Response::text(int status, std::string body) {
 
 Response Response::json(int status, std::string body) {
   return with_type(status, std::move(body), "application/json");
+}
+
+bool is_same_secret(std::string_view told, std::string_view secret) {
+  return told.size() == secret.size() &&
+         CRYPTO_memcmp(told.data(), secret.data(), secret.size()) == 0;
 }
 
 std::string url_encode(std::string_view text) {

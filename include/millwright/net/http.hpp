@@ -47,6 +47,10 @@ struct Response {
   static Response json(int status, std::string body);
 };
 
+// Takes as long whatever the first difference is, so that nobody guesses a secret piece by piece.
+// Texts of different length are told apart at once.
+bool is_same_secret(std::string_view told, std::string_view secret);
+
 std::string url_encode(std::string_view text);  // for one path segment or query value
 std::string url_decode(std::string_view text);
 

@@ -9,6 +9,14 @@
 namespace millwright::net {
 namespace {
 
+TEST(Http, SecretsAreTheSameOnlyWhole) {
+  EXPECT_TRUE(is_same_secret("token", "token"));
+  EXPECT_FALSE(is_same_secret("token", "tokem"));
+  EXPECT_FALSE(is_same_secret("toke", "token"));
+  EXPECT_FALSE(is_same_secret("tokens", "token"));
+  EXPECT_FALSE(is_same_secret("", "token"));
+}
+
 TEST(Headers, AreFoundWithoutCase) {
   Headers headers;
   headers.set("Content-Type", "a");

@@ -89,7 +89,7 @@ class HttpsEndpoint final : public ApiEndpoint {
                     net::Request request, std::shared_ptr<net::Exchange> exchange) {
     const bool is_health =
         request.path() == "/healthz" || request.path() == "/readyz" || request.path() == "/livez";
-    if (!is_health && request.headers.get("Authorization") != bearer) {
+    if (!is_health && !net::is_same_secret(request.headers.get("Authorization"), bearer)) {
       exchange->respond(net::Response::json(
           401, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
                R"("message":"Unauthorized","reason":"Unauthorized","code":401})"));
