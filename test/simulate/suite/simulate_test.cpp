@@ -136,6 +136,37 @@ TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
   }
 }
 
+// A replica saw the new pod, and that the old one was gone, before it saw that the old one's
+// ReplicaSet was gone: it kept room for a pod that would come back.
+TEST(Found, WhatIsBoughtForAPodIsJudgedByWhatAReplicaCanKnow) {
+  const auto after = [](int ms, Act act, int which, int amount, int lasts) {
+    return Step{.at = milliseconds(ms),
+                .act = act,
+                .which = which,
+                .amount = amount,
+                .lasts = milliseconds(lasts)};
+  };
+  auto schedule = small_world(
+      {after(254, Act::Deploy, 14, 6, 0), after(1'054, Act::Deploy, 64, 4, 0),
+       after(10'534, Act::Pause, 54, 0, 48'164), after(11'087, Act::Withdraw, 59, 0, 0),
+       after(18'006, Act::Withdraw, 44, 0, 0), after(63'677, Act::LateCommit, 0, 56, 92'543),
+       after(63'677, Act::LateWatches, 0, 8'000, 92'543), after(74'077, Act::Deploy, 7, 1, 0),
+       after(84'546, Act::Withdraw, 42, 0, 0), after(85'433, Act::Deploy, 7, 1, 0)});
+  schedule.seed = 1630;
+  schedule.replicas = 2;
+  schedule.solve_time = milliseconds(8);
+  schedule.bind_latency = milliseconds(1'298);
+  schedule.pods_per_second = 25;
+  schedule.launch = milliseconds(8'340);
+  schedule.boot = milliseconds(22'453);
+  schedule.ready = milliseconds(11'812);
+  schedule.consolidate_after = seconds(28);
+  schedule.limit_cpus = 548;
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Few, Seeds, testing::Range(std::uint64_t{1}, std::uint64_t{21}));
 
 }  // namespace

@@ -279,9 +279,11 @@ void SimulatedWorld::edit_deployment(const Step& step) {
     });
   } else if (step.act == Act::Withdraw) {
     deployments_.erase(*name);
+    const std::size_t before = wanted_pods();
     static_cast<void>(world_->api().remove(model::kDeploymentResource,
                                            {.namespace_ = "default", .name = *name},
                                            {.uid = {}, .propagation_policy = "Background"}));
+    withdrawn_.emplace(now(), before - wanted_pods());
   } else if (!world_->api().get(model::kPodDisruptionBudgetResource,
                                 {.namespace_ = "default", .name = *name})) {
     apply(fmt::format(R"(

@@ -162,6 +162,18 @@ void Checks::note_need() {
   }
 }
 
+// Where watches are late, a replica may see new pods and not yet that another Deployment is gone,
+// whose pods it expects to come back.
+bool Checks::kinds_may_differ_in_age() const {
+  const auto& steps = world_.schedule().steps;
+  return std::any_of(steps.begin(), steps.end(), [this](const Step& step) {
+    const bool delays = step.act == Act::Cut || step.act == Act::Clog || step.act == Act::Slow ||
+                        step.act == Act::CutWatches || step.act == Act::LateWatches;
+    return delays && step.at <= world_.age() &&
+           world_.age() < step.at + step.lasts + seconds(kNeeds);
+  });
+}
+
 // Pods that need room: they wait, will come, or are on nodes that go.
 std::size_t Checks::pods_in_need() {
   std::set<std::string> staying;
@@ -182,7 +194,9 @@ std::size_t Checks::pods_in_need() {
     placed += !pod.gone && stays ? 1 : 0;
     others += !pod.gone && !stays ? 1 : 0;
   }
-  const std::size_t wanted = world_.wanted_pods();
+  const std::size_t withdrawn =
+      kinds_may_differ_in_age() ? world_.withdrawn_pods(world_.now() - seconds(kNeeds)) : 0;
+  const std::size_t wanted = world_.wanted_pods() + withdrawn;
   return std::max(wanted > placed ? wanted - placed : 0, others);
 }
 

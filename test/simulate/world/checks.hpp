@@ -50,6 +50,7 @@ class Checks {
   void note_protected_pods();
   void note_need();
   std::size_t pods_in_need();
+  bool kinds_may_differ_in_age() const;
   std::set<std::string> used_nodes() const;  // that pods are bound to
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);

@@ -286,6 +286,13 @@ std::size_t SimulatedWorld::wanted_pods() {
   return static_cast<std::size_t>(wanted);
 }
 
+std::size_t SimulatedWorld::withdrawn_pods(base::TimePoint since) const {
+  std::size_t pods = 0;
+  std::for_each(withdrawn_.lower_bound(since), withdrawn_.end(),
+                [&](const auto& withdrawn) { pods += withdrawn.second; });
+  return pods;
+}
+
 Replica* SimulatedWorld::chosen(int which) {
   std::vector<Replica*> alive;
   for (const auto& replica : replicas_) {

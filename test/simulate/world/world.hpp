@@ -65,6 +65,8 @@ class SimulatedWorld final : public cloud::InstanceListener {
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that all Deployments together want.
   std::size_t wanted_pods();
+  // Pods that Deployments wanted that were withdrawn since then.
+  std::size_t withdrawn_pods(base::TimePoint since) const;
   // nullptr when no term holds.
   Replica* leader() const;
   // The same for the same schedule: of every change of an object and every write of a replica.
@@ -120,6 +122,7 @@ class SimulatedWorld final : public cloud::InstanceListener {
   std::map<std::string, base::Duration> comes_back_;
   std::map<std::string, FilterCall> filter_calls_;  // by pod uid
   std::set<std::string> deployments_;
+  std::multimap<base::TimePoint, std::size_t> withdrawn_;  // the pods of each
   std::set<std::string> deleted_claims_;
   int made_deployments_ = 0;
   std::vector<sandbox::ApiServer::Subscription> watches_;
