@@ -7,6 +7,7 @@
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/writing/plan_writing.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -25,6 +26,12 @@ Plan solve(const Problem& problem, PlanMemory& memory) {
   Plan plan = write_plan(compiled, *packing);
   *memory.compiled_ = std::move(compiled).release();
   return plan;
+}
+
+std::size_t count_postponed(const Plan& plan) {
+  const auto& all = plan.refusals;
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const Refusal& refusal) { return refusal.postponed; }));
 }
 
 }  // namespace millwright::scheduling

@@ -124,14 +124,15 @@ void Chronicle::decide(Waiting& waiting, bool placed, base::TimePoint now) {
 
 void Chronicle::solve_ended(const Pods& pods, const scheduling::Plan& plan, base::TimePoint now) {
   std::set<std::string_view> refused;
+  std::set<std::string_view> postponed;
   for (const auto& refusal : plan.refusals) {
-    refused.insert(refusal.pod_uid);
+    (refusal.postponed ? postponed : refused).insert(refusal.pod_uid);
   }
   const std::scoped_lock lock(mutex_);
   solving_.reset();
   for (const auto& pod : pods) {
     const auto found = waiting_.find(pod->meta.uid);
-    if (found != waiting_.end()) {
+    if (found != waiting_.end() && !postponed.contains(pod->meta.uid)) {
       decide(found->second, !refused.contains(pod->meta.uid), now);
     }
   }

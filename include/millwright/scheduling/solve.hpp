@@ -40,6 +40,10 @@ struct SolveOptions {
   // Look for a cheaper plan than Karpenter's single pass finds: other orders of pods, claims kept
   // to one price level, two machines in place of one that would be half empty.
   bool economise = true;
+  // How much work may be spent on finding pods their places: a look of a pod at a node is one. That
+  // is some ten seconds of a machine. Pods that come when it is spent are left for the next plan,
+  // see Refusal::postponed. Karpenter ends its Solve after a minute.
+  std::uint64_t allowance = 2'000'000'000;
 };
 
 // Room that is promised already, on a node or on a claim in flight.
@@ -120,6 +124,9 @@ struct Refusal {
   std::string remedy;  // the smallest change that would place it; may be empty
   // The same for a program; empty where some part of it is more than these changes can say.
   std::vector<Change> changes{};
+  // The plan's allowance was spent before it was the pod's turn. A plan for the pods that are left
+  // goes on from there; at least one pod of each plan finds a place if any does.
+  bool postponed = false;
 };
 
 struct Plan {
@@ -129,6 +136,9 @@ struct Plan {
 };
 
 Plan solve(const Problem& problem);
+
+// How many of its refusals are postponed.
+std::size_t count_postponed(const Plan& plan);
 
 // Effective requests as kube-scheduler counts them: containers, init containers, sidecars,
 // pod-level resources, overhead, in-place resize; plus pods: 1.

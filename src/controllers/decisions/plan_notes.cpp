@@ -142,10 +142,14 @@ void PlanNotes::note(Services& services, const PlanningRound& round) {
     price += claim.price;
     on_new += claim.pod_uids.size();
   }
+  const std::size_t postponed = scheduling::count_postponed(round.plan);
+  const std::string left =
+      postponed == 0 ? "" : std::to_string(postponed) + " left for the next plan, ";
   decision.message = "Plan for " + count_of(round.problem.pods.size(), "pod") + ": " +
                      std::to_string(on_new) + " on " +
                      count_of(round.plan.claims.size(), "new node") + " for " +
-                     base::format_price(price) + ", " + std::to_string(round.plan.refusals.size()) +
+                     base::format_price(price) + ", " + left +
+                     std::to_string(round.plan.refusals.size() - postponed) +
                      " without a place, the others on nodes that exist";
   decision.price = price;
   services.decisions->record(std::move(decision));
@@ -158,7 +162,7 @@ void note_refusals(Services& services, const PlanningRound& round) {
   std::vector<telemetry::DecisionLog::Standing> standing;
   std::vector<const scheduling::Refusal*> refusals;
   for (const auto& refusal : round.plan.refusals) {
-    if (is_told_of(round, refusal.pod_uid)) {
+    if (!refusal.postponed && is_told_of(round, refusal.pod_uid)) {
       standing.push_back(
           {.subject = refusal.pod_uid, .cause = refusal.reason, .message = refusal.reason});
       refusals.push_back(&refusal);

@@ -23,7 +23,7 @@ constexpr const char* kName = "provisioner";
 constexpr std::size_t kNamedPods = 5;
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
-constexpr auto kSyncPoll = std::chrono::milliseconds(100);
+constexpr auto kNextLook = std::chrono::milliseconds(100);
 constexpr std::size_t kPurchasesAtOnce = 32;
 constexpr int kIdlesLittleByLittle = 5;    // of Options::draft_idle
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
@@ -50,7 +50,12 @@ void log_plan(const base::Logger& log, const PlanningRound& round) {
   for (const auto& claim : plan.claims) {
     on_new_claims += claim.pod_uids.size();
   }
-  const std::string refused = std::to_string(plan.refusals.size());
+  const std::size_t postponed = scheduling::count_postponed(plan);
+  const std::string refused = std::to_string(plan.refusals.size() - postponed);
+  if (postponed > 0) {
+    log.info("left pod(s) for the next plan, since one plan does not do more work",
+             {{"pods", std::to_string(postponed)}});
+  }
   if (plan.claims.empty()) {
     log.debug("computed a plan without new nodeclaim(s)",
               {{"pods", std::to_string(round.problem.pods.size())}, {"refused", refused}});
@@ -168,6 +173,9 @@ void Provisioner::report_refusals(const PlanningRound& round) {
   std::set<std::string, std::less<>> groups;
   std::size_t unschedulable = 0;
   for (const auto& refusal : round.plan.refusals) {
+    if (refusal.postponed) {
+      continue;
+    }
     if (round.signalled.contains(refusal.pod_uid)) {
       groups.insert(scheduling::group_of(*round.pods.at(refusal.pod_uid)).text());
     }
@@ -299,10 +307,12 @@ void Provisioner::forget_settled(const scheduling::Snapshot& snapshot) {
 std::optional<base::Duration> Provisioner::next_look(const PlanningRound& round,
                                                      bool complete) const {
   if (!round.snapshot->synced) {
-    return kSyncPoll;
+    return kNextLook;
   }
   std::optional<base::Duration> next;
-  if (!complete || round.any_being_bound) {
+  if (scheduling::count_postponed(round.plan) > 0) {
+    next = kNextLook;
+  } else if (!complete || round.any_being_bound) {
     next = kProvisioningResync;
   }
   if (round.stale_at && !round.problem.pods.empty()) {
@@ -351,10 +361,14 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
     co_await make_plan(round);
     report_refusals(*round);
     const bool all_may_change = idle > services_.options.draft_idle;
-    if (all_may_change) {
+    const bool is_part = scheduling::count_postponed(round->plan) > 0;
+    if (is_part) {
+      // The plan for those counts on what is bought by this one.
+      round->full.assign(round->full.size(), true);
+    } else if (all_may_change) {
       round->full.assign(round->full.size(), false);
     }
-    complete = co_await carry_out(round, false);
+    complete = co_await carry_out(round, false) && !is_part;
   }
   last_ = complete ? round : nullptr;
   drafts_->update(drafts_of(*round), idle, services_.loop.now());

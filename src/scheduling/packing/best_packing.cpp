@@ -53,7 +53,9 @@ std::vector<std::size_t> refused_by_class(const Packing& packing, const PodClass
 class BestPacking {
  public:
   explicit BestPacking(const CompiledProblem& compiled)
-      : compiled_(compiled), orders_(pod_orders(compiled.pods, compiled.pools)) {}
+      : compiled_(compiled),
+        orders_(pod_orders(compiled.pods, compiled.pools)),
+        allowance_(compiled.problem.options.allowance) {}
 
   std::unique_ptr<Packing> find() {
     // Which pods go to nodes that exist is settled before: repacking does not touch those.
@@ -157,6 +159,9 @@ class BestPacking {
   }
 
   bool attempt_on_nodes(NodeValues by) {
+    if (allowance_.is_spent()) {
+      return false;
+    }
     const auto& placed = placed_.emplace_back(dearest_on_nodes(compiled_, *best_.packing, by));
     if (placed.empty() || best_.quality.claims == 0) {
       return false;
@@ -170,7 +175,11 @@ class BestPacking {
   }
 
   void attempt(const Way& way) {
-    Result result{.way = way, .packing = std::make_unique<Packing>(compiled_, way.strategy)};
+    if (best_.packing && allowance_.is_spent()) {
+      return;
+    }
+    Result result{.way = way,
+                  .packing = std::make_unique<Packing>(compiled_, way.strategy, allowance_)};
     Packing& packing = *result.packing;
     packing.run();
     if (compiled_.problem.options.economise) {
@@ -199,6 +208,7 @@ class BestPacking {
   std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
   std::optional<Companies> companies_;
   ProgramMemory programs_;
+  Allowance allowance_;  // for all attempts together
   Result best_;
 };
 

@@ -21,8 +21,9 @@ class LatePlacing {
 
   void run() {
     std::vector<PodId> late;
-    std::copy_if(packing_.waiting().begin(), packing_.waiting().end(), std::back_inserter(late),
-                 [this](PodId pod) { return waits_for_spread(pod); });
+    std::copy_if(
+        packing_.waiting().begin(), packing_.waiting().end(), std::back_inserter(late),
+        [this](PodId pod) { return !packing_.is_postponed(pod) && waits_for_spread(pod); });
     if (late.empty()) {
       return;
     }

@@ -5,17 +5,18 @@
 
 namespace millwright::scheduling {
 
-Packing::Packing(const CompiledProblem& compiled, Strategy strategy)
+Packing::Packing(const CompiledProblem& compiled, Strategy strategy, Allowance& allowance)
     : pods_(compiled.pods),
       pools_(compiled.pools),
       promises_(compiled.nodes.promises()),
       strategy_(strategy),
+      allowance_(allowance),
       counts_(compiled.topology),
       narrowings_(compiled.topology, compiled.pods.rung_count),
       choices_(compiled.topology, counts_, narrowings_),
       drafts_(compiled, counts_, narrowings_, strategy.keep_price_levels),
       nodes_(compiled, counts_),
-      placements_(compiled, nodes_, drafts_, strategy.fewest_pods_first),
+      placements_(compiled, nodes_, drafts_, allowance, strategy.fewest_pods_first),
       topology_placer_(compiled, placements_, counts_, choices_),
       gave_up_(compiled.pods.classes.size(), 0) {
   for (const PodClass& pod_class : pods_.classes) {
@@ -32,6 +33,7 @@ void Packing::run() {
       waiting_.push_back(pod);
     }
   }
+  place_each_waiting(true);
   place_waiting();
 }
 
@@ -46,13 +48,28 @@ void Packing::claims_changed() {
 
 void Packing::place_waiting() {
   // A pod that fits nowhere may fit a claim that is opened for a later one.
-  while (!waiting_.empty()) {
+  while (!waiting_.empty() && !allowance_.is_spent()) {
     const std::size_t before = waiting_.size();
-    std::erase_if(waiting_, [this](PodId pod) { return place(pod); });
+    place_each_waiting(false);
     if (waiting_.size() == before && !relieve_limits() && !forget_price_levels()) {
       return;
     }
   }
+}
+
+void Packing::place_each_waiting(bool for_the_first_time) {
+  std::erase_if(waiting_, [&](PodId pod) {
+    if (allowance_.is_spent() && any_placed_) {
+      if (for_the_first_time) {
+        postponed_.resize(pods_.pods.size(), false);
+        postponed_[pod] = true;
+      }
+      return false;
+    }
+    const bool placed = place(pod);
+    any_placed_ = any_placed_ || placed;
+    return placed;
+  });
 }
 
 void Packing::look_again() {
@@ -201,6 +218,7 @@ bool Packing::relieve_limits() {
       continue;
     }
     looked_at[class_index] = true;
+    allowance_.open_claim(pools_.size());
     const PodClass& pod_class = pods_.classes[class_index];
     const Constraint& constraint = pods_.constraints[pod_class.constraint];
     for (PoolId pool; pool < pools_.end_id(); ++pool) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "scheduling/claims/claim_drafts.hpp"
+#include "scheduling/packing/allowance.hpp"
 #include "scheduling/packing/companies.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
@@ -38,7 +39,9 @@ struct Strategy {
 // the strategy names.
 class Packing {
  public:
-  Packing(const CompiledProblem& compiled, Strategy strategy);
+  // Takes what it does off the allowance. Pods that come when it is spent are not tried, but one at
+  // least finds a place if any does: whoever plans again for the others comes to an end.
+  Packing(const CompiledProblem& compiled, Strategy strategy, Allowance& allowance);
   Packing(const Packing&) = delete;
   Packing& operator=(const Packing&) = delete;
 
@@ -58,9 +61,12 @@ class Packing {
 
   // Pods that have no place.
   const std::vector<PodId>& waiting() const { return waiting_; }
+  // The allowance was spent before it was the pod's turn.
+  bool is_postponed(PodId pod) const { return !postponed_.empty() && postponed_[pod]; }
   // Tries a pod that waits on some rungs of its ladder, as one that other pods matter to.
   bool place_on(PodId pod, std::span<const Rung> rungs) {
-    return topology_placer_.place(pod, rungs, seekers_[pods_.pods[pod].pod_class]);
+    return !allowance_.is_spent() &&
+           topology_placer_.place(pod, rungs, seekers_[pods_.pods[pod].pod_class]);
   }
   // Pods were placed with place_on().
   void forget_placed() {
@@ -74,6 +80,7 @@ class Packing {
   bool keep_promise(PodId pod, NodeId node);
   void place_as_told();
   void place_waiting();
+  void place_each_waiting(bool for_the_first_time);
   bool place(PodId pod);
   bool seek_claim(PodId pod, const Applicant& applicant, Seeker& seeker);
   std::uint32_t rank(ClaimId claim) const;
@@ -87,6 +94,7 @@ class Packing {
   const ById<PoolId, PoolTemplate>& pools_;
   const std::vector<std::pair<PodId, NodeId>>& promises_;
   Strategy strategy_;
+  Allowance& allowance_;
   TopologyCounts counts_;
   Narrowings narrowings_;
   TopologyChoices choices_;
@@ -95,6 +103,8 @@ class Packing {
   Placements placements_;
   TopologyPlacer topology_placer_;
   std::vector<PodId> waiting_;                // pods that have no place
+  ById<PodId, bool> postponed_;               // empty: none of them is
+  bool any_placed_ = false;                   // beside those that were promised or told where
   std::vector<std::vector<Seeker>> seekers_;  // by class, by rung
   std::vector<std::uint64_t> gave_up_;        // by class: how things stood, plus one
 };

@@ -3,9 +3,10 @@
 namespace millwright::scheduling {
 
 Placements::Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
-                       bool fewest_pods_first)
+                       Allowance& allowance, bool fewest_pods_first)
     : nodes_(nodes),
       drafts_(drafts),
+      allowance_(allowance),
       open_claims_(drafts, fewest_pods_first),
       places_(compiled.pods.pods.size()),
       steps_(compiled.pods.pods.size(), 0) {}
@@ -20,16 +21,17 @@ bool Placements::place_on_node(PodId pod, const Applicant& applicant, NodeId nod
 }
 
 bool Placements::seek_node(PodId pod, const Applicant& applicant, Seeker& seeker) {
+  const NodeId begin = seeker.next_node;
   const NodeId end = nodes_.end_id();
-  for (; seeker.next_node < end; ++seeker.next_node) {
-    if (place_on_node(pod, applicant, seeker.next_node)) {
-      return true;
-    }
+  while (seeker.next_node < end && !place_on_node(pod, applicant, seeker.next_node)) {
+    ++seeker.next_node;
   }
-  return false;
+  allowance_.look_at_nodes(seeker.next_node.index() - begin.index() + 1);
+  return seeker.next_node < end;
 }
 
 bool Placements::join(PodId pod, const Applicant& applicant, ClaimId claim) {
+  allowance_.try_claim();
   if (!drafts_.join(claim, applicant, pod)) {
     return false;
   }
@@ -41,6 +43,7 @@ bool Placements::open_claim(PodId pod, const Applicant& applicant, Seeker& seeke
   if (seeker.cannot_open) {
     return false;
   }
+  allowance_.open_claim(drafts_.builder().pools().size());
   const auto claim = drafts_.open(applicant, pod);
   if (!claim) {
     seeker.cannot_open = true;

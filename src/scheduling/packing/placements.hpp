@@ -4,6 +4,7 @@
 
 #include "scheduling/claims/claim_drafts.hpp"
 #include "scheduling/claims/open_claims.hpp"
+#include "scheduling/packing/allowance.hpp"
 #include "scheduling/packing/claim_lists.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
@@ -45,7 +46,7 @@ struct Seeker {
 class Placements {
  public:
   Placements(const CompiledProblem& compiled, NodesInUse& nodes, ClaimDrafts& drafts,
-             bool fewest_pods_first);
+             Allowance& allowance, bool fewest_pods_first);
 
   const ById<PodId, PodPlace>& places() const { return places_; }
   // Pods bound in this order break no topology rule on the way.
@@ -54,6 +55,7 @@ class Placements {
   NodesInUse& nodes() { return nodes_; }
   ClaimDrafts& drafts() { return drafts_; }
   ClaimLists& open_claims() { return open_claims_; }
+  Allowance& allowance() { return allowance_; }
 
   // Each is false, and nothing is changed, when the pod may not go there.
   //
@@ -73,6 +75,7 @@ class Placements {
 
   NodesInUse& nodes_;
   ClaimDrafts& drafts_;
+  Allowance& allowance_;
   ClaimLists open_claims_;
   ById<PodId, PodPlace> places_;
   ById<PodId, std::uint32_t> steps_;

@@ -26,6 +26,7 @@ TopologyPlacer::Attempt TopologyPlacer::attempt_on(const Applicant& applicant, S
   }
   attempt.applicant.narrowed.closed = choices_.closed(applicant.constraint);
   attempt.choices = choices_.find(attempt.applicant);
+  placements_.allowance().look_at_choices(attempt.choices.size());
   const auto company = std::find_if(rung.on_host.begin(), rung.on_host.end(), [&](auto group) {
     return topology_.groups()[group].kind == TopologyKind::Affinity &&
            !choices_.is_first(applicant, group);
@@ -78,6 +79,7 @@ bool TopologyPlacer::seek_node(PodId pod, const Attempt& attempt, Seeker& seeker
   if (attempt.whole == nullptr) {
     return placements_.seek_node(pod, attempt.applicant, seeker);
   }
+  placements_.allowance().look_at_nodes(placements_.nodes().end_id().index());
   for (NodeId node; node < placements_.nodes().end_id(); ++node) {
     if (fits(*attempt.whole, placements_.nodes()[node].room) &&
         placements_.place_on_node(pod, attempt.applicant, node)) {
@@ -98,6 +100,7 @@ bool TopologyPlacer::seek_claim(PodId pod, const Attempt& attempt, Seeker& seeke
         !drafts_.builder().has_room(drafts_.claims()[claim], *attempt.whole)) {
       return Verdict::PassOver;
     }
+    placements_.allowance().try_claim();
     if (drafts_.join(claim, applicant, pod)) {
       return Verdict::Take;
     }
@@ -135,6 +138,7 @@ bool TopologyPlacer::open_cheapest(PodId pod, std::vector<Attempt>& attempts) {
         way->attempt->applicant.narrowed.chosen = way->chosen;
         Seeker& seeker = seeker_of(*way->attempt);
         if (seeker.price < 0) {
+          placements_.allowance().open_claim(1);
           seeker.price = drafts_.builder().price_of_new(way->attempt->applicant);
         }
         way->price = seeker.price;
@@ -155,6 +159,7 @@ bool TopologyPlacer::open_cheapest(PodId pod, std::vector<Attempt>& attempts) {
 bool TopologyPlacer::join_company(PodId pod, Attempt& attempt, TopologyGroupId company) {
   Applicant& applicant = attempt.applicant;
   const std::vector<HostRef> hosts = counts_.hosts(company);
+  placements_.allowance().look_at_nodes(hosts.size());
   const auto has_all_company = [&](const HostTally& tally) {
     return std::all_of(
         applicant.rung.on_host.begin(), applicant.rung.on_host.end(), [&](TopologyGroupId id) {

@@ -1,6 +1,7 @@
 #include "scheduling/writing/plan_writing.hpp"
 
 #include "scheduling/explain/explain.hpp"
+#include "scheduling/packing/allowance.hpp"
 #include "scheduling/writing/planned_claims.hpp"
 
 #include <algorithm>
@@ -24,12 +25,23 @@ struct WrittenClaim {
 class Refusals {
  public:
   Refusals(const CompiledProblem& compiled, Packing& packing)
-      : compiled_(compiled), packing_(packing) {}
+      : compiled_(compiled), packing_(packing), allowance_(compiled.problem.options.allowance) {}
 
   Refusal of(PodId pod) {
     const PlannedPod& planned = compiled_.pods.pods[pod];
+    if (packing_.is_postponed(pod)) {
+      return {.pod_uid = planned.pod->meta.uid,
+              .reason =
+                  "so many different pods wait that it was not tried; the next plan begins "
+                  "where this one ended",
+              .remedy = {},
+              .postponed = true};
+    }
     auto [found, added] = by_class_.try_emplace(planned.pod_class);
-    if (added) {
+    if (added && !may_explain(planned.pod_class)) {
+      found->second.reason =
+          "it has no place; so many different pods have none that its reason was not looked for";
+    } else if (added) {
       Explanation explained =
           explain(compiled_.problem, compiled_.pods, compiled_.pods.classes[planned.pod_class],
                   compiled_.pools, packing_);
@@ -43,8 +55,17 @@ class Refusals {
   }
 
  private:
+  // Each rung of its ladder is followed through each NodePool.
+  bool may_explain(std::uint32_t pod_class) {
+    const PodClasses& pods = compiled_.pods;
+    const Constraint& constraint = pods.constraints[pods.classes[pod_class].constraint];
+    allowance_.explain(compiled_.pools.size() * constraint.ladder.size());
+    return !allowance_.is_spent();
+  }
+
   const CompiledProblem& compiled_;
   Packing& packing_;
+  Allowance allowance_;
   std::map<std::uint32_t, Refusal> by_class_;
 };
 

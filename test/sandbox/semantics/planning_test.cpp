@@ -36,6 +36,36 @@ TEST_F(Semantics, ANodePoolSaysWhatANodeCostsBesideItsInstance) {
   EXPECT_EQ(claims(), 1U);
 }
 
+class SmallAllowance : public Semantics {
+ protected:
+  SmallAllowance()
+      : Semantics([] {
+          auto options = gated();
+          options.controllers.solve.allowance = 5000;
+          return options;
+        }()) {}
+};
+
+TEST_F(SmallAllowance, PlansFollowEachOtherUntilAllPodsHaveRoom) {
+  create(pool("default", ""));
+  for (int i = 0; i < 40; ++i) {
+    create(deployment("web" + std::to_string(i), 1, "cpu: " + std::to_string(1500 - i) + "m"));
+  }
+  const auto all_run = [&] {
+    int count = 0;
+    for (int i = 0; i < 40; ++i) {
+      count += running("web" + std::to_string(i)) == 1 ? 1 : 0;
+    }
+    return count == 40;
+  };
+  ASSERT_TRUE(soon(all_run, minutes(1)));
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_THAT(events_of("web" + std::to_string(i), "FailedScheduling"),
+                testing::Not(testing::Contains(testing::HasSubstr("next plan"))));
+  }
+  EXPECT_LT(claims(), 10U) << "each plan fills what those before it have bought";
+}
+
 class DefaultSpread : public Semantics {
  protected:
   DefaultSpread()

@@ -20,7 +20,8 @@ struct Price {
 
 Price pack(const CompiledProblem& compiled, const std::vector<PodId>& order,
            ProgramMemory& programs) {
-  Packing packing(compiled, {.order = order});
+  Allowance allowance(compiled.problem.options.allowance);
+  Packing packing(compiled, {.order = order}, allowance);
   packing.run();
   repack(compiled, packing, programs);
   tidy_up(packing);

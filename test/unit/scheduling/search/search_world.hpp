@@ -71,7 +71,8 @@ class SearchWorld {
       : problem_(builder.problem()),
         compiled_(problem_),
         order_(pod_orders(compiled_.pods, compiled_.pools).front()),
-        packing_(compiled_, {.order = order_}),
+        allowance_(problem_.options.allowance),
+        packing_(compiled_, {.order = order_}, allowance_),
         lots_(compiled_.pods, compiled_.topology, packing_.drafts()) {
     packing_.run();
     for (const ClaimDraft& claim : packing_.drafts().claims()) {
@@ -102,6 +103,7 @@ class SearchWorld {
   Problem problem_;
   CompiledProblem compiled_;
   std::vector<PodId> order_;
+  Allowance allowance_;
   Packing packing_;
   PodLots lots_;
 };

@@ -325,6 +325,34 @@ TEST(Properties, EconomyCostsNeitherMoneyNorPods) {
   }));
 }
 
+// Whatever the allowance, each plan keeps the rules, and plans for what is left come to an end.
+TEST(Properties, PlansThatEndEarlyGoOnWithTheNext) {
+  EXPECT_TRUE(rc::check([] {
+    Problem problem = random_problem();
+    problem.options.allowance = *rc::gen::inRange<std::uint64_t>(0, 20'000);
+    for (bool again = true; again;) {
+      const Plan plan = solve(problem);
+      const auto placed = by_target(problem, plan);
+      check_every_pod_once(problem, plan);
+      check_nodes(problem, placed);
+      for (std::size_t i = 0; i < plan.claims.size(); ++i) {
+        check_claim(problem, plan.claims[i], placed.at("claim " + std::to_string(i)));
+      }
+      check_limits(problem, plan);
+      std::set<std::string> postponed;
+      for (const auto& refused : plan.refusals) {
+        if (refused.postponed) {
+          postponed.insert(refused.pod_uid);
+        }
+      }
+      again = !postponed.empty();
+      RC_ASSERT(!again || !plan.placements.empty());
+      std::erase_if(problem.pods,
+                    [&](const auto& pod) { return !postponed.contains(pod->meta.uid); });
+    }
+  }));
+}
+
 TEST(Properties, TheOrderOfTheInputDoesNotMatter) {
   EXPECT_TRUE(rc::check([] {
     const Problem problem = random_problem();

@@ -50,6 +50,48 @@ TEST(SolveBasics, APodThatFitsAnExistingNodeBuysNothing) {
   EXPECT_EQ(place_of(plan, "a"), "n1");
 }
 
+// Twenty pods, no two of them alike.
+ProblemBuilder all_different() {
+  ProblemBuilder builder;
+  builder.add(pool("default"), three_sizes());
+  for (int i = 0; i < 20; ++i) {
+    builder.add(pod("p" + std::to_string(i)).cpu(std::to_string(1500 - i) + "m"));
+  }
+  return builder;
+}
+
+TEST(SolveBasics, PodsThatComeWhenTheAllowanceIsSpentAreLeftForTheNextPlan) {
+  const Plan plan =
+      all_different().with([](Problem& problem) { problem.options.allowance = 1100; }).solve();
+  EXPECT_EQ(place_of(plan, "p0"), "claim 0") << "the largest pod comes first";
+  const Refusal* last = refusal(plan, "p19");
+  ASSERT_NE(last, nullptr);
+  EXPECT_TRUE(last->postponed);
+  EXPECT_THAT(last->reason, HasSubstr("the next plan begins where this one ended"));
+  EXPECT_EQ(plan.placements.size() + plan.refusals.size(), 20u);
+}
+
+TEST(SolveBasics, OnePodFindsAPlaceHoweverSmallTheAllowance) {
+  const Plan plan = all_different()
+                        .add(pod("too-large").cpu("20"))
+                        .with([](Problem& problem) { problem.options.allowance = 0; })
+                        .solve();
+  EXPECT_EQ(plan.placements.size(), 1u);
+  ASSERT_NE(refusal(plan, "too-large"), nullptr);
+  EXPECT_FALSE(refusal(plan, "too-large")->postponed) << "it came first, and had its turn";
+}
+
+TEST(SolveBasics, ReasonsAreLookedForWithinTheAllowance) {
+  const Plan plan = ProblemBuilder()
+                        .add(pool("default"), three_sizes())
+                        .add({pod("a").cpu("20"), pod("b").cpu("21"), pod("c").cpu("22")})
+                        .with([](Problem& problem) { problem.options.allowance = 8000; })
+                        .solve();
+  EXPECT_THAT(refusal(plan, "c")->reason, HasSubstr("NodePool default"));
+  EXPECT_THAT(refusal(plan, "a")->reason, HasSubstr("its reason was not looked for"));
+  EXPECT_FALSE(refusal(plan, "a")->postponed);
+}
+
 TEST(SolveBasics, APodLargerThanAnyTypeIsRefusedWithTheNumberThatWouldFit) {
   const Plan plan =
       ProblemBuilder().add(pool("default"), three_sizes()).add(pod("a").cpu("20")).solve();
