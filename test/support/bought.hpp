@@ -2,6 +2,7 @@
 // pods come at once.
 #pragma once
 
+#include "millwright/controllers/services.hpp"
 #include "millwright/scheduling/solve.hpp"
 #include "support/virtual_cluster.hpp"
 
@@ -13,8 +14,12 @@ namespace millwright::test {
 
 struct Bought {
   std::size_t claims = 0;
-  double price = 0;  // per hour
+  double price = 0;  // of the instances, per hour
 
+  // What a plan makes as low as it can: nodes count, too.
+  double cost() const {
+    return price + static_cast<double>(claims) * controllers::Options{}.node_overhead;
+  }
   Bought& operator+=(const Bought& other) {
     claims += other.claims;
     price += other.price;
@@ -45,7 +50,8 @@ inline Bought plan_of_all(VirtualCluster& cluster) {
   scheduling::Problem problem;
   const auto types = types_on_sale(cluster);
   for (const auto& pool : cluster.cluster->engine().state().snapshot()->node_pools) {
-    problem.pools.push_back({pool, types});
+    problem.pools.push_back(
+        {.pool = pool, .types = types, .node_overhead = controllers::Options{}.node_overhead});
   }
   for (const auto& [uid, record] : cluster.cluster->world().recorder().pods()) {
     if (!record.gone) {

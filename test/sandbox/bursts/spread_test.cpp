@@ -182,7 +182,7 @@ TEST_P(SpreadArrivals, FindTheirRoomWhereTheyMayGo) {
   EXPECT_EQ(outcome.unused, 0);
   // What was bought for the first pods cannot be undone for the last. Blocks of 25 seeds cost 1.01
   // to 1.05 of one plan, with 1.05 to 1.19 times its claims.
-  EXPECT_LE(outcome.bought.price, 1.1 * outcome.at_once.price);
+  EXPECT_LE(outcome.bought.cost(), 1.1 * outcome.at_once.cost());
 }
 
 // Pods that are about to move count where they will be, for all that is planned meanwhile.
