@@ -39,6 +39,7 @@ class Refusals {
     }
     auto [found, added] = by_class_.try_emplace(planned.pod_class);
     if (added && !may_explain(planned.pod_class)) {
+      found->second.remedy = "ask for it with millwright why pod";
       found->second.reason =
           "it has no place; so many different pods have none that its reason was not looked for";
     } else if (added) {

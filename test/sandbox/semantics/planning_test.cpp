@@ -41,7 +41,7 @@ class SmallAllowance : public Semantics {
   SmallAllowance()
       : Semantics([] {
           auto options = gated();
-          options.controllers.solve.allowance = 5000;
+          options.controllers.solve.allowance = 1500;
           return options;
         }()) {}
 };
@@ -59,6 +59,10 @@ TEST_F(SmallAllowance, PlansFollowEachOtherUntilAllPodsHaveRoom) {
     return count == 40;
   };
   ASSERT_TRUE(soon(all_run, minutes(1)));
+  const auto decisions = cluster_.cluster->engine().decisions().all();
+  EXPECT_TRUE(std::any_of(decisions.begin(), decisions.end(), [](const auto& decision) {
+    return decision->message.find("left for the next plan") != std::string::npos;
+  })) << "one plan was enough, so this shows nothing";
   for (int i = 0; i < 40; ++i) {
     EXPECT_THAT(events_of("web" + std::to_string(i), "FailedScheduling"),
                 testing::Not(testing::Contains(testing::HasSubstr("next plan"))));

@@ -278,6 +278,16 @@ void check_refusals(const Problem& problem, const Plan& plan) {
   }
 }
 
+void check_places(const Problem& problem, const Plan& plan) {
+  const auto placed = by_target(problem, plan);
+  check_every_pod_once(problem, plan);
+  check_nodes(problem, placed);
+  for (std::size_t i = 0; i < plan.claims.size(); ++i) {
+    check_claim(problem, plan.claims[i], placed.at("claim " + std::to_string(i)));
+  }
+  check_limits(problem, plan);
+}
+
 std::string text_of(const Problem& problem, const Plan& plan) {
   std::string text;
   for (const auto& claim : plan.claims) {
@@ -297,13 +307,7 @@ TEST(Properties, EveryPlanIsLegal) {
   EXPECT_TRUE(rc::check([] {
     const Problem problem = random_problem();
     const Plan plan = solve(problem);
-    const auto placed = by_target(problem, plan);
-    check_every_pod_once(problem, plan);
-    check_nodes(problem, placed);
-    for (std::size_t i = 0; i < plan.claims.size(); ++i) {
-      check_claim(problem, plan.claims[i], placed.at("claim " + std::to_string(i)));
-    }
-    check_limits(problem, plan);
+    check_places(problem, plan);
     check_refusals(problem, plan);
   }));
 }
@@ -332,13 +336,7 @@ TEST(Properties, PlansThatEndEarlyGoOnWithTheNext) {
     problem.options.allowance = *rc::gen::inRange<std::uint64_t>(0, 20'000);
     for (bool again = true; again;) {
       const Plan plan = solve(problem);
-      const auto placed = by_target(problem, plan);
-      check_every_pod_once(problem, plan);
-      check_nodes(problem, placed);
-      for (std::size_t i = 0; i < plan.claims.size(); ++i) {
-        check_claim(problem, plan.claims[i], placed.at("claim " + std::to_string(i)));
-      }
-      check_limits(problem, plan);
+      check_places(problem, plan);
       std::set<std::string> postponed;
       for (const auto& refused : plan.refusals) {
         if (refused.postponed) {
