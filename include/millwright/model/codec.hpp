@@ -6,6 +6,7 @@
 #include "millwright/base/result.hpp"
 #include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
+#include "millwright/model/devices.hpp"
 #include "millwright/model/json_fields.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
@@ -43,6 +44,14 @@ base::Result<PriorityClass> decode<PriorityClass>(const boost::json::value& json
 template <>
 base::Result<ResourceQuota> decode<ResourceQuota>(const boost::json::value& json);
 template <>
+base::Result<DeviceClass> decode<DeviceClass>(const boost::json::value& json);
+template <>
+base::Result<ResourceClaim> decode<ResourceClaim>(const boost::json::value& json);
+template <>
+base::Result<ResourceClaimTemplate> decode<ResourceClaimTemplate>(const boost::json::value& json);
+template <>
+base::Result<ResourceSlice> decode<ResourceSlice>(const boost::json::value& json);
+template <>
 base::Result<NodePool> decode<NodePool>(const boost::json::value& json);
 template <>
 base::Result<NodeClaim> decode<NodeClaim>(const boost::json::value& json);
@@ -70,6 +79,8 @@ boost::json::value encode(const OwnerReference& owner);
 boost::json::value encode(const LabelSelector& selector);
 base::Result<ObjectMeta> decode_meta(const boost::json::value& object);
 base::Result<PodTemplate> decode_pod_template(const boost::json::value& json);
+// A DRAConfig (test.karpenter.sh/v1alpha1).
+base::Result<std::vector<DeviceTemplate>> decode_device_templates(const boost::json::value& json);
 base::Result<LabelSelector> decode_label_selector(const boost::json::value& json);
 
 // Parses JSON at most 64 levels deep; the error says where it is wrong. `storage` may be an arena

@@ -53,6 +53,14 @@ inline constexpr Resource kVolumeAttachmentResource{"storage.k8s.io", "v1", "Vol
                                                     "volumeattachments", false};
 inline constexpr Resource kPriorityClassResource{"scheduling.k8s.io", "v1", "PriorityClass",
                                                  "priorityclasses", false};
+inline constexpr Resource kDeviceClassResource{"resource.k8s.io", "v1", "DeviceClass",
+                                               "deviceclasses", false};
+inline constexpr Resource kResourceClaimResource{"resource.k8s.io", "v1", "ResourceClaim",
+                                                 "resourceclaims", true};
+inline constexpr Resource kResourceClaimTemplateResource{
+    "resource.k8s.io", "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true};
+inline constexpr Resource kResourceSliceResource{"resource.k8s.io", "v1", "ResourceSlice",
+                                                 "resourceslices", false};
 inline constexpr Resource kEndpointSliceResource{"discovery.k8s.io", "v1", "EndpointSlice",
                                                  "endpointslices", true};
 inline constexpr Resource kLeaseResource{"coordination.k8s.io", "v1", "Lease", "leases", true};

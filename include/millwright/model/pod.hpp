@@ -84,6 +84,14 @@ struct PodVolume {
   friend bool operator==(const PodVolume&, const PodVolume&) = default;
 };
 
+// Devices by dynamic resource allocation: a ResourceClaim, or one made for this pod alone.
+struct PodResourceClaim {
+  std::string name;
+  std::string claim_name;     // resourceClaimName
+  std::string template_name;  // resourceClaimTemplateName; one of the two is empty
+  friend bool operator==(const PodResourceClaim&, const PodResourceClaim&) = default;
+};
+
 struct PodSpec {
   std::string node_name;
   std::string scheduler_name;
@@ -97,7 +105,7 @@ struct PodSpec {
   ResourceList pod_requests;  // spec.resources (pod-level resources)
   ResourceList pod_limits;
   std::vector<PodVolume> volumes;
-  std::vector<std::string> resource_claims;  // names; not empty means the pod needs DRA
+  std::vector<PodResourceClaim> resource_claims;
   std::vector<std::string> scheduling_gates;
   std::string priority_class_name;
   std::int32_t priority = 0;

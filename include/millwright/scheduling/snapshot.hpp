@@ -6,6 +6,7 @@
 #include "millwright/base/chunk_iterator.hpp"
 #include "millwright/model/capacity_buffer.hpp"
 #include "millwright/model/core.hpp"
+#include "millwright/model/devices.hpp"
 #include "millwright/model/karpenter.hpp"
 #include "millwright/model/node_overlay.hpp"
 #include "millwright/model/pod_selector.hpp"
@@ -78,6 +79,14 @@ class SnapshotReservations {
   std::size_t size_ = 0;
 };
 
+// What drivers published on nodes of each instance type.
+struct PublishedDevice {
+  std::string driver;
+  model::Device device;
+  friend bool operator==(const PublishedDevice&, const PublishedDevice&) = default;
+};
+using PublishedDevices = std::map<std::string, std::vector<PublishedDevice>, std::less<>>;
+
 // Attach limits by instance type.
 using VolumeLimits = std::map<std::string, VolumeCounts, std::less<>>;
 
@@ -98,6 +107,14 @@ struct Snapshot {
   std::vector<std::shared_ptr<const model::StorageClass>> storage_classes;
   std::vector<std::shared_ptr<const model::CSINode>> csi_nodes;
   std::vector<std::shared_ptr<const model::VolumeAttachment>> volume_attachments;
+  // All of these are empty unless pods with resource claims are planned for.
+  std::vector<std::shared_ptr<const model::DeviceClass>> device_classes;
+  std::vector<std::shared_ptr<const model::ResourceClaim>> resource_claims;
+  std::vector<std::shared_ptr<const model::ResourceClaimTemplate>> resource_claim_templates;
+  std::vector<std::shared_ptr<const model::ResourceSlice>> resource_slices;
+  // Complete pools of nodes of each instance type: the last word when there are none any more.
+  // nullptr: nothing.
+  std::shared_ptr<const PublishedDevices> published_devices;
   // What CSINodes said of nodes of each instance type: the least where they differ, and the last
   // word when there are none any more. It counts more than what the cloud tells. nullptr: nothing.
   std::shared_ptr<const VolumeLimits> volume_limits;

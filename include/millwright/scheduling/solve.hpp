@@ -37,6 +37,12 @@ struct SolveOptions {
   std::size_t max_instance_types = 600;
   // What kube-scheduler holds pods to that have no spread constraints of their own.
   std::vector<DefaultSpread> default_spread;
+  // Place pods with resource claims (DRA), by the devices that nodes have. Without it they are
+  // refused, as by Karpenter unless --ignore-dra-requests=false.
+  bool resource_claims = false;
+  // Devices of nodes that are still to come, where no node of their type has published any.
+  // nullptr: none.
+  std::shared_ptr<const std::vector<model::DeviceTemplate>> device_templates;
   // Look for a cheaper plan than Karpenter's single pass finds: other orders of pods, claims kept
   // to one price level, two machines in place of one that would be half empty.
   bool economise = true;

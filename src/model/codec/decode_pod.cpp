@@ -83,6 +83,12 @@ void read(const Reader& reader, PodVolume& out) {
   });
 }
 
+void read(const Reader& reader, PodResourceClaim& out) {
+  reader.field("name", out.name);
+  reader.field("resourceClaimName", out.claim_name);
+  reader.field("resourceClaimTemplateName", out.template_name);
+}
+
 // The names of a list of {name: ...} entries.
 void read_names(const Reader& reader, std::string_view key, std::vector<std::string>& out) {
   reader.at(key, [&out](const Reader& list) {
@@ -140,7 +146,7 @@ void read(const Reader& reader, PodSpec& out) {
   reader.field("resources.requests", out.pod_requests);
   reader.field("resources.limits", out.pod_limits);
   reader.field("volumes", out.volumes);
-  read_names(reader, "resourceClaims", out.resource_claims);
+  reader.field("resourceClaims", out.resource_claims);
   read_names(reader, "schedulingGates", out.scheduling_gates);
   reader.field("priorityClassName", out.priority_class_name);
   reader.field("priority", out.priority);

@@ -119,6 +119,14 @@ json::object encode_volume(const PodVolume& volume) {
   return out;
 }
 
+json::object encode_resource_claim(const PodResourceClaim& claim) {
+  json::object out;
+  put(out, "name", claim.name);
+  put(out, "resourceClaimName", claim.claim_name);
+  put(out, "resourceClaimTemplateName", claim.template_name);
+  return out;
+}
+
 json::object encode_name(const std::string& name) {
   return {{"name", name}};
 }
@@ -169,7 +177,7 @@ json::value detail::encode_pod_spec(const PodSpec& spec) {
   put(out, "overhead", encode(spec.overhead));
   put(out, "resources", encode_resources(spec.pod_requests, spec.pod_limits));
   put(out, "volumes", list_of(spec.volumes, encode_volume));
-  put(out, "resourceClaims", list_of(spec.resource_claims, encode_name));
+  put(out, "resourceClaims", list_of(spec.resource_claims, encode_resource_claim));
   put(out, "schedulingGates", list_of(spec.scheduling_gates, encode_name));
   put(out, "priorityClassName", spec.priority_class_name);
   put_number(out, "priority", spec.priority);

@@ -88,6 +88,11 @@ class Fingerprint {
     add(constraint.node_taints_policy);
     add(constraint.match_label_keys);
   }
+  void add(const model::PodResourceClaim& claim) {
+    add(claim.name);
+    add(claim.claim_name);
+    add(claim.template_name);
+  }
   void add(const model::Toleration& toleration) {
     add(toleration.key);
     add(toleration.op);

@@ -97,7 +97,7 @@ TEST(GroupOf, IsAnotherForPodsThatTheSchedulerMayTreatDifferently) {
          pod.spec.volumes[1].ephemeral = true;
          pod.spec.volumes[1].ephemeral_storage_class = "fast";
        }},
-      {"a resource claim", [](auto& pod) { pod.spec.resource_claims.emplace_back("gpu"); }},
+      {"a resource claim", [](auto& pod) { pod.spec.resource_claims.push_back({.name = "gpu"}); }},
       {"priority", [](auto& pod) { pod.spec.priority = 6; }},
       {"the scheduler", [](auto& pod) { pod.spec.scheduler_name = "other"; }},
       {"the controller", [](auto& pod) { pod.meta.owner_references[0].uid = "web-2"; }},

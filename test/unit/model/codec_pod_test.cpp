@@ -182,7 +182,7 @@ TEST(PodCodec, ReadsTheRestOfTheSpec) {
   EXPECT_THAT(spec.volumes, ElementsAre(PodVolume{"data", "pvc-1", false, ""},
                                         PodVolume{"scratch", "", true, "fast"},
                                         PodVolume{"config", "", false, ""}));
-  EXPECT_THAT(spec.resource_claims, ElementsAre("gpu"));
+  EXPECT_THAT(spec.resource_claims, ElementsAre(PodResourceClaim{"gpu", "c1", ""}));
   EXPECT_THAT(spec.scheduling_gates, ElementsAre("example.com/wait"));
   EXPECT_EQ(spec.priority_class_name, "high");
   EXPECT_EQ(spec.priority, 1000);

@@ -156,7 +156,7 @@ TEST(Daemons, HostPortsAreReservedOnlyWhereTheyRun) {
 
 TEST(Daemons, ThatNeedDevicesAreLeftOut) {
   const auto daemon = daemon_set("d", pod("d").cpu("1").with([](model::Pod& p) {
-    p.spec.resource_claims.push_back("device");
+    p.spec.resource_claims.push_back({.name = "device"});
   }));
   EXPECT_EQ(cpu_of(plan_with(daemon, pod("p").cpu("1"))), "1");
 }

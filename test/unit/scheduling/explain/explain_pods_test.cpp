@@ -16,7 +16,7 @@ TEST(ExplainPods, WhatIsNotPlanned) {
        "it asks for nodes of no NodePool", "remove karpenter.sh/nodepool from its node affinity",
        drops_selector(model::kNodePoolLabel)},
       {"devices",
-       simple(pod(kRefused).with([](model::Pod& p) { p.spec.resource_claims = {"gpu"}; })),
+       simple(pod(kRefused).with([](model::Pod& p) { p.spec.resource_claims = {{.name = "gpu"}}; })),
        "it needs resource claims (DRA), which are not planned for",
        "request the device as an extended resource",
        spec_becomes([](model::PodSpec& spec) { spec.resource_claims.clear(); })},
