@@ -9,6 +9,7 @@
 #include "cluster/ledger/surplus.hpp"
 #include "cluster/node_table.hpp"
 #include "cluster/pod_table.hpp"
+#include "cluster/published_device_table.hpp"
 #include "cluster/tables.hpp"
 #include "cluster/volume_limit_table.hpp"
 
@@ -42,6 +43,7 @@ struct State::Impl {
   Tables<AllWatchedKinds> tables;
   Shortfalls shortfalls;
   VolumeLimitTable volume_limits;
+  PublishedDeviceTable published_devices;
   Departures departures;
 
   bool synced = false;
@@ -90,6 +92,12 @@ struct State::Impl {
       report(Kind::CSINode, model::key_of(node->meta));
     }
   }
+  void put(const model::ResourceSlicePtr& slice) {
+    if (accept(tables.of<model::ResourceSlice>(), name_and_namespace(*slice), slice)) {
+      published_devices.put(slice);
+      report(Kind::ResourceSlice, model::key_of(slice->meta));
+    }
+  }
   void put(const std::shared_ptr<const model::PodSelector>& selector) {
     if (tables.of<model::PodSelector>().put(selector)) {
       report(Kind::PodSelector, model::key_of(selector->meta));
@@ -131,6 +139,9 @@ struct State::Impl {
       return erase_claim(key.name);
     } else if constexpr (std::is_same_v<T, model::CSINode>) {
       volume_limits.erase_csi_node(key.name);
+      return tables.of<T>().erase({key.name, key.namespace_});
+    } else if constexpr (std::is_same_v<T, model::ResourceSlice>) {
+      published_devices.erase_slice(key.name);
       return tables.of<T>().erase({key.name, key.namespace_});
     } else if constexpr (std::is_same_v<T, model::NodeClass>) {
       return tables.of<T>().erase({key.name, gone.kind, gone.group});
@@ -217,6 +228,7 @@ struct State::Impl {
     ledger.forget_target(name);
     ledger.unfence(name);
     volume_limits.erase_node(name);
+    published_devices.erase_node(name);
     return true;
   }
   bool erase_claim(const std::string& name) {
@@ -353,6 +365,7 @@ void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
     follow_join(*claim);
   }
   volume_limits.put(*node);
+  published_devices.put(*node);
   report(Kind::Node, model::key_of(node->meta));
 }
 
@@ -431,6 +444,7 @@ scheduling::SnapshotPtr State::snapshot() {
   next->unsettled_workloads = impl.shortfalls.unsettled();
   next->surplus_pods = impl.shortfalls.surplus_pods();
   next->volume_limits = impl.volume_limits.limits();
+  next->published_devices = impl.published_devices.devices();
   next->demand = gather_demand(impl.demand, *next,
                                {.shortfalls = impl.shortfalls,
                                 .departures = impl.departures,
@@ -461,6 +475,10 @@ State::Joined State::joined_by_node(std::string_view name) const {
 
 std::shared_ptr<const model::NodePool> State::find_pool(std::string_view name) const {
   return impl_->tables.of<model::NodePool>().find({name, {}});
+}
+
+std::shared_ptr<const model::ResourceSlice> State::find_slice(std::string_view name) const {
+  return impl_->tables.of<model::ResourceSlice>().find({name, {}});
 }
 
 scheduling::SnapshotPtr State::latest() const {

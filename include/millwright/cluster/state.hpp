@@ -98,6 +98,7 @@ class State {
   Joined joined_by_node(std::string_view name) const;
   // nullptr when there is none. No snapshot is made for it.
   std::shared_ptr<const model::NodePool> find_pool(std::string_view name) const;
+  std::shared_ptr<const model::ResourceSlice> find_slice(std::string_view name) const;
   // The newest snapshot made; never nullptr. Any thread.
   scheduling::SnapshotPtr latest() const;
   // The newest snapshot with the ledger as it is now: a pod that the snapshot does not show bound

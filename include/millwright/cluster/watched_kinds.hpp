@@ -32,6 +32,10 @@ enum class Kind : std::uint8_t {
   StorageClass,
   CSINode,
   VolumeAttachment,
+  DeviceClass,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
   Namespace,
   PriorityClass,
   Workload,
@@ -41,7 +45,13 @@ enum class Kind : std::uint8_t {
 };
 
 // The feature that a kind is watched for.
-enum class NeededBy : std::uint8_t { Always, NodeOverlays, CapacityBuffers, DefaultSpread };
+enum class NeededBy : std::uint8_t {
+  Always,
+  NodeOverlays,
+  CapacityBuffers,
+  DefaultSpread,
+  ResourceClaims,
+};
 
 // Nothing is decided before the first complete list of every kind: a drain that knows no pods, or a
 // launch that knows no NodeClass, would do harm that nobody can undo.
@@ -71,6 +81,8 @@ inline constexpr std::string_view kPlans = "What every plan is made from.";
 inline constexpr std::string_view kVolumes =
     "Volumes: where a pod can run, and when a drained node is free of them.";
 inline constexpr std::string_view kOwnKinds = "Our own kinds.";
+inline constexpr std::string_view kDevices =
+    "Devices, and the claims of pods to them (--ignore-dra-requests=false).";
 
 inline constexpr std::tuple kWatchedKinds{
     WatchedKind<model::Pod>{
@@ -154,6 +166,34 @@ inline constexpr std::tuple kWatchedKinds{
         .resources = only(model::kVolumeAttachmentResource),
         .purpose = kVolumes,
         .items = &scheduling::Snapshot::volume_attachments,
+    },
+    WatchedKind<model::DeviceClass>{
+        .kind = Kind::DeviceClass,
+        .resources = only(model::kDeviceClassResource),
+        .purpose = kDevices,
+        .needed_by = NeededBy::ResourceClaims,
+        .items = &scheduling::Snapshot::device_classes,
+    },
+    WatchedKind<model::ResourceClaim>{
+        .kind = Kind::ResourceClaim,
+        .resources = only(model::kResourceClaimResource),
+        .purpose = kDevices,
+        .needed_by = NeededBy::ResourceClaims,
+        .items = &scheduling::Snapshot::resource_claims,
+    },
+    WatchedKind<model::ResourceClaimTemplate>{
+        .kind = Kind::ResourceClaimTemplate,
+        .resources = only(model::kResourceClaimTemplateResource),
+        .purpose = kDevices,
+        .needed_by = NeededBy::ResourceClaims,
+        .items = &scheduling::Snapshot::resource_claim_templates,
+    },
+    WatchedKind<model::ResourceSlice>{
+        .kind = Kind::ResourceSlice,
+        .resources = only(model::kResourceSliceResource),
+        .purpose = kDevices,
+        .needed_by = NeededBy::ResourceClaims,
+        .items = &scheduling::Snapshot::resource_slices,
     },
     WatchedKind<model::Namespace>{
         .kind = Kind::Namespace,

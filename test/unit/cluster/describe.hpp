@@ -67,6 +67,10 @@ inline std::string describe(const scheduling::Snapshot& snapshot) {
   list("storageclass", snapshot.storage_classes);
   list("csinode", snapshot.csi_nodes);
   list("attachment", snapshot.volume_attachments);
+  list("deviceclass", snapshot.device_classes);
+  list("claim", snapshot.resource_claims);
+  list("claimtemplate", snapshot.resource_claim_templates);
+  list("slice", snapshot.resource_slices);
   list("namespace", snapshot.namespaces);
   return out.str();
 }

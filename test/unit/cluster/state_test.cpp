@@ -1,5 +1,6 @@
 #include "millwright/cluster/state.hpp"
 
+#include "millwright/model/device_pools.hpp"
 #include "millwright/scheduling/solve.hpp"
 #include "unit/cluster/describe.hpp"
 #include "unit/cluster/objects.hpp"
@@ -246,6 +247,30 @@ TEST(State, LearnsAttachLimitsFromCsiNodesOfAType) {
   EXPECT_EQ(known(), (Limits{{"large", {}}})) << "now the driver says that there is none";
 }
 
+TEST(State, ShowsWhatDriversPublishedOnNodesOfAType) {
+  Ledger ledger;
+  State state(ledger);
+  auto slice = std::make_shared<model::ResourceSlice>();
+  slice->meta.name = "s";
+  slice->node_name = "a";
+  slice->slices_in_pool = 1;
+  slice->devices = {{.name = "0"}};
+  state.upsert(model::ResourceSlicePtr(slice));
+  EXPECT_EQ(state.snapshot()->published_devices, nullptr);
+  auto node = std::make_shared<model::Node>();
+  node->meta.name = "a";
+  node->meta.labels[std::string(model::kInstanceTypeLabel)] = "large";
+  state.upsert(std::shared_ptr<const model::Node>(node));
+  const auto published = state.snapshot()->published_devices;
+  ASSERT_NE(published, nullptr);
+  EXPECT_EQ(published->at("large").size(), 1U);
+  EXPECT_EQ(state.find_slice("s"), slice);
+  state.remove<model::ResourceSlice>({"", "s"});
+  state.remove<model::Node>({"", "a"});
+  EXPECT_EQ(state.snapshot()->published_devices, published);
+  EXPECT_EQ(state.find_slice("s"), nullptr);
+}
+
 TEST(State, ReportsEachChangeWithItsKind) {
   Ledger ledger;
   State state(ledger);
@@ -265,10 +290,16 @@ TEST(State, ReportsEachChangeWithItsKind) {
   state.upsert(named(model::StorageClass{}, "sc"));
   state.upsert(named(model::CSINode{}, "cn"));
   state.upsert(named(model::VolumeAttachment{}, "va"));
+  state.upsert(named(model::DeviceClass{}, "dc"));
+  state.upsert(named(model::ResourceClaim{}, "rc", "ns"));
+  state.upsert(named(model::ResourceClaimTemplate{}, "rct", "ns"));
+  state.upsert(named(model::ResourceSlice{}, "rs"));
   state.upsert(named(model::Namespace{}, "space"));
   EXPECT_EQ(describe(*state.snapshot()),
             "pool np/#\nclass nc/#\ndaemonset ds/ns#\nbudget pdb/ns#\npvc pvc/ns#\npv pv/#\n"
-            "storageclass sc/#\ncsinode cn/#\nattachment va/#\nnamespace space/#\n");
+            "storageclass sc/#\ncsinode cn/#\nattachment va/#\n"
+            "deviceclass dc/#\nclaim rc/ns#\nclaimtemplate rct/ns#\nslice rs/#\n"
+            "namespace space/#\n");
   state.remove<model::NodePool>({"", "np"});
   state.remove<model::NodeClass>({"", "nc"},
                                  {.kind = "ECSNodeClass"});  // another kind's object of that name
@@ -280,11 +311,15 @@ TEST(State, ReportsEachChangeWithItsKind) {
   state.remove<model::StorageClass>({"", "sc"});
   state.remove<model::CSINode>({"", "cn"});
   state.remove<model::VolumeAttachment>({"", "va"});
+  state.remove<model::DeviceClass>({"", "dc"});
+  state.remove<model::ResourceClaim>({"ns", "rc"});
+  state.remove<model::ResourceClaimTemplate>({"ns", "rct"});
+  state.remove<model::ResourceSlice>({"", "rs"});
   state.remove<model::Namespace>({"", "space"});
   EXPECT_EQ(describe(*state.snapshot()), "");
-  EXPECT_EQ(heard.size(), 20U);
+  EXPECT_EQ(heard.size(), 28U);
   EXPECT_EQ(heard[1], std::pair(Kind::NodeClass, model::ObjectKey{"", "nc"}));
-  EXPECT_EQ(heard[12], std::pair(Kind::DaemonSet, model::ObjectKey{"ns", "ds"}));
+  EXPECT_EQ(heard[16], std::pair(Kind::DaemonSet, model::ObjectKey{"ns", "ds"}));
 }
 
 TEST(State, ClassesOfOneNameAndKindAreAsManyAsTheirGroups) {
