@@ -49,6 +49,8 @@ class Feed {
         return options.capacity_buffer;
       case cluster::NeededBy::DefaultSpread:
         return !options.solve.default_spread.empty();
+      case cluster::NeededBy::ResourceClaims:
+        return options.solve.resource_claims;
       case cluster::NeededBy::Always:
         break;
     }

@@ -258,6 +258,12 @@ bool is_same_kept(const scheduling::KeptRoom& a, const scheduling::KeptRoom& b) 
          a.volumes == b.volumes && a.pods == b.pods && stand_for_the_same(a.sample, b.sample);
 }
 
+bool are_same_devices(const scheduling::Snapshot& a, const scheduling::Snapshot& b) {
+  return a.device_classes == b.device_classes && a.resource_claims == b.resource_claims &&
+         a.resource_claim_templates == b.resource_claim_templates &&
+         a.resource_slices == b.resource_slices && a.published_devices == b.published_devices;
+}
+
 bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
   return a.pool == b.pool && a.types == b.types && a.node_overhead == b.node_overhead;
 }
@@ -280,6 +286,7 @@ bool is_same_problem(const PlanningRound& a, const PlanningRound& b) {
          a.snapshot->storage_classes == b.snapshot->storage_classes &&
          a.snapshot->csi_nodes == b.snapshot->csi_nodes &&
          a.snapshot->volume_limits == b.snapshot->volume_limits &&
+         are_same_devices(*a.snapshot, *b.snapshot) &&
          a.snapshot->namespaces == b.snapshot->namespaces &&
          a.snapshot->pod_selectors == b.snapshot->pod_selectors;
 }
