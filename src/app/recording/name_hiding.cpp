@@ -13,10 +13,29 @@ namespace {
 namespace json = boost::json;
 
 // Members whose text is a name, at any depth.
-constexpr std::array<std::string_view, 15> kNameMembers{
-    "name",       "generateName",     "namespace",         "nodeName",    "claimName",
-    "volumeName", "storageClassName", "priorityClassName", "serviceName", "nominatedNodeName",
-    "role",       "instanceProfile",  "ecsGroupId",        "ramRole",     "clusterName"};
+constexpr std::array<std::string_view, 21> kNameMembers{"name",
+                                                        "generateName",
+                                                        "namespace",
+                                                        "nodeName",
+                                                        "claimName",
+                                                        "volumeName",
+                                                        "storageClassName",
+                                                        "priorityClassName",
+                                                        "serviceName",
+                                                        "nominatedNodeName",
+                                                        "role",
+                                                        "instanceProfile",
+                                                        "ecsGroupId",
+                                                        "ramRole",
+                                                        "clusterName",
+                                                        "deviceClassName",
+                                                        "resourceClaimName",
+                                                        "resourceClaimTemplateName",
+                                                        "request",
+                                                        "pool",
+                                                        "device"};
+// Members whose items are names.
+constexpr std::array<std::string_view, 2> kNameLists{"namespaces", "requests"};
 // Members that map labels, or tags, to values.
 constexpr std::array<std::string_view, 4> kLabelMembers{"labels", "matchLabels", "nodeSelector",
                                                         "tags"};
@@ -89,6 +108,7 @@ class NameHider {
         hide_text(item);
       }
     }
+    hide_in(list);  // those of other kinds may be objects
   }
 
   // A requirement {key, operator, values}, a taint or a toleration {key, value, effect}.
@@ -108,11 +128,12 @@ class NameHider {
   void hide_member(std::string_view key, json::value& member) const {
     if (is_among(kNameMembers, key)) {
       hide_text(member);
+      hide_in(member);
     } else if (key == "providerID" && member.is_string()) {
       const std::string id(member.get_string());
       const auto begin = id.rfind('/') + 1;  // 0 without a slash
       member = id.substr(0, begin) + names_.name(std::string_view(id).substr(begin));
-    } else if (key == "namespaces") {
+    } else if (is_among(kNameLists, key)) {
       hide_all(member);
     } else if (is_among(kLabelMembers, key) && member.is_object()) {
       for (auto& [label, value] : member.get_object()) {

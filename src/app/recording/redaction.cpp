@@ -83,7 +83,7 @@ const Paths kOfPodSpec{"nodeName",
                        "schedulingGates",
                        "overhead",
                        "resources",
-                       "resourceClaims.name",
+                       "resourceClaims",
                        "hostNetwork",
                        "restartPolicy",
                        "terminationGracePeriodSeconds",
@@ -153,6 +153,14 @@ const std::vector<KindFields>& kinds_of_fields() {
         "status.allocatable", "status.nodeInfo.architecture", "status.nodeInfo.operatingSystem",
         "status.nodeInfo.kubeletVersion"}},
       {model::kCSINodeResource, {"spec.drivers.name", "spec.drivers.allocatable"}},
+      // What drivers are configured with is theirs alone.
+      {model::kDeviceClassResource, {"spec.selectors"}},
+      {model::kResourceClaimResource,
+       {"spec.devices.requests", "spec.devices.constraints", "status.allocation.devices.results",
+        "status.allocation.nodeSelector", "status.reservedFor"}},
+      {model::kResourceClaimTemplateResource,
+       {"spec.spec.devices.requests", "spec.spec.devices.constraints"}},
+      {model::kResourceSliceResource, {"spec"}},
       {model::kDeploymentResource,
        {"spec.replicas", "spec.selector", "spec.strategy", "spec.minReadySeconds", "spec.paused",
         "spec.revisionHistoryLimit"},
@@ -219,13 +227,14 @@ const KeptFields& kept_of(const model::Resource& resource) {
 // Those that decide something. Reservations and fences are not among them: they are what a
 // controller planned, not what was asked of it.
 bool keeps_annotation(std::string_view key) {
-  static constexpr std::array<std::string_view, 10> kKept{
+  static constexpr std::array<std::string_view, 11> kKept{
       model::kDoNotDisruptAnnotation,
       model::kNodePoolHashAnnotation,
       model::kNodePoolHashVersionAnnotation,
       "controller.kubernetes.io/pod-deletion-cost",
       "deployment.kubernetes.io/revision",
       "kubectl.kubernetes.io/restartedAt",
+      "resource.kubernetes.io/pod-claim-name",
       "storageclass.kubernetes.io/is-default-class",
       "kubernetes.io/config.mirror",
       kTemplateDigestAnnotation,

@@ -69,6 +69,23 @@ bool is_made_by_deployment(const model::Resource& resource, const json::value& o
          model::api_group(text_at(*owner, "apiVersion")) == model::kDeploymentResource.group;
 }
 
+// Made of a template for a pod that was asked for.
+bool is_made_for_pod(const model::Resource& resource, const json::value& object) {
+  const auto* owner = controller_of(object);
+  return resource == model::kResourceClaimResource && owner != nullptr &&
+         text_at(*owner, "kind") == "Pod";
+}
+
+bool is_made_by_controller(const model::Resource& resource, const json::value& object) {
+  return is_made_by_deployment(resource, object) || is_made_for_pod(resource, object);
+}
+
+// What tells of nodes comes and goes with them.
+bool is_of_node(const RecordingLine& line) {
+  return is_kind(line, model::kNodeClaimResource) || is_kind(line, model::kCSINodeResource) ||
+         is_kind(line, model::kResourceSliceResource);
+}
+
 // Those that are read as values later must be readable.
 base::Result<> check_readable(const RecordingLine& line) {
   base::Result<> good;
@@ -134,7 +151,7 @@ void DayObjects::begin() {
                           owner != nullptr && uids.contains(std::string(text_at(*owner, "uid"))));
       continue;
     }
-    if (!is_made_by_deployment(*key.first, *object)) {
+    if (!is_made_by_controller(*key.first, *object)) {
       wishes_[key] = json::serialize(wish_of(*key.first, *object));
     }
     auto first = *object;
@@ -186,7 +203,7 @@ void DayObjects::tell(const RecordingLine& line, std::size_t number) {
     listener_.pod_seen(line);
   } else if (is_kind(line, model::kNodeResource)) {
     take_node(line, number);
-  } else if (!is_kind(line, model::kNodeClaimResource) && !is_kind(line, model::kCSINodeResource)) {
+  } else if (!is_of_node(line)) {
     take_wish(line, number);
   }
 }
@@ -215,7 +232,7 @@ void DayObjects::take_node(const RecordingLine& line, std::size_t number) {
 }
 
 void DayObjects::take_wish(const RecordingLine& line, std::size_t number) {
-  if (is_made_by_deployment(*line.resource, line.object)) {
+  if (is_made_by_controller(*line.resource, line.object)) {
     return;
   }
   if (is_deleting(line.object) && !stays_until_gone(*line.resource)) {
