@@ -40,6 +40,7 @@ const std::vector<BuiltIn>& built_ins() {
       {"storageclasses", {"sc"}, {}},
       {"priorityclasses", {"pc"}, {}},
       {"volumeattachments", {}, {}, true},
+      {"resourceclaims", {}, {}, true},
       {"customresourcedefinitions", {"crd", "crds"}, {"api-extensions"}, true},
       {"validatingwebhookconfigurations", {}, {"api-extensions"}},
       {"mutatingwebhookconfigurations", {}, {"api-extensions"}},
