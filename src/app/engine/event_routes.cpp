@@ -1,5 +1,7 @@
 #include "app/engine/event_routes.hpp"
 
+#include "millwright/model/device_pools.hpp"
+
 #include <utility>
 
 namespace millwright::app {
@@ -25,6 +27,9 @@ void EventRoutes::object_changed(cluster::Kind kind, const model::ObjectKey& key
       break;
     case Kind::NodeOverlay:
       controllers_.node_overlays.enqueue();
+      break;
+    case Kind::ResourceSlice:
+      slice_changed(key.name);
       break;
     case Kind::CapacityBuffer:
       controllers_.buffers.enqueue(key);
@@ -157,6 +162,21 @@ void EventRoutes::node_class_changed(const std::string& name) {
     }
   }
   on_offers_changed_();
+}
+
+// A claim may wait for its node's devices. A slice that is gone names no node any more.
+void EventRoutes::slice_changed(const std::string& name) {
+  const auto slice = services_.state.find_slice(name);
+  const std::string now = slice == nullptr ? std::string() : model::node_of(*slice);
+  const std::string before = std::exchange(nodes_of_slices_[name], now);
+  if (now.empty()) {
+    nodes_of_slices_.erase(name);
+  }
+  for (const std::string& node : {before, now}) {
+    if (const auto joined = services_.state.joined_by_node(node); joined.claim) {
+      controllers_.lifecycle.enqueue(joined.claim->meta.name);
+    }
+  }
 }
 
 void EventRoutes::wake_claims_of(const std::set<std::string, std::less<>>& pools) {

@@ -40,6 +40,7 @@ class EventRoutes {
   void node_claim_changed(const std::string& name);
   void node_pool_changed(const std::string& name);
   void node_class_changed(const std::string& name);
+  void slice_changed(const std::string& name);
   void wake_static_pools();
   void wake_planners();
 
@@ -61,6 +62,7 @@ class EventRoutes {
   std::map<std::string, Compared> pools_;            // as seen last
   std::set<std::string, std::less<>> static_pools_;  // those with spec.replicas
   std::map<model::NodeClassReference, Compared> node_classes_;
+  std::map<std::string, std::string> nodes_of_slices_;
 };
 
 }  // namespace millwright::app

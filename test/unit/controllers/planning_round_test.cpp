@@ -46,6 +46,32 @@ TEST(SameProblem, HeartbeatsAndNominationsMakeNoNewOne) {
                               })));
 }
 
+TEST(SameProblem, DevicesAreReadToo) {
+  const auto node = *NodeBuilder("n").allocatable(4000).build();
+  const auto with = [&](const std::function<void(scheduling::Snapshot&)>& edit) {
+    auto round = round_with(node);
+    auto snapshot = std::make_shared<scheduling::Snapshot>();
+    edit(*snapshot);
+    round.snapshot = std::move(snapshot);
+    return round;
+  };
+  const auto before = with([](auto&) {});
+  EXPECT_TRUE(is_same_problem(before, with([](auto&) {})));
+  const std::function<void(scheduling::Snapshot&)> edits[] = {
+      [](auto& s) { s.device_classes = {std::make_shared<const model::DeviceClass>()}; },
+      [](auto& s) { s.resource_claims = {std::make_shared<const model::ResourceClaim>()}; },
+      [](auto& s) {
+        s.resource_claim_templates = {std::make_shared<const model::ResourceClaimTemplate>()};
+      },
+      [](auto& s) { s.resource_slices = {std::make_shared<const model::ResourceSlice>()}; },
+      [](auto& s) {
+        s.published_devices = std::make_shared<const scheduling::PublishedDevices>();
+      }};
+  for (const auto& edit : edits) {
+    EXPECT_FALSE(is_same_problem(before, with(edit)));
+  }
+}
+
 TEST(SameProblem, WhateverAPlanReadsMakesANewOne) {
   const auto node = *NodeBuilder("n").allocatable(4000).build();
   const auto before = round_with(node);

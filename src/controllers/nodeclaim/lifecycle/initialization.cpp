@@ -1,6 +1,11 @@
 #include "controllers/nodeclaim/lifecycle/initialization.hpp"
 
+#include "millwright/model/device_pools.hpp"
+
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <vector>
 
 namespace millwright::controllers {
 namespace {
@@ -35,11 +40,50 @@ Obstacle obstacle(const model::Node& node, const model::NodeClaim& claim) {
   return {};
 }
 
+// The first of the drivers, in the order of the annotation, that has no complete pool on the node.
+std::string missing_driver(const scheduling::Snapshot& snapshot, const std::string& node,
+                           std::string_view drivers) {
+  std::vector<model::ResourceSlicePtr> slices;
+  std::copy_if(snapshot.resource_slices.begin(), snapshot.resource_slices.end(),
+               std::back_inserter(slices),
+               [&](const auto& slice) { return model::node_of(*slice) == node; });
+  const auto pools = model::device_pools(slices);
+  while (!drivers.empty()) {
+    const std::string_view driver = drivers.substr(0, drivers.find(','));
+    drivers.remove_prefix(std::min(driver.size() + 1, drivers.size()));
+    const bool published = std::any_of(pools.begin(), pools.end(), [&](const auto& pool) {
+      return pool.complete && pool.driver == driver;
+    });
+    if (!driver.empty() && !published) {
+      return std::string(driver);
+    }
+  }
+  return {};
+}
+
+// Not at once with its node: a driver publishes its devices when its own pod runs there.
+Obstacle device_obstacle(Services& services, const model::Node& node,
+                         const model::NodeClaim& claim) {
+  const std::string& drivers = claim.meta.annotation(model::kRequestedDriversAnnotation);
+  if (!services.options.solve.resource_claims || drivers.empty()) {
+    return {};
+  }
+  const std::string driver = missing_driver(*services.state.snapshot(), node.meta.name, drivers);
+  if (driver.empty()) {
+    return {};
+  }
+  return {"DRADriverPoolsNotPublished",
+          "DRA driver " + driver + " has not published a complete pool of devices"};
+}
+
 }  // namespace
 
-bool set_initialization_obstacle(model::ConditionSet& set, const model::Node& node,
-                                 const model::NodeClaim& claim) {
-  const Obstacle found = obstacle(node, claim);
+bool set_initialization_obstacle(model::ConditionSet& set, Services& services,
+                                 const model::Node& node, const model::NodeClaim& claim) {
+  Obstacle found = obstacle(node, claim);
+  if (found.reason.empty()) {
+    found = device_obstacle(services, node, claim);
+  }
   if (found.reason.empty()) {
     return false;
   }
@@ -60,7 +104,7 @@ ClaimReply initialize_node(Services& services, ClaimPtr claim) {
   }
   bool obstructed = false;
   const auto edit = [&](model::ConditionSet& set) {
-    obstructed = set_initialization_obstacle(set, *record->node, *claim);
+    obstructed = set_initialization_obstacle(set, services, *record->node, *claim);
   };
   MW_CO_TRY(told, co_await edit_conditions(services, claim, edit));
   if (obstructed) {

@@ -157,7 +157,7 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   json::object status{{"nodeName", node->meta.name}};
   const auto edit = [&](model::ConditionSet& set) {
     set.set_true(model::kRegistered);
-    set_initialization_obstacle(set, *node, *claim);
+    set_initialization_obstacle(set, services, *node, *claim);
   };
   auto registered = co_await edit_conditions(services, claim, edit, std::move(status));
   if (registered && pool) {
