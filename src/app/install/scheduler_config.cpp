@@ -1,12 +1,12 @@
 #include "app/install/scheduler_config.hpp"
 
+#include "app/settings/setting_file.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -18,7 +18,6 @@ namespace {
 namespace json = boost::json;
 using scheduling::DefaultSpread;
 
-constexpr std::size_t kMaxFile = std::size_t{1} << 20;
 constexpr std::size_t kMaxConstraints = 64;
 
 // A problem is a sentence that begins with the field.
@@ -277,14 +276,7 @@ base::Result<std::vector<DefaultSpread>> load_scheduler_config(std::string_view 
     return parse_scheduler_config(value);
   }
   const std::string path(value);
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxFile + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  if (file.bad() || !file.eof()) {
-    return base::fail(base::ErrorKind::Invalid,
-                      "names " + path + ", which cannot be read or has more than 1 MiB");
-  }
+  MW_TRY(text, read_setting_file(path));
   auto defaults = parse_scheduler_config(text);
   if (!defaults) {
     return base::fail(base::ErrorKind::Invalid,

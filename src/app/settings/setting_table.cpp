@@ -132,6 +132,15 @@ const Setting kTable[] = {
      "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,"
      "StaticCapacity=false,CapacityBuffer=false",
      "features to switch, as Name=true,Name=false", read_gates, kKarpenter},
+    {"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "true",
+     "refuse pods with resource claims; false: plan for the devices that they claim",
+     [](std::string_view text, Settings& s) {
+       bool ignored = true;
+       std::string problem = read_bool(text, ignored);
+       s.controllers.solve.resource_claims = !ignored;
+       return problem;
+     },
+     kKarpenter},
     {"batch-idle-duration", "BATCH_IDLE_DURATION", "25ms",
      "a plan waits until no more pods have come for so long",
      controller<read_duration, &ControllerOptions::batch_idle>, kKarpenter},
@@ -146,6 +155,10 @@ const Setting kTable[] = {
      text<&Settings::context>, kMillwright},
     {"namespace", "POD_NAMESPACE", "kube-system", "namespace of our own Secret, Lease and Service",
      some_text<&Settings::namespace_>, kMillwright},
+    {"dra-config-file", "DRA_CONFIG_FILE", "",
+     "file of DRAConfigs: the devices of nodes to come whose type has published none yet, for "
+     "--ignore-dra-requests=false (docs/install.md)",
+     read_device_config, kMillwright, true},
     {"pod-ip", "POD_IP", "",
      "address of this replica, which it writes as the endpoint of Service millwright-extender "
      "while it leads; empty: nothing is written",
@@ -362,8 +375,6 @@ const Setting kTable[] = {
      kNoEffect},
     {"apg-creation-qps", "APG_CREATION_QPS", "",
      "calls to Alibaba Cloud slow down where it throttles them", ignore, kNoEffect},
-    {"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "",
-     "no node is bought for pods with resource claims", ignore, kNoEffect},
 };
 
 }  // namespace

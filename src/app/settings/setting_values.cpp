@@ -1,6 +1,7 @@
 #include "app/settings/setting_values.hpp"
 
 #include "app/install/scheduler_config.hpp"
+#include "app/settings/device_config.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -212,6 +213,20 @@ std::string read_scheduler_config(std::string_view text, Settings& settings) {
     return "is not usable: " + defaults.error().message;
   }
   settings.controllers.solve.default_spread = *std::move(defaults);
+  return {};
+}
+
+std::string read_device_config(std::string_view path, Settings& settings) {
+  auto& known = settings.controllers.solve.device_templates;
+  known = nullptr;
+  if (path.empty()) {
+    return {};
+  }
+  auto templates = load_device_templates(std::string(path));
+  if (!templates) {
+    return "is not usable: " + templates.error().message;
+  }
+  known = std::make_shared<const std::vector<model::DeviceTemplate>>(*std::move(templates));
   return {};
 }
 

@@ -34,5 +34,6 @@ std::string read_memory_overhead(std::string_view text, Settings& settings);
 std::string read_cluster_type(std::string_view text, bool& is_custom);
 std::string read_clouds(std::string_view text, Settings& settings);
 std::string read_scheduler_config(std::string_view text, Settings& settings);
+std::string read_device_config(std::string_view path, Settings& settings);
 
 }  // namespace millwright::app

@@ -178,6 +178,14 @@ class Loading {
     }
   }
 
+  void check_devices() {
+    const auto config = given_.find("dra-config-file");
+    if (config != given_.end() && !loaded_.settings.controllers.solve.resource_claims) {
+      loaded_.warnings.push_back(config->second +
+                                 " has no effect without --ignore-dra-requests=false");
+    }
+  }
+
   void check_together() {
     auto& settings = loaded_.settings;
     settings.aws_settings.cluster_name = settings.cluster_name;
@@ -186,6 +194,7 @@ class Loading {
     warn_of_gates("aws-feature-gates", settings.aws_feature_gates, kAwsGates, loaded_.warnings);
     warn_of_absent_clouds();
     check_shadow();
+    check_devices();
     if (settings.console && settings.asking_port == 0) {
       loaded_.problems.emplace_back("--console needs --asking-port, which it is served on");
     }

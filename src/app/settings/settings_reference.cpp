@@ -42,7 +42,9 @@ constexpr std::string_view kIntroduction =
     "Each setting is a flag and an environment variable; the flag wins. `--flag value` and\n"
     "`--flag=value` are the same. A wrong flag stops the program, and every wrong one is named. A\n"
     "wrong environment variable is warned of and its default counts, as in Karpenter; a wrong\n"
-    "`SCHEDULER_CONFIG` or `SHADOW` stops the program. Durations are Go's: `90s`, `15m`, `24h`.\n";
+    "`SCHEDULER_CONFIG`, `DRA_CONFIG_FILE` or `SHADOW` stops the program. Durations are Go's: "
+    "`90s`,\n"
+    "`15m`, `24h`.\n";
 
 std::string code(std::string_view text) {
   return text.empty() ? std::string() : "`" + std::string(text) + "`";

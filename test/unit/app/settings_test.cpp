@@ -200,6 +200,18 @@ TEST(Settings, KarpentersFlagsWithoutAMeaningHereAreAcceptedWithAWarning) {
                                            HasSubstr("LOG_OUTPUT_PATHS has no effect here")));
 }
 
+TEST(Settings, ResourceClaimsArePlannedForWhenTheyAreNotIgnored) {
+  EXPECT_FALSE(load_settings({}, environment_of({})).settings.controllers.solve.resource_claims);
+  const auto on = load_settings({{"ignore-dra-requests", "false"}}, environment_of({}));
+  EXPECT_THAT(on.problems, IsEmpty());
+  EXPECT_THAT(on.warnings, IsEmpty());
+  EXPECT_TRUE(on.settings.controllers.solve.resource_claims);
+  EXPECT_EQ(on.settings.controllers.solve.device_templates, nullptr);
+  const auto off = load_settings({}, environment_of({{"IGNORE_DRA_REQUESTS", "true"}}));
+  EXPECT_THAT(off.warnings, IsEmpty());
+  EXPECT_FALSE(off.settings.controllers.solve.resource_claims);
+}
+
 TEST(Settings, FeatureGatesSwitchWhatTheyName) {
   const auto loaded =
       load_settings({{"feature-gates", "SpotToSpotConsolidation=true"}}, environment_of({}));
