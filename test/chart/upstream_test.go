@@ -104,6 +104,19 @@ func TestAValuesFileOfTheAWSChartIsTaken(t *testing.T) {
 	}
 }
 
+func TestAFalseSettingCountsWhereTrueIsTheDefault(t *testing.T) {
+	for given, want := range map[string]any{"false": "false", "true": "true"} {
+		rendered := mustRender(t, "settings: {ignoreDRARequests: "+given+", isolatedVPC: false}")
+		variables := environment(rendered, deployment)
+		if variables["IGNORE_DRA_REQUESTS"] != want {
+			t.Errorf("IGNORE_DRA_REQUESTS is %v, not %v", variables["IGNORE_DRA_REQUESTS"], want)
+		}
+		if variables["ISOLATED_VPC"] != nil {
+			t.Errorf("ISOLATED_VPC is %v", variables["ISOLATED_VPC"])
+		}
+	}
+}
+
 func TestTermsWithoutASelectorConcernTheDeploymentsOwnPods(t *testing.T) {
 	rendered := mustRender(t, readValues(t, "aws-1.14.1.yaml"))
 	own := object{"matchLabels": object{

@@ -60,7 +60,8 @@ controller.env sets itself. */}}
 {{- $variables := dict -}}
 {{- range $path, $name := $upstream.environment -}}
 {{- $given := (include "millwright.get" (dict "values" $values "path" $path) | fromJson).value -}}
-{{- if and $given (ne (toString $given) (get $upstream.notTaken $path | toString)) -}}
+{{- $counts := or $given (and (kindIs "bool" $given) (has $path $upstream.falseCounts)) -}}
+{{- if and $counts (ne (toString $given) (get $upstream.notTaken $path | toString)) -}}
 {{- $_ := set $variables $name (toString $given) -}}
 {{- end -}}
 {{- end -}}
