@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 namespace millwright::checker {
@@ -200,6 +201,10 @@ class Reader {
     if (kind == "CSINode") {
       return add<model::CSINode>(document, snapshot_->csi_nodes);
     }
+    if (auto taken = take_devices(document, kind)) {
+      scenario_.problem.options.resource_claims = true;
+      return *std::move(taken);
+    }
     return base::fail(base::ErrorKind::Invalid, "a scenario cannot have a " + kind);
   }
 
@@ -214,6 +219,39 @@ class Reader {
       decoded->meta.namespace_ = "default";
     }
     to.push_back(std::make_shared<const T>(*std::move(decoded)));
+    return {};
+  }
+
+  // nullopt: the kind is none of dynamic resource allocation.
+  std::optional<base::Result<void>> take_devices(const json::value& document,
+                                                 const std::string& kind) {
+    if (kind == "DeviceClass") {
+      return add<model::DeviceClass>(document, snapshot_->device_classes);
+    }
+    if (kind == "ResourceClaim") {
+      return add<model::ResourceClaim>(document, snapshot_->resource_claims);
+    }
+    if (kind == "ResourceClaimTemplate") {
+      return add<model::ResourceClaimTemplate>(document, snapshot_->resource_claim_templates);
+    }
+    if (kind == "ResourceSlice") {
+      return add<model::ResourceSlice>(document, snapshot_->resource_slices);
+    }
+    if (kind == "DRAConfig") {
+      return take_device_config(document);
+    }
+    return std::nullopt;
+  }
+
+  base::Result<void> take_device_config(const json::value& document) {
+    auto decoded = model::decode_device_templates(document);
+    if (!decoded) {
+      return tl::unexpected(decoded.error());
+    }
+    auto& known = scenario_.problem.options.device_templates;
+    auto templates = known == nullptr ? std::vector<model::DeviceTemplate>() : *known;
+    templates.insert(templates.end(), decoded->begin(), decoded->end());
+    known = std::make_shared<const std::vector<model::DeviceTemplate>>(std::move(templates));
     return {};
   }
 
@@ -259,6 +297,9 @@ class Reader {
     }
     if (const auto* limit = document.if_contains("maxInstanceTypes")) {
       options.max_instance_types = static_cast<std::size_t>(limit->as_int64());
+    }
+    if (const auto* claims = document.if_contains("resourceClaims")) {
+      options.resource_claims = options.resource_claims || claims->as_bool();
     }
     if (const auto* list = document.if_contains("defaultConstraints")) {
       return take_default_constraints(*list);

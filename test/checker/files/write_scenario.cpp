@@ -1,4 +1,5 @@
 #include "checker/files/scenario.hpp"
+#include "checker/files/write_devices.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
@@ -114,6 +115,7 @@ class Writer {
                      {"preferencePolicy", respect ? "Respect" : "Ignore"},
                      {"minValuesPolicy", strict ? "Strict" : "BestEffort"},
                      {"maxInstanceTypes", options.max_instance_types},
+                     {"resourceClaims", options.resource_claims},
                      {"expect", json::object{}}});
   }
 
@@ -236,6 +238,9 @@ std::string write_scenario(const scheduling::Problem& problem, std::string_view 
   }
   if (problem.cluster) {
     writer.cluster(*problem.cluster);
+    for (const auto& document : device_documents(*problem.cluster, problem.options)) {
+      writer.add(document);
+    }
   }
   for (const auto& set : problem.daemon_sets) {
     writer.daemon_set(*set);
