@@ -152,6 +152,9 @@ json::array devices_list(const std::vector<model::Device>& devices) {
                       {"counterSet", "all"},
                       {"counters", json::object{{"part", json::object{{"value", "1"}}}}}}});
     }
+    if (device.chooses_nodes) {
+      out.emplace("allNodes", true);
+    }
     if (device.multiple_allocations) {
       out.emplace("allowMultipleAllocations", true);
     }
