@@ -13,7 +13,7 @@ namespace {
 namespace json = boost::json;
 
 // Members whose text is a name, at any depth.
-constexpr std::array<std::string_view, 21> kNameMembers{"name",
+constexpr std::array<std::string_view, 22> kNameMembers{"name",
                                                         "generateName",
                                                         "namespace",
                                                         "nodeName",
@@ -33,7 +33,8 @@ constexpr std::array<std::string_view, 21> kNameMembers{"name",
                                                         "resourceClaimTemplateName",
                                                         "request",
                                                         "pool",
-                                                        "device"};
+                                                        "device",
+                                                        "resource.kubernetes.io/pod-claim-name"};
 // Members whose items are names.
 constexpr std::array<std::string_view, 2> kNameLists{"namespaces", "requests"};
 // Members that map labels, or tags, to values.
@@ -140,6 +141,7 @@ class NameHider {
         if (!has_common_values(label)) {
           hide_text(value);
         }
+        hide_in(value);  // a nodeSelector of other kinds has terms
       }
     } else {
       hide_in(member);
