@@ -125,6 +125,7 @@ TEST_F(Devices, NodesAreBoughtForClaimsAndReadyOnceTheirDriverHasPublished) {
     return cluster_->nodes("gpus").size() == 2 &&
            all_initialized(2, "Unknown DRADriverPoolsNotPublished");
   });
+  ASSERT_FALSE(HasFatalFailure());
   for (const auto& claim : cluster_->claims("gpus")) {
     EXPECT_EQ(text_at(claim, "/metadata/annotations/karpenter.sh~1requested-dra-drivers"),
               "gpu.example.com");
