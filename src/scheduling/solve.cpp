@@ -3,6 +3,7 @@
 
 #include "millwright/scheduling/plan_memory.hpp"
 #include "scheduling/compile/topology/default_spread.hpp"
+#include "scheduling/devices/device_planning.hpp"
 #include "scheduling/packing/best_packing.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/writing/plan_writing.hpp"
@@ -20,6 +21,10 @@ Plan solve(const Problem& problem) {
 Plan solve(const Problem& problem, PlanMemory& memory) {
   if (!problem.options.default_spread.empty()) {
     return solve(with_default_spread(problem), memory);
+  }
+  if (DevicePlanning::is_needed(problem)) {
+    const DevicePlanning planning(problem);
+    return planning.finish(solve(planning.problem(), memory));
   }
   CompiledProblem compiled(problem, std::move(*memory.compiled_));
   const auto packing = best_packing(compiled);

@@ -1,6 +1,7 @@
 #include "millwright/scheduling/relocation.hpp"
 
 #include "scheduling/compile/topology/default_spread.hpp"
+#include "scheduling/devices/device_planning.hpp"
 #include "scheduling/packing/compiled_problem.hpp"
 #include "scheduling/packing/nodes_in_use.hpp"
 #include "scheduling/relocation/room_index.hpp"
@@ -25,7 +26,7 @@ constexpr int kMostTries = 64;
 struct Relocation::Impl {
   Impl(Problem of, const std::vector<std::string>& names, PlanMemory& given)
       : memory(given),
-        problem(with_default_spread(std::move(of))),
+        problem(with_devices(with_default_spread(std::move(of)))),
         compiled(problem, std::move(*memory.compiled_)),
         counts(compiled.topology),
         narrowings(compiled.topology, compiled.pods.rung_count),

@@ -1,5 +1,6 @@
 #include "checker/plan/checker.hpp"
 
+#include "checker/plan/device_filters.hpp"
 #include "checker/plan/kube_filters.hpp"
 #include "checker/plan/machines.hpp"
 
@@ -41,6 +42,9 @@ class Checker {
     }
     check_limits();
     check_reservations();
+    if (found_.empty()) {
+      check_devices();
+    }
     if (found_.empty()) {
       for (int draw = 0; draw < options_.draws; ++draw) {
         bind_all(draw);
@@ -315,6 +319,38 @@ class Checker {
       }
     }
   }
+
+  // Whatever a claim becomes, its pods each get devices of their own there; so they do on nodes.
+  void check_devices() {
+    if (!problem_.cluster) {
+      return;
+    }
+    const DeviceFilters devices(problem_);
+    std::map<std::string, Pods> by_node;
+    for (const auto& placement : plan_.placements) {
+      if (const auto* node = std::get_if<std::string>(&placement.target)) {
+        by_node[*node].push_back(pods_.at(placement.pod_uid));
+      }
+    }
+    for (const auto& record : problem_.nodes) {
+      if (const auto why = devices.on_node(*record, by_node[record->name()]); !why.empty()) {
+        say(record->name() + ": " + why);
+      }
+    }
+    for (std::size_t i = 0; i < plan_.claims.size(); ++i) {
+      Pods pods;
+      for (const auto& uid : plan_.claims[i].pod_uids) {
+        pods.push_back(pods_.at(uid));
+      }
+      for (const auto& outcome : outcomes_[i]) {
+        const PoolOption& option = *pool_of(plan_.claims[i]);
+        if (const auto why = devices.on_type(option, *outcome.type, pods); !why.empty()) {
+          say(claim_name(i) + " as " + outcome.type->name + ": " + why);
+        }
+      }
+    }
+  }
+
   static std::string reservation_of(const scheduling::Requirements& requirements) {
     return requirements.get("provider.example.com/reservation-id").to_string();
   }

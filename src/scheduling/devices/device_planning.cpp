@@ -1,0 +1,239 @@
+#include "scheduling/devices/device_planning.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace millwright::scheduling {
+namespace {
+
+bool asks_for_devices(const PodPtr& pod) {
+  return !pod->spec.resource_claims.empty();
+}
+
+// Terms are alternatives: each of the pod's with each of the claim's.
+void add_terms(model::PodSpec& spec, const std::vector<model::NodeSelectorTerm>& more) {
+  auto& terms = spec.affinity.required_node_terms;
+  if (terms.empty()) {
+    terms = more;
+    return;
+  }
+  std::vector<model::NodeSelectorTerm> both;
+  for (const auto& term : terms) {
+    for (const auto& added : more) {
+      auto& each = both.emplace_back(term);
+      each.match_expressions.insert(each.match_expressions.end(), added.match_expressions.begin(),
+                                    added.match_expressions.end());
+    }
+  }
+  terms = std::move(both);
+}
+
+// Of each resource the least that any of the lists has.
+model::ResourceList least_of(const std::vector<model::ResourceList>& lists) {
+  model::ResourceList least = lists.front();
+  for (const auto& list : lists) {
+    std::erase_if(least, [&](const auto& entry) { return !list.contains(entry.first); });
+    for (auto& [name, quantity] : least) {
+      quantity = std::min(quantity, list.at(name));
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+bool DevicePlanning::is_needed(const Problem& problem) {
+  return problem.options.resource_claims && problem.cluster &&
+         std::any_of(problem.pods.begin(), problem.pods.end(), asks_for_devices);
+}
+
+DevicePlanning::DevicePlanning(const Problem& problem)
+    : asks_(problem, queries_),
+      places_(problem, queries_),
+      amounts_(queries_.names(), places_.seen()),
+      changed_(problem) {
+  changed_.options.resource_claims = false;
+  change_pods();
+  change_kept_room();
+  change_pools();
+  change_nodes();
+}
+
+DeviceCounts DevicePlanning::counts_of(const PodDevices& devices) const {
+  DeviceCounts counts;
+  for (const DeviceAsk& ask : devices.asks) {
+    const auto can_be_had = [this](const DeviceAsk::Alternative& alternative) {
+      return places_.most(alternative.query) >= alternative.count;
+    };
+    const auto first = std::find_if(ask.alternatives.begin(), ask.alternatives.end(), can_be_had);
+    const auto& chosen = first == ask.alternatives.end() ? ask.alternatives.front() : *first;
+    counts[chosen.query] += chosen.count;
+  }
+  return counts;
+}
+
+DevicePlanning::PodRefusal DevicePlanning::refusal_of(const PodDevices& devices) const {
+  if (!devices.refusal.empty()) {
+    return {devices.refusal, devices.remedy};
+  }
+  for (const auto& [query, count] : counts_of(devices)) {
+    const std::string& name = queries_.names()[query];
+    if (amounts_.is_tangled(query)) {
+      return {"devices of " + name + " are also asked for in " +
+                  std::to_string(DeviceAmounts::kMostMeeting) +
+                  " and more other ways, which is not planned",
+              "let these pods ask for devices by the same selectors"};
+    }
+    if (places_.most(query) == 0) {
+      const std::string& trouble = queries_.trouble(query);
+      return {"no instance type and no node is known to have a device of " + name +
+                  (trouble.empty() ? "" : "; its selector fails: " + trouble),
+              trouble.empty() ? "say in --dra-config-file which instance types have such devices"
+                              : "correct the selector"};
+    }
+  }
+  return {};
+}
+
+void DevicePlanning::change_pods() {
+  for (PodPtr& pod : changed_.pods) {
+    if (!asks_for_devices(pod)) {
+      continue;
+    }
+    const PodDevices& devices = asks_.of(pod->meta.uid);
+    if (PodRefusal refusal = refusal_of(devices); !refusal.reason.empty()) {
+      refusals_.emplace(pod->meta.uid, std::move(refusal));
+      continue;
+    }
+    const DeviceCounts& counts = counts_.emplace(pod->meta.uid, counts_of(devices)).first->second;
+    auto copy = std::make_shared<model::Pod>(*pod);
+    copy->spec.resource_claims.clear();
+    for (const auto& terms : devices.node_terms) {
+      add_terms(copy->spec, terms);
+    }
+    // Counted beside what its containers request, once.
+    model::add_to(copy->spec.overhead, amounts_.asked(counts));
+    pod = std::move(copy);
+  }
+}
+
+void DevicePlanning::change_kept_room() {
+  for (KeptRoom& kept : changed_.kept) {
+    if (const PodDevices* devices = asks_.of_sample(kept.sample.get())) {
+      model::add_to(kept.requests,
+                    model::multiplied(amounts_.asked(counts_of(*devices)), kept.pods));
+    }
+  }
+}
+
+void DevicePlanning::change_pools() {
+  struct Changed {
+    InstanceTypes from;
+    std::vector<DevicePlaces::Masks> masks;
+    InstanceTypes to;
+  };
+  std::vector<Changed> made;
+  for (std::size_t i = 0; i < changed_.pools.size(); ++i) {
+    const auto& masks = places_.of_pool(i);
+    if (std::all_of(masks.begin(), masks.end(),
+                    [&](const auto& each) { return amounts_.offered(each).empty(); })) {
+      continue;
+    }
+    InstanceTypes& types = changed_.pools[i].types;
+    // Pools that sell the same go on sharing one list: the planner indexes each list once.
+    const auto same = std::find_if(made.begin(), made.end(), [&](const Changed& other) {
+      return other.from == types && other.masks == masks;
+    });
+    if (same != made.end()) {
+      types = same->to;
+      continue;
+    }
+    auto copy = std::make_shared<std::vector<InstanceType>>(*types);
+    for (std::size_t t = 0; t < copy->size(); ++t) {
+      model::add_to((*copy)[t].capacity, amounts_.offered(masks[t]));
+    }
+    made.push_back({types, masks, copy});
+    types = std::move(copy);
+  }
+}
+
+void DevicePlanning::change_nodes() {
+  for (std::size_t i = 0; i < changed_.nodes.size(); ++i) {
+    std::vector<model::ResourceList> lists;
+    for (const auto& masks : places_.of_node(i)) {
+      lists.push_back(amounts_.offered(masks));
+    }
+    const model::ResourceList amounts = least_of(lists);
+    if (amounts.empty()) {
+      continue;
+    }
+    auto record = std::make_shared<NodeRecord>(*changed_.nodes[i]);
+    // What the record shows is the node's, and the claim's where the node has none.
+    if (record->node) {
+      auto node = std::make_shared<model::Node>(*record->node);
+      model::add_to(node->allocatable, amounts);
+      record->node = std::move(node);
+    }
+    if (record->claim) {
+      auto claim = std::make_shared<model::NodeClaim>(*record->claim);
+      model::add_to(claim->allocatable, amounts);
+      record->claim = std::move(claim);
+    }
+    changed_.nodes[i] = std::move(record);
+  }
+}
+
+std::string DevicePlanning::drivers_of(const PlannedClaim& claim) const {
+  std::set<std::string, std::less<>> drivers;
+  for (const std::string& uid : claim.pod_uids) {
+    const auto counts = counts_.find(uid);
+    if (counts == counts_.end() || claim.instance_types.empty()) {
+      continue;
+    }
+    for (const auto& [query, count] : counts->second) {
+      drivers.merge(places_.drivers(claim.node_pool, claim.instance_types.front(), query));
+    }
+  }
+  std::string text;
+  for (const std::string& driver : drivers) {
+    text += (text.empty() ? "" : ",") + driver;
+  }
+  return text;
+}
+
+Plan DevicePlanning::finish(Plan plan) const {
+  const auto is_device = [this](const auto& entry) { return amounts_.contains(entry.first); };
+  for (PlannedClaim& claim : plan.claims) {
+    std::erase_if(claim.requests, is_device);
+    if (std::string drivers = drivers_of(claim); !drivers.empty()) {
+      claim.annotations.insert_or_assign(std::string(model::kRequestedDriversAnnotation),
+                                         std::move(drivers));
+    }
+  }
+  for (Refusal& refusal : plan.refusals) {
+    if (const auto found = refusals_.find(refusal.pod_uid);
+        found != refusals_.end() && !refusal.postponed) {
+      refusal.reason = found->second.reason;
+      refusal.remedy = found->second.remedy;
+      refusal.changes.clear();
+    }
+    // No request of a container can be lowered to ask for fewer devices.
+    const auto is_of_device = [this](const Change& change) {
+      return amounts_.contains(change.key);
+    };
+    if (std::any_of(refusal.changes.begin(), refusal.changes.end(), is_of_device)) {
+      refusal.changes.clear();
+    }
+  }
+  return plan;
+}
+
+Problem with_devices(Problem problem) {
+  if (!DevicePlanning::is_needed(problem)) {
+    return problem;
+  }
+  return DevicePlanning(problem).problem();
+}
+
+}  // namespace millwright::scheduling

@@ -1,0 +1,62 @@
+// Pods with resource claims (DRA) in a plan: a problem in which their devices are resources like
+// any other, see DeviceAmounts, and what its plan says of the problem before.
+//
+// As Karpenter's scheduler with --ignore-dra-requests=false, as far as devices of one node go that
+// are given to one claim each, by count. Refused with a reason: allocationMode All, adminAccess,
+// constraints between devices, parts of devices. Not counted: devices that several nodes reach,
+// that take from shared counters, that claims may share, or that are tainted.
+#pragma once
+
+#include "millwright/scheduling/solve.hpp"
+#include "scheduling/devices/device_amounts.hpp"
+#include "scheduling/devices/device_asks.hpp"
+#include "scheduling/devices/device_places.hpp"
+#include "scheduling/devices/device_queries.hpp"
+
+#include <map>
+#include <string>
+
+namespace millwright::scheduling {
+
+class DevicePlanning {
+ public:
+  // Whether the problem has pods that are planned so.
+  static bool is_needed(const Problem& problem);
+
+  // `problem` must outlive it.
+  explicit DevicePlanning(const Problem& problem);
+  DevicePlanning(const DevicePlanning&) = delete;
+  DevicePlanning& operator=(const DevicePlanning&) = delete;
+
+  // Pods that cannot be planned keep their resource claims in it, and so are refused.
+  const Problem& problem() const { return changed_; }
+  // Of a plan for problem(): reasons, and claims as clouds and kubelets know them.
+  Plan finish(Plan plan) const;
+
+ private:
+  struct PodRefusal {
+    std::string reason;  // empty: it can be planned
+    std::string remedy;
+  };
+
+  DeviceCounts counts_of(const PodDevices& devices) const;
+  PodRefusal refusal_of(const PodDevices& devices) const;
+  void change_pods();
+  void change_kept_room();
+  void change_pools();
+  void change_nodes();
+  std::string drivers_of(const PlannedClaim& claim) const;
+
+  DeviceQueries queries_;
+  DeviceAsks asks_;
+  DevicePlaces places_;
+  DeviceAmounts amounts_;
+  Problem changed_;
+  std::map<std::string, DeviceCounts, std::less<>> counts_;  // by pod uid
+  std::map<std::string, PodRefusal, std::less<>> refusals_;  // by pod uid
+};
+
+// The problem with devices as resources, for those who make no plan of it.
+Problem with_devices(Problem problem);
+
+}  // namespace millwright::scheduling
