@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sort"
 	"time"
 
@@ -46,6 +47,10 @@ type decision struct {
 
 // settle lets Karpenter remove nodes, `most` commands at most, each carried out as it was planned.
 func (w *world) settle(most int) (*settlement, error) {
+	if w.resourceClaims {
+		// Nobody allocates devices again for the pods that a command moves.
+		return nil, errors.New("clusters with devices are for solve alone")
+	}
 	ctx, err := w.context("--feature-gates", "SpotToSpotConsolidation=true")
 	if err != nil {
 		return nil, err
@@ -77,7 +82,7 @@ func (w *world) settle(most int) (*settlement, error) {
 // nothing has changed by then.
 func (w *world) decideRemoval(ctx context.Context) (*decision, error) {
 	kube := newStore(w.objects)
-	cloud := &provider{types: w.types}
+	cloud := &provider{of: w}
 	clock := clocktesting.NewFakeClock(w.now())
 	cluster := state.NewCluster(clock, kube, cloud)
 	if err := w.fill(ctx, cluster); err != nil {

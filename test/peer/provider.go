@@ -19,10 +19,10 @@ const (
 var errNotACloud = errors.New("this provider sells, but launches nothing")
 
 // provider sells the types of a world to every pool and does nothing else.
-type provider struct{ types []*cloudprovider.InstanceType }
+type provider struct{ of *world }
 
-func (p *provider) GetInstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
-	return p.types, nil
+func (p *provider) GetInstanceTypes(_ context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	return p.of.typesOf(pool), nil
 }
 func (p *provider) GetSupportedNodeClasses() []status.Object {
 	return []status.Object{&kwok.KWOKNodeClass{}}

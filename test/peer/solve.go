@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/controllers/dynamicresources/deviceallocation"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning/scheduling"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
@@ -60,13 +62,15 @@ func (w *world) solve(workers int, atLeast time.Duration) (*plan, error) {
 	}
 	scheduling.MaxInstanceTypes = w.maxInstanceTypes
 	kube := newStore(w.objects)
-	cloud := &provider{types: w.types}
+	cloud := &provider{of: w}
 	cluster := state.NewCluster(clock.RealClock{}, kube, cloud)
 	if err := w.fill(ctx, cluster); err != nil {
 		return nil, err
 	}
 	recorder := events.NewRecorder(&record.FakeRecorder{})
-	provisioner := provisioning.NewProvisioner(kube, recorder, cloud, cluster, clock.RealClock{}, nil, nil)
+	allocated := deviceallocation.NewController(kube)
+	allocated.Hydrate(ctx)
+	provisioner := provisioning.NewProvisioner(kube, recorder, cloud, cluster, clock.RealClock{}, allocated, nil)
 
 	result := &plan{Refusals: map[string]string{}, Placements: map[string]string{}, Claims: []claim{}}
 	pods := w.toPlan(ctx, provisioner, cluster, result.Refusals)
@@ -112,6 +116,7 @@ func (w *world) context(more ...string) (context.Context, error) {
 	karpenter.AddFlags(flags)
 	arguments := append([]string{"--preference-policy", lo.CoalesceOrEmpty(w.preferencePolicy, "Respect"),
 		"--min-values-policy", lo.CoalesceOrEmpty(w.minValuesPolicy, "Strict"),
+		"--ignore-dra-requests=" + strconv.FormatBool(!w.resourceClaims),
 		"--scheduler-config", w.schedulerConfig}, more...)
 	if err := karpenter.Parse(flags, arguments...); err != nil {
 		return nil, err

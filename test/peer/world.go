@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +39,8 @@ type world struct {
 	maxInstanceTypes int
 	schedulerConfig  string // default spread constraints, as --scheduler-config takes them
 	bought           int    // nodes in place of others
+	resourceClaims   bool   // pods with such claims are planned, not refused
+	foreseen         []foreseen
 }
 
 // scenarioDocument is the first document of a file.
@@ -46,6 +49,7 @@ type scenarioDocument struct {
 	PreferencePolicy   string          `json:"preferencePolicy"`
 	MinValuesPolicy    string          `json:"minValuesPolicy"`
 	MaxInstanceTypes   int             `json:"maxInstanceTypes"`
+	ResourceClaims     bool            `json:"resourceClaims"`
 	DefaultConstraints json.RawMessage `json:"defaultConstraints"`
 }
 
@@ -74,6 +78,7 @@ func readWorld(file string) (*world, error) {
 		w.addPool(pool)
 	}
 	w.linkNodes()
+	w.linkDevices()
 	return w, nil
 }
 
@@ -128,6 +133,9 @@ func (w *world) take(document []byte) error {
 		}
 		w.addPool(pool)
 		return nil
+	case "DRAConfig":
+		w.resourceClaims = true
+		return w.takeDeviceConfig(document)
 	}
 	object := emptyObject(head.Kind)
 	if object == nil {
@@ -140,6 +148,7 @@ func (w *world) take(document []byte) error {
 		object.SetNamespace("default")
 	}
 	object.SetUID(types.UID(object.GetName()))
+	w.resourceClaims = w.resourceClaims || isOfDevices(object)
 	w.objects = append(w.objects, object)
 	return nil
 }
@@ -172,14 +181,31 @@ func emptyObject(kind string) client.Object {
 		return &appsv1.ReplicaSet{}
 	case "StatefulSet":
 		return &appsv1.StatefulSet{}
+	case "DeviceClass":
+		return &resourcev1.DeviceClass{}
+	case "ResourceClaim":
+		return &resourcev1.ResourceClaim{}
+	case "ResourceClaimTemplate":
+		return &resourcev1.ResourceClaimTemplate{}
+	case "ResourceSlice":
+		return &resourcev1.ResourceSlice{}
 	}
 	return nil
+}
+
+func isOfDevices(object client.Object) bool {
+	switch object.(type) {
+	case *resourcev1.DeviceClass, *resourcev1.ResourceClaim, *resourcev1.ResourceClaimTemplate, *resourcev1.ResourceSlice:
+		return true
+	}
+	return false
 }
 
 func isNamespaced(object client.Object) bool {
 	switch object.(type) {
 	case *appsv1.DaemonSet, *corev1.PersistentVolumeClaim, *policyv1.PodDisruptionBudget, *corev1.Service,
-		*corev1.ReplicationController, *appsv1.ReplicaSet, *appsv1.StatefulSet:
+		*corev1.ReplicationController, *appsv1.ReplicaSet, *appsv1.StatefulSet,
+		*resourcev1.ResourceClaim, *resourcev1.ResourceClaimTemplate:
 		return true
 	}
 	return false
@@ -195,6 +221,7 @@ func (w *world) takeScenario(scenario scenarioDocument) error {
 	}
 	w.preferencePolicy = scenario.PreferencePolicy
 	w.minValuesPolicy = scenario.MinValuesPolicy
+	w.resourceClaims = w.resourceClaims || scenario.ResourceClaims
 	if len(scenario.DefaultConstraints) != 0 {
 		w.schedulerConfig = `{"podTopologySpread":{"defaultConstraints":` + string(scenario.DefaultConstraints) + `}}`
 	}
