@@ -5,10 +5,12 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 
 namespace millwright::checker {
 namespace {
@@ -145,6 +147,7 @@ class Reader {
     for (const auto& one : pools_) {
       scenario_.problem.pools.push_back({one, catalog.at(one->meta.name)});
     }
+    sort_devices();
     scenario_.problem.daemon_sets = snapshot_->daemon_sets;
     scenario_.problem.cluster = snapshot_;
     return std::move(scenario_);
@@ -210,23 +213,38 @@ class Reader {
 
   template <class T>
   static base::Result<void> add(const json::value& document,
-                                std::vector<std::shared_ptr<const T>>& to) {
+                                std::vector<std::shared_ptr<const T>>& to,
+                                std::string_view default_namespace = "default") {
     auto decoded = model::decode<T>(document);
     if (!decoded) {
       return tl::unexpected(decoded.error());
     }
     if (decoded->meta.namespace_.empty()) {
-      decoded->meta.namespace_ = "default";
+      decoded->meta.namespace_ = default_namespace;
     }
     to.push_back(std::make_shared<const T>(*std::move(decoded)));
     return {};
+  }
+
+  // The planner looks them up by name, so a snapshot has them sorted.
+  void sort_devices() {
+    const auto sort = [](auto& list) {
+      std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return std::tie(a->meta.name, a->meta.namespace_) <
+               std::tie(b->meta.name, b->meta.namespace_);
+      });
+    };
+    sort(snapshot_->device_classes);
+    sort(snapshot_->resource_claims);
+    sort(snapshot_->resource_claim_templates);
+    sort(snapshot_->resource_slices);
   }
 
   // nullopt: the kind is none of dynamic resource allocation.
   std::optional<base::Result<void>> take_devices(const json::value& document,
                                                  const std::string& kind) {
     if (kind == "DeviceClass") {
-      return add<model::DeviceClass>(document, snapshot_->device_classes);
+      return add<model::DeviceClass>(document, snapshot_->device_classes, "");
     }
     if (kind == "ResourceClaim") {
       return add<model::ResourceClaim>(document, snapshot_->resource_claims);
@@ -235,7 +253,7 @@ class Reader {
       return add<model::ResourceClaimTemplate>(document, snapshot_->resource_claim_templates);
     }
     if (kind == "ResourceSlice") {
-      return add<model::ResourceSlice>(document, snapshot_->resource_slices);
+      return add<model::ResourceSlice>(document, snapshot_->resource_slices, "");
     }
     if (kind == "DRAConfig") {
       return take_device_config(document);
