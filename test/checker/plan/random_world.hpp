@@ -11,5 +11,7 @@ namespace millwright::checker {
 scheduling::Problem random_world(std::uint32_t seed);
 // The same with attach limits of instance types, and more pods with volumes.
 scheduling::Problem random_world_with_volume_limits(std::uint32_t seed);
+// The same with devices of nodes and types, and claims to them.
+scheduling::Problem random_world_with_devices(std::uint32_t seed);
 
 }  // namespace millwright::checker

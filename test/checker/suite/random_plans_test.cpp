@@ -52,5 +52,9 @@ TEST(RandomPlans, KeepAttachLimitsOfMachinesToBuy) {
   expect_legal_plans(random_world_with_volume_limits, plans_setting("PLANS", 4'000));
 }
 
+TEST(RandomPlans, GiveEachPodDevicesOfItsOwn) {
+  expect_legal_plans(random_world_with_devices, plans_setting("PLANS", 4'000));
+}
+
 }  // namespace
 }  // namespace millwright::checker

@@ -1,6 +1,7 @@
 // Every scenario and random problems through both planners. What Karpenter decides otherwise on a
 // scenario is argued in docs/conformance.md, or it is a fault. On random problems (PEER_PLANS of
-// them, from SEED on) we place what Karpenter can place; SEED=7 PEER_PLANS=1 shows both plans.
+// them, from SEED on) we place what Karpenter can place; SEED=7 PEER_PLANS=1 shows both plans. The
+// same with devices: --gtest_filter=*Devices*.
 #include "peer/runner/peer.hpp"
 
 #include "checker/files/scenario.hpp"
@@ -108,12 +109,12 @@ struct RandomCase {
 // Worlds without what only Millwright knows, written to a folder and read back.
 class RandomCases {
  public:
-  RandomCases(std::uint32_t first, std::uint32_t count)
+  RandomCases(scheduling::Problem (*make)(std::uint32_t), std::uint32_t first, std::uint32_t count)
       : folder_(std::filesystem::temp_directory_path() / ("peer-" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
     for (std::uint32_t seed = first; seed < first + count; ++seed) {
       const std::string file = folder_ / (std::to_string(seed) + ".jsonl");
-      scheduling::Problem made = checker::random_world(seed);
+      scheduling::Problem made = make(seed);
       made.kept.clear();
       std::ofstream(file) << checker::write_scenario(made, "seed " + std::to_string(seed));
       auto scenario = checker::read_scenario_file(file);
@@ -159,8 +160,7 @@ bool is_legal(const scheduling::Problem& problem, scheduling::Plan& theirs, std:
   return checker::violations(problem, theirs, {.seed = seed}).empty();
 }
 
-TEST_F(PeerTest, WeScheduleWhatKarpenterCan) {
-  const RandomCases worlds(from_environment("SEED", 1), from_environment("PEER_PLANS", 500));
+void compare_with_karpenter(const RandomCases& worlds) {
   auto plans = run_peer(program_path(), worlds.files);
   ASSERT_TRUE(plans.has_value()) << plans.error().message;
   Counts counts;
@@ -210,6 +210,17 @@ TEST_F(PeerTest, WeScheduleWhatKarpenterCan) {
       "that is not\n",
       worlds.cases.size(), counts.more_here, counts.more_there, counts.illegal, counts.others,
       counts.cheaper, counts.dearer, 100 * counts.most, counts.most_seed, counts.dearer_illegal);
+}
+
+TEST_F(PeerTest, WeScheduleWhatKarpenterCan) {
+  compare_with_karpenter(RandomCases(checker::random_world, from_environment("SEED", 1),
+                                     from_environment("PEER_PLANS", 500)));
+}
+
+TEST_F(PeerTest, WeGiveDevicesToWhomKarpenterCan) {
+  compare_with_karpenter(RandomCases(checker::random_world_with_devices,
+                                     from_environment("SEED", 1),
+                                     from_environment("PEER_PLANS", 200)));
 }
 
 }  // namespace
