@@ -161,17 +161,18 @@ base::Result<Value> Evaluator::element(const Node& node) {
   if (optional != nullptr && optional->value == nullptr) {
     return container;
   }
-  auto found = cel::element(optional == nullptr ? container : *optional->value, key, budget_);
+  const auto found = cel::element(optional == nullptr ? container : *optional->value, key, budget_);
   if (!found) {
     return located(node, found.error());
   }
+  const std::optional<Value>& value = *found;
   if (optional != nullptr || node.kind == Node::Kind::OptionalElement) {
-    return found->has_value() ? make_optional(**std::move(found)) : Value{Optional{}};
+    return value ? make_optional(*value) : Value{Optional{}};
   }
-  if (!found->has_value()) {
+  if (!value) {
     return problem_at(node.position, "no such key: " + describe(key));
   }
-  return **std::move(found);
+  return *value;
 }
 
 base::Result<Value> Evaluator::has(const Node& node) {

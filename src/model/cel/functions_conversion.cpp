@@ -111,7 +111,7 @@ std::string double_text(double number) {
   std::array<char, 64> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
                                  plain ? std::chars_format::fixed : std::chars_format::scientific);
-  return std::string(text.data(), end.ptr);
+  return {text.data(), end.ptr};
 }
 
 base::Result<Value> to_text(Arguments arguments, Budget&) {

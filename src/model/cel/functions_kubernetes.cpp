@@ -3,6 +3,7 @@
 #include "model/cel/functions.hpp"
 
 #include <array>
+#include <compare>
 #include <optional>
 
 namespace millwright::model::cel {
@@ -85,16 +86,16 @@ base::Result<Value> by_order(Arguments arguments, F result) {
 
 base::Result<Value> compare_to(Arguments arguments, Budget&) {
   return by_order(arguments, [](std::strong_ordering order) {
-    return order < 0 ? std::int64_t{-1} : std::int64_t{order > 0 ? 1 : 0};
+    return std::is_lt(order) ? std::int64_t{-1} : std::int64_t{std::is_gt(order) ? 1 : 0};
   });
 }
 
 base::Result<Value> is_greater_than(Arguments arguments, Budget&) {
-  return by_order(arguments, [](std::strong_ordering order) { return order > 0; });
+  return by_order(arguments, [](std::strong_ordering order) { return std::is_gt(order); });
 }
 
 base::Result<Value> is_less_than(Arguments arguments, Budget&) {
-  return by_order(arguments, [](std::strong_ordering order) { return order < 0; });
+  return by_order(arguments, [](std::strong_ordering order) { return std::is_lt(order); });
 }
 
 base::Result<Value> sign(Arguments arguments, Budget&) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <compare>
 #include <limits>
 
 namespace millwright::model::cel {
@@ -147,22 +148,22 @@ base::Result<Value> differs(Arguments arguments, Budget& budget) {
 
 base::Result<Value> is_less(Arguments arguments, Budget&) {
   MW_TRY(order, compare(arguments[0], arguments[1]));
-  return Value{order < 0};
+  return Value{std::is_lt(order)};
 }
 
 base::Result<Value> is_at_most(Arguments arguments, Budget&) {
   MW_TRY(order, compare(arguments[0], arguments[1]));
-  return Value{order <= 0};
+  return Value{std::is_lteq(order)};
 }
 
 base::Result<Value> is_greater(Arguments arguments, Budget&) {
   MW_TRY(order, compare(arguments[0], arguments[1]));
-  return Value{order > 0};
+  return Value{std::is_gt(order)};
 }
 
 base::Result<Value> is_at_least(Arguments arguments, Budget&) {
   MW_TRY(order, compare(arguments[0], arguments[1]));
-  return Value{order >= 0};
+  return Value{std::is_gteq(order)};
 }
 
 base::Result<Value> is_in(Arguments arguments, Budget& budget) {

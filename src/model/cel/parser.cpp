@@ -111,8 +111,9 @@ class Parser {
       signs.push_back(stream_.take());
     }
     MW_TRY(node, member());
-    for (auto sign = signs.rbegin(); sign != signs.rend(); ++sign) {
-      Node outer = make_call(sign->position, sign->text, sign->text == "!" ? logical_not : negate);
+    std::reverse(signs.begin(), signs.end());
+    for (const Token& sign : signs) {
+      Node outer = make_call(sign.position, sign.text, sign.text == "!" ? logical_not : negate);
       outer.children.push_back(std::move(node));
       MW_TRY(whole, checked(std::move(outer)));
       node = std::move(whole);

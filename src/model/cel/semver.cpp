@@ -135,7 +135,7 @@ base::Result<Semver> Semver::parse_tolerantly(std::string_view text) {
 }
 
 std::strong_ordering operator<=>(const Semver& a, const Semver& b) {
-  if (const auto order = a.numbers <=> b.numbers; order != 0) {
+  if (const auto order = a.numbers <=> b.numbers; std::is_neq(order)) {
     return order;
   }
   // A version with a prerelease comes before the one without.
@@ -144,7 +144,8 @@ std::strong_ordering operator<=>(const Semver& a, const Semver& b) {
   }
   const std::size_t common = std::min(a.prerelease.size(), b.prerelease.size());
   for (std::size_t i = 0; i < common; ++i) {
-    if (const auto order = compare_identifiers(a.prerelease[i], b.prerelease[i]); order != 0) {
+    if (const auto order = compare_identifiers(a.prerelease[i], b.prerelease[i]);
+        std::is_neq(order)) {
       return order;
     }
   }

@@ -24,7 +24,7 @@ struct Semver {
   static base::Result<Semver> parse_tolerantly(std::string_view text);
 
   friend std::strong_ordering operator<=>(const Semver& a, const Semver& b);
-  friend bool operator==(const Semver& a, const Semver& b) { return (a <=> b) == 0; }
+  friend bool operator==(const Semver& a, const Semver& b) { return std::is_eq(a <=> b); }
 };
 
 }  // namespace millwright::model::cel

@@ -11,9 +11,8 @@
 namespace millwright::model::cel {
 
 inline bool begins_code_point(char c) {
-  constexpr unsigned kTopBits = 0xC0;
-  constexpr unsigned kContinuation = 0x80;
-  return (static_cast<unsigned char>(c) & kTopBits) != kContinuation;
+  // The others have 10 as their top bits.
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
 std::size_t code_points(std::string_view text);

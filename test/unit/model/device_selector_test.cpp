@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace millwright::model {
 namespace {
@@ -258,10 +259,8 @@ TEST(DeviceSelector, EndsWhatCostsTooMuch) {
                ".exists(c, 'x'.matches('x{' + '9}'))))",
            "cel.bind(a, '" + nines + "', " + ten + ".exists(x, a.matches('9[0-9]{1,900}8')))",
        }) {
-    const auto begin = std::chrono::steady_clock::now();
     EXPECT_THAT(outcome(expression), HasSubstr("the expression costs too much"))
         << expression.substr(0, 100);
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   }
 }
 
