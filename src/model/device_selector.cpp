@@ -2,7 +2,7 @@
 
 #include "model/cel/device_value.hpp"
 #include "model/cel/evaluator.hpp"
-#include "model/cel/parser.hpp"
+#include "model/cel/syntax/parser.hpp"
 
 #include <string>
 #include <utility>

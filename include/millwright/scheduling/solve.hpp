@@ -4,8 +4,7 @@
 // Decided: resources (DaemonSets included), taints, host ports, node affinity, topology spread (the
 // defaults of a scheduler configuration too), pod affinity and anti-affinity with the relaxation
 // ladder of their preferred forms, NodePool weights and limits, minValues, reservations, volume
-// zones and attach limits, of machines to buy too.
-// Refused with a reason, for want of a decision: resource claims (DRA).
+// zones and attach limits, of machines to buy too; resource claims (DRA) where the options say so.
 #pragma once
 
 #include "millwright/scheduling/default_spread.hpp"

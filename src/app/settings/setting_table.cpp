@@ -157,7 +157,7 @@ const Setting kTable[] = {
      some_text<&Settings::namespace_>, kMillwright},
     {"dra-config-file", "DRA_CONFIG_FILE", "",
      "file of DRAConfigs: the devices of nodes to come whose type has published none yet, for "
-     "--ignore-dra-requests=false (docs/install.md)",
+     "--ignore-dra-requests=false (docs/gated.md)",
      read_device_config, kMillwright, true},
     {"pod-ip", "POD_IP", "",
      "address of this replica, which it writes as the endpoint of Service millwright-extender "

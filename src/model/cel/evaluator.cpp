@@ -1,7 +1,7 @@
 #include "model/cel/evaluator.hpp"
 
-#include "model/cel/lexer.hpp"
-#include "model/cel/operators.hpp"
+#include "model/cel/functions/operators.hpp"
+#include "model/cel/syntax/lexer.hpp"
 
 #include <optional>
 

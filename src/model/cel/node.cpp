@@ -1,6 +1,6 @@
 #include "model/cel/node.hpp"
 
-#include "model/cel/lexer.hpp"
+#include "model/cel/syntax/lexer.hpp"
 
 #include <algorithm>
 

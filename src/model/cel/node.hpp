@@ -1,8 +1,8 @@
 // The tree of a parsed expression.
 #pragma once
 
-#include "model/cel/functions.hpp"
-#include "model/cel/pattern.hpp"
+#include "model/cel/functions/functions.hpp"
+#include "model/cel/functions/pattern.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "millwright/base/result.hpp"
 #include "millwright/model/quantity.hpp"
 #include "model/cel/budget.hpp"
-#include "model/cel/semver.hpp"
+#include "model/cel/functions/semver.hpp"
 
 #include <compare>
 #include <cstdint>

@@ -15,8 +15,9 @@ TEST(ExplainPods, WhatIsNotPlanned) {
        simple(pod(kRefused).requires_term({need(model::kNodePoolLabel, Operator::DoesNotExist)})),
        "it asks for nodes of no NodePool", "remove karpenter.sh/nodepool from its node affinity",
        drops_selector(model::kNodePoolLabel)},
-      {"devices",
-       simple(pod(kRefused).with([](model::Pod& p) { p.spec.resource_claims = {{.name = "gpu"}}; })),
+      {"devices", simple(pod(kRefused).with([](model::Pod& p) {
+         p.spec.resource_claims = {{.name = "gpu"}};
+       })),
        "it needs resource claims (DRA), which are not planned for",
        "request the device as an extended resource",
        spec_becomes([](model::PodSpec& spec) { spec.resource_claims.clear(); })},

@@ -76,7 +76,8 @@ struct RefusedCase {
 
 TEST(Unsupported, NeedsAreRefused) {
   const std::vector<RefusedCase> cases = {
-      {"a device", pod("p").with([](model::Pod& p) { p.spec.resource_claims.push_back({.name = "d"}); }),
+      {"a device",
+       pod("p").with([](model::Pod& p) { p.spec.resource_claims.push_back({.name = "d"}); }),
        "resource claims"},
       {"no pool at all",
        pod("p").requires_term({need(model::kNodePoolLabel, Operator::DoesNotExist)}),

@@ -1,4 +1,4 @@
-#include "model/cel/semver.hpp"
+#include "model/cel/functions/semver.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "model/cel/text_literal.hpp"
+#include "model/cel/syntax/text_literal.hpp"
 
 #include "model/cel/utf8.hpp"
 

@@ -1,7 +1,7 @@
 // The operators whose operands are all evaluated before.
 #pragma once
 
-#include "model/cel/functions.hpp"
+#include "model/cel/functions/functions.hpp"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "model/cel/number_literal.hpp"
+#include "model/cel/syntax/number_literal.hpp"
 
 #include <charconv>
 #include <limits>

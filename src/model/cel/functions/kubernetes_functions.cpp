@@ -1,6 +1,6 @@
 // Kubernetes' libraries of quantities and of semantic versions. Quantities have their limits here,
 // see Quantity.
-#include "model/cel/functions.hpp"
+#include "model/cel/functions/functions.hpp"
 
 #include <array>
 #include <compare>

@@ -1,7 +1,7 @@
 // Tokens, one after the other, with a look ahead.
 #pragma once
 
-#include "model/cel/lexer.hpp"
+#include "model/cel/syntax/lexer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
-#include "model/cel/lexer.hpp"
+#include "model/cel/syntax/lexer.hpp"
 
-#include "model/cel/text_literal.hpp"
+#include "model/cel/syntax/text_literal.hpp"
 #include "model/cel/utf8.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Conversions between the types of CEL.
-#include "model/cel/functions.hpp"
+#include "model/cel/functions/functions.hpp"
 
 #include <array>
 #include <charconv>

@@ -1,6 +1,6 @@
 // Functions of text: CEL's own, and the library of strings that Kubernetes adds.
-#include "model/cel/functions.hpp"
-#include "model/cel/pattern.hpp"
+#include "model/cel/functions/functions.hpp"
+#include "model/cel/functions/pattern.hpp"
 #include "model/cel/utf8.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Numbers as they are written: 12, 0x1F, 7u, 1.5e3.
 #pragma once
 
-#include "model/cel/lexer.hpp"
+#include "model/cel/syntax/lexer.hpp"
 #include "model/cel/value.hpp"
 
 namespace millwright::model::cel {

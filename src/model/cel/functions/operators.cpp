@@ -1,4 +1,4 @@
-#include "model/cel/operators.hpp"
+#include "model/cel/functions/operators.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "model/cel/pattern.hpp"
+#include "model/cel/functions/pattern.hpp"
 
 #include <re2/re2.h>
 

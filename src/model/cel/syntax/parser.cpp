@@ -1,8 +1,8 @@
-#include "model/cel/parser.hpp"
+#include "model/cel/syntax/parser.hpp"
 
-#include "model/cel/number_literal.hpp"
-#include "model/cel/operators.hpp"
-#include "model/cel/token_stream.hpp"
+#include "model/cel/functions/operators.hpp"
+#include "model/cel/syntax/number_literal.hpp"
+#include "model/cel/syntax/token_stream.hpp"
 
 #include <algorithm>
 #include <array>

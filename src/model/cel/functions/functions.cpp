@@ -1,4 +1,4 @@
-#include "model/cel/functions.hpp"
+#include "model/cel/functions/functions.hpp"
 
 #include "model/cel/utf8.hpp"
 
