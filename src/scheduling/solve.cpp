@@ -13,6 +13,24 @@
 
 namespace millwright::scheduling {
 
+namespace {
+
+// A pod that finds no place with the first of its alternatives may find one with the next.
+Plan solve_with_devices(const Problem& problem, PlanMemory& memory) {
+  DeviceChoices choices;
+  while (true) {
+    const DevicePlanning planning(problem, choices);
+    Plan plan = planning.finish(solve(planning.problem(), memory));
+    if (DeviceChoices next = choices; planning.choose_again(plan, next)) {
+      choices = std::move(next);
+    } else {
+      return plan;
+    }
+  }
+}
+
+}  // namespace
+
 Plan solve(const Problem& problem) {
   PlanMemory nothing;
   return solve(problem, nothing);
@@ -23,8 +41,7 @@ Plan solve(const Problem& problem, PlanMemory& memory) {
     return solve(with_default_spread(problem), memory);
   }
   if (DevicePlanning::is_needed(problem)) {
-    const DevicePlanning planning(problem);
-    return planning.finish(solve(planning.problem(), memory));
+    return solve_with_devices(problem, memory);
   }
   CompiledProblem compiled(problem, std::move(*memory.compiled_));
   const auto packing = best_packing(compiled);

@@ -48,8 +48,9 @@ bool DevicePlanning::is_needed(const Problem& problem) {
          std::any_of(problem.pods.begin(), problem.pods.end(), asks_for_devices);
 }
 
-DevicePlanning::DevicePlanning(const Problem& problem)
-    : asks_(problem, queries_),
+DevicePlanning::DevicePlanning(const Problem& problem, const DeviceChoices& choices)
+    : choices_(choices),
+      asks_(problem, queries_),
       places_(problem, queries_),
       amounts_(queries_.names(), places_.seen()),
       changed_(problem) {
@@ -60,24 +61,61 @@ DevicePlanning::DevicePlanning(const Problem& problem)
   change_nodes();
 }
 
-DeviceCounts DevicePlanning::counts_of(const PodDevices& devices) const {
+const DeviceChoices DevicePlanning::kFirst;
+
+std::size_t DevicePlanning::choice_of(std::string_view uid) const {
+  const auto found = choices_.find(uid);
+  return found == choices_.end() ? 0 : found->second;
+}
+
+// The first alternative when none can be had: the refusal is about that.
+std::vector<DeviceAsk::Alternative> DevicePlanning::to_be_had(const DeviceAsk& ask) const {
+  std::vector<DeviceAsk::Alternative> result;
+  for (const auto& alternative : ask.alternatives) {
+    if (places_.most(alternative.query) >= alternative.count) {
+      result.push_back(alternative);
+    }
+  }
+  if (result.empty()) {
+    result.push_back(ask.alternatives.front());
+  }
+  return result;
+}
+
+DeviceCounts DevicePlanning::counts_of(const PodDevices& devices, std::size_t choice) const {
   DeviceCounts counts;
   for (const DeviceAsk& ask : devices.asks) {
-    const auto can_be_had = [this](const DeviceAsk::Alternative& alternative) {
-      return places_.most(alternative.query) >= alternative.count;
-    };
-    const auto first = std::find_if(ask.alternatives.begin(), ask.alternatives.end(), can_be_had);
-    const auto& chosen = first == ask.alternatives.end() ? ask.alternatives.front() : *first;
+    const auto alternatives = to_be_had(ask);
+    const auto& chosen = alternatives[std::min(choice, alternatives.size() - 1)];
     counts[chosen.query] += chosen.count;
   }
   return counts;
 }
 
-DevicePlanning::PodRefusal DevicePlanning::refusal_of(const PodDevices& devices) const {
+bool DevicePlanning::choose_again(const Plan& plan, DeviceChoices& choices) const {
+  bool any = false;
+  for (const Refusal& refusal : plan.refusals) {
+    const auto asked = counts_.find(refusal.pod_uid);
+    if (refusal.postponed || asked == counts_.end()) {
+      continue;
+    }
+    const auto& asks = asks_.of(refusal.pod_uid).asks;
+    const std::size_t next = choice_of(refusal.pod_uid) + 1;
+    if (std::any_of(asks.begin(), asks.end(),
+                    [&](const DeviceAsk& ask) { return to_be_had(ask).size() > next; })) {
+      choices[refusal.pod_uid] = next;
+      any = true;
+    }
+  }
+  return any;
+}
+
+DevicePlanning::PodRefusal DevicePlanning::refusal_of(const PodDevices& devices,
+                                                      const DeviceCounts& counts) const {
   if (!devices.refusal.empty()) {
     return {devices.refusal, devices.remedy};
   }
-  for (const auto& [query, count] : counts_of(devices)) {
+  for (const auto& [query, count] : counts) {
     const std::string& name = queries_.names()[query];
     if (amounts_.is_tangled(query)) {
       return {"devices of " + name + " are also asked for in " +
@@ -102,11 +140,11 @@ void DevicePlanning::change_pods() {
       continue;
     }
     const PodDevices& devices = asks_.of(pod->meta.uid);
-    if (PodRefusal refusal = refusal_of(devices); !refusal.reason.empty()) {
+    DeviceCounts counts = counts_of(devices, choice_of(pod->meta.uid));
+    if (PodRefusal refusal = refusal_of(devices, counts); !refusal.reason.empty()) {
       refusals_.emplace(pod->meta.uid, std::move(refusal));
       continue;
     }
-    const DeviceCounts& counts = counts_.emplace(pod->meta.uid, counts_of(devices)).first->second;
     auto copy = std::make_shared<model::Pod>(*pod);
     copy->spec.resource_claims.clear();
     for (const auto& terms : devices.node_terms) {
@@ -114,6 +152,7 @@ void DevicePlanning::change_pods() {
     }
     // Counted beside what its containers request, once.
     model::add_to(copy->spec.overhead, amounts_.asked(counts));
+    counts_.emplace(pod->meta.uid, std::move(counts));
     pod = std::move(copy);
   }
 }
@@ -122,7 +161,7 @@ void DevicePlanning::change_kept_room() {
   for (KeptRoom& kept : changed_.kept) {
     if (const PodDevices* devices = asks_.of_sample(kept.sample.get())) {
       model::add_to(kept.requests,
-                    model::multiplied(amounts_.asked(counts_of(*devices)), kept.pods));
+                    model::multiplied(amounts_.asked(counts_of(*devices, 0)), kept.pods));
     }
   }
 }

@@ -13,18 +13,25 @@
 #include "scheduling/devices/device_places.hpp"
 #include "scheduling/devices/device_queries.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace millwright::scheduling {
+
+// Which of their alternatives pods ask for, by uid: the one after so many that can be had. Absent:
+// the first.
+using DeviceChoices = std::map<std::string, std::size_t, std::less<>>;
 
 class DevicePlanning {
  public:
   // Whether the problem has pods that are planned so.
   static bool is_needed(const Problem& problem);
 
-  // `problem` must outlive it.
-  explicit DevicePlanning(const Problem& problem);
+  // `problem` and `choices` must outlive it.
+  explicit DevicePlanning(const Problem& problem, const DeviceChoices& choices = kFirst);
   DevicePlanning(const DevicePlanning&) = delete;
   DevicePlanning& operator=(const DevicePlanning&) = delete;
 
@@ -32,21 +39,27 @@ class DevicePlanning {
   const Problem& problem() const { return changed_; }
   // Of a plan for problem(): reasons, and claims as clouds and kubelets know them.
   Plan finish(Plan plan) const;
+  // Chooses the next alternative of pods that the plan refuses. False when none has another.
+  bool choose_again(const Plan& plan, DeviceChoices& choices) const;
 
  private:
+  static const DeviceChoices kFirst;
   struct PodRefusal {
     std::string reason;  // empty: it can be planned
     std::string remedy;
   };
 
-  DeviceCounts counts_of(const PodDevices& devices) const;
-  PodRefusal refusal_of(const PodDevices& devices) const;
+  std::vector<DeviceAsk::Alternative> to_be_had(const DeviceAsk& ask) const;
+  DeviceCounts counts_of(const PodDevices& devices, std::size_t choice) const;
+  PodRefusal refusal_of(const PodDevices& devices, const DeviceCounts& counts) const;
+  std::size_t choice_of(std::string_view uid) const;
   void change_pods();
   void change_kept_room();
   void change_pools();
   void change_nodes();
   std::string drivers_of(const PlannedClaim& claim) const;
 
+  const DeviceChoices& choices_;
   DeviceQueries queries_;
   DeviceAsks asks_;
   DevicePlaces places_;

@@ -23,7 +23,8 @@ struct CheckOptions {
 // Every pod is placed or refused once. Pods are bound in the order of Placement::step by
 // kube-scheduler's filters: TaintToleration, NodeAffinity, NodeResourcesFit (DaemonSets and
 // room kept for others included), NodePorts, VolumeBinding, NodeVolumeLimits, PodTopologySpread,
-// InterPodAffinity and DynamicResources. Claims keep to their NodePool, its limits and minValues, and to reservations.
+// InterPodAffinity and DynamicResources. Claims keep to their NodePool, its limits and minValues,
+// and to reservations.
 std::vector<std::string> violations(const scheduling::Problem& problem,
                                     const scheduling::Plan& plan, CheckOptions options = {});
 

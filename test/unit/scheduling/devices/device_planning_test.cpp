@@ -212,6 +212,23 @@ TEST_F(DevicePlanningTest, TheFirstAlternativeThatCanBeHad) {
   EXPECT_THAT(values_of(result.claims[0], model::kInstanceTypeLabel), ElementsAre("large"));
 }
 
+// The better device is on a type that the pod cannot use.
+TEST_F(DevicePlanningTest, TheNextAlternativeWhereTheFirstFindsNoPlace) {
+  types_have({{"small", gpus(1, "40Gi")}, {"large", gpus(1, "80Gi")}});
+  model::DeviceRequest either;
+  either.name = "r";
+  either.first_available = {request(1, {kBig}), request(1)};
+  claim_template("either", either);
+  problem_.add(with_template("free", "either"))
+      .add(with_template("bound", "either").selects(model::kInstanceTypeLabel, "small"));
+  const Plan result = plan();
+  ASSERT_THAT(result.claims, SizeIs(2));
+  EXPECT_THAT(values_of(*claim_of(result, "free"), model::kInstanceTypeLabel),
+              ElementsAre("large"));
+  EXPECT_THAT(values_of(*claim_of(result, "bound"), model::kInstanceTypeLabel),
+              ElementsAre("small"));
+}
+
 TEST_F(DevicePlanningTest, DevicesOfNodesComeFirst) {
   types_have({{"large", gpus(1)}});
   claim_template("one", request());
