@@ -2,6 +2,8 @@
 
 #include "worlds.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -163,6 +165,90 @@ Problem with_volumes(int count) {
   return problem;
 }
 
+constexpr const char* kGpuDriver = "gpu.example.com";
+
+model::ResourceSlice gpus(int count, std::int64_t gibibytes) {
+  model::ResourceSlice slice;
+  slice.driver = kGpuDriver;
+  for (int i = 0; i < count; ++i) {
+    model::Device& device = slice.devices.emplace_back();
+    device.name = "gpu-" + std::to_string(i);
+    device.attributes["gpu.example.com/model"] = std::string("x1");
+    device.capacity["gpu.example.com/memory"] = memory(gibibytes * 1024);
+  }
+  return slice;
+}
+
+void add_claim_template(Snapshot& cluster, std::string name, std::int64_t count,
+                        std::vector<std::string> selectors) {
+  auto made = std::make_shared<model::ResourceClaimTemplate>();
+  made->meta.name = std::move(name);
+  made->meta.namespace_ = "default";
+  made->spec.requests.push_back({.name = "gpu",
+                                 .class_name = "gpu",
+                                 .selectors = std::move(selectors),
+                                 .count = count,
+                                 .first_available = {}});
+  cluster.resource_claim_templates.push_back(std::move(made));
+}
+
+// Each pod claims devices: any, large ones, or two. Machines of 16 CPUs have four of 40 GiB, those
+// of 32 and more have eight of 80 GiB; so have the nodes that there are.
+Problem with_devices(int pods, int nodes) {
+  auto cluster = std::make_shared<Snapshot>();
+  auto device_class = std::make_shared<model::DeviceClass>();
+  device_class->meta.name = "gpu";
+  device_class->selectors = {R"(device.driver == "gpu.example.com")"};
+  cluster->device_classes.push_back(std::move(device_class));
+  const std::string large =
+      R"(device.capacity["gpu.example.com"].memory.compareTo(quantity("80Gi")) >= 0)";
+  add_claim_template(*cluster, "any", 1, {});
+  add_claim_template(*cluster, "large", 1, {large});
+  add_claim_template(*cluster, "two", 2, {});
+
+  model::DeviceTemplate few{
+      .driver = kGpuDriver,
+      .node_terms = {{{{std::string(model::kInstanceTypeLabel), model::Operator::In, {}, {}}}, {}}},
+      .devices = gpus(4, 40).devices};
+  model::DeviceTemplate many = few;
+  many.devices = gpus(8, 80).devices;
+  const InstanceTypes types = kwok_types();
+  for (const InstanceType& type : *types) {
+    const std::int64_t cpus = model::get(type.capacity, model::kCpu).units();
+    if (cpus >= 16) {
+      auto& terms = (cpus == 16 ? few : many).node_terms;
+      terms.front().match_expressions.front().values.push_back(type.name);
+    }
+  }
+  std::vector<NodeRecordPtr> records;
+  for (const NodeRecordPtr& node : some_nodes(nodes)) {
+    auto record = std::make_shared<NodeRecord>(*node);
+    auto slice = std::make_shared<model::ResourceSlice>(gpus(4, 40));
+    slice->meta.name = slice->pool = slice->node_name = record->name();
+    slice->generation = slice->slices_in_pool = 1;
+    cluster->resource_slices.push_back(std::move(slice));
+    records.push_back(std::move(record));
+  }
+  std::sort(cluster->resource_slices.begin(), cluster->resource_slices.end(),
+            [](const auto& a, const auto& b) { return a->meta.name < b->meta.name; });
+  const std::array<std::string, 3> claimed = {"any", "large", "two"};
+  Problem problem =
+      problem_of(types,
+                 pods_of(pods,
+                         [&](int i, model::Pod& pod) {
+                           pod.spec.resource_claims.push_back(
+                               {.name = "gpu",
+                                .claim_name = {},
+                                .template_name = claimed[static_cast<std::size_t>(i) % 3]});
+                         }),
+                 std::move(records));
+  problem.cluster = std::move(cluster);
+  problem.options.resource_claims = true;
+  problem.options.device_templates = std::make_shared<const std::vector<model::DeviceTemplate>>(
+      std::vector<model::DeviceTemplate>{few, many});
+  return problem;
+}
+
 }  // namespace
 
 std::vector<Corner> all_corners() {
@@ -189,6 +275,8 @@ std::vector<Corner> all_corners() {
       {"refused-by-limit", 2000, [] { return refused_by_limit(2000); }},
       {"refused-by-limit", 20'000, [] { return refused_by_limit(20'000); }},
       {"volumes", 5000, [] { return with_volumes(5000); }},
+      {"devices", 200, [] { return with_devices(200, 20); }},
+      {"devices", 2000, [] { return with_devices(2000, 200); }},
       {"affinity-to-workloads", 10'000,
        [] { return problem_of(kwok_types(), beside_workloads(10'000, 1000)); }},
   };
