@@ -16,10 +16,11 @@ namespace millwright::scheduling {
 namespace {
 
 // A pod that finds no place with the first of its alternatives may find one with the next.
-Plan solve_with_devices(const Problem& problem, PlanMemory& memory) {
+Plan solve_with_devices(const Problem& problem, DeviceMemory& devices, PlanMemory& memory) {
+  devices.begin();
   DeviceChoices choices;
   while (true) {
-    const DevicePlanning planning(problem, choices);
+    const DevicePlanning planning(problem, choices, devices);
     Plan plan = planning.finish(solve(planning.problem(), memory));
     if (DeviceChoices next = choices; planning.choose_again(plan, next)) {
       choices = std::move(next);
@@ -41,7 +42,7 @@ Plan solve(const Problem& problem, PlanMemory& memory) {
     return solve(with_default_spread(problem), memory);
   }
   if (DevicePlanning::is_needed(problem)) {
-    return solve_with_devices(problem, memory);
+    return solve_with_devices(problem, *memory.devices_, memory);
   }
   CompiledProblem compiled(problem, std::move(*memory.compiled_));
   const auto packing = best_packing(compiled);

@@ -18,6 +18,8 @@ struct PoolProblem {
   friend bool operator==(const PoolProblem&, const PoolProblem&) = default;
 };
 
+class DeviceMemory;  // src/scheduling/devices
+
 // Things are known by identity: the same NodeRecord, the same list of instance types, the same
 // NodePool (or one of the same uid and generation), as snapshots share them. What has changed is a
 // new object, and is compiled anew. Only what the last problem had is kept. For one thread at a
@@ -38,6 +40,7 @@ class PlanMemory {
   friend Plan solve(const Problem& problem, PlanMemory& memory);
   friend class Relocation;
   std::unique_ptr<Compiled> compiled_;
+  std::unique_ptr<DeviceMemory> devices_;
 };
 
 // The plan of solve(problem), byte for byte, whatever is remembered.

@@ -42,16 +42,22 @@ bool is_for(const model::DeviceTemplate& devices, const Requirements& labels) {
 
 }  // namespace
 
-DevicePlaces::DevicePlaces(const Problem& problem, DeviceQueries& queries)
+DevicePlaces::DevicePlaces(const Problem& problem, DeviceQueries& queries, DeviceMemory& memory)
     : problem_(problem), queries_(queries), most_(queries.size()) {
   find_taken();
   for (std::size_t i = 0; i < problem.pools.size(); ++i) {
     const PoolOption& pool = problem.pools[i];
-    auto& masks = pools_.emplace_back();
-    for (std::size_t t = 0; pool.types && t < pool.types->size(); ++t) {
-      const InstanceType& type = (*pool.types)[t];
-      types_[{pool.pool->meta.name, type.name}] = {i, t};
-      masks.push_back(ask(offers_of_type(pool, type)));
+    const auto& known = memory.masks({.queries = queries.text(),
+                                      .published = problem.cluster->published_devices,
+                                      .templates = problem.options.device_templates,
+                                      .pool = pool.pool,
+                                      .types = pool.types},
+                                     [&] { return masks_of_types(pool); });
+    queries.note(known.troubles);
+    pools_.push_back(known.masks);
+    for (std::size_t t = 0; t < known.masks.size(); ++t) {
+      types_[{pool.pool->meta.name, (*pool.types)[t].name}] = {i, t};
+      note(known.masks[t]);
     }
   }
   const auto by_node = published_by_node(*problem.cluster);
@@ -130,20 +136,31 @@ DevicePlaces::Offers DevicePlaces::offers_of_type(const PoolOption& pool,
   return offers;
 }
 
+DeviceMemory::TypeMasks DevicePlaces::masks_of_types(const PoolOption& pool) {
+  DeviceMemory::TypeMasks result;
+  for (std::size_t t = 0; pool.types && t < pool.types->size(); ++t) {
+    result.masks.push_back(ask(offers_of_type(pool, (*pool.types)[t])));
+  }
+  result.troubles = queries_.troubles();
+  return result;
+}
+
 DevicePlaces::Masks DevicePlaces::ask(const Offers& offers) {
   std::vector<std::pair<std::string_view, const model::Device*>> devices;
   devices.reserve(offers.size());
   for (const Offer& offer : offers) {
     devices.emplace_back(offer.driver, offer.device);
   }
-  Masks masks = queries_.masks(devices);
+  return queries_.masks(devices);
+}
+
+void DevicePlaces::note(const Masks& masks) {
   for (std::size_t query = 0; query < most_.size(); ++query) {
     const auto count = std::count_if(masks.begin(), masks.end(),
                                      [&](QueryMask mask) { return (mask >> query & 1U) != 0; });
     most_[query] = std::max<std::int64_t>(most_[query], count);
   }
   seen_.insert(masks.begin(), masks.end());
-  return masks;
 }
 
 // A driver that has not spoken yet on a node that starts will offer what it does on nodes of the
@@ -171,6 +188,7 @@ std::vector<DevicePlaces::Masks> DevicePlaces::masks_of_node(const NodeRecord& n
 
 DevicePlaces::Masks DevicePlaces::free_of(const Offers& offers) {
   const Masks all = ask(offers);
+  note(all);
   Masks free;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Offer& offer = offers[i];

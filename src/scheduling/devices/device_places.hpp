@@ -2,6 +2,7 @@
 #pragma once
 
 #include "millwright/scheduling/solve.hpp"
+#include "scheduling/devices/device_memory.hpp"
 #include "scheduling/devices/device_queries.hpp"
 
 #include <cstddef>
@@ -21,7 +22,7 @@ class DevicePlaces {
   // The devices of one place, those that are taken left out.
   using Masks = std::vector<QueryMask>;
 
-  DevicePlaces(const Problem& problem, DeviceQueries& queries);
+  DevicePlaces(const Problem& problem, DeviceQueries& queries, DeviceMemory& memory);
 
   // By instance type, in the order of the pool's types.
   const std::vector<Masks>& of_pool(std::size_t pool) const { return pools_[pool]; }
@@ -51,7 +52,9 @@ class DevicePlaces {
 
   static std::map<std::string_view, Published> published_by_node(const Snapshot& cluster);
   Offers offers_of_type(const PoolOption& pool, const InstanceType& type) const;
+  DeviceMemory::TypeMasks masks_of_types(const PoolOption& pool);
   Masks ask(const Offers& offers);
+  void note(const Masks& masks);
   Masks free_of(const Offers& offers);
   std::vector<Masks> masks_of_node(const NodeRecord& node, const Published& published);
   void find_taken();

@@ -48,20 +48,19 @@ bool DevicePlanning::is_needed(const Problem& problem) {
          std::any_of(problem.pods.begin(), problem.pods.end(), asks_for_devices);
 }
 
-DevicePlanning::DevicePlanning(const Problem& problem, const DeviceChoices& choices)
+DevicePlanning::DevicePlanning(const Problem& problem, const DeviceChoices& choices,
+                               DeviceMemory& memory)
     : choices_(choices),
       asks_(problem, queries_),
-      places_(problem, queries_),
+      places_(problem, queries_, memory),
       amounts_(queries_.names(), places_.seen()),
       changed_(problem) {
   changed_.options.resource_claims = false;
   change_pods();
   change_kept_room();
-  change_pools();
+  change_pools(memory);
   change_nodes();
 }
-
-const DeviceChoices DevicePlanning::kFirst;
 
 std::size_t DevicePlanning::choice_of(std::string_view uid) const {
   const auto found = choices_.find(uid);
@@ -124,7 +123,7 @@ DevicePlanning::PodRefusal DevicePlanning::refusal_of(const PodDevices& devices,
               "let these pods ask for devices by the same selectors"};
     }
     if (places_.most(query) == 0) {
-      const std::string& trouble = queries_.trouble(query);
+      const std::string& trouble = queries_.troubles()[query];
       return {"no instance type and no node is known to have a device of " + name +
                   (trouble.empty() ? "" : "; its selector fails: " + trouble),
               trouble.empty() ? "say in --dra-config-file which instance types have such devices"
@@ -166,34 +165,16 @@ void DevicePlanning::change_kept_room() {
   }
 }
 
-void DevicePlanning::change_pools() {
-  struct Changed {
-    InstanceTypes from;
-    std::vector<DevicePlaces::Masks> masks;
-    InstanceTypes to;
-  };
-  std::vector<Changed> made;
+void DevicePlanning::change_pools(DeviceMemory& memory) {
   for (std::size_t i = 0; i < changed_.pools.size(); ++i) {
-    const auto& masks = places_.of_pool(i);
-    if (std::all_of(masks.begin(), masks.end(),
-                    [&](const auto& each) { return amounts_.offered(each).empty(); })) {
-      continue;
+    std::vector<model::ResourceList> offered;
+    for (const auto& masks : places_.of_pool(i)) {
+      offered.push_back(amounts_.offered(masks));
     }
-    InstanceTypes& types = changed_.pools[i].types;
-    // Pools that sell the same go on sharing one list: the planner indexes each list once.
-    const auto same = std::find_if(made.begin(), made.end(), [&](const Changed& other) {
-      return other.from == types && other.masks == masks;
-    });
-    if (same != made.end()) {
-      types = same->to;
-      continue;
+    if (std::any_of(offered.begin(), offered.end(),
+                    [](const model::ResourceList& list) { return !list.empty(); })) {
+      changed_.pools[i].types = memory.with(changed_.pools[i].types, offered);
     }
-    auto copy = std::make_shared<std::vector<InstanceType>>(*types);
-    for (std::size_t t = 0; t < copy->size(); ++t) {
-      model::add_to((*copy)[t].capacity, amounts_.offered(masks[t]));
-    }
-    made.push_back({types, masks, copy});
-    types = std::move(copy);
   }
 }
 
@@ -268,11 +249,13 @@ Plan DevicePlanning::finish(Plan plan) const {
   return plan;
 }
 
-Problem with_devices(Problem problem) {
+Problem with_devices(Problem problem, DeviceMemory& memory) {
   if (!DevicePlanning::is_needed(problem)) {
     return problem;
   }
-  return DevicePlanning(problem).problem();
+  memory.begin();
+  const DeviceChoices first;
+  return DevicePlanning(problem, first, memory).problem();
 }
 
 }  // namespace millwright::scheduling

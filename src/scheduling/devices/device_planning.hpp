@@ -10,6 +10,7 @@
 #include "millwright/scheduling/solve.hpp"
 #include "scheduling/devices/device_amounts.hpp"
 #include "scheduling/devices/device_asks.hpp"
+#include "scheduling/devices/device_memory.hpp"
 #include "scheduling/devices/device_places.hpp"
 #include "scheduling/devices/device_queries.hpp"
 
@@ -30,8 +31,8 @@ class DevicePlanning {
   // Whether the problem has pods that are planned so.
   static bool is_needed(const Problem& problem);
 
-  // `problem` and `choices` must outlive it.
-  explicit DevicePlanning(const Problem& problem, const DeviceChoices& choices = kFirst);
+  // `problem` and `choices` must outlive it; `memory` is used now.
+  DevicePlanning(const Problem& problem, const DeviceChoices& choices, DeviceMemory& memory);
   DevicePlanning(const DevicePlanning&) = delete;
   DevicePlanning& operator=(const DevicePlanning&) = delete;
 
@@ -43,7 +44,6 @@ class DevicePlanning {
   bool choose_again(const Plan& plan, DeviceChoices& choices) const;
 
  private:
-  static const DeviceChoices kFirst;
   struct PodRefusal {
     std::string reason;  // empty: it can be planned
     std::string remedy;
@@ -55,7 +55,7 @@ class DevicePlanning {
   std::size_t choice_of(std::string_view uid) const;
   void change_pods();
   void change_kept_room();
-  void change_pools();
+  void change_pools(DeviceMemory& memory);
   void change_nodes();
   std::string drivers_of(const PlannedClaim& claim) const;
 
@@ -70,6 +70,6 @@ class DevicePlanning {
 };
 
 // The problem with devices as resources, for those who make no plan of it.
-Problem with_devices(Problem problem);
+Problem with_devices(Problem problem, DeviceMemory& memory);
 
 }  // namespace millwright::scheduling

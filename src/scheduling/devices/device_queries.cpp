@@ -46,7 +46,7 @@ base::Result<std::size_t> DeviceQueries::add(const model::DeviceClass& device_cl
     return base::fail(base::ErrorKind::Invalid, "more than " + std::to_string(kMost) +
                                                     " different kinds of device are asked for");
   }
-  Query query;
+  std::vector<model::DeviceSelector> query;
   for (const auto* list : {&device_class.selectors, &selectors}) {
     for (const std::string& expression : *list) {
       auto selector = model::DeviceSelector::parse(expression);
@@ -56,7 +56,7 @@ base::Result<std::size_t> DeviceQueries::add(const model::DeviceClass& device_cl
                                       : "a selector of DeviceClass " + device_class.meta.name,
                                   std::move(selector).error());
       }
-      query.selectors.push_back(*std::move(selector));
+      query.push_back(*std::move(selector));
     }
   }
   std::string name = query_name(device_class, selectors);
@@ -66,16 +66,19 @@ base::Result<std::size_t> DeviceQueries::add(const model::DeviceClass& device_cl
   }
   names_.push_back(std::move(name));
   queries_.push_back(std::move(query));
+  troubles_.emplace_back();
+  text_ += text;
+  text_ += '\n';
   by_text_.emplace(std::move(text), queries_.size() - 1);
   return queries_.size() - 1;
 }
 
-DeviceQueries::Answer DeviceQueries::ask(Query& query, std::string_view driver,
+DeviceQueries::Answer DeviceQueries::ask(std::size_t query, std::string_view driver,
                                          const model::Device& device) {
-  for (const model::DeviceSelector& selector : query.selectors) {
+  for (const model::DeviceSelector& selector : queries_[query]) {
     const auto matches = selector.matches(driver, device);
     if (!matches) {
-      query.trouble = query.trouble.empty() ? matches.error().message : query.trouble;
+      troubles_[query] = troubles_[query].empty() ? matches.error().message : troubles_[query];
       return Answer::Broken;
     }
     if (!*matches) {
@@ -85,6 +88,12 @@ DeviceQueries::Answer DeviceQueries::ask(Query& query, std::string_view driver,
   return Answer::Yes;
 }
 
+void DeviceQueries::note(const std::vector<std::string>& troubles) {
+  for (std::size_t i = 0; i < troubles.size(); ++i) {
+    troubles_[i] = troubles_[i].empty() ? troubles[i] : troubles_[i];
+  }
+}
+
 std::vector<QueryMask> DeviceQueries::masks(
     const std::vector<std::pair<std::string_view, const model::Device*>>& drivers_and_devices) {
   std::vector<QueryMask> result;
@@ -92,7 +101,7 @@ std::vector<QueryMask> DeviceQueries::masks(
   for (const auto& [driver, device] : drivers_and_devices) {
     QueryMask mask = 0;
     for (std::size_t i = 0; i < queries_.size(); ++i) {
-      const Answer answer = ask(queries_[i], driver, *device);
+      const Answer answer = ask(i, driver, *device);
       mask |= static_cast<QueryMask>(answer == Answer::Yes) << i;
       broken |= static_cast<QueryMask>(answer == Answer::Broken) << i;
     }

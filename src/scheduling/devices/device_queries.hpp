@@ -36,18 +36,20 @@ class DeviceQueries {
   // evaluated for one of them is answered by none: kube-scheduler does not take such a node.
   std::vector<QueryMask> masks(
       const std::vector<std::pair<std::string_view, const model::Device*>>& drivers_and_devices);
-  // Why an expression could not be evaluated, and for which device; empty when all could.
-  const std::string& trouble(std::size_t query) const { return queries_[query].trouble; }
+  // By query: why an expression could not be evaluated, and for which device; empty when all could.
+  const std::vector<std::string>& troubles() const { return troubles_; }
+  // Those of masks that were made earlier, for the same queries.
+  void note(const std::vector<std::string>& troubles);
+  // Equal where the same queries have the same numbers.
+  const std::string& text() const { return text_; }
 
  private:
-  struct Query {
-    std::vector<model::DeviceSelector> selectors;
-    std::string trouble;
-  };
   enum class Answer : std::uint8_t { Yes, No, Broken };
-  static Answer ask(Query& query, std::string_view driver, const model::Device& device);
+  Answer ask(std::size_t query, std::string_view driver, const model::Device& device);
 
-  std::vector<Query> queries_;
+  std::vector<std::vector<model::DeviceSelector>> queries_;
+  std::vector<std::string> troubles_;
+  std::string text_;
   std::map<std::string, std::size_t> by_text_;
   std::vector<std::string> names_;
 };

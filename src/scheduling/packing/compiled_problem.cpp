@@ -1,5 +1,7 @@
 #include "scheduling/packing/compiled_problem.hpp"
 
+#include "scheduling/devices/device_memory.hpp"
+
 #include <utility>
 
 namespace millwright::scheduling {
@@ -18,7 +20,8 @@ PlanMemory::Compiled CompiledProblem::release() && {
           .nodes = {pods.columns, daemons, std::move(nodes).release()}};
 }
 
-PlanMemory::PlanMemory() : compiled_(std::make_unique<Compiled>()) {}
+PlanMemory::PlanMemory()
+    : compiled_(std::make_unique<Compiled>()), devices_(std::make_unique<DeviceMemory>()) {}
 PlanMemory::PlanMemory(PlanMemory&&) noexcept = default;
 PlanMemory& PlanMemory::operator=(PlanMemory&&) noexcept = default;
 PlanMemory::~PlanMemory() = default;

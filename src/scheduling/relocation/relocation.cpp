@@ -24,9 +24,9 @@ constexpr int kMostTries = 64;
 }  // namespace
 
 struct Relocation::Impl {
-  Impl(Problem of, const std::vector<std::string>& names, PlanMemory& given)
+  Impl(Problem of, const std::vector<std::string>& names, PlanMemory& given, DeviceMemory& devices)
       : memory(given),
-        problem(with_devices(with_default_spread(std::move(of)))),
+        problem(with_devices(with_default_spread(std::move(of)), devices)),
         compiled(problem, std::move(*memory.compiled_)),
         counts(compiled.topology),
         narrowings(compiled.topology, compiled.pods.rung_count),
@@ -186,7 +186,7 @@ struct Relocation::Impl {
 };
 
 Relocation::Relocation(Problem problem, const std::vector<std::string>& order, PlanMemory& memory)
-    : impl_(std::make_unique<Impl>(std::move(problem), order, memory)) {}
+    : impl_(std::make_unique<Impl>(std::move(problem), order, memory, *memory.devices_)) {}
 
 Relocation::~Relocation() = default;
 
