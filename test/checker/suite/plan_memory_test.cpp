@@ -1,5 +1,5 @@
 // A plan made with a memory of earlier ones is the plan made without, byte for byte, while pods,
-// nodes, pools, DaemonSets and kept room come, go and change.
+// nodes, pools, DaemonSets, devices and kept room come, go and change.
 #include "millwright/scheduling/plan_memory.hpp"
 
 #include "checker/plan/plan_text.hpp"
@@ -50,7 +50,7 @@ PoolOption changed(const PoolOption& option, std::mt19937::result_type how) {
 
 void change(Problem& problem, std::mt19937& random) {
   const auto one_of = [&](auto& list) -> auto& { return list[random() % list.size()]; };
-  switch (random() % 6) {
+  switch (random() % 7) {
     case 0:
       if (!problem.pods.empty()) {
         problem.pods.erase(problem.pods.begin() +
@@ -83,6 +83,15 @@ void change(Problem& problem, std::mt19937& random) {
         problem.kept.clear();
       }
       break;
+    case 5:
+      if (const auto known = problem.options.device_templates; known && !known->empty()) {
+        auto templates = *known;
+        one_of(templates).devices.pop_back();
+        std::erase_if(templates, [](const auto& each) { return each.devices.empty(); });
+        problem.options.device_templates =
+            std::make_shared<const std::vector<model::DeviceTemplate>>(std::move(templates));
+      }
+      break;
     default:
       std::reverse(problem.nodes.begin(), problem.nodes.end());
       std::reverse(problem.pools.begin(), problem.pools.end());
@@ -93,7 +102,9 @@ TEST(PlanMemory, DoesNotShowInThePlan) {
   constexpr std::uint32_t kWorlds = 300;
   constexpr int kChanges = 8;
   for (std::uint32_t seed = 1; seed <= kWorlds && !testing::Test::HasFailure(); ++seed) {
-    Problem problem = seed % 3 == 0 ? random_world_with_volume_limits(seed) : random_world(seed);
+    Problem problem = seed % 3 == 0   ? random_world_with_volume_limits(seed)
+                      : seed % 3 == 1 ? random_world_with_devices(seed)
+                                      : random_world(seed);
     std::mt19937 random(seed);
     PlanMemory memory;
     for (int i = 0; i < kChanges; ++i) {
