@@ -7,6 +7,10 @@
 namespace millwright::scheduling {
 namespace {
 
+bool has_claims_of_its_own(const std::shared_ptr<const model::DaemonSet>& set) {
+  return !set->pod_template.spec.resource_claims.empty();
+}
+
 bool asks_for_devices(const PodPtr& pod) {
   return !pod->spec.resource_claims.empty();
 }
@@ -45,7 +49,9 @@ model::ResourceList least_of(const std::vector<model::ResourceList>& lists) {
 
 bool DevicePlanning::is_needed(const Problem& problem) {
   return problem.options.resource_claims && problem.cluster &&
-         std::any_of(problem.pods.begin(), problem.pods.end(), asks_for_devices);
+         (std::any_of(problem.pods.begin(), problem.pods.end(), asks_for_devices) ||
+          std::any_of(problem.daemon_sets.begin(), problem.daemon_sets.end(),
+                      has_claims_of_its_own));
 }
 
 DevicePlanning::DevicePlanning(const Problem& problem, const DeviceChoices& choices,
@@ -56,6 +62,7 @@ DevicePlanning::DevicePlanning(const Problem& problem, const DeviceChoices& choi
       amounts_(queries_.names(), places_.seen()),
       changed_(problem) {
   changed_.options.resource_claims = false;
+  change_daemon_sets();
   change_pods();
   change_kept_room();
   change_pools(memory);
@@ -131,6 +138,18 @@ DevicePlanning::PodRefusal DevicePlanning::refusal_of(const PodDevices& devices,
     }
   }
   return {};
+}
+
+// Their pods run on every node that they may, and what they claim is theirs to find; most of them
+// only look at devices (adminAccess).
+void DevicePlanning::change_daemon_sets() {
+  for (auto& set : changed_.daemon_sets) {
+    if (has_claims_of_its_own(set)) {
+      auto copy = std::make_shared<model::DaemonSet>(*set);
+      copy->pod_template.spec.resource_claims.clear();
+      set = std::move(copy);
+    }
+  }
 }
 
 void DevicePlanning::change_pods() {

@@ -53,6 +53,7 @@ class DevicePlanning {
   DeviceCounts counts_of(const PodDevices& devices, std::size_t choice) const;
   PodRefusal refusal_of(const PodDevices& devices, const DeviceCounts& counts) const;
   std::size_t choice_of(std::string_view uid) const;
+  void change_daemon_sets();
   void change_pods();
   void change_kept_room();
   void change_pools(DeviceMemory& memory);

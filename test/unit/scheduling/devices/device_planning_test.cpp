@@ -521,6 +521,16 @@ TEST_F(DevicePlanningTest, NobodyIsPromisedADeviceOfAnother) {
   EXPECT_GT(refused, 10U);
 }
 
+// A node whose driver's agent looks at all devices has less room than one without it.
+TEST_F(DevicePlanningTest, DaemonSetsWithClaimsTakeRoom) {
+  problem_.add(daemon_set("agent", with_template("agent", "all").cpu("1500m")));
+  problem_.add(pod("p").cpu("1"));
+  const Plan result = plan();
+  ASSERT_THAT(result.claims, SizeIs(1));
+  EXPECT_THAT(values_of(result.claims[0], model::kInstanceTypeLabel),
+              ElementsAre("large", "medium"));
+}
+
 // Without the setting nothing is known of devices, as by Karpenter's default.
 TEST_F(DevicePlanningTest, OffByDefault) {
   types_have({{"large", gpus(1)}});
