@@ -34,6 +34,7 @@ class ColdCluster : protected AwsCluster {
   void watch_everything() {
     program_options.node_overlay = true;
     program_options.capacity_buffer = true;
+    program_options.solve.resource_claims = true;
     const model::TopologySpreadConstraint loose{.max_skew = 5,
                                                 .topology_key = "topology.kubernetes.io/zone",
                                                 .when_unsatisfiable = "ScheduleAnyway"};
