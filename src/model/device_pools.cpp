@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +18,18 @@ const std::string& node_of(const ResourceSlice& slice) {
   }
   return slice.node_name;
 }
+
+namespace {
+
+bool has_a_name_twice(const std::vector<ResourceSlicePtr>& slices) {
+  std::set<std::string_view> names;
+  return std::any_of(slices.begin(), slices.end(), [&](const auto& slice) {
+    return std::any_of(slice->devices.begin(), slice->devices.end(),
+                       [&](const Device& device) { return !names.insert(device.name).second; });
+  });
+}
+
+}  // namespace
 
 std::vector<DevicePool> device_pools(const std::vector<ResourceSlicePtr>& slices) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<ResourceSlicePtr>> by_pool;
@@ -38,10 +51,11 @@ std::vector<DevicePool> device_pools(const std::vector<ResourceSlicePtr>& slices
     const bool complete = std::all_of(newest.begin(), newest.end(), [&](const auto& slice) {
       return slice->slices_in_pool == count;
     });
+    const bool usable = complete && !has_a_name_twice(newest);
     pools.push_back({.driver = std::string(key.first),
                      .name = std::string(key.second),
                      .slices = std::move(newest),
-                     .complete = complete});
+                     .complete = usable});
   }
   return pools;
 }

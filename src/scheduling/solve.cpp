@@ -12,10 +12,10 @@
 #include <utility>
 
 namespace millwright::scheduling {
-
 namespace {
 
-// A pod that finds no place with the first of its alternatives may find one with the next.
+// A pod that finds no place with the first of its alternatives may find one with the next. Claims
+// have eight at most, and each look again moves on every pod that has another.
 Plan solve_with_devices(const Problem& problem, DeviceMemory& devices, PlanMemory& memory) {
   devices.begin();
   DeviceChoices choices;

@@ -19,7 +19,8 @@ struct DevicePool {
   std::string driver;
   std::string name;
   std::vector<ResourceSlicePtr> slices;  // of its newest generation, sorted by name
-  // All of them are there. kube-scheduler gives out no device of another pool.
+  // All of them are there, and no two devices have one name. kube-scheduler gives out no device of
+  // another pool.
   bool complete = false;
 };
 

@@ -87,7 +87,7 @@ struct ResourceClaim {
   bool allocated = false;
   std::vector<AllocatedDevice> devices;
   std::vector<NodeSelectorTerm> node_terms;  // where the devices can be used; none: everywhere
-  std::vector<std::string> reserved_for;     // uids of the pods that may use it
+  std::vector<std::string> reserved_for;     // uids of those who use it: pods, as a rule
   friend bool operator==(const ResourceClaim&, const ResourceClaim&) = default;
 };
 

@@ -174,15 +174,7 @@ void read(const Reader& reader, ResourceClaim& out) {
   });
   reader.at("status.reservedFor", [&out](const Reader& list) {
     for_each_item(list, [&out](const Reader& consumer) {
-      std::string group;
-      std::string resource;
-      std::string uid;
-      consumer.field("apiGroup", group);
-      consumer.field("resource", resource);
-      consumer.field("uid", uid);
-      if (group.empty() && resource == "pods") {
-        out.reserved_for.push_back(std::move(uid));
-      }
+      consumer.field("uid", out.reserved_for.emplace_back());
     });
   });
 }

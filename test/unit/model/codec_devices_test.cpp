@@ -99,7 +99,7 @@ TEST(DeviceCodecs, ReadWhatClaimsWereGiven) {
                                          AllocatedDevice{"gpu.nvidia.com", "n1", "gpu-1", true}));
   EXPECT_THAT(claim.node_terms,
               ElementsAre(NodeSelectorTerm{{}, {{"metadata.name", Operator::In, {"n1"}}}}));
-  EXPECT_THAT(claim.reserved_for, ElementsAre("u1", "u3"));
+  EXPECT_THAT(claim.reserved_for, ElementsAre("u1", "u2", "u3"));
   const auto anywhere = read_device_kind<ResourceClaim>(R"({"status": {"allocation": {}}})");
   EXPECT_TRUE(anywhere.allocated);
   EXPECT_THAT(anywhere.node_terms, IsEmpty());

@@ -11,6 +11,7 @@ struct Slice {
   std::string pool;
   int generation = 1;
   int slices_in_pool = 1;
+  std::vector<std::string> devices{};
 };
 
 // "driver/pool: slice slice", or "driver/pool incomplete: slice".
@@ -23,6 +24,9 @@ std::string pools_text(const std::vector<Slice>& slices) {
     slice->pool = each.pool;
     slice->generation = each.generation;
     slice->slices_in_pool = each.slices_in_pool;
+    for (const std::string& device : each.devices) {
+      slice->devices.emplace_back().name = device;
+    }
     list.push_back(std::move(slice));
   }
   std::string text;
@@ -49,6 +53,9 @@ TEST(DevicePools, AreCompleteWithAllSlicesOfTheNewestGeneration) {
       {{{"s2", "gpu", "p", 1, 1}, {"s1", "gpu", "p", 1, 1}}, "gpu/p incomplete: s1 s2"},
       {{{"old", "gpu", "p", 1, 1}, {"new", "gpu", "p", 2, 2}}, "gpu/p incomplete: new"},
       {{{"new", "gpu", "p", 2, 1}, {"old", "gpu", "p", 1, 1}}, "gpu/p: new"},
+      {{{"s", "gpu", "p", 1, 2, {"a", "b"}}, {"t", "gpu", "p", 1, 2, {"c"}}}, "gpu/p: s t"},
+      {{{"s", "gpu", "p", 1, 2, {"a", "b"}}, {"t", "gpu", "p", 1, 2, {"a"}}},
+       "gpu/p incomplete: s t"},
       {{{"s", "nic", "p"}, {"t", "gpu", "q", 1, 3}, {"u", "gpu", "p"}},
        "gpu/p: u; gpu/q incomplete: t; nic/p: s"},
   };
