@@ -279,7 +279,7 @@ TEST_F(DevicePlanningTest, OnlyCompletePoolsOfTheNewestGenerationCount) {
   publish("n", gpus(1), 2);
   EXPECT_THAT(place_of(plan(), "p"), IsEmpty()) << "one slice of two";
 
-  publish("n", gpus(1), 2);
+  publish("n", {gpu("gpu-1")}, 2);
   EXPECT_EQ(place_of(plan(), "p"), "n") << "both";
 
   auto newer = std::make_shared<model::ResourceSlice>(*world_->resource_slices.front());
