@@ -22,8 +22,8 @@ bool is_terminating_unclaimed(const scheduling::NodeRecord& record) {
 // Longer than any launch takes to be recorded.
 constexpr auto kOrphanGrace = std::chrono::minutes(1);
 
-// Clouds show a new machine late: AWS advises to ask for up to five minutes. A claim that has
-// registered was seen to have one.
+// Clouds show a new machine late: AWS advises to ask for up to five minutes. Its Node may have
+// joined by then.
 constexpr auto kUnseenGrace = std::chrono::minutes(5);
 
 // One answer may be stale: the look before must have missed its machine, too.
@@ -35,8 +35,12 @@ bool is_registered(const model::NodeClaim& claim) {
 
 // Whether a list that was asked for at `asked` may tell that the claim's machine is lost.
 bool may_be_judged(const model::NodeClaim& claim, base::TimePoint asked) {
-  if (is_registered(claim)) {
-    return true;
+  if (base::planted(base::Mutant::YoungMachinesJudged) ||
+      base::planted(base::Mutant::CloudListedFirst)) {
+    return is_registered(claim);
+  }
+  if (base::planted(base::Mutant::UnregisteredLossKept) && !is_registered(claim)) {
+    return false;
   }
   const auto* launched = model::find_condition(claim.conditions, model::kLaunched);
   return launched != nullptr && launched->status == model::ConditionStatus::True &&

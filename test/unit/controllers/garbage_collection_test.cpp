@@ -53,12 +53,14 @@ class CollectingGarbage : public WithServices {
     instance.node_claim = claim;
     fleet_->instances.push_back(std::move(instance));
   }
-  // At second 0; it has not registered.
-  void launch_claim(const std::string& name) {
-    auto claim = *testing::ClaimBuilder(name)
-                      .provider("cloud://" + name)
-                      .condition(model::kLaunched)
-                      .build();
+  // At second 0.
+  void launch_claim(const std::string& name, bool registered = false) {
+    testing::ClaimBuilder builder(name);
+    builder.provider("cloud://" + name).condition(model::kLaunched);
+    if (registered) {
+      builder.condition(model::kRegistered);
+    }
+    auto claim = *builder.build();
     claim.node_class_ref.group = kFleetClasses[0].group;
     claim.node_class_ref.kind = kFleetClasses[0].kind;
     state_.upsert(std::make_shared<const model::NodeClaim>(std::move(claim)));
@@ -130,6 +132,19 @@ TEST_F(CollectingGarbage, AClaimWhoseMachineIsLostBeforeItRegistersGoesFiveMinut
   collect();
   EXPECT_THAT(transport_->paths(), ElementsAre("DELETE /apis/karpenter.sh/v1/nodeclaims/lost"));
   EXPECT_THAT(events_.reasons, ElementsAre("InstanceLost"));
+}
+
+// Its Node has joined, and is not Ready yet.
+TEST_F(CollectingGarbage, AClaimThatHasRegisteredIsNotJudgedWhileItsMachineMayShowUpLate) {
+  launch_claim("young", true);
+  loop_.run_for(minutes(2));
+  collect();
+  loop_.run_for(seconds(179));
+  collect();
+  EXPECT_THAT(transport_->paths(), IsEmpty());
+  loop_.run_for(seconds(1));
+  collect();
+  EXPECT_THAT(transport_->paths(), ElementsAre("DELETE /apis/karpenter.sh/v1/nodeclaims/young"));
 }
 
 TEST_F(CollectingGarbage, AClaimWhoseMachineEndsBeforeItRegistersIsLostToo) {
