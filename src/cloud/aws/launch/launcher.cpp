@@ -192,6 +192,15 @@ base::Task<base::Result<Launched>> Launcher::launch_planned(ClaimPtr claim, Node
     if (!share.instance) {
       co_return tl::unexpected(explain(*claim, *answer));
     }
+    if (ownership_.is_anothers(share.instance->id, claim->meta.uid)) {
+      // EC2 showed the instance before it answered, and a claim in doubt took it for its own. Then
+      // that claim's instance, which is like this one, is still to be found.
+      doubts_[claim->meta.uid] = {parts_.api.loop().now(), true};
+      co_return base::fail(ErrorKind::Unavailable,
+                           "NodeClaim " + claim->meta.name + ": its instance " +
+                               share.instance->id +
+                               " was taken for another claim's; looking for that one's");
+    }
     co_return take(*claim, *plan, *share.instance);
   }
 }

@@ -107,6 +107,11 @@ std::string Ownership::claim_of(std::string_view instance) const {
   return found == whose_.end() ? std::string() : dealt_.find(found->second)->second.claim;
 }
 
+bool Ownership::is_anothers(std::string_view instance, std::string_view claim_uid) const {
+  const auto found = whose_.find(instance);
+  return found != whose_.end() && found->second != claim_uid;
+}
+
 const Launched* Ownership::dealt_to(std::string_view claim_uid) const {
   const auto found = dealt_.find(claim_uid);
   return found == dealt_.end() ? nullptr : &found->second.launched;

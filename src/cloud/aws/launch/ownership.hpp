@@ -53,6 +53,8 @@ class Ownership {
 
   // Name of the claim that this process dealt the instance to; empty when none.
   std::string claim_of(std::string_view instance) const;
+  // This process dealt the instance to another claim than that of the UID.
+  bool is_anothers(std::string_view instance, std::string_view claim_uid) const;
   // What this process dealt to the claim; nullptr when nothing.
   const Launched* dealt_to(std::string_view claim_uid) const;
   // Belongs to no claim: neither dealt nor recorded.

@@ -185,6 +185,31 @@ TEST_F(MergedCrash, WhenNoAnswerEverComesTheInstancesAreFoundAgain) {
   EXPECT_EQ(ec2.machines.size(), 3U);
 }
 
+// EC2 shows the instances of a call that it has not answered yet, and claims in doubt take them.
+TEST_F(MergedCrash, AnInstanceThatShowsBeforeItsAnswerHasOneClaim) {
+  const auto fleet_calls = [this] {
+    return std::count_if(http.requests.begin(), http.requests.end(), [](const auto& request) {
+      return request.body.find("Action=CreateFleet&") != std::string::npos;
+    });
+  };
+  const auto remembers = ec2.aws.answer_to("CreateFleet");
+  ec2.aws.on("CreateFleet", [](const Asked&) -> base::Result<net::Response> {
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  ask_at_once({claims[0], claims[1]});
+  loop.run_for(5s);
+  ec2.aws.on("CreateFleet", remembers);
+  const auto before = fleet_calls();
+  http.delay = 20s;
+  ask_at_once({claims[2], claim_named("d")});
+  ASSERT_TRUE(loop.run_until([&] { return fleet_calls() > before; }, 5s));
+  http.delay = 10ms;
+  loop.run_for(3min);
+  EXPECT_EQ(given.size(), 4U);
+  EXPECT_EQ(different().size(), 4U);
+  EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
 TEST_F(MergedCrash, AnAnswerThatCouldNotBeRecordedIsGivenAgain) {
   ask_at_once(claims);
   loop.run_for(1min);
