@@ -64,7 +64,19 @@ NodeTable::Outcome NodeTable::put(ClaimPtr claim) {
   return put_claim(std::move(claim), false);
 }
 
+void NodeTable::expect(const std::string& name) {
+  expected_.emplace(name, std::string());
+}
+
+void NodeTable::stop_expecting(const std::string& name) {
+  expected_.erase(name);
+}
+
 NodeTable::Outcome NodeTable::assume(ClaimPtr claim) {
+  const auto ended = expected_.find(claim->meta.name);
+  if (ended != expected_.end() && ended->second == claim->meta.uid) {
+    return Outcome::Ignored;
+  }
   const auto known = claims_.find(claim->meta.name);
   if (known != claims_.end() && !known->second.assumed &&
       is_same_object(known->second.claim->meta, claim->meta)) {
@@ -112,6 +124,9 @@ bool NodeTable::remove_claim(std::string_view name) {
     return false;
   }
   const ClaimPtr claim = found->second.claim;
+  if (const auto expected = expected_.find(name); expected != expected_.end()) {
+    expected->second = claim->meta.uid;
+  }
   claims_.erase(found);
   unlink(*claim);
   return true;

@@ -34,7 +34,10 @@ class NodeTable {
 
   Outcome put(NodePtr node);
   Outcome put(ClaimPtr claim);
-  // A claim that this process just created: any event is newer.
+  // A claim of that name is being created: its end is remembered until stop_expecting().
+  void expect(const std::string& name);
+  void stop_expecting(const std::string& name);
+  // A claim that this process just created: any event is newer. Ignored when it has ended already.
   Outcome assume(ClaimPtr claim);
   bool remove_node(std::string_view name);
   bool remove_claim(std::string_view name);
@@ -82,6 +85,8 @@ class NodeTable {
 
   std::map<std::string, NodeEntry, std::less<>> nodes_;
   std::map<std::string, ClaimEntry, std::less<>> claims_;
+  // By the name of a claim that is being created, the UID of one that has ended; empty: none has.
+  std::map<std::string, std::string, std::less<>> expected_;
   std::map<std::string, Instance, std::less<>> instances_;  // by providerID
   std::set<TableKey, TableKeyLess> touched_;
 };

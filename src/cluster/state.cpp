@@ -388,6 +388,14 @@ void State::remove(Kind kind, const model::ObjectKey& key, Gone gone) {
   });
 }
 
+void State::expect_claim(const std::string& name) {
+  impl_->nodes.expect(name);
+}
+
+void State::stop_expecting(const std::string& name) {
+  impl_->nodes.stop_expecting(name);
+}
+
 void State::assume(std::shared_ptr<const model::NodeClaim> claim) {
   impl_->put_claim(impl_->nodes.assume(claim), *claim);
 }

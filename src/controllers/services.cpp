@@ -176,8 +176,16 @@ base::Task<base::Result<>> delete_claim(Services& services,
   services.ledger.release_target(claim->meta.name);
   kube::DeleteOptions options;
   options.uid = claim->meta.uid;
-  MW_CO_CHECK(ignore_not_found(co_await services.client.remove(
-      model::kNodeClaimResource, model::key_of(claim->meta), options)));
+  const auto key = model::key_of(claim->meta);
+  const auto removed = co_await services.client.remove(model::kNodeClaimResource, key, options);
+  MW_CO_CHECK(ignore_not_found(removed));
+  if (!removed) {
+    // It was gone before. What the watch never showed it does not show going, either.
+    const auto known = services.state.find_claim(claim->meta.name);
+    if (known && known->claim->meta.uid == claim->meta.uid) {
+      services.state.remove<model::NodeClaim>(key);
+    }
+  }
   count_disrupted(services, *claim, reason);
   note_deletion(services, *claim, reason);
   services.log.info("deleting nodeclaim", {{"NodeClaim", claim->meta.name}, {"reason", reason}});

@@ -71,6 +71,10 @@ class State {
     remove(kKindOf<T>, key, gone);
   }
 
+  // The API server is being asked to create a claim of that name: should it come and go before the
+  // answer arrives, the answer does not bring it back. Until stop_expecting().
+  void expect_claim(const std::string& name);
+  void stop_expecting(const std::string& name);
   // A claim just created by us counts before its event arrives; the event replaces it.
   void assume(std::shared_ptr<const model::NodeClaim> claim);
   // Chosen for removal: no new pods are planned there. By claim name.

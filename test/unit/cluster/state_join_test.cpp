@@ -172,6 +172,21 @@ TEST(StateJoin, AChangeOfProviderIdLeavesNothingBehind) {
   EXPECT_THAT(picture(state), ElementsAre("-/a", "-/b", "n/-"));
 }
 
+// Its creation was answered late: the watch has shown it, and its end, before.
+TEST(StateJoin, AClaimThatEndedBeforeItsCreationWasAnsweredStaysGone) {
+  Ledger ledger;
+  State state(ledger);
+  const auto claim = ClaimBuilder("c").version(7).build();
+  state.expect_claim("c");
+  state.upsert(claim);
+  state.remove<model::NodeClaim>(model::key_of(claim->meta));
+  state.assume(claim);
+  state.stop_expecting("c");
+  EXPECT_EQ(state.find_claim("c"), nullptr);
+  state.assume(claim);
+  EXPECT_NE(state.find_claim("c"), nullptr);
+}
+
 TEST(StateJoin, AnAssumedClaimCountsUntilItsEventReplacesIt) {
   Ledger ledger;
   State state(ledger);
