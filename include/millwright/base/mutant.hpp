@@ -23,6 +23,13 @@ enum class Mutant : std::uint8_t {
   SurplusKept,            // reservations outlive the demand
   OrphansKept,            // nobody ends an instance that no claim owns
   LeftoversKept,          // what a command closed and did not remove stays closed
+  LimitsForgotten,        // claims that are being created do not count in the limits
+  UnseenNodesForgotten,   // a Node that was registered unseen has no pods to drain
+  EarlyNoticesDropped,    // an interruption of a machine that is not on record yet is nobody's
+  UnregisteredLossKept,   // a machine that is lost before it registers is waited for
+  YoungMachinesJudged,    // a machine that the cloud does not list yet counts as lost
+  ProtectionIgnored,      // nodes go though a pod has karpenter.sh/do-not-disrupt
+  BudgetsIgnored,         // nodes that are going do not count in the budget
 };
 
 #ifdef MILLWRIGHT_MUTANTS

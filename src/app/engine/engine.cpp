@@ -196,7 +196,8 @@ struct Engine::Impl {
   base::Task<base::Result<>> act_on_notice(cloud::InstanceNotice notice) {
     const auto snapshot = state.snapshot();
     const auto claim = controllers::claim_to_act_on(*snapshot, notice, services.loop.now());
-    if (!claim && controllers::may_be_of_a_launch(*snapshot, notice)) {
+    if (!claim && controllers::may_be_of_a_launch(*snapshot, notice) &&
+        !base::planted(base::Mutant::EarlyNoticesDropped)) {
       co_return base::fail(base::ErrorKind::NotReady,
                            "no NodeClaim has the instance " + notice.provider_id +
                                " yet, and some are being launched; it is looked for again");

@@ -2,6 +2,7 @@
 
 #include "controllers/nodeclaim/lifecycle/registration.hpp"
 #include "controllers/termination/last_steps.hpp"
+#include "millwright/base/mutant.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <algorithm>
@@ -54,6 +55,9 @@ base::Task<base::Result<bool>> may_run_pods(Services& services, scheduling::Node
                                             ClaimPtr claim) {
   if (!record->node || model::is_true(claim->conditions, model::kRegistered)) {
     co_return record->node != nullptr;
+  }
+  if (base::planted(base::Mutant::UnseenNodesForgotten)) {
+    co_return false;
   }
   const auto object =
       co_await services.client.get(model::kNodeResource, model::key_of(record->node->meta));

@@ -1,5 +1,6 @@
 #include "millwright/disruption/pod_obstacles.hpp"
 
+#include "millwright/base/mutant.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ bool never_allows_any(const model::PodDisruptionBudget& budget) {
 
 std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now) {
   const auto& text = pod.meta.annotation(model::kDoNotDisruptAnnotation);
-  if (text.empty()) {
+  if (text.empty() || base::planted(base::Mutant::ProtectionIgnored)) {
     return std::nullopt;
   }
   if (text == "true") {

@@ -43,7 +43,7 @@ class AwsCluster : public CrashCluster {
     cloud::aws::register_labels();
     machine.variables = {{"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "S"}};
     ec2.answer_discovery();
-    answer_profiles();
+    ec2.answer_profiles();
     ec2.on_launch = [this](const FakeEc2::Machine& made) { boot(made); };
     ec2.on_termination = [this](const FakeEc2::Machine& made) { shut_down(made.id); };
     begin();
@@ -66,56 +66,9 @@ class AwsCluster : public CrashCluster {
     return {std::string(kNodeClass), std::string(kNodePool)};
   }
 
-  void answer_profiles() {
-    ec2.aws.on("GetInstanceProfile", [this](const Asked&) {
-      return profile.empty() ? cloud::aws::xml(
-                                   "<ErrorResponse><Error><Code>NoSuchEntity</Code></Error>"
-                                   "</ErrorResponse>",
-                                   404)
-                             : cloud::aws::xml(
-                                   "<R><GetInstanceProfileResult><InstanceProfile><Roles><member>"
-                                   "<RoleName>node-role</RoleName></member></Roles>"
-                                   "</InstanceProfile></GetInstanceProfileResult></R>");
-    });
-    ec2.aws.on("CreateInstanceProfile", [this](const Asked& asked) {
-      profile = asked.field("InstanceProfileName");
-      return cloud::aws::xml("<R/>");
-    });
-    ec2.aws.on("AddRoleToInstanceProfile", "<R/>");
-    ec2.aws.on("RemoveRoleFromInstanceProfile", "<R/>");
-    ec2.aws.on("ListInstanceProfiles", [this](const Asked&) {
-      return cloud::aws::xml(
-          "<R><ListInstanceProfilesResult><InstanceProfiles><member>"
-          "<InstanceProfileName>" +
-          profile +
-          "</InstanceProfileName></member></InstanceProfiles>"
-          "</ListInstanceProfilesResult></R>");
-    });
-    ec2.aws.on("DeleteInstanceProfile", [this](const Asked&) {
-      profile.clear();
-      return cloud::aws::xml("<R/>");
-    });
-  }
-
   // What the machine and its kubelet do.
   void boot(const FakeEc2::Machine& made) {
-    cloud::Instance instance;
-    instance.provider_id = cloud::aws::provider_id_of(made.zone, made.id);
-    instance.node_name = "node-" + made.id;
-    instance.labels = {{"node.kubernetes.io/instance-type", made.type},
-                       {"topology.kubernetes.io/zone", made.zone}};
-    for (const auto& facts : cloud::aws::test_types()) {
-      if (facts.name == made.type) {
-        cloud::aws::NodeClassSpec spec;
-        spec.family = cloud::aws::Family::Al2023;
-        scheduling::InstanceType type;
-        type.capacity = cloud::aws::capacity_of(facts, spec, {});
-        type.overhead = cloud::aws::overhead_of(facts, spec, type.capacity);
-        instance.capacity = type.capacity;
-        instance.allocatable = type.allocatable();
-      }
-    }
-    world.kubelet().launched(instance, nullptr, 20s);
+    world.kubelet().launched(cloud::aws::instance_of(made), nullptr, 20s);
   }
   void shut_down(const std::string& id) {
     loop.after(10s, [this, id] {
@@ -126,7 +79,6 @@ class AwsCluster : public CrashCluster {
   }
 
   FakeEc2 ec2;
-  std::string profile;  // the instance profile that IAM has
 
  protected:
   std::unique_ptr<cloud::Provider> make_provider() override {

@@ -3,7 +3,6 @@
 
 #include "cloud/alibaba/alibaba_cloud.hpp"
 #include "cloud/alibaba/catalog/type_labels.hpp"
-#include "machine_boot.hpp"
 #include "support/crash_runs.hpp"
 #include "unit/cloud/alibaba/fakes/fake_ecs.hpp"
 
@@ -26,7 +25,7 @@ class AlibabaCluster final : public CrashCluster {
   std::multiset<std::string> living_machines() override {
     std::multiset<std::string> result;
     for (const auto& made : ecs.living()) {
-      result.insert(provider_id_of(made.id));
+      result.insert(cloud::alibaba::instance_of(made).provider_id);
     }
     return result;
   }
@@ -68,23 +67,13 @@ spec:
   }
 
  private:
-  static std::string provider_id_of(const std::string& id) { return "cn-hangzhou." + id; }
   void boot(const FakeEcs::Machine& made) {
-    for (const auto& type : FakeEcs::types()) {
-      if (type.name == made.type) {
-        boot_machine(world, {.provider_id = provider_id_of(made.id),
-                             .node_name = "node-" + made.id,
-                             .type = made.type,
-                             .zone = made.zone,
-                             .cpus = type.cpus,
-                             .gib = type.gib});
-      }
-    }
+    world.kubelet().launched(cloud::alibaba::instance_of(made), nullptr, std::chrono::seconds(20));
   }
   void shut_down(const std::string& id) {
     loop.after(std::chrono::seconds(10), [this, id] {
       ecs.find(id).state.clear();
-      world.kubelet().terminated(provider_id_of(id));
+      world.kubelet().terminated(cloud::alibaba::instance_of(ecs.find(id)).provider_id);
     });
   }
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cloud/huawei/huawei_cloud.hpp"
-#include "machine_boot.hpp"
 #include "support/crash_runs.hpp"
 #include "unit/cloud/huawei/fakes/fake_cce.hpp"
 
@@ -67,14 +66,8 @@ spec:
  private:
   void boot(const std::string& uid, const FakeCce::Node& made) {
     ++made_;
-    const auto flavor = model::text_at(made.body, "spec.flavor");
-    const int cpus = flavor == "c9.large.4" ? 2 : 4;
-    boot_machine(world, {.provider_id = uid,
-                         .node_name = "address-of-" + uid,
-                         .type = std::string(flavor),
-                         .zone = std::string(model::text_at(made.body, "spec.az")),
-                         .cpus = cpus,
-                         .gib = cpus * 4});
+    world.kubelet().launched(cloud::huawei::instance_of(uid, made), nullptr,
+                             std::chrono::seconds(20));
   }
   void shut_down(const std::string& uid) {
     loop.after(std::chrono::seconds(10), [this, uid] {

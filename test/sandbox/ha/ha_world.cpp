@@ -1,12 +1,14 @@
 #include "sandbox/ha/ha_world.hpp"
 
 #include "millwright/model/codec.hpp"
+#include "sandbox/ha/shared_cloud.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace millwright::test {
 
@@ -77,14 +79,16 @@ HaWorld::HaWorld(std::uint64_t seed) : loop(kHaStart) {
       "apiVersion: v1\nkind: Service\nmetadata: {name: millwright-extender, namespace: default}\n"
       "spec: {ports: [{name: https, port: 443}]}\n");
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    replicas[i] = std::make_unique<Replica>(
-        Replica::Parts{.loop = loop,
-                       .world = *world,
-                       .cloud = *cloud,
-                       .name = i == 0 ? "a" : "b",
-                       .address = i == 0 ? "10.0.0.1" : "10.0.0.2",
-                       .seed = seed * 10 + i,
-                       .on_write = [this](Write write) { wrote(std::move(write)); }});
+    replicas[i] = std::make_unique<Replica>(Replica::Parts{
+        .loop = loop,
+        .world = *world,
+        .provider = [this](
+                        base::Loop& own, base::Metrics& /*metrics*/,
+                        auto on_write) { return shared_cloud(own, *cloud, std::move(on_write)); },
+        .name = i == 0 ? "a" : "b",
+        .address = i == 0 ? "10.0.0.1" : "10.0.0.2",
+        .seed = seed * 10 + i,
+        .on_write = [this](Write write) { wrote(std::move(write)); }});
   }
   world->start();
 }

@@ -2,6 +2,7 @@
 // leader writes, and one kube-scheduler that keeps its connection as long as it is answered.
 #pragma once
 
+#include "millwright/cloud/simulated.hpp"
 #include "sandbox/ha/replica.hpp"
 
 #include <gtest/gtest.h>

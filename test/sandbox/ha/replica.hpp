@@ -4,7 +4,8 @@
 #pragma once
 
 #include "app/engine/leading.hpp"
-#include "millwright/cloud/simulated.hpp"
+#include "millwright/base/metrics.hpp"
+#include "millwright/cloud/provider.hpp"
 #include "millwright/kube/leader_election.hpp"
 #include "millwright/sandbox/world.hpp"
 #include "sandbox/ha/pausable_loop.hpp"
@@ -78,7 +79,10 @@ class Replica {
   struct Parts {
     base::Loop& loop;  // the world's
     sandbox::World& world;
-    cloud::SimulatedCloud& cloud;
+    // Makes its way to the cloud; told what the replica writes there.
+    std::function<std::unique_ptr<cloud::Provider>(base::Loop&, base::Metrics&,
+                                                   std::function<void(std::string)> on_write)>
+        provider;
     std::string name;
     std::string address;
     std::uint64_t seed = 1;

@@ -48,7 +48,7 @@ void SimulatedWorld::carry_out(const Step& step) {
     default:
       break;
   }
-  if (step.act >= Act::Deploy) {
+  if (step.act >= Act::Deploy && step.act <= Act::ForceClaim) {
     return act_as_people(step);
   }
   set_trouble(step, true);
@@ -151,27 +151,28 @@ void SimulatedWorld::set_trouble(const Step& step, bool on) {
       extender_latency_ = late;
       break;
     case Act::CloudErrors:
-      cloud_settings_.error_rate = rate;
+      cloud_trouble_.errors = rate;
       break;
     case Act::CloudThrottles:
-      cloud_settings_.throttle_rate = rate;
+      cloud_trouble_.throttles = rate;
       break;
     case Act::CloudLosesReplies:
-      cloud_settings_.lost_reply_rate = rate;
+      cloud_trouble_.lost_replies = rate;
       break;
     case Act::NoCapacity:
-      cloud_settings_.capacity_error_rate = rate;
+      cloud_trouble_.no_capacity = rate;
       break;
-    case Act::SlowCloud: {
-      const base::Duration most = seconds(on ? step.amount : 0);
-      cloud_settings_.call = {base::Duration::zero(), most / 2, most};
+    case Act::SlowCloud:
+      cloud_trouble_.slow = seconds(on ? step.amount : 0);
       break;
-    }
+    case Act::LaggingCloud:
+      cloud_trouble_.lag = seconds(on ? step.amount : 0);
+      break;
     default:
       break;
   }
   world_->api().set_faults(faults_);
-  cloud_->configure(cloud_settings_);
+  cloud_->set_trouble(cloud_trouble_);
 }
 
 void SimulatedWorld::strike_cloud(const Step& step) {
@@ -246,7 +247,7 @@ spec:
     spec:
       containers: [{{name: main, image: main, resources: {{requests: {{cpu: {2}m}}}}}}]
 )",
-                      name, step.amount, milli_cpus(step)));
+                      name, step.amount, milli_cpus(schedule_.cloud, step)));
   } else if (step.act == Act::EditPool) {
     edit(*world_, model::kNodePoolResource, "default", [&](json::value& pool) {
       auto& pod_template = pool.at("spec").at("template").as_object();

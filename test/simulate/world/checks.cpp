@@ -85,7 +85,7 @@ void Checks::look_at_event() {
 
 void Checks::look_at_second() {
   needs_.push_back(0);
-  if (needs_.size() > kNeeds) {
+  if (needs_.size() > kNeeds + static_cast<std::size_t>(seconds(kStuck).count())) {
     needs_.pop_front();
   }
   note_need();
@@ -111,12 +111,22 @@ void Checks::look_at_rest(bool at_rest) {
   nothing_churns();
 }
 
+std::string Checks::claim_name(const Machine& machine) const {
+  const auto& claims = world_.recorder().claims();
+  const auto found = claims.find(machine.claim_uid);
+  return found == claims.end() ? "of UID '" + machine.claim_uid + "'"
+                               : found->second.last->meta.name;
+}
+
 void Checks::one_instance_per_claim() {
   std::map<std::string, std::string> owner;
   for (const auto& [id, machine] : world_.machines()) {
+    if (machine.claim_uid.empty()) {
+      continue;
+    }
     const auto [other, first] = owner.emplace(machine.claim_uid, id);
     if (!machine.ending && !first) {
-      tell("one-instance-per-claim", "claim " + machine.claim,
+      tell("one-instance-per-claim", "claim " + claim_name(machine),
            "has the instances " + other->second + " and " + id);
     }
   }
@@ -200,8 +210,26 @@ std::size_t Checks::pods_in_need() {
   return std::max(wanted > placed ? wanted - placed : 0, others);
 }
 
+// A node was chosen, and is not being deleted yet.
+bool Checks::is_replacing() const {
+  const auto& nodes = world_.recorder().nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto& item) {
+    return item.second.disrupted && !item.second.deleting && !item.second.gone;
+  });
+}
+
+// A moment before `since`, or later.
+std::size_t Checks::most_needed(base::TimePoint since) {
+  const auto seconds_ago = std::chrono::duration_cast<seconds>(world_.now() - since).count();
+  const auto span = std::min(needs_.size(), kNeeds + static_cast<std::size_t>(seconds_ago));
+  return needs_.empty()
+             ? pods_in_need()
+             : *std::max_element(needs_.end() - static_cast<std::ptrdiff_t>(span), needs_.end());
+}
+
 // When a claim is written there is, or was a moment before, a pod for it and one for every other
-// claim on its way. One that has pods has come, although it may not be recorded yet.
+// claim on its way. One that has pods has come, although it may not be recorded yet. When a node
+// is replaced, a claim may be on its way whose pods have found room elsewhere since it was bought.
 void Checks::nothing_is_bought_twice() {
   const auto& claims = world_.recorder().claims();
   const auto count = bought_.size();
@@ -212,15 +240,24 @@ void Checks::nothing_is_bought_twice() {
     return;
   }
   const auto used = used_nodes();
-  const auto coming =
-      static_cast<std::size_t>(std::count_if(claims.begin(), claims.end(), [&](const auto& item) {
-        const auto& claim = item.second;
-        return !claim.gone && !claim.deleting &&
-               !model::is_true(claim.last->conditions, model::kInitialized) &&
-               !used.contains(claim.last->node_name);
-      }));
-  const std::size_t need =
-      needs_.empty() ? pods_in_need() : *std::max_element(needs_.begin(), needs_.end());
+  // A claim whose Node goes does not come any more, although nobody has deleted it yet.
+  std::set<std::string> going;
+  for (const auto& [uid, node] : world_.recorder().nodes()) {
+    if (node.deleting || node.gone) {
+      going.insert(node.last->meta.name);
+    }
+  }
+  base::TimePoint oldest = world_.now();
+  std::size_t coming = 0;
+  for (const auto& [uid, claim] : claims) {
+    const auto& node = claim.last->node_name;
+    if (!claim.gone && !claim.deleting && !used.contains(node) && !going.contains(node) &&
+        !model::is_true(claim.last->conditions, model::kInitialized)) {
+      ++coming;
+      oldest = std::min(oldest, claim.created);
+    }
+  }
+  const std::size_t need = most_needed(is_replacing() ? oldest : world_.now());
   if (coming > need) {
     tell("nothing-is-bought-twice", "NodePool default",
          fmt::format("has {} claims on their way for {} pods", coming, need));
@@ -237,7 +274,8 @@ void Checks::no_instance_without_claim() {
   for (const auto& [id, machine] : world_.machines()) {
     const bool orphan = !machine.ending && !uids.contains(machine.claim_uid);
     if (lasts("orphan", id, orphan) > kOrphan) {
-      tell("no-orphan", "instance " + id, "runs on though its claim " + machine.claim + " is gone");
+      tell("no-orphan", "instance " + id,
+           "runs on though its claim " + claim_name(machine) + " is gone");
     }
   }
 }

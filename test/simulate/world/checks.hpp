@@ -50,7 +50,10 @@ class Checks {
   void note_protected_pods();
   void note_need();
   std::size_t pods_in_need();
+  bool is_replacing() const;
+  std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
+  std::string claim_name(const Machine& machine) const;
   std::set<std::string> used_nodes() const;  // that pods are bound to
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);
@@ -63,7 +66,7 @@ class Checks {
   std::set<std::string> bound_;    // pods that were looked at
   std::set<std::string> bought_;   // claims that were looked at
   std::set<std::string> chosen_;   // claims whose choice was looked at
-  std::deque<std::size_t> needs_;  // the most of each of the last seconds
+  std::deque<std::size_t> needs_;  // the most of each second
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;
 };

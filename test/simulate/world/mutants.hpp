@@ -9,7 +9,7 @@
 
 namespace millwright::test {
 
-inline constexpr std::array<std::pair<base::Mutant, std::string_view>, 15> kMutants = {{
+inline constexpr std::array<std::pair<base::Mutant, std::string_view>, 22> kMutants = {{
     {base::Mutant::FollowersAnswer, "followers-answer"},
     {base::Mutant::TermsOverlap, "terms-overlap"},
     {base::Mutant::WritesAfterTerm, "writes-after-term"},
@@ -25,6 +25,13 @@ inline constexpr std::array<std::pair<base::Mutant, std::string_view>, 15> kMuta
     {base::Mutant::SurplusKept, "surplus-kept"},
     {base::Mutant::OrphansKept, "orphans-kept"},
     {base::Mutant::LeftoversKept, "leftovers-kept"},
+    {base::Mutant::LimitsForgotten, "limits-forgotten"},
+    {base::Mutant::UnseenNodesForgotten, "unseen-nodes-forgotten"},
+    {base::Mutant::EarlyNoticesDropped, "early-notices-dropped"},
+    {base::Mutant::UnregisteredLossKept, "unregistered-loss-kept"},
+    {base::Mutant::YoungMachinesJudged, "young-machines-judged"},
+    {base::Mutant::ProtectionIgnored, "protection-ignored"},
+    {base::Mutant::BudgetsIgnored, "budgets-ignored"},
 }};
 
 }  // namespace millwright::test

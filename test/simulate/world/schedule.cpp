@@ -61,6 +61,7 @@ constexpr std::array<Kind, kActs> kKinds = {{
     {"delete-claim", 0, 0, 0},
     {"trickle", 1, kMostPods, 120},
     {"force-claim", 0, 0, 0},
+    {"lagging-cloud", 1, 240, 120},
 }};
 
 int between(base::Random& random, int least, int most) {
@@ -87,10 +88,10 @@ Step draw_step(base::Random& random, Act act) {
 }
 
 // That all Deployments could ask for together.
-int most_cpus(const std::vector<Step>& steps) {
+int most_cpus(const Schedule& schedule) {
   int milli = 0;
-  for (const Step& step : steps) {
-    milli += step.act == Act::Deploy ? kMostPods * milli_cpus(step) : 0;
+  for (const Step& step : schedule.steps) {
+    milli += step.act == Act::Deploy ? kMostPods * milli_cpus(schedule.cloud, step) : 0;
   }
   return milli / 1000;
 }
@@ -165,6 +166,25 @@ class Plot {
     add(Act::Deploy, at_ + seconds(2), {}, 3).which = 4;
     add(Act::Scale, at_ + seconds(6), {}, 0).which = 0;
   }
+  // Nodes drift one after the other, and the NodePool has room for one more only, while the API
+  // server is slow.
+  void replace_at_the_limit() {
+    const int machines = between(random_, 4, 8);
+    std::erase_if(schedule_.steps, [](const Step& step) { return step.act >= Act::Deploy; });
+    schedule_.budget = 4;
+    schedule_.machines_limit = machines + 1;
+    add(Act::Deploy, seconds(1), {}, machines).which = kWholeMachine;
+    add(Act::Slow, seconds(80), seconds(120), between(random_, 300, 1500)).which = draw_which();
+    add(Act::EditPool, seconds(90), {}, 0);
+  }
+  // Machines are taken back while hardly a request comes through.
+  void interrupt_in_errors() {
+    add(Act::Deploy, seconds(1), {}, 6).which = 3;
+    add(Act::Errors, at_, seconds(40), 85);
+    for (int i = 0; i < 3; ++i) {
+      add(Act::Interrupt, at_ + seconds(5 * i), {}, 0).which = draw_which();
+    }
+  }
   // Pods come and go all the time, and so do nodes, and perhaps leaders.
   void flow() {
     schedule_.bind_latency = milliseconds(between(random_, 2000, 5000));
@@ -197,7 +217,7 @@ class Plot {
 
 void add_plot(Schedule& schedule, base::Random& random) {
   Plot plot(schedule, random);
-  switch (random.below(6)) {
+  switch (random.below(8)) {
     case 0:
       return plot.lose_claims();
     case 1:
@@ -206,8 +226,27 @@ void add_plot(Schedule& schedule, base::Random& random) {
       return plot.list_slowly();
     case 3:
       return plot.promise_in_vain();
+    case 4:
+      return plot.replace_at_the_limit();
+    case 5:
+      return plot.interrupt_in_errors();
     default:
       return plot.flow();
+  }
+}
+
+// Half of the worlds are kwok's, which are the quickest.
+Cloud cloud_of(std::uint64_t seed) {
+  switch (seed % 8) {
+    case 2:
+    case 5:
+      return Cloud::Aws;
+    case 4:
+      return Cloud::Alibaba;
+    case 7:
+      return Cloud::Huawei;
+    default:
+      return Cloud::Kwok;
   }
 }
 
@@ -217,8 +256,15 @@ std::string in_seconds(base::Duration duration) {
 
 }  // namespace
 
-int milli_cpus(const Step& deploy) {
-  return deploy.which % 8 == kWholeMachine ? 9000 : 500 * (1 + deploy.which % 6);
+std::string to_string(Cloud cloud) {
+  constexpr std::array kNames = {"kwok", "aws", "alibaba", "huawei"};
+  return kNames.at(static_cast<std::size_t>(cloud));
+}
+
+// The largest machines of Alibaba Cloud and Huawei Cloud here have four CPUs.
+int milli_cpus(Cloud cloud, const Step& deploy) {
+  const int whole_machine = cloud == Cloud::Kwok ? 9000 : 3000;
+  return deploy.which % 8 == kWholeMachine ? whole_machine : 500 * (1 + deploy.which % 6);
 }
 
 std::string to_string(Act act) {
@@ -233,9 +279,9 @@ std::string to_string(const Step& step) {
 
 std::string to_string(const Schedule& schedule) {
   std::string text = fmt::format(
-      "seed {}: {} replicas, plans take up to {}, bindings {}, {} pods/s, launch {}, boot {}, "
+      "seed {}: {}, {} replicas, plans take up to {}, bindings {}, {} pods/s, launch {}, boot {}, "
       "ready {}, consolidateAfter {}, budget {}, limit {} CPUs\n",
-      schedule.seed, schedule.replicas, in_seconds(schedule.solve_time),
+      schedule.seed, to_string(schedule.cloud), schedule.replicas, in_seconds(schedule.solve_time),
       in_seconds(schedule.bind_latency), schedule.pods_per_second, in_seconds(schedule.launch),
       in_seconds(schedule.boot), in_seconds(schedule.ready), in_seconds(schedule.consolidate_after),
       schedule.budget, schedule.limit_cpus);
@@ -250,6 +296,7 @@ Schedule draw(std::uint64_t seed) {
   base::Random random(seed * 7919 + 17);
   Schedule schedule;
   schedule.seed = seed;
+  schedule.cloud = cloud_of(seed);
   schedule.replicas = between(random, 1, 3);
   schedule.solve_time = up_to(random, random.below(2) == 0 ? milliseconds(20) : milliseconds(3000));
   // An attempt of kube-scheduler is over ten seconds after it was let through.
@@ -270,6 +317,7 @@ Schedule draw(std::uint64_t seed) {
     schedule.steps.push_back(step);
   }
   constexpr int kFirstOfPeople = static_cast<int>(Act::Deploy);
+  constexpr int kLastOfPeople = static_cast<int>(Act::ForceClaim);
   const auto add = [&](int first, int last, int kinds, int most_each) {
     for (int i = 0; i < kinds; ++i) {
       const auto act = static_cast<Act>(between(random, first, last));
@@ -279,14 +327,22 @@ Schedule draw(std::uint64_t seed) {
     }
   };
   add(0, kFirstOfPeople - 1, between(random, 0, 4), 4);
-  add(kFirstOfPeople, kActs - 1, between(random, 1, 3), 4);
+  add(kFirstOfPeople, kLastOfPeople, between(random, 1, 3), 4);
+  if (schedule.cloud != Cloud::Kwok && random.below(2) == 0) {
+    schedule.steps.push_back(draw_step(random, Act::LaggingCloud));
+  }
   if (random.below(2) == 0) {
     meet_trouble(schedule.steps, random);
   }
   if (random.below(2) == 0) {
     add_plot(schedule, random);
   }
-  schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule.steps) * 3 / 2 + 16);
+  // The others sell small machines only, which three CPUs fill badly.
+  const int halves = schedule.cloud == Cloud::Kwok ? 3 : 4;
+  schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule) * halves / 2 + 16);
+  if (schedule.machines_limit > 0) {
+    schedule.limit_cpus = schedule.machines_limit * (schedule.cloud == Cloud::Kwok ? 16 : 4);
+  }
   std::stable_sort(schedule.steps.begin(), schedule.steps.end(),
                    [](const Step& a, const Step& b) { return a.at < b.at; });
   return schedule;

@@ -52,8 +52,10 @@ enum class Act : std::uint8_t {
   DeleteClaim,
   Trickle,     // a Deployment is scaled again and again, to so many pods at most
   ForceClaim,  // a NodeClaim is deleted without its finalizers
+  // to the clouds that are not kwok's
+  LaggingCloud,  // new machines show up in lists up to so many seconds late
 };
-inline constexpr int kActs = static_cast<int>(Act::ForceClaim) + 1;
+inline constexpr int kActs = static_cast<int>(Act::LaggingCloud) + 1;
 std::string to_string(Act act);
 
 struct Step {
@@ -64,11 +66,13 @@ struct Step {
   base::Duration lasts{};  // zero: there is nothing to undo
 };
 std::string to_string(const Step& step);
-// What each pod of a new Deployment asks for.
-int milli_cpus(const Step& deploy);
+// Kwok's cloud is one object; the others are the real providers before clouds that remember.
+enum class Cloud : std::uint8_t { Kwok, Aws, Alibaba, Huawei };
+std::string to_string(Cloud cloud);
 
 struct Schedule {
   std::uint64_t seed = 1;
+  Cloud cloud = Cloud::Kwok;
   int replicas = 2;
   base::Duration solve_time{};    // plans take up to so long
   base::Duration bind_latency{};  // kube-scheduler's
@@ -79,9 +83,13 @@ struct Schedule {
   base::Duration consolidate_after{};
   int budget = 1;       // nodes that may be removed at once
   int limit_cpus = 64;  // of the NodePool
+  int machines_limit =
+      0;  // it is room for so many pods of a whole machine; 0: for all that may come
   std::vector<Step> steps;
 };
 std::string to_string(const Schedule& schedule);
+// What each pod of a new Deployment asks for.
+int milli_cpus(Cloud cloud, const Step& deploy);
 
 // Faults end before this, and what lasts is undone.
 inline constexpr base::Duration kTrouble = std::chrono::minutes(5);

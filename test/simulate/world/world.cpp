@@ -1,6 +1,7 @@
 #include "simulate/world/world.hpp"
 
 #include "millwright/base/mutant.hpp"
+#include "millwright/cloud/simulated.hpp"
 #include "millwright/model/codec.hpp"
 #include "simulate/world/checks.hpp"
 
@@ -20,8 +21,9 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
-constexpr auto kCallLimit = seconds(2);  // of kube-scheduler's calls
-constexpr auto kQuietFor = minutes(4);   // no claim comes or goes: the world is at rest
+constexpr auto kCallLimit = seconds(2);   // of kube-scheduler's calls
+constexpr auto kQuietFor = minutes(4);    // no claim comes or goes: the world is at rest
+constexpr auto kLooksAgain = minutes(1);  // after consolidateAfter
 constexpr auto kRestWithin = minutes(45);
 constexpr auto kWatchedRest = minutes(6);
 
@@ -45,19 +47,21 @@ sandbox::WorldOptions world_options(const Schedule& schedule) {
   return options;
 }
 
-cloud::SimulatedSettings cloud_settings(const Schedule& schedule) {
-  auto settings = cloud::default_settings(cloud::Profile::Kwok);
-  settings.seed = schedule.seed;
-  settings.launch = {fixed(schedule.launch), fixed(schedule.launch), fixed(schedule.launch)};
-  settings.boot = {schedule.boot, schedule.boot, schedule.boot};
-  settings.termination = {seconds(1), seconds(3), seconds(10)};
-  // Longer than a real one, so that a machine that nobody acts on is seen.
-  settings.interruption_notice = minutes(15);
-  settings.catalog_file = std::string(SOURCE_ROOT) + "/test/simulate/world/catalog.json";
-  return settings;
+std::unique_ptr<WorldCloud> make_cloud(base::VirtualLoop& loop, const Schedule& schedule,
+                                       MachineListener& listener) {
+  switch (schedule.cloud) {
+    case Cloud::Aws:
+      return make_aws_cloud(loop, schedule, listener);
+    case Cloud::Alibaba:
+      return make_alibaba_cloud(loop, schedule, listener);
+    case Cloud::Huawei:
+      return make_huawei_cloud(loop, schedule, listener);
+    default:
+      return make_kwok_cloud(loop, schedule, listener);
+  }
 }
 
-std::string pool_manifest(const Schedule& schedule) {
+std::string pool_manifest(const Schedule& schedule, const WorldCloud& cloud) {
   return fmt::format(
       R"(
 apiVersion: v1
@@ -65,9 +69,7 @@ kind: Service
 metadata: {{name: millwright-extender, namespace: default}}
 spec: {{ports: [{{name: https, port: 443}}]}}
 ---
-apiVersion: karpenter.kwok.sh/v1alpha1
-kind: KWOKNodeClass
-metadata: {{name: default}}
+{}
 ---
 apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -77,12 +79,13 @@ spec:
   disruption: {{consolidateAfter: {}s, budgets: [{{nodes: "{}"}}]}}
   template:
     spec:
-      nodeClassRef: {{group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}}
+      nodeClassRef: {{{}, name: default}}
       requirements:
       - {{key: kubernetes.io/os, operator: In, values: [linux]}}
 )",
-      schedule.limit_cpus, std::chrono::duration_cast<seconds>(schedule.consolidate_after).count(),
-      schedule.budget);
+      cloud.node_class(), schedule.limit_cpus,
+      std::chrono::duration_cast<seconds>(schedule.consolidate_after).count(), schedule.budget,
+      cloud.node_class_ref());
 }
 
 }  // namespace
@@ -171,15 +174,9 @@ SimulatedWorld::SimulatedWorld(Schedule schedule)
       loop_(kBegin),
       begin_(kBegin),
       random_(schedule_.seed),
-      cloud_settings_(cloud_settings(schedule_)),
+      cloud_(make_cloud(loop_, schedule_, *this)),
       checks_(std::make_unique<Checks>(*this)) {
-  auto made = cloud::SimulatedCloud::make(loop_, cloud::Profile::Kwok, cloud_settings_);
-  if (!made) {
-    throw std::runtime_error(made.error().message);
-  }
-  cloud_ = *std::move(made);
   world_ = std::make_unique<sandbox::World>(loop_, world_options(schedule_));
-  cloud_->set_listener(this);
   world_->set_extender(std::make_shared<PinnedCaller>(*this));
   world_->recorder().on_change([this] { checks_->look_at_event(); });
   for (const auto* resource :
@@ -189,7 +186,7 @@ SimulatedWorld::SimulatedWorld(Schedule schedule)
       note(std::to_string(event.version));
     }));
   }
-  apply(pool_manifest(schedule_));
+  apply(pool_manifest(schedule_, *cloud_));
   for (int i = 0; i < schedule_.replicas; ++i) {
     start_replica();
   }
@@ -203,7 +200,6 @@ SimulatedWorld::~SimulatedWorld() {
     replica->kill();
   }
   world_->stop();
-  cloud_->set_listener(nullptr);
 }
 
 void SimulatedWorld::note(std::string_view what) {
@@ -238,11 +234,15 @@ void SimulatedWorld::start_replica() {
   auto times = std::make_shared<base::Random>(random_.next());
   Replica::Parts parts{.loop = loop_,
                        .world = *world_,
-                       .cloud = *cloud_,
                        .name = name,
                        .address = "10.0.0." + std::to_string(number),
                        .seed = random_.next(),
                        .on_write = [this](Write write) { wrote(std::move(write)); }};
+  parts.provider = [this, seed = parts.seed](base::Loop& loop, base::Metrics& metrics,
+                                             auto on_write) {
+    return cloud_->provider(
+        {.loop = loop, .metrics = metrics, .on_write = std::move(on_write), .seed = seed});
+  };
   parts.transport = network;
   parts.solve_time = [times, most = schedule_.solve_time] { return draw_up_to(*times, most); };
   replicas_.push_back(std::make_unique<Replica>(std::move(parts)));
@@ -304,13 +304,24 @@ Replica* SimulatedWorld::chosen(int which) {
 }
 
 void SimulatedWorld::launched(const cloud::Instance& instance,
-                              std::shared_ptr<const model::NodeClaim> claim,
-                              base::Duration boot_latency) {
-  machines_[instance.provider_id] = {.claim_uid = claim->meta.uid,
-                                     .claim = claim->meta.name,
-                                     .launched = now(),
-                                     .node = instance.node_name};
-  world_->kubelet().launched(instance, std::move(claim), boot_latency);
+                              std::shared_ptr<const model::NodeClaim> claim, base::Duration boot) {
+  machines_[instance.provider_id] = {.launched = now(), .node = instance.node_name};
+  world_->kubelet().launched(instance, std::move(claim), boot);
+}
+
+// Some machines are launched for several claims at once: whose each is, their claims say.
+void SimulatedWorld::learn_owners() {
+  for (auto& [id, machine] : machines_) {
+    if (!machine.claim_uid.empty()) {
+      continue;
+    }
+    machine.claim_uid = cloud_->claim_uid_of(id);
+    for (const auto& [uid, claim] : recorder().claims()) {
+      if (claim.last->provider_id == id) {
+        machine.claim_uid = uid;
+      }
+    }
+  }
 }
 
 void SimulatedWorld::terminating(const std::string& provider_id) {
@@ -343,7 +354,9 @@ bool SimulatedWorld::is_at_rest() const {
     }
   }
   const auto& pods = recorder().pods();
-  return now() - newest >= kQuietFor && leader() != nullptr &&
+  const base::Duration quiet =
+      std::max<base::Duration>(kQuietFor, schedule_.consolidate_after + kLooksAgain);
+  return now() - newest >= quiet && leader() != nullptr &&
          std::all_of(pods.begin(), pods.end(), [](const auto& item) {
            return item.second.gone || (item.second.running && !item.second.deleting);
          });
@@ -360,6 +373,7 @@ std::vector<Violation> SimulatedWorld::run() {
         replace(*replica, seconds(5));  // its process has ended itself
       }
     }
+    learn_owners();
     checks_->look_at_second();
     at_rest = healed_ && is_at_rest();
     loop_.after(seconds(1), tick);

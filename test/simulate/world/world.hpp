@@ -3,8 +3,8 @@
 // rest; checks look at it all the time.
 #pragma once
 
-#include "millwright/cloud/simulated.hpp"
 #include "sandbox/ha/replica.hpp"
+#include "simulate/world/clouds/world_cloud.hpp"
 #include "simulate/world/network.hpp"
 #include "simulate/world/schedule.hpp"
 
@@ -25,8 +25,7 @@ struct Violation {
 
 // An instance of the cloud, as its machine sees it.
 struct Machine {
-  std::string claim_uid;
-  std::string claim;
+  std::string claim_uid;  // empty: the cloud does not say it yet
   base::TimePoint launched;
   bool ending = false;
   bool interrupted = false;
@@ -43,7 +42,7 @@ struct FilterCall {
 
 class Checks;
 
-class SimulatedWorld final : public cloud::InstanceListener {
+class SimulatedWorld final : public MachineListener {
  public:
   explicit SimulatedWorld(Schedule schedule);
   ~SimulatedWorld() override;
@@ -72,9 +71,9 @@ class SimulatedWorld final : public cloud::InstanceListener {
   // The same for the same schedule: of every change of an object and every write of a replica.
   std::uint64_t trace() const { return trace_; }
 
-  // cloud::InstanceListener
+  // MachineListener
   void launched(const cloud::Instance& instance, std::shared_ptr<const model::NodeClaim> claim,
-                base::Duration boot_latency) override;
+                base::Duration boot) override;
   void terminating(const std::string& provider_id) override;
   void terminated(const std::string& provider_id) override;
 
@@ -103,6 +102,7 @@ class SimulatedWorld final : public cloud::InstanceListener {
   void crash_when_due();
   void replace(Replica& replica, base::Duration after);
   std::optional<std::string> deployment_of(const Step& step) const;
+  void learn_owners();
   bool is_at_rest() const;
 
   Schedule schedule_;
@@ -111,10 +111,10 @@ class SimulatedWorld final : public cloud::InstanceListener {
   base::Random random_;
   ApiTrouble trouble_;
   sandbox::Faults faults_;
-  cloud::SimulatedSettings cloud_settings_;
+  CloudTrouble cloud_trouble_;
   base::Duration extender_latency_{};
   std::map<std::string, Machine> machines_;
-  std::unique_ptr<cloud::SimulatedCloud> cloud_;
+  std::unique_ptr<WorldCloud> cloud_;
   std::unique_ptr<sandbox::World> world_;
   std::map<std::string, std::shared_ptr<Network>> networks_;  // by replica
   std::vector<std::unique_ptr<Replica>> replicas_;            // the dead too: timers know them

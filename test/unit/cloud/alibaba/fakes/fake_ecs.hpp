@@ -4,6 +4,7 @@
 
 #include "cloud/alibaba/alibaba_cloud.hpp"
 #include "millwright/model/codec.hpp"
+#include "support/machine_shape.hpp"
 #include "unit/cloud/alibaba/fakes/fake_answers.hpp"
 
 #include <boost/json.hpp>
@@ -362,5 +363,20 @@ class FakeEcs {
   std::map<std::string, std::pair<Fields, boost::json::value>> launches_;  // by client token
   int scripts_ = 0;
 };
+
+// The machine as its kubelet sees it.
+inline Instance instance_of(const FakeEcs::Machine& made) {
+  MachineShape shape{.provider_id = "cn-hangzhou." + made.id,
+                     .node_name = "node-" + made.id,
+                     .type = made.type,
+                     .zone = made.zone};
+  for (const auto& type : FakeEcs::types()) {
+    if (type.name == made.type) {
+      shape.cpus = type.cpus;
+      shape.gib = type.gib;
+    }
+  }
+  return millwright::instance_of(shape);
+}
 
 }  // namespace millwright::cloud::alibaba

@@ -2,6 +2,7 @@
 // visibility, lost answers and offerings that are sold out.
 #pragma once
 
+#include "cloud/aws/launch/ownership.hpp"
 #include "fake_aws.hpp"
 
 #include <set>
@@ -49,6 +50,36 @@ class FakeEc2 {
            "</imagesSet></R>");
   }
 
+  // An IAM with one instance profile.
+  void answer_profiles() {
+    aws.on("GetInstanceProfile", [this](const Asked&) {
+      return profile.empty() ? xml("<ErrorResponse><Error><Code>NoSuchEntity</Code></Error>"
+                                   "</ErrorResponse>",
+                                   404)
+                             : xml("<R><GetInstanceProfileResult><InstanceProfile><Roles><member>"
+                                   "<RoleName>node-role</RoleName></member></Roles>"
+                                   "</InstanceProfile></GetInstanceProfileResult></R>");
+    });
+    aws.on("CreateInstanceProfile", [this](const Asked& asked) {
+      profile = asked.field("InstanceProfileName");
+      return xml("<R/>");
+    });
+    aws.on("AddRoleToInstanceProfile", "<R/>");
+    aws.on("RemoveRoleFromInstanceProfile", "<R/>");
+    aws.on("ListInstanceProfiles", [this](const Asked&) {
+      return xml(
+          "<R><ListInstanceProfilesResult><InstanceProfiles><member>"
+          "<InstanceProfileName>" +
+          profile +
+          "</InstanceProfileName></member></InstanceProfiles>"
+          "</ListInstanceProfilesResult></R>");
+    });
+    aws.on("DeleteInstanceProfile", [this](const Asked&) {
+      profile.clear();
+      return xml("<R/>");
+    });
+  }
+
   struct Machine {
     std::string id;
     std::string type;
@@ -89,6 +120,7 @@ class FakeEc2 {
   FakeAws aws;
   std::vector<Machine> machines;
   std::set<std::string> templates;
+  std::string profile;             // the instance profile that IAM has
   std::set<std::string> sold_out;  // "m5.large us-west-2a"
   std::set<std::string> denied;    // actions that dry runs say the role may not call
   std::string fleet_error;         // code that every offering fails with
@@ -322,5 +354,27 @@ class FakeEc2 {
   std::map<std::string, std::pair<std::string, std::string>> placements_;
   std::map<std::string, std::pair<std::string, std::string>> fleets_;  // token -> body, answer
 };
+
+// The machine as its kubelet sees it.
+inline Instance instance_of(const FakeEc2::Machine& made) {
+  Instance instance;
+  instance.provider_id = provider_id_of(made.zone, made.id);
+  instance.node_name = "node-" + made.id;
+  instance.labels = {{"node.kubernetes.io/instance-type", made.type},
+                     {"topology.kubernetes.io/zone", made.zone}};
+  static const auto kTypes = test_types();
+  for (const auto& facts : kTypes) {
+    if (facts.name == made.type) {
+      NodeClassSpec spec;
+      spec.family = Family::Al2023;
+      scheduling::InstanceType type;
+      type.capacity = capacity_of(facts, spec, {});
+      type.overhead = overhead_of(facts, spec, type.capacity);
+      instance.capacity = type.capacity;
+      instance.allocatable = type.allocatable();
+    }
+  }
+  return instance;
+}
 
 }  // namespace millwright::cloud::aws

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "millwright/model/codec.hpp"
+#include "support/machine_shape.hpp"
 #include "unit/cloud/huawei/fakes/fake_keys.hpp"
 
 #include <boost/json.hpp>
@@ -179,5 +180,17 @@ class FakeCce {
   std::map<std::string, Node> late_;
   int made_ = 0;
 };
+
+// The machine as its kubelet sees it.
+inline Instance instance_of(const std::string& uid, const FakeCce::Node& made) {
+  const auto flavor = model::text_at(made.body, "spec.flavor");
+  const int cpus = flavor == "c9.large.4" ? 2 : 4;
+  return millwright::instance_of({.provider_id = uid,
+                                  .node_name = "address-of-" + uid,
+                                  .type = std::string(flavor),
+                                  .zone = std::string(model::text_at(made.body, "spec.az")),
+                                  .cpus = cpus,
+                                  .gib = cpus * 4});
+}
 
 }  // namespace millwright::cloud::huawei

@@ -1,8 +1,8 @@
-// What a machine and its kubelet do, whatever its cloud, and a NodePool for its claims.
+// What a machine's kubelet finds there, where the cloud says CPUs and memory, and a NodePool for
+// such machines.
 #pragma once
 
-#include "millwright/cloud/simulated.hpp"
-#include "millwright/sandbox/world.hpp"
+#include "millwright/cloud/provider.hpp"
 
 #include <string>
 
@@ -17,8 +17,8 @@ struct MachineShape {
   int gib = 0;
 };
 
-// Its node registers after a while, with something less than its type's capacity.
-inline void boot_machine(sandbox::World& world, const MachineShape& shape) {
+// Something less than its type's capacity.
+inline cloud::Instance instance_of(const MachineShape& shape) {
   cloud::Instance instance;
   instance.provider_id = shape.provider_id;
   instance.node_name = shape.node_name;
@@ -33,7 +33,7 @@ inline void boot_machine(sandbox::World& world, const MachineShape& shape) {
   instance.allocatable = instance.capacity;
   instance.allocatable["cpu"] = model::Quantity::from_milli(cpu.milli() - 150);
   instance.allocatable["memory"] = model::Quantity::from_units(shape.gib * gib / 100 * 75);
-  world.kubelet().launched(instance, nullptr, std::chrono::seconds(20));
+  return instance;
 }
 
 inline std::string node_pool_of(const std::string& group, const std::string& kind) {

@@ -1,0 +1,123 @@
+// Alibaba Cloud: an ECS and an ACK that remember. A spot instance that is taken back is locked.
+#include "cloud/alibaba/alibaba_cloud.hpp"
+
+#include "cloud/alibaba/catalog/type_labels.hpp"
+#include "cloud/alibaba/launch/launch_request.hpp"
+#include "simulate/world/clouds/remembering_cloud.hpp"
+#include "unit/cloud/alibaba/fakes/fake_ecs.hpp"
+
+#include <algorithm>
+
+namespace millwright::test {
+namespace {
+
+using cloud::alibaba::FakeEcs;
+
+class AlibabaWorldCloud final : public RememberingCloud {
+ public:
+  AlibabaWorldCloud(base::VirtualLoop& loop, const Schedule& schedule, MachineListener& listener)
+      : RememberingCloud(loop, schedule, listener), ecs_(loop, http_) {
+    cloud::alibaba::register_labels();
+    machine_.variables = {{"ALIBABA_CLOUD_ACCESS_KEY_ID", "A"},
+                          {"ALIBABA_CLOUD_ACCESS_KEY_SECRET", "S"}};
+    api_.throttled = cloud::alibaba::rpc_error("Throttling.User", 400);
+    ecs_.refuses_groups = schedule.seed % 4 == 0;  // launches one by one
+    ecs_.on_launch = [this](const FakeEcs::Machine& made) { boot(instance_of(made)); };
+    ecs_.on_termination = [this](const FakeEcs::Machine& made) {
+      shut_down(instance_of(made).provider_id);
+    };
+  }
+
+  std::unique_ptr<cloud::Provider> provider(ProviderParts parts) override {
+    cloud::AlibabaSettings settings;
+    settings.cluster_id = "c1";
+    settings.seed = parts.seed;
+    return std::make_unique<cloud::alibaba::AlibabaCloud>(
+        cloud::alibaba::AlibabaCloud::Parts{
+            .loop = parts.loop,
+            .client = connect(parts.loop),
+            .settings = settings,
+            .environment = machine_.environment(),
+            .endpoints = *cloud::alibaba::Endpoints::make("cn-hangzhou", machine_.environment()),
+            .metrics = parts.metrics,
+            .log = {}},
+        cloud::PriceFile{});
+  }
+  std::string node_class() const override {
+    return R"(
+apiVersion: karpenter.k8s.alibabacloud/v1alpha1
+kind: ECSNodeClass
+metadata: {name: default}
+spec:
+  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+  imageSelectorTerms: [{alias: ContainerOS}]
+)";
+  }
+  std::string node_class_ref() const override {
+    return "group: karpenter.k8s.alibabacloud, kind: ECSNodeClass";
+  }
+  bool interrupt(const std::string& provider_id) override {
+    auto* const machine = find(provider_id);
+    if (machine == nullptr || machine->state != "Running" || !machine->spot) {
+      return false;
+    }
+    machine->recycling = true;
+    loop_.after(kInterruptionNotice, [this, provider_id] { lose(provider_id); });
+    return true;
+  }
+  void lose(const std::string& provider_id) override {
+    if (const auto* machine = find(provider_id); machine != nullptr && !machine->state.empty()) {
+      end(provider_id);
+    }
+  }
+  std::string claim_uid_of(const std::string& provider_id) const override {
+    for (const auto& machine : ecs_.machines) {
+      const auto uid = machine.tags.find(std::string(cloud::alibaba::kClaimUidTag));
+      if (instance_of(machine).provider_id == provider_id && uid != machine.tags.end()) {
+        return uid->second;
+      }
+    }
+    return {};
+  }
+
+ private:
+  FakeEcs::Machine* find(const std::string& provider_id) {
+    const auto found = std::find_if(
+        ecs_.machines.begin(), ecs_.machines.end(),
+        [&](const auto& machine) { return instance_of(machine).provider_id == provider_id; });
+    return found == ecs_.machines.end() ? nullptr : &*found;
+  }
+  void set_lag(base::Duration lag) override {
+    ecs_.lag = lag;
+    for (auto& machine : ecs_.machines) {
+      machine.visible_at = std::min(machine.visible_at, loop_.now() + lag);
+    }
+  }
+  void restock() override {
+    ecs_.sold_out.clear();
+    for (const auto& type : FakeEcs::types()) {
+      for (const std::string zone : {" z1", " z2"}) {
+        if (is_sold_out()) {
+          ecs_.sold_out.insert(type.name + zone);
+        }
+      }
+    }
+  }
+  void forget(const std::string& provider_id) override {
+    if (auto* machine = find(provider_id)) {
+      machine->state.clear();
+    }
+  }
+
+  FakeEcs ecs_;
+};
+
+}  // namespace
+
+std::unique_ptr<WorldCloud> make_alibaba_cloud(base::VirtualLoop& loop, const Schedule& schedule,
+                                               MachineListener& listener) {
+  return std::make_unique<AlibabaWorldCloud>(loop, schedule, listener);
+}
+
+}  // namespace millwright::test

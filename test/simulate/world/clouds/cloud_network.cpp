@@ -1,0 +1,67 @@
+#include "simulate/world/clouds/cloud_network.hpp"
+
+#include <utility>
+
+namespace millwright::test {
+namespace {
+
+constexpr base::Duration kLeast = std::chrono::milliseconds(10);
+
+}  // namespace
+
+base::Duration CloudNetwork::draw_latency() {
+  const auto most = std::chrono::duration_cast<std::chrono::microseconds>(api_.trouble.slow / 2);
+  return kLeast / 2 +
+         std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(most.count()) + 1));
+}
+
+base::Task<base::Result<net::Response>> CloudNetwork::send(net::ClientRequest request,
+                                                           std::stop_token stop) {
+  base::Promise<Reply> reply(world_);
+  const auto timer = world_.after(request.timeout, [reply] {
+    reply.set(base::fail(base::ErrorKind::Timeout, "no answer within the deadline"));
+  });
+  const std::stop_callback on_stop(stop, [reply] {
+    reply.set(base::fail(base::ErrorKind::Cancelled, "the request was cancelled"));
+  });
+  on_the_way_.spawn(deliver(std::move(request), reply));
+  auto answer = co_await reply.get();
+  world_.cancel(timer);
+  co_await base::yield(loop_);  // a stopped process sees it later
+  co_return answer;
+}
+
+base::Task<void> CloudNetwork::deliver(net::ClientRequest request, base::Promise<Reply> reply) {
+  co_await base::sleep(world_, draw_latency());
+  if (chance(api_.trouble.errors)) {
+    reply.set(net::Response::text(500, "<html>simulated</html>"));
+    co_return;
+  }
+  if (chance(api_.trouble.throttles)) {
+    reply.set(api_.throttled);
+    co_return;
+  }
+  if (api_.holds) {
+    co_await base::sleep(world_, api_.holds(request));
+  }
+  auto answer = api_.answer(request);
+  const bool is_lost = chance(api_.trouble.lost_replies);
+  co_await base::sleep(world_, draw_latency());
+  if (is_lost) {
+    reply.set(base::fail(base::ErrorKind::Unavailable, "the connection was reset"));
+  } else {
+    reply.set(std::move(answer));
+  }
+}
+
+base::Task<base::Result<net::Response>> CloudNetwork::stream(
+    net::ClientRequest /*request*/, std::function<void(std::string_view)> /*on_chunk*/,
+    std::stop_token /*stop*/) {
+  co_return base::fail(base::ErrorKind::Internal, "clouds have no streams");
+}
+
+base::Result<net::Response> CloudNetwork::send_blocking(net::ClientRequest request) {
+  return api_.answer(request);
+}
+
+}  // namespace millwright::test
