@@ -22,6 +22,10 @@ struct Suitors {
   // `by_lot`: attractions by lot and column. `usual`: some room, by column.
   Suitors(std::vector<LotId> of, std::span<const double> by_lot, const Amounts& usual);
 
+  // The attractions of the lot at that place of the blocks: a column is kBlock after the last.
+  const double* of(std::size_t at, std::size_t columns) const {
+    return &attraction[at / kBlock * kBlock * columns + at % kBlock];
+  }
   std::size_t blocks() const { return (lots.size() + kBlock - 1) / kBlock; }
 
   std::vector<LotId> lots;

@@ -10,8 +10,7 @@ namespace millwright::scheduling {
 namespace {
 
 constexpr double kRounding = 1 + 1e-9;
-constexpr double kEver = std::numeric_limits<double>::infinity();
-constexpr double kNever = -kEver;
+constexpr double kNever = -std::numeric_limits<double>::infinity();
 // With more lots than this, only every second (or third, ...) is looked at for a pod, as long as
 // one of those may join.
 constexpr std::size_t kMaxScannedLots = 192;
@@ -141,28 +140,48 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
   }
   if (!all_in_line_) {
     all_in_line_ = true;
-    line_up_all(left);
+    // Few of very many may join, and are better looked at by themselves.
+    if (suitors_->lots.size() > kMaxScannedLots) {
+      line_up(1, left);
+    } else {
+      line_up_all(left);
+    }
   }
   return best_in_line(left);
 }
 
 void LotScan::line_up(std::size_t stride, const Amounts& left) {
   const std::size_t columns = left.size();
-  own_line_.clear();
+  order_.clear();
   for (std::size_t i = first_; i < active_.size(); i += stride) {
-    own_line_.push_back(active_[i]);
+    // Later there is less room still.
+    if (may_join(lot_at(active_[i]), left)) {
+      const std::size_t position = suitors_->position[active_[i]];
+      const double* attraction = suitors_->of(position, columns);
+      double score = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        score += attraction[c * kBlock] * static_cast<double>(left[c]);
+      }
+      order_.emplace_back(-score, active_[i]);
+    }
   }
-  const std::size_t blocks = (own_line_.size() + kBlock - 1) / kBlock;
+  std::sort(order_.begin(), order_.end());
+  const std::size_t blocks = (order_.size() + kBlock - 1) / kBlock;
+  own_line_.clear();
   own_attraction_.assign(blocks * columns * kBlock, 0);
   handicap_.assign(blocks * kBlock, kNever);
-  most_.assign(blocks, kEver);
-  for (std::size_t i = 0; i < own_line_.size(); ++i) {
-    const std::size_t position = suitors_->position[own_line_[i]];
-    const double* from = &suitors_->attraction[position / kBlock * kBlock * columns];
-    double* to = &own_attraction_[i / kBlock * kBlock * columns];
-    for (std::size_t c = 0; c < columns; ++c) {
-      to[c * kBlock + i % kBlock] = from[c * kBlock + position % kBlock];
+  most_.clear();
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const auto [minus_score, place] = order_[i];
+    if (i % kBlock == 0) {
+      most_.push_back(-minus_score);
     }
+    const double* from = suitors_->of(suitors_->position[place], columns);
+    double* to = &own_attraction_[i / kBlock * kBlock * columns + i % kBlock];
+    for (std::size_t c = 0; c < columns; ++c) {
+      to[c * kBlock] = from[c * kBlock];
+    }
+    own_line_.push_back(place);
     handicap_[i] = 0;
   }
   line_ = own_line_.data();

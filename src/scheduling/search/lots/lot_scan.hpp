@@ -53,8 +53,10 @@ class LotScan {
  private:
   bool may_join(LotId lot, const Amounts& left) const;
   LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
-  // Makes the line: those of every so many lots that have pods, or all of them.
+  // Makes a line of its own: those of every so many lots that may join now, the one with the best
+  // score first.
   void line_up(std::size_t stride, const Amounts& left);
+  // Makes the suitors' blocks the line.
   void line_up_all(const Amounts& left);
   std::optional<LotId> best_in_line(const Amounts& left);
 
@@ -80,17 +82,18 @@ class LotScan {
   std::size_t first_ = 0;  // active ones before this one are too large
 
   // The lots that are looked at stand in a line, in blocks: in those of the suitors, or in blocks
-  // of its own where the line is only every so many of them.
+  // of its own where there are very many.
   std::vector<std::uint32_t> own_line_;  // their places
   std::vector<double> own_attraction_;
-  const std::uint32_t* line_ = nullptr;  // either of the two
-  const double* attraction_ = nullptr;   // by block, column and lot
-  std::vector<double> handicap_;         // by lot: minus infinity for those that may not join
-  std::vector<double> most_;             // by block: no lot of it scores more
-  std::vector<double> room_;             // by column: what is left
-  std::size_t line_begin_ = 0;           // the line is every so many lots from this active one on
-  std::size_t line_stride_ = 0;          // 0: there is no line yet
-  bool all_in_line_ = false;             // the line is all that may join
+  std::vector<std::pair<double, std::uint32_t>> order_;  // see line_up(): minus score, and place
+  const std::uint32_t* line_ = nullptr;                  // either of the two
+  const double* attraction_ = nullptr;                   // by block, column and lot
+  std::vector<double> handicap_;  // by lot: minus infinity for those that may not join
+  std::vector<double> most_;      // by block: no lot of it scores more
+  std::vector<double> room_;      // by column: what is left
+  std::size_t line_begin_ = 0;    // the line is every so many lots from this active one on
+  std::size_t line_stride_ = 0;   // 0: there is no line yet
+  bool all_in_line_ = false;      // the line is all that may join
   std::size_t work_ = 0;
 };
 
