@@ -17,7 +17,7 @@ Limits::Limits(const PoolTemplate& pool, const Problem& problem) {
     }
     Resource resource{.name = name, .limit = quantity.milli()};
     for (std::size_t row = 0; row < pool.table->size(); ++row) {
-      resource.by_row.push_back(model::get(pool.table->row(row).capacity, name).milli());
+      resource.by_row.push_back(model::get(pool.table->row(row).capacity(), name).milli());
     }
     resources_.push_back(std::move(resource));
   }

@@ -54,13 +54,13 @@ class BestPacking {
  public:
   explicit BestPacking(const CompiledProblem& compiled)
       : compiled_(compiled),
-        orders_(pod_orders(compiled.pods, compiled.pools)),
+        karpenters_order_(karpenters_order(compiled.pods)),
         allowance_(compiled.problem.options.allowance) {}
 
   std::unique_ptr<Packing> find() {
     // Which pods go to nodes that exist is settled before: repacking does not touch those.
     const bool has_nodes = !compiled_.nodes.nodes().empty();
-    attempt({{.order = orders_.front()}, !has_nodes});
+    attempt({{.order = karpenters_order_}, !has_nodes});
     if (compiled_.problem.options.economise) {
       // Without claims there is nothing to save.
       if (best_.quality.claims > 0 && (!best_.repacked || repacks_badly())) {
@@ -101,12 +101,11 @@ class BestPacking {
     if (compiled_.pods.classes.size() < 2) {
       return;
     }
-    const auto& karpenters = orders_.front();
-    attempt({{.order = karpenters, .fewest_pods_first = false}});
-    attempt({{.order = karpenters, .keep_price_levels = true, .fewest_pods_first = false}});
+    attempt({{.order = karpenters_order_, .fewest_pods_first = false}});
+    attempt({{.order = karpenters_order_, .keep_price_levels = true, .fewest_pods_first = false}});
     Way way = best_.way;
-    for (std::size_t i = 1; i < orders_.size(); ++i) {
-      way.strategy.order = orders_[i];
+    for (auto& order : other_orders(compiled_.pods, compiled_.pools)) {
+      way.strategy.order = more_orders_.emplace_back(std::move(order));
       attempt(way);
     }
   }
@@ -203,7 +202,7 @@ class BestPacking {
 
   const CompiledProblem& compiled_;
   // What strategies refer to; addresses stay as more are added.
-  const std::vector<std::vector<PodId>> orders_;
+  const std::vector<PodId> karpenters_order_;
   std::deque<std::vector<PodId>> more_orders_;
   std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
   std::optional<Companies> companies_;

@@ -97,11 +97,15 @@ std::vector<PodId> steered(const std::vector<PodId>& special, const std::vector<
 
 }  // namespace
 
-std::vector<std::vector<PodId>> pod_orders(const PodClasses& pods,
-                                           std::span<const PoolTemplate> pools) {
-  std::vector<std::vector<PodId>> orders(1);
-  orders[0].resize(pods.pods.size());
-  std::iota(orders[0].begin(), orders[0].end(), PodId());
+std::vector<PodId> karpenters_order(const PodClasses& pods) {
+  std::vector<PodId> order(pods.pods.size());
+  std::iota(order.begin(), order.end(), PodId());
+  return order;
+}
+
+std::vector<std::vector<PodId>> other_orders(const PodClasses& pods,
+                                             std::span<const PoolTemplate> pools) {
+  std::vector<std::vector<PodId>> orders;
   const Proportions proportions(pods);
   if (pods.classes.size() < 2 || !proportions.meaningful()) {
     return orders;
@@ -113,7 +117,7 @@ std::vector<std::vector<PodId>> pod_orders(const PodClasses& pods,
   ById<PodId, Shape> shapes;
   std::vector<PodId> special;
   std::vector<PodId> by_share;
-  for (const PodId pod : orders[0]) {
+  for (PodId pod; pod < pods.pods.end_id(); ++pod) {
     shapes.push_back(by_class[pods.pods[pod].pod_class]);
     (shapes.back().special ? special : by_share).push_back(pod);
   }

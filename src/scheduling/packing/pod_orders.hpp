@@ -12,9 +12,10 @@
 
 namespace millwright::scheduling {
 
-// Each order names every pod once. Karpenter's comes first; it is the only one when the pods are
-// all alike.
-std::vector<std::vector<PodId>> pod_orders(const PodClasses& pods,
-                                           std::span<const PoolTemplate> pools);
+// Each order names every pod once.
+std::vector<PodId> karpenters_order(const PodClasses& pods);
+// None when the pods are all alike.
+std::vector<std::vector<PodId>> other_orders(const PodClasses& pods,
+                                             std::span<const PoolTemplate> pools);
 
 }  // namespace millwright::scheduling

@@ -2,6 +2,7 @@
 #include "millwright/scheduling/requirements.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -23,10 +24,11 @@ bool within(std::string_view value, std::optional<std::int64_t> gte,
 }
 
 std::vector<std::string> as_set(std::vector<std::string> values) {
-  if (!std::is_sorted(values.begin(), values.end())) {
+  // As a rule it is one already.
+  if (std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) != values.end()) {
     std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
   }
-  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 

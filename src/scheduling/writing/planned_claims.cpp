@@ -3,7 +3,6 @@
 #include "scheduling/compile/pools/min_values.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -45,6 +44,16 @@ struct PricedType {
 std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShape& shape,
                                        const ClaimDraft& claim) {
   std::vector<PricedType> priced;
+  priced.reserve(claim.rows.count());
+  if (!claim.reserved && pool.table->size() == pool.table->types()->size()) {
+    // A row is a type, and the shape has sorted them.
+    for (const std::uint32_t row : shape.by_price) {
+      if (claim.rows.contains(row)) {
+        priced.push_back({shape.price[row], pool.table->row(row).type});
+      }
+    }
+    return priced;
+  }
   claim.rows.for_each([&](std::size_t row) {
     const InstanceType* type = pool.table->row(row).type;
     const double price = row_price(pool, shape, claim, row);
@@ -155,6 +164,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
     }
   }
   std::vector<std::string> names;
+  names.reserve(types.size());
   for (const PricedType& type : types) {
     names.push_back(type.type->name);
   }
@@ -167,33 +177,22 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   return planned;
 }
 
-const std::vector<std::uint32_t>& ClaimWriter::rows_by_name(PoolId pool) {
-  const TypeTable& table = *pools_[pool].table;
-  std::vector<std::uint32_t>& rows = rows_by_name_[&table];
-  if (rows.empty()) {
-    rows.resize(table.size());
-    std::iota(rows.begin(), rows.end(), 0U);
-    std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return table.row(a).type->name < table.row(b).type->name;
-    });
-  }
-  return rows;
-}
-
 void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) {
   for (const auto key :
        {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
     planned.requirements.remove(key);
   }
+  const TypeTable& table = *pools_[claim.pool].table;
   std::vector<std::string> names;
-  for (const std::uint32_t row : rows_by_name(claim.pool)) {
-    const std::string& name = pools_[claim.pool].table->row(row).type->name;
+  names.reserve(rows.count());
+  for (const std::uint32_t row : table.by_name()) {
+    const std::string& name = table.row(row).type->name;
     if (rows.contains(row) && (names.empty() || names.back() != name)) {
       names.push_back(name);
     }
   }
   planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, std::move(names)));
-  const auto& kinds = pools_[claim.pool].table->kinds();
+  const auto& kinds = table.kinds();
   if (claim.reserved) {
     planned.requirements.add(kinds[*claim.reserved].requirements);
     return;

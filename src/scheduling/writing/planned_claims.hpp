@@ -41,7 +41,6 @@ class ClaimWriter {
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
   void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
-  const std::vector<std::uint32_t>& rows_by_name(PoolId pool);
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
 
@@ -50,8 +49,6 @@ class ClaimWriter {
   const ById<PoolId, PoolTemplate>& pools_;
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
-  std::map<const TypeTable*, std::vector<std::uint32_t>>
-      rows_by_name_;  // looked up, never iterated
   std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
 };
 

@@ -18,7 +18,9 @@ struct BesideOptions {
 };
 
 // Prints the tables as they grow. The value is {"speed": [...], "cost": [...], "arrival": [...]};
-// what was not asked for is empty, and the arrivals belong to the cost.
+// what was not asked for is empty, and the arrivals belong to the cost. A row of speed has
+// "ours_pods_per_second" and "ratio" of a solve that begins with nothing, and the same
+// "_with_memory": with a PlanMemory that has planned for the catalog and the NodePools before.
 base::Result<boost::json::value> beside_peer(const BesideOptions& options);
 
 }  // namespace millwright::scheduling::bench

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -36,6 +37,16 @@ model::ResourceList overlaid(model::ResourceList base,
   return base;
 }
 
+// Lists are long to copy, and few offerings override anything.
+TypeRow row_of(const InstanceType& type, const Offering& offering) {
+  if (!offering.capacity_override && !offering.overhead_override) {
+    return {&type, std::nullopt, type.allocatable()};
+  }
+  auto capacity = overlaid(type.capacity, offering.capacity_override);
+  auto allocatable = allocatable_of(capacity, overlaid(type.overhead, offering.overhead_override));
+  return {&type, std::move(capacity), std::move(allocatable)};
+}
+
 bool same_override(const Offering& a, const Offering& b) {
   return a.capacity_override == b.capacity_override && a.overhead_override == b.overhead_override;
 }
@@ -44,6 +55,7 @@ bool same_override(const Offering& a, const Offering& b) {
 
 TypeTable::TypeTable(InstanceTypes types, double node_overhead)
     : types_(std::move(types)), node_overhead_(node_overhead) {
+  rows_.reserve(types_->size());
   for (const InstanceType& type : *types_) {
     add_rows(type);
   }
@@ -59,6 +71,11 @@ TypeTable::TypeTable(InstanceTypes types, double node_overhead)
     kind.price.resize(rows_.size(), std::numeric_limits<double>::infinity());
   }
   index_labels();
+  by_name_.resize(rows_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0U);
+  std::sort(by_name_.begin(), by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return rows_[a].type->name < rows_[b].type->name;
+  });
 }
 
 void TypeTable::add_rows(const InstanceType& type) {
@@ -74,10 +91,7 @@ void TypeTable::add_rows(const InstanceType& type) {
     const std::size_t row = first_row + static_cast<std::size_t>(leader - leaders.begin());
     if (leader == leaders.end()) {
       leaders.push_back(&offering);
-      auto capacity = overlaid(type.capacity, offering.capacity_override);
-      auto allocatable =
-          allocatable_of(capacity, overlaid(type.overhead, offering.overhead_override));
-      rows_.push_back({&type, std::move(capacity), std::move(allocatable)});
+      rows_.push_back(row_of(type, offering));
     }
     OfferingKind& kind = kind_of(type, offering);
     kind.reservation_capacity = std::min(kind.reservation_capacity, offering.reservation_capacity);
@@ -86,7 +100,7 @@ void TypeTable::add_rows(const InstanceType& type) {
   }
   if (leaders.empty()) {
     // Sold out everywhere. Kept, so that a refusal can say so.
-    rows_.push_back({&type, type.capacity, type.allocatable()});
+    rows_.push_back({&type, std::nullopt, type.allocatable()});
   }
 }
 
@@ -119,12 +133,17 @@ OfferingKind& TypeTable::kind_of(const InstanceType& type, const Offering& offer
 
 void TypeTable::index_labels() {
   for (std::size_t row = 0; row < rows_.size(); ++row) {
+    // Both are sorted, and as a rule all types have the same keys.
+    auto next = keys_.begin();
     for (const Requirement& requirement : rows_[row].type->requirements) {
-      auto [found, added] = keys_.try_emplace(requirement.key());
-      Key& key = found->second;
-      if (added) {
-        key.undefined = all();
+      if (next == keys_.end() || next->first != requirement.key()) {
+        const auto [found, added] = keys_.try_emplace(requirement.key());
+        next = found;
+        if (added) {
+          next->second.undefined = all();
+        }
       }
+      Key& key = (next++)->second;
       key.undefined.erase(row);
       if (requirement.op() == Operator::In) {
         for (const auto& value : requirement.values()) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,12 @@ namespace millwright::scheduling {
 // part of a type whose offerings share one override.
 struct TypeRow {
   const InstanceType* type = nullptr;
-  model::ResourceList capacity;
+  std::optional<model::ResourceList> own_capacity;  // where its offerings override the type's
   model::ResourceList allocatable;
+
+  const model::ResourceList& capacity() const {
+    return own_capacity ? *own_capacity : type->capacity;
+  }
 };
 
 // Available offerings with equal requirements.
@@ -42,6 +47,8 @@ class TypeTable {
   double node_overhead() const { return node_overhead_; }
   std::size_t size() const { return rows_.size(); }
   const TypeRow& row(std::size_t index) const { return rows_[index]; }
+  // All rows, by the names of their types.
+  const std::vector<std::uint32_t>& by_name() const { return by_name_; }
   const std::vector<OfferingKind>& kinds() const { return kinds_; }
 
   // Rows whose own requirements intersect these; keys that a row does not define do not matter.
@@ -66,6 +73,7 @@ class TypeTable {
   InstanceTypes types_;
   double node_overhead_;
   std::vector<TypeRow> rows_;
+  std::vector<std::uint32_t> by_name_;
   std::map<std::string, Key, std::less<>> keys_;
   std::vector<OfferingKind> kinds_;
   std::map<std::string, std::size_t, std::less<>> kind_by_signature_;

@@ -1,6 +1,7 @@
 #include "scheduling/search/lots/attractions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace millwright::scheduling {
 namespace {
@@ -16,26 +17,52 @@ constexpr std::size_t kMaxKept = std::size_t{1} << 21;
 
 }  // namespace
 
+Suitors::Suitors(std::vector<LotId> of, std::span<const double> by_lot, const Amounts& usual)
+    : lots(std::move(of)), position(lots.size()) {
+  const std::size_t columns = usual.size();
+  std::vector<std::pair<double, std::uint32_t>> order;
+  order.reserve(lots.size());
+  for (std::uint32_t place = 0; place < lots.size(); ++place) {
+    order.emplace_back(-worth(usual, by_lot.subspan(place * columns, columns)), place);
+  }
+  std::sort(order.begin(), order.end());
+  attraction.assign(blocks() * columns * kBlock, 0);
+  most.assign(blocks() * columns, 0);
+  in_blocks.reserve(lots.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t place = order[i].second;
+    in_blocks.push_back(place);
+    position[place] = i;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double value = by_lot[place * columns + c];
+      const std::size_t at = i / kBlock * columns + c;
+      attraction[at * kBlock + i % kBlock] = value;
+      most[at] = std::max(most[at], value);
+    }
+  }
+}
+
 SuitorsPtr Attractions::of(const PodLots& lots, ShapeId shape, ShapeId like) {
   if (const auto found = known_.find({shape, like}); found != known_.end()) {
     return found->second;
   }
-  auto result = std::make_shared<Suitors>();
-  result->lots = lots.meeting(shape);
+  std::vector<LotId> suitors = lots.meeting(shape);
   const auto& prices = lots.prices(like);
   const auto weights = with_floor(prices, lots.demand(), floor_);
-  result->attraction.reserve(result->lots.size() * weights.size());
-  for (const LotId id : result->lots) {
+  std::vector<double> attraction;
+  attraction.reserve(suitors.size() * weights.size());
+  for (const LotId id : suitors) {
     const Lot& lot = lots.lots()[id];
     // Pods that would be better off on cheaper machines come after those at home on this one.
     const double at_home = lot.value / std::max(worth(*lot.requests, prices), 1e-300);
     const double factor = (at_home < kAtHome ? at_home * at_home * at_home : 1) *
                           (lot.exclusive ? kExclusiveBonus : 1);
     for (std::size_t c = 0; c < weights.size(); ++c) {
-      result->attraction.push_back(weights[c] * weights[c] * factor *
-                                   static_cast<double>((*lot.requests)[c]));
+      attraction.push_back(weights[c] * weights[c] * factor *
+                           static_cast<double>((*lot.requests)[c]));
     }
   }
+  auto result = std::make_shared<const Suitors>(std::move(suitors), attraction, lots.demand());
   if (kept_ > kMaxKept) {
     known_.clear();
     kept_ = 0;

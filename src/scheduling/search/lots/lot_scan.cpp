@@ -16,24 +16,44 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kMaxScannedLots = 192;
 // What a call of best() costs besides, in lots looked at.
 constexpr std::size_t kPerPod = 32;
-// Lots that are scored together.
-constexpr std::size_t kBlock = 16;
+constexpr std::size_t kBlock = Suitors::kBlock;
 
-void add_scores(std::array<double, kBlock>& scores, const double* attraction, double much) {
-#pragma GCC unroll 1
+using Scores = std::array<double, kBlock>;
+
+// The number of columns is a constant for the usual ones, so that scores stay in registers.
+template <std::size_t kColumns>
+void add_scores(Scores& scores, const double* attraction, const double* room) {
   for (std::size_t i = 0; i < kBlock; ++i) {
-    scores[i] += attraction[i] * much;
+    for (std::size_t c = 0; c < kColumns; ++c) {
+      scores[i] += attraction[c * kBlock + i] * room[c];
+    }
   }
 }
 
-// In a tree, so that the compiler takes several at a time.
-double largest(std::array<double, kBlock> values) {
-  for (std::size_t half = kBlock / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) {
-      values[i] = values[i] > values[i + half] ? values[i] : values[i + half];
+void add_scores(Scores& scores, const double* attraction, std::span<const double> room) {
+  switch (room.size()) {
+    case 2:
+      return add_scores<2>(scores, attraction, room.data());
+    case 3:
+      return add_scores<3>(scores, attraction, room.data());
+    case 4:
+      return add_scores<4>(scores, attraction, room.data());
+    default:
+      for (std::size_t c = 0; c < room.size(); ++c) {
+        add_scores<1>(scores, attraction + c * kBlock, &room[c]);
+      }
+  }
+}
+
+// Two halves, so that the compiler takes several at a time.
+double largest(const Scores& scores) {
+  std::array<double, 4> most{scores[0], scores[1], scores[2], scores[3]};
+  for (std::size_t i = 4; i < kBlock; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      most[j] = most[j] > scores[i + j] ? most[j] : scores[i + j];
     }
   }
-  return values[0];
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
 }
 
 }  // namespace
@@ -120,7 +140,12 @@ std::optional<LotId> LotScan::best(const Amounts& left) {
   }
   if (!all_in_line_) {
     all_in_line_ = true;
-    line_up(1, left);
+    // Few of very many may join, and are better looked at by themselves.
+    if (suitors_->lots.size() > kMaxScannedLots) {
+      line_up(1, left);
+    } else {
+      line_up_all(left);
+    }
   }
   return best_in_line(left);
 }
@@ -131,38 +156,55 @@ void LotScan::line_up(std::size_t stride, const Amounts& left) {
   for (std::size_t i = first_; i < active_.size(); i += stride) {
     // Later there is less room still.
     if (may_join(lot_at(active_[i]), left)) {
-      const double* attraction = &suitors_->attraction[active_[i] * columns];
+      const std::size_t position = suitors_->position[active_[i]];
+      const double* attraction = suitors_->of(position, columns);
       double score = 0;
       for (std::size_t c = 0; c < columns; ++c) {
-        score += attraction[c] * static_cast<double>(left[c]);
+        score += attraction[c * kBlock] * static_cast<double>(left[c]);
       }
       order_.emplace_back(-score, active_[i]);
     }
   }
   std::sort(order_.begin(), order_.end());
-  line_.clear();
-  attraction_.clear();
-  handicap_.clear();
+  const std::size_t blocks = (order_.size() + kBlock - 1) / kBlock;
+  own_line_.clear();
+  own_attraction_.assign(blocks * columns * kBlock, 0);
+  handicap_.assign(blocks * kBlock, kNever);
   most_.clear();
-  for (const auto& [minus_score, place] : order_) {
-    add_to_line(place, -minus_score, columns);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const auto [minus_score, place] = order_[i];
+    if (i % kBlock == 0) {
+      most_.push_back(-minus_score);
+    }
+    const double* from = suitors_->of(suitors_->position[place], columns);
+    double* to = &own_attraction_[i / kBlock * kBlock * columns + i % kBlock];
+    for (std::size_t c = 0; c < columns; ++c) {
+      to[c * kBlock] = from[c * kBlock];
+    }
+    own_line_.push_back(place);
+    handicap_[i] = 0;
   }
+  line_ = own_line_.data();
+  attraction_ = own_attraction_.data();
 }
 
-void LotScan::add_to_line(std::uint32_t place, double score, std::size_t columns) {
-  const std::size_t in_block = line_.size() % kBlock;
-  if (in_block == 0) {
-    attraction_.resize(attraction_.size() + kBlock * columns);
-    handicap_.resize(handicap_.size() + kBlock, kNever);
-    most_.push_back(score);
+void LotScan::line_up_all(const Amounts& left) {
+  const std::size_t columns = left.size();
+  handicap_.assign(suitors_->blocks() * kBlock, kNever);
+  most_.assign(suitors_->blocks(), kNever);
+  for (std::size_t i = first_; i < active_.size(); ++i) {
+    const std::size_t position = suitors_->position[active_[i]];
+    handicap_[position] = 0;
+    if (double& most = most_[position / kBlock]; most == kNever) {
+      const double* attraction = &suitors_->most[position / kBlock * columns];
+      most = 0;
+      for (std::size_t c = 0; c < columns; ++c) {
+        most += attraction[c] * static_cast<double>(left[c]);
+      }
+    }
   }
-  const double* attraction = &suitors_->attraction[place * columns];
-  double* block = &attraction_[(most_.size() - 1) * kBlock * columns];
-  for (std::size_t c = 0; c < columns; ++c) {
-    block[c * kBlock + in_block] = attraction[c];
-  }
-  handicap_[line_.size()] = 0;
-  line_.push_back(place);
+  line_ = suitors_->in_blocks.data();
+  attraction_ = suitors_->attraction.data();
 }
 
 // A lot's score is large where its pods are large in what there is much of. Of lots that score
@@ -170,8 +212,14 @@ void LotScan::add_to_line(std::uint32_t place, double score, std::size_t columns
 std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
   room_.assign(left.begin(), left.end());
   Best best;
+  // The most promising block first: the others are often passed over then.
+  const auto promising =
+      static_cast<std::size_t>(std::max_element(most_.begin(), most_.end()) - most_.begin());
+  if (promising < most_.size()) {
+    look_at_block(promising, left, best);
+  }
   for (std::size_t block = 0; block < most_.size(); ++block) {
-    if (most_[block] >= best.score) {
+    if (most_[block] >= best.score && block != promising) {
       look_at_block(block, left, best);
     }
   }
@@ -179,19 +227,18 @@ std::optional<LotId> LotScan::best_in_line(const Amounts& left) {
 }
 
 void LotScan::look_at_block(std::size_t block, const Amounts& left, Best& best) {
-  std::array<double, kBlock> scores;
+  Scores scores;
   double* handicap = &handicap_[block * kBlock];
   std::copy_n(handicap, kBlock, scores.begin());
-  const double* attraction = &attraction_[block * kBlock * room_.size()];
-  for (std::size_t c = 0; c < room_.size(); ++c, attraction += kBlock) {
-    add_scores(scores, attraction, room_[c]);
-  }
+  add_scores(scores, attraction_ + block * kBlock * room_.size(), room_);
   most_[block] = largest(scores);
   if (most_[block] < best.score) {
     return;
   }
-  const std::size_t end = std::min(kBlock, line_.size() - block * kBlock);
-  for (std::size_t i = 0; i < end; ++i) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    if (scores[i] < best.score) {
+      continue;
+    }
     const std::uint32_t place = line_[block * kBlock + i];
     if (!best.gives_way_to(scores[i], place)) {
       continue;

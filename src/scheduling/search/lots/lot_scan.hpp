@@ -53,10 +53,11 @@ class LotScan {
  private:
   bool may_join(LotId lot, const Amounts& left) const;
   LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
-  // Makes the line: those of every so many lots that may join now, the one with the best score
-  // first.
+  // Makes a line of its own: those of every so many lots that may join now, the one with the best
+  // score first.
   void line_up(std::size_t stride, const Amounts& left);
-  void add_to_line(std::uint32_t place, double score, std::size_t columns);
+  // Makes the suitors' blocks the line.
+  void line_up_all(const Amounts& left);
   std::optional<LotId> best_in_line(const Amounts& left);
 
   // The best lot of a look at the line.
@@ -80,17 +81,19 @@ class LotScan {
   std::span<const double> prices_;
   std::size_t first_ = 0;  // active ones before this one are too large
 
-  // The lots that are looked at stand in a line with their numbers side by side, in blocks of a
-  // fixed size.
-  std::vector<std::uint32_t> line_;  // their places
-  std::vector<double> attraction_;   // by block, column and lot
-  std::vector<double> handicap_;     // by lot: minus infinity for those that may not join
-  std::vector<double> most_;         // by block: no lot of it scores more
-  std::vector<double> room_;         // by column: what is left
+  // The lots that are looked at stand in a line, in blocks: in those of the suitors, or in blocks
+  // of its own where there are very many.
+  std::vector<std::uint32_t> own_line_;  // their places
+  std::vector<double> own_attraction_;
   std::vector<std::pair<double, std::uint32_t>> order_;  // see line_up(): minus score, and place
-  std::size_t line_begin_ = 0;   // the line is every so many lots from this active one on
-  std::size_t line_stride_ = 0;  // 0: there is no line yet
-  bool all_in_line_ = false;     // the line is all that may join
+  const std::uint32_t* line_ = nullptr;                  // either of the two
+  const double* attraction_ = nullptr;                   // by block, column and lot
+  std::vector<double> handicap_;  // by lot: minus infinity for those that may not join
+  std::vector<double> most_;      // by block: no lot of it scores more
+  std::vector<double> room_;      // by column: what is left
+  std::size_t line_begin_ = 0;    // the line is every so many lots from this active one on
+  std::size_t line_stride_ = 0;   // 0: there is no line yet
+  bool all_in_line_ = false;      // the line is all that may join
   std::size_t work_ = 0;
 };
 

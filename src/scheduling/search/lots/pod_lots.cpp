@@ -138,15 +138,26 @@ void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
     }
   }
   const PoolTemplate& pool = pools[pool_];
+  std::vector<ShapeId> markets;
   for (auto& [kind, lot] : by_kind) {
     auto [prices, added] = prices_.try_emplace(lot.shape);
     if (added && lot.shape != ShapeId::none()) {
       const ClaimShape& shape = drafts_.shapes()[lot.shape];
-      std::vector<Machine> machines;
-      (shape.offered & pool.room.usable()).for_each([&](std::size_t row) {
-        machines.push_back({&pool.room.room(row), shape.price[row]});
+      // Many shapes differ in their zone, say, and find the same machines at the same prices.
+      const auto same = std::find_if(markets.begin(), markets.end(), [&](ShapeId other) {
+        return drafts_.shapes()[other].offered == shape.offered &&
+               drafts_.shapes()[other].price == shape.price;
       });
-      prices->second = resource_prices(machines, demand_);
+      if (same != markets.end()) {
+        prices->second = prices_.at(*same);
+      } else {
+        std::vector<Machine> machines;
+        (shape.offered & pool.room.usable()).for_each([&](std::size_t row) {
+          machines.push_back({&pool.room.room(row), shape.price[row]});
+        });
+        prices->second = resource_prices(machines, demand_);
+        markets.push_back(lot.shape);
+      }
     }
     prices->second.resize(demand_.size(), 0);
     lot.least = worth(*lot.requests, prices->second);

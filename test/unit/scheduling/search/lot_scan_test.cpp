@@ -52,13 +52,20 @@ class PlainScan {
   ById<LotId, std::size_t> available_;
 };
 
-// All lots, with these attractions.
-SuitorsPtr all_of(const SearchWorld& world, std::vector<double> attraction) {
-  Suitors suitors{.attraction = std::move(attraction)};
+// All lots, for either scan.
+struct Wanted {
+  std::vector<double> attraction;  // by lot and column
+  SuitorsPtr suitors;
+};
+
+Wanted all_of(SearchWorld& world, std::vector<double> attraction) {
+  std::vector<LotId> lots;
   for (LotId lot; lot < world.all().end_id(); ++lot) {
-    suitors.lots.push_back(lot);
+    lots.push_back(lot);
   }
-  return std::make_shared<const Suitors>(std::move(suitors));
+  auto suitors =
+      std::make_shared<const Suitors>(std::move(lots), attraction, world.lots().demand());
+  return {std::move(attraction), std::move(suitors)};
 }
 
 // Few, or enough for many blocks of a scan.
@@ -80,10 +87,10 @@ std::vector<double> random_attraction(const ById<LotId, Lot>& lots, std::size_t 
 }
 
 // Fills one claim with both, as Repacking does; the pods leave the lots where `for_good`.
-void fill_with_both(LotScan& scan, SearchWorld& world, const SuitorsPtr& suitors, Amounts left,
+void fill_with_both(LotScan& scan, SearchWorld& world, const Wanted& wanted, Amounts left,
                     bool for_good) {
-  scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
-  PlainScan plain(world.all(), suitors->attraction);
+  scan.begin(world.lots(), wanted.suitors, world.lots().prices(world.all().front().shape));
+  PlainScan plain(world.all(), wanted.attraction);
   std::vector<LotId> taken;
   while (true) {
     const auto found = scan.best(left);
@@ -127,14 +134,14 @@ RC_GTEST_PROP(LotScanProperty, FindsWhatALookAtEveryLotFinds, ()) {
   LotScan scan;
   for (int pass = 0; pass < 2; ++pass) {
     scan.reset(world.lots());
-    SuitorsPtr suitors;
+    Wanted wanted;
     for (int claim = 0; claim < 6; ++claim) {
       const Amounts room = world.room(
           {*rc::gen::inRange(0, 60), *rc::gen::inRange(0, 60), *rc::gen::inRange(0, 40), 1});
-      if (suitors == nullptr || *rc::gen::arbitrary<bool>()) {
-        suitors = all_of(world, random_attraction(world.all(), room.size()));
+      if (wanted.suitors == nullptr || *rc::gen::arbitrary<bool>()) {
+        wanted = all_of(world, random_attraction(world.all(), room.size()));
       }
-      fill_with_both(scan, world, suitors, room, *rc::gen::arbitrary<bool>());
+      fill_with_both(scan, world, wanted, room, *rc::gen::arbitrary<bool>());
     }
   }
 }
@@ -145,7 +152,7 @@ TEST(LotScan, LooksAtNoneOfNoLots) {
   scan.reset(world.lots());
   Lot& lot = world.lots().lots().front();
   world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
-  scan.begin(world.lots(), all_of(world, {1, 1, 1}), world.lots().prices(lot.shape));
+  scan.begin(world.lots(), all_of(world, {1, 1, 1}).suitors, world.lots().prices(lot.shape));
   EXPECT_EQ(scan.best(world.room(kHuge)), std::nullopt);
 }
 
@@ -153,7 +160,7 @@ TEST(LotScan, OfLotsThatSuitAlikeTheDearestComesFirst) {
   SearchWorld world(world_of({kHuge}, {{1, 1, 1}, {4, 4, 1}, {2, 2, 1}}));
   LotScan scan;
   scan.reset(world.lots());
-  scan.begin(world.lots(), all_of(world, std::vector<double>(9, 0)),
+  scan.begin(world.lots(), all_of(world, std::vector<double>(9, 0)).suitors,
              world.lots().prices(world.all().front().shape));
   EXPECT_EQ(scan.best(world.room({8, 8, 8, 1})), LotId(0));
   EXPECT_EQ(scan.best(world.room({3, 3, 8, 1})), LotId(1));
@@ -186,7 +193,7 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
   LotScan scan;
   scan.reset(world.lots());
   const std::vector<double> attraction = larger_first(world.all());
-  scan.begin(world.lots(), all_of(world, attraction),
+  scan.begin(world.lots(), all_of(world, attraction).suitors,
              world.lots().prices(world.all().front().shape));
   PlainScan plain(world.all(), attraction);
   Amounts left = world.room({60, 50, 40, 1});
@@ -210,12 +217,13 @@ TEST(LotScan, OfVeryManyLotsItLooksAtSomeAndTakesNoneThatIsTooLarge) {
 
 TEST(LotScan, OfVeryManyLotsEveryThirdIsLookedAtAgainAndAgain) {
   SearchWorld world(world_of({kHuge}, many_lots()));
-  const SuitorsPtr suitors = all_of(world, larger_first(world.all()));
+  const std::vector<double> attraction = larger_first(world.all());
+  const SuitorsPtr suitors = all_of(world, attraction).suitors;
   LotScan scan;
   scan.reset(world.lots());
   for (int claim = 0; claim < 2; ++claim) {
     scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
-    PlainScan plain(world.all(), suitors->attraction);
+    PlainScan plain(world.all(), attraction);
     // There is room for the largest all the time.
     Amounts left = world.room({2000, 2000, 400, 1});
     for (int pod = 0; pod < 80; ++pod) {
@@ -231,7 +239,7 @@ TEST(LotScan, OfVeryManyLotsEveryThirdIsLookedAtAgainAndAgain) {
 
 TEST(LotScan, PodsThatHaveLeftOnTheWayAreNotFound) {
   SearchWorld world(world_of({kHuge}, {{4, 4, 1}, {2, 2, 1}}));
-  const SuitorsPtr suitors = all_of(world, std::vector<double>(6, 0));
+  const SuitorsPtr suitors = all_of(world, std::vector<double>(6, 0)).suitors;
   const Amounts room = world.room(kHuge);
   LotScan scan;
   scan.reset(world.lots());
@@ -249,7 +257,7 @@ TEST(LotScan, PodsThatHaveLeftOnTheWayAreNotFound) {
 
 TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
   SearchWorld world(world_of({kHuge}, many_lots()));
-  const SuitorsPtr suitors = all_of(world, larger_first(world.all()));
+  const SuitorsPtr suitors = all_of(world, larger_first(world.all())).suitors;
   for (LotId lot; lot < world.all().end_id(); ++lot) {
     const Amounts& requests = *world.all()[lot].requests;
     LotScan scan;

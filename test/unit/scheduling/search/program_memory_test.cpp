@@ -55,7 +55,8 @@ TEST(ProgramMemory, ChangesNoPlan) {
     }
     const ProblemBuilder builder = world_of(machines, lots);
     const CompiledProblem compiled(builder.problem());
-    const auto orders = pod_orders(compiled.pods, compiled.pools);
+    auto orders = other_orders(compiled.pods, compiled.pools);
+    orders.insert(orders.begin(), karpenters_order(compiled.pods));
     ProgramMemory programs;
     for (const auto& order : orders) {
       const Price first = pack(compiled, order, programs);

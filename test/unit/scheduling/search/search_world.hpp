@@ -70,7 +70,7 @@ class SearchWorld {
   explicit SearchWorld(const ProblemBuilder& builder)
       : problem_(builder.problem()),
         compiled_(problem_),
-        order_(pod_orders(compiled_.pods, compiled_.pools).front()),
+        order_(karpenters_order(compiled_.pods)),
         allowance_(problem_.options.allowance),
         packing_(compiled_, {.order = order_}, allowance_),
         lots_(compiled_.pods, compiled_.topology, packing_.drafts()) {
