@@ -111,6 +111,14 @@ bool ClaimBuilder::take_rows(ClaimDraft& claim, RowSet rows, const Applicant& ap
   return true;
 }
 
+bool ClaimBuilder::could_hold(PoolId pool, const Applicant& applicant) {
+  const PoolTemplate& owner = pools_[pool];
+  const ShapeId shape = joined_shape(shapes_.empty_claim(pool), applicant);
+  return shape != ShapeId::none() &&
+         owner.room.any_fits(owner.table->admitted(shapes_[shape].requirements),
+                             applicant.pod_class.first());
+}
+
 std::optional<ClaimDraft> ClaimBuilder::start(PoolId pool, const Applicant& applicant, PodId pod) {
   auto claim = draft(pool, applicant, LimitUse::Ignored);
   if (!claim || claim->reserved || claim->min_values_relaxed) {

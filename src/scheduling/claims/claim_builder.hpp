@@ -43,6 +43,9 @@ class ClaimBuilder {
   // A claim of the pool that can hold the pod, which is still to be added; nullopt when the pool
   // has none.
   std::optional<ClaimDraft> draft(PoolId pool, const Applicant& applicant, LimitUse limits);
+  // Whether some instance type of the pool could hold the pod where it is narrowed to, be it on
+  // sale just now or not. Taints do not matter: a constraint may say that such nodes count.
+  bool could_hold(PoolId pool, const Applicant& applicant);
   // A claim for the pod alone, whatever the limits. nullopt when there is none or it would take a
   // reservation or break minValues.
   std::optional<ClaimDraft> start(PoolId pool, const Applicant& applicant, PodId pod);

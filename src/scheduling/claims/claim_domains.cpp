@@ -53,7 +53,9 @@ Counting ClaimDomains::work_out(const ClaimDraft& claim, const NodeFilter& filte
   if (!filter.tolerates(builder_.pools()[claim.pool].taints)) {
     return Counting::No;
   }
-  const Requirements& requirements = builder_.shapes()[claim.shape].requirements;
+  const ClaimShape& shape = builder_.shapes()[claim.shape];
+  const Requirements& requirements = shape.requirements;
+  const TypeTable& table = *builder_.pools()[claim.pool].table;
   const auto any = [&](auto meets) {
     return filter.alternatives.empty() ||
            std::any_of(filter.alternatives.begin(), filter.alternatives.end(), meets);
@@ -68,8 +70,10 @@ Counting ClaimDomains::work_out(const ClaimDraft& claim, const NodeFilter& filte
       })) {
     return Counting::Surely;
   }
+  // What the claim does not say, its instance types may: the architecture, for example.
   return any([&](const auto& wanted) {
-    return requirements.compatible(wanted, AllowUndefined::WellKnown);
+    return requirements.compatible(wanted, AllowUndefined::WellKnown) &&
+           !(shape.admitted & table.admitted(wanted)).empty();
   })
              ? Counting::Perhaps
              : Counting::No;

@@ -66,6 +66,7 @@ class BestPacking {
       if (best_.quality.claims > 0 && (!best_.repacked || repacks_badly())) {
         attempt_others();
       }
+      attempt_open();
       attempt_companies();
       attempt_refused_first();
       if (has_nodes && best_.quality.claims > 0) {
@@ -108,6 +109,30 @@ class BestPacking {
       way.strategy.order = more_orders_.emplace_back(std::move(order));
       attempt(way);
     }
+  }
+
+  // In the emptiest domain a machine for one pod may be cheap and one for many dear. Where spread
+  // constraints do not count the pods that they hold, others serve as well.
+  void attempt_open() {
+    const PodClasses& pods = compiled_.pods;
+    if (best_.quality.claims > 0 &&
+        std::any_of(pods.constraints.begin(), pods.constraints.end(),
+                    [&](const Constraint& each) { return is_spread_uncounted(each); })) {
+      Way way = best_.way;
+      way.strategy.leave_open = true;
+      way.repack = true;
+      attempt(way);
+    }
+  }
+
+  bool is_spread_uncounted(const Constraint& constraint) const {
+    const auto& groups = compiled_.topology.groups();
+    return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
+      return std::any_of(rung.groups.begin(), rung.groups.end(), [&](TopologyGroupId id) {
+        return groups[id].kind == TopologyKind::Spread && !groups[id].by_host &&
+               !constraint.counts_for(id);
+      });
+    });
   }
 
   // Karpenter's order puts the first pods of many companies on a claim, which is full then. The

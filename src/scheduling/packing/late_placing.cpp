@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -67,9 +68,14 @@ class LatePlacing {
   }
 
   bool place(PodId pod) {
+    const std::uint32_t pod_class = pods_.pods[pod].pod_class;
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
     for (std::size_t i = 0; i < ladder.size(); ++i) {
-      packing_.counts().compare_only_with(compared_with(ladder[i]));
+      const auto [known, added] = compared_.try_emplace({pod_class, i});
+      if (added) {
+        known->second = compared_with(pods_.class_of(pod), ladder[i]);
+      }
+      packing_.counts().compare_only_with(known->second);
       if (packing_.place_on(pod, ladder.subspan(i, 1))) {
         return true;
       }
@@ -130,19 +136,32 @@ class LatePlacing {
     return result;
   }
 
-  // Domains that have nodes, and those that the pod may go to on the rung.
-  ById<KeyId, DomainSet> compared_with(const Rung& rung) const {
+  // Domains that have nodes, and those where the pod could get one on the rung: some instance type
+  // would hold it there, though perhaps none is on sale just now.
+  ById<KeyId, DomainSet> compared_with(const PodClass& pod_class, const Rung& rung) {
     ById<KeyId, DomainSet> result = inhabited_;
+    const Constraint& constraint = pods_.constraints[pod_class.constraint];
     for (const Rung::Keyed& keyed : rung.keyed) {
       const TopologyKey& key = topology_.keys()[keyed.key];
       const Requirement wanted = rung.requirements.get(key.name());
       for (std::size_t domain = 0; domain < key.size(); ++domain) {
-        if (wanted.has(key.domains()[domain])) {
+        if (wanted.has(key.domains()[domain]) && !result[keyed.key].contains(domain) &&
+            could_be_in({pod_class, constraint, rung}, keyed.key, domain)) {
           result[keyed.key].insert(domain);
         }
       }
     }
     return result;
+  }
+
+  bool could_be_in(Applicant applicant, KeyId key, std::size_t domain) {
+    ClaimDrafts& drafts = packing_.drafts();
+    applicant.narrowed.chosen = &drafts.domains().narrowing(key, static_cast<std::int32_t>(domain));
+    bool any = false;
+    for (PoolId pool; pool < drafts.builder().pools().end_id() && !any; ++pool) {
+      any = drafts.builder().could_hold(pool, applicant);
+    }
+    return any;
   }
 
   const Problem& problem_;
@@ -151,6 +170,8 @@ class LatePlacing {
   const Topology& topology_;
   Packing& packing_;
   ById<KeyId, DomainSet> inhabited_;  // all domains where none has a node
+  // By class and rung: what their spread constraints compare with.
+  std::map<std::pair<std::uint32_t, std::size_t>, ById<KeyId, DomainSet>> compared_;
 };
 
 }  // namespace

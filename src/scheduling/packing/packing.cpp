@@ -23,6 +23,7 @@ Packing::Packing(const CompiledProblem& compiled, Strategy strategy, Allowance& 
     seekers_.emplace_back(pods_.constraints[pod_class.constraint].ladder.size());
   }
   topology_placer_.keep_whole(strategy.companies);
+  choices_.leave_open(strategy.leave_open);
 }
 
 void Packing::run() {

@@ -33,6 +33,8 @@ struct Strategy {
   std::span<const std::pair<PodId, NodeId>> placed{};
   // Not null: the first pod of a company goes only where there is room for all of it.
   const Companies* companies = nullptr;
+  // See TopologyChoices.
+  bool leave_open = false;
 };
 
 // Its parts refer to each other: it stays where it is. Refers to the compiled problem and to what

@@ -77,6 +77,18 @@ bool TopologyChoices::only_distance(const Rung::Keyed& keyed) const {
   });
 }
 
+bool TopologyChoices::is_indifferent(const Applicant& applicant, TopologyGroupId group) const {
+  switch (topology_.groups()[group].kind) {
+    case TopologyKind::Affinity:
+      return !is_first(applicant, group);
+    case TopologyKind::Spread:
+      return leave_open_ && !applicant.constraint.counts_for(group);
+    case TopologyKind::AntiAffinity:
+      return false;
+  }
+  return false;
+}
+
 bool TopologyChoices::find_options(const Applicant& applicant, std::size_t which) {
   const Rung::Keyed& keyed = applicant.rung.keyed[which];
   const TopologyKey& key = topology_.keys()[keyed.key];
@@ -85,13 +97,13 @@ bool TopologyChoices::find_options(const Applicant& applicant, std::size_t which
   auto& options = options_[which];
   options.clear();
   std::optional<TopologyGroupId> spread;
-  bool only_company = true;
+  bool indifferent = true;
   for (const TopologyGroupId id : keyed.groups) {
     const TopologyGroup& group = topology_.groups()[id];
     if (group.kind == TopologyKind::Spread && !spread) {
       spread = id;
     }
-    only_company = only_company && group.kind == TopologyKind::Affinity && !is_first(applicant, id);
+    indifferent = indifferent && is_indifferent(applicant, id);
   }
   for (std::size_t i = 0; i < key.size(); ++i) {
     const auto domain = static_cast<std::int32_t>(i);
@@ -101,8 +113,8 @@ bool TopologyChoices::find_options(const Applicant& applicant, std::size_t which
       options.push_back({spread ? counts_.selected(*spread, domain) : 0, domain});
     }
   }
-  if (only_company && options.size() > 1) {
-    // Any of them will do, so the claim may stay open.
+  if (indifferent && options.size() > 1) {
+    // The claim may stay open.
     sets_[which] = DomainSet(key.size());
     for (const Option& option : options) {
       sets_[which].insert(static_cast<std::size_t>(option.domain));

@@ -23,6 +23,9 @@ class TopologyChoices {
   TopologyChoices(const Topology& topology, const TopologyCounts& counts, Narrowings& narrowings)
       : topology_(topology), counts_(counts), narrowings_(narrowings) {}
 
+  // Pods that a spread constraint holds and does not count change no balance: whether their claims
+  // stay open among all domains that it allows, or go to the emptiest.
+  void leave_open(bool leave) { leave_open_ = leave; }
   // From now on no pod may go to these domains.
   void close(std::vector<Narrowing::Part> excluded) { closed_to_all_ = std::move(excluded); }
   // Domains that owners of anti-affinity keep the pod out of, or that are closed to all; null when
@@ -41,6 +44,8 @@ class TopologyChoices {
 
   // Anti-affinity alone, which nodes without the label always meet.
   bool only_distance(const Rung::Keyed& keyed) const;
+  // Any of the domains that the group allows is as good as another.
+  bool is_indifferent(const Applicant& applicant, TopologyGroupId group) const;
 
  private:
   struct Option {
@@ -59,6 +64,7 @@ class TopologyChoices {
   std::vector<DomainSet> sets_;
   std::vector<TopologyChoice> choices_;
   std::vector<Narrowing::Part> closed_to_all_;
+  bool leave_open_ = false;
 };
 
 }  // namespace millwright::scheduling

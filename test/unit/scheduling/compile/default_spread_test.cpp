@@ -109,9 +109,12 @@ TEST(DefaultSpread, DoNotScheduleIsKeptAndScheduleAnywayGivenUp) {
       one.selects(model::kInstanceTypeLabel, "small");
     }
     Problem problem = world.problem();
-    // The pods can only go to the first of two zones.
-    problem.pools = {{pool("main"), types({type("small").sold({{"test-zone-1", "on-demand"}}),
-                                           type("other").sold({{"test-zone-2", "on-demand"}})})}};
+    // The pods can only go to the first of two zones: the other is sold out.
+    Offering sold_out = offering("test-zone-2", "on-demand", 0.2);
+    sold_out.available = false;
+    problem.pools = {
+        {pool("main"),
+         types({type("small").sold({{"test-zone-1", "on-demand"}}).sold(std::move(sold_out))})}};
     const Plan plan = solve(problem);
     EXPECT_EQ(plan.refusals.size(), strict ? 2U : 0U);
     if (strict) {

@@ -195,6 +195,53 @@ TEST(ZoneSpread, ZonesThatThePodMayGoToCountThoughNothingIsSoldThere) {
   EXPECT_THAT(plan.refusals, SizeIs(1));
 }
 
+// A zone where no instance type would ever hold the pod gets no node for it, so nothing is gained
+// by waiting.
+TEST(ZoneSpread, ZonesWhereNoTypeCouldHoldThePodDoNotCountInTheEnd) {
+  const auto problem_with = [](std::string_view cpu_in_zone_1) {
+    return ProblemBuilder()
+        .add(pool("default"),
+             types({type("here").cpu(cpu_in_zone_1).sold({{"test-zone-1", "on-demand"}}),
+                    type("there").cpu("4").sold({{"test-zone-2", "on-demand"}})}))
+        .add(pods(3, "w", web("w").cpu("2").with(spreads(spread_over(kZone, 1)))));
+  };
+  EXPECT_THAT(per_domain(problem_with("1"), kZone), ElementsAre(Pair("test-zone-2", 3)));
+  EXPECT_THAT(per_domain(problem_with("4"), kZone),
+              ElementsAre(Pair("test-zone-1", 2), Pair("test-zone-2", 1)));
+}
+
+// What a claim does not say, its instance types may: none has the architecture that would make the
+// claims in zone 1 count.
+TEST(ZoneSpread, NodeAffinityThatNoInstanceTypeMeetsCountsNobody) {
+  constexpr auto kRack = "example.com/rack";
+  const auto in_rack = [&](const std::string& rack) {
+    return web("w").selects(kZone, "test-zone-1").selects(kRack, rack);
+  };
+  const auto problem =
+      with_pool(pool("default").requires_(need(kRack, Operator::In, {"r1", "r2"})))
+          .add(pods(2, "one", in_rack("r1")))
+          .add(pods(2, "two", in_rack("r2")))
+          .add(pod("p")
+                   .cpu("50m")
+                   .requires_term({need(model::kArchLabel, Operator::In, {"arm64"})})
+                   .requires_term({need(kZone, Operator::NotIn, {"test-zone-1"})})
+                   .with(spreads(spread_over(kRack, 1))));
+  EXPECT_THAT(problem.solve().refusals, IsEmpty());
+}
+
+// Pods that their own constraint does not count go to any domain that it allows: to the emptiest
+// alone they may pay more.
+TEST(ZoneSpread, PodsThatItDoesNotCountShareTheMachineThatIsCheapestForAll) {
+  const auto sold = types(
+      {type("single").cpu("2").memory("4Gi").sold({{"test-zone-1", "on-demand"}}).price(0.38),
+       type("shared").cpu("8").memory("24Gi").sold({{"test-zone-2", "on-demand"}}).price(0.8)});
+  const auto like =
+      pod("p").cpu("100m").memory("3Gi").with(spreads(spread_over(kZone, 2, {{"app", "other"}})));
+  const Plan plan = ProblemBuilder().add(pool("default"), sold).add(pods(4, "p", like)).solve();
+  EXPECT_THAT(plan.refusals, IsEmpty());
+  EXPECT_THAT(plan.claims, SizeIs(1));
+}
+
 TEST(ZoneSpread, HonoursNodeAffinityByDefault) {
   // Only zone 1 counts for a pod that may go nowhere else.
   const auto problem =
