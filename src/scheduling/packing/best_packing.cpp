@@ -21,6 +21,9 @@ constexpr int kMaxPrograms = 2;
 // So many classes are seldom few enough lots for linear programs, see Repacking.
 constexpr std::size_t kManyClasses = 640;
 
+// See attempt_open().
+constexpr std::size_t kFewClaims = 64;
+
 struct Quality {
   std::size_t refused = 0;
   double price = 0;
@@ -112,16 +115,22 @@ class BestPacking {
   }
 
   // In the emptiest domain a machine for one pod may be cheap and one for many dear. Where spread
-  // constraints do not count the pods that they hold, others serve as well.
+  // constraints do not count the pods that they hold, others serve as well. Pods of many claims
+  // fill machines in every domain. Repacking takes much longer than packing: what it could not hold
+  // up against is not repacked.
   void attempt_open() {
-    const PodClasses& pods = compiled_.pods;
-    if (best_.quality.claims > 0 &&
-        std::any_of(pods.constraints.begin(), pods.constraints.end(),
-                    [&](const Constraint& each) { return is_spread_uncounted(each); })) {
+    const auto& constraints = compiled_.pods.constraints;
+    const bool few = best_.quality.claims > 0 && best_.quality.claims <= kFewClaims;
+    if (few && std::any_of(constraints.begin(), constraints.end(),
+                           [&](const Constraint& each) { return is_spread_uncounted(each); })) {
       Way way = best_.way;
       way.strategy.leave_open = true;
-      way.repack = true;
+      way.repack = false;
       attempt(way);
+      if (best_.way.strategy.leave_open) {
+        way.repack = true;
+        attempt(way);
+      }
     }
   }
 
