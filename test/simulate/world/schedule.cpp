@@ -185,6 +185,18 @@ class Plot {
       add(Act::Interrupt, at_ + seconds(5 * i), {}, 0).which = draw_which();
     }
   }
+  // What happens to machines and NodeClaims before anybody has heard of the last write to them.
+  void act_on_the_unheard_of() {
+    schedule_.boot = seconds(between(random_, 1, 10));
+    add(Act::LateCommit, at_, lasts_, 100);
+    add(Act::LateWatches, at_, lasts_, 8000);
+    add(Act::Deploy, at_ + seconds(1), {}, 4).which = kWholeMachine;
+    const base::Duration launched = at_ + seconds(1) + schedule_.launch;
+    for (int i = 0; i < 3; ++i) {
+      add(Act::Interrupt, launched + up_to(random_, seconds(10)), {}, 0).which = draw_which();
+      add(Act::DeleteClaim, launched + schedule_.boot + up_to(random_, seconds(15)), {}, 0);
+    }
+  }
   // Pods come and go all the time, and so do nodes, and perhaps leaders.
   void flow() {
     schedule_.bind_latency = milliseconds(between(random_, 2000, 5000));
@@ -217,7 +229,7 @@ class Plot {
 
 void add_plot(Schedule& schedule, base::Random& random) {
   Plot plot(schedule, random);
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
       return plot.lose_claims();
     case 1:
@@ -230,6 +242,8 @@ void add_plot(Schedule& schedule, base::Random& random) {
       return plot.replace_at_the_limit();
     case 5:
       return plot.interrupt_in_errors();
+    case 6:
+      return plot.act_on_the_unheard_of();
     default:
       return plot.flow();
   }
