@@ -19,7 +19,7 @@ namespace {
 // Times that column generation may choose what nodes take, see NodeValues::ByProgram.
 constexpr int kMaxPrograms = 2;
 // So many classes are seldom few enough lots for linear programs, see Repacking.
-constexpr std::size_t kManyClasses = 640;
+constexpr std::size_t kManyClasses = 1'280;
 
 struct Quality {
   std::size_t refused = 0;
@@ -69,10 +69,13 @@ class BestPacking {
       attempt_companies();
       attempt_refused_first();
       if (has_nodes && best_.quality.claims > 0) {
-        repack(compiled_, *best_.packing, programs_);
+        may_save_more_ |= repack(compiled_, *best_.packing, programs_).may_save_more;
         tidy_up(*best_.packing);
         best_.quality = quality_of(*best_.packing, compiled_.pools);
         attempt_dearest_on_nodes();
+      }
+      if (may_save_more_ && rebuild(compiled_, *best_.packing)) {
+        tidy_up(*best_.packing);
       }
     }
     place_among_nodes(compiled_, *best_.packing);
@@ -184,7 +187,11 @@ class BestPacking {
     packing.run();
     if (compiled_.problem.options.economise) {
       packing.drafts().builder().forget_price_levels();
-      result.repacked = way.repack && repack(compiled_, packing, programs_);
+      if (way.repack) {
+        const Repacked repacked = repack(compiled_, packing, programs_);
+        result.repacked = repacked.cheaper;
+        may_save_more_ |= repacked.may_save_more;
+      }
       tidy_up(packing);
     }
     result.quality = quality_of(packing, compiled_.pools);
@@ -208,7 +215,8 @@ class BestPacking {
   std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
   std::optional<Companies> companies_;
   ProgramMemory programs_;
-  Allowance allowance_;  // for all attempts together
+  Allowance allowance_;         // for all attempts together
+  bool may_save_more_ = false;  // see Rebuilding
   Result best_;
 };
 
