@@ -69,12 +69,12 @@ class BestPacking {
       attempt_companies();
       attempt_refused_first();
       if (has_nodes && best_.quality.claims > 0) {
-        may_save_more_ |= repack(compiled_, *best_.packing, programs_).may_save_more;
+        last_ = repack(compiled_, *best_.packing, programs_);
         tidy_up(*best_.packing);
         best_.quality = quality_of(*best_.packing, compiled_.pools);
         attempt_dearest_on_nodes();
       }
-      if (may_save_more_ && rebuild(compiled_, *best_.packing)) {
+      if (last_.may_save_more && rebuild(compiled_, *best_.packing)) {
         tidy_up(*best_.packing);
       }
     }
@@ -188,9 +188,8 @@ class BestPacking {
     if (compiled_.problem.options.economise) {
       packing.drafts().builder().forget_price_levels();
       if (way.repack) {
-        const Repacked repacked = repack(compiled_, packing, programs_);
-        result.repacked = repacked.cheaper;
-        may_save_more_ |= repacked.may_save_more;
+        last_ = repack(compiled_, packing, programs_);
+        result.repacked = last_.cheaper;
       }
       tidy_up(packing);
     }
@@ -215,8 +214,8 @@ class BestPacking {
   std::deque<std::vector<std::pair<PodId, NodeId>>> placed_;
   std::optional<Companies> companies_;
   ProgramMemory programs_;
-  Allowance allowance_;         // for all attempts together
-  bool may_save_more_ = false;  // see Rebuilding
+  Allowance allowance_;  // for all attempts together
+  Repacked last_;        // of those that were tried
   Result best_;
 };
 

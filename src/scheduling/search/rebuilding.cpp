@@ -37,7 +37,7 @@ bool Rebuilding::run() {
   lots_.sort(search_.pools);
   const double before = search_.price_of(apart_);
   auto fills = fills_of_claims();
-  if (!fills || !may_save(lots_, kept_.size() + apart_.size(), before) || !improve(*fills)) {
+  if (!fills || !may_save(lots_, apart_.size(), before) || !improve(*fills)) {
     return false;
   }
   std::vector<ClaimDraft> result;

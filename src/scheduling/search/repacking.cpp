@@ -46,8 +46,8 @@ bool Repacking::run() {
   lots_.sort(search_.pools);
   pack_greedily();
   dive();
-  may_save_more_ =
-      Rebuilding::may_save(lots_, contest_.claims, contest_.price - search_.price_of(kept_));
+  may_save_more_ = Rebuilding::may_save(lots_, contest_.claims - kept_.size(),
+                                        contest_.price - search_.price_of(kept_));
   return !contest_.winners.empty() &&
          search_.drafts.adopt(search_.pool, std::move(contest_.winners));
 }

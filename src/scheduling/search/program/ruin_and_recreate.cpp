@@ -12,8 +12,10 @@ namespace {
 constexpr std::size_t kMostTogether = 4;
 // Times that every fill is tried in vain before it is enough.
 constexpr std::size_t kPatienceOfRuin = 6;
-// After so much work it must have saved this part of the price, or there is no more.
-constexpr std::size_t kStretch = 3'000'000;
+// After so much work, for each pod and for each fill, it must have saved this part of the price, or
+// there is no more.
+constexpr std::size_t kStretchPerPod = 3'000;
+constexpr std::size_t kMostForPods = 3'000'000;
 constexpr std::size_t kStretchPerFill = 5'000;
 constexpr std::size_t kMaxStretch = 20'000'000;
 constexpr double kWorthAnotherStretch = 0.001;
@@ -21,6 +23,16 @@ constexpr double kWorthAnotherStretch = 0.001;
 constexpr FillSearch::Limits kLimits = {.discrepancies = 1, .steps = 24};
 // What must be saved, as a part of what the fills cost.
 constexpr double kWorthIt = 1e-5;
+
+std::size_t pods_on(const std::vector<Fill>& fills) {
+  std::size_t pods = 0;
+  for (const Fill& fill : fills) {
+    for (const auto& [lot, count] : fill.pods) {
+      pods += count;
+    }
+  }
+  return pods;
+}
 
 }  // namespace
 
@@ -34,7 +46,9 @@ double RuinAndRecreate::loss(const Fill& fill) const {
 
 bool RuinAndRecreate::run(std::vector<Fill>& fills, std::size_t work) {
   const double price = cost_of(fills);
-  const std::size_t stretch = std::min(kStretch + kStretchPerFill * fills.size(), kMaxStretch);
+  const std::size_t stretch = std::min(
+      std::min(kStretchPerPod * pods_on(fills), kMostForPods) + kStretchPerFill * fills.size(),
+      kMaxStretch);
   bool found = false;
   double before = price;
   while (work > 0) {

@@ -44,28 +44,6 @@ TEST(Repacking, SavingLittleIsNotWorthManyNodes) {
   EXPECT_THAT(two_proportions(4.04).solve().claims, SizeIs(1));
 }
 
-// One size is the best buy and none of the others fits the rest: what the last claims hold is
-// packed again.
-TEST(Rebuilding, TheLastMachinesAreChosenForWhatIsLeft) {
-  std::vector<InstanceType> sizes;
-  for (const int cpu : {4, 8, 16, 32}) {
-    sizes.push_back(type("t" + std::to_string(cpu))
-                        .cpu(std::to_string(cpu))
-                        .memory(std::to_string(4 * cpu) + "Gi")
-                        .max_pods("100")
-                        .no_overhead()
-                        .price(cpu));
-  }
-  auto problem = ProblemBuilder().add(pool("default"), types(std::move(sizes)));
-  problem.add(pods(17, "busy", pod("busy").cpu("2").memory("4Gi")))
-      .add(pods(13, "wide", pod("wide").cpu("1").memory("7Gi")))
-      .add(pods(7, "odd", pod("odd").cpu("3").memory("10Gi")));
-  const Plan plan = problem.solve();
-  // 68 CPUs and 229 GiB at $1 per CPU.
-  EXPECT_DOUBLE_EQ(price_of_plan(plan), 68);
-  EXPECT_LE(plan.claims.size(), 5u);
-}
-
 TEST(Repacking, ClaimsStillOfferEveryTypeThatHoldsTheirPods) {
   for (const PlannedClaim& claim : two_proportions(4.4).solve().claims) {
     EXPECT_THAT(claim.instance_types, ::testing::ElementsAre("even", "big"));
