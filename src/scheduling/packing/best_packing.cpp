@@ -19,7 +19,7 @@ namespace {
 // Times that column generation may choose what nodes take, see NodeValues::ByProgram.
 constexpr int kMaxPrograms = 2;
 // So many classes are seldom few enough lots for linear programs, see Repacking.
-constexpr std::size_t kManyClasses = 640;
+constexpr std::size_t kManyClasses = 1'280;
 
 // See attempt_open().
 constexpr std::size_t kFewClaims = 64;
@@ -73,10 +73,13 @@ class BestPacking {
       attempt_companies();
       attempt_refused_first();
       if (has_nodes && best_.quality.claims > 0) {
-        repack(compiled_, *best_.packing, programs_);
+        last_ = repack(compiled_, *best_.packing, programs_);
         tidy_up(*best_.packing);
         best_.quality = quality_of(*best_.packing, compiled_.pools);
         attempt_dearest_on_nodes();
+      }
+      if (last_.may_save_more && rebuild(compiled_, *best_.packing)) {
+        tidy_up(*best_.packing);
       }
     }
     place_among_nodes(compiled_, *best_.packing);
@@ -217,7 +220,10 @@ class BestPacking {
     packing.run();
     if (compiled_.problem.options.economise) {
       packing.drafts().builder().forget_price_levels();
-      result.repacked = way.repack && repack(compiled_, packing, programs_);
+      if (way.repack) {
+        last_ = repack(compiled_, packing, programs_);
+        result.repacked = last_.cheaper;
+      }
       tidy_up(packing);
     }
     result.quality = quality_of(packing, compiled_.pools);
@@ -242,6 +248,7 @@ class BestPacking {
   std::optional<Companies> companies_;
   ProgramMemory programs_;
   Allowance allowance_;  // for all attempts together
+  Repacked last_;        // of those that were tried
   Result best_;
 };
 

@@ -2,18 +2,31 @@
 
 #include "scheduling/claims/claim_dissolving.hpp"
 #include "scheduling/claims/claim_splitting.hpp"
+#include "scheduling/search/rebuilding.hpp"
 #include "scheduling/search/repacking.hpp"
 
 namespace millwright::scheduling {
 
-bool repack(const CompiledProblem& compiled, Packing& packing, ProgramMemory& programs) {
-  bool repacked = false;
+Repacked repack(const CompiledProblem& compiled, Packing& packing, ProgramMemory& programs) {
+  Repacked result;
   for (PoolId pool; pool < compiled.pools.end_id(); ++pool) {
     const PoolSearch search{compiled.pods, compiled.pools, compiled.topology, packing.drafts(),
                             pool};
-    repacked = Repacking(search, programs).run() || repacked;
+    Repacking repacking(search, programs);
+    result.cheaper = repacking.run() || result.cheaper;
+    result.may_save_more = repacking.may_save_more() || result.may_save_more;
   }
-  return repacked;
+  return result;
+}
+
+bool rebuild(const CompiledProblem& compiled, Packing& packing) {
+  bool rebuilt = false;
+  for (PoolId pool; pool < compiled.pools.end_id(); ++pool) {
+    rebuilt = Rebuilding({compiled.pods, compiled.pools, compiled.topology, packing.drafts(), pool})
+                  .run() ||
+              rebuilt;
+  }
+  return rebuilt;
 }
 
 void tidy_up(Packing& packing) {

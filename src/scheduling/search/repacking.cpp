@@ -1,10 +1,11 @@
 #include "scheduling/search/repacking.hpp"
 
+#include "scheduling/search/node_cost.hpp"
 #include "scheduling/search/program/diving.hpp"
+#include "scheduling/search/rebuilding.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -12,32 +13,17 @@ namespace {
 
 // New claims must save this part of the price, or the old ones stay.
 constexpr double kWorthRepacking = 1e-6;
-// Nodes have a cost of their own: twice as many must save this part of the price, and every further
-// doubling this much more.
-constexpr double kNodeCost = 0.03;
-constexpr double kFurtherCost = 0.01;
 // Lots looked at in all: after so many, no other pass is begun.
 constexpr std::size_t kEnoughWork = 5'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
 // More lots than these are too many for linear programs.
-constexpr std::size_t kMaxDiveLots = 640;
-
-// What the pods' room costs by the fraction of a machine.
-double price_by_the_fraction(const PodLots& lots) {
-  double price = 0;
-  for (const Lot& lot : lots.lots()) {
-    price += lot.least * static_cast<double>(lot.left);
-  }
-  return price;
-}
+constexpr std::size_t kMaxDiveLots = 1'280;
 
 }  // namespace
 
 double Repacking::Contest::with_node_cost(double of, std::size_t count) const {
-  const double times = static_cast<double>(count) / static_cast<double>(before);
-  return of * (1 + kNodeCost * std::clamp(times - 1, 0.0, 1.0) +
-               kFurtherCost * std::log2(std::max(times / 2, 1.0)));
+  return scheduling::with_node_cost(of, count, before);
 }
 
 void Repacking::Contest::enter(std::vector<ClaimDraft> entrants, double their_price) {
@@ -60,6 +46,8 @@ bool Repacking::run() {
   lots_.sort(search_.pools);
   pack_greedily();
   dive();
+  may_save_more_ = Rebuilding::may_save(lots_, contest_.claims - kept_.size(),
+                                        contest_.price - search_.price_of(kept_));
   return !contest_.winners.empty() &&
          search_.drafts.adopt(search_.pool, std::move(contest_.winners));
 }
@@ -103,7 +91,7 @@ bool Repacking::worth_a_dive() const {
                   [](const Lot& lot) { return lot.shape == ShapeId::none(); })) {
     return false;
   }
-  const double hoped_for = price_by_the_fraction(lots_) * (1 + kWorthADive);
+  const double hoped_for = lots_.least() * (1 + kWorthADive);
   // It will hardly come to fewer claims than the passes did.
   return contest_.price > hoped_for && contest_.with_node_cost(search_.price_of(kept_) + hoped_for,
                                                                contest_.fewest) < contest_.least;

@@ -25,6 +25,8 @@ class Repacking {
   // Replaces the pool's claims by others that cost less. Returns false when it found none in the
   // work that it may do; then nothing has changed.
   bool run();
+  // Whether it may be worth while to look at the claims once more, see Rebuilding.
+  bool may_save_more() const { return may_save_more_; }
 
  private:
   // The cheapest claims so far. Nodes have a cost of their own, so more of them must save more.
@@ -52,6 +54,7 @@ class Repacking {
   GreedyPacking greedy_;
   std::vector<ClaimDraft> kept_;  // claims that stay as they are
   Contest contest_;
+  bool may_save_more_ = false;
 };
 
 }  // namespace millwright::scheduling

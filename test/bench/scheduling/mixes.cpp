@@ -25,7 +25,7 @@ class Deployments {
     std::vector<PodPtr> result;
     while (static_cast<int>(result.size()) < count) {
       const model::Pod like = pod_of("app-" + std::to_string(made_++));
-      const int replicas = mix_.big_and_small ? (big_ ? 2 + pick(7) : 10 + pick(40)) : 3 + pick(30);
+      const int replicas = next_replicas();
       for (int i = 0; i < replicas && static_cast<int>(result.size()) < count; ++i) {
         auto pod = std::make_shared<model::Pod>(like);
         pod->meta.name += "-" + std::to_string(i);
@@ -40,9 +40,19 @@ class Deployments {
   int pick(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
   bool with_chance(int per_cent) { return pick(100) < per_cent; }
 
+  int next_replicas() {
+    if (mix_.all_different) {
+      return 1;
+    }
+    return mix_.big_and_small ? (big_ ? 2 + pick(7) : 10 + pick(40)) : 3 + pick(30);
+  }
+
   std::int64_t cpu() {
     constexpr std::array<std::int64_t, 10> kUsual = {100, 200,  250,  400,  500,
                                                      750, 1000, 1500, 2000, 3000};
+    if (mix_.all_different) {
+      return 100 + pick(2901);
+    }
     if (!mix_.big_and_small) {
       return kUsual[random_() % kUsual.size()];
     }

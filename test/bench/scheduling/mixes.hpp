@@ -15,6 +15,7 @@ struct WorkloadMix {
   // GiB of memory per CPU that a Deployment asks for; it draws one of these.
   std::vector<double> ratios = {1, 2, 4, 8};
   bool big_and_small = false;  // a few pods of many CPUs, many of a tenth of one
+  bool all_different = false;  // Deployments of one replica, no two of which ask for the same
   int spread_over_zones = 0;   // per cent of the Deployments
   int spread_over_hosts = 0;
   int apart_by_host = 0;   // anti-affinity to themselves

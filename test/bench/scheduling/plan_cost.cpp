@@ -19,6 +19,13 @@ double milliseconds_since(std::clock_t begin) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
+// Karpenter's side knows only the workloads of Deployments.
+std::vector<WorkloadMix> mixes() {
+  std::vector<WorkloadMix> result = workload_mixes();
+  result.push_back({.name = "all-different", .all_different = true});
+  return result;
+}
+
 struct Totals {
   double sum = 0;
   double worst = 0;
@@ -54,7 +61,7 @@ base::Result<void> plan_cost(const PlanCostOptions& options) {
   bool any = false;
   for (const auto& [catalog, types] :
        {std::pair{std::string("kwok"), kwok_types()}, {"aws", aws_like_types()}}) {
-    for (const WorkloadMix& mix : workload_mixes()) {
+    for (const WorkloadMix& mix : mixes()) {
       const std::string name = catalog + "/" + mix.name;
       if (name.find(options.only) == std::string::npos) {
         continue;

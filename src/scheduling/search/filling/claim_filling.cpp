@@ -86,6 +86,28 @@ bool ClaimFilling::add(PodLots& lots, LotId index, Bin& bin) const {
   return false;
 }
 
+bool ClaimFilling::build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result) const {
+  std::optional<Bin> bin;
+  for (const auto& [lot, count] : fill.pods) {
+    for (std::uint32_t i = 0; i < count && lots.lots()[lot].left > 0; ++i) {
+      if (bin) {
+        if (!add(lots, lot, *bin)) {
+          break;
+        }
+      } else {
+        bin = begin(lots, lot, {fill.row, fill.price});
+        if (!bin) {
+          return false;
+        }
+      }
+    }
+  }
+  if (bin) {
+    result.push_back(std::move(bin->claim));
+  }
+  return true;
+}
+
 bool ClaimFilling::counts_as_before(const LotItem& item, const Bin& bin) const {
   const Constraint& constraint = item.applicant.constraint;
   if (constraint.counted.empty()) {

@@ -2,6 +2,7 @@
 // rule about sharing a node is broken and no pod is counted in another domain than before.
 #pragma once
 
+#include "scheduling/search/filling/fill.hpp"
 #include "scheduling/search/lots/pod_lots.hpp"
 #include "scheduling/search/pool_search.hpp"
 
@@ -31,6 +32,9 @@ class ClaimFilling {
   Bin resume(ClaimDraft claim, CheapestRow cheapest) const;
   // Adds a pod of the lot. Returns false when none may join; the bin is then as it was.
   bool add(PodLots& lots, LotId lot, Bin& bin) const;
+  // Adds a claim for the fill, with the pods that are left of it and may join. Returns false when
+  // not even the first of them has a claim.
+  bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result) const;
   // The shape of a claim after a pod of the lot joins. ShapeId::none() when that is not allowed
   // or the machine would cost more then.
   ShapeId joined_shape(ShapeId shape, const PodLots& lots, LotId lot, CheapestRow machine) const;

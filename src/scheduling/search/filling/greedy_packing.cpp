@@ -8,7 +8,7 @@ namespace millwright::scheduling {
 namespace {
 
 // Lots looked at in all passes together: a pass that does more is ended.
-constexpr std::size_t kMaxGreedyWork = 60'000'000;
+constexpr std::size_t kMaxGreedyWork = 1'200'000'000;
 
 }  // namespace
 

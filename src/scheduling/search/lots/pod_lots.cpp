@@ -85,6 +85,22 @@ bool PodLots::is_kept_off(const Lot& lot, const HostTally& tally) const {
   });
 }
 
+double PodLots::least() const {
+  double price = 0;
+  for (const Lot& lot : lots_) {
+    price += lot.least * static_cast<double>(lot.left);
+  }
+  return price;
+}
+
+std::size_t PodLots::most_together(const Lot& lot) const {
+  // Pods of one item keep each other off.
+  return lot.exclusive ? static_cast<std::size_t>(std::count_if(
+                             lot.items.begin(), lot.items.end(),
+                             [&](std::uint32_t item) { return !items_[item].pods.empty(); }))
+                       : lot.left;
+}
+
 std::size_t PodLots::claims_needed() const {
   std::size_t most = 0;
   for (const auto& [group, pods] : apart_) {

@@ -63,9 +63,13 @@ class PodLots {
   // One of `parts` shares of the lots, each with some of every size. The other lots are there too,
   // but without pods.
   PodLots part(std::size_t index, std::size_t parts) const;
+  // What the room of the pods that are left costs by the fraction of a machine.
+  double least() const;
   double value_left() const { return value_left_; }
   // The least number of claims that keeps those pods apart that must not share a node.
   std::size_t claims_needed() const;
+  // How many of the lot's pods one machine may have.
+  std::size_t most_together(const Lot& lot) const;
   // Whether no pod of the lot may join a node with this tally.
   bool is_kept_off(const Lot& lot, const HostTally& tally) const;
   // What a unit of each resource is worth to new claims of the shape, which is that of a lot.

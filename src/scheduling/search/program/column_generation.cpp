@@ -33,11 +33,7 @@ bool ColumnGeneration::list_lots() {
   most_.assign(lots.size(), 0);
   for (LotId id; id < lots.end_id(); ++id) {
     const Lot& lot = lots[id];
-    // Pods of one item keep each other off.
-    const auto items = std::count_if(lot.items.begin(), lot.items.end(), [&](std::uint32_t item) {
-      return !lots_.items()[item].pods.empty();
-    });
-    most_[id] = lot.exclusive ? static_cast<std::size_t>(items) : lot.left;
+    most_[id] = lots_.most_together(lot);
     if (lot.left == 0) {
       continue;
     }

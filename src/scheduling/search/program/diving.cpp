@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -118,32 +117,10 @@ bool Diving::buy(PodLots& lots, const ColumnGeneration& generation,
       times = index == wanted.front().second || (there && -amount > kAlmost) ? 1 : 0;
     }
     for (; times > 0; --times) {
-      if (!build(lots, fill, result)) {
+      if (!greedy_.filling().build(lots, fill, result)) {
         return false;
       }
     }
-  }
-  return true;
-}
-
-bool Diving::build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result) {
-  std::optional<Bin> bin;
-  for (const auto& [lot, count] : fill.pods) {
-    for (std::uint32_t i = 0; i < count && lots.lots()[lot].left > 0; ++i) {
-      if (bin) {
-        if (!greedy_.filling().add(lots, lot, *bin)) {
-          break;
-        }
-      } else {
-        bin = greedy_.filling().begin(lots, lot, {fill.row, fill.price});
-        if (!bin) {
-          return false;
-        }
-      }
-    }
-  }
-  if (bin) {
-    result.push_back(std::move(bin->claim));
   }
   return true;
 }

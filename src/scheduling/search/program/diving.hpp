@@ -33,7 +33,6 @@ class Diving {
   bool plan_part(const PodLots& part, bool first, std::vector<ClaimDraft>& result);
   bool dive(PodLots& lots, double most, std::vector<ClaimDraft>& result);
   bool buy(PodLots& lots, const ColumnGeneration& generation, std::vector<ClaimDraft>& result);
-  bool build(PodLots& lots, const Fill& fill, std::vector<ClaimDraft>& result);
 
   PoolSearch search_;
   GreedyPacking& greedy_;
