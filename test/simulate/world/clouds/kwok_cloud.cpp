@@ -10,14 +10,16 @@
 namespace millwright::test {
 namespace {
 
-base::Duration fixed(base::Duration time) {
+base::Duration at_least_a_millisecond(base::Duration time) {
   return std::max<base::Duration>(time, std::chrono::milliseconds(1));
 }
 
 cloud::SimulatedSettings settings_of(const Schedule& schedule) {
   auto settings = cloud::default_settings(cloud::Profile::Kwok);
   settings.seed = schedule.seed;
-  settings.launch = {fixed(schedule.launch), fixed(schedule.launch), fixed(schedule.launch)};
+  settings.launch = {at_least_a_millisecond(schedule.launch),
+                     at_least_a_millisecond(schedule.launch),
+                     at_least_a_millisecond(schedule.launch)};
   settings.boot = {schedule.boot, schedule.boot, schedule.boot};
   settings.termination = {std::chrono::seconds(1), std::chrono::seconds(3), kShutdown};
   settings.interruption_notice = kInterruptionNotice;
