@@ -20,7 +20,7 @@ TEST_F(AwsSandbox, PodsBecomeInstancesAndInstancesGoAgain) {
   EXPECT_NE(model::find_path(node_class, "metadata.annotations"), nullptr);
   EXPECT_THAT(boost::json::serialize(node_class.at("metadata")),
               HasSubstr("karpenter.k8s.aws/ec2nodeclass-hash"));
-  EXPECT_FALSE(profile.empty());
+  EXPECT_FALSE(ec2.profile.empty());
 
   apply(kDeployment);
   loop.run_for(5min);
@@ -46,7 +46,7 @@ TEST_F(AwsSandbox, PodsBecomeInstancesAndInstancesGoAgain) {
   EXPECT_TRUE(cloud::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
   loop.run_for(2min);
   EXPECT_EQ(count(model::kEc2NodeClassResource), 0U);
-  EXPECT_TRUE(profile.empty());
+  EXPECT_TRUE(ec2.profile.empty());
   EXPECT_TRUE(ec2.templates.empty());
 }
 
@@ -59,7 +59,7 @@ TEST_F(AwsSandbox, AClassInUseIsNotTakenFromItsNodes) {
   const model::ObjectKey name{.namespace_ = "", .name = "default"};
   EXPECT_TRUE(cloud::wait(loop, person.remove(model::kEc2NodeClassResource, name)));
   loop.run_for(3min);
-  EXPECT_FALSE(profile.empty());
+  EXPECT_FALSE(ec2.profile.empty());
   EXPECT_EQ(running_pods(), 5U);
 }
 

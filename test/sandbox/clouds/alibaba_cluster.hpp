@@ -3,6 +3,7 @@
 
 #include "cloud/alibaba/alibaba_cloud.hpp"
 #include "cloud/alibaba/catalog/type_labels.hpp"
+#include "millwright/cloud/simulated.hpp"
 #include "support/crash_runs.hpp"
 #include "unit/cloud/alibaba/fakes/fake_ecs.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cloud/huawei/huawei_cloud.hpp"
+#include "millwright/cloud/simulated.hpp"
 #include "support/crash_runs.hpp"
 #include "unit/cloud/huawei/fakes/fake_cce.hpp"
 

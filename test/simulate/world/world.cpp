@@ -21,9 +21,10 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
-constexpr auto kCallLimit = seconds(2);   // of kube-scheduler's calls
-constexpr auto kQuietFor = minutes(4);    // no claim comes or goes: the world is at rest
-constexpr auto kLooksAgain = minutes(1);  // after consolidateAfter
+constexpr auto kCallLimit = seconds(2);  // of kube-scheduler's calls
+// No claim comes or goes: the world is at rest. Nodes settle for five minutes at most, and are
+// looked at once more within another.
+constexpr auto kQuietFor = minutes(7);
 constexpr auto kRestWithin = minutes(45);
 constexpr auto kWatchedRest = minutes(6);
 
@@ -354,9 +355,7 @@ bool SimulatedWorld::is_at_rest() const {
     }
   }
   const auto& pods = recorder().pods();
-  const base::Duration quiet =
-      std::max<base::Duration>(kQuietFor, schedule_.consolidate_after + kLooksAgain);
-  return now() - newest >= quiet && leader() != nullptr &&
+  return now() - newest >= kQuietFor && leader() != nullptr &&
          std::all_of(pods.begin(), pods.end(), [](const auto& item) {
            return item.second.gone || (item.second.running && !item.second.deleting);
          });
