@@ -1,5 +1,7 @@
 #include "simulate/world/checks.hpp"
 
+#include "millwright/scheduling/solve.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -184,8 +186,7 @@ bool Checks::kinds_may_differ_in_age() const {
   });
 }
 
-// Pods that need room: they wait, will come, or are on nodes that go.
-std::size_t Checks::pods_in_need() {
+std::set<std::string> Checks::staying_nodes() const {
   std::set<std::string> staying;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
     if (!node.gone && !node.disrupted && !node.deleting && model::is_ready(*node.last)) {
@@ -197,6 +198,12 @@ std::size_t Checks::pods_in_need() {
       staying.erase(claim.last->node_name);
     }
   }
+  return staying;
+}
+
+// Pods that need room: they wait, will come, or are on nodes that go.
+std::size_t Checks::pods_in_need() {
+  const auto staying = staying_nodes();
   std::size_t placed = 0;
   std::size_t others = 0;
   for (const auto& [uid, pod] : world_.recorder().pods()) {
@@ -208,6 +215,28 @@ std::size_t Checks::pods_in_need() {
       kinds_may_differ_in_age() ? world_.withdrawn_pods(world_.now() - seconds(kNeeds)) : 0;
   const std::size_t wanted = world_.wanted_pods() + withdrawn;
   return std::max(wanted > placed ? wanted - placed : 0, others);
+}
+
+// Its machine holds none of the pods that are in need: it was bought for others, which are gone.
+bool Checks::is_too_small(const model::NodeClaim& claim) const {
+  const auto room = claim.allocatable.find(model::kCpu);
+  if (room == claim.allocatable.end()) {
+    return false;
+  }
+  const auto staying = staying_nodes();
+  bool any = false;
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    const auto requests = scheduling::effective_requests(*pod.last);
+    const auto cpu = requests.find(model::kCpu);
+    if (pod.gone || staying.contains(pod.last->spec.node_name) || cpu == requests.end()) {
+      continue;
+    }
+    if (cpu->second <= room->second) {
+      return false;
+    }
+    any = true;
+  }
+  return any;
 }
 
 // A node was chosen, and is not being deleted yet.
@@ -230,6 +259,7 @@ std::size_t Checks::most_needed(base::TimePoint since) {
 // When a claim is written there is, or was a moment before, a pod for it and one for every other
 // claim on its way. One that has pods has come, although it may not be recorded yet. When a node
 // is replaced, a claim may be on its way whose pods have found room elsewhere since it was bought.
+// One that is too small for all that wait does not count.
 void Checks::nothing_is_bought_twice() {
   const auto& claims = world_.recorder().claims();
   const auto count = bought_.size();
@@ -251,8 +281,10 @@ void Checks::nothing_is_bought_twice() {
   std::size_t coming = 0;
   for (const auto& [uid, claim] : claims) {
     const auto& node = claim.last->node_name;
-    if (!claim.gone && !claim.deleting && !used.contains(node) && !going.contains(node) &&
-        !model::is_true(claim.last->conditions, model::kInitialized)) {
+    const bool comes = !claim.gone && !claim.deleting && !used.contains(node) &&
+                       !going.contains(node) &&
+                       !model::is_true(claim.last->conditions, model::kInitialized);
+    if (comes && !is_too_small(*claim.last)) {
       ++coming;
       oldest = std::min(oldest, claim.created);
     }

@@ -51,10 +51,12 @@ class Checks {
   void note_need();
   std::size_t pods_in_need();
   bool is_replacing() const;
+  bool is_too_small(const model::NodeClaim& claim) const;
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
   std::string claim_name(const Machine& machine) const;
-  std::set<std::string> used_nodes() const;  // that pods are bound to
+  std::set<std::string> staying_nodes() const;  // Ready, and not chosen
+  std::set<std::string> used_nodes() const;     // that pods are bound to
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);
   // How long `holds` has held for the object without a break.

@@ -185,16 +185,23 @@ class Plot {
       add(Act::Interrupt, at_ + seconds(5 * i), {}, 0).which = draw_which();
     }
   }
-  // What happens to machines and NodeClaims before anybody has heard of the last write to them.
+  // What happens to machines and NodeClaims before anybody has heard of the last write to them:
+  // that of their launch, or of the registration of their Nodes. A leader lasts ten seconds so.
   void act_on_the_unheard_of() {
-    schedule_.boot = seconds(between(random_, 1, 10));
-    add(Act::LateCommit, at_, lasts_, 100);
-    add(Act::LateWatches, at_, lasts_, 8000);
-    add(Act::Deploy, at_ + seconds(1), {}, 4).which = kWholeMachine;
-    const base::Duration launched = at_ + seconds(1) + schedule_.launch;
+    schedule_.launch = seconds(between(random_, 1, 4));
+    schedule_.boot = seconds(between(random_, 2, 10));
+    schedule_.ready = milliseconds(500);
+    schedule_.bind_latency = milliseconds(10);
+    add(Act::Deploy, at_, {}, 4).which = kWholeMachine;
+    const base::Duration launched = at_ + schedule_.launch;
+    const bool registers = random_.below(2) == 0;
+    const base::Duration begin =
+        registers ? launched + schedule_.boot - milliseconds(500) : at_ + milliseconds(500);
+    add(Act::LateCommit, begin, seconds(30), 100);
+    add(Act::LateWatches, begin, seconds(30), 8000);
     for (int i = 0; i < 3; ++i) {
-      add(Act::Interrupt, launched + up_to(random_, seconds(10)), {}, 0).which = draw_which();
-      add(Act::DeleteClaim, launched + schedule_.boot + up_to(random_, seconds(15)), {}, 0);
+      const base::Duration at = std::max(begin, launched) + seconds(2) + up_to(random_, seconds(7));
+      add(registers ? Act::DeleteClaim : Act::Interrupt, at, {}, 0).which = draw_which();
     }
   }
   // Pods come and go all the time, and so do nodes, and perhaps leaders.
