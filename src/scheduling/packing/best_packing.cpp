@@ -124,8 +124,9 @@ class BestPacking {
   void attempt_open() {
     const auto& constraints = compiled_.pods.constraints;
     const bool few = best_.quality.claims > 0 && best_.quality.claims <= kFewClaims;
-    if (few && std::any_of(constraints.begin(), constraints.end(),
-                           [&](const Constraint& each) { return is_spread_uncounted(each); })) {
+    if (few && !compiled_.topology.empty() &&
+        std::any_of(constraints.begin(), constraints.end(),
+                    [&](const Constraint& each) { return is_spread_uncounted(each); })) {
       Way way = best_.way;
       way.strategy.leave_open = true;
       way.repack = false;
