@@ -102,6 +102,11 @@ base::Task<base::Result<net::Response>> Network::stream(
   co_return reply;
 }
 
+void Network::lose_requests(bool lose) {
+  loses_requests_ = lose;
+  changed_.notify();
+}
+
 void Network::lose_replies(bool lose) {
   loses_replies_ = lose;
   let_go();

@@ -29,7 +29,7 @@ class Network final : public kube::Transport {
                                                  std::function<void(std::string_view)> on_chunk,
                                                  std::stop_token stop) override;
   void set_latency(base::Duration most) { latency_ = most; }
-  void lose_requests(bool lose) { loses_requests_ = lose; }
+  void lose_requests(bool lose);
   // What watches deliver meanwhile comes later.
   void lose_replies(bool lose);
   void clog(bool clog);
