@@ -85,6 +85,12 @@ NodeTable::Outcome NodeTable::assume(ClaimPtr claim) {
   return put_claim(std::move(claim), true);
 }
 
+bool NodeTable::is_assumed(const model::NodeClaim& claim) const {
+  const auto known = claims_.find(claim.meta.name);
+  return known != claims_.end() && known->second.assumed &&
+         is_same_object(known->second.claim->meta, claim.meta);
+}
+
 NodeTable::Outcome NodeTable::put_claim(ClaimPtr claim, bool assumed) {
   ClaimEntry& entry = claims_[claim->meta.name];
   Outcome outcome = Outcome::Updated;

@@ -400,6 +400,12 @@ void State::assume(std::shared_ptr<const model::NodeClaim> claim) {
   impl_->put_claim(impl_->nodes.assume(claim), *claim);
 }
 
+void State::withdraw(const model::NodeClaim& claim) {
+  if (impl_->nodes.is_assumed(claim)) {
+    remove<model::NodeClaim>(model::key_of(claim.meta));
+  }
+}
+
 void State::mark_for_deletion(std::string_view claim, bool marked) {
   impl_->changed = impl_->nodes.mark(claim, marked) || impl_->changed;
 }

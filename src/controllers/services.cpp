@@ -180,11 +180,7 @@ base::Task<base::Result<>> delete_claim(Services& services,
   const auto removed = co_await services.client.remove(model::kNodeClaimResource, key, options);
   MW_CO_CHECK(ignore_not_found(removed));
   if (!removed) {
-    // It was gone before. What the watch never showed it does not show going, either.
-    const auto known = services.state.find_claim(claim->meta.name);
-    if (known && known->claim->meta.uid == claim->meta.uid) {
-      services.state.remove<model::NodeClaim>(key);
-    }
+    services.state.withdraw(*claim);
   }
   count_disrupted(services, *claim, reason);
   note_deletion(services, *claim, reason);

@@ -77,6 +77,9 @@ class State {
   void stop_expecting(const std::string& name);
   // A claim just created by us counts before its event arrives; the event replaces it.
   void assume(std::shared_ptr<const model::NodeClaim> claim);
+  // The API server says that there is no such claim. One that no event has shown yet is forgotten;
+  // of others the watch tells the end.
+  void withdraw(const model::NodeClaim& claim);
   // Chosen for removal: no new pods are planned there. By claim name.
   void mark_for_deletion(std::string_view claim, bool marked);
   void nominate(std::string_view node_or_claim, base::TimePoint until);

@@ -172,6 +172,21 @@ TEST(StateJoin, AChangeOfProviderIdLeavesNothingBehind) {
   EXPECT_THAT(picture(state), ElementsAre("-/a", "-/b", "n/-"));
 }
 
+// The API server does not know it.
+TEST(StateJoin, OnlyAClaimThatNoEventHasShownIsWithdrawn) {
+  Ledger ledger;
+  State state(ledger);
+  const auto assumed = ClaimBuilder("assumed").version(7).build();
+  const auto shown = ClaimBuilder("shown").version(7).build();
+  state.assume(assumed);
+  state.assume(shown);
+  state.upsert(shown);
+  state.withdraw(*assumed);
+  state.withdraw(*shown);
+  EXPECT_EQ(state.find_claim("assumed"), nullptr);
+  EXPECT_NE(state.find_claim("shown"), nullptr);
+}
+
 // Its creation was answered late: the watch has shown it, and its end, before.
 TEST(StateJoin, AClaimThatEndedBeforeItsCreationWasAnsweredStaysGone) {
   Ledger ledger;

@@ -1,0 +1,71 @@
+// A NodeClaim's creation and deletion, where watch and answers come in another order than they were
+// made in.
+#include "millwright/controllers/provisioning/provisioning.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/controllers/with_services.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace millwright::controllers {
+namespace {
+
+class ClaimCreation : public WithServices {
+ protected:
+  base::Result<std::shared_ptr<const model::NodeClaim>> create() {
+    auto pool = std::make_shared<model::NodePool>();
+    pool->meta.name = "default";
+    NewClaim wanted{.planned = {}, .pool = std::move(pool), .pods = {}, .reason = "provisioned"};
+    wanted.planned.node_pool = "default";
+    return kube::test::run(loop_, create_claim(services_, std::move(wanted)));
+  }
+  // The answer to a creation: the object, with what the API server gives it.
+  static boost::json::value created(const kube::ApiRequest& request) {
+    auto object = kube::test::parse(request.body);
+    auto& meta = object.at("metadata").as_object();
+    meta["uid"] = "uid-1";
+    meta["resourceVersion"] = "7";
+    return object;
+  }
+};
+
+TEST_F(ClaimCreation, CountsAtOnce) {
+  transport_->answer = [](const kube::ApiRequest& request) {
+    return kube::test::ok(created(request));
+  };
+  const auto claim = create();
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_NE(state_.find_claim((*claim)->meta.name), nullptr);
+}
+
+TEST_F(ClaimCreation, DoesNotBringBackAClaimWhoseEndWasSeenBeforeTheAnswer) {
+  transport_->answer = [this](const kube::ApiRequest& request) {
+    auto object = created(request);
+    const auto claim =
+        std::make_shared<const model::NodeClaim>(*model::decode<model::NodeClaim>(object));
+    state_.upsert(claim);
+    state_.remove<model::NodeClaim>(model::key_of(claim->meta));
+    return kube::test::ok(std::move(object));
+  };
+  const auto claim = create();
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_EQ(state_.find_claim((*claim)->meta.name), nullptr);
+}
+
+TEST_F(ClaimCreation, OfAClaimThatTheWatchNeverShowsIsForgottenOnceTheApiServerDoesNotKnowIt) {
+  transport_->answer = [](const kube::ApiRequest& request) {
+    return kube::test::ok(created(request));
+  };
+  const auto claim = create();
+  ASSERT_TRUE(claim) << claim.error().message;
+  transport_->answer = [](const kube::ApiRequest&) {
+    return kube::test::status_answer(404, "NotFound", "there is no such claim");
+  };
+  EXPECT_TRUE(kube::test::run(loop_, delete_claim(services_, *claim, "unneeded")));
+  EXPECT_EQ(state_.find_claim((*claim)->meta.name), nullptr);
+}
+
+}  // namespace
+}  // namespace millwright::controllers
