@@ -43,9 +43,11 @@ bool may_be_judged(const model::NodeClaim& claim, base::TimePoint asked) {
     return false;
   }
   const auto* launched = model::find_condition(claim.conditions, model::kLaunched);
-  return launched != nullptr && launched->status == model::ConditionStatus::True &&
-         !claim.provider_id.empty() && launched->last_transition_time &&
-         asked - *launched->last_transition_time >= kUnseenGrace;
+  const bool is_launched = launched != nullptr &&
+                           launched->status == model::ConditionStatus::True &&
+                           launched->last_transition_time && !claim.provider_id.empty();
+  return is_launched ? asked - *launched->last_transition_time >= kUnseenGrace
+                     : is_registered(claim);
 }
 
 }  // namespace
