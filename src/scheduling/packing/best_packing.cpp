@@ -78,7 +78,10 @@ class BestPacking {
         best_.quality = quality_of(*best_.packing, compiled_.pools);
         attempt_dearest_on_nodes();
       }
-      if (last_.may_save_more && rebuild(compiled_, *best_.packing)) {
+      // Where most kinds of pods exclude each other, a few claims taken apart hold no pods that
+      // could change places.
+      if (last_.may_save_more && !compiled_.rungs.mostly_apart() &&
+          rebuild(compiled_, *best_.packing)) {
         tidy_up(*best_.packing);
       }
     }

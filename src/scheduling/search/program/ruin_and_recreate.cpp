@@ -1,7 +1,6 @@
 #include "scheduling/search/program/ruin_and_recreate.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -69,12 +68,8 @@ bool RuinAndRecreate::run(std::vector<Fill>& fills, std::size_t work) {
 bool RuinAndRecreate::run_stretch(std::vector<Fill>& fills, std::size_t& work) {
   bool found = false;
   std::size_t in_vain = 0;
+  rank(fills);
   while (work > 0 && in_vain < kPatienceOfRuin * fills.size()) {
-    std::sort(fills.begin(), fills.end(), [&](const Fill& a, const Fill& b) {
-      const double one = loss(a);
-      const double other = loss(b);
-      return one != other ? one > other : a < b;
-    });
     bool improved = false;
     for (std::size_t seed = 0; seed < fills.size() && work > 0 && !improved; ++seed) {
       work -= std::min(work, fills.size());
@@ -84,6 +79,17 @@ bool RuinAndRecreate::run_stretch(std::vector<Fill>& fills, std::size_t& work) {
     found = found || improved;
   }
   return found;
+}
+
+bool RuinAndRecreate::loses_more(const Fill& a, const Fill& b) const {
+  const double one = loss(a);
+  const double other = loss(b);
+  return one != other ? one > other : a < b;
+}
+
+void RuinAndRecreate::rank(std::vector<Fill>& fills) const {
+  std::sort(fills.begin(), fills.end(),
+            [this](const Fill& a, const Fill& b) { return loses_more(a, b); });
 }
 
 double RuinAndRecreate::cost_of(const std::vector<Fill>& fills) const {
@@ -137,7 +143,12 @@ bool RuinAndRecreate::recreate(std::vector<Fill>& fills, const std::vector<std::
   for (std::size_t i = ruined.size(); i-- > 0;) {
     fills.erase(fills.begin() + static_cast<std::ptrdiff_t>(ruined[i]));
   }
-  std::move(better.begin(), better.end(), std::back_inserter(fills));
+  for (Fill& fill : better) {
+    const auto at =
+        std::lower_bound(fills.begin(), fills.end(), fill,
+                         [this](const Fill& a, const Fill& b) { return loses_more(a, b); });
+    fills.insert(at, std::move(fill));
+  }
   return true;
 }
 

@@ -26,6 +26,9 @@ class RuinAndRecreate {
   bool run_stretch(std::vector<Fill>& fills, std::size_t& work);
   double cost_of(const std::vector<Fill>& fills) const;
   double loss(const Fill& fill) const;
+  bool loses_more(const Fill& a, const Fill& b) const;
+  // Those that lose most come first. recreate() keeps the order: there may be many.
+  void rank(std::vector<Fill>& fills) const;
   // The fill at `seed` and others, as places in `fills`, in ascending order.
   std::vector<std::size_t> choose(const std::vector<Fill>& fills, std::size_t seed);
   bool recreate(std::vector<Fill>& fills, const std::vector<std::size_t>& ruined,
