@@ -11,19 +11,9 @@ namespace millwright {
 
 using cloud::aws::Asked;
 using cloud::aws::FakeEc2;
+using cloud::aws::kNodeClass;
 using namespace std::chrono_literals;
 
-inline constexpr std::string_view kNodeClass = R"(
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: node-role
-  amiFamily: AL2023
-  amiSelectorTerms: [{id: ami-amd}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-)";
 inline constexpr std::string_view kNodePool = R"(
 apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -37,15 +37,7 @@ class AlibabaCluster final : public CrashCluster {
     ecs.refuses_groups = plan.seed % 4 == 0;  // launches one by one
   }
   std::vector<std::string> manifests() override {
-    return {R"(
-apiVersion: karpenter.k8s.alibabacloud/v1alpha1
-kind: ECSNodeClass
-metadata: {name: default}
-spec:
-  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  imageSelectorTerms: [{alias: ContainerOS}]
-)",
+    return {std::string(cloud::alibaba::kNodeClass),
             node_pool_of("karpenter.k8s.alibabacloud", "ECSNodeClass")};
   }
 

@@ -36,16 +36,7 @@ class HuaweiCluster final : public CrashCluster {
     cce.lost_answers = plan.lose_answer ? 1 : 0;
   }
   std::vector<std::string> manifests() override {
-    return {R"(
-apiVersion: karpenter.k8s.huawei/v1alpha1
-kind: CCENodeClass
-metadata: {name: default}
-spec:
-  subnetSelectorTerms: [{name: nodes}]
-  imsSelector: {imsFamily: Huawei Cloud EulerOS 2.0}
-  blockDeviceMappings: {root: {volumeSize: 40, volumeType: SSD}}
-  login: {sshKey: key}
-)",
+    return {std::string(cloud::huawei::kNodeClass),
             node_pool_of("karpenter.k8s.huawei", "CCENodeClass")};
   }
 

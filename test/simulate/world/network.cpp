@@ -20,6 +20,20 @@ net::Response refusal(int code, const char* reason) {
 
 }  // namespace
 
+base::Task<base::Result<net::Response>> await_answer(
+    base::Loop& loop, base::Promise<base::Result<net::Response>> answer,
+    std::chrono::milliseconds timeout, std::stop_token stop) {
+  const auto timer = loop.after(timeout, [answer] {
+    answer.set(base::fail(base::ErrorKind::Timeout, "no answer within the deadline"));
+  });
+  const std::stop_callback on_stop(stop, [answer] {
+    answer.set(base::fail(base::ErrorKind::Cancelled, "the request was cancelled"));
+  });
+  auto got = co_await answer.get();
+  loop.cancel(timer);
+  co_return got;
+}
+
 Network::Network(base::Loop& loop, std::shared_ptr<kube::Transport> inner,
                  const ApiTrouble& trouble, base::Random random)
     : loop_(loop),
@@ -36,17 +50,10 @@ base::Duration Network::draw_latency() {
 
 base::Task<base::Result<net::Response>> Network::call(kube::ApiRequest request,
                                                       std::stop_token stop) {
-  base::Promise<Reply> reply(loop_);
-  const auto timer = loop_.after(request.timeout, [reply] {
-    reply.set(base::fail(base::ErrorKind::Timeout, "no answer within the deadline"));
-  });
-  const std::stop_callback on_stop(stop, [reply] {
-    reply.set(base::fail(base::ErrorKind::Cancelled, "the request was cancelled"));
-  });
+  const base::Promise<Reply> reply(loop_);
+  const auto timeout = request.timeout;
   on_the_way_.spawn(deliver(std::move(request), reply));
-  auto answer = co_await reply.get();
-  loop_.cancel(timer);
-  co_return answer;
+  co_return co_await await_answer(loop_, reply, timeout, std::move(stop));
 }
 
 base::Task<void> Network::deliver(kube::ApiRequest request, base::Promise<Reply> reply) {

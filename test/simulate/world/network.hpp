@@ -18,6 +18,12 @@ struct ApiTrouble {
   double gone_pages = 0;   // 410 in the middle of a list
 };
 
+// What `answer` is set to; Timeout after `timeout`, and Cancelled when the stop is requested. The
+// request goes on all the same.
+base::Task<base::Result<net::Response>> await_answer(
+    base::Loop& loop, base::Promise<base::Result<net::Response>> answer,
+    std::chrono::milliseconds timeout, std::stop_token stop);
+
 class Network final : public kube::Transport {
  public:
   Network(base::Loop& loop, std::shared_ptr<kube::Transport> inner, const ApiTrouble& trouble,

@@ -43,22 +43,12 @@ class AlibabaWorldCloud final : public RememberingCloud {
             .log = {}},
         cloud::PriceFile{});
   }
-  std::string node_class() const override {
-    return R"(
-apiVersion: karpenter.k8s.alibabacloud/v1alpha1
-kind: ECSNodeClass
-metadata: {name: default}
-spec:
-  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  imageSelectorTerms: [{alias: ContainerOS}]
-)";
-  }
+  std::string node_class() const override { return std::string(cloud::alibaba::kNodeClass); }
   std::string node_class_ref() const override {
     return "group: karpenter.k8s.alibabacloud, kind: ECSNodeClass";
   }
   bool interrupt(const std::string& provider_id) override {
-    auto* const machine = find(provider_id);
+    auto* const machine = find_machine(ecs_.machines, provider_id);
     if (machine == nullptr || machine->state != "Running" || !machine->spot) {
       return false;
     }
@@ -67,27 +57,16 @@ spec:
     return true;
   }
   void lose(const std::string& provider_id) override {
-    if (const auto* machine = find(provider_id); machine != nullptr && !machine->state.empty()) {
+    if (const auto* machine = find_machine(ecs_.machines, provider_id);
+        machine != nullptr && !machine->state.empty()) {
       end(provider_id);
     }
   }
   std::string claim_uid_of(const std::string& provider_id) const override {
-    for (const auto& machine : ecs_.machines) {
-      const auto uid = machine.tags.find(std::string(cloud::alibaba::kClaimUidTag));
-      if (instance_of(machine).provider_id == provider_id && uid != machine.tags.end()) {
-        return uid->second;
-      }
-    }
-    return {};
+    return tag_of(ecs_.machines, provider_id, cloud::alibaba::kClaimUidTag);
   }
 
  private:
-  FakeEcs::Machine* find(const std::string& provider_id) {
-    const auto found = std::find_if(
-        ecs_.machines.begin(), ecs_.machines.end(),
-        [&](const auto& machine) { return instance_of(machine).provider_id == provider_id; });
-    return found == ecs_.machines.end() ? nullptr : &*found;
-  }
   void set_lag(base::Duration lag) override {
     ecs_.lag = lag;
     for (auto& machine : ecs_.machines) {
@@ -105,7 +84,7 @@ spec:
     }
   }
   void forget(const std::string& provider_id) override {
-    if (auto* machine = find(provider_id)) {
+    if (auto* machine = find_machine(ecs_.machines, provider_id)) {
       machine->state.clear();
     }
   }

@@ -105,24 +105,12 @@ class AwsWorldCloud final : public RememberingCloud {
             .log = {}},
         cloud::PriceFile{});
   }
-  std::string node_class() const override {
-    return R"(
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: default}
-spec:
-  role: node-role
-  amiFamily: AL2023
-  amiSelectorTerms: [{id: ami-amd}]
-  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
-)";
-  }
+  std::string node_class() const override { return std::string(cloud::aws::kNodeClass); }
   std::string node_class_ref() const override {
     return "group: karpenter.k8s.aws, kind: EC2NodeClass";
   }
   bool interrupt(const std::string& provider_id) override {
-    auto* const machine = find(provider_id);
+    auto* const machine = find_machine(ec2_.machines, provider_id);
     if (machine == nullptr || machine->state != "running") {
       return false;
     }
@@ -136,28 +124,16 @@ spec:
     return true;
   }
   void lose(const std::string& provider_id) override {
-    if (const auto* machine = find(provider_id);
+    if (const auto* machine = find_machine(ec2_.machines, provider_id);
         machine != nullptr && machine->state != "terminated") {
       end(provider_id);
     }
   }
   std::string claim_uid_of(const std::string& provider_id) const override {
-    for (const auto& machine : ec2_.machines) {
-      const auto uid = machine.tags.find(std::string(cloud::aws::kClaimUidTag));
-      if (instance_of(machine).provider_id == provider_id && uid != machine.tags.end()) {
-        return uid->second;
-      }
-    }
-    return {};
+    return tag_of(ec2_.machines, provider_id, cloud::aws::kClaimUidTag);
   }
 
  private:
-  FakeEc2::Machine* find(const std::string& provider_id) {
-    const auto found = std::find_if(
-        ec2_.machines.begin(), ec2_.machines.end(),
-        [&](const auto& machine) { return instance_of(machine).provider_id == provider_id; });
-    return found == ec2_.machines.end() ? nullptr : &*found;
-  }
   void set_lag(base::Duration lag) override {
     ec2_.lag = lag;
     for (auto& machine : ec2_.machines) {
@@ -177,7 +153,7 @@ spec:
     }
   }
   void forget(const std::string& provider_id) override {
-    if (auto* machine = find(provider_id)) {
+    if (auto* machine = find_machine(ec2_.machines, provider_id)) {
       machine->state = "terminated";
     }
   }

@@ -1,5 +1,7 @@
 #include "simulate/world/clouds/cloud_network.hpp"
 
+#include "simulate/world/network.hpp"
+
 #include <utility>
 
 namespace millwright::test {
@@ -17,16 +19,10 @@ base::Duration CloudNetwork::draw_latency() {
 
 base::Task<base::Result<net::Response>> CloudNetwork::send(net::ClientRequest request,
                                                            std::stop_token stop) {
-  base::Promise<Reply> reply(world_);
-  const auto timer = world_.after(request.timeout, [reply] {
-    reply.set(base::fail(base::ErrorKind::Timeout, "no answer within the deadline"));
-  });
-  const std::stop_callback on_stop(stop, [reply] {
-    reply.set(base::fail(base::ErrorKind::Cancelled, "the request was cancelled"));
-  });
+  const base::Promise<Reply> reply(world_);
+  const auto timeout = request.timeout;
   on_the_way_.spawn(deliver(std::move(request), reply));
-  auto answer = co_await reply.get();
-  world_.cancel(timer);
+  auto answer = co_await await_answer(world_, reply, timeout, std::move(stop));
   co_await base::yield(loop_);  // a stopped process sees it later
   co_return answer;
 }

@@ -40,18 +40,7 @@ class HuaweiWorldCloud final : public RememberingCloud {
                                           .metrics = parts.metrics,
                                           .log = {}});
   }
-  std::string node_class() const override {
-    return R"(
-apiVersion: karpenter.k8s.huawei/v1alpha1
-kind: CCENodeClass
-metadata: {name: default}
-spec:
-  subnetSelectorTerms: [{name: nodes}]
-  imsSelector: {imsFamily: Huawei Cloud EulerOS 2.0}
-  blockDeviceMappings: {root: {volumeSize: 40, volumeType: SSD}}
-  login: {sshKey: key}
-)";
-  }
+  std::string node_class() const override { return std::string(cloud::huawei::kNodeClass); }
   std::string node_class_ref() const override {
     return "group: karpenter.k8s.huawei, kind: CCENodeClass";
   }

@@ -5,11 +5,34 @@
 #include "simulate/world/clouds/cloud_network.hpp"
 #include "unit/cloud/fakes/fake_http.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace millwright::test {
+
+// Of a fake's list; nullptr when it never had it.
+template <class Machines>
+auto* find_machine(Machines& machines, const std::string& provider_id) {
+  const auto found = std::find_if(machines.begin(), machines.end(), [&](const auto& machine) {
+    return instance_of(machine).provider_id == provider_id;
+  });
+  return found == machines.end() ? nullptr : &*found;
+}
+
+// What its tag says; empty: it has none.
+template <class Machines>
+std::string tag_of(const Machines& machines, const std::string& provider_id, std::string_view tag) {
+  const auto* machine = find_machine(machines, provider_id);
+  if (machine == nullptr) {
+    return {};
+  }
+  const auto found = machine->tags.find(std::string(tag));
+  return found == machine->tags.end() ? std::string() : found->second;
+}
 
 class RememberingCloud : public WorldCloud {
  public:

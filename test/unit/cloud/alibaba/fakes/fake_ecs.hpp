@@ -17,6 +17,17 @@
 
 namespace millwright::cloud::alibaba {
 
+// Of what the fake shows.
+inline constexpr std::string_view kNodeClass = R"(
+apiVersion: karpenter.k8s.alibabacloud/v1alpha1
+kind: ECSNodeClass
+metadata: {name: default}
+spec:
+  vSwitchSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+  imageSelectorTerms: [{alias: ContainerOS}]
+)";
+
 class FakeEcs {
  public:
   struct Type {

@@ -9,6 +9,19 @@
 
 namespace millwright::cloud::aws {
 
+// Of what answer_discovery() shows.
+inline constexpr std::string_view kNodeClass = R"(
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: node-role
+  amiFamily: AL2023
+  amiSelectorTerms: [{id: ami-amd}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: demo}}]
+)";
+
 class FakeEc2 {
  public:
   FakeEc2(base::VirtualLoop& loop, FakeHttp& http) : loop_(loop), aws(http) {

@@ -17,6 +17,18 @@
 
 namespace millwright::cloud::huawei {
 
+// Of what the fake shows.
+inline constexpr std::string_view kNodeClass = R"(
+apiVersion: karpenter.k8s.huawei/v1alpha1
+kind: CCENodeClass
+metadata: {name: default}
+spec:
+  subnetSelectorTerms: [{name: nodes}]
+  imsSelector: {imsFamily: Huawei Cloud EulerOS 2.0}
+  blockDeviceMappings: {root: {volumeSize: 40, volumeType: SSD}}
+  login: {sshKey: key}
+)";
+
 class FakeCce {
  public:
   FakeCce(base::VirtualLoop& loop, FakeHttp& http) : loop_(loop) {
