@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 namespace millwright::test {
 namespace {
@@ -217,26 +219,26 @@ std::size_t Checks::pods_in_need() {
   return std::max(wanted > placed ? wanted - placed : 0, others);
 }
 
-// Its machine holds none of the pods that are in need: it was bought for others, which are gone.
-bool Checks::is_too_small(const model::NodeClaim& claim) const {
-  const auto room = claim.allocatable.find(model::kCpu);
-  if (room == claim.allocatable.end()) {
-    return false;
-  }
+// The i-th largest machine holds the i-th largest pod that is in need. A claim that has no machine
+// yet may get one for any.
+bool Checks::hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const {
   const auto staying = staying_nodes();
-  bool any = false;
+  std::vector<std::int64_t> wanted;
   for (const auto& [uid, pod] : world_.recorder().pods()) {
-    const auto requests = scheduling::effective_requests(*pod.last);
-    const auto cpu = requests.find(model::kCpu);
-    if (pod.gone || staying.contains(pod.last->spec.node_name) || cpu == requests.end()) {
-      continue;
+    if (!pod.gone && !staying.contains(pod.last->spec.node_name)) {
+      wanted.push_back(model::get(scheduling::effective_requests(*pod.last), model::kCpu).milli());
     }
-    if (cpu->second <= room->second) {
-      return false;
-    }
-    any = true;
   }
-  return any;
+  std::vector<std::int64_t> rooms;
+  for (const auto* claim : claims) {
+    const auto room = claim->allocatable.find(model::kCpu);
+    rooms.push_back(room == claim->allocatable.end() ? std::numeric_limits<std::int64_t>::max()
+                                                     : room->second.milli());
+  }
+  std::sort(wanted.rbegin(), wanted.rend());
+  std::sort(rooms.rbegin(), rooms.rend());
+  return wanted.size() <= rooms.size() &&
+         std::equal(wanted.begin(), wanted.end(), rooms.begin(), std::less_equal<>());
 }
 
 // A node was chosen, and is not being deleted yet.
@@ -259,14 +261,16 @@ std::size_t Checks::most_needed(base::TimePoint since) {
 // When a claim is written there is, or was a moment before, a pod for it and one for every other
 // claim on its way. One that has pods has come, although it may not be recorded yet. When a node
 // is replaced, a claim may be on its way whose pods have found room elsewhere since it was bought.
-// One that is too small for all that wait does not count.
+// Machines that were bought for pods that have gone may be too small for those that have come.
 void Checks::nothing_is_bought_twice() {
   const auto& claims = world_.recorder().claims();
-  const auto count = bought_.size();
+  std::set<std::string> news;
   for (const auto& [uid, claim] : claims) {
-    bought_.insert(uid);
+    if (bought_.insert(uid).second) {
+      news.insert(uid);
+    }
   }
-  if (bought_.size() == count) {
+  if (news.empty()) {
     return;
   }
   const auto used = used_nodes();
@@ -279,18 +283,22 @@ void Checks::nothing_is_bought_twice() {
   }
   base::TimePoint oldest = world_.now();
   std::size_t coming = 0;
+  std::vector<const model::NodeClaim*> came_before;
   for (const auto& [uid, claim] : claims) {
     const auto& node = claim.last->node_name;
     const bool comes = !claim.gone && !claim.deleting && !used.contains(node) &&
                        !going.contains(node) &&
                        !model::is_true(claim.last->conditions, model::kInitialized);
-    if (comes && !is_too_small(*claim.last)) {
+    if (comes) {
       ++coming;
+      if (!news.contains(uid)) {
+        came_before.push_back(claim.last.get());
+      }
       oldest = std::min(oldest, claim.created);
     }
   }
   const std::size_t need = most_needed(is_replacing() ? oldest : world_.now());
-  if (coming > need) {
+  if (coming > need && hold_each_pod_in_need(came_before)) {
     tell("nothing-is-bought-twice", "NodePool default",
          fmt::format("has {} claims on their way for {} pods", coming, need));
   }

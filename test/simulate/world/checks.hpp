@@ -51,7 +51,7 @@ class Checks {
   void note_need();
   std::size_t pods_in_need();
   bool is_replacing() const;
-  bool is_too_small(const model::NodeClaim& claim) const;
+  bool hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const;
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
   std::string claim_name(const Machine& machine) const;

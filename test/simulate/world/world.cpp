@@ -22,9 +22,9 @@ using std::chrono::seconds;
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
 constexpr auto kCallLimit = seconds(2);  // of kube-scheduler's calls
-// No claim comes or goes: the world is at rest. Nodes settle for five minutes at most, and are
-// looked at once more within another.
-constexpr auto kQuietFor = minutes(7);
+// No claim comes or goes: the world is at rest. To evict pods costs more until they are ten minutes
+// old, and nodes are looked at once more within another minute.
+constexpr auto kQuietFor = minutes(11);
 constexpr auto kRestWithin = minutes(45);
 constexpr auto kWatchedRest = minutes(6);
 
