@@ -280,11 +280,11 @@ void SimulatedWorld::edit_deployment(const Step& step) {
     });
   } else if (step.act == Act::Withdraw) {
     deployments_.erase(*name);
-    const std::size_t before = wanted_pods();
+    const std::size_t wanted = wanted_pods()[*name];
     static_cast<void>(world_->api().remove(model::kDeploymentResource,
                                            {.namespace_ = "default", .name = *name},
                                            {.uid = {}, .propagation_policy = "Background"}));
-    withdrawn_.emplace(now(), before - wanted_pods());
+    withdrawn_.emplace(now(), wanted);
   } else if (!world_->api().get(model::kPodDisruptionBudgetResource,
                                 {.namespace_ = "default", .name = *name})) {
     apply(fmt::format(R"(

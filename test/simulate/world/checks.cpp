@@ -33,6 +33,12 @@ bool is_chosen(const model::NodeClaim& claim) {
   return reason != nullptr && reason->status == model::ConditionStatus::True;
 }
 
+// That of its ReplicaSet, "web-3" of "web-3-7fxz64cfr2".
+std::string deployment_of(const model::Pod& pod) {
+  const auto* owner = pod.meta.controller();
+  return owner == nullptr ? std::string() : owner->name.substr(0, owner->name.rfind('-'));
+}
+
 bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
@@ -203,20 +209,32 @@ std::set<std::string> Checks::staying_nodes() const {
   return staying;
 }
 
-// Pods that need room: they wait, will come, or are on nodes that go.
+// Pods that need room: they wait, will come, or are on nodes that go. Counted by Deployment: while
+// one is rolled out it has more pods than it will have.
 std::size_t Checks::pods_in_need() {
-  const auto staying = staying_nodes();
-  std::size_t placed = 0;
-  std::size_t others = 0;
-  for (const auto& [uid, pod] : world_.recorder().pods()) {
-    const bool stays = !pod.deleting && staying.contains(pod.last->spec.node_name);
-    placed += !pod.gone && stays ? 1 : 0;
-    others += !pod.gone && !stays ? 1 : 0;
+  struct Pods {
+    std::size_t wanted = 0;
+    std::size_t placed = 0;
+    std::size_t others = 0;
+  };
+  std::map<std::string, Pods> pods_of;  // by Deployment
+  for (const auto& [name, wanted] : world_.wanted_pods()) {
+    pods_of[name].wanted = wanted;
   }
-  const std::size_t withdrawn =
+  const auto staying = staying_nodes();
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    if (!pod.gone) {
+      auto& pods = pods_of[deployment_of(*pod.last)];
+      const bool stays = !pod.deleting && staying.contains(pod.last->spec.node_name);
+      ++(stays ? pods.placed : pods.others);
+    }
+  }
+  std::size_t need =
       kinds_may_differ_in_age() ? world_.withdrawn_pods(world_.now() - seconds(kNeeds)) : 0;
-  const std::size_t wanted = world_.wanted_pods() + withdrawn;
-  return std::max(wanted > placed ? wanted - placed : 0, others);
+  for (const auto& [name, pods] : pods_of) {
+    need += std::max(pods.wanted - std::min(pods.wanted, pods.placed), pods.others);
+  }
+  return need;
 }
 
 // The i-th largest machine holds the i-th largest pod that is in need. A claim that has no machine

@@ -213,8 +213,9 @@ class Plot {
     schedule_.budget = 3;
     add(Act::Deploy, seconds(1), {}, 6).which = kWholeMachine;
     add(Act::Deploy, seconds(2), {}, 4).which = draw_which();
-    add(Act::Trickle, seconds(40), seconds(120), 8).which = 0;
-    add(Act::Trickle, seconds(60), seconds(120), 8).which = 1;
+    const auto lasts = seconds(schedule_.small ? 60 : 120);
+    add(Act::Trickle, seconds(40), lasts, 8).which = 0;
+    add(Act::Trickle, seconds(60), lasts, 8).which = 1;
     for (int changes = random_.below(2) == 0 ? 0 : 12; changes > 0; --changes) {
       add(Act::Stop, seconds(40 + 9 * changes), seconds(1), 0).which = draw_which();
     }
@@ -253,6 +254,13 @@ void add_plot(Schedule& schedule, base::Random& random) {
       return plot.act_on_the_unheard_of();
     default:
       return plot.flow();
+  }
+}
+
+// Half as many pods, one at least where there was one.
+void make_smaller(Step& step) {
+  if (step.act == Act::Deploy || step.act == Act::Scale || step.act == Act::Trickle) {
+    step.amount = (step.amount + 1) / 2;
   }
 }
 
@@ -318,7 +326,8 @@ Schedule draw(std::uint64_t seed) {
   Schedule schedule;
   schedule.seed = seed;
   schedule.cloud = cloud_of(seed);
-  schedule.replicas = between(random, 1, 3);
+  schedule.small = seed % 5 != 0;
+  schedule.replicas = between(random, 1, schedule.small ? 2 : 3);
   schedule.solve_time = up_to(random, random.below(2) == 0 ? milliseconds(20) : milliseconds(3000));
   // An attempt of kube-scheduler is over ten seconds after it was let through.
   constexpr std::array<milliseconds, 3> kBindLatencies = {milliseconds(10), milliseconds(2000),
@@ -331,7 +340,7 @@ Schedule draw(std::uint64_t seed) {
   schedule.consolidate_after = seconds(between(random, 0, 30));
   schedule.budget = between(random, 1, 4);
   schedule.limit_cpus = between(random, 40, 120);
-  const auto deployments = between(random, 1, 2);
+  const auto deployments = schedule.small ? 1 : between(random, 1, 2);
   for (int i = 0; i < deployments; ++i) {
     Step step = draw_step(random, Act::Deploy);
     step.at = up_to(random, seconds(20));
@@ -347,13 +356,17 @@ Schedule draw(std::uint64_t seed) {
                       [&] { return draw_step(random, act); });
     }
   };
-  add(0, kFirstOfPeople - 1, between(random, 0, 4), 4);
-  add(kFirstOfPeople, kLastOfPeople, between(random, 1, 3), 4);
+  const int most = schedule.small ? 2 : 4;  // of each kind, and kinds of trouble
+  add(0, kFirstOfPeople - 1, between(random, 0, most), most);
+  add(kFirstOfPeople, kLastOfPeople, between(random, 1, schedule.small ? 2 : 3), most);
   if (schedule.cloud != Cloud::Kwok && random.below(2) == 0) {
     schedule.steps.push_back(draw_step(random, Act::LaggingCloud));
   }
   if (random.below(2) == 0) {
     meet_trouble(schedule.steps, random);
+  }
+  if (schedule.small) {
+    std::for_each(schedule.steps.begin(), schedule.steps.end(), make_smaller);
   }
   if (random.below(2) == 0) {
     add_plot(schedule, random);

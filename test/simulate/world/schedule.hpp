@@ -73,6 +73,7 @@ std::string to_string(Cloud cloud);
 struct Schedule {
   std::uint64_t seed = 1;
   Cloud cloud = Cloud::Kwok;
+  bool small = false;  // few pods and few troubles: most faults need no more, and it is quick
   int replicas = 2;
   base::Duration solve_time{};    // plans take up to so long
   base::Duration bind_latency{};  // kube-scheduler's

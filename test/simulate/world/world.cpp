@@ -278,13 +278,14 @@ Replica* SimulatedWorld::led_to() {
   return nullptr;
 }
 
-std::size_t SimulatedWorld::wanted_pods() {
-  std::int64_t wanted = 0;
+std::map<std::string, std::size_t> SimulatedWorld::wanted_pods() {
+  std::map<std::string, std::size_t> wanted;
   for (const auto& deployment : world_->api().list(model::kDeploymentResource)) {
     const auto* replicas = model::find_path(*deployment, "spec.replicas");
-    wanted += replicas == nullptr ? 1 : replicas->to_number<std::int64_t>();
+    wanted[std::string(model::text_at(*deployment, "metadata.name"))] =
+        replicas == nullptr ? 1 : replicas->to_number<std::size_t>();
   }
-  return static_cast<std::size_t>(wanted);
+  return wanted;
 }
 
 std::size_t SimulatedWorld::withdrawn_pods(base::TimePoint since) const {

@@ -62,8 +62,8 @@ class SimulatedWorld final : public MachineListener {
   const std::map<std::string, FilterCall>& filter_calls() const { return filter_calls_; }
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
-  // Pods that all Deployments together want.
-  std::size_t wanted_pods();
+  // Pods that Deployments want, by name.
+  std::map<std::string, std::size_t> wanted_pods();
   // Pods that Deployments wanted that were withdrawn since then.
   std::size_t withdrawn_pods(base::TimePoint since) const;
   // nullptr when no term holds.
