@@ -1,13 +1,17 @@
 // simulate [--seeds N] [--first SEED] [--minutes M] [--json FILE] [--mutants] [--shrink SEED]
-//          [--mutant NAME]
+//          [--mutant NAME] [--jobs N]
 // scripts/simulate builds and runs it.
 #include "millwright/base/mutant.hpp"
 #include "simulate/world/mutants.hpp"
 #include "simulate/world/world.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <fstream>
@@ -15,7 +19,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace millwright::test {
 namespace {
@@ -28,6 +35,7 @@ struct Options {
   bool mutants = false;
   std::optional<std::uint64_t> shrink;
   std::string mutant;
+  std::uint64_t jobs = std::max(1U, std::thread::hardware_concurrency());
 };
 
 struct Totals {
@@ -69,6 +77,8 @@ bool take(std::string_view word, std::string_view value, Options& options) {
     options.seeds = count.value_or(0);
   } else if (word == "--first") {
     options.first = count.value_or(0);
+  } else if (word == "--jobs") {
+    options.jobs = std::max<std::uint64_t>(1, count.value_or(1));
   } else {
     return false;
   }
@@ -99,21 +109,81 @@ void tell(std::uint64_t seed, const Violation& violation) {
   std::fflush(stdout);
 }
 
-void run_seeds(const Options& options, Totals& totals) {
+// What a worker says of a seed. Shorter than a pipe ever splits.
+struct Ran {
+  std::uint64_t worker = 0;
+  std::uint64_t violations = 0;
+  base::Duration lasted{};
+};
+
+// The seeds of one worker, in a process of its own: worlds share nothing, and one that ends its
+// process does not end the others.
+void work(const Options& options, std::uint64_t worker, int results) {
   const auto begin = base::system_now();
-  for (std::uint64_t seed = options.first;; ++seed) {
-    totals.real = base::system_now() - begin;
-    const bool enough = options.minutes ? totals.real.count() >= *options.minutes * 60
+  for (std::uint64_t seed = options.first + worker;; seed += options.jobs) {
+    const std::chrono::duration<double> real = base::system_now() - begin;
+    const bool enough = options.minutes ? real.count() >= *options.minutes * 60
                                         : seed >= options.first + options.seeds;
     if (enough) {
       return;
     }
     const auto outcome = simulate(draw(seed));
-    ++totals.seeds;
-    totals.virtual_time += outcome.lasted;
-    totals.violations += outcome.violations.size();
     for (const auto& violation : outcome.violations) {
       tell(seed, violation);
+    }
+    const Ran ran{
+        .worker = worker, .violations = outcome.violations.size(), .lasted = outcome.lasted};
+    if (write(results, &ran, sizeof ran) != sizeof ran) {
+      return;  // nobody counts any more
+    }
+  }
+}
+
+void show_progress(const Totals& totals) {
+  if (isatty(STDERR_FILENO) != 0) {
+    fmt::print(stderr, "\r{} seeds, {:.2f} a second, {} violations ", totals.seeds,
+               static_cast<double>(totals.seeds) / totals.real.count(), totals.violations);
+  }
+}
+
+void run_seeds(const Options& options, Totals& totals) {
+  std::array<int, 2> results{};
+  if (pipe(results.data()) != 0) {
+    throw std::system_error(errno, std::generic_category(), "simulate: no pipe for results");
+  }
+  const auto begin = base::system_now();
+  std::vector<pid_t> workers;
+  for (std::uint64_t worker = 0; worker < options.jobs; ++worker) {
+    const pid_t child = fork();
+    if (child < 0) {
+      throw std::system_error(errno, std::generic_category(), "simulate: no process for seeds");
+    }
+    if (child == 0) {
+      close(results[0]);
+      work(options, worker, results[1]);
+      std::fflush(nullptr);
+      _exit(0);
+    }
+    workers.push_back(child);
+  }
+  close(results[1]);
+  std::vector<std::uint64_t> done(workers.size());
+  for (Ran ran; read(results[0], &ran, sizeof ran) == sizeof ran;) {
+    ++done.at(ran.worker);
+    ++totals.seeds;
+    totals.violations += ran.violations;
+    totals.virtual_time += ran.lasted;
+    totals.real = base::system_now() - begin;
+    show_progress(totals);
+  }
+  close(results[0]);
+  for (std::uint64_t worker = 0; worker < workers.size(); ++worker) {
+    int status = 0;
+    waitpid(workers[worker], &status, 0);
+    if (status != 0) {
+      const auto seed = options.first + worker + done[worker] * options.jobs;
+      ++totals.violations;
+      tell(seed, {"the-process-lives", "the process of this seed ended"});
     }
   }
 }
@@ -204,7 +274,7 @@ int main(int count, char** words) {
   const auto options = millwright::test::parse(count, words);
   if (!options) {
     std::cerr << "usage: simulate [--seeds N] [--first SEED] [--minutes M] [--json FILE] "
-                 "[--shrink SEED] [--mutants [--mutant NAME]]\n";
+                 "[--jobs N] [--shrink SEED] [--mutants [--mutant NAME]]\n";
     return 2;
   }
   return millwright::test::run(*options);

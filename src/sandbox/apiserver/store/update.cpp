@@ -4,6 +4,8 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace millwright::sandbox {
 
 namespace {
@@ -25,13 +27,14 @@ void keep_system_fields(const Json& current, Json& object) {
 
 // Does anything but metadata and status differ?
 bool specification_differs(const Json& a, const Json& b) {
-  const auto without = [](const Json& json) {
-    auto fields = json.as_object();
-    fields.erase("metadata");
-    fields.erase("status");
-    return fields;
+  const auto has_all_of = [](const boost::json::object& one, const boost::json::object& other) {
+    return std::all_of(other.begin(), other.end(), [&](const auto& field) {
+      const auto* same = one.if_contains(field.key());
+      return field.key() == "metadata" || field.key() == "status" ||
+             (same != nullptr && *same == field.value());
+    });
   };
-  return without(a) != without(b);
+  return !has_all_of(a.as_object(), b.as_object()) || !has_all_of(b.as_object(), a.as_object());
 }
 
 bool differs(const Json& current, const Json& object) {
