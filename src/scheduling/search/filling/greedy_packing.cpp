@@ -59,14 +59,17 @@ bool GreedyPacking::pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& 
   if (!bin) {
     return false;
   }
-  fill(lots, *bin, shape);
+  fill(lots, *bin, shape, lot);
   note_price(lots, *bin);
   result.push_back(std::move(bin->claim));
   return true;
 }
 
-void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
+void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first) {
   scan_.begin(lots, attractions_.of(lots, bin.claim.shape, like), lots.prices(like));
+  if (first) {
+    scan_.follow({.lot = *first, .row = bin.machine.row});
+  }
   const auto close_those_kept_off = [&] {
     scan_.close_if([&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
   };

@@ -14,6 +14,7 @@
 #include "scheduling/search/lots/lot_scan.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -48,7 +49,8 @@ class GreedyPacking {
 
  private:
   // With the pods that suit it, as if room were worth what it is on claims of the shape `like`.
-  void fill(PodLots& lots, Bin& bin, ShapeId like);
+  // `first`: the bin has one pod, of that lot.
+  void fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first = std::nullopt);
   void note_price(const PodLots& lots, const Bin& bin);
 
   PoolSearch search_;

@@ -133,6 +133,7 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot)
 double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first) {
   const Lot& seed = lots.lots()[first];
   scan_.begin(lots, attractions_.of(lots, seed.shape, seed.shape), lots.prices(seed.shape));
+  scan_.follow({.lot = first, .row = machine.row, .in_mind = true});
   scan_.take(first);
   ShapeId shape = seed.shape;
   Amounts left = search_.pool_template().room.room(machine.row);
