@@ -42,12 +42,11 @@ class LotScan {
     shut(lot);
     note(ScanTrail::Outcome::Closed);
   }
-  // Closes the lots for which the condition holds.
+  // Closes those of the lots for which the condition holds.
   template <class Condition>
-  void close_if(Condition condition) {
+  void close_if(std::span<const LotId> among, Condition condition) {
     const std::size_t before = touched_.size();
-    for (const std::uint32_t place : active_) {
-      const LotId lot = lot_at(place);
+    for (const LotId lot : among) {
       if (available_[lot] > 0 && condition(lot)) {
         shut(lot);
       }

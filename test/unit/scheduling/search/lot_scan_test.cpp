@@ -110,7 +110,7 @@ void fill_with_both(LotScan& scan, SearchWorld& world, const Wanted& wanted, Amo
     taken.push_back(*found);
     if (what == 1) {
       const auto is_like_it = [&](LotId lot) { return lot.index() % 3 == found->index() % 3; };
-      scan.close_if([&](LotId lot) {
+      scan.close_if(wanted.suitors->lots, [&](LotId lot) {
         RC_ASSERT(plain.open(lot));
         return is_like_it(lot);
       });
@@ -178,8 +178,8 @@ void fill_along_a_trail(LotScan& scan, LotScan& alone, SearchWorld& world, const
     if (found->index() % 4 == 1) {
       const std::size_t others = *rc::gen::inRange(0, 6) > 0 ? 2 : *rc::gen::inRange(0, 3);
       const auto is_other = [&](LotId lot) { return lot.index() % 5 == others; };
-      scan.close_if(is_other);
-      alone.close_if(is_other);
+      scan.close_if(wanted.suitors->lots, is_other);
+      alone.close_if(wanted.suitors->lots, is_other);
       for (LotId lot; lot < world.all().end_id(); ++lot) {
         if (is_other(lot)) {
           plain.close(lot);
@@ -332,7 +332,7 @@ TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
     LotScan scan;
     scan.reset(world.lots());
     scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
-    scan.close_if([&](LotId other) { return other != lot; });
+    scan.close_if(suitors->lots, [&](LotId other) { return other != lot; });
     // Room for all, by worth.
     Amounts left = world.room({200, 200, 40, 1});
     EXPECT_EQ(scan.best(left), lot) << requests[0] << " " << requests[1];
