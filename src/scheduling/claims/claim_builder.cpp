@@ -10,6 +10,8 @@ namespace millwright::scheduling {
 namespace {
 
 constexpr double kPriceTolerance = 1.02;
+// Few claims have more pods.
+constexpr std::size_t kUsualPods = 8;
 constexpr double kNotSold = std::numeric_limits<double>::infinity();
 
 // The pod wants nothing that the claim's pods do not want already.
@@ -129,6 +131,10 @@ std::optional<ClaimDraft> ClaimBuilder::start(PoolId pool, const Applicant& appl
 }
 
 void ClaimBuilder::add_pod(ClaimDraft& claim, const Applicant& applicant, PodId pod) {
+  if (claim.pods.empty()) {
+    claim.pods.reserve(kUsualPods);
+    claim.rungs.reserve(kUsualPods);
+  }
   add_requests(claim.requests, claim, applicant);
   for (const SharedVolume& volume : applicant.constraint.shared) {
     const auto at = std::lower_bound(claim.shared.begin(), claim.shared.end(), volume.id);
@@ -140,6 +146,9 @@ void ClaimBuilder::add_pod(ClaimDraft& claim, const Applicant& applicant, PodId 
   claim.pods.push_back(pod);
   claim.rungs.push_back(static_cast<std::uint16_t>(applicant.rung_index()));
   if (!counts_.topology().empty()) {
+    if (claim.narrowings.empty()) {
+      claim.narrowings.reserve(kUsualPods);
+    }
     claim.narrowings.push_back(applicant.narrowed);
     add_to_tally(claim, applicant, counts_.topology().groups());
   }

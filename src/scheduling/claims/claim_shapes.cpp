@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -23,12 +24,11 @@ ClaimShapes::ClaimShapes(const ById<PoolId, PoolTemplate>& pools, const RungInde
 
 ShapeId ClaimShapes::joined(ShapeId shape, std::uint32_t id, const Requirements& requirements) {
   const std::uint64_t key = (std::uint64_t{shape.index()} << 32) | id;
-  if (last_joined_ && last_joined_->first == key) {
-    return last_joined_->second;
+  Joined& last = last_joined_[(shape.index() * 31 + id) % last_joined_.size()];
+  if (last.key != key) {
+    last = {key, look_up_joined(shape, id, requirements)};
   }
-  const ShapeId result = look_up_joined(shape, id, requirements);
-  last_joined_ = {key, result};
-  return result;
+  return last.shape;
 }
 
 ShapeId ClaimShapes::look_up_joined(ShapeId shape, std::uint32_t id,
@@ -85,16 +85,35 @@ ShapeId ClaimShapes::of(PoolId pool, Requirements requirements) {
     }
   }
   shape.offered &= shape.admitted;
-  shape.offered.for_each(
-      [&](std::size_t row) { shape.by_price.push_back(static_cast<std::uint32_t>(row)); });
-  std::stable_sort(shape.by_price.begin(), shape.by_price.end(), [&](auto a, auto b) {
-    return shape.price[a] != shape.price[b]
-               ? shape.price[a] < shape.price[b]
-               : owner.table->row(a).type->name < owner.table->row(b).type->name;
-  });
+  shape.by_price.reserve(shape.offered.count());
+  for (const std::uint32_t row : owner.table->by_price()) {
+    if (shape.offered.contains(row)) {
+      shape.by_price.push_back(row);
+    }
+  }
+  // As a rule they are in order already: what is cheap in one zone is so in another.
+  const auto cheaper = [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(shape.price[a], owner.table->row(a).type->name, a) <
+           std::tie(shape.price[b], owner.table->row(b).type->name, b);
+  };
+  if (!std::is_sorted(shape.by_price.begin(), shape.by_price.end(), cheaper)) {
+    std::sort(shape.by_price.begin(), shape.by_price.end(), cheaper);
+  }
   shape.requirements = std::move(requirements);
+  shape.market = market_of(shape);
+  if (shape.market == shapes_.end_id()) {
+    markets_.push_back(shape.market);
+  }
   shapes_.push_back(std::move(shape));
   return found->second;
+}
+
+ShapeId ClaimShapes::market_of(const ClaimShape& shape) const {
+  const auto same = std::find_if(markets_.begin(), markets_.end(), [&](ShapeId other) {
+    return shapes_[other].pool == shape.pool && shapes_[other].offered == shape.offered &&
+           shapes_[other].price == shape.price;
+  });
+  return same == markets_.end() ? shapes_.end_id() : *same;
 }
 
 const std::vector<std::uint32_t>& ClaimShapes::meeting(ShapeId shape) {
@@ -108,11 +127,11 @@ const std::vector<std::uint32_t>& ClaimShapes::meeting(ShapeId shape) {
 
 const std::vector<std::uint32_t>& ClaimShapes::bargains(ShapeId index) {
   bargains_.resize(shapes_.size());
-  auto& result = bargains_[index];
+  const ClaimShape& shape = shapes_[index];
+  auto& result = bargains_[shape.market];
   if (result) {
     return *result;
   }
-  const ClaimShape& shape = shapes_[index];
   const RoomTable& room = pools_[shape.pool].room;
   struct Row {
     std::uint32_t row = 0;

@@ -7,6 +7,7 @@
 #include "scheduling/compile/pools/pool_template.hpp"
 #include "scheduling/values/ids.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,6 +27,9 @@ struct ClaimShape {
   std::vector<std::uint32_t> reserved;  // compatible reserved kinds
   std::vector<double> price;            // by row: the least of `kinds`; infinity when not sold
   std::vector<std::uint32_t> by_price;  // rows of `offered`, cheapest first, then by type name
+  // The first shape that finds the same machines at the same prices; most differ in their zone
+  // only.
+  ShapeId market;
   bool has_min_values = false;
 };
 
@@ -52,18 +56,25 @@ class ClaimShapes {
   const std::vector<std::uint32_t>& bargains(ShapeId shape);
 
  private:
+  ShapeId market_of(const ClaimShape& shape) const;
   ShapeId look_up_joined(ShapeId shape, std::uint32_t id, const Requirements& requirements);
 
   const ById<PoolId, PoolTemplate>& pools_;
   const RungIndex& rungs_;
   ById<ShapeId, ClaimShape> shapes_;
-  ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;
+  std::vector<ShapeId> markets_;  // those that are ClaimShape::market
+  ById<ShapeId, std::optional<std::vector<std::uint32_t>>> bargains_;  // by market
   ById<ShapeId, std::optional<std::vector<std::uint32_t>>> meeting_;
   ById<PoolId, ShapeId> empty_;
   std::map<std::string, ShapeId> by_signature_;
   std::unordered_map<std::uint64_t, ShapeId> joined_;  // by shape and id, where they go together
-  // The last answer. Most pods of a claim ask the same.
-  std::optional<std::pair<std::uint64_t, ShapeId>> last_joined_;
+  // Some of the last answers, each where the hash of its key says. Most pods ask what others did.
+  struct Joined {
+    std::uint64_t key = kNoKey;
+    ShapeId shape;
+  };
+  static constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
+  std::array<Joined, 256> last_joined_{};
   // By id, by shape: whether they do not. Nearly all pairs are such where every application chooses
   // nodes of its own.
   std::vector<std::vector<bool>> unfit_;

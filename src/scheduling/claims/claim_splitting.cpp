@@ -79,29 +79,27 @@ std::optional<double> price_for(const PoolTemplate& pool, const ClaimShape& shap
   return found == shape.by_price.end() ? std::nullopt : std::optional(shape.price[*found]);
 }
 
-// Positions of the claim's pods that fill the row, first come first served.
-std::vector<bool> filling(const ClaimDraft& claim, Amounts room, const PodClasses& pods) {
-  std::vector<bool> result(claim.pods.size(), false);
+// Pods of a claim that fill a row.
+struct Filling {
+  std::vector<bool> chosen;  // by position on the claim
+  Amounts taken;             // what they ask for together
+  bool any = false;
+};
+
+// First come first served.
+void fill(const ClaimDraft& claim, Amounts room, const PodClasses& pods, Filling& result) {
+  result.chosen.assign(claim.pods.size(), false);
+  result.taken.assign(claim.requests.size(), 0);
+  result.any = false;
   for (std::size_t i = 0; i < claim.pods.size(); ++i) {
     const Amounts& requests = pods.class_of(claim.pods[i]).requests;
     if (fits(requests, room)) {
       subtract_from(room, requests);
-      result[i] = true;
+      add_to(result.taken, requests);
+      result.chosen[i] = true;
+      result.any = true;
     }
   }
-  return result;
-}
-
-// What those of the claim's pods ask for together.
-Amounts requests_of(const ClaimDraft& claim, const std::vector<bool>& chosen,
-                    const PodClasses& pods) {
-  Amounts total(claim.requests.size(), 0);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i]) {
-      add_to(total, pods.class_of(claim.pods[i]).requests);
-    }
-  }
-  return total;
 }
 
 // The pods that leave the claim for a machine of their own, so that the two cost least; nullopt
@@ -112,17 +110,19 @@ std::optional<std::vector<bool>> cheapest_split(const ClaimDraft& claim, double 
   const ClaimShape& shape = builder.shapes()[claim.shape];
   double best = price * (1 - kWorthSplitting);
   std::optional<std::vector<bool>> chosen;
+  Filling filling;
   for (const Size& size : smaller_sizes(pool, shape, price)) {
-    std::vector<bool> fills = filling(claim, pool.room.room(size.row), builder.pods());
-    const Amounts taken = requests_of(claim, fills, builder.pods());
+    fill(claim, pool.room.room(size.row), builder.pods(), filling);
+    const auto first = price_for(pool, shape, filling.taken);
+    if (!filling.any || !first || *first >= best) {
+      continue;
+    }
     Amounts rest = claim.requests;
-    subtract_from(rest, taken);
-    const auto first = price_for(pool, shape, taken);
+    subtract_from(rest, filling.taken);
     const auto second = price_for(pool, shape, rest);
-    if (first && second && *first + *second < best &&
-        std::find(fills.begin(), fills.end(), true) != fills.end()) {
+    if (second && *first + *second < best) {
       best = *first + *second;
-      chosen = std::move(fills);
+      chosen = filling.chosen;
     }
   }
   return chosen;

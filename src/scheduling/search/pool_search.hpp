@@ -19,11 +19,14 @@ struct PoolSearch {
   std::optional<CheapestRow> cheapest(const ClaimDraft& claim) const {
     return cheapest_row(pool_template(), drafts.shapes()[claim.shape], claim);
   }
+  double price_of(const ClaimDraft& claim) const {
+    const auto row = cheapest(claim);
+    return row ? row->price : 0;
+  }
   double price_of(const std::vector<ClaimDraft>& claims) const {
     double total = 0;
     for (const ClaimDraft& claim : claims) {
-      const auto row = cheapest(claim);
-      total += row ? row->price : 0;
+      total += price_of(claim);
     }
     return total;
   }

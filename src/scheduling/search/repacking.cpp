@@ -53,16 +53,18 @@ bool Repacking::run() {
 }
 
 void Repacking::take_claims_apart() {
-  std::vector<ClaimDraft> before;
+  double price = 0;
+  std::size_t count = 0;
   for (const ClaimDraft& claim : search_.drafts.claims()) {
     if (claim.pool == search_.pool) {
-      before.push_back(claim);
+      price += search_.price_of(claim);
+      ++count;
       if (!lots_.take(claim)) {
         kept_.push_back(claim);
       }
     }
   }
-  contest_ = {.before = before.size(), .price = search_.price_of(before), .claims = before.size()};
+  contest_ = {.before = count, .price = price, .claims = count};
   contest_.least = contest_.price * (1 - kWorthRepacking);
 }
 

@@ -46,6 +46,9 @@ class HostTally {
         return count;
       }
     }
+    if (counts_.empty()) {
+      counts_.reserve(4);
+    }
     return counts_.emplace_back(Count{group, 0, 0});
   }
   std::vector<Count> counts_;

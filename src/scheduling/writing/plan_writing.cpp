@@ -1,5 +1,6 @@
 #include "scheduling/writing/plan_writing.hpp"
 
+#include "scheduling/compile/pods/uid_keys.hpp"
 #include "scheduling/explain/explain.hpp"
 #include "scheduling/packing/allowance.hpp"
 #include "scheduling/writing/planned_claims.hpp"
@@ -96,29 +97,64 @@ ById<ClaimId, WrittenClaim> write_claims(const CompiledProblem& compiled, const 
   return written;
 }
 
+// All pods. Whoever sorts them moves less than whoever sorts placements.
+std::vector<PodId> by_uid(const PodClasses& pods) {
+  struct Keyed {
+    std::uint64_t key;
+    PodId pod;
+  };
+  const UidKeys uids(pods.pods);
+  std::vector<Keyed> keyed;
+  keyed.reserve(pods.pods.size());
+  for (PodId pod; pod < pods.pods.end_id(); ++pod) {
+    keyed.push_back({uids.of(pods.pods[pod]), pod});
+  }
+  std::sort(keyed.begin(), keyed.end(), [&](const Keyed& a, const Keyed& b) {
+    if (a.key != b.key) {
+      return a.key < b.key;
+    }
+    const std::string& left = pods.pods[a.pod].pod->meta.uid;
+    const std::string& right = pods.pods[b.pod].pod->meta.uid;
+    return left != right ? left < right : a.pod < b.pod;
+  });
+  std::vector<PodId> result;
+  result.reserve(keyed.size());
+  for (const Keyed& each : keyed) {
+    result.push_back(each.pod);
+  }
+  return result;
+}
+
 }  // namespace
 
 Plan write_plan(const CompiledProblem& compiled, Packing& packing) {
   Plan plan;
   const ById<ClaimId, WrittenClaim> claims = write_claims(compiled, packing.drafts(), plan);
+  // Reasons are looked for while the allowance lasts, so who comes first matters.
   Refusals refusals(compiled, packing);
   for (PodId pod; pod < compiled.pods.pods.end_id(); ++pod) {
+    const PodPlace place = packing.places()[pod];
+    if (place.kind == PodPlace::Kind::None) {
+      plan.refusals.push_back(refusals.of(pod));
+    } else if (place.kind == PodPlace::Kind::Claim && !claims[place.claim()].index) {
+      const Dropped& dropped = claims[place.claim()].dropped;
+      plan.refusals.push_back(
+          {compiled.pods.pods[pod].pod->meta.uid, dropped.reason, dropped.remedy, {}});
+    }
+  }
+  std::stable_sort(plan.refusals.begin(), plan.refusals.end(),
+                   [](const Refusal& a, const Refusal& b) { return a.pod_uid < b.pod_uid; });
+  plan.placements.reserve(compiled.pods.pods.size() - plan.refusals.size());
+  for (const PodId pod : by_uid(compiled.pods)) {
     const PodPlace place = packing.places()[pod];
     const std::string& uid = compiled.pods.pods[pod].pod->meta.uid;
     const std::uint32_t step = packing.steps()[pod];
     if (place.kind == PodPlace::Kind::Node) {
       plan.placements.push_back({uid, compiled.nodes.nodes()[place.node()].record->name(), step});
-    } else if (place.kind == PodPlace::Kind::None) {
-      plan.refusals.push_back(refusals.of(pod));
-    } else if (const WrittenClaim& claim = claims[place.claim()]; claim.index) {
-      plan.placements.push_back({uid, *claim.index, step});
-    } else {
-      plan.refusals.push_back({uid, claim.dropped.reason, claim.dropped.remedy, {}});
+    } else if (place.kind == PodPlace::Kind::Claim && claims[place.claim()].index) {
+      plan.placements.push_back({uid, *claims[place.claim()].index, step});
     }
   }
-  const auto by_uid = [](const auto& a, const auto& b) { return a.pod_uid < b.pod_uid; };
-  std::stable_sort(plan.placements.begin(), plan.placements.end(), by_uid);
-  std::stable_sort(plan.refusals.begin(), plan.refusals.end(), by_uid);
   return plan;
 }
 

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 namespace millwright::scheduling {
+namespace {
+
+// As RoomTable::bucket_of() counts them: those of 63 bits.
+constexpr std::size_t kBuckets = (63 - 3) * 16;
+
+}  // namespace
 
 RoomTable::RoomTable(std::vector<Amounts> room_by_row)
     : room_(std::move(room_by_row)), usable_(room_.size()) {
@@ -23,6 +30,14 @@ RoomTable::RoomTable(std::vector<Amounts> room_by_row)
     std::sort(column.amounts.begin(), column.amounts.end());
     column.amounts.erase(std::unique(column.amounts.begin(), column.amounts.end()),
                          column.amounts.end());
+    column.first.reserve(kBuckets + 1);
+    for (std::size_t bucket = 0, i = 0; bucket <= kBuckets; ++bucket) {
+      while (i < column.amounts.size() &&
+             (column.amounts[i] <= 0 ? 0 : bucket_of(column.amounts[i])) < bucket) {
+        ++i;
+      }
+      column.first.push_back(static_cast<std::uint32_t>(i));
+    }
     // From the largest amount down: each set is the one before and the rows with just that much.
     const std::size_t words = usable_.word_count();
     column.at_least.assign(column.amounts.size() * words, 0);
@@ -37,8 +52,17 @@ RoomTable::RoomTable(std::vector<Amounts> room_by_row)
   }
 }
 
+std::size_t RoomTable::bucket_of(std::int64_t amount) {
+  const auto value = static_cast<std::uint64_t>(amount);
+  const auto width = static_cast<std::size_t>(std::bit_width(value));
+  return width < 5 ? value : (width - 4) * 16 + (value >> (width - 5)) % 16;
+}
+
 const std::uint64_t* RoomTable::at_least(const Column& column, std::int64_t amount) const {
-  const auto at = std::lower_bound(column.amounts.begin(), column.amounts.end(), amount);
+  const std::size_t bucket = bucket_of(amount);
+  const auto from = column.amounts.begin();
+  const auto at =
+      std::lower_bound(from + column.first[bucket], from + column.first[bucket + 1], amount);
   return at == column.amounts.end()
              ? nullptr
              : &column.at_least[static_cast<std::size_t>(at - column.amounts.begin()) *

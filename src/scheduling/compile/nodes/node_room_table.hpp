@@ -28,8 +28,13 @@ class RoomTable {
   struct Column {
     std::vector<std::int64_t> amounts;    // distinct, ascending
     std::vector<std::uint64_t> at_least;  // by amount, the words of the set of rows
+    std::vector<std::uint32_t> first;     // by bucket: the first amount of it or a later one
   };
-  // The words of the rows with at least so much; null when there are none.
+  // Amounts that are about as large: a sixteenth of a power of two. Larger ones are in later
+  // buckets.
+  static std::size_t bucket_of(std::int64_t amount);
+  // The words of the rows with at least so much, which is more than nothing; null when there are
+  // none.
   const std::uint64_t* at_least(const Column& column, std::int64_t amount) const;
   std::vector<Amounts> room_;
   std::vector<Column> columns_;

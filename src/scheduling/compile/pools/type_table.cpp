@@ -71,11 +71,24 @@ TypeTable::TypeTable(InstanceTypes types, double node_overhead)
     kind.price.resize(rows_.size(), std::numeric_limits<double>::infinity());
   }
   index_labels();
+  sort_rows();
+}
+
+void TypeTable::sort_rows() {
   by_name_.resize(rows_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0U);
-  std::sort(by_name_.begin(), by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::stable_sort(by_name_.begin(), by_name_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return rows_[a].type->name < rows_[b].type->name;
   });
+  std::vector<double> least(rows_.size(), std::numeric_limits<double>::infinity());
+  for (const OfferingKind& kind : kinds_) {
+    for (std::size_t row = 0; !kind.reserved && row < least.size(); ++row) {
+      least[row] = std::min(least[row], kind.price[row]);
+    }
+  }
+  by_price_ = by_name_;
+  std::stable_sort(by_price_.begin(), by_price_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return least[a] < least[b]; });
 }
 
 void TypeTable::add_rows(const InstanceType& type) {

@@ -49,6 +49,8 @@ class TypeTable {
   const TypeRow& row(std::size_t index) const { return rows_[index]; }
   // All rows, by the names of their types.
   const std::vector<std::uint32_t>& by_name() const { return by_name_; }
+  // All rows, by their least price where nothing is reserved, then by name.
+  const std::vector<std::uint32_t>& by_price() const { return by_price_; }
   const std::vector<OfferingKind>& kinds() const { return kinds_; }
 
   // Rows whose own requirements intersect these; keys that a row does not define do not matter.
@@ -69,11 +71,13 @@ class TypeTable {
   void add_rows(const InstanceType& type);
   OfferingKind& kind_of(const InstanceType& type, const Offering& offering);
   void index_labels();
+  void sort_rows();
 
   InstanceTypes types_;
   double node_overhead_;
   std::vector<TypeRow> rows_;
   std::vector<std::uint32_t> by_name_;
+  std::vector<std::uint32_t> by_price_;
   std::map<std::string, Key, std::less<>> keys_;
   std::vector<OfferingKind> kinds_;
   std::map<std::string, std::size_t, std::less<>> kind_by_signature_;

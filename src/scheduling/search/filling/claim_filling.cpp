@@ -24,8 +24,9 @@ std::optional<Bin> ClaimFilling::begin(PodLots& lots, LotId index, CheapestRow m
   }
   Bin bin{.claim = *std::move(claim),
           .machine = machine,
-          .left = search_.pool_template().room.room(machine.row),
-          .lots = {index}};
+          .left = search_.pool_template().room.room(machine.row)};
+  bin.lots.reserve(bin.claim.pods.capacity());
+  bin.lots.push_back(index);
   subtract_from(bin.left, *lot.requests);
   note_spreading(bin, first.applicant);
   lots.remove_last(lot, first);

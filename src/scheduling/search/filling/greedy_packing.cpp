@@ -1,7 +1,6 @@
 #include "scheduling/search/filling/greedy_packing.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -59,16 +58,20 @@ bool GreedyPacking::pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& 
   if (!bin) {
     return false;
   }
-  fill(lots, *bin, shape);
+  fill(lots, *bin, shape, lot);
   note_price(lots, *bin);
   result.push_back(std::move(bin->claim));
   return true;
 }
 
-void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
+void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first) {
   scan_.begin(lots, attractions_.of(lots, bin.claim.shape, like), lots.prices(like));
+  if (first) {
+    scan_.follow({.lot = *first, .row = bin.machine.row});
+  }
   const auto close_those_kept_off = [&] {
-    scan_.close_if([&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
+    scan_.close_if(lots.kept_apart(),
+                   [&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
   };
   close_those_kept_off();
   while (const auto lot = scan_.best(bin.left)) {
@@ -83,12 +86,24 @@ void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like) {
   }
 }
 
+FillPods GreedyPacking::pods_of(const Bin& bin) {
+  in_order_ = bin.lots;
+  std::sort(in_order_.begin(), in_order_.end());
+  FillPods pods;
+  pods.reserve(in_order_.size());
+  for (const LotId lot : in_order_) {
+    if (pods.empty() || pods.back().first != lot) {
+      pods.emplace_back(lot, 0);
+    }
+    ++pods.back().second;
+  }
+  return pods;
+}
+
 void GreedyPacking::note_price(const PodLots& lots, const Bin& bin) {
   double value = 0;
-  std::map<LotId, std::uint32_t> pods;
   for (const LotId lot : bin.lots) {
     value += lots.lots()[lot].value;
-    ++pods[lot];
   }
   const auto cheapest = search_.cheapest(bin.claim);
   const double price = cheapest ? cheapest->price : bin.machine.price;
@@ -98,7 +113,7 @@ void GreedyPacking::note_price(const PodLots& lots, const Bin& bin) {
     paid_[lot] += ratio;
   }
   if (cheapest) {
-    fills_.insert({cheapest->row, cheapest->price, {pods.begin(), pods.end()}});
+    fills_.insert({cheapest->row, cheapest->price, pods_of(bin)});
   }
 }
 

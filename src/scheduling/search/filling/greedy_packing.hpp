@@ -14,6 +14,7 @@
 #include "scheduling/search/lots/lot_scan.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -48,7 +49,9 @@ class GreedyPacking {
 
  private:
   // With the pods that suit it, as if room were worth what it is on claims of the shape `like`.
-  void fill(PodLots& lots, Bin& bin, ShapeId like);
+  // `first`: the bin has one pod, of that lot.
+  void fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first = std::nullopt);
+  FillPods pods_of(const Bin& bin);
   void note_price(const PodLots& lots, const Bin& bin);
 
   PoolSearch search_;
@@ -58,6 +61,7 @@ class GreedyPacking {
   MachineChoice machines_{search_, filling_, attractions_, scan_};
   std::set<Fill> fills_;
   ById<LotId, double> paid_;
+  std::vector<LotId> in_order_;  // see pods_of()
 };
 
 }  // namespace millwright::scheduling

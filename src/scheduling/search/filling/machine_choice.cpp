@@ -19,13 +19,13 @@ constexpr double kAsGood = 1.01;
 }  // namespace
 
 const MachineChoice::Market& MachineChoice::market(const PodLots& lots, ShapeId shape) {
-  const auto [found, added] = markets_.try_emplace(shape);
+  const ClaimShape& of = search_.drafts.shapes()[shape];
+  const auto [found, added] = markets_.try_emplace(of.market);
   Market& result = found->second;
   if (!added) {
     return result;
   }
   const PoolTemplate& pool = search_.pool_template();
-  const ClaimShape& of = search_.drafts.shapes()[shape];
   const auto& prices = lots.prices(shape);
   (of.offered & pool.room.usable()).for_each([&](std::size_t row) {
     const double value = worth(pool.room.room(row), prices);
@@ -44,6 +44,11 @@ const MachineChoice::Market& MachineChoice::market(const PodLots& lots, ShapeId 
   result.by_efficiency.erase(
       std::unique(result.by_efficiency.begin(), result.by_efficiency.end(), same),
       result.by_efficiency.end());
+  std::map<int, std::size_t> ranges;
+  for (Buy& buy : result.by_efficiency) {
+    buy.range = ranges.try_emplace(std::ilogb(price(buy)), ranges.size()).first->second;
+  }
+  result.ranges = ranges.size();
   result.by_price = result.by_efficiency;
   std::stable_sort(result.by_price.begin(), result.by_price.end(),
                    [&](const Buy& a, const Buy& b) { return price(a) < price(b); });
@@ -54,54 +59,54 @@ bool MachineChoice::has_room(const Buy& buy, const Lot& lot) const {
   return fits(*lot.requests, search_.pool_template().room.room(buy.machine.row));
 }
 
-std::vector<CheapestRow> MachineChoice::worth_trying(const PodLots& lots, const Lot& lot) {
+void MachineChoice::find_worth_trying(const PodLots& lots, const Lot& lot) {
+  worth_trying_.clear();
   const Market& on_sale = market(lots, lot.shape);
   const auto first = std::find_if(on_sale.by_efficiency.begin(), on_sale.by_efficiency.end(),
                                   [&](const Buy& buy) { return has_room(buy, lot); });
   if (first == on_sale.by_efficiency.end()) {
-    return {};
+    return;
   }
   const std::size_t needed = lots.claims_needed();
   const double fair = lots.value_left() / static_cast<double>(std::max<std::size_t>(needed, 1));
   sharing_ = needed > 1 && fair < first->machine.price;
-  return sharing_ ? up_to(fair, on_sale, lot) : best_of_each_range(on_sale, lot);
+  if (sharing_) {
+    up_to(fair, on_sale, lot);
+  } else {
+    best_of_each_range(on_sale, lot);
+  }
 }
 
-std::vector<CheapestRow> MachineChoice::best_of_each_range(const Market& market,
-                                                           const Lot& lot) const {
-  std::vector<CheapestRow> result;
-  std::map<int, std::size_t> by_range;
+void MachineChoice::best_of_each_range(const Market& market, const Lot& lot) {
+  in_range_.assign(market.ranges, 0);
   for (const Buy& buy : market.by_efficiency) {
-    if (result.size() == kMaxBuys) {
+    if (worth_trying_.size() == kMaxBuys) {
       break;
     }
-    if (has_room(buy, lot) && ++by_range[std::ilogb(buy.machine.price)] <= kPerRange) {
-      result.push_back(buy.machine);
+    if (in_range_[buy.range] < kPerRange && has_room(buy, lot)) {
+      ++in_range_[buy.range];
+      worth_trying_.push_back(buy.machine);
     }
   }
-  return result;
 }
 
 // So many claims must be made that each gets a share of the pods: no use in large machines.
-std::vector<CheapestRow> MachineChoice::up_to(double fair, const Market& market,
-                                              const Lot& lot) const {
-  std::vector<CheapestRow> fitting;
+void MachineChoice::up_to(double fair, const Market& market, const Lot& lot) {
+  fitting_.clear();
   for (const Buy& buy : market.by_price) {
     if (has_room(buy, lot)) {
       const double most =
-          std::max(1.5 * fair, fitting.empty() ? buy.machine.price : fitting.front().price);
+          std::max(1.5 * fair, fitting_.empty() ? buy.machine.price : fitting_.front().price);
       if (buy.machine.price > most) {
         break;
       }
-      fitting.push_back(buy.machine);
+      fitting_.push_back(buy.machine);
     }
   }
-  std::vector<CheapestRow> result;
-  const std::size_t count = std::min(fitting.size(), kMaxBuys);
+  const std::size_t count = std::min(fitting_.size(), kMaxBuys);
   for (std::size_t i = 0; i < count; ++i) {
-    result.push_back(fitting[i * fitting.size() / count]);
+    worth_trying_.push_back(fitting_[i * fitting_.size() / count]);
   }
-  return result;
 }
 
 std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot) {
@@ -111,15 +116,17 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot)
     return last_.machine;
   }
   last_ = {.lot = lot};
-  std::vector<std::pair<double, CheapestRow>> tried;
+  find_worth_trying(lots, lots.lots()[lot]);
+  tried_.clear();
   double least = 0;
-  for (const CheapestRow& machine : worth_trying(lots, lots.lots()[lot])) {
-    tried.emplace_back(machine.price / std::max(fill_in_mind(lots, machine, lot), 1e-300), machine);
-    least = tried.size() == 1 ? tried[0].first : std::min(least, tried.back().first);
+  for (const CheapestRow& machine : worth_trying_) {
+    const double ratio = machine.price / std::max(fill_in_mind(lots, machine, lot), 1e-300);
+    least = tried_.empty() ? ratio : std::min(least, ratio);
+    tried_.emplace_back(ratio, machine);
   }
   // Of machines that are about as good the largest, for fewer nodes; but the very best where there
   // must be so many that each gets its share only.
-  for (const auto& [ratio, machine] : tried) {
+  for (const auto& [ratio, machine] : tried_) {
     if (sharing_ ? ratio == least && !last_.machine
                  : ratio <= least * kSameBuy &&
                        (!last_.machine || machine.price > last_.machine->price)) {
@@ -133,6 +140,7 @@ std::optional<CheapestRow> MachineChoice::choose(const PodLots& lots, LotId lot)
 double MachineChoice::fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first) {
   const Lot& seed = lots.lots()[first];
   scan_.begin(lots, attractions_.of(lots, seed.shape, seed.shape), lots.prices(seed.shape));
+  scan_.follow({.lot = first, .row = machine.row, .in_mind = true});
   scan_.take(first);
   ShapeId shape = seed.shape;
   Amounts left = search_.pool_template().room.room(machine.row);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -30,11 +31,13 @@ class MachineChoice {
   struct Buy {
     CheapestRow machine;
     double efficiency = 0;  // price over the worth of the room; 1 is the best there is
+    std::size_t range = 0;  // of prices, up to twice the least
   };
   // The machines on sale to claims of one shape, without those that are alike. The same ones twice.
   struct Market {
     std::vector<Buy> by_efficiency;
     std::vector<Buy> by_price;
+    std::size_t ranges = 0;
   };
   struct Choice {
     LotId lot;
@@ -45,11 +48,12 @@ class MachineChoice {
   };
 
   const Market& market(const PodLots& lots, ShapeId shape);
-  std::vector<CheapestRow> worth_trying(const PodLots& lots, const Lot& lot);
+  // The following choose what is worth trying.
+  void find_worth_trying(const PodLots& lots, const Lot& lot);
   // The best of each price range, the most efficient first.
-  std::vector<CheapestRow> best_of_each_range(const Market& market, const Lot& lot) const;
+  void best_of_each_range(const Market& market, const Lot& lot);
   // Those that cost no more than about `fair`, evenly over the prices.
-  std::vector<CheapestRow> up_to(double fair, const Market& market, const Lot& lot) const;
+  void up_to(double fair, const Market& market, const Lot& lot);
   bool has_room(const Buy& buy, const Lot& lot) const;
   // What the pods are worth that the machine would hold, one of the lot among them.
   double fill_in_mind(const PodLots& lots, CheapestRow machine, LotId first);
@@ -58,8 +62,12 @@ class MachineChoice {
   const ClaimFilling& filling_;
   Attractions& attractions_;
   LotScan& scan_;
-  std::map<ShapeId, Market> markets_;
+  std::map<ShapeId, Market> markets_;  // by ClaimShape::market
   Choice last_;
+  std::vector<CheapestRow> worth_trying_;
+  std::vector<CheapestRow> fitting_;                   // see up_to()
+  std::vector<std::size_t> in_range_;                  // see best_of_each_range()
+  std::vector<std::pair<double, CheapestRow>> tried_;  // price over value, as in `last_`
   bool sharing_ = false;  // keeping pods apart takes more claims than would be made for the price
 };
 

@@ -67,6 +67,8 @@ void LotScan::reset(const PodLots& lots) {
     least_.push_back(lot.least);
   }
   suitors_ = nullptr;
+  trails_.clear();
+  trail_ = nullptr;
   available_.resize(all.size());
   touched_.clear();
 }
@@ -83,6 +85,7 @@ void LotScan::begin(const PodLots& lots, SuitorsPtr suitors, std::span<const dou
     for (const std::uint32_t place : active_) {
       available_[lot_at(place)] = all[lot_at(place)].left;
     }
+    active_from_.clear();
   } else {
     // Most claims are only filled in mind, and what they touch is little beside all lots.
     bool any_empty = false;
@@ -95,6 +98,7 @@ void LotScan::begin(const PodLots& lots, SuitorsPtr suitors, std::span<const dou
     }
     if (any_empty) {
       std::erase_if(active_, is_empty);
+      active_from_.clear();
     }
   }
   left_before_ = departures.size();
@@ -103,6 +107,97 @@ void LotScan::begin(const PodLots& lots, SuitorsPtr suitors, std::span<const dou
   first_ = 0;
   line_stride_ = 0;
   all_in_line_ = false;
+  trail_ = nullptr;
+}
+
+std::size_t LotScan::count_active(std::uint32_t from) {
+  if (!active_from_.empty()) {
+    return active_from_[from];
+  }
+  active_from_.resize(suitors_->lots.size() + 1);
+  std::size_t place = active_from_.size();
+  for (std::size_t i = active_.size(); i-- > 0;) {
+    const auto after = static_cast<std::uint32_t>(active_.size() - 1 - i);
+    for (; place > active_[i] + 1; --place) {
+      active_from_[place - 1] = after;
+    }
+  }
+  std::fill_n(active_from_.begin(), place, static_cast<std::uint32_t>(active_.size()));
+  return active_from_[from];
+}
+
+void LotScan::follow(const ClaimStart& start) {
+  trail_ = &trails_.of(start);
+  step_ = 0;
+  closings_ = 0;
+  is_outcome_due_ = false;
+}
+
+void LotScan::note(ScanTrail::Outcome outcome) {
+  if (trail_ == nullptr || !is_outcome_due_) {
+    return;
+  }
+  is_outcome_due_ = false;
+  ScanTrail::Step& last = (*trail_)[step_ - 1];
+  if (last.outcome != outcome) {
+    last.outcome = outcome;
+    trail_->cut(step_, closings_);
+  }
+}
+
+// Lots that were left out the last time and may join now could suit better than what was found.
+void LotScan::note_closing(std::span<const LotId> closed) {
+  if (trail_ == nullptr) {
+    return;
+  }
+  if (closings_ < trail_->closings()) {
+    const auto before = trail_->closed(closings_);
+    if (std::any_of(before.begin(), before.end(),
+                    [this](LotId lot) { return available_[lot] > 0; })) {
+      trail_->cut(step_, closings_);
+    }
+  }
+  if (closings_ == trail_->closings()) {
+    trail_->add_closing(closed);
+  }
+  ++closings_;
+}
+
+const ScanTrail::Step* LotScan::next_of_trail() {
+  if (step_ < trail_->size()) {
+    const ScanTrail::Step& next = (*trail_)[step_];
+    if (next.lot == LotId::none() || available_[next.lot] > 0) {
+      return &next;
+    }
+    trail_->cut(step_, closings_);
+  }
+  return nullptr;
+}
+
+std::optional<LotId> LotScan::best(const Amounts& left) {
+  if (trail_ == nullptr) {
+    return look(left);
+  }
+  std::optional<LotId> found;
+  if (const ScanTrail::Step* known = next_of_trail()) {
+    work_ += count_active(known->place) + kPerPod;
+    if (known->lot != LotId::none()) {
+      found = known->lot;
+    }
+  } else {
+    found = look(left);
+    if (line_stride_ > 0) {
+      // Which lots were looked at depends on how many there are.
+      trail_ = nullptr;
+      return found;
+    }
+    trail_->add({found.value_or(LotId::none()),
+                 first_ < active_.size() ? active_[first_]
+                                         : static_cast<std::uint32_t>(suitors_->lots.size())});
+  }
+  ++step_;
+  is_outcome_due_ = true;
+  return found;
 }
 
 bool LotScan::may_join(LotId lot, const Amounts& left) const {
@@ -114,7 +209,7 @@ bool LotScan::may_join(LotId lot, const Amounts& left) const {
   return fits;
 }
 
-std::optional<LotId> LotScan::best(const Amounts& left) {
+std::optional<LotId> LotScan::look(const Amounts& left) {
   const double room = worth(left, prices_) * kRounding;
   const auto small_enough =
       std::partition_point(active_.begin() + static_cast<std::ptrdiff_t>(first_), active_.end(),

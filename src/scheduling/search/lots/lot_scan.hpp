@@ -6,6 +6,7 @@
 
 #include "scheduling/search/lots/attractions.hpp"
 #include "scheduling/search/lots/pod_lots.hpp"
+#include "scheduling/search/lots/scan_trails.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,10 @@ class LotScan {
   // Begins a claim for which these lots are looked at. `lots` are those of reset(), less pods that
   // have left since. `prices`: what a unit of room is worth; the scan keeps a reference.
   void begin(const PodLots& lots, SuitorsPtr suitors, std::span<const double> prices);
+  // After begin(): the claim goes the way of those that began alike since reset(). What best() is
+  // asked, and what becomes of the lots that it finds, may depend on the way alone. The answers are
+  // those of a scan that looks at all lots.
+  void follow(const ClaimStart& start);
   // The best of the lots that have pods and are not closed; none when no lot fits. `left` must not
   // be more than the last time.
   std::optional<LotId> best(const Amounts& left);
@@ -30,27 +35,41 @@ class LotScan {
   void take(LotId lot) {
     --available_[lot];
     touched_.push_back(lot);
+    note(ScanTrail::Outcome::Taken);
   }
   // Leaves the lot out until the next claim.
   void close(LotId lot) {
-    available_[lot] = 0;
-    touched_.push_back(lot);
+    shut(lot);
+    note(ScanTrail::Outcome::Closed);
   }
-  // Closes the lots for which the condition holds.
+  // Closes those of the lots for which the condition holds.
   template <class Condition>
-  void close_if(Condition condition) {
-    for (const std::uint32_t place : active_) {
-      const LotId lot = lot_at(place);
+  void close_if(std::span<const LotId> among, Condition condition) {
+    const std::size_t before = touched_.size();
+    for (const LotId lot : among) {
       if (available_[lot] > 0 && condition(lot)) {
-        close(lot);
+        shut(lot);
       }
     }
+    note_closing(std::span(touched_).subspan(before));
   }
   // What it has done in all passes: lots in question, scored or not, and a little for each call of
   // best().
   std::size_t work() const { return work_; }
 
  private:
+  void shut(LotId lot) {
+    available_[lot] = 0;
+    touched_.push_back(lot);
+  }
+  // What became of the lot that was found last.
+  void note(ScanTrail::Outcome outcome);
+  void note_closing(std::span<const LotId> closed);
+  // The next step of the trail, where the scan may go it.
+  const ScanTrail::Step* next_of_trail();
+  std::optional<LotId> look(const Amounts& left);
+  // Of `active_`, from that place on.
+  std::size_t count_active(std::uint32_t from);
   bool may_join(LotId lot, const Amounts& left) const;
   LotId lot_at(std::uint32_t place) const { return suitors_->lots[place]; }
   // Makes a line of its own: those of every so many lots that may join now, the one with the best
@@ -77,7 +96,8 @@ class LotScan {
   std::vector<std::uint32_t> active_;   // places of those that had pods when the claim was begun
   ById<LotId, std::size_t> available_;  // pods that may join
   std::vector<LotId> touched_;          // lots of which `available_` may say less than there are
-  std::size_t left_before_ = 0;         // of PodLots::departures(): known by now
+  std::vector<std::uint32_t> active_from_;  // by place, see count_active(); empty: not counted
+  std::size_t left_before_ = 0;             // of PodLots::departures(): known by now
   std::span<const double> prices_;
   std::size_t first_ = 0;  // active ones before this one are too large
 
@@ -95,6 +115,12 @@ class LotScan {
   std::size_t line_stride_ = 0;   // 0: there is no line yet
   bool all_in_line_ = false;      // the line is all that may join
   std::size_t work_ = 0;
+
+  ScanTrails trails_;
+  ScanTrail* trail_ = nullptr;  // of the claim; null: it goes a way of its own
+  std::size_t step_ = 0;        // so many have been gone
+  std::size_t closings_ = 0;
+  bool is_outcome_due_ = false;  // of the last step
 };
 
 }  // namespace millwright::scheduling

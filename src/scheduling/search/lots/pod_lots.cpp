@@ -154,26 +154,20 @@ void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
     }
   }
   const PoolTemplate& pool = pools[pool_];
-  std::vector<ShapeId> markets;
+  std::map<ShapeId, std::vector<double>> by_market;
   for (auto& [kind, lot] : by_kind) {
     auto [prices, added] = prices_.try_emplace(lot.shape);
     if (added && lot.shape != ShapeId::none()) {
       const ClaimShape& shape = drafts_.shapes()[lot.shape];
-      // Many shapes differ in their zone, say, and find the same machines at the same prices.
-      const auto same = std::find_if(markets.begin(), markets.end(), [&](ShapeId other) {
-        return drafts_.shapes()[other].offered == shape.offered &&
-               drafts_.shapes()[other].price == shape.price;
-      });
-      if (same != markets.end()) {
-        prices->second = prices_.at(*same);
-      } else {
+      auto [market, is_new] = by_market.try_emplace(shape.market);
+      if (is_new) {
         std::vector<Machine> machines;
         (shape.offered & pool.room.usable()).for_each([&](std::size_t row) {
           machines.push_back({&pool.room.room(row), shape.price[row]});
         });
-        prices->second = resource_prices(machines, demand_);
-        markets.push_back(lot.shape);
+        market->second = resource_prices(machines, demand_);
       }
+      prices->second = market->second;
     }
     prices->second.resize(demand_.size(), 0);
     lot.least = worth(*lot.requests, prices->second);
@@ -187,6 +181,12 @@ void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
     by_rung_.emplace_back(items_[lots_[lot].items.front()].applicant.rung.id, lot);
   }
   std::sort(by_rung_.begin(), by_rung_.end());
+  for (LotId lot; lot < lots_.end_id(); ++lot) {
+    if (!lots_[lot].apart.empty()) {
+      kept_apart_.push_back(lot);
+    }
+  }
+  known_.clear();
 }
 
 std::vector<LotId> PodLots::meeting(ShapeId shape) const {

@@ -70,6 +70,8 @@ class PodLots {
   std::size_t claims_needed() const;
   // How many of the lot's pods one machine may have.
   std::size_t most_together(const Lot& lot) const;
+  // The lots of which some pod is kept apart from all others of its lot, the dearest first.
+  const std::vector<LotId>& kept_apart() const { return kept_apart_; }
   // Whether no pod of the lot may join a node with this tally.
   bool is_kept_off(const Lot& lot, const HostTally& tally) const;
   // What a unit of each resource is worth to new claims of the shape, which is that of a lot.
@@ -88,12 +90,14 @@ class PodLots {
   std::vector<LotItem> items_;
   ById<LotId, Lot> lots_;
   std::vector<std::pair<std::uint32_t, LotId>> by_rung_;  // by id of the rung; sorted
+  std::vector<LotId> kept_apart_;
   std::vector<LotId> departures_;
   std::size_t left_ = 0;
   double value_left_ = 0;
   std::map<TopologyGroupId, std::size_t> apart_;  // by group that keeps pods apart: those left
   PoolId pool_;
-  // Items by class, rung, domains and shape of the claim that the pods come from.
+  // Items by class, rung, domains and shape of the claim that the pods come from; until the lots
+  // are made.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, ShapeId>, std::uint32_t> known_;
   std::map<ShapeId, std::vector<double>> prices_;
   Amounts demand_;

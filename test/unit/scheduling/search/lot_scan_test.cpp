@@ -110,7 +110,7 @@ void fill_with_both(LotScan& scan, SearchWorld& world, const Wanted& wanted, Amo
     taken.push_back(*found);
     if (what == 1) {
       const auto is_like_it = [&](LotId lot) { return lot.index() % 3 == found->index() % 3; };
-      scan.close_if([&](LotId lot) {
+      scan.close_if(wanted.suitors->lots, [&](LotId lot) {
         RC_ASSERT(plain.open(lot));
         return is_like_it(lot);
       });
@@ -143,6 +143,75 @@ RC_GTEST_PROP(LotScanProperty, FindsWhatALookAtEveryLotFinds, ()) {
       }
       fill_with_both(scan, world, wanted, room, *rc::gen::arbitrary<bool>());
     }
+  }
+}
+
+// Claims that begin alike: as a rule they come to the same, but not always.
+void fill_along_a_trail(LotScan& scan, LotScan& alone, SearchWorld& world, const Wanted& wanted,
+                        const ClaimStart& start, Amounts left) {
+  const auto& prices = world.lots().prices(world.all().front().shape);
+  scan.begin(world.lots(), wanted.suitors, prices);
+  scan.follow(start);
+  alone.begin(world.lots(), wanted.suitors, prices);
+  PlainScan plain(world.all(), wanted.attraction);
+  std::vector<LotId> taken;
+  while (true) {
+    const auto found = scan.best(left);
+    RC_ASSERT(found == plain.best(left));
+    RC_ASSERT(found == alone.best(left));
+    RC_ASSERT(scan.work() == alone.work());
+    if (!found) {
+      break;
+    }
+    const bool as_usual = *rc::gen::inRange(0, 12) > 0;
+    if ((found->index() % 7 == 3) == as_usual) {
+      scan.close(*found);
+      alone.close(*found);
+      plain.close(*found);
+      continue;
+    }
+    scan.take(*found);
+    alone.take(*found);
+    plain.take(*found);
+    subtract_from(left, *world.all()[*found].requests);
+    taken.push_back(*found);
+    if (found->index() % 4 == 1) {
+      const std::size_t others = *rc::gen::inRange(0, 6) > 0 ? 2 : *rc::gen::inRange(0, 3);
+      const auto is_other = [&](LotId lot) { return lot.index() % 5 == others; };
+      scan.close_if(wanted.suitors->lots, is_other);
+      alone.close_if(wanted.suitors->lots, is_other);
+      for (LotId lot; lot < world.all().end_id(); ++lot) {
+        if (is_other(lot)) {
+          plain.close(lot);
+        }
+      }
+    }
+  }
+  for (const LotId index : taken) {
+    Lot& lot = world.lots().lots()[index];
+    if (!start.in_mind) {
+      world.lots().remove_last(lot, world.lots().items()[lot.items.front()]);
+    }
+  }
+}
+
+RC_GTEST_PROP(LotScanProperty, GoesTheWayOfAnEarlierClaimWhereNothingSuitsBetter, ()) {
+  SearchWorld world(world_of({kHuge}, random_lots()));
+  LotScan scan;
+  LotScan alone;
+  scan.reset(world.lots());
+  alone.reset(world.lots());
+  std::vector<Amounts> rooms;
+  for (int row = 0; row < 2; ++row) {
+    rooms.push_back(world.room(
+        {*rc::gen::inRange(5, 60), *rc::gen::inRange(5, 60), *rc::gen::inRange(1, 40), 1}));
+  }
+  const Wanted wanted = all_of(world, random_attraction(world.all(), rooms.front().size()));
+  for (int claim = 0; claim < 12; ++claim) {
+    const std::size_t row = *rc::gen::inRange<std::size_t>(0, rooms.size());
+    const ClaimStart start{
+        .lot = LotId(claim < 8 ? 0 : 1), .row = row, .in_mind = *rc::gen::arbitrary<bool>()};
+    fill_along_a_trail(scan, alone, world, wanted, start, rooms[row]);
   }
 }
 
@@ -263,7 +332,7 @@ TEST(LotScan, OfVeryManyLotsItFindsTheOneThatFits) {
     LotScan scan;
     scan.reset(world.lots());
     scan.begin(world.lots(), suitors, world.lots().prices(world.all().front().shape));
-    scan.close_if([&](LotId other) { return other != lot; });
+    scan.close_if(suitors->lots, [&](LotId other) { return other != lot; });
     // Room for all, by worth.
     Amounts left = world.room({200, 200, 40, 1});
     EXPECT_EQ(scan.best(left), lot) << requests[0] << " " << requests[1];
