@@ -174,8 +174,10 @@ ClaimPtr NodeTable::claim(std::string_view name) const {
   return found == claims_.end() ? nullptr : found->second.claim;
 }
 
-// Several nodes of one instance appear when a node comes back under another name; the newest one
-// is the instance's. Several claims should never share one; the first by name has it.
+// Several nodes of one instance appear when a node comes back under another name, and the newest
+// one is the instance's. Not while the one that its claim has registered is still Ready: whoever
+// makes a Node could take the claim away from it, and its pods would be nobody's. Several claims
+// should never share one; the first by name has it.
 NodePtr NodeTable::node_of(const model::NodeClaim& claim) const {
   const auto instance = instances_.find(claim.provider_id);
   if (claim.provider_id.empty() || instance == instances_.end() ||
@@ -185,6 +187,9 @@ NodePtr NodeTable::node_of(const model::NodeClaim& claim) const {
   NodePtr newest;
   for (const std::string& name : instance->second.nodes) {
     const NodePtr candidate = node(name);
+    if (name == claim.node_name && is_visible(*candidate) && model::is_ready(*candidate)) {
+      return candidate;
+    }
     if (is_visible(*candidate) && (newest == nullptr || is_newer(*candidate, *newest))) {
       newest = candidate;
     }

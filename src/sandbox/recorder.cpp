@@ -21,6 +21,17 @@ void note(std::optional<base::TimePoint>& slot, bool holds, base::TimePoint time
   }
 }
 
+// What etcd has forgotten, or never knew, and what comes back with a backup of it.
+template <class Record>
+void begin_anew(Record& record, const Event& event) {
+  if (event.change == Change::Added && record.gone) {
+    Record anew;
+    anew.last = std::move(record.last);
+    anew.created = record.created;
+    record = std::move(anew);
+  }
+}
+
 std::string label_of(const model::Node& node, std::string_view key) {
   return node.meta.label(key);
 }
@@ -60,6 +71,7 @@ struct Recorder::Impl {
     }
     auto pod = std::make_shared<const model::Pod>(*std::move(decoded));
     auto& record = pods[pod->meta.uid];
+    begin_anew(record, event);
     if (record.last == nullptr) {
       record.created = event.time;
     }
@@ -91,6 +103,7 @@ struct Recorder::Impl {
     }
     auto node = std::make_shared<const model::Node>(*std::move(decoded));
     auto& record = nodes[node->meta.uid];
+    begin_anew(record, event);
     if (record.last == nullptr) {
       record.created = event.time;
     }
@@ -114,6 +127,7 @@ struct Recorder::Impl {
     }
     auto claim = std::make_shared<const model::NodeClaim>(*std::move(decoded));
     auto& record = claims[claim->meta.uid];
+    begin_anew(record, event);
     if (record.last == nullptr) {
       record.created = event.time;
     }

@@ -29,8 +29,9 @@ struct World::Impl {
         events(l, registry),
         context{l, registry, index, events, options.controller_lag, options.log},
         kubelet(context, options.kubelet),
-        scheduler(context, options.scheduler),
+        scheduler_options(options.scheduler),
         recorder(server, options.price) {
+    schedulers.push_back(std::make_unique<Scheduler>(context, scheduler_options));
     controllers.push_back(make_deployment_controller(context));
     controllers.push_back(make_replica_set_controller(
         context, {.per_second = options.replica_pods_per_second, .burst = options.replica_burst}));
@@ -49,7 +50,9 @@ struct World::Impl {
       for (const auto& controller : controllers) {
         controller->observe(info, event);
       }
-      scheduler.observe(info, event);
+      for (const auto& scheduler : schedulers) {
+        scheduler->observe(info, event);
+      }
       kubelet.observe(info, event);
     });
   }
@@ -57,7 +60,7 @@ struct World::Impl {
   void start() {
     running = true;
     kubelet.start();
-    scheduler.start();
+    schedulers.front()->start();
     // What was there before counts as just added.
     for (const auto& info : all_infos()) {
       for (const auto& [key, object] : registry.store().objects(info)) {
@@ -71,7 +74,9 @@ struct World::Impl {
 
   void stop() {
     running = false;
-    scheduler.stop();
+    for (const auto& scheduler : schedulers) {
+      scheduler->stop();
+    }
     kubelet.stop();
     controllers.clear();
   }
@@ -84,7 +89,9 @@ struct World::Impl {
   EventWriter events;
   ClusterContext context;
   Kubelet kubelet;
-  Scheduler scheduler;
+  SchedulerOptions scheduler_options;
+  std::vector<std::unique_ptr<Scheduler>> schedulers;
+  std::size_t retired_schedulers = 0;
   Recorder recorder;
   std::vector<std::unique_ptr<Controller>> controllers;
   bool running = false;
@@ -117,8 +124,28 @@ void World::take_over(const std::string& node) {
   impl_->kubelet.take_over(node);
 }
 
+void World::go_back_to(const ApiServer::Backup& backup) {
+  impl_->server.go_back_to(backup);
+  restart_kubelets();
+}
+
+void World::restart_kubelets() {
+  impl_->kubelet.restart();
+}
+
 void World::set_extender(std::shared_ptr<ExtenderCaller> caller) {
-  impl_->scheduler.set_extender(std::move(caller));
+  impl_->schedulers.back()->set_extender(std::move(caller));
+}
+
+void World::start_scheduler(std::shared_ptr<ExtenderCaller> caller) {
+  auto& started = impl_->schedulers.emplace_back(
+      std::make_unique<Scheduler>(impl_->context, impl_->scheduler_options));
+  started->set_extender(std::move(caller));
+  started->start();
+}
+
+void World::retire_scheduler() {
+  impl_->schedulers.at(impl_->retired_schedulers++)->retire();
 }
 
 Recorder& World::recorder() {

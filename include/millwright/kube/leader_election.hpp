@@ -42,6 +42,10 @@ struct LeaderDuties {
   std::function<void()> on_end;
   // lead() did not return within end_limit. To end the process is the only safe way on.
   std::function<void()> on_stuck;
+  // The lease is older than it was: etcd was restored from a backup. Candidates and leaders see
+  // that within seconds, while a watch that goes on from a version of the lost history says
+  // nothing, and may never. Called at each look from then on; this replica does not lead any more.
+  std::function<void()> on_rewound;
 };
 
 // Runs until `stop`, then waits for lead() and gives the lease up. `leadership` holds from the

@@ -99,6 +99,13 @@ class ApiServer {
   base::Result<Object> create(const model::Resource& resource, boost::json::value object);
   // Stores an object as it was in another cluster: uid, times and status are kept.
   base::Result<Object> restore(const model::Resource& resource, boost::json::value object);
+  // Everything as it is now, and back to it: etcd, restored from a backup. Versions go back as
+  // well, and watches end.
+  struct Backup;
+  std::shared_ptr<const Backup> back_up() const;
+  void go_back_to(const Backup& backup);
+  // As if others had written so often.
+  void skip_versions(std::uint64_t count);
   // PUT. `subresource` is empty or "status".
   base::Result<Object> replace(const model::Resource& resource, boost::json::value object,
                                std::string_view subresource = {});

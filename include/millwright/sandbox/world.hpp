@@ -17,6 +17,7 @@
 #include "millwright/sandbox/recorder.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,6 +57,8 @@ struct KubeletOptions {
   base::Duration forgotten_after = std::chrono::seconds(5);
   // Pods of Jobs succeed this long after they started, unless kRunForAnnotation says otherwise.
   base::Duration job_run_time = std::chrono::seconds(10);
+  // May change the Node that a kubelet is about to register; empty: none does.
+  std::function<void(boost::json::value& node)> on_register;
   // By CSI driver, how many volumes every node can attach: what its CSINode says once it is Ready.
   std::map<std::string, std::int32_t> volume_limits;
 };
@@ -93,8 +96,17 @@ class World {
   cloud::InstanceListener& kubelet();
   // Runs the machine of a Ready Node that was restored after start(); before, start() does so.
   void take_over(const std::string& node);
+  // etcd is restored from the backup, and all kubelets restart, as one does after that. Those whose
+  // Nodes are gone register again.
+  void go_back_to(const ApiServer::Backup& backup);
+  // All of them, as after a repair: those whose Nodes are gone register again.
+  void restart_kubelets();
   // nullptr: no extender configured.
   void set_extender(std::shared_ptr<ExtenderCaller> caller);
+  // One more scheduler of the same name begins, beside those that work; `caller` is its own.
+  void start_scheduler(std::shared_ptr<ExtenderCaller> caller);
+  // The oldest one takes no further pod. What it has decided it still binds.
+  void retire_scheduler();
   Recorder& recorder();
 
   // Begins scheduling and reconciling; call once, after the extender is set.

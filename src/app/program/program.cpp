@@ -189,6 +189,7 @@ void Program::start_election() {
     report_leading(false);
   };
   duties.on_stuck = exits_.leave_at_once;
+  duties.on_rewound = exits_.start_anew;
   group_.spawn(kube::run_leader_election(*lease_client_, std::move(options), leadership_,
                                          std::move(duties), log_.named("leader-election"),
                                          group_.stop_token()));

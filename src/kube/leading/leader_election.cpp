@@ -37,11 +37,12 @@ std::uint64_t seed_of(std::string_view identity) {
 class Elector {
  public:
   Elector(Client& client, LeaderElectionOptions options, base::Leadership& leadership,
-          base::Logger log)
+          std::function<void()> on_rewound, base::Logger log)
       : client_(client),
         loop_(client.loop()),
         leadership_(leadership),
         options_(std::move(options)),
+        on_rewound_(std::move(on_rewound)),
         log_(std::move(log)),
         random_(seed_of(options_.identity)) {}
 
@@ -163,7 +164,7 @@ class Elector {
       co_return base::fail(ErrorKind::Unavailable,
                            "get Lease " + key().to_string() + ": the answer is not an object");
     }
-    observe(*std::move(current));
+    MW_CO_CHECK(observe(*std::move(current)));
     if (!is_free()) {
       co_return false;
     }
@@ -204,7 +205,7 @@ class Elector {
     wrote_ = true;
     auto written = co_await client_.replace(model::kLeaseResource, std::move(lease), {}, stop);
     MW_CO_CHECK(written);
-    observe(*std::move(written));
+    MW_CO_CHECK(observe(*std::move(written)));
     co_return true;
   }
 
@@ -223,12 +224,19 @@ class Elector {
       co_return false;
     }
     MW_CO_CHECK(created);
-    observe(*std::move(created));
+    MW_CO_CHECK(observe(*std::move(created)));
     co_return true;
   }
 
-  // The clock of a lease starts when we see it change.
-  void observe(json::value lease) {
+  // The clock of a lease starts when we see it change. Fails when it is older than what we know.
+  base::Result<> observe(json::value lease) {
+    if (model::is_lower_version(text_at(lease, "metadata.resourceVersion"),
+                                text_at(lease_, "metadata.resourceVersion"))) {
+      on_rewound_();
+      return base::fail(
+          ErrorKind::Unavailable,
+          "Lease " + key().to_string() + " is older than it was: etcd was restored from a backup");
+    }
     const auto* seen = model::find_path(lease_, "spec");
     const auto* now_seen = model::find_path(lease, "spec");
     const bool same = seen != nullptr && now_seen != nullptr && *seen == *now_seen;
@@ -240,12 +248,14 @@ class Elector {
     if (const auto current = holder(); current != previous && !current.empty()) {
       log_.info("the leader is", {{"leader", current}});
     }
+    return {};
   }
 
   Client& client_;
   base::Loop& loop_;
   base::Leadership& leadership_;
   LeaderElectionOptions options_;
+  std::function<void()> on_rewound_;
   base::Logger log_;
   base::Random random_;
   json::value lease_;  // as seen last; null before
@@ -284,7 +294,7 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
     co_return;
   }
   const auto end_limit = options.end_limit;
-  Elector elector(client, std::move(options), leadership, log);
+  Elector elector(client, std::move(options), leadership, duties.on_rewound, log);
   std::list<base::TaskGroup> terms;  // one, whose work ends before the next begins
   while (true) {
     const bool leading = co_await elector.acquire(stop);

@@ -87,6 +87,28 @@ void Kubelet::take_over(const std::string& node) {
   }
 }
 
+void Kubelet::restart() {
+  for (auto& [id, machine] : machines_) {
+    if (!machine.registered) {
+      continue;
+    }
+    context_.loop.cancel(machine.timer);
+    const bool has_node = context_.index.nodes().contains(machine.node);
+    machine.timer = context_.loop.after(options_.ready_after, [this, id = id, has_node] {
+      if (has_node) {
+        report_ready(id);
+      } else {
+        register_node(id);
+      }
+    });
+  }
+  for (const auto& [name, node] : context_.index.nodes()) {
+    if (machine_of(name) == nullptr && !silences_.contains(name)) {
+      await_contact(name);
+    }
+  }
+}
+
 void Kubelet::stop() {
   running_ = false;
   for (const auto& [id, machine] : machines_) {
@@ -129,11 +151,15 @@ void Kubelet::terminated(const std::string& provider_id) {
   machine_by_node_.erase(node);
   machines_.erase(found);
   if (registered && running_) {
-    silences_[node] = context_.loop.after(options_.unreachable_after, [this, node] {
-      silences_.erase(node);
-      lose_contact(node);
-    });
+    await_contact(node);
   }
+}
+
+void Kubelet::await_contact(const std::string& node) {
+  silences_[node] = context_.loop.after(options_.unreachable_after, [this, node] {
+    silences_.erase(node);
+    lose_contact(node);
+  });
 }
 
 void Kubelet::lose_contact(const std::string& node) {
@@ -224,7 +250,11 @@ void Kubelet::register_node(const std::string& provider_id) {
     context_.loop.cancel(silence->second);
     silences_.erase(silence);
   }
-  add(context_, model::kNodeResource, node_object(machine));
+  Json node = node_object(machine);
+  if (options_.on_register) {
+    options_.on_register(node);
+  }
+  add(context_, model::kNodeResource, std::move(node));
   write_lease(machine.node, true);
   machine.timer =
       context_.loop.after(options_.ready_after, [this, provider_id] { report_ready(provider_id); });

@@ -30,6 +30,9 @@ class Kubelet final : public cloud::InstanceListener {
   void start();
   // A Ready Node that was restored after start().
   void take_over(const std::string& node);
+  // On all machines, as after a restore of etcd: their Nodes may be gone, older, or of machines
+  // that are gone.
+  void restart();
   void stop();
   // Sees every change inside the write.
   void observe(const ResourceInfo& info, const Event& event);
@@ -48,6 +51,7 @@ class Kubelet final : public cloud::InstanceListener {
   void register_node(const std::string& provider_id);
   void report_ready(const std::string& provider_id);
   void heartbeat(const std::string& provider_id);
+  void await_contact(const std::string& node);
   void lose_contact(const std::string& node);
   Json node_object(const Machine& machine) const;
   void write_lease(const std::string& node, bool create);

@@ -60,9 +60,13 @@ void Scheduler::start() {
   tasks_.spawn(run(tasks_.stop_token()));
 }
 
-void Scheduler::stop() {
+void Scheduler::retire() {
   running_ = false;
   tasks_.request_stop();
+}
+
+void Scheduler::stop() {
+  retire();
   for (const auto& [uid, timer] : bindings_) {
     context_.loop.cancel(timer);
   }

@@ -29,6 +29,8 @@ class Scheduler {
   // Takes in what exists and begins.
   void start();
   void stop();
+  // Takes no further pod; what was decided is still bound.
+  void retire();
   // Sees every change inside the write.
   void observe(const ResourceInfo& info, const Event& event);
 

@@ -75,17 +75,17 @@ base::Task<base::Result<net::Response>> Wire::stream(kube::ApiRequest request,
 void Wire::cut(bool cut) {
   cut_ = cut;
   if (cut) {
-    std::exchange(cuts_, std::stop_source()).request_stop();
+    end_watches();
   }
 }
 
 Replica::Replica(Parts parts)
     : parts_(std::move(parts)),
-      loop_(parts_.loop),
+      loop_(parts_.loop, parts_.ahead),
       compute_(loop_, parts_.solve_time),
       leadership_(loop_) {
   const auto note = [this](std::string what) {
-    parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = loop_.now()});
+    parts_.on_write({.replica = parts_.name, .what = std::move(what), .time = parts_.loop.now()});
   };
   const auto log = logger_of(parts_.name, loop_);
   wire_ = std::make_shared<Wire>(loop_, parts_.loop,
@@ -98,15 +98,17 @@ Replica::Replica(Parts parts)
   lease_client_ = std::make_unique<kube::Client>(loop_, wire_);
   leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(wire_, leadership_));
   providers_.add(cloud::leader_only(parts_.provider(loop_, metrics_, note), leadership_));
-  engine_ = std::make_unique<app::Engine>(app::EngineParts{.loop = loop_,
-                                                           .compute = compute_,
-                                                           .client = *leader_client_,
-                                                           .providers = providers_,
-                                                           .metrics = metrics_,
-                                                           .log = log,
-                                                           .options = {},
-                                                           .policy = {},
-                                                           .seed = parts_.seed});
+  engine_ =
+      std::make_unique<app::Engine>(app::EngineParts{.loop = loop_,
+                                                     .compute = compute_,
+                                                     .client = *leader_client_,
+                                                     .providers = providers_,
+                                                     .metrics = metrics_,
+                                                     .log = log,
+                                                     .options = parts_.options,
+                                                     .policy = {},
+                                                     .seed = parts_.seed,
+                                                     .on_rewound = [this] { rewound_ = true; }});
   controllers::ExtenderEndpointOptions endpoint;
   endpoint.namespace_ = "default";
   endpoint.address = parts_.address;
@@ -122,6 +124,7 @@ Replica::Replica(Parts parts)
   duties.lead = [this](std::stop_token stop) { return lead(std::move(stop)); };
   duties.on_end = [] {};
   duties.on_stuck = [this] { stuck_ = true; };
+  duties.on_rewound = [this] { rewound_ = true; };
   tasks_ = std::make_unique<base::TaskGroup>(loop_);
   tasks_->spawn(engine_->watch(tasks_->stop_token()));
   tasks_->spawn(kube::run_leader_election(*lease_client_, std::move(election), leadership_,

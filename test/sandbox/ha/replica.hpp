@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace millwright::test {
 
@@ -38,6 +39,7 @@ class Wire final : public kube::Transport {
                                                  std::stop_token stop) override;
   // Nothing gets through, and watches end.
   void cut(bool cut);
+  void end_watches() { std::exchange(cuts_, std::stop_source()).request_stop(); }
   // Sees each write as it is sent.
   std::function<void(const kube::ApiRequest&)> on_write;
   // A request that is answered with a time-out and takes effect so much later; zero: it is not.
@@ -89,6 +91,8 @@ class Replica {
     std::function<void(Write)> on_write;                   // as it is sent
     std::shared_ptr<kube::Transport> transport = nullptr;  // nullptr: the world's own
     std::function<base::Duration()> solve_time = nullptr;  // nullptr: plans take no time
+    base::Duration ahead{};                                // its clock, of the world's
+    controllers::Options options{};
   };
   explicit Replica(Parts parts);
   ~Replica();
@@ -97,9 +101,12 @@ class Replica {
 
   const std::string& name() const { return parts_.name; }
   const std::string& address() const { return parts_.address; }
+  base::Duration ahead() const { return parts_.ahead; }
   base::Leadership& leadership() { return leadership_; }
   app::Engine& engine() { return *engine_; }
   bool stuck() const { return stuck_; }
+  // It has found that etcd was restored, and wants to be started anew. Says so once.
+  bool take_rewound() { return std::exchange(rewound_, false); }
   // When its newest term began.
   base::TimePoint began() const { return began_; }
   int most_terms_at_once() const { return most_at_once_; }
@@ -110,7 +117,10 @@ class Replica {
   void cut(bool cut) { wire_->cut(cut); }
   Wire& wire() { return *wire_; }
   // kill -9: nothing more is sent, nothing is given up.
-  void kill() { tasks_.reset(); }
+  void kill() {
+    tasks_.reset();
+    loop_.end();
+  }
   // How many callbacks its process has run.
   std::uint64_t callbacks() const { return loop_.callbacks(); }
   bool killed() const { return tasks_ == nullptr; }
@@ -135,6 +145,7 @@ class Replica {
   int terms_now_ = 0;
   int most_at_once_ = 0;
   bool stuck_ = false;
+  bool rewound_ = false;
   std::unique_ptr<base::TaskGroup> tasks_;
 };
 

@@ -139,6 +139,37 @@ TEST(Found, AMachineThatTheCloudDoesNotListYetIsNotGivenUp) {
   }
 }
 
+// Watches that went on from versions of the lost history said nothing for a minute, and the leader
+// bought for pods that had never been (seed 174).
+TEST(Found, WhatEtcdHasForgottenIsNotBoughtFor) {
+  auto schedule = small_world(
+      {{.at = milliseconds(12'701), .act = Act::Deploy, .which = 73, .amount = 2, .lasts = {}},
+       {.at = milliseconds(32'403), .act = Act::Restore, .amount = 83, .lasts = seconds(15)},
+       {.at = milliseconds(42'984), .act = Act::Stop, .which = 18, .lasts = seconds(11)}});
+  schedule.seed = 174;
+  schedule.replicas = 3;
+  schedule.bind_latency = milliseconds(694);
+  schedule.pods_per_second = 13;
+  schedule.launch = milliseconds(2'609);
+  schedule.boot = milliseconds(20'353);
+  schedule.consolidate_after = seconds(1);
+  schedule.budget = 3;
+  schedule.limit_cpus = 96;
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
+// The second one took the claim, and the first counted as empty (seed 3146).
+TEST(Found, ASecondNodeOfAMachineDoesNotMakeTheFirstOneGo) {
+  const auto schedule = small_world(
+      {{.at = seconds(10), .act = Act::Deploy, .which = 24, .amount = 6, .lasts = {}},
+       {.at = seconds(180), .act = Act::TwinNode, .which = 0, .amount = 0, .lasts = seconds(80)}});
+  for (const auto& violation : simulate(schedule).violations) {
+    ADD_FAILURE() << violation.check << ": " << violation.what;
+  }
+}
+
 TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
   const auto schedule = small_world(
       {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},

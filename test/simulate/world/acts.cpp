@@ -1,5 +1,6 @@
 // How a step is carried out.
 #include "millwright/base/random.hpp"
+#include "simulate/world/pinned_caller.hpp"
 #include "simulate/world/world.hpp"
 
 #include <boost/json.hpp>
@@ -13,14 +14,6 @@ namespace {
 namespace json = boost::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-template <class Change>
-void edit(sandbox::World& world, const model::Resource& resource, const std::string& name,
-          Change change) {
-  const std::string space = resource.namespaced ? "default" : "";
-  // It may be gone by now; people live with that.
-  static_cast<void>(world.api().update(resource, {.namespace_ = space, .name = name}, change));
-}
 
 json::object& annotations_of(json::value& metadata) {
   auto& entry = metadata.as_object()["annotations"];
@@ -41,10 +34,28 @@ void SimulatedWorld::carry_out(const Step& step) {
     case Act::LoseReplies:
     case Act::Clog:
     case Act::Slow:
+    case Act::ExpireToken:
+    case Act::ChangeCa:
       return strike_network(step);
+    case Act::ChangeScheduler:
+      return change_scheduler(step);
+    case Act::HostileCalls:
+      return call_as_nobody(now() + step.lasts);
+    case Act::LateNodes:
+    case Act::PoorNodes:
+    case Act::LyingNodes:
+      return break_kubelets(step);
+    case Act::FlapNode:
+    case Act::StripNode:
+    case Act::TwinNode:
+      return break_node(step);
     case Act::Interrupt:
     case Act::LoseMachine:
       return strike_cloud(step);
+    case Act::JumpClock:
+      return jump_clock(step);
+    case Act::Restore:
+      return restore(step);
     default:
       break;
   }
@@ -68,9 +79,41 @@ void SimulatedWorld::strike_replica(const Step& step) {
         replica->callbacks() + static_cast<std::uint64_t>(std::max(step.amount, 1));
     comes_back_[replica->name()] = step.lasts;
   } else if (!replica->killed()) {
-    replica->stop();
-    // The kubelet waits for the grace period, and no longer.
-    loop_.after(step.lasts, [this, replica] { replace(*replica, base::Duration::zero()); });
+    end(*replica, step.lasts);
+  }
+}
+
+void SimulatedWorld::end(Replica& replica, base::Duration grace) {
+  replica.stop();
+  // The kubelet waits for the grace period, and no longer.
+  loop_.after(grace, [this, &replica] { replace(replica, base::Duration::zero()); });
+}
+
+// The backup was made when the world was as old as that. What is written before etcd is back is
+// lost, too, and no replica is heard.
+void SimulatedWorld::restore(const Step& step) {
+  trouble_.down = true;
+  for (const auto& replica : replicas_) {
+    replica->wire().end_watches();
+  }
+  loop_.after(step.lasts, [this, step] {
+    trouble_.down = false;
+    for (auto& [id, machine] : machines_) {
+      machine.notice_forgotten = machine.interrupted;
+    }
+    world_->go_back_to(*backups_.at(backup_age(step)));
+    deployments_.clear();
+    for (const auto& deployment : world_->api().list(model::kDeploymentResource)) {
+      deployments_.insert(std::string(model::text_at(*deployment, "metadata.name")));
+    }
+  });
+}
+
+// As NTP does. Processes count from the time that they began with: those that start later see it.
+void SimulatedWorld::jump_clock(const Step& step) {
+  if (!schedule_.clocks.empty()) {
+    const auto machine = static_cast<std::size_t>(step.which) % schedule_.clocks.size();
+    schedule_.clocks[machine] += seconds(step.amount);
   }
 }
 
@@ -96,6 +139,21 @@ void SimulatedWorld::replace(Replica& replica, base::Duration after) {
   }
 }
 
+// As when its lease passes on, or its Deployment rolls: the next one knows nothing of what the last
+// one has assumed.
+void SimulatedWorld::change_scheduler(const Step& step) {
+  world_->start_scheduler(std::make_shared<PinnedCaller>(*this, ++schedulers_));
+  loop_.after(step.lasts, [this] {
+    world_->retire_scheduler();
+    // What it has let through is bound by then, or never.
+    loop_.after(seconds(15), [this, gone = ++retired_schedulers_] {
+      for (auto& [uid, calls] : filter_calls_) {
+        calls.erase(gone);
+      }
+    });
+  });
+}
+
 void SimulatedWorld::strike_network(const Step& step) {
   Replica* const replica = chosen(step.which);
   if (replica == nullptr) {
@@ -111,6 +169,10 @@ void SimulatedWorld::strike_network(const Step& step) {
       network.lose_replies(on);
     } else if (act == Act::Clog) {
       network.clog(on);
+    } else if (act == Act::ExpireToken) {
+      network.expire_token(on);
+    } else if (act == Act::ChangeCa) {
+      network.distrust(on);
     } else {
       network.set_latency(milliseconds(on ? amount : 0));
     }
@@ -165,6 +227,13 @@ void SimulatedWorld::set_trouble(const Step& step, bool on) {
     case Act::SlowCloud:
       cloud_trouble_.slow = seconds(on ? step.amount : 0);
       break;
+    case Act::Forbid:
+      trouble_.forbidden =
+          on ? static_cast<ApiTrouble::Forbidden>(step.amount + 1) : ApiTrouble::Forbidden::Nothing;
+      break;
+    case Act::WebhooksFail:
+      trouble_.webhooks_fail = on;
+      break;
     case Act::LaggingCloud:
       cloud_trouble_.lag = seconds(on ? step.amount : 0);
       break;
@@ -197,7 +266,7 @@ void SimulatedWorld::delete_claim(bool by_force) {
     const std::string name = claim.last->meta.name;
     deleted_claims_.insert(name);
     if (by_force) {
-      edit(*world_, model::kNodeClaimResource, name,
+      edit(model::kNodeClaimResource, name,
            [](json::value& object) { object.at("metadata").as_object().erase("finalizers"); });
     }
     static_cast<void>(
@@ -213,7 +282,7 @@ void SimulatedWorld::trickle(const Step& step, base::TimePoint until) {
     const auto beat = static_cast<std::uint64_t>(age() / kBeat);
     base::Random random(schedule_.seed + beat);
     const auto most = static_cast<std::uint64_t>(step.amount);
-    edit(*world_, model::kDeploymentResource, *name, [&](json::value& object) {
+    edit(model::kDeploymentResource, *name, [&](json::value& object) {
       object.at("spec").as_object()["replicas"] = random.below(most + 1);
     });
   }
@@ -249,7 +318,7 @@ spec:
 )",
                       name, step.amount, milli_cpus(schedule_.cloud, step)));
   } else if (step.act == Act::EditPool) {
-    edit(*world_, model::kNodePoolResource, "default", [&](json::value& pool) {
+    edit(model::kNodePoolResource, "default", [&](json::value& pool) {
       auto& pod_template = pool.at("spec").at("template").as_object();
       pod_template["metadata"] =
           json::object{{"labels", json::object{{"edition", std::to_string(age().count())}}}};
@@ -271,10 +340,10 @@ void SimulatedWorld::edit_deployment(const Step& step) {
     return;
   }
   if (step.act == Act::Scale) {
-    edit(*world_, model::kDeploymentResource, *name,
+    edit(model::kDeploymentResource, *name,
          [&](json::value& object) { object.at("spec").as_object()["replicas"] = step.amount; });
   } else if (step.act == Act::Rollout) {
-    edit(*world_, model::kDeploymentResource, *name, [&](json::value& object) {
+    edit(model::kDeploymentResource, *name, [&](json::value& object) {
       annotations_of(object.at("spec").at("template").at("metadata"))["edition"] =
           std::to_string(age().count());
     });
@@ -315,10 +384,10 @@ void SimulatedWorld::edit_pod(const Step& step) {
     return;
   }
   const std::string key(model::kDoNotDisruptAnnotation);
-  edit(*world_, model::kPodResource, name,
+  edit(model::kPodResource, name,
        [key](json::value& pod) { annotations_of(pod.at("metadata"))[key] = "true"; });
   loop_.after(step.lasts, [this, name, key] {
-    edit(*world_, model::kPodResource, name,
+    edit(model::kPodResource, name,
          [key](json::value& pod) { annotations_of(pod.at("metadata")).erase(key); });
   });
 }

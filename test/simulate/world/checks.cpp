@@ -22,11 +22,12 @@ constexpr auto kWaits = minutes(10);
 constexpr auto kStarts = minutes(6);  // or its node is found to be dead
 constexpr auto kClosed = minutes(6);
 constexpr auto kEmpty = minutes(6);
-constexpr auto kStuck = minutes(20);   // registration_timeout and the end
-constexpr auto kIgnored = minutes(2);  // a change of leader, and the next notice
-constexpr std::size_t kNeeds = 15;     // seconds that a replica may be behind
-constexpr auto kYoung = minutes(5);    // launch_timeout
-constexpr auto kSurplus = seconds(5);  // bindings that the state has not shown yet
+constexpr auto kStuck = minutes(20);    // registration_timeout and the end
+constexpr auto kIgnored = minutes(2);   // a change of leader, and the next notice
+constexpr auto kFinishes = minutes(2);  // three attempts of each of a launch's calls
+constexpr std::size_t kNeeds = 15;      // seconds that a replica may be behind
+constexpr auto kYoung = minutes(5);     // launch_timeout
+constexpr auto kSurplus = seconds(5);   // bindings that the state has not shown yet
 
 bool is_chosen(const model::NodeClaim& claim) {
   const auto* reason = model::find_condition(claim.conditions, model::kDisruptionReason);
@@ -83,6 +84,28 @@ void Checks::wrote(const Write& write) {
   }
 }
 
+// A provider finishes what it was asked in a term: a launch belongs to its claim whoever asks, and
+// an instance that was to end ends.
+void Checks::changes_cloud(const Write& write) {
+  const auto& replicas = world_.replicas();
+  const auto writer = std::find_if(replicas.begin(), replicas.end(), [&](const auto& replica) {
+    return replica->name() == write.replica;
+  });
+  const bool leads = (*writer)->leadership().holds();
+  const auto led = led_.find(write.replica);
+  if (!leads && (led == led_.end() || world_.now() - led->second > kFinishes)) {
+    tell(
+        "no-write-after-a-term", "replica " + write.replica,
+        "sent " + write.what + (led == led_.end() ? " and has never led" : " long after its term"));
+  }
+}
+
+void Checks::note_leader() {
+  if (const Replica* const leader = world_.leader()) {
+    led_[leader->name()] = world_.now();
+  }
+}
+
 void Checks::look_at_event() {
   note_need();
   nothing_is_bought_twice();
@@ -99,6 +122,7 @@ void Checks::look_at_second() {
     needs_.pop_front();
   }
   note_need();
+  note_leader();
   note_protected_pods();
   one_instance_per_claim();
   one_term_at_a_time();
@@ -159,7 +183,9 @@ void Checks::no_young_claim_is_given_up() {
   for (const auto& [uid, claim] : world_.recorder().claims()) {
     const model::NodeClaim& last = *claim.last;
     const auto machine = world_.machines().find(last.provider_id);
-    const bool judged = claim.deleting && !claim.gone && world_.now() - claim.created < kYoung &&
+    // By the clock of whoever judged it.
+    const bool young = world_.now() - claim.created < kYoung - world_.most_ahead();
+    const bool judged = claim.deleting && !claim.gone && young &&
                         model::is_true(last.conditions, model::kRegistered) &&
                         !model::is_true(last.conditions, model::kInitialized) && !is_chosen(last) &&
                         !world_.deleted_claims().contains(last.meta.name);
@@ -188,7 +214,9 @@ bool Checks::kinds_may_differ_in_age() const {
   const auto& steps = world_.schedule().steps;
   return std::any_of(steps.begin(), steps.end(), [this](const Step& step) {
     const bool delays = step.act == Act::Cut || step.act == Act::Clog || step.act == Act::Slow ||
-                        step.act == Act::CutWatches || step.act == Act::LateWatches;
+                        step.act == Act::CutWatches || step.act == Act::LateWatches ||
+                        step.act == Act::Restore || step.act == Act::ExpireToken ||
+                        step.act == Act::ChangeCa || step.act == Act::Forbid;
     return delays && step.at <= world_.age() &&
            world_.age() < step.at + step.lasts + seconds(kNeeds);
   });
@@ -237,6 +265,20 @@ std::size_t Checks::pods_in_need() {
   return need;
 }
 
+// What the claim's machine has: its Node may have less than was foreseen. Nothing is known of one
+// that has not been launched.
+std::int64_t Checks::room_of(const model::NodeClaim& claim) const {
+  const model::ResourceList* allocatable = &claim.allocatable;
+  for (const auto& [uid, node] : world_.recorder().nodes()) {
+    if (!node.gone && node.last->meta.name == claim.node_name) {
+      allocatable = &node.last->allocatable;
+    }
+  }
+  const auto room = allocatable->find(model::kCpu);
+  return room == allocatable->end() ? std::numeric_limits<std::int64_t>::max()
+                                    : room->second.milli();
+}
+
 // The i-th largest machine holds the i-th largest pod that is in need. A claim that has no machine
 // yet may get one for any.
 bool Checks::hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const {
@@ -249,9 +291,7 @@ bool Checks::hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& c
   }
   std::vector<std::int64_t> rooms;
   for (const auto* claim : claims) {
-    const auto room = claim->allocatable.find(model::kCpu);
-    rooms.push_back(room == claim->allocatable.end() ? std::numeric_limits<std::int64_t>::max()
-                                                     : room->second.milli());
+    rooms.push_back(room_of(*claim));
   }
   std::sort(wanted.rbegin(), wanted.rend());
   std::sort(rooms.rbegin(), rooms.rend());
@@ -344,12 +384,14 @@ void Checks::no_binding_to_a_closed_node() {
     if (!pod.bound || is_daemon(*pod.last) || !bound_.insert(uid).second) {
       continue;
     }
-    const auto call = world_.filter_calls().find(uid);
+    const auto calls = world_.filter_calls().find(uid);
     const auto& node = pod.last->spec.node_name;
-    if (call == world_.filter_calls().end() || !call->second.answered) {
+    if (calls == world_.filter_calls().end() ||
+        !every(calls->second, [](const FilterCall& call) { return call.answered; })) {
       continue;
     }
-    if (call->second.fenced.contains(node)) {
+    if (every(calls->second,
+              [&node](const FilterCall& call) { return call.fenced.contains(node); })) {
       tell("no-binding-to-a-fenced-node", "pod " + pod.last->meta.name,
            "was let through to " + node + ", which the leader had fenced");
     }
@@ -500,7 +542,7 @@ void Checks::no_claim_is_stuck() {
 void Checks::interruptions_are_handled() {
   for (const auto& [id, machine] : world_.machines()) {
     const auto claim = world_.recorder().claims().find(machine.claim_uid);
-    const bool ignored = machine.interrupted && !machine.ending &&
+    const bool ignored = machine.interrupted && !machine.notice_forgotten && !machine.ending &&
                          claim != world_.recorder().claims().end() && !claim->second.deleting;
     if (lasts("ignored", id, ignored) > kIgnored) {
       tell("interruptions-are-handled", "instance " + id, "was taken back, and its claim stays");

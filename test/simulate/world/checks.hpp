@@ -3,6 +3,7 @@
 
 #include "simulate/world/world.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -13,11 +14,20 @@ namespace millwright::test {
 
 bool is_daemon(const model::Pod& pod);
 
+// Of several schedulers, nobody knows whose call led to what.
+template <class Predicate>
+bool every(const FilterCalls& calls, Predicate holds) {
+  return !calls.empty() && std::all_of(calls.begin(), calls.end(),
+                                       [&](const auto& call) { return holds(call.second); });
+}
+
 class Checks {
  public:
   explicit Checks(SimulatedWorld& world) : world_(world) {}
 
   void wrote(const Write& write);
+  // What a replica's provider sends to a cloud that remembers.
+  void changes_cloud(const Write& write);
   void ends(const std::string& instance);  // the cloud was asked to end it
   void look_at_event();                    // after each change of a Pod, Node or NodeClaim
   void look_at_second();                   // what changes elsewhere, or takes time
@@ -48,9 +58,11 @@ class Checks {
   void refused_pods_are_woken();
 
   void note_protected_pods();
+  void note_leader();
   void note_need();
   std::size_t pods_in_need();
   bool is_replacing() const;
+  std::int64_t room_of(const model::NodeClaim& claim) const;  // milli-CPUs
   bool hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const;
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
@@ -65,10 +77,11 @@ class Checks {
   SimulatedWorld& world_;
   std::vector<Violation> found_;
   std::map<std::string, base::TimePoint> since_;
-  std::set<std::string> bound_;    // pods that were looked at
-  std::set<std::string> bought_;   // claims that were looked at
-  std::set<std::string> chosen_;   // claims whose choice was looked at
-  std::deque<std::size_t> needs_;  // the most of each second
+  std::map<std::string, base::TimePoint> led_;  // by replica: when it was seen to lead last
+  std::set<std::string> bound_;                 // pods that were looked at
+  std::set<std::string> bought_;                // claims that were looked at
+  std::set<std::string> chosen_;                // claims whose choice was looked at
+  std::deque<std::size_t> needs_;               // the most of each second
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;
 };

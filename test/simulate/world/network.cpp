@@ -7,15 +7,43 @@
 namespace millwright::test {
 namespace {
 
-net::Response refusal(int code, const char* reason) {
+net::Response refusal(int code, const char* reason, const char* message = "simulated") {
   auto response = net::Response::json(
-      code,
-      R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"simulated","reason":")" +
-          std::string(reason) + R"(","code":)" + std::to_string(code) + "}");
+      code, R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")" +
+                std::string(message) + R"(","reason":")" + std::string(reason) + R"(","code":)" +
+                std::to_string(code) + "}");
   if (code == 429) {
     response.headers.set("Retry-After", "1");
   }
   return response;
+}
+
+base::Result<net::Response> refused() {
+  return base::fail(base::ErrorKind::Unavailable, "connection refused");
+}
+
+bool is_own_kind(const kube::ApiRequest& request) {
+  return request.path.starts_with("/apis/karpenter.");
+}
+
+bool forbids(ApiTrouble::Forbidden forbidden, const kube::ApiRequest& request) {
+  switch (forbidden) {
+    case ApiTrouble::Forbidden::Everything:
+      return true;
+    case ApiTrouble::Forbidden::Writes:
+      return request.method != "GET";
+    case ApiTrouble::Forbidden::OwnKinds:
+      return is_own_kind(request);
+    default:
+      return false;
+  }
+}
+
+// Webhooks see what creates and changes objects, and not what writes their status.
+bool asks_webhooks(const kube::ApiRequest& request) {
+  const bool changes =
+      request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  return changes && is_own_kind(request) && request.path.find("/status") == std::string::npos;
 }
 
 }  // namespace
@@ -67,6 +95,10 @@ base::Task<void> Network::deliver(kube::ApiRequest request, base::Promise<Reply>
   if (loses_requests_) {
     co_return;
   }
+  if (auto answer = turn_away(request)) {
+    reply.set(*std::move(answer));
+    co_return;
+  }
   const bool is_write = request.method != "GET";
   if (chance(trouble_.storm)) {
     reply.set(refusal(429, "TooManyRequests"));
@@ -92,11 +124,36 @@ base::Task<void> Network::deliver(kube::ApiRequest request, base::Promise<Reply>
   }
 }
 
+std::optional<Network::Reply> Network::turn_away(const kube::ApiRequest& request) {
+  if (trouble_.down) {
+    return refused();
+  }
+  if (distrusts_) {
+    return base::fail(base::ErrorKind::Unavailable,
+                      "certificate verify failed: self-signed certificate in certificate chain");
+  }
+  if (token_expired_) {
+    return refusal(401, "Unauthorized", "Unauthorized");
+  }
+  if (forbids(trouble_.forbidden, request)) {
+    return refusal(403, "Forbidden", "the role does not allow it");
+  }
+  if (trouble_.webhooks_fail && asks_webhooks(request)) {
+    return refusal(500, "InternalError",
+                   "Internal error occurred: failed calling webhook: context deadline exceeded");
+  }
+  return std::nullopt;
+}
+
 base::Task<base::Result<net::Response>> Network::stream(
     kube::ApiRequest request, std::function<void(std::string_view)> on_chunk,
     std::stop_token stop) {
   while ((clogged_ || loses_requests_) && !stop.stop_requested()) {
     co_await changed_.wait(stop);
+  }
+  if (auto answer = turn_away(request)) {
+    co_await base::yield(loop_);
+    co_return *std::move(answer);
   }
   auto deliver_chunk = [this, on_chunk = std::move(on_chunk)](std::string_view chunk) {
     if (holds_replies() || !held_.empty()) {

@@ -52,15 +52,20 @@ void Checks::refused_pods_are_woken() {
   const auto& steps = world_.schedule().steps;
   const bool calm =
       world_.healed() || std::all_of(steps.begin(), steps.end(),
-                                     [](const Step& step) { return step.act >= Act::CloudErrors; });
+                                     [](const Step& step) { return !disturbs_replicas(step.act); });
   if (leader == nullptr || leader->paused() || !calm) {
     return;
   }
   const auto sight = leader->engine().state().sight();
   for (const auto& pod : sight.snapshot->pending_pods) {
-    const auto call = world_.filter_calls().find(pod->meta.uid);
-    const bool refused = call != world_.filter_calls().end() && call->second.refused;
-    const bool sleeps = refused && world_.now() - call->second.ended > kSleeps;
+    const auto calls = world_.filter_calls().find(pod->meta.uid);
+    if (calls == world_.filter_calls().end()) {
+      continue;
+    }
+    const bool refused = every(calls->second, [](const FilterCall& call) { return call.refused; });
+    const bool sleeps = refused && every(calls->second, [this](const FilterCall& call) {
+                          return world_.now() - call.ended > kSleeps;
+                        });
     if (lasts("sleeps", pod->meta.uid, refused && has_room(sight, *pod)) > kSleeps && sleeps) {
       tell("refused-pods-are-woken", "pod " + pod->meta.name,
            "has room now and is not asked for again");

@@ -12,6 +12,7 @@ namespace millwright::test {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr int kMostPods = 10;  // of a Deployment
@@ -62,6 +63,20 @@ constexpr std::array<Kind, kActs> kKinds = {{
     {"trickle", 1, kMostPods, 120},
     {"force-claim", 0, 0, 0},
     {"lagging-cloud", 1, 240, 120},
+    {"jump-clock", -20, 20, 0},
+    {"restore", 5, 120, 40},
+    {"expire-token", 0, 0, 60},
+    {"change-ca", 0, 0, 60},
+    {"forbid", 0, 2, 60},
+    {"webhooks-fail", 0, 0, 60},
+    {"change-scheduler", 0, 0, 20},
+    {"hostile-calls", 0, 0, 60},
+    {"late-nodes", 20, 200, 60},
+    {"poor-nodes", 0, 90, 90},
+    {"lying-nodes", 0, 1, 60},
+    {"flap-node", 0, 0, 90},
+    {"strip-node", 0, 0, 60},
+    {"twin-node", 0, 0, 90},
 }};
 
 int between(base::Random& random, int least, int most) {
@@ -264,6 +279,43 @@ void make_smaller(Step& step) {
   }
 }
 
+// Half of the worlds have machines whose clocks differ, as much as a process puts up with, and a
+// few of these much more.
+void draw_clocks(Schedule& schedule, base::Random& random) {
+  if (random.below(2) == 0) {
+    return;
+  }
+  schedule.clocks_are_wild = random.below(6) == 0;
+  const int most = schedule.clocks_are_wild ? 120'000 : 5'000;
+  for (int machine = 0; machine < schedule.replicas; ++machine) {
+    schedule.clocks.push_back(milliseconds(between(random, -most, most)));
+  }
+  for (auto jumps = random.below(3); jumps > 0; --jumps) {
+    schedule.steps.push_back(draw_step(random, Act::JumpClock));
+  }
+}
+
+// The servers are stopped, longer than a term lasts, and only then is etcd what it was.
+void draw_restore(Schedule& schedule, base::Random& random) {
+  Step step = draw_step(random, Act::Restore);
+  step.at = seconds(30) + up_to(random, seconds(210));
+  step.lasts = seconds(15) + up_to(random, seconds(25));
+  schedule.steps.push_back(step);
+}
+
+// Kinds that came later, so many of each.
+void draw_more(Schedule& schedule, base::Random& random) {
+  for (auto kinds = 1 + random.below(2); kinds > 0; --kinds) {
+    const auto act = static_cast<Act>(
+        between(random, static_cast<int>(Act::ExpireToken), static_cast<int>(Act::TwinNode)));
+    if (act == Act::LateNodes) {
+      schedule.registration_limit = minutes(between(random, 2, 15));
+    }
+    std::generate_n(std::back_inserter(schedule.steps), between(random, 1, 3),
+                    [&] { return draw_step(random, act); });
+  }
+}
+
 // Half of the worlds are kwok's, which are the quickest.
 Cloud cloud_of(std::uint64_t seed) {
   switch (seed % 8) {
@@ -296,6 +348,14 @@ int milli_cpus(Cloud cloud, const Step& deploy) {
   return deploy.which % 8 == kWholeMachine ? whole_machine : 500 * (1 + deploy.which % 6);
 }
 
+base::Duration backup_age(const Step& restore) {
+  return std::max<base::Duration>(restore.at - seconds(restore.amount), seconds(1));
+}
+
+bool disturbs_replicas(Act act) {
+  return act < Act::CloudErrors || (act >= Act::Restore && act <= Act::ChangeScheduler);
+}
+
 std::string to_string(Act act) {
   return kKinds.at(static_cast<std::size_t>(act)).name;
 }
@@ -314,6 +374,11 @@ std::string to_string(const Schedule& schedule) {
       in_seconds(schedule.bind_latency), schedule.pods_per_second, in_seconds(schedule.launch),
       in_seconds(schedule.boot), in_seconds(schedule.ready), in_seconds(schedule.consolidate_after),
       schedule.budget, schedule.limit_cpus);
+  for (std::size_t machine = 0; machine < schedule.clocks.size(); ++machine) {
+    text += fmt::format("  clock of machine {} is ahead by {}{}\n", machine,
+                        in_seconds(schedule.clocks[machine]),
+                        schedule.clocks_are_wild ? ", wildly" : "");
+  }
   for (const Step& step : schedule.steps) {
     text += "  " + to_string(step) + "\n";
   }
@@ -368,8 +433,18 @@ Schedule draw(std::uint64_t seed) {
   if (schedule.small) {
     std::for_each(schedule.steps.begin(), schedule.steps.end(), make_smaller);
   }
-  if (random.below(2) == 0) {
+  const bool has_plot = random.below(2) == 0;
+  if (has_plot) {
     add_plot(schedule, random);
+  }
+  // Drawn apart, so that they do not change what else a seed draws.
+  base::Random apart(seed * 104'729 + 71);
+  draw_clocks(schedule, apart);
+  if (!has_plot && apart.below(4) == 0) {
+    draw_restore(schedule, apart);
+  }
+  if (!has_plot && apart.below(2) == 0) {
+    draw_more(schedule, apart);
   }
   // The others sell small machines only, which three CPUs fill badly.
   const int halves = schedule.cloud == Cloud::Kwok ? 3 : 4;

@@ -54,8 +54,29 @@ enum class Act : std::uint8_t {
   ForceClaim,  // a NodeClaim is deleted without its finalizers
   // to the clouds that are not kwok's
   LaggingCloud,  // new machines show up in lists up to so many seconds late
+  // to a machine that replicas run on
+  JumpClock,  // forward by so many seconds, or back
+  // to etcd
+  Restore,  // from a backup that is so many seconds old; until then nobody answers
+  // to a replica's credentials
+  ExpireToken,  // 401
+  ChangeCa,     // connections are refused, those that are open stay
+  // to the API server's rules
+  Forbid,        // 403: of everything, of writes, or of Karpenter's kinds
+  WebhooksFail,  // writes of Karpenter's kinds are answered 500
+  // to kube-scheduler
+  ChangeScheduler,  // another takes over; for so long both work
+  // to the extender
+  HostileCalls,  // garbage, unknown nodes and pods, real ones in disorder
+  // to kubelets
+  LateNodes,   // machines that launch meanwhile register so many seconds later
+  PoorNodes,   // they report so many of a hundred CPUs, until they are mended
+  LyingNodes,  // they register with the provider id of another machine, or of none
+  FlapNode,    // a Node is not Ready
+  StripNode,   // a Node is without Karpenter's labels and all taints
+  TwinNode,    // a machine has a second Node of another name
 };
-inline constexpr int kActs = static_cast<int>(Act::LaggingCloud) + 1;
+inline constexpr int kActs = static_cast<int>(Act::TwinNode) + 1;
 std::string to_string(Act act);
 
 struct Step {
@@ -86,11 +107,20 @@ struct Schedule {
   int limit_cpus = 64;  // of the NodePool
   int machines_limit =
       0;  // it is room for so many pods of a whole machine; 0: for all that may come
+  // How far the clocks of the machines that replicas run on are ahead of the API server's.
+  std::vector<base::Duration> clocks;
+  base::Duration registration_limit = std::chrono::minutes(15);  // of a machine
+  bool clocks_are_wild = false;  // and a process may not learn the API server's when it starts
   std::vector<Step> steps;
 };
 std::string to_string(const Schedule& schedule);
 // What each pod of a new Deployment asks for.
 int milli_cpus(Cloud cloud, const Step& deploy);
+
+// Whether requests of replicas, or replicas themselves, get lost or come late meanwhile.
+bool disturbs_replicas(Act act);
+// How old the world is when the backup of a Restore is made.
+base::Duration backup_age(const Step& restore);
 
 // Faults end before this, and what lasts is undone.
 inline constexpr base::Duration kTrouble = std::chrono::minutes(5);

@@ -1,9 +1,11 @@
 #include "simulate/world/world.hpp"
 
+#include "millwright/app/cluster_clock.hpp"
 #include "millwright/base/mutant.hpp"
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/model/codec.hpp"
 #include "simulate/world/checks.hpp"
+#include "simulate/world/pinned_caller.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -21,20 +23,17 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr base::TimePoint kBegin{std::chrono::hours(24) * 20'000};
-constexpr auto kCallLimit = seconds(2);  // of kube-scheduler's calls
 // No claim comes or goes: the world is at rest. To evict pods costs more until they are ten minutes
 // old, and nodes are looked at once more within another minute.
 constexpr auto kQuietFor = minutes(11);
+// A backup is hours old, so that the restored history does not reach in a minute what was heard of
+// the lost one.
+constexpr std::uint64_t kLostVersions = 100'000;
 constexpr auto kRestWithin = minutes(45);
 constexpr auto kWatchedRest = minutes(6);
 
 base::Duration fixed(base::Duration time) {
   return std::max<base::Duration>(time, milliseconds(1));
-}
-
-base::Duration draw_up_to(base::Random& random, base::Duration most) {
-  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(most).count();
-  return std::chrono::microseconds(random.below(static_cast<std::uint64_t>(whole) + 1));
 }
 
 sandbox::WorldOptions world_options(const Schedule& schedule) {
@@ -91,94 +90,19 @@ spec:
 
 }  // namespace
 
-// kube-scheduler's way to the Service: a connection stays with the endpoint that it was made to,
-// and ends when it is refused, answered with 503, or not answered in time.
-class PinnedCaller final : public sandbox::ExtenderCaller {
- public:
-  explicit PinnedCaller(SimulatedWorld& world) : world_(world), random_(world.random_.fork()) {}
-
-  base::Task<base::Result<std::string>> call(std::string verb, std::string body) override {
-    const base::TimePoint limit = world_.now() + kCallLimit;
-    const std::string uid = verb == "filter" ? uid_of(body) : std::string();
-    const auto before = fences();
-    world_.filter_calls_[uid] = {};
-    Replica* const target = pinned_ == nullptr ? endpoint() : pinned_;
-    pinned_ = nullptr;
-    const auto there = draw_up_to(random_, world_.extender_latency_);
-    const auto back = draw_up_to(random_, world_.extender_latency_);
-    co_await base::sleep(world_.loop_, there);
-    if (target == nullptr || target->killed()) {
-      co_return base::fail(base::ErrorKind::Unavailable, "connection refused");
-    }
-    if (target->paused()) {
-      co_await base::sleep(world_.loop_, limit - world_.now());
-      co_return base::fail(base::ErrorKind::Timeout, "no answer in time");
-    }
-    if (!target->leadership().holds() && !base::planted(base::Mutant::FollowersAnswer)) {
-      co_return base::fail(base::ErrorKind::Unavailable, "503");
-    }
-    const auto caller = sandbox::in_process_extender(target->engine().extender());
-    auto answer = co_await caller->call(std::move(verb), std::move(body));
-    const auto after = fences();
-    co_await base::sleep(world_.loop_, std::min<base::Duration>(back, limit - world_.now()));
-    if (world_.now() >= limit) {
-      co_return base::fail(base::ErrorKind::Timeout, "no answer in time");
-    }
-    pinned_ = target;
-    FilterCall& call = world_.filter_calls_[uid];
-    call.answered = answer.has_value();
-    call.refused = answer && lets_none_through(*answer);
-    call.ended = world_.now();
-    for (const auto& [node, since] : before) {
-      const auto still = after.find(node);
-      if (still != after.end() && still->second == since) {
-        call.fenced.insert(node);
-      }
-    }
-    co_return answer;
-  }
-
- private:
-  static std::string uid_of(const std::string& body) {
-    const auto parsed = model::parse_json(body);
-    return parsed ? std::string(model::text_at(*parsed, "Pod.metadata.uid")) : std::string();
-  }
-  static bool lets_none_through(const std::string& answer) {
-    const auto parsed = model::parse_json(answer);
-    const auto* names = parsed ? model::find_path(*parsed, "NodeNames") : nullptr;
-    return names != nullptr && names->is_array() && names->get_array().empty();
-  }
-  // A Service without a selector of its own would lead to any replica.
-  Replica* endpoint() {
-    return base::planted(base::Mutant::FollowersAnswer)
-               ? world_.chosen(static_cast<int>(random_.below(100)))
-               : world_.led_to();
-  }
-  std::map<std::string, base::TimePoint> fences() const {
-    std::map<std::string, base::TimePoint> fenced;
-    if (Replica* const leader = world_.leader()) {
-      const auto view = leader->engine().ledger().view();
-      for (const auto& [node, fence] : view->fences_by_node) {
-        fenced.emplace(node, fence.since);
-      }
-    }
-    return fenced;
-  }
-
-  SimulatedWorld& world_;
-  base::Random random_;
-  Replica* pinned_ = nullptr;
-};
-
 SimulatedWorld::SimulatedWorld(Schedule schedule)
     : schedule_(std::move(schedule)),
       loop_(kBegin),
       begin_(kBegin),
       random_(schedule_.seed),
+      clock_random_(schedule_.seed),
+      hostile_random_(schedule_.seed),
       cloud_(make_cloud(loop_, schedule_, *this)),
       checks_(std::make_unique<Checks>(*this)) {
-  world_ = std::make_unique<sandbox::World>(loop_, world_options(schedule_));
-  world_->set_extender(std::make_shared<PinnedCaller>(*this));
+  auto options = world_options(schedule_);
+  options.kubelet.on_register = [this](json::value& node) { register_node(node); };
+  world_ = std::make_unique<sandbox::World>(loop_, std::move(options));
+  world_->set_extender(std::make_shared<PinnedCaller>(*this, schedulers_));
   world_->recorder().on_change([this] { checks_->look_at_event(); });
   for (const auto* resource :
        {&model::kPodResource, &model::kNodeResource, &model::kNodeClaimResource}) {
@@ -212,6 +136,14 @@ void SimulatedWorld::note(std::string_view what) {
   }
 }
 
+void SimulatedWorld::edit(const model::Resource& resource, const std::string& name,
+                          const std::function<void(json::value&)>& change,
+                          std::string_view subresource) {
+  const std::string space = resource.namespaced ? "default" : "";
+  static_cast<void>(
+      world_->api().update(resource, {.namespace_ = space, .name = name}, change, subresource));
+}
+
 void SimulatedWorld::apply(const std::string& yaml) {
   const auto documents = model::parse_yaml(yaml);
   if (!documents) {
@@ -239,14 +171,48 @@ void SimulatedWorld::start_replica() {
                        .address = "10.0.0." + std::to_string(number),
                        .seed = random_.next(),
                        .on_write = [this](Write write) { wrote(std::move(write)); }};
-  parts.provider = [this, seed = parts.seed](base::Loop& loop, base::Metrics& metrics,
-                                             auto on_write) {
-    return cloud_->provider(
-        {.loop = loop, .metrics = metrics, .on_write = std::move(on_write), .seed = seed});
+  parts.provider = [this, name, seed = parts.seed](base::Loop& loop, base::Metrics& metrics,
+                                                   auto on_write) {
+    const auto on_change = [this, name](std::string what) {
+      changes_cloud({.replica = name, .what = std::move(what), .time = now()});
+    };
+    return cloud_->provider({.loop = loop,
+                             .metrics = metrics,
+                             .on_write = std::move(on_write),
+                             .on_change = on_change,
+                             .seed = seed});
   };
   parts.transport = network;
+  parts.options.registration_timeout = schedule_.registration_limit;
+  parts.ahead = clock_of((number - 1) % static_cast<std::size_t>(schedule_.replicas));
   parts.solve_time = [times, most = schedule_.solve_time] { return draw_up_to(*times, most); };
   replicas_.push_back(std::make_unique<Replica>(std::move(parts)));
+}
+
+void SimulatedWorld::changes_cloud(const Write& write) {
+  note(write.what);
+  checks_->changes_cloud(write);
+}
+
+// As `millwright controller` begins: with the API server's time where that is known, to the second,
+// and the machine's is far from it.
+base::Duration SimulatedWorld::clock_of(std::size_t machine) {
+  if (schedule_.clocks.empty()) {
+    return {};
+  }
+  const base::TimePoint clock = now() + schedule_.clocks.at(machine);
+  const bool is_told = !schedule_.clocks_are_wild || clock_random_.below(2) == 0;
+  const auto told =
+      is_told ? std::optional<base::TimePoint>(std::chrono::floor<seconds>(now())) : std::nullopt;
+  return app::choose_start(clock, told) - now();
+}
+
+base::Duration SimulatedWorld::most_ahead() const {
+  base::Duration most{};
+  for (const auto& replica : replicas_) {
+    most = std::max(most, replica->ahead());
+  }
+  return most;
 }
 
 void SimulatedWorld::wrote(Write write) {
@@ -308,7 +274,16 @@ Replica* SimulatedWorld::chosen(int which) {
 void SimulatedWorld::launched(const cloud::Instance& instance,
                               std::shared_ptr<const model::NodeClaim> claim, base::Duration boot) {
   machines_[instance.provider_id] = {.launched = now(), .node = instance.node_name};
-  world_->kubelet().launched(instance, std::move(claim), boot);
+  cloud::Instance reported = instance;
+  if (bad_kubelets_.percent) {
+    poor_[instance.provider_id] = instance.allocatable;
+    reported.allocatable[std::string(model::kCpu)] = model::Quantity::from_milli(
+        model::get(instance.allocatable, model::kCpu).milli() * *bad_kubelets_.percent / 100);
+  }
+  if (bad_kubelets_.lie_as_some) {
+    liars_[instance.provider_id] = *bad_kubelets_.lie_as_some;
+  }
+  world_->kubelet().launched(reported, std::move(claim), boot + bad_kubelets_.late);
 }
 
 // Some machines are launched for several claims at once: whose each is, their claims say.
@@ -364,6 +339,13 @@ bool SimulatedWorld::is_at_rest() const {
 
 std::vector<Violation> SimulatedWorld::run() {
   for (const Step& step : schedule_.steps) {
+    if (step.act == Act::Restore) {
+      const base::Duration then = backup_age(step);
+      loop_.at(begin_ + then, [this, then] {
+        backups_[then] = world_->api().back_up();
+        world_->api().skip_versions(kLostVersions);
+      });
+    }
     loop_.at(begin_ + step.at, [this, step] { carry_out(step); });
   }
   bool at_rest = false;
@@ -371,6 +353,9 @@ std::vector<Violation> SimulatedWorld::run() {
     for (const auto& replica : replicas_) {
       if (replica->stuck() && !replica->killed()) {
         replace(*replica, seconds(5));  // its process has ended itself
+      }
+      if (replica->take_rewound() && !replica->killed()) {
+        end(*replica, seconds(5));
       }
     }
     learn_owners();

@@ -9,6 +9,7 @@
 #include "simulate/world/schedule.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,16 +30,20 @@ struct Machine {
   base::TimePoint launched;
   bool ending = false;
   bool interrupted = false;
+  bool notice_forgotten = false;  // what was made of it is lost
   std::string node;
 };
 
-// What came of kube-scheduler's newest call of filter for a pod.
+// What came of a kube-scheduler's newest call of filter for a pod.
 struct FilterCall {
   std::set<std::string> fenced;  // nodes that the leader had closed before it began
   bool answered = false;
   bool refused = false;  // no node was let through
   base::TimePoint ended;
 };
+
+// By scheduler: for some seconds there may be two.
+using FilterCalls = std::map<int, FilterCall>;
 
 class Checks;
 
@@ -59,7 +64,9 @@ class SimulatedWorld final : public MachineListener {
   const sandbox::Recorder& recorder() const { return world_->recorder(); }
   const std::map<std::string, Machine>& machines() const { return machines_; }
   const std::vector<std::unique_ptr<Replica>>& replicas() const { return replicas_; }
-  const std::map<std::string, FilterCall>& filter_calls() const { return filter_calls_; }
+  const std::map<std::string, FilterCalls>& filter_calls() const { return filter_calls_; }
+  // How much older than it is a replica may find an object.
+  base::Duration most_ahead() const;
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that Deployments want, by name.
@@ -81,16 +88,36 @@ class SimulatedWorld final : public MachineListener {
   friend class PinnedCaller;
 
   void apply(const std::string& yaml);
+  // It may be gone by now; people live with that.
+  void edit(const model::Resource& resource, const std::string& name,
+            const std::function<void(boost::json::value&)>& change,
+            std::string_view subresource = {});
   void start_replica();
+  // How far the clock of a process that starts now on this machine is ahead.
+  base::Duration clock_of(std::size_t machine);
   Replica* led_to();
   // The one that the number chooses; nullptr when none is alive.
   Replica* chosen(int which);
   Network& network_of(const Replica& replica) { return *networks_.at(replica.name()); }
   void wrote(Write write);
+  void changes_cloud(const Write& write);
   void note(std::string_view what);
 
   void carry_out(const Step& step);
   void strike_replica(const Step& step);
+  void end(Replica& replica, base::Duration grace);
+  void change_scheduler(const Step& step);
+  void call_as_nobody(base::TimePoint until);
+  std::string hostile_body();
+  void break_kubelets(const Step& step);
+  void mend_kubelets();
+  // As its kubelet does.
+  void register_node(boost::json::value& node);
+  void break_node(const Step& step);
+  // The registered one that the number chooses; empty when there is none.
+  std::string chosen_node(int which);
+  void jump_clock(const Step& step);
+  void restore(const Step& step);
   void strike_network(const Step& step);
   void set_trouble(const Step& step, bool on);
   void strike_cloud(const Step& step);
@@ -109,6 +136,8 @@ class SimulatedWorld final : public MachineListener {
   base::VirtualLoop loop_;
   base::TimePoint begin_;
   base::Random random_;
+  base::Random clock_random_;
+  base::Random hostile_random_;
   ApiTrouble trouble_;
   sandbox::Faults faults_;
   CloudTrouble cloud_trouble_;
@@ -120,7 +149,21 @@ class SimulatedWorld final : public MachineListener {
   std::vector<std::unique_ptr<Replica>> replicas_;            // the dead too: timers know them
   std::map<std::string, std::uint64_t> crashes_;  // by replica: at so many of its callbacks
   std::map<std::string, base::Duration> comes_back_;
-  std::map<std::string, FilterCall> filter_calls_;  // by pod uid
+  std::map<std::string, FilterCalls> filter_calls_;  // by pod uid
+  int schedulers_ = 1;
+  int retired_schedulers_ = 0;
+  std::map<base::Duration, std::shared_ptr<const sandbox::ApiServer::Backup>> backups_;  // by age
+  // What machines that launch now do wrong.
+  struct BadKubelets {
+    base::Duration late{};
+    std::optional<int> percent;       // of their CPUs
+    std::optional<bool> lie_as_some;  // they have another machine's id, or none's
+  };
+  BadKubelets bad_kubelets_;
+  std::map<std::string, model::ResourceList> poor_;  // by machine: what it really has
+  std::map<std::string, bool>
+      liars_;                   // machines that have not registered: BadKubelets::lie_as_some
+  std::set<std::string> lies_;  // Nodes
   std::set<std::string> deployments_;
   std::multimap<base::TimePoint, std::size_t> withdrawn_;  // the pods of each
   std::set<std::string> deleted_claims_;

@@ -111,6 +111,27 @@ TEST(StateJoin, EveryOrderOfSharedInstancesGivesTheSamePicture) {
   });
 }
 
+// Its pods would count as those of nobody, and it as empty.
+TEST(StateJoin, ASecondNodeOfAMachineDoesNotTakeTheClaimFromOneThatIsReady) {
+  Ledger ledger;
+  State state(ledger);
+  model::NodeClaim claim = *ClaimBuilder("claim").provider("p1").build();
+  claim.node_name = "first";
+  state.upsert(std::make_shared<const model::NodeClaim>(claim));
+  model::Node first = *NodeBuilder("first").managed().created(1).provider("p1").build();
+  first.conditions = {{.type = "Ready", .status = model::ConditionStatus::True}};
+  state.upsert(std::make_shared<const model::Node>(first));
+  state.upsert(NodeBuilder("second").managed().created(2).provider("p1").build());
+  EXPECT_EQ(state.joined_by_claim("claim").node->meta.name, "first");
+  EXPECT_EQ(state.joined_by_node("second").claim, nullptr);
+  // It has come back under another name: the first one hears of its kubelet no more.
+  first.conditions.front().status = model::ConditionStatus::Unknown;
+  first.meta.resource_version = "9";
+  state.upsert(std::make_shared<const model::Node>(first));
+  EXPECT_EQ(state.joined_by_claim("claim").node->meta.name, "second");
+  EXPECT_EQ(state.joined_by_node("first").claim, nullptr);
+}
+
 TEST(StateJoin, IsToldWithoutASnapshot) {
   Ledger ledger;
   State state(ledger);

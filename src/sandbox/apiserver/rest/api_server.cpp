@@ -95,6 +95,23 @@ base::Result<Object> ApiServer::restore(const model::Resource& resource,
   return to_result(impl_->registry.restore(info_of(resource), std::move(object)));
 }
 
+struct ApiServer::Backup {
+  Store::Backup state;
+};
+
+std::shared_ptr<const ApiServer::Backup> ApiServer::back_up() const {
+  return std::make_shared<const Backup>(Backup{impl_->store.back_up()});
+}
+
+void ApiServer::go_back_to(const Backup& backup) {
+  impl_->rest.end_watches();
+  impl_->store.go_back_to(backup.state);
+}
+
+void ApiServer::skip_versions(std::uint64_t count) {
+  impl_->store.skip_versions(count);
+}
+
 base::Result<Object> ApiServer::replace(const model::Resource& resource, boost::json::value object,
                                         std::string_view subresource) {
   const auto& info = info_of(resource);

@@ -23,6 +23,7 @@ class RestServer {
   void handle(net::Request request, std::shared_ptr<net::Exchange> exchange);
   void set_admission(std::shared_ptr<AdmissionCaller> caller);
   void set_faults(const Faults& faults);
+  void end_watches() { watches_.close_all(); }
 
  private:
   // What a write did: the object, or a Status.

@@ -15,6 +15,7 @@ struct WatchHub::Session {
   const ResourceInfo* info = nullptr;
   ObjectFilter filter;
   RenderOptions render;
+  std::uint64_t from = 0;  // what happened up to this version is known
   bool bookmarks = false;
   bool first_table = true;
   std::shared_ptr<net::Exchange> exchange;
@@ -51,6 +52,10 @@ WatchHub::WatchHub(base::Loop& loop, Store& store, std::uint64_t seed,
 
 WatchHub::~WatchHub() {
   *self_ = nullptr;
+  close_all();
+}
+
+void WatchHub::close_all() {
   while (!sessions_.empty()) {
     close(sessions_.begin()->first, true);
   }
@@ -114,6 +119,7 @@ void WatchHub::send_initial(Session& session, const RestRequest& request) {
     }
     return;
   }
+  session.from = from;
   bool open = true;
   const bool kept = store_.since(
       *session.info, from, [&](const Event& event) { open = open && deliver(session, event); });
@@ -129,7 +135,8 @@ void WatchHub::send_initial(Session& session, const RestRequest& request) {
 void WatchHub::on_event(const ResourceInfo& info, const Event& event) {
   std::vector<std::uint64_t> ids;
   for (const auto& [id, session] : sessions_) {
-    if (session->info == &info) {
+    // After a restore, a version may be known that is still to come.
+    if (session->info == &info && event.version > session->from) {
       ids.push_back(id);
     }
   }

@@ -21,6 +21,8 @@ class WatchHub {
   void set_faults(const Faults& faults) { faults_ = faults; }
   void open(const RestRequest& request, ObjectFilter filter,
             std::shared_ptr<net::Exchange> exchange);
+  // As when the server restarts.
+  void close_all();
 
  private:
   struct Session;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace millwright::sandbox {
 
@@ -76,6 +77,47 @@ void Store::announce(const ResourceInfo& info, Event event) {
   }
   if (some_gone) {
     std::erase_if(observers_, [](const auto& observer) { return observer.expired(); });
+  }
+}
+
+Store::Backup Store::back_up() const {
+  Backup backup{version_, {}};
+  for (const Shelf& shelf : shelves_) {
+    backup.objects.push_back(shelf.objects);
+  }
+  return backup;
+}
+
+void Store::go_back_to(const Backup& backup) {
+  version_ = backup.version;
+  const auto differs = [](const Objects& from, const auto& item) {
+    const auto found = from.find(item.first);
+    return found == from.end() || found->second != item.second;
+  };
+  std::vector<std::pair<std::size_t, Object>> returned;
+  for (std::size_t kind = 0; kind < shelves_.size(); ++kind) {
+    const Objects& before = backup.objects[kind];
+    for (const auto& item : before) {
+      if (differs(shelves_[kind].objects, item)) {
+        returned.emplace_back(kind, item.second);
+      }
+    }
+    const Objects now = shelves_[kind].objects;
+    for (const auto& item : now) {
+      if (differs(before, item)) {
+        shelves_[kind].objects.erase(item.first);
+        announce(all_infos()[kind],
+                 Event{Change::Deleted, item.second, item.second, version_, loop_.now()});
+      }
+    }
+  }
+  for (const auto& [kind, object] : returned) {
+    shelves_[kind].objects[key_of(*object)] = object;
+    announce(all_infos()[kind], Event{Change::Added, object, nullptr, version_, loop_.now()});
+  }
+  for (Shelf& shelf : shelves_) {
+    shelf.history.clear();
+    shelf.compacted = version_;
   }
 }
 

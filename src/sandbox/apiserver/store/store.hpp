@@ -35,6 +35,17 @@ class Store {
   Object erase(const ResourceInfo& info, const model::ObjectKey& key);
 
   std::uint64_t version() const { return version_; }
+  void skip_versions(std::uint64_t count) { version_ += count; }
+  // Everything as it is.
+  struct Backup {
+    std::uint64_t version = 0;
+    std::vector<Objects> objects;  // by kind
+  };
+  Backup back_up() const;
+  // As etcd after a restore: the objects, and the version, are what they were, and what happened
+  // since is forgotten. Observers see what differs deleted, and then added as it was.
+  void go_back_to(const Backup& backup);
+
   // Events after `version`, oldest first; false when some of them are no longer kept.
   bool since(const ResourceInfo& info, std::uint64_t version,
              const std::function<void(const Event&)>& visit) const;

@@ -97,7 +97,7 @@ class AwsWorldCloud final : public RememberingCloud {
     return std::make_unique<cloud::aws::AwsCloud>(
         cloud::aws::AwsCloud::Parts{
             .loop = parts.loop,
-            .client = connect(parts.loop),
+            .client = connect(parts),
             .settings = settings,
             .environment = machine_.environment(),
             .endpoints = *cloud::aws::Endpoints::make("us-west-2", machine_.environment()),
@@ -134,6 +134,17 @@ class AwsWorldCloud final : public RememberingCloud {
   }
 
  private:
+  std::string change_in(const net::ClientRequest& request) const override {
+    std::string operation(request.headers.get("X-Amz-Target"));
+    operation.erase(0, operation.find('.') + 1);
+    if (operation.empty()) {
+      const auto begin = request.body.find("Action=");
+      const auto end = request.body.find('&', begin);
+      operation = begin == std::string::npos ? "" : request.body.substr(begin + 7, end - begin - 7);
+    }
+    const bool tries = request.body.find("DryRun=true") != std::string::npos;
+    return tries || only_asks(operation) ? std::string() : operation;
+  }
   void set_lag(base::Duration lag) override {
     ec2_.lag = lag;
     for (auto& machine : ec2_.machines) {

@@ -19,6 +19,9 @@ base::Duration CloudNetwork::draw_latency() {
 
 base::Task<base::Result<net::Response>> CloudNetwork::send(net::ClientRequest request,
                                                            std::stop_token stop) {
+  if (auto change = api_.changes(request); !change.empty()) {
+    on_change_(std::move(change));
+  }
   const base::Promise<Reply> reply(world_);
   const auto timeout = request.timeout;
   on_the_way_.spawn(deliver(std::move(request), reply));

@@ -9,7 +9,9 @@
 #include "simulate/world/clouds/world_cloud.hpp"
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace millwright::test {
 
@@ -17,6 +19,8 @@ namespace millwright::test {
 struct CloudApi {
   std::function<base::Result<net::Response>(const net::ClientRequest&)> answer;
   net::Response throttled;  // in the cloud's own words
+  // What the request asks the cloud to change, in the cloud's own word; empty: nothing.
+  std::function<std::string(const net::ClientRequest&)> changes;
   // How long the answer waits for something to tell (SQS's long polling); nullptr: it never does.
   std::function<base::Duration(const net::ClientRequest&)> holds;
   CloudTrouble trouble;
@@ -25,9 +29,16 @@ struct CloudApi {
 class CloudNetwork final : public net::Client {
  public:
   // `api` and `world` outlive it. Requests travel on `world`, so that they outlive the process that
-  // sent them; answers arrive on `loop`, the replica's.
-  CloudNetwork(base::Loop& loop, base::Loop& world, const CloudApi& api, base::Random random)
-      : loop_(loop), world_(world), api_(api), random_(random), on_the_way_(world) {}
+  // sent them; answers arrive on `loop`, the replica's. `on_change` hears of each change that the
+  // cloud is asked for, as it is sent.
+  CloudNetwork(base::Loop& loop, base::Loop& world, const CloudApi& api, base::Random random,
+               std::function<void(std::string)> on_change)
+      : loop_(loop),
+        world_(world),
+        api_(api),
+        random_(random),
+        on_change_(std::move(on_change)),
+        on_the_way_(world) {}
 
   base::Task<base::Result<net::Response>> send(net::ClientRequest request,
                                                std::stop_token stop) override;
@@ -46,6 +57,7 @@ class CloudNetwork final : public net::Client {
   base::Loop& world_;
   const CloudApi& api_;
   base::Random random_;
+  std::function<void(std::string)> on_change_;
   base::TaskGroup on_the_way_;
 };
 

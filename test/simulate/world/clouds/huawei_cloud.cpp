@@ -32,7 +32,7 @@ class HuaweiWorldCloud final : public RememberingCloud {
   std::unique_ptr<cloud::Provider> provider(ProviderParts parts) override {
     return std::make_unique<cloud::huawei::HuaweiCloud>(
         cloud::huawei::HuaweiCloud::Parts{.loop = parts.loop,
-                                          .client = connect(parts.loop),
+                                          .client = connect(parts),
                                           .settings = {.seed = parts.seed},
                                           .environment = machine_.environment(),
                                           .endpoints = cloud::huawei::test_endpoints(),
@@ -67,6 +67,11 @@ class HuaweiWorldCloud final : public RememberingCloud {
     if (node != cce_.nodes.end() && node->second.phase == "Build") {
       node->second.phase = "Active";
     }
+  }
+  std::string change_in(const net::ClientRequest& request) const override {
+    const std::string path = request.url.substr(0, request.url.find('?'));
+    const bool of_nodes = path.find("/nodes") != std::string::npos;
+    return request.method != "GET" && of_nodes ? request.method + " " + path : std::string();
   }
   void set_lag(base::Duration lag) override {
     cce_.lag = lag;

@@ -34,6 +34,12 @@ std::string tag_of(const Machines& machines, const std::string& provider_id, std
   return found == machine->tags.end() ? std::string() : found->second;
 }
 
+// Whether an operation of this name leaves everything as it is.
+inline bool only_asks(std::string_view operation) {
+  return operation.starts_with("Describe") || operation.starts_with("Get") ||
+         operation.starts_with("List") || operation.starts_with("Receive");
+}
+
 class RememberingCloud : public WorldCloud {
  public:
   RememberingCloud(base::VirtualLoop& loop, const Schedule& schedule, MachineListener& listener)
@@ -46,6 +52,7 @@ class RememberingCloud : public WorldCloud {
       restock();
       return http_.handler(request);
     };
+    api_.changes = [this](const net::ClientRequest& request) { return change_in(request); };
   }
 
   void set_trouble(const CloudTrouble& trouble) override {
@@ -55,6 +62,8 @@ class RememberingCloud : public WorldCloud {
   }
 
  protected:
+  // What the request asks to change; empty: nothing.
+  virtual std::string change_in(const net::ClientRequest& request) const = 0;
   // Machines that are hidden now show up within it.
   virtual void set_lag(base::Duration lag) = 0;
   // From now on each offering is sold out if `is_sold_out()` says so for it.
@@ -77,9 +86,9 @@ class RememberingCloud : public WorldCloud {
     listener_.terminated(provider_id);
   }
   // A network for a replica, which outlives all its processes.
-  net::Client& connect(base::Loop& loop) {
-    return *networks_.emplace_back(
-        std::make_unique<CloudNetwork>(loop, loop_, api_, random_.fork()));
+  net::Client& connect(ProviderParts& parts) {
+    return *networks_.emplace_back(std::make_unique<CloudNetwork>(
+        parts.loop, loop_, api_, random_.fork(), std::move(parts.on_change)));
   }
 
   base::VirtualLoop& loop_;

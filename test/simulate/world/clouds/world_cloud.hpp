@@ -42,7 +42,10 @@ class WorldCloud {
   struct ProviderParts {
     base::Loop& loop;  // the replica's
     base::Metrics& metrics;
-    std::function<void(std::string)> on_write;  // what the replica asks for, as it is sent
+    // What the replica asks its provider for, told by kwok's; and what the provider sends, told by
+    // those of the others.
+    std::function<void(std::string)> on_write;
+    std::function<void(std::string)> on_change;
     std::uint64_t seed = 1;
   };
 
