@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -101,13 +102,29 @@ std::size_t PodLots::most_together(const Lot& lot) const {
                        : lot.left;
 }
 
-std::size_t PodLots::claims_needed() const {
-  std::size_t most = 0;
-  for (const auto& [group, pods] : apart_) {
-    const auto per_node = static_cast<std::size_t>(most_per_node(group));
-    most = std::max(most, (pods + per_node - 1) / per_node);
+std::size_t PodLots::claims_needed(std::size_t parts) const {
+  const auto needed = [this](const std::map<TopologyGroupId, std::size_t>& apart) {
+    std::size_t most = 0;
+    for (const auto& [group, pods] : apart) {
+      const auto per_node = static_cast<std::size_t>(most_per_node(group));
+      most = std::max(most, (pods + per_node - 1) / per_node);
+    }
+    return most;
+  };
+  if (parts == 1 || apart_.empty()) {
+    return needed(apart_);
   }
-  return most;
+  std::vector<std::map<TopologyGroupId, std::size_t>> apart(parts);
+  for (LotId lot; lot < lots_.end_id(); ++lot) {
+    for (const std::uint32_t i : lots_[lot].items) {
+      for (const TopologyGroupId group : items_[i].apart) {
+        apart[lot.index() % parts][group] += items_[i].pods.size();
+      }
+    }
+  }
+  return std::accumulate(
+      apart.begin(), apart.end(), std::size_t{0},
+      [&](std::size_t sum, const auto& part) { return sum + needed(part); });
 }
 
 void PodLots::revalue(const ById<LotId, double>& paid) {

@@ -66,8 +66,9 @@ class PodLots {
   // What the room of the pods that are left costs by the fraction of a machine.
   double least() const;
   double value_left() const { return value_left_; }
-  // The least number of claims that keeps those pods apart that must not share a node.
-  std::size_t claims_needed() const;
+  // The least number of claims that keeps those pods apart that must not share a node; with the
+  // lots dealt into `parts` that share no claim, see part().
+  std::size_t claims_needed(std::size_t parts = 1) const;
   // How many of the lot's pods one machine may have.
   std::size_t most_together(const Lot& lot) const;
   // Whether no pod of the lot may join a node with this tally.
