@@ -95,6 +95,13 @@ double PodLots::least() const {
 }
 
 std::size_t PodLots::most_together(const Lot& lot) const {
+  std::size_t most = lot.left;
+  for (const TopologyGroupId group : lot.apart) {
+    most = std::min(most, static_cast<std::size_t>(most_per_node(group)));
+  }
+  if (!lot.apart.empty()) {
+    return most;
+  }
   // Pods of one item keep each other off.
   return lot.exclusive ? static_cast<std::size_t>(std::count_if(
                              lot.items.begin(), lot.items.end(),
@@ -122,9 +129,8 @@ std::size_t PodLots::claims_needed(std::size_t parts) const {
       }
     }
   }
-  return std::accumulate(
-      apart.begin(), apart.end(), std::size_t{0},
-      [&](std::size_t sum, const auto& part) { return sum + needed(part); });
+  return std::accumulate(apart.begin(), apart.end(), std::size_t{0},
+                         [&](std::size_t sum, const auto& part) { return sum + needed(part); });
 }
 
 void PodLots::revalue(const ById<LotId, double>& paid) {
@@ -142,15 +148,20 @@ void PodLots::revalue(const ById<LotId, double>& paid) {
   }
 }
 
-void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
+void PodLots::sort(const ById<PoolId, PoolTemplate>& pools, Apart apart) {
   demand_.assign(pods_.columns.size(), 0);
-  std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
+  // Zero for pods that keep apart from nobody, then numbered as they come up.
+  std::map<std::vector<TopologyGroupId>, std::size_t> by_group = {{{}, 0}};
+  std::map<std::tuple<Amounts, ShapeId, std::size_t>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {
     const LotItem& item = items_[i];
     const Amounts& requests = item.applicant.pod_class.requests;
     const ShapeId shape =
         drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.applicant);
-    Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
+    const std::size_t kind = apart == Apart::InOneLot
+                                 ? (item.apart.empty() ? 0 : 1)
+                                 : by_group.try_emplace(item.apart, by_group.size()).first->second;
+    Lot& lot = by_kind[{requests, shape, kind}];
     lot.exclusive = !item.apart.empty();
     if (lot.items.empty()) {
       lot.apart = item.apart;

@@ -42,8 +42,13 @@ class PodLots {
   // Adds the claim's pods. Returns false when one of them must stay on the claim; none is added
   // then.
   bool take(const ClaimDraft& claim);
+  // Which of the pods that must keep apart from some make a lot, if they ask for the same.
+  enum class Apart {
+    InOneLot,  // all: fewer lots
+    ByGroup,   // those that keep apart from the same: it is known how many may share a node
+  };
   // Makes the lots, the dearest first. Called once, after all claims are taken.
-  void sort(const ById<PoolId, PoolTemplate>& pools);
+  void sort(const ById<PoolId, PoolTemplate>& pools, Apart apart = Apart::InOneLot);
 
   // Raises the value of pods that paid more than they are worth, so that they are placed with
   // greater care the next time. `paid`: price over value, added up over its pods.
