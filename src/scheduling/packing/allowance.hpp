@@ -18,6 +18,8 @@ class Allowance {
   void look_at_choices(std::size_t choices) { spend(kChoice * choices); }
   void try_claim() { spend(kClaim); }
   void open_claim(std::size_t pools) { spend(kPool * pools); }
+  // Whether a NodePool could hold a pod at all.
+  void ask_pool() { spend(kPool); }
   // Why a pod may not be on a claim of a NodePool.
   void explain(std::size_t times) { spend(kExplanation * times); }
 

@@ -56,11 +56,11 @@ class LatePlacing {
       std::vector<bool> failed(pods_.classes.size(), false);
       std::erase_if(late, [&](PodId pod) {
         const std::uint32_t pod_class = pods_.pods[pod].pod_class;
-        if (failed[pod_class]) {
-          return false;
-        }
-        const bool placed = place(pod);
+        const bool placed = !failed[pod_class] && place(pod);
         failed[pod_class] = !placed;
+        if (!placed && packing_.has_spent_allowance()) {
+          packing_.postpone(pod);
+        }
         any = any || placed;
         return placed;
       });
@@ -70,7 +70,7 @@ class LatePlacing {
   bool place(PodId pod) {
     const std::uint32_t pod_class = pods_.pods[pod].pod_class;
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
-    for (std::size_t i = 0; i < ladder.size(); ++i) {
+    for (std::size_t i = 0; i < ladder.size() && !packing_.has_spent_allowance(); ++i) {
       const auto [known, added] = compared_.try_emplace({pod_class, i});
       if (added) {
         known->second = compared_with(pods_.class_of(pod), ladder[i]);
@@ -157,11 +157,7 @@ class LatePlacing {
   bool could_be_in(Applicant applicant, KeyId key, std::size_t domain) {
     ClaimDrafts& drafts = packing_.drafts();
     applicant.narrowed.chosen = &drafts.domains().narrowing(key, static_cast<std::int32_t>(domain));
-    bool any = false;
-    for (PoolId pool; pool < drafts.builder().pools().end_id() && !any; ++pool) {
-      any = drafts.builder().could_hold(pool, applicant);
-    }
-    return any;
+    return packing_.could_be_bought(applicant);
   }
 
   const Problem& problem_;

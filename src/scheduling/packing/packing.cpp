@@ -62,8 +62,7 @@ void Packing::place_each_waiting(bool for_the_first_time) {
   std::erase_if(waiting_, [&](PodId pod) {
     if (allowance_.is_spent() && any_placed_) {
       if (for_the_first_time) {
-        postponed_.resize(pods_.pods.size(), false);
-        postponed_[pod] = true;
+        postpone(pod);
       }
       return false;
     }
@@ -71,6 +70,30 @@ void Packing::place_each_waiting(bool for_the_first_time) {
     any_placed_ = any_placed_ || placed;
     return placed;
   });
+}
+
+void Packing::postpone(PodId pod) {
+  if (any_placed_) {
+    postponed_.resize(pods_.pods.size(), false);
+    postponed_[pod] = true;
+  }
+}
+
+bool Packing::could_be_bought(const Applicant& applicant) {
+  ClaimBuilder& builder = drafts_.builder();
+  bool any = false;
+  for (PoolId pool; pool < pools_.end_id() && !any; ++pool) {
+    allowance_.ask_pool();
+    any = builder.could_hold(pool, applicant);
+  }
+  return any;
+}
+
+bool Packing::place_on(PodId pod, std::span<const Rung> rungs) {
+  const bool placed = !allowance_.is_spent() &&
+                      topology_placer_.place(pod, rungs, seekers_[pods_.pods[pod].pod_class]);
+  any_placed_ = any_placed_ || placed;
+  return placed;
 }
 
 void Packing::look_again() {

@@ -65,11 +65,15 @@ class Packing {
   const std::vector<PodId>& waiting() const { return waiting_; }
   // The allowance was spent before it was the pod's turn.
   bool is_postponed(PodId pod) const { return !postponed_.empty() && postponed_[pod]; }
+  // Whether nothing more may be tried.
+  bool has_spent_allowance() const { return allowance_.is_spent(); }
+  // The allowance was spent before a pod that waits had its turn among the late ones. A plan for it
+  // alone comes to an end only if this one has placed somebody; else it is refused.
+  void postpone(PodId pod);
+  // Whether some NodePool has an instance type that would hold the pod, whatever is on sale.
+  bool could_be_bought(const Applicant& applicant);
   // Tries a pod that waits on some rungs of its ladder, as one that other pods matter to.
-  bool place_on(PodId pod, std::span<const Rung> rungs) {
-    return !allowance_.is_spent() &&
-           topology_placer_.place(pod, rungs, seekers_[pods_.pods[pod].pod_class]);
-  }
+  bool place_on(PodId pod, std::span<const Rung> rungs);
   // Pods were placed with place_on().
   void forget_placed() {
     std::erase_if(waiting_, [this](PodId pod) { return placements_.has_place(pod); });

@@ -24,7 +24,8 @@ constexpr std::size_t kMaxRebuildingWork = 100'000'000;
 
 bool Rebuilding::may_save(const PodLots& lots, std::size_t claims, double price) {
   // Where pods that keep apart decide how many claims there are, it saves nothing to speak of.
-  return 10 * lots.claims_needed() < 9 * claims && lots.least() < price * (1 - kWorthRebuilding) &&
+  return 100 * lots.claims_needed() < 97 * claims &&
+         lots.least() < price * (1 - kWorthRebuilding) &&
          std::none_of(lots.lots().begin(), lots.lots().end(),
                       [](const Lot& lot) { return lot.shape == ShapeId::none(); });
 }
@@ -34,7 +35,7 @@ bool Rebuilding::run() {
   if (lots_.pods_left() < 2) {
     return false;
   }
-  lots_.sort(search_.pools);
+  lots_.sort(search_.pools, PodLots::Apart::ByGroup);
   const double before = search_.price_of(apart_);
   auto fills = fills_of_claims();
   if (!fills || !may_save(lots_, apart_.size(), before) || !improve(*fills)) {

@@ -85,10 +85,12 @@ void Repacking::pack_greedily() {
   }
 }
 
-// Where pods that keep apart decide how many claims there are, it saves nothing to speak of.
+// Where pods that keep apart decide how many claims there are, it saves nothing to speak of. Each
+// of several linear programs keeps its pods apart on claims of its own.
 bool Repacking::worth_a_dive() const {
   const auto& all = lots_.lots();
-  if (all.size() > kMaxDiveLots || 4 * lots_.claims_needed() >= 3 * contest_.claims ||
+  const std::size_t needed = lots_.claims_needed(Diving::programs(all.size()));
+  if (all.size() > kMaxDiveLots || 4 * needed >= 3 * contest_.claims ||
       std::any_of(all.begin(), all.end(),
                   [](const Lot& lot) { return lot.shape == ShapeId::none(); })) {
     return false;

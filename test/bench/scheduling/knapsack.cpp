@@ -9,14 +9,14 @@ namespace {
 
 constexpr double kCloseEnough = 1.0005;
 constexpr std::size_t kQuickSteps = 2'000;
-constexpr std::size_t kMaxSteps = 20'000;
+constexpr std::size_t kMaxSteps = 200'000;
 // Weights of the first resource against the second that are tried.
 constexpr int kWeights = 20;
 // Of CPU, in the greatest unit that all pods ask for multiples of.
 constexpr std::size_t kMaxUnits = 20'000;
 // Of the table: numbers in all, and cells of memory.
 constexpr std::size_t kMaxTable = 8'000'000;
-constexpr std::size_t kMostCells = 192;
+constexpr std::size_t kMostCells = 1024;
 // Of the price of memory without cells, which are tried with cells.
 constexpr double kParts[] = {1, 0.7, 0.4, 0};
 // Prices of memory that are tried, and by how much each narrows them down.

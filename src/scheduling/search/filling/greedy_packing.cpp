@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace millwright::scheduling {
-namespace {
-
-// Lots looked at in all passes together: a pass that does more is ended.
-constexpr std::size_t kMaxGreedyWork = 1'200'000'000;
-
-}  // namespace
-
 void GreedyPacking::begin_pass(const PodLots& lots, double floor) {
   attractions_ = Attractions(floor);
   machines_.forget_last();
@@ -39,7 +32,7 @@ bool GreedyPacking::pack(PodLots& lots, std::vector<ClaimDraft>& result) {
   for (const bool exclusive : {true, false}) {
     for (LotId lot; lot < lots.lots().end_id(); ++lot) {
       while (lots.lots()[lot].exclusive == exclusive && lots.lots()[lot].left > 0) {
-        if (scan_.work() > kMaxGreedyWork || !pack_one(lots, lot, result)) {
+        if (scan_.work() > most_work_ || !pack_one(lots, lot, result)) {
           return false;
         }
       }

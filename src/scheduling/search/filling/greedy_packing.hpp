@@ -20,9 +20,13 @@
 
 namespace millwright::scheduling {
 
+// Lots looked at in all passes together: a pass that does more is given up.
+inline constexpr std::size_t kMaxGreedyWork = 1'200'000'000;
+
 class GreedyPacking {
  public:
-  explicit GreedyPacking(const PoolSearch& search) : search_(search), filling_(search) {}
+  explicit GreedyPacking(const PoolSearch& search, std::size_t most_work = kMaxGreedyWork)
+      : search_(search), filling_(search), most_work_(most_work) {}
   GreedyPacking(const GreedyPacking&) = delete;
   GreedyPacking& operator=(const GreedyPacking&) = delete;
 
@@ -56,6 +60,7 @@ class GreedyPacking {
 
   PoolSearch search_;
   ClaimFilling filling_;
+  std::size_t most_work_ = 0;
   Attractions attractions_;
   LotScan scan_;  // of the claim that is being filled
   MachineChoice machines_{search_, filling_, attractions_, scan_};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace millwright::scheduling {
@@ -94,6 +95,13 @@ double PodLots::least() const {
 }
 
 std::size_t PodLots::most_together(const Lot& lot) const {
+  std::size_t most = lot.left;
+  for (const TopologyGroupId group : lot.apart) {
+    most = std::min(most, static_cast<std::size_t>(most_per_node(group)));
+  }
+  if (!lot.apart.empty()) {
+    return most;
+  }
   // Pods of one item keep each other off.
   return lot.exclusive ? static_cast<std::size_t>(std::count_if(
                              lot.items.begin(), lot.items.end(),
@@ -101,13 +109,28 @@ std::size_t PodLots::most_together(const Lot& lot) const {
                        : lot.left;
 }
 
-std::size_t PodLots::claims_needed() const {
-  std::size_t most = 0;
-  for (const auto& [group, pods] : apart_) {
-    const auto per_node = static_cast<std::size_t>(most_per_node(group));
-    most = std::max(most, (pods + per_node - 1) / per_node);
+std::size_t PodLots::claims_needed(std::size_t parts) const {
+  const auto needed = [this](const std::map<TopologyGroupId, std::size_t>& apart) {
+    std::size_t most = 0;
+    for (const auto& [group, pods] : apart) {
+      const auto per_node = static_cast<std::size_t>(most_per_node(group));
+      most = std::max(most, (pods + per_node - 1) / per_node);
+    }
+    return most;
+  };
+  if (parts == 1 || apart_.empty()) {
+    return needed(apart_);
   }
-  return most;
+  std::vector<std::map<TopologyGroupId, std::size_t>> apart(parts);
+  for (LotId lot; lot < lots_.end_id(); ++lot) {
+    for (const std::uint32_t i : lots_[lot].items) {
+      for (const TopologyGroupId group : items_[i].apart) {
+        apart[lot.index() % parts][group] += items_[i].pods.size();
+      }
+    }
+  }
+  return std::accumulate(apart.begin(), apart.end(), std::size_t{0},
+                         [&](std::size_t sum, const auto& part) { return sum + needed(part); });
 }
 
 void PodLots::revalue(const ById<LotId, double>& paid) {
@@ -125,15 +148,20 @@ void PodLots::revalue(const ById<LotId, double>& paid) {
   }
 }
 
-void PodLots::sort(const ById<PoolId, PoolTemplate>& pools) {
+void PodLots::sort(const ById<PoolId, PoolTemplate>& pools, Apart apart) {
   demand_.assign(pods_.columns.size(), 0);
-  std::map<std::tuple<Amounts, ShapeId, bool>, Lot> by_kind;
+  // Zero for pods that keep apart from nobody, then numbered as they come up.
+  std::map<std::vector<TopologyGroupId>, std::size_t> by_group = {{{}, 0}};
+  std::map<std::tuple<Amounts, ShapeId, std::size_t>, Lot> by_kind;
   for (std::uint32_t i = 0; i < items_.size(); ++i) {
     const LotItem& item = items_[i];
     const Amounts& requests = item.applicant.pod_class.requests;
     const ShapeId shape =
         drafts_.builder().joined_shape(drafts_.shapes().empty_claim(pool_), item.applicant);
-    Lot& lot = by_kind[{requests, shape, !item.apart.empty()}];
+    const std::size_t kind = apart == Apart::InOneLot
+                                 ? (item.apart.empty() ? 0 : 1)
+                                 : by_group.try_emplace(item.apart, by_group.size()).first->second;
+    Lot& lot = by_kind[{requests, shape, kind}];
     lot.exclusive = !item.apart.empty();
     if (lot.items.empty()) {
       lot.apart = item.apart;

@@ -42,8 +42,13 @@ class PodLots {
   // Adds the claim's pods. Returns false when one of them must stay on the claim; none is added
   // then.
   bool take(const ClaimDraft& claim);
+  // Which of the pods that must keep apart from some make a lot, if they ask for the same.
+  enum class Apart {
+    InOneLot,  // all: fewer lots
+    ByGroup,   // those that keep apart from the same: it is known how many may share a node
+  };
   // Makes the lots, the dearest first. Called once, after all claims are taken.
-  void sort(const ById<PoolId, PoolTemplate>& pools);
+  void sort(const ById<PoolId, PoolTemplate>& pools, Apart apart = Apart::InOneLot);
 
   // Raises the value of pods that paid more than they are worth, so that they are placed with
   // greater care the next time. `paid`: price over value, added up over its pods.
@@ -66,8 +71,9 @@ class PodLots {
   // What the room of the pods that are left costs by the fraction of a machine.
   double least() const;
   double value_left() const { return value_left_; }
-  // The least number of claims that keeps those pods apart that must not share a node.
-  std::size_t claims_needed() const;
+  // The least number of claims that keeps those pods apart that must not share a node; with the
+  // lots dealt into `parts` that share no claim, see part().
+  std::size_t claims_needed(std::size_t parts = 1) const;
   // How many of the lot's pods one machine may have.
   std::size_t most_together(const Lot& lot) const;
   // The lots of which some pod is kept apart from all others of its lot, the dearest first.

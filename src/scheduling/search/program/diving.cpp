@@ -25,10 +25,14 @@ constexpr double kAlmost = 0.5;
 
 }  // namespace
 
+std::size_t Diving::programs(std::size_t lots) {
+  return (lots + kDiveLots - 1) / kDiveLots;
+}
+
 bool Diving::plan(PodLots& lots, double most, std::vector<ClaimDraft>& result) {
   greedy_.fill_kept(lots, result);
   machines_ = machines_for(lots, search_.pool_template(), search_.drafts.shapes());
-  const std::size_t parts = (lots.lots().size() + kDiveLots - 1) / kDiveLots;
+  const std::size_t parts = programs(lots.lots().size());
   if (parts == 1) {
     return dive(lots, most - search_.price_of(result), result);
   }

@@ -23,6 +23,9 @@ class Diving {
   Diving(const PoolSearch& search, GreedyPacking& greedy)
       : search_(search), greedy_(greedy), fills_(greedy.fills()) {}
 
+  // The linear programs that so many lots are dealt out to.
+  static std::size_t programs(std::size_t lots);
+
   // Adds claims for all pods that are left to those in `result`. Returns false when they would not
   // come to less than `most` together.
   bool plan(PodLots& lots, double most, std::vector<ClaimDraft>& result);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 #include <vector>
 
 namespace millwright::scheduling::testing {
@@ -67,6 +68,47 @@ TEST(ProgramMemory, ChangesNoPlan) {
     remembered += programs.size();
   }
   EXPECT_GT(remembered, 0U);
+}
+
+// 150 workloads, more than two linear programs take, with six pods each.
+ProblemBuilder many_workloads(bool apart) {
+  std::mt19937 random(7);
+  std::vector<MachineOf> machines;
+  for (int cpu = 64; cpu <= 256; cpu *= 2) {
+    for (const int gib_per_cpu : {2, 4, 8}) {
+      const int noise = static_cast<int>(80 + random() % 40);
+      machines.push_back({cpu, cpu * gib_per_cpu, 300, 0.0001 * cpu * (2 + gib_per_cpu) * noise});
+    }
+  }
+  ProblemBuilder problem;
+  problem.add(pool("default"), types_of(machines));
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    const auto like = pod(name)
+                          .cpu(std::to_string(100 + random() % 2900) + "m")
+                          .memory(std::to_string(200 + random() % 12000) + "Mi")
+                          .label("app", name);
+    problem.add(pods(6, name, PodBuilder(like).with([&](model::Pod& p) {
+      if (apart) {
+        p.spec.affinity.required_pod_anti_affinity.push_back(
+            {.label_selector = model::LabelSelector{.match_labels = {{"app", name}}},
+             .topology_key = std::string(model::kHostnameLabel)});
+      }
+    })));
+  }
+  return problem;
+}
+
+std::size_t programs_for(const ProblemBuilder& builder) {
+  const CompiledProblem compiled(builder.problem());
+  ProgramMemory programs;
+  pack(compiled, karpenters_order(compiled.pods), programs);
+  return programs.size();
+}
+
+TEST(ProgramMemory, NoProgramsAreSolvedThatWouldEachKeepTheirPodsApartOnClaimsOfTheirOwn) {
+  EXPECT_EQ(programs_for(many_workloads(false)), 1U);
+  EXPECT_EQ(programs_for(many_workloads(true)), 0U);
 }
 
 }  // namespace
