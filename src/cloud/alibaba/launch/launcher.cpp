@@ -65,6 +65,7 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
   auto found = co_await find_by_claim(claim);
   if (found) {
     unsure_.erase(claim->meta.uid);
+    remember(*claim, *found);
     co_return found;
   }
   // Another process' request cannot be repeated: the script that it got from ACK is not ours, and
@@ -136,10 +137,14 @@ base::Task<base::Result<Launcher::Order>> Launcher::prepare(ClaimPtr claim,
 base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr node_class) {
   auto launched = co_await launch_or_repeat(claim, std::move(node_class));
   if (launched) {
-    const Made made{.launched = *launched, .when = parts_.api.loop().now()};
-    made_.insert_or_assign(claim->meta.uid, made);
+    remember(*claim, *launched);
   }
   co_return launched;
+}
+
+void Launcher::remember(const model::NodeClaim& claim, const Launched& launched) {
+  made_.insert_or_assign(claim.meta.uid,
+                         Made{.launched = launched, .when = parts_.api.loop().now()});
 }
 
 base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,

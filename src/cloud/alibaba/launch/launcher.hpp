@@ -65,6 +65,7 @@ class Launcher {
     std::string user_data;
   };
   bool is_inherited(const model::NodeClaim& claim) const;
+  void remember(const model::NodeClaim& claim, const Launched& launched);
   base::Task<base::Result<Launched>> launch_or_repeat(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<Order>> prepare(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<std::string>> user_data(ClaimPtr claim, NodeClassSpec spec,
@@ -86,7 +87,7 @@ class Launcher {
     std::size_t candidate = 0;  // of a call for one
   };
   std::map<std::string, Unsure, std::less<>> unsure_;  // by claim UID
-  // Likewise, what was launched lately: a claim's status may not have been written yet.
+  // Likewise, what was launched or found lately: a claim's status may not have been written yet.
   struct Made {
     Launched launched;
     base::TimePoint when;

@@ -16,6 +16,12 @@ constexpr int kWaitSeconds = 20;  // SQS's longest poll
 constexpr int kVisibilitySeconds = 20;
 constexpr std::chrono::milliseconds kPollTimeout{35'000};
 constexpr base::Duration kPollAgain = std::chrono::seconds(10);  // after a failure
+// EC2 may launch an instance and not show it for a while. The message comes again meanwhile.
+constexpr base::Duration kUntilShown = std::chrono::minutes(5);
+
+bool is_past(const Interruption& interruption, base::TimePoint now) {
+  return !interruption.happened || now - *interruption.happened > kUntilShown;
+}
 
 }  // namespace
 
@@ -109,7 +115,8 @@ base::Task<bool> InterruptionQueue::act_on(std::string body) {
   bool done = true;
   for (const auto& id : interruption.instances) {
     auto described = co_await parts_.instances.describe(id);
-    if (!described && described.error().kind != base::ErrorKind::NotFound) {
+    const bool unknown = !described && described.error().kind == base::ErrorKind::NotFound;
+    if (!described && (!unknown || !is_past(interruption, parts_.api.loop().now()))) {
       co_return false;
     }
     if (described && described->tag(kClusterTag) == parts_.cluster_name) {

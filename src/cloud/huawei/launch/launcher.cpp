@@ -116,7 +116,14 @@ base::Task<base::Result<CceNode>> Launcher::adopt(ClaimPtr claim) {
                              "to show before another is asked for");
   }
   doubts_.erase(claim->meta.uid);
+  if (found) {
+    remember(*claim, *found);
+  }
   co_return found;
+}
+
+void Launcher::remember(const model::NodeClaim& claim, const CceNode& node) {
+  made_.insert_or_assign(claim.meta.uid, Made{node, parts_.api.loop().now()});
 }
 
 base::Task<ApiResult<CceNode>> Launcher::order(ClaimPtr claim, NodeClassPtr node_class,
@@ -134,7 +141,7 @@ base::Task<ApiResult<CceNode>> Launcher::order(ClaimPtr claim, NodeClassPtr node
   if (made) {
     parts_.resolver.take_address(wanted.subnet);
     doubts_.erase(claim->meta.uid);
-    made_.insert_or_assign(claim->meta.uid, Made{*made, parts_.api.loop().now()});
+    remember(*claim, *made);
     co_return made;
   }
   if (is_in_doubt(made.error())) {

@@ -63,13 +63,14 @@ class Launcher {
 
  private:
   bool is_inherited(const model::NodeClaim& claim) const;
+  void remember(const model::NodeClaim& claim, const CceNode& node);
   base::Task<ApiResult<CceNode>> order(ClaimPtr claim, NodeClassPtr node_class,
                                        Candidate candidate);
 
   Parts parts_;
   base::TimePoint inherited_;
   std::map<std::string, base::TimePoint, std::less<>> doubts_;  // by the claim's UID: since when
-  // Likewise, what was made lately: a claim's status may not have been written yet.
+  // Likewise, what was made or found lately: a claim's status may not have been written yet.
   struct Made {
     CceNode node;
     base::TimePoint when;

@@ -221,6 +221,21 @@ TEST_F(AlibabaLaunchTest, AnInstanceOfTheClaimIsAdopted) {
   EXPECT_EQ(wait(loop, launcher.adopt(claim))->instance_id, "i-6");
 }
 
+// The claim's status could not be written after the instance was found.
+TEST_F(AlibabaLaunchTest, WhatWasFoundAfterALostReplyIsRemembered) {
+  answers["CreateAutoProvisioningGroup"] = {net::Response::text(200, "{\"Launch")};
+  ASSERT_FALSE(launch());
+  on("DescribeInstances", {R"({"Instances":{"Instance":[
+    {"InstanceId":"i-6","InstanceType":"ecs.g7.large","ZoneId":"z1","ImageId":"m-1",
+     "Tags":{"Tag":[{"TagKey":"millwright.io/nodeclaim-uid",
+                     "TagValue":"11111111-2222-3333-4444-555555555555"}]}}]}})"});
+  for (int time = 0; time < 2; ++time) {
+    const auto adopted = wait(loop, launcher.adopt(claim));
+    ASSERT_TRUE(adopted) << adopted.error().message;
+    EXPECT_EQ(adopted->instance_id, "i-6");
+  }
+}
+
 TEST_F(AlibabaLaunchTest, WhatWasLaunchedLatelyIsRemembered) {
   ASSERT_TRUE(launch());
   // ECS lists nothing of it yet, and would launch another: something else is cheapest by now.

@@ -38,11 +38,11 @@ class InterruptionTest : public ProviderTest {
     http.delay = 10ms;
   }
   static std::string event(const std::string& type, boost::json::value detail,
-                           const std::string& source = "aws.ec2") {
+                           const std::string& time = "2020-01-01T00:00:00Z") {
     return boost::json::serialize(boost::json::value{{"version", "0"},
-                                                     {"source", source},
+                                                     {"source", "aws.ec2"},
                                                      {"detail-type", type},
-                                                     {"time", "2026-01-01T00:00:00Z"},
+                                                     {"time", time},
                                                      {"detail", detail}});
   }
   std::map<std::string, std::string> messages;
@@ -86,6 +86,31 @@ TEST_F(InterruptionTest, AMessageThatCouldNotBeActedOnComesAgain) {
   loop.run_for(1min);
   EXPECT_EQ(messages.size(), 1U);
   EXPECT_TRUE(interrupted.empty());
+}
+
+TEST_F(InterruptionTest, AnInstanceThatEc2DoesNotShowYetIsAskedForAgain) {
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  ec2.machines[0].visible_at = loop.now() + 2min;
+  messages["r1"] = event("EC2 Spot Instance Interruption Warning",
+                         {{"instance-id", "i-1"}, {"instance-action", "terminate"}},
+                         base::format_rfc3339(loop.now()));
+  loop.run_for(1min);
+  EXPECT_EQ(messages.size(), 1U);
+  EXPECT_TRUE(interrupted.empty());
+  loop.run_for(2min);
+  EXPECT_TRUE(messages.empty());
+  EXPECT_THAT(interrupted, testing::Contains(made->provider_id));
+}
+
+TEST_F(InterruptionTest, AnInstanceThatEc2DoesNotShowForLongIsGone) {
+  messages["r1"] = event("EC2 Spot Instance Interruption Warning",
+                         {{"instance-id", "i-77"}, {"instance-action", "terminate"}},
+                         base::format_rfc3339(loop.now()));
+  loop.run_for(4min);
+  EXPECT_EQ(messages.size(), 1U);
+  loop.run_for(2min);
+  EXPECT_TRUE(messages.empty());
 }
 
 TEST_F(InterruptionTest, AMessageIsDeletedOnlyOnceItsClaimWasActedOn) {

@@ -63,10 +63,13 @@ TEST_F(HuaweiProvider, ALostAnswerMakesNoSecondNode) {
   cce.lost_answers = 1;
   const auto of = claim("a");
   EXPECT_EQ(create(of).error().kind, ErrorKind::Timeout);
-  const auto again = create(of);
-  ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(cce.living(), 1);
-  EXPECT_EQ(cce.orders, 1);
+  // The claim's status could not be written the first time.
+  for (int time = 0; time < 2; ++time) {
+    const auto again = create(of);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(cce.living(), 1);
+    EXPECT_EQ(cce.orders, 1);
+  }
 }
 
 TEST_F(HuaweiProvider, ANodeThatShowsLateIsWaitedFor) {
