@@ -79,7 +79,9 @@ Replica* PinnedCaller::endpoint() {
 
 std::map<std::string, base::TimePoint> PinnedCaller::fences() const {
   std::map<std::string, base::TimePoint> fenced;
-  if (Replica* const leader = world_.leader()) {
+  Replica* const leader = world_.leader();
+  // A leader that has not heard of the cluster for a minute refuses nothing, and counts who passes.
+  if (leader != nullptr && leader->engine().state().snapshot()->synced) {
     const auto view = leader->engine().ledger().view();
     for (const auto& [node, fence] : view->fences_by_node) {
       fenced.emplace(node, fence.since);
