@@ -57,24 +57,24 @@ bool GreedyPacking::pack_one(PodLots& lots, LotId lot, std::vector<ClaimDraft>& 
   return true;
 }
 
-void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first) {
+void GreedyPacking::fill(PodLots& lots, Bin& bin, ShapeId like, LotId first) {
   scan_.begin(lots, attractions_.of(lots, bin.claim.shape, like), lots.prices(like));
-  if (first) {
-    scan_.follow({.lot = *first, .row = bin.machine.row});
+  if (first != LotId::none()) {
+    scan_.follow({.lot = first, .row = bin.machine.row});
   }
-  const auto close_those_kept_off = [&] {
-    scan_.close_if(lots.kept_apart(),
-                   [&](LotId lot) { return lots.is_kept_off(lots.lots()[lot], bin.claim.tally); });
+  const auto is_kept_off = [&](LotId lot) {
+    return lots.is_kept_off(lots.lots()[lot], bin.claim.tally);
   };
-  close_those_kept_off();
-  while (const auto lot = scan_.best(bin.left)) {
-    if (!filling_.add(lots, *lot, bin)) {
-      scan_.close(*lot);
+  scan_.close_if(lots.kept_apart(), is_kept_off);
+  const auto best = [&] { return scan_.best(bin.left).value_or(LotId::none()); };
+  for (LotId lot = best(); lot != LotId::none(); lot = best()) {
+    if (!filling_.add(lots, lot, bin)) {
+      scan_.close(lot);
       continue;
     }
-    scan_.take(*lot);
-    if (lots.lots()[*lot].exclusive) {
-      close_those_kept_off();
+    scan_.take(lot);
+    if (lots.lots()[lot].exclusive) {
+      scan_.close_if(lots.kept_apart(), is_kept_off);
     }
   }
 }

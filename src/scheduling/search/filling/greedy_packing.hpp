@@ -14,7 +14,6 @@
 #include "scheduling/search/lots/lot_scan.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -54,7 +53,7 @@ class GreedyPacking {
  private:
   // With the pods that suit it, as if room were worth what it is on claims of the shape `like`.
   // `first`: the bin has one pod, of that lot.
-  void fill(PodLots& lots, Bin& bin, ShapeId like, std::optional<LotId> first = std::nullopt);
+  void fill(PodLots& lots, Bin& bin, ShapeId like, LotId first = LotId::none());
   FillPods pods_of(const Bin& bin);
   void note_price(const PodLots& lots, const Bin& bin);
 
