@@ -145,15 +145,22 @@ void LotScan::note(ScanTrail::Outcome outcome) {
   }
 }
 
-// Lots that were left out the last time and may join now could suit better than what was found.
+// Lots that were left out the last time and may join now could suit better than what was found. And
+// if more are left out than then, what is found from here on holds for claims that leave out as
+// many.
 void LotScan::note_closing(std::span<const LotId> closed) {
   if (trail_ == nullptr) {
     return;
   }
   if (closings_ < trail_->closings()) {
     const auto before = trail_->closed(closings_);
-    if (std::any_of(before.begin(), before.end(),
-                    [this](LotId lot) { return available_[lot] > 0; })) {
+    auto known = before.begin();
+    const bool more_are_closed = std::any_of(closed.begin(), closed.end(), [&](LotId lot) {
+      known = std::find(known, before.end(), lot);
+      return known == before.end();
+    });
+    if (more_are_closed || std::any_of(before.begin(), before.end(),
+                                       [this](LotId lot) { return available_[lot] > 0; })) {
       trail_->cut(step_, closings_);
     }
   }
