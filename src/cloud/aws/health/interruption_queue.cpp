@@ -115,10 +115,9 @@ base::Task<bool> InterruptionQueue::act_on(std::string body) {
   bool done = true;
   for (const auto& id : interruption.instances) {
     auto described = co_await parts_.instances.describe(id);
-    const bool unknown = !described && described.error().kind == base::ErrorKind::NotFound;
-    if (!described && (!unknown || !is_past(interruption, parts_.api.loop().now()))) {
-      co_return false;
-    }
+    const bool is_gone = !described && described.error().kind == base::ErrorKind::NotFound &&
+                         is_past(interruption, parts_.api.loop().now());
+    done = done && (described || is_gone);
     if (described && described->tag(kClusterTag) == parts_.cluster_name) {
       const bool acted = co_await act_on_instance(interruption.kind, *described);
       done = done && acted;

@@ -38,9 +38,10 @@ class InterruptionTest : public ProviderTest {
     http.delay = 10ms;
   }
   static std::string event(const std::string& type, boost::json::value detail,
-                           const std::string& time = "2020-01-01T00:00:00Z") {
+                           const std::string& time = "2020-01-01T00:00:00Z",
+                           const std::string& source = "aws.ec2") {
     return boost::json::serialize(boost::json::value{{"version", "0"},
-                                                     {"source", "aws.ec2"},
+                                                     {"source", source},
                                                      {"detail-type", type},
                                                      {"time", time},
                                                      {"detail", detail}});
@@ -101,6 +102,22 @@ TEST_F(InterruptionTest, AnInstanceThatEc2DoesNotShowYetIsAskedForAgain) {
   loop.run_for(2min);
   EXPECT_TRUE(messages.empty());
   EXPECT_THAT(interrupted, testing::Contains(made->provider_id));
+}
+
+// AWS Health tells of many instances at once.
+TEST_F(InterruptionTest, OneThatEc2DoesNotShowKeepsNoOtherWaiting) {
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  const boost::json::value detail{
+      {"service", "EC2"},
+      {"eventTypeCategory", "scheduledChange"},
+      {"affectedEntities",
+       boost::json::array{{{"entityValue", "i-77"}}, {{"entityValue", "i-1"}}}}};
+  messages["r1"] =
+      event("AWS Health Event", detail, base::format_rfc3339(loop.now()), "aws.health");
+  loop.run_for(1min);
+  EXPECT_THAT(interrupted, testing::Contains(made->provider_id));
+  EXPECT_EQ(messages.size(), 1U);
 }
 
 TEST_F(InterruptionTest, AnInstanceThatEc2DoesNotShowForLongIsGone) {
