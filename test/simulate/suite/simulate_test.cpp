@@ -36,13 +36,16 @@ TEST(Simulator, SeedsDrawDifferentTroubleAndEndItInTime) {
   EXPECT_EQ(acts.size(), static_cast<std::size_t>(kActs));
 }
 
-class Seeds : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(Seeds, KeepEveryPromise) {
-  const Schedule schedule = draw(GetParam());
+void expect_no_violations(const Schedule& schedule) {
   for (const auto& violation : simulate(schedule).violations) {
     ADD_FAILURE() << violation.check << ": " << violation.what << "\n" << to_string(schedule);
   }
+}
+
+class Seeds : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Seeds, KeepEveryPromise) {
+  expect_no_violations(draw(GetParam()));
 }
 
 // The smallest schedules of what the simulator has found.
@@ -63,9 +66,7 @@ TEST(Found, ANodeWhoseClaimWasTakenByForceGoesThoughTheLeaderChangesMeanwhile) {
       {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},
        {.at = seconds(60), .act = Act::ForceClaim, .which = 0, .amount = 0, .lasts = {}},
        {.at = seconds(62), .act = Act::Stop, .lasts = seconds(1)}});
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 // Each is within the limits by its own snapshot, which does not show the others yet.
@@ -76,9 +77,7 @@ TEST(Found, ReplacementsThatAreMadeAtTheSameTimeKeepToTheLimits) {
        {.at = seconds(90), .act = Act::EditPool, .which = 0, .amount = 0, .lasts = {}}});
   schedule.budget = 4;
   schedule.limit_cpus = 7 * 16;
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 // The Node was registered, the answer was lost, and the watch shows neither that nor the pods that
@@ -120,9 +119,7 @@ TEST(Found, ANodeThatWasRegisteredUnseenIsDrainedBeforeItsInstanceEnds) {
   schedule.consolidate_after = seconds(21);
   schedule.budget = 4;
   schedule.limit_cpus = 466;
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 // EC2 did not list the instance yet when its Node had joined and was not Ready (seed 29).
@@ -133,9 +130,7 @@ TEST(Found, AMachineThatTheCloudDoesNotListYetIsNotGivenUp) {
          {.at = seconds(80), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}}});
     schedule.cloud = cloud;
     schedule.ready = seconds(60);
-    for (const auto& violation : simulate(schedule).violations) {
-      ADD_FAILURE() << to_string(cloud) << ": " << violation.check << ": " << violation.what;
-    }
+    expect_no_violations(schedule);
   }
 }
 
@@ -155,9 +150,7 @@ TEST(Found, WhatEtcdHasForgottenIsNotBoughtFor) {
   schedule.consolidate_after = seconds(1);
   schedule.budget = 3;
   schedule.limit_cpus = 96;
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 // The second one took the claim, and the first counted as empty (seed 3146).
@@ -165,9 +158,7 @@ TEST(Found, ASecondNodeOfAMachineDoesNotMakeTheFirstOneGo) {
   const auto schedule = small_world(
       {{.at = seconds(10), .act = Act::Deploy, .which = 24, .amount = 6, .lasts = {}},
        {.at = seconds(180), .act = Act::TwinNode, .which = 0, .amount = 0, .lasts = seconds(80)}});
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
@@ -176,9 +167,7 @@ TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
        {.at = seconds(2), .act = Act::LateCommit, .amount = 100, .lasts = seconds(60)},
        {.at = seconds(2), .act = Act::LateWatches, .amount = 8'000, .lasts = seconds(60)},
        {.at = seconds(10), .act = Act::Interrupt, .which = 0, .amount = 0, .lasts = {}}});
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 // A replica saw the new pod, and that the old one was gone, before it saw that the old one's
@@ -207,9 +196,7 @@ TEST(Found, WhatIsBoughtForAPodIsJudgedByWhatAReplicaCanKnow) {
   schedule.ready = milliseconds(11'812);
   schedule.consolidate_after = seconds(28);
   schedule.limit_cpus = 548;
-  for (const auto& violation : simulate(schedule).violations) {
-    ADD_FAILURE() << violation.check << ": " << violation.what;
-  }
+  expect_no_violations(schedule);
 }
 
 INSTANTIATE_TEST_SUITE_P(Few, Seeds, testing::Range(std::uint64_t{1}, std::uint64_t{21}));

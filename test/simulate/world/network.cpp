@@ -1,5 +1,7 @@
 #include "simulate/world/network.hpp"
 
+#include "simulate/world/draws.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -72,8 +74,7 @@ Network::Network(base::Loop& loop, std::shared_ptr<kube::Transport> inner,
       on_the_way_(loop) {}
 
 base::Duration Network::draw_latency() {
-  const auto most = std::chrono::duration_cast<std::chrono::microseconds>(latency_).count();
-  return std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(most) + 1));
+  return draw_up_to(random_, latency_);
 }
 
 base::Task<base::Result<net::Response>> Network::call(kube::ApiRequest request,

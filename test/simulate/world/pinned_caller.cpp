@@ -2,6 +2,7 @@
 
 #include "millwright/base/mutant.hpp"
 #include "millwright/model/codec.hpp"
+#include "simulate/world/draws.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,11 +24,6 @@ bool lets_none_through(const std::string& answer) {
 }
 
 }  // namespace
-
-base::Duration draw_up_to(base::Random& random, base::Duration most) {
-  const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(most).count();
-  return std::chrono::microseconds(random.below(static_cast<std::uint64_t>(whole) + 1));
-}
 
 base::Task<base::Result<std::string>> PinnedCaller::call(std::string verb, std::string body) {
   const base::TimePoint limit = world_.now() + kCallLimit;

@@ -10,8 +10,6 @@
 
 namespace millwright::test {
 
-base::Duration draw_up_to(base::Random& random, base::Duration most);
-
 class PinnedCaller final : public sandbox::ExtenderCaller {
  public:
   // `scheduler`: its number, from 1.

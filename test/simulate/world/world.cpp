@@ -5,6 +5,7 @@
 #include "millwright/cloud/simulated.hpp"
 #include "millwright/model/codec.hpp"
 #include "simulate/world/checks.hpp"
+#include "simulate/world/draws.hpp"
 #include "simulate/world/pinned_caller.hpp"
 
 #include <boost/json.hpp>

@@ -1,5 +1,6 @@
 #include "simulate/world/clouds/cloud_network.hpp"
 
+#include "simulate/world/draws.hpp"
 #include "simulate/world/network.hpp"
 
 #include <utility>
@@ -12,9 +13,7 @@ constexpr base::Duration kLeast = std::chrono::milliseconds(10);
 }  // namespace
 
 base::Duration CloudNetwork::draw_latency() {
-  const auto most = std::chrono::duration_cast<std::chrono::microseconds>(api_.trouble.slow / 2);
-  return kLeast / 2 +
-         std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(most.count()) + 1));
+  return kLeast / 2 + draw_up_to(random_, api_.trouble.slow / 2);
 }
 
 base::Task<base::Result<net::Response>> CloudNetwork::send(net::ClientRequest request,
