@@ -7,8 +7,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -213,6 +215,29 @@ RC_GTEST_PROP(LotScanProperty, GoesTheWayOfAnEarlierClaimWhereNothingSuitsBetter
         .lot = LotId(claim < 8 ? 0 : 1), .row = row, .in_mind = *rc::gen::arbitrary<bool>()};
     fill_along_a_trail(scan, alone, world, wanted, start, rooms[row]);
   }
+}
+
+// The second claim closes a lot more, and what it finds holds for it alone.
+TEST(LotScan, AClaimThatClosesFewerLotsDoesNotGoTheWayOfOneThatClosesMore) {
+  SearchWorld world(world_of({kHuge}, {{3, 3, 5}, {2, 2, 5}, {1, 1, 5}}));
+  LotScan scan;
+  scan.reset(world.lots());
+  const auto wanted = all_of(world, {3, 3, 3, 2, 2, 2, 1, 1, 1});
+  const auto second_of_claim = [&](std::span<const LotId> closed) {
+    scan.begin(world.lots(), wanted.suitors, world.lots().prices(world.all().front().shape));
+    scan.follow({.lot = LotId(0), .row = 0, .in_mind = true});
+    EXPECT_EQ(scan.best(world.room({20, 20, 20, 1})), LotId(0));
+    scan.take(LotId(0));
+    scan.close_if(closed, [](LotId) { return true; });
+    const auto found = scan.best(world.room({2, 2, 20, 1}));
+    if (found) {
+      scan.take(*found);
+    }
+    return found;
+  };
+  EXPECT_EQ(second_of_claim({}), LotId(1));
+  EXPECT_EQ(second_of_claim(std::array{LotId(1)}), LotId(2));
+  EXPECT_EQ(second_of_claim({}), LotId(1));
 }
 
 TEST(LotScan, LooksAtNoneOfNoLots) {
