@@ -15,9 +15,10 @@ constexpr base::Duration kShownWithin = std::chrono::seconds(30);
 // A launch is recorded within seconds. A NodeClaim whose launch is not recorded is deleted by then.
 constexpr base::Duration kRemembered = std::chrono::hours(1);
 
-bool has_unknown_effect(const ApiError& error) {
-  return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable ||
-         error.kind == ErrorKind::Cancelled;
+// A call that is made again with its token is answered with what the first one launched, or with
+// why nothing can be. Any other refusal says nothing of the first one.
+bool leaves_doubt(const ApiError& error, bool was_in_doubt) {
+  return may_have_taken_effect(error) || (was_in_doubt && !is_capacity_problem(error.code));
 }
 
 Launched launched_as(const LaunchPlan& plan, const Candidate& candidate, std::string id) {
@@ -168,6 +169,7 @@ base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,
 
 base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   const auto uid = order.claim->meta.uid;
+  const bool was_in_doubt = unsure_.contains(uid);
   unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = true, .candidate = 0});
   auto request = group_request({.claim = *order.claim,
                                 .spec = order.spec,
@@ -176,7 +178,7 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
                                 .cluster_id = parts_.cluster_id,
                                 .user_data = order.user_data});
   auto answered = co_await ecs_.create_group(std::move(request));
-  if (!answered && has_unknown_effect(answered.error())) {
+  if (!answered && leaves_doubt(answered.error(), was_in_doubt)) {
     co_return for_claim(order.claim, answered.error());
   }
   unsure_.erase(uid);
@@ -250,6 +252,7 @@ base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t
   const auto uid = order.claim->meta.uid;
   for (auto number = first; number < order.plan.candidates.size(); ++number) {
     const auto& candidate = order.plan.candidates[number];
+    const bool was_in_doubt = unsure_.contains(uid);
     unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = false, .candidate = number});
     auto request = run_request({.claim = *order.claim,
                                 .spec = order.spec,
@@ -259,7 +262,7 @@ base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t
                                 .user_data = order.user_data},
                                candidate);
     auto launched = co_await ecs_.run_instance(std::move(request));
-    if (!launched && has_unknown_effect(launched.error())) {
+    if (!launched && leaves_doubt(launched.error(), was_in_doubt)) {
       co_return for_claim(order.claim, launched.error());
     }
     unsure_.erase(uid);

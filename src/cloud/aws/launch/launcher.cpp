@@ -54,11 +54,6 @@ bool misses_template(const FleetShare& share) {
                      [](const auto& each) { return is_missing_template(each.code); });
 }
 
-// AWS may have carried the call out although its answer did not arrive.
-bool leaves_doubt(const base::Error& error) {
-  return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable;
-}
-
 Launched launched_of(const Ec2Instance& found) {
   return {found.id,
           found.type,
@@ -110,22 +105,27 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
                                                      std::shared_ptr<const LaunchPlan> plan,
                                                      std::vector<std::string> templates) {
   const auto spec = read_spec(*node_class);
-  const auto doubt = doubts_.find(claim->meta.uid);
+  const bool was_in_doubt = doubts_.contains(claim->meta.uid);
   FleetOrder order;
   order.claim = claim;
   order.plan = std::move(plan);
   order.templates = std::move(templates);
   order.tags = owned_tags(spec, parts_.cluster_name, claim->meta.label(model::kNodePoolLabel));
   order.context = spec.context;
-  order.alone = doubt != doubts_.end() || is_inherited(*claim);
+  order.alone = was_in_doubt || is_inherited(*claim);
   // In doubt until the answer arrives, even when nobody waits for it any more.
   doubts_[claim->meta.uid] = {parts_.api.loop().now(), !order.alone};
   auto share = co_await fleets_.create(std::move(order));
-  const bool in_doubt = share && !*share->answer && leaves_doubt(share->answer->error());
-  if (in_doubt) {
-    doubts_[claim->meta.uid] = {parts_.api.loop().now(), share->merged};
-  } else if (share && (*share->answer || share->answer->error().code != kMismatch)) {
+  if (!share) {
+    co_return share;
+  }
+  const auto& answer = *share->answer;
+  if (answer) {
     doubts_.erase(claim->meta.uid);
+  } else if (may_have_taken_effect(answer.error())) {
+    doubts_[claim->meta.uid] = {parts_.api.loop().now(), share->merged};
+  } else if (!was_in_doubt && answer.error().code != kMismatch) {
+    doubts_.erase(claim->meta.uid);  // a refusal says nothing of a call before
   }
   co_return share;
 }

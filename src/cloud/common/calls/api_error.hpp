@@ -15,7 +15,11 @@ struct ApiError : base::Error {
   std::string request_id;
   int status = 0;             // of HTTP; 0 when the cloud did not answer
   bool keys_refused = false;  // the credentials are wrong or too old; new ones may help
+  // The answer to an earlier attempt of the call was lost, and this one says nothing of that.
+  bool earlier_answer_lost = false;
 };
+// The cloud may have done what it was asked for, or may do it yet.
+bool may_have_taken_effect(const ApiError& error);
 
 template <class T = void>
 using ApiResult = tl::expected<T, ApiError>;

@@ -25,6 +25,7 @@ void note(const RetriedCall& call, const Attempted& attempted) {
 base::Task<ApiResult<net::Response>> Retries::run(RetriedCall call) {
   const auto& stop = call.patience.stop;
   const auto asked = parts_.loop.now();
+  bool answer_lost = false;
   for (int tried = 1;; ++tried) {
     const auto wait = bucket_of(call).take(parts_.loop.now());
     if (wait > base::Duration::zero()) {
@@ -32,6 +33,10 @@ base::Task<ApiResult<net::Response>> Retries::run(RetriedCall call) {
     }
     const auto began = parts_.loop.now();
     auto answered = co_await call.attempt();
+    if (!answered) {
+      answered.error().earlier_answer_lost = answer_lost;
+      answer_lost = may_have_taken_effect(answered.error());
+    }
     const int status = answered ? answered->status : answered.error().status;
     const auto now = parts_.loop.now();
     note(call, {.status = status, .took = now - began, .attempts = tried, .last = false});

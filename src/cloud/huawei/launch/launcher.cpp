@@ -19,12 +19,6 @@ base::Error no_node(const model::NodeClaim& claim) {
   return {ErrorKind::NotFound, "NodeClaim " + claim.meta.name + " has no CCE node", {}};
 }
 
-// The cloud may have carried the request out although its answer did not arrive.
-bool is_in_doubt(const base::Error& error) {
-  return error.kind == ErrorKind::Timeout || error.kind == ErrorKind::Unavailable ||
-         error.kind == ErrorKind::Cancelled;
-}
-
 // CCE's messages may quote the request.
 void hide(std::string& message, const std::string& secret) {
   if (secret.empty()) {
@@ -144,7 +138,7 @@ base::Task<ApiResult<CceNode>> Launcher::order(ClaimPtr claim, NodeClassPtr node
     remember(*claim, *made);
     co_return made;
   }
-  if (is_in_doubt(made.error())) {
+  if (may_have_taken_effect(made.error())) {
     doubts_[claim->meta.uid] = parts_.api.loop().now();
   } else {
     doubts_.erase(claim->meta.uid);

@@ -144,6 +144,32 @@ TEST_F(AlibabaLaunchTest, TheSameQuestionHasTheSameTokenAfterALostReply) {
   EXPECT_EQ(requests[0].url, requests[1].url);
 }
 
+// Neither within a call, whose attempts these are, nor in the next call.
+TEST_F(AlibabaLaunchTest, ARefusalSaysNothingOfAnAttemptWhoseAnswerWasLost) {
+  const std::string action = "CreateAutoProvisioningGroup";
+  const auto throttled = rpc_error("Throttling.User", 400);
+  const auto made = answers[action].front();
+  answers[action] = {net::Response::text(500, "<html>"),
+                     throttled,
+                     throttled,
+                     throttled,
+                     throttled,
+                     throttled,
+                     made};
+  for (int call = 0; call < 2; ++call) {
+    ASSERT_EQ(launch().error().kind, ErrorKind::Throttled);
+    catalog.unavailable().mark("ecs.g7.large", call == 0 ? "z2" : "z1", "spot", loop.now());
+    catalog.changed();
+  }
+  ASSERT_TRUE(launch());
+  std::set<std::string> tokens;
+  for (const auto& request : asked(action)) {
+    tokens.insert(parameter(request, "ClientToken"));
+  }
+  EXPECT_EQ(asked(action).size(), 7U);
+  EXPECT_EQ(tokens.size(), 1U);
+}
+
 TEST_F(AlibabaLaunchTest, WhatIsSoldOutIsMarkedAndAskedForNoMore) {
   on("CreateAutoProvisioningGroup", {R"({"LaunchResults":{"LaunchResult":[
     {"InstanceType":"ecs.g7.large","ZoneId":"z2","ErrorCode":"NoInstanceStock","ErrorMsg":"no"},

@@ -89,6 +89,15 @@ class MergedCrash : public ProviderTest {
     ASSERT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
     ASSERT_TRUE(given.empty());
   }
+  void lose_one_answer_and_refuse_others() {
+    ec2.aws.on("CreateFleet", [this](const Asked& asked) -> base::Result<net::Response> {
+      if (!std::exchange(lost_, true)) {
+        EXPECT_TRUE(remembers(asked));
+        return base::fail(ErrorKind::Unavailable, "the connection was reset");
+      }
+      return ec2_error("RequestLimitExceeded", 503);
+    });
+  }
   std::set<std::string> different() const {
     std::set<std::string> result;
     for (const auto& [claim, provider_id] : given) {
@@ -98,6 +107,10 @@ class MergedCrash : public ProviderTest {
   }
   std::vector<std::shared_ptr<model::NodeClaim>> claims{claim_named("a"), claim_named("b"),
                                                         claim_named("c")};
+  const FakeAws::Answer remembers = ec2.aws.answer_to("CreateFleet");
+
+ private:
+  bool lost_ = false;
 };
 
 TEST_F(MergedCrash, TheNextLifeDealsWhatIsThere) {
@@ -171,8 +184,32 @@ TEST_F(MergedCrash, ALostAnswerIsRepeatedWithItsToken) {
   EXPECT_EQ(calls[0].body, calls[1].body);
 }
 
+TEST_F(MergedCrash, ARefusalSaysNothingOfAnAttemptBeforeWhoseAnswerWasLost) {
+  lose_one_answer_and_refuse_others();
+  ec2.lag = 5s;
+  ask_at_once(claims);
+  ASSERT_TRUE(loop.run_until([this] { return refusals.size() == 3; }, 1min));
+  ec2.aws.on("CreateFleet", remembers);
+  ask_at_once({claims[0], claims[1], claims[2], claim_named("d")});
+  loop.run_for(3min);
+  EXPECT_EQ(different().size(), 4U);
+  EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
+TEST_F(MergedCrash, ARefusalSaysNothingOfACallBeforeWhoseAnswerWasLost) {
+  lose_one_answer_and_refuse_others();
+  ec2.lag = 30s;
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(create(claims[0]).error().kind, ErrorKind::Throttled);
+  }
+  ec2.aws.on("CreateFleet", remembers);
+  ask_at_once({claims[0], claims[1]});
+  loop.run_for(3min);
+  EXPECT_EQ(different().size(), 2U);
+  EXPECT_EQ(ec2.machines.size(), 2U);
+}
+
 TEST_F(MergedCrash, WhenNoAnswerEverComesTheInstancesAreFoundAgain) {
-  const auto remembers = ec2.aws.answer_to("CreateFleet");
   ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
     remembers(asked);
     return base::fail(ErrorKind::Timeout, "no answer");
@@ -192,7 +229,6 @@ TEST_F(MergedCrash, AnInstanceThatShowsBeforeItsAnswerHasOneClaim) {
       return request.body.find("Action=CreateFleet&") != std::string::npos;
     });
   };
-  const auto remembers = ec2.aws.answer_to("CreateFleet");
   ec2.aws.on("CreateFleet", [](const Asked&) -> base::Result<net::Response> {
     return base::fail(ErrorKind::Timeout, "no answer");
   });
