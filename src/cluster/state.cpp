@@ -130,6 +130,24 @@ struct State::Impl {
     put_claim(nodes.put(claim), *claim);
   }
 
+  // What is known under the object's name; nullptr when nothing is, or where nobody asks: this
+  // program does not write objects of those kinds, or learns of its writes by the watch.
+  template <class T>
+  std::shared_ptr<const T> find(const T& object) const {
+    if constexpr (std::is_same_v<T, model::Node>) {
+      return nodes.node(object.meta.name);
+    } else if constexpr (std::is_same_v<T, model::NodeClaim>) {
+      return nodes.claim(object.meta.name);
+    } else if constexpr (std::is_same_v<T, model::NodeClass>) {
+      return tables.of<T>().find(class_key(object));
+    } else if constexpr (!kIsJoined<T> &&
+                         std::is_same_v<Table<T>, SortedTable<T, name_and_namespace<T>>>) {
+      return tables.of<T>().find(name_and_namespace(object));
+    } else {
+      return nullptr;
+    }
+  }
+
   // False when there is no such object.
   template <class T>
   bool erase(const model::ObjectKey& key, State::Gone gone) {
@@ -371,6 +389,17 @@ void State::Impl::put(const std::shared_ptr<const model::Node>& node) {
 
 void State::upsert(WatchedObject object) {
   std::visit([this](const auto& shared) { impl_->put(shared); }, object);
+}
+
+void State::answered(WatchedObject object) {
+  std::visit(
+      [this](const auto& shared) {
+        const auto known = impl_->find(*shared);
+        if (known != nullptr && known->meta.uid == shared->meta.uid) {
+          impl_->put(shared);
+        }
+      },
+      object);
 }
 
 void State::remove(Kind kind, const model::ObjectKey& key, Gone gone) {

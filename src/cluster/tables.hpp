@@ -65,6 +65,10 @@ struct Tables<std::tuple<WatchedKind<T>...>> {
   Table<Each>& of() {
     return std::get<Place<Each>>(places).table;
   }
+  template <class Each>
+  const Table<Each>& of() const {
+    return std::get<Place<Each>>(places).table;
+  }
 };
 using AllWatchedKinds = std::remove_const_t<decltype(kWatchedKinds)>;
 

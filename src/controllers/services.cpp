@@ -110,7 +110,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
                                                      kube::PatchType::Merge, std::move(body)));
     MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
     claim = std::make_shared<const model::NodeClaim>(std::move(updated));
-    services.state.upsert(claim);
+    services.state.answered(claim);
   }
   if (!patch.status.is_null()) {
     json::value body = {{"metadata", locked(nullptr, claim->meta.resource_version)},
@@ -120,7 +120,7 @@ base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
                                              std::move(body), "status"));
     MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
     claim = std::make_shared<const model::NodeClaim>(std::move(updated));
-    services.state.upsert(claim);
+    services.state.answered(claim);
   }
   co_return claim;
 }
@@ -134,7 +134,7 @@ base::Task<base::Result<std::shared_ptr<const model::Node>>> patch_node(
                                                    kube::PatchType::Merge, std::move(patch)));
   MW_CO_TRY(updated, model::decode<model::Node>(object));
   auto result = std::make_shared<const model::Node>(std::move(updated));
-  services.state.upsert(result);
+  services.state.answered(result);
   co_return result;
 }
 

@@ -60,6 +60,10 @@ class State {
   // An object was created or changed.
   void upsert(WatchedObject object);
 
+  // The API server's answer to a write of an object, as upsert(). It may be older than the object's
+  // end, and arrive after that: what is not here, or is another object of the name, stays so.
+  void answered(WatchedObject object);
+
   // What a watch tells of an object that is gone, beside its name.
   struct Gone {
     std::string_view uid;    // the end of an earlier pod of the name is ignored

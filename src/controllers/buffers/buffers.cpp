@@ -373,7 +373,7 @@ base::Task<base::Result<>> Buffers::write_status(BufferPtr buffer,
                         model::kCapacityBufferResource, model::key_of(buffer->meta),
                         kube::PatchType::Merge, std::move(patch), "status"));
   MW_CO_TRY(updated, model::decode<model::CapacityBuffer>(object));
-  services_.state.upsert(std::make_shared<const model::CapacityBuffer>(std::move(updated)));
+  services_.state.answered(std::make_shared<const model::CapacityBuffer>(std::move(updated)));
   co_return base::Result<>{};
 }
 

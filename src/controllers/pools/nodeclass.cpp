@@ -135,7 +135,7 @@ base::Task<base::Result<>> write_status(Services& services, NodeClassPtr node_cl
     json::object patch{{"status", std::move(status)}};
     MW_CO_TRY(object, co_await patch_node_class(services, node_class, std::move(patch), "status"));
     MW_CO_TRY(updated, model::decode<model::NodeClass>(object));
-    services.state.upsert(std::make_shared<const model::NodeClass>(std::move(updated)));
+    services.state.answered(std::make_shared<const model::NodeClass>(std::move(updated)));
   }
   co_return base::Result<>{};
 }

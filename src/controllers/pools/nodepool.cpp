@@ -88,7 +88,7 @@ base::Task<base::Result<PoolPtr>> patch_pool(Services& services, PoolPtr pool, j
                         std::move(patch), std::move(subresource)));
   MW_CO_TRY(updated, model::decode<model::NodePool>(object));
   auto result = std::make_shared<const model::NodePool>(std::move(updated));
-  services.state.upsert(result);
+  services.state.answered(result);
   co_return result;
 }
 

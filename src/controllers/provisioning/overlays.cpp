@@ -122,7 +122,7 @@ base::Task<base::Result<>> NodeOverlays::write_conditions(
                         model::kNodeOverlayResource, model::key_of(overlay->meta),
                         kube::PatchType::Merge, std::move(patch), "status"));
   MW_CO_TRY(updated, model::decode<model::NodeOverlay>(object));
-  services_.state.upsert(std::make_shared<const model::NodeOverlay>(std::move(updated)));
+  services_.state.answered(std::make_shared<const model::NodeOverlay>(std::move(updated)));
   co_return base::Result<>{};
 }
 
