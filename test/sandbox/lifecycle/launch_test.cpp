@@ -50,6 +50,37 @@ TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
   EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
 }
 
+// Its Node was deleted past its finalizer, and its kubelet registered it anew, as a kubelet does:
+// under its name or, where the machine's name has changed, under another.
+TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedOnceMore) {
+  for (const std::string suffix : {"", "-renamed"}) {
+    start();
+    apply_class();
+    apply_pool();
+    deploy({.replicas = 1});
+    ASSERT_TRUE(wait_running("web", 1));
+    const auto name = nodes().front()->meta.name;
+    boost::json::value node = **api().get(model::kNodeResource, {.namespace_ = {}, .name = name});
+    change(model::kNodeResource, name,
+           [](boost::json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
+    remove(model::kNodeResource, name);
+    run_for(seconds(2));
+    node.at("metadata") = {{"name", name + suffix}};
+    ASSERT_TRUE(api().create(model::kNodeResource, node));
+    ASSERT_THAT(claims(), SizeIs(1));
+    const auto claim = claims().front()->meta.name;
+    const auto initialized = [&] {
+      const auto all = nodes();
+      return all.size() == 1 && all.front()->meta.label("karpenter.sh/initialized") == "true" &&
+             condition(model::kNodeClaimResource, claim, "Initialized") == "True";
+    };
+    EXPECT_TRUE(wait(initialized, minutes(1))) << inventory();
+    EXPECT_THAT(claims(), SizeIs(1)) << inventory();
+    EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name + suffix);
+    EXPECT_THAT(nodes().front()->meta.finalizers, Contains("karpenter.sh/termination"));
+  }
+}
+
 // Every write of a claim is a request, and an event for all who watch.
 TEST_F(Launch, AClaimIsWrittenNoMoreThanItsNewsAsksFor) {
   start();

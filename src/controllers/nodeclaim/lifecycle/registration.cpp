@@ -115,6 +115,23 @@ ClaimReply take_taint_off_again(Services& services, ClaimPtr claim) {
   co_return claim;
 }
 
+// The machine has joined as another Node than the one that the claim has registered, which was
+// deleted past its finalizer, had another name, or is another machine's that lied about its
+// provider id. Nobody would initialize this one, or ever consolidate it. While the registered Node
+// exists, another one of the machine gets no finalizer.
+bool came_back(Services& services, const model::Node& node, const model::NodeClaim& claim) {
+  if (is_registered_for(node, claim)) {
+    return false;
+  }
+  if (node.meta.name != claim.node_name) {
+    const auto before = services.state.joined_by_node(claim.node_name).node;
+    return before == nullptr || before->provider_id != claim.provider_id;
+  }
+  const auto* registered = model::find_condition(claim.conditions, model::kRegistered);
+  return registered->last_transition_time && node.meta.creation_timestamp &&
+         *registered->last_transition_time < *node.meta.creation_timestamp;
+}
+
 }  // namespace
 
 bool is_registered_for(const model::Node& node, const model::NodeClaim& claim) {
@@ -131,13 +148,16 @@ void set_awaits_node(model::ConditionSet& set) {
 }
 
 ClaimReply register_node(Services& services, ClaimPtr claim) {
-  if (model::is_true(claim->conditions, model::kRegistered)) {
+  const auto record = services.state.find_claim(claim->meta.name);
+  const bool again = record && record->node &&
+                     model::is_true(claim->conditions, model::kRegistered) &&
+                     came_back(services, *record->node, *claim);
+  if (model::is_true(claim->conditions, model::kRegistered) && !again) {
     co_return co_await take_taint_off_again(services, claim);
   }
-  if (!is_undecided(claim, model::kRegistered) || claim->provider_id.empty()) {
+  if ((!is_undecided(claim, model::kRegistered) && !again) || claim->provider_id.empty()) {
     co_return claim;
   }
-  const auto record = services.state.find_claim(claim->meta.name);
   if (!record || !record->node) {
     co_return co_await edit_conditions(services, claim, set_awaits_node);
   }
@@ -157,6 +177,10 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   json::object status{{"nodeName", node->meta.name}};
   const auto edit = [&](model::ConditionSet& set) {
     set.set_true(model::kRegistered);
+    if (again) {
+      set.set_unknown(model::kInitialized, "NodeReplaced",
+                      "The machine has joined once more, as Node " + node->meta.name);
+    }
     set_initialization_obstacle(set, services, *node, *claim);
   };
   auto registered = co_await edit_conditions(services, claim, edit, std::move(status));
