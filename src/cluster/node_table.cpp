@@ -287,6 +287,8 @@ std::shared_ptr<scheduling::NodeRecord> NodeTable::build(TableKeyView key) const
       return nullptr;
     }
     record->claim = claim_of(*record->node);
+    const auto instance = instances_.find(record->node->provider_id);
+    record->shares_machine = instance != instances_.end() && instance->second.nodes.size() > 1;
     record->nominated_until = nodes_.find(key.name)->second.nominated_until;
   }
   record->marked_for_deletion = is_going(*record);

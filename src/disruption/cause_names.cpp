@@ -6,6 +6,8 @@ std::string_view to_string(Cause cause) {
   switch (cause) {
     case Cause::NotInitialized:
       return "NotInitialized";
+    case Cause::SharesMachine:
+      return "SharesMachine";
     case Cause::NoNodePool:
       return "NoNodePool";
     case Cause::TypesUnknown:

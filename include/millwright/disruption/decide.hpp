@@ -105,6 +105,7 @@ std::string_view consolidation_type(const Command& command);
 enum class Cause : std::uint8_t {
   // about the node
   NotInitialized,
+  SharesMachine,
   NoNodePool,
   TypesUnknown,
   DoNotDisrupt,

@@ -132,6 +132,11 @@ class CandidateFinder {
     if (!record.node || !record.initialized()) {
       return obstacle(Cause::NotInitialized, "its node is not initialized yet");
     }
+    if (record.shares_machine) {
+      return obstacle(Cause::SharesMachine, "another Node has its machine's provider id " +
+                                                record.node->provider_id +
+                                                ", so its pods may not be all that run there");
+    }
     const auto& pool = record.node_pool();
     if (!search_.pools.find(pool)) {
       return obstacle(Cause::NoNodePool,

@@ -132,6 +132,31 @@ TEST(StateJoin, ASecondNodeOfAMachineDoesNotTakeTheClaimFromOneThatIsReady) {
   EXPECT_EQ(state.joined_by_node("first").claim, nullptr);
 }
 
+// Pods of both run on the machine.
+TEST(StateJoin, NodesOfOneMachineAreKnownAsSuch) {
+  Ledger ledger;
+  State state(ledger);
+  const auto shares = [&state] {
+    std::vector<std::string> names;
+    for (const auto& record : state.snapshot()->nodes) {
+      if (record->shares_machine) {
+        names.push_back(record->name());
+      }
+    }
+    return names;
+  };
+  state.upsert(NodeBuilder("first").provider("p1").build());
+  state.upsert(NodeBuilder("other").provider("p2").build());
+  state.upsert(NodeBuilder("nameless").build());
+  state.upsert(NodeBuilder("nameless-too").build());
+  EXPECT_THAT(shares(), ::testing::IsEmpty());
+  const auto second = NodeBuilder("second").provider("p1").build();
+  state.upsert(second);
+  EXPECT_THAT(shares(), ElementsAre("first", "second"));
+  state.remove<model::Node>(model::key_of(second->meta));
+  EXPECT_THAT(shares(), ::testing::IsEmpty());
+}
+
 TEST(StateJoin, IsToldWithoutASnapshot) {
   Ledger ledger;
   State state(ledger);
@@ -221,6 +246,44 @@ TEST(StateJoin, AClaimThatEndedBeforeItsCreationWasAnsweredStaysGone) {
   EXPECT_EQ(state.find_claim("c"), nullptr);
   state.assume(claim);
   EXPECT_NE(state.find_claim("c"), nullptr);
+}
+
+// A write was answered late: the watch has shown what came of it, and the end, before.
+TEST(StateJoin, WhatEndedBeforeAWriteOfItWasAnsweredStaysGone) {
+  Ledger ledger;
+  State state(ledger);
+  const auto claim = ClaimBuilder("c").version(7).build();
+  const auto node = NodeBuilder("n").build();
+  const auto pool = std::make_shared<model::NodePool>();
+  pool->meta.name = "p";
+  const auto objects = [&state] {
+    const auto snapshot = state.snapshot();
+    return snapshot->nodes.size() + snapshot->node_pools.size();
+  };
+  state.upsert(claim);
+  state.upsert(node);
+  state.upsert(std::shared_ptr<const model::NodePool>(pool));
+  ASSERT_EQ(objects(), 3U);
+  state.remove<model::NodeClaim>(model::key_of(claim->meta));
+  state.remove<model::Node>(model::key_of(node->meta));
+  state.remove<model::NodePool>(model::key_of(pool->meta));
+  state.answered(claim);
+  state.answered(node);
+  state.answered(std::shared_ptr<const model::NodePool>(pool));
+  EXPECT_EQ(objects(), 0U);
+}
+
+TEST(StateJoin, AnAnswerIsOfTheObjectThatIsHere) {
+  Ledger ledger;
+  State state(ledger);
+  const auto provider_id = [&state] { return state.find_claim("c")->claim->provider_id; };
+  state.upsert(ClaimBuilder("c").version(7).build());
+  state.answered(ClaimBuilder("c").version(8).provider("p1").build());
+  EXPECT_EQ(provider_id(), "p1");
+  auto earlier = *ClaimBuilder("c").version(9).provider("p2").build();
+  earlier.meta.uid = "of an earlier claim of the name";
+  state.answered(std::make_shared<const model::NodeClaim>(earlier));
+  EXPECT_EQ(provider_id(), "p1");
 }
 
 TEST(StateJoin, AnAssumedClaimCountsUntilItsEventReplacesIt) {

@@ -52,6 +52,8 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
   const std::vector<CauseCase> cases{
       {"starting", [](Cluster& c) { drop_label(c, model::kInitializedLabel); },
        Kept::FromDisruption, Cause::NotInitialized},
+      {"two Nodes of a machine", [](Cluster& c) { c.node("a").record->shares_machine = true; },
+       Kept::FromDisruption, Cause::SharesMachine},
       {"annotated", [](Cluster& c) { c.node("a").node->meta.annotations[kKeep] = "true"; },
        Kept::FromDisruption, Cause::DoNotDisrupt},
       {"nominated", [](Cluster& c) { c.node("a").record->nominated_until = kNow + minutes(1); },
