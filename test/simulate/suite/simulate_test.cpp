@@ -161,6 +161,64 @@ TEST(Found, ASecondNodeOfAMachineDoesNotMakeTheFirstOneGo) {
   expect_no_violations(schedule);
 }
 
+// The first one was not Ready for a while, and the second one had the claim (seed 10294).
+TEST(Found, ANodeThatSharesItsMachineIsNotChosenAsEmpty) {
+  auto schedule = small_world(
+      {{.at = seconds(2), .act = Act::Deploy, .which = 29, .amount = 1, .lasts = {}},
+       {.at = seconds(88), .act = Act::FlapNode, .which = 87, .amount = 0, .lasts = seconds(71)},
+       {.at = seconds(144), .act = Act::TwinNode, .which = 53, .amount = 0, .lasts = seconds(16)}});
+  schedule.consolidate_after = seconds(2);
+  expect_no_violations(schedule);
+}
+
+// A claim's end was known before a write of it was answered, and the answer brought it back, for
+// good (seed 10310).
+TEST(Found, AClaimThatEndedWhileItWasWrittenStaysGone) {
+  auto schedule = small_world(
+      {{.at = milliseconds(293), .act = Act::Deploy, .which = 46, .amount = 1, .lasts = {}},
+       {.at = milliseconds(117'225), .act = Act::Slow, .amount = 828, .lasts = seconds(47)},
+       {.at = milliseconds(127'101), .act = Act::ForceClaim, .which = 96, .lasts = {}},
+       {.at = milliseconds(130'735), .act = Act::ForceClaim, .which = 42, .lasts = {}}});
+  schedule.seed = 10310;
+  schedule.replicas = 2;
+  schedule.solve_time = milliseconds(6);
+  schedule.bind_latency = milliseconds(4'678);
+  schedule.pods_per_second = 30;
+  schedule.launch = milliseconds(2'104);
+  schedule.boot = milliseconds(9'146);
+  schedule.ready = milliseconds(4'017);
+  schedule.consolidate_after = seconds(29);
+  schedule.limit_cpus = 86;
+  expect_no_violations(schedule);
+}
+
+// A claim had registered another machine's Node, which said that it was its own (seed 10055).
+TEST(Found, AMachineWhoseNodeComesLateIsRegisteredOnceMore) {
+  auto schedule = small_world(
+      {{.at = milliseconds(6'833), .act = Act::Deploy, .which = 78, .amount = 6, .lasts = {}},
+       {.at = milliseconds(82'928), .act = Act::Deploy, .which = 41, .amount = 7, .lasts = {}},
+       {.at = milliseconds(92'363), .act = Act::Deploy, .which = 60, .amount = 2, .lasts = {}},
+       {.at = milliseconds(96'310),
+        .act = Act::LyingNodes,
+        .which = 66,
+        .amount = 1,
+        .lasts = milliseconds(42'766)},
+       {.at = milliseconds(132'403), .act = Act::Deploy, .which = 41, .amount = 1, .lasts = {}}});
+  schedule.seed = 10055;
+  schedule.cloud = Cloud::Huawei;
+  schedule.replicas = 3;
+  schedule.solve_time = milliseconds(12);
+  schedule.bind_latency = milliseconds(155);
+  schedule.pods_per_second = 34;
+  schedule.launch = milliseconds(4'259);
+  schedule.boot = milliseconds(4'394);
+  schedule.ready = milliseconds(9'247);
+  schedule.consolidate_after = seconds(29);
+  schedule.budget = 4;
+  schedule.limit_cpus = 156;
+  expect_no_violations(schedule);
+}
+
 TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
   const auto schedule = small_world(
       {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 namespace millwright::test {
 namespace {
@@ -34,12 +33,6 @@ bool is_chosen(const model::NodeClaim& claim) {
   return reason != nullptr && reason->status == model::ConditionStatus::True;
 }
 
-// That of its ReplicaSet, "web-3" of "web-3-7fxz64cfr2".
-std::string deployment_of(const model::Pod& pod) {
-  const auto* owner = pod.meta.controller();
-  return owner == nullptr ? std::string() : owner->name.substr(0, owner->name.rfind('-'));
-}
-
 bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
@@ -49,6 +42,11 @@ bool waits(const sandbox::PodRecord& pod) {
 bool is_daemon(const model::Pod& pod) {
   const auto* owner = pod.meta.controller();
   return owner != nullptr && owner->kind == "DaemonSet";
+}
+
+std::string deployment_of(const model::Pod& pod) {
+  const auto* owner = pod.meta.controller();
+  return owner == nullptr ? std::string() : owner->name.substr(0, owner->name.rfind('-'));
 }
 
 void Checks::tell(const char* check, const std::string& object, std::string what) {
@@ -128,6 +126,7 @@ void Checks::look_at_second() {
   one_term_at_a_time();
   reserved_is_needed();
   refused_pods_are_woken();
+  moved_pods_have_room();
   if (world_.healed()) {
     no_instance_without_claim();
     everything_runs();
@@ -152,10 +151,12 @@ std::string Checks::claim_name(const Machine& machine) const {
                                : found->second.last->meta.name;
 }
 
+// One that the cloud takes back is as good as gone, and a claim that has not heard of it gets
+// another.
 void Checks::one_instance_per_claim() {
   std::map<std::string, std::string> owner;
   for (const auto& [id, machine] : world_.machines()) {
-    if (machine.claim_uid.empty()) {
+    if (machine.claim_uid.empty() || machine.interrupted) {
       continue;
     }
     const auto [other, first] = owner.emplace(machine.claim_uid, id);
@@ -265,38 +266,49 @@ std::size_t Checks::pods_in_need() {
   return need;
 }
 
-// What the claim's machine has: its Node may have less than was foreseen. Nothing is known of one
-// that has not been launched.
-std::int64_t Checks::room_of(const model::NodeClaim& claim) const {
-  const model::ResourceList* allocatable = &claim.allocatable;
+// Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen; a claim that has
+// not been launched yet may become as small as its pods need.
+std::int64_t Checks::free_room(const model::NodeClaim& claim,
+                               const cluster::LedgerView& ledger) const {
+  const model::ResourceList* room =
+      claim.allocatable.contains(model::kCpu) ? &claim.allocatable : &claim.requests;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
     if (!node.gone && node.last->meta.name == claim.node_name) {
-      allocatable = &node.last->allocatable;
+      room = &node.last->allocatable;
     }
   }
-  const auto room = allocatable->find(model::kCpu);
-  return room == allocatable->end() ? std::numeric_limits<std::int64_t>::max()
-                                    : room->second.milli();
+  std::int64_t free = model::get(*room, model::kCpu).milli();
+  for (const auto& target : {claim.meta.name, claim.node_name}) {
+    if (const auto kept = ledger.by_target.find(target); kept != ledger.by_target.end()) {
+      free -= model::get(kept->second.summary().requests, model::kCpu).milli();
+    }
+  }
+  return free;
 }
 
-// The i-th largest machine holds the i-th largest pod that is in need. A claim that has no machine
-// yet may get one for any.
-bool Checks::hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const {
-  const auto staying = staying_nodes();
-  std::vector<std::int64_t> wanted;
-  for (const auto& [uid, pod] : world_.recorder().pods()) {
-    if (!pod.gone && !staying.contains(pod.last->spec.node_name)) {
-      wanted.push_back(model::get(scheduling::effective_requests(*pod.last), model::kCpu).milli());
+// There were machines on their way with room for the pods of a new claim, more than there are pods
+// that no room is reserved for. Those that are only expected have none reserved on such machines.
+bool Checks::was_room_for(const std::vector<const model::NodeClaim*>& news,
+                          const std::vector<const model::NodeClaim*>& came_before,
+                          std::size_t need) const {
+  Replica* const leader = world_.leader();
+  if (leader == nullptr) {
+    return false;
+  }
+  const auto ledger = leader->engine().ledger().view();
+  std::size_t reserved = 0;
+  for (const auto& [target, list] : ledger->by_target) {
+    for (const auto& reservation : list) {
+      reserved += static_cast<std::size_t>(reservation.count);
     }
   }
-  std::vector<std::int64_t> rooms;
-  for (const auto* claim : claims) {
-    rooms.push_back(room_of(*claim));
-  }
-  std::sort(wanted.rbegin(), wanted.rend());
-  std::sort(rooms.rbegin(), rooms.rend());
-  return wanted.size() <= rooms.size() &&
-         std::equal(wanted.begin(), wanted.end(), rooms.begin(), std::less_equal<>());
+  const auto idle = std::count_if(came_before.begin(), came_before.end(), [&](const auto* claim) {
+    const std::int64_t room = free_room(*claim, *ledger);
+    return std::any_of(news.begin(), news.end(), [&](const auto* made) {
+      return model::get(made->requests, model::kCpu).milli() <= room;
+    });
+  });
+  return reserved + static_cast<std::size_t>(idle) > need && idle > 0;
 }
 
 // A node was chosen, and is not being deleted yet.
@@ -342,6 +354,7 @@ void Checks::nothing_is_bought_twice() {
   base::TimePoint oldest = world_.now();
   std::size_t coming = 0;
   std::vector<const model::NodeClaim*> came_before;
+  std::vector<const model::NodeClaim*> made;
   for (const auto& [uid, claim] : claims) {
     const auto& node = claim.last->node_name;
     const bool comes = !claim.gone && !claim.deleting && !used.contains(node) &&
@@ -349,14 +362,12 @@ void Checks::nothing_is_bought_twice() {
                        !model::is_true(claim.last->conditions, model::kInitialized);
     if (comes) {
       ++coming;
-      if (!news.contains(uid)) {
-        came_before.push_back(claim.last.get());
-      }
+      (news.contains(uid) ? made : came_before).push_back(claim.last.get());
       oldest = std::min(oldest, claim.created);
     }
   }
   const std::size_t need = most_needed(is_replacing() ? oldest : world_.now());
-  if (coming > need && hold_each_pod_in_need(came_before)) {
+  if (coming > need && was_room_for(made, came_before, need)) {
     tell("nothing-is-bought-twice", "NodePool default",
          fmt::format("has {} claims on their way for {} pods", coming, need));
   }

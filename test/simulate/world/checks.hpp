@@ -13,6 +13,8 @@
 namespace millwright::test {
 
 bool is_daemon(const model::Pod& pod);
+// That of its ReplicaSet, "web-3" of "web-3-7fxz64cfr2".
+std::string deployment_of(const model::Pod& pod);
 
 // Of several schedulers, nobody knows whose call led to what.
 template <class Predicate>
@@ -56,14 +58,17 @@ class Checks {
   void pods_are_evicted(const Write& write);
   void no_node_is_chosen_wrongly();
   void refused_pods_are_woken();
+  void moved_pods_have_room();
 
   void note_protected_pods();
   void note_leader();
   void note_need();
   std::size_t pods_in_need();
   bool is_replacing() const;
-  std::int64_t room_of(const model::NodeClaim& claim) const;  // milli-CPUs
-  bool hold_each_pod_in_need(const std::vector<const model::NodeClaim*>& claims) const;
+  std::int64_t free_room(const model::NodeClaim& claim, const cluster::LedgerView& ledger) const;
+  bool was_room_for(const std::vector<const model::NodeClaim*>& news,
+                    const std::vector<const model::NodeClaim*>& came_before,
+                    std::size_t need) const;
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
   std::string claim_name(const Machine& machine) const;
@@ -82,6 +87,11 @@ class Checks {
   std::set<std::string> bought_;                // claims that were looked at
   std::set<std::string> chosen_;                // claims whose choice was looked at
   std::deque<std::size_t> needs_;               // the most of each second
+  struct Wanted {
+    std::size_t pods = 0;
+    base::TimePoint since;
+  };
+  std::map<std::string, Wanted> wanted_;  // by Deployment
   std::size_t claims_at_rest_ = 0;
   bool resting_ = false;
 };

@@ -9,7 +9,9 @@ namespace {
 
 // A write may be a minute on its way, or its sender behind.
 constexpr auto kKnown = std::chrono::minutes(1);
-constexpr auto kSleeps = std::chrono::seconds(15);  // backoff of kube-scheduler, and its turn
+constexpr auto kSleeps = std::chrono::seconds(15);   // backoff of kube-scheduler, and its turn
+constexpr auto kCreated = std::chrono::seconds(10);  // until a Deployment has all its pods
+constexpr auto kMoved = std::chrono::seconds(15);    // until a pod is bound where room is kept
 
 bool is_protected(const model::Pod& pod) {
   return pod.meta.annotation(model::kDoNotDisruptAnnotation) == "true";
@@ -69,6 +71,35 @@ void Checks::refused_pods_are_woken() {
     if (lasts("sleeps", pod->meta.uid, refused && has_room(sight, *pod)) > kSleeps && sleeps) {
       tell("refused-pods-are-woken", "pod " + pod->meta.name,
            "has room now and is not asked for again");
+    }
+  }
+}
+
+// Where nothing goes wrong, a node goes when there is room for its pods, and that is kept for those
+// that take their place: they do not wait for another machine.
+void Checks::moved_pods_have_room() {
+  const auto& steps = world_.schedule().steps;
+  const bool only_people_act = std::all_of(steps.begin(), steps.end(), [](const Step& step) {
+    return step.act == Act::Deploy || step.act == Act::EditPool || step.act == Act::JumpClock;
+  });
+  if (!only_people_act) {
+    return;
+  }
+  for (const auto& [name, pods] : world_.wanted_pods()) {
+    if (auto& wanted = wanted_[name]; wanted.pods != pods) {
+      wanted = {.pods = pods, .since = world_.now()};
+    }
+  }
+  for (const auto& [uid, pod] : world_.recorder().pods()) {
+    const auto wanted = wanted_.find(deployment_of(*pod.last));
+    const auto created = pod.last->meta.creation_timestamp;
+    if (pod.gone || pod.bound || wanted == wanted_.end() || !created) {
+      continue;
+    }
+    const bool takes_a_place = *created > wanted->second.since + kCreated;
+    if (takes_a_place && world_.now() - *created > kMoved) {
+      tell("moved-pods-have-room", "pod " + pod.last->meta.name,
+           "takes the place of one that was evicted, and waits for a node");
     }
   }
 }

@@ -219,6 +219,19 @@ class Plot {
       add(registers ? Act::DeleteClaim : Act::Interrupt, at, {}, 0).which = draw_which();
     }
   }
+  // Nodes are replaced while pods come that would fit on their replacements. Nothing goes wrong.
+  void replace_among_newcomers() {
+    schedule_.steps.clear();
+    schedule_.launch = seconds(between(random_, 5, 10));
+    schedule_.boot = seconds(between(random_, 20, 30));
+    schedule_.bind_latency = milliseconds(between(random_, 10, 1000));
+    schedule_.consolidate_after = seconds(300);
+    add(Act::Deploy, seconds(1), {}, between(random_, 2, 5)).which = kWholeMachine;
+    add(Act::EditPool, at_, {}, 0);
+    for (int i = 1; i <= 6; ++i) {
+      add(Act::Deploy, at_ + seconds(8 * i), {}, 1).which = kWholeMachine;
+    }
+  }
   // Pods come and go all the time, and so do nodes, and perhaps leaders.
   void flow() {
     schedule_.bind_latency = milliseconds(between(random_, 2000, 5000));
@@ -267,6 +280,8 @@ void add_plot(Schedule& schedule, base::Random& random) {
       return plot.interrupt_in_errors();
     case 6:
       return plot.act_on_the_unheard_of();
+    case 7:
+      return plot.replace_among_newcomers();
     default:
       return plot.flow();
   }

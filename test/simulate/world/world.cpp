@@ -321,13 +321,15 @@ bool SimulatedWorld::is_at_rest() const {
   for (const auto& [uid, claim] : recorder().claims()) {
     newest = std::max({newest, claim.created, claim.gone.value_or(claim.created)});
     if (!claim.gone &&
-        (claim.deleting || !model::is_true(claim.last->conditions, model::kInitialized))) {
+        (claim.deleting || !model::is_true(claim.last->conditions, model::kInitialized) ||
+         !machines_.contains(claim.last->provider_id))) {
       return false;
     }
   }
   for (const auto& [id, machine] : machines_) {
     const auto claim = recorder().claims().find(machine.claim_uid);
-    if (claim == recorder().claims().end() || claim->second.gone) {
+    // The notice of one that is taken back may be forgotten, with what was done about it.
+    if (claim == recorder().claims().end() || claim->second.gone || machine.interrupted) {
       return false;
     }
   }
