@@ -35,9 +35,10 @@ bool is_registered(const model::NodeClaim& claim) {
 
 // Whether a list that was asked for at `asked` may tell that the claim's machine is lost.
 bool may_be_judged(const model::NodeClaim& claim, base::TimePoint asked) {
-  if (base::planted(base::Mutant::YoungMachinesJudged) ||
-      base::planted(base::Mutant::CloudListedFirst)) {
-    return is_registered(claim);
+  const bool judges_young = base::planted(base::Mutant::YoungMachinesJudged) ||
+                            base::planted(base::Mutant::CloudListedFirst);
+  if (judges_young && is_registered(claim)) {
+    return true;
   }
   if (base::planted(base::Mutant::UnregisteredLossKept) && !is_registered(claim)) {
     return false;
