@@ -53,6 +53,7 @@ class LeaderOnly final : public Provider {
     return may_ask() ? inner_->release(std::move(node_class)) : refuse<void>();
   }
   base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
+  void inherit(base::TimePoint newest) override { inner_->inherit(newest); }
   base::Task<void> lead(std::stop_token stop) override {
     const base::EitherStop either(std::move(stop), leadership_.over());
     co_await inner_->lead(either.token());

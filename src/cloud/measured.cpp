@@ -79,6 +79,7 @@ class Measured final : public Provider {
     return measure(kRelease, inner_->release(std::move(node_class)));
   }
   base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
+  void inherit(base::TimePoint newest) override { inner_->inherit(newest); }
   base::Task<void> lead(std::stop_token stop) override { return inner_->lead(std::move(stop)); }
   void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override {
     inner_->learn_capacity(claim, node);

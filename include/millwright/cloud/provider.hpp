@@ -127,6 +127,9 @@ class Provider {
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;
+  // This process leads from now on, before lead(). Another one may have launched the NodeClaims
+  // that there are, the newest of which was created at `newest` by the API server's clock.
+  virtual void inherit(base::TimePoint /*newest*/) {}
   // Background work for the leader only, until `stop`: acting on interruption messages, collecting
   // what leaked.
   virtual base::Task<void> lead(std::stop_token /*stop*/) { co_return; }

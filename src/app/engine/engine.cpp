@@ -269,6 +269,21 @@ base::Task<void> Engine::watch(std::stop_token stop) {
   co_await group.join();
 }
 
+namespace {
+
+// By the API server's clock.
+base::TimePoint newest_claim(const scheduling::Snapshot& snapshot) {
+  base::TimePoint newest;
+  for (const auto& record : snapshot.nodes) {
+    if (record->claim) {
+      newest = std::max(newest, record->claim->meta.creation_timestamp.value_or(newest));
+    }
+  }
+  return newest;
+}
+
+}  // namespace
+
 base::Task<void> Engine::lead(std::stop_token stop) {
   auto& impl = *impl_;
   base::TaskGroup group(impl.services.loop);
@@ -277,7 +292,9 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   co_await impl.first_lists(stop);
   if (!stop.stop_requested()) {
     impl.controller_set.spawn_all(group, stop);
+    const base::TimePoint newest = newest_claim(*impl.services.state.snapshot());
     for (const auto& provider : impl.services.providers.all()) {
+      provider->inherit(newest);
       group.spawn(provider->lead(stop));
     }
     co_await base::yield(impl.services.loop);  // the queues accept once they run

@@ -131,7 +131,6 @@ base::Task<void> AlibabaCloud::run(std::stop_token stop) {
 }
 
 base::Task<void> AlibabaCloud::lead(std::stop_token stop) {
-  launcher_.inherit(parts_.loop.now());
   while (parts_.settings.interruption && !stop.stop_requested()) {
     auto found = co_await owned();
     if (found) {

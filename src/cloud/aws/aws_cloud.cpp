@@ -141,7 +141,6 @@ base::Task<void> AwsCloud::run(std::stop_token stop) {
 }
 
 base::Task<void> AwsCloud::lead(std::stop_token stop) {
-  launcher_.inherit(parts_.loop.now());
   base::TaskGroup group(parts_.loop);
   group.spawn(launcher_.templates().run(stop));
   group.spawn(reservations_.run(stop));

@@ -60,6 +60,7 @@ class AwsCloud final : public Provider {
   // Deletes the class's instance profiles and launch templates.
   Reply<> release(NodeClassPtr node_class) override;
   base::Task<void> run(std::stop_token stop) override;
+  void inherit(base::TimePoint newest) override { launcher_.inherit(parts_.loop.now(), newest); }
   base::Task<void> lead(std::stop_token stop) override;
   void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override;
   void on_catalog_change(std::function<void()> callback) override;

@@ -95,7 +95,6 @@ base::Task<void> HuaweiCloud::run(std::stop_token stop) {
 }
 
 base::Task<void> HuaweiCloud::lead(std::stop_token stop) {
-  launcher_.inherit(parts_.loop.now());
   co_await failed_nodes_.run(std::move(stop));
 }
 

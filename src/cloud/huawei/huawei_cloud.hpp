@@ -50,6 +50,7 @@ class HuaweiCloud final : public Provider {
     return "karpenter.k8s.huawei/termination";
   }
   base::Task<void> run(std::stop_token stop) override;
+  void inherit(base::TimePoint newest) override { launcher_.inherit(parts_.loop.now(), newest); }
   base::Task<void> lead(std::stop_token stop) override;
   void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override;
   void on_catalog_change(std::function<void()> callback) override;

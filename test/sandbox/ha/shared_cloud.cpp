@@ -43,6 +43,7 @@ class SharedCloud final : public cloud::Provider {
     return come_back(cloud_.resolve(std::move(node_class)));
   }
   base::Task<void> run(std::stop_token /*stop*/) override { co_return; }
+  void inherit(base::TimePoint newest) override { cloud_.inherit(newest); }
   base::Task<void> lead(std::stop_token stop) override {
     cloud_.on_interruption(on_notice_);
     co_await cloud_.lead(std::move(stop));

@@ -39,14 +39,11 @@ tl::unexpected<base::Error> for_claim(const ClaimPtr& claim, const base::Error& 
 
 }  // namespace
 
-Launcher::Launcher(Parts parts) : parts_(std::move(parts)), ecs_(parts_.api), scripts_(parts_.api) {
-  inherit(parts_.api.loop().now());
-}
-
-bool Launcher::is_inherited(const model::NodeClaim& claim) const {
-  const auto created = claim.meta.creation_timestamp;
-  return created && *created < inherited_;
-}
+Launcher::Launcher(Parts parts)
+    : parts_(std::move(parts)),
+      ecs_(parts_.api),
+      scripts_(parts_.api),
+      inherited_(parts_.api.loop().now()) {}
 
 void Launcher::forget(const std::string& claim_uid) {
   unsure_.erase(claim_uid);
@@ -60,7 +57,7 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
     co_return made->second.launched;  // the claim's status could not be written yet
   }
   const bool unsure = unsure_.contains(claim->meta.uid);
-  if (!unsure && !is_inherited(*claim)) {
+  if (!unsure && !inherited_.contains(*claim)) {
     co_return tl::unexpected(no_instance(*claim));
   }
   auto found = co_await find_by_claim(claim);
@@ -72,7 +69,7 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
   // Another process' request cannot be repeated: the script that it got from ACK is not ours, and
   // neither is its ClientToken.
   if (!unsure && found.error().kind == ErrorKind::NotFound &&
-      parts_.api.loop().now() < inherited_ + kShownWithin) {
+      parts_.api.loop().now() < inherited_.since() + kShownWithin) {
     co_return base::fail(ErrorKind::Unavailable,
                          "NodeClaim " + claim->meta.name +
                              ": an earlier process may have launched its instance; waiting for it "

@@ -14,6 +14,7 @@
 #include "cloud/alibaba/launch/launch_request.hpp"
 #include "cloud/alibaba/node_class/resolver.hpp"
 #include "cloud/common/catalog/restock.hpp"
+#include "cloud/common/inherited_claims.hpp"
 #include "millwright/base/log.hpp"
 
 #include <map>
@@ -49,8 +50,8 @@ class Launcher {
   base::Task<base::Result<Launched>> adopt(ClaimPtr claim);
   // NotFound when no living instance has the claim's UID.
   base::Task<base::Result<Launched>> find_by_claim(ClaimPtr claim);
-  // Another process may have launched the claims that were created before `now`.
-  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
+  // As InheritedClaims::take_over().
+  void inherit(base::TimePoint now, base::TimePoint newest) { inherited_.take_over(now, newest); }
   // NoCapacity marks the offerings that were sold out.
   base::Task<base::Result<Launched>> launch(ClaimPtr claim, NodeClassPtr node_class);
   // The claim goes: nothing is launched for it any more.
@@ -64,7 +65,6 @@ class Launcher {
     LaunchPlan plan;
     std::string user_data;
   };
-  bool is_inherited(const model::NodeClaim& claim) const;
   void remember(const model::NodeClaim& claim, const Launched& launched);
   base::Task<base::Result<Launched>> launch_or_repeat(ClaimPtr claim, NodeClassPtr node_class);
   base::Task<base::Result<Order>> prepare(ClaimPtr claim, NodeClassPtr node_class);
@@ -93,7 +93,7 @@ class Launcher {
     base::TimePoint when;
   };
   std::map<std::string, Made, std::less<>> made_;
-  base::TimePoint inherited_;
+  InheritedClaims inherited_;
 };
 
 }  // namespace millwright::cloud::alibaba

@@ -75,12 +75,10 @@ Launcher::Launcher(Parts parts)
     : parts_(std::move(parts)),
       ec2_(parts_.api),
       templates_(parts_.api, parts_.cluster_name, parts_.log),
-      fleets_(parts_.api, parts_.metrics,
-              [this](const LaunchPlan& plan, const FleetAnswer& answer) {
-                note_errors(answer, plan);
-              }) {
-  inherit(parts_.api.loop().now());
-}
+      fleets_(
+          parts_.api, parts_.metrics,
+          [this](const LaunchPlan& plan, const FleetAnswer& answer) { note_errors(answer, plan); }),
+      inherited_(parts_.api.loop().now()) {}
 
 base::Task<base::Result<std::vector<std::string>>> Launcher::ensure_templates(
     ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,
@@ -112,7 +110,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   order.templates = std::move(templates);
   order.tags = owned_tags(spec, parts_.cluster_name, claim->meta.label(model::kNodePoolLabel));
   order.context = spec.context;
-  order.alone = was_in_doubt || is_inherited(*claim);
+  order.alone = was_in_doubt || inherited_.contains(*claim);
   // In doubt until the answer arrives, even when nobody waits for it any more.
   doubts_[claim->meta.uid] = {parts_.api.loop().now(), !order.alone};
   auto share = co_await fleets_.create(std::move(order));
@@ -237,20 +235,16 @@ void Launcher::sweep() {
   std::erase_if(doubts_, [now](const auto& item) { return now - item.second.since > kDoubted; });
 }
 
-bool Launcher::is_inherited(const model::NodeClaim& claim) const {
-  return claim.meta.creation_timestamp && *claim.meta.creation_timestamp < inherited_;
-}
-
 base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr node_class) {
   if (const auto* dealt = ownership_.dealt_to(claim->meta.uid)) {
     co_return *dealt;  // the claim's status could not be written yet
   }
   const auto doubt = doubts_.find(claim->meta.uid);
   const bool in_doubt = doubt != doubts_.end();
-  if (!in_doubt && !is_inherited(*claim)) {
+  if (!in_doubt && !inherited_.contains(*claim)) {
     co_return tl::unexpected(no_instance(*claim));
   }
-  base::TimePoint until = inherited_ + kShownBy;
+  base::TimePoint until = inherited_.since() + kShownBy;
   if (in_doubt) {
     until = doubt->second.since + (doubt->second.merged ? kShownBy : base::Duration::zero());
   }

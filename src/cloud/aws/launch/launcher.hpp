@@ -11,6 +11,7 @@
 #include "cloud/aws/launch/ownership.hpp"
 #include "cloud/aws/node_class/resolver.hpp"
 #include "cloud/common/catalog/restock.hpp"
+#include "cloud/common/inherited_claims.hpp"
 #include "millwright/base/log.hpp"
 #include "millwright/base/metrics.hpp"
 #include "millwright/cloud/provider.hpp"
@@ -45,10 +46,8 @@ class Launcher {
   };
   explicit Launcher(Parts parts);
 
-  // Another process may have launched the claims that were created before `now`. Creation times
-  // have whole seconds, which is enough: no process becomes leader within a second of another's
-  // end.
-  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
+  // As InheritedClaims::take_over().
+  void inherit(base::TimePoint now, base::TimePoint newest) { inherited_.take_over(now, newest); }
   // The instance of an earlier launch for the claim; NotFound when there is none. Waits while an
   // instance may exist that EC2 does not show yet.
   base::Task<base::Result<Launched>> adopt(ClaimPtr claim, NodeClassPtr node_class);
@@ -88,7 +87,6 @@ class Launcher {
                                                  base::TimePoint until);
   base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);
   base::Result<LaunchPlan> plan(const model::NodeClaim& claim, const model::NodeClass& node_class);
-  bool is_inherited(const model::NodeClaim& claim) const;
   Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
   void note_errors(const FleetAnswer& answer, const LaunchPlan& plan);
   static base::Error explain(const model::NodeClaim& claim, const FleetAnswer& answer);
@@ -101,7 +99,7 @@ class Launcher {
   LaunchTemplates templates_;
   Fleets fleets_;
   Ownership ownership_;
-  base::TimePoint inherited_;
+  InheritedClaims inherited_;
   std::map<std::string, Doubt, std::less<>> doubts_;  // by the claim's UID
 };
 

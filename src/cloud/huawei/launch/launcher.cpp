@@ -55,9 +55,7 @@ std::vector<Candidate> candidates_for(const model::NodeClaim& claim,
   return result;
 }
 
-Launcher::Launcher(Parts parts) : parts_(std::move(parts)) {
-  inherit(parts_.api.loop().now());
-}
+Launcher::Launcher(Parts parts) : parts_(std::move(parts)), inherited_(parts_.api.loop().now()) {}
 
 base::Task<base::Result<CceNode>> Launcher::find_by_claim(ClaimPtr claim) {
   MW_CO_TRY(nodes, co_await parts_.nodes.list());
@@ -77,11 +75,6 @@ base::Task<base::Result<CceNode>> Launcher::find_by_claim(ClaimPtr claim) {
   co_return *found;
 }
 
-bool Launcher::is_inherited(const model::NodeClaim& claim) const {
-  const auto created = claim.meta.creation_timestamp;
-  return created && *created < inherited_;
-}
-
 void Launcher::forget(std::string_view uid) {
   std::erase_if(made_, [uid](const auto& each) { return each.second.node.uid == uid; });
 }
@@ -95,10 +88,10 @@ base::Task<base::Result<CceNode>> Launcher::adopt(ClaimPtr claim) {
   }
   const auto doubt = doubts_.find(claim->meta.uid);
   const bool in_doubt = doubt != doubts_.end();
-  if (!in_doubt && !is_inherited(*claim)) {
+  if (!in_doubt && !inherited_.contains(*claim)) {
     co_return tl::unexpected(no_node(*claim));
   }
-  const auto until = (in_doubt ? doubt->second : inherited_) + kShownWithin;
+  const auto until = (in_doubt ? doubt->second : inherited_.since()) + kShownWithin;
   auto found = co_await find_by_claim(claim);
   if (!found && found.error().kind != ErrorKind::NotFound) {
     co_return found;

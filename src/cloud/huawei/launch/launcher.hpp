@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cloud/common/catalog/restock.hpp"
+#include "cloud/common/inherited_claims.hpp"
 #include "cloud/huawei/calls/nodes.hpp"
 #include "cloud/huawei/catalog/catalog.hpp"
 #include "cloud/huawei/node_class/resolver.hpp"
@@ -54,21 +55,20 @@ class Launcher {
   // Several at once for one claim must not be asked for: adopt() first.
   base::Task<base::Result<CceNode>> launch(ClaimPtr claim, NodeClassPtr node_class);
 
-  // Another process may have launched the claims that were created before `now`.
-  void inherit(base::TimePoint now) { inherited_ = std::chrono::floor<std::chrono::seconds>(now); }
+  // As InheritedClaims::take_over().
+  void inherit(base::TimePoint now, base::TimePoint newest) { inherited_.take_over(now, newest); }
   // The node is gone, or is going.
   void forget(std::string_view uid);
   // The node whose tag names the claim; NotFound when there is none.
   base::Task<base::Result<CceNode>> find_by_claim(ClaimPtr claim);
 
  private:
-  bool is_inherited(const model::NodeClaim& claim) const;
   void remember(const model::NodeClaim& claim, const CceNode& node);
   base::Task<ApiResult<CceNode>> order(ClaimPtr claim, NodeClassPtr node_class,
                                        Candidate candidate);
 
   Parts parts_;
-  base::TimePoint inherited_;
+  InheritedClaims inherited_;
   std::map<std::string, base::TimePoint, std::less<>> doubts_;  // by the claim's UID: since when
   // Likewise, what was made or found lately: a claim's status may not have been written yet.
   struct Made {

@@ -102,6 +102,19 @@ TEST_F(HuaweiProvider, ACrashedLaunchIsAdopted) {
   EXPECT_EQ(cce.living(), 1);
 }
 
+// By its own clock this process began before the claim was created.
+TEST_F(HuaweiProvider, ALaunchOfAnotherProcessIsWaitedForThoughOurClockIsBehind) {
+  const auto of = claim("a");
+  of->meta.creation_timestamp = loop.now() + 87s;
+  cloud->inherit(*of->meta.creation_timestamp);
+  EXPECT_EQ(create(of).error().kind, ErrorKind::Unavailable);
+  loop.run_for(1min);
+  ASSERT_TRUE(create(of));
+  const auto later = claim("b");
+  later->meta.creation_timestamp = *of->meta.creation_timestamp + 1s;
+  EXPECT_TRUE(create(later));
+}
+
 // Random ends of the process and random losses: never two nodes for a claim.
 RC_GTEST_FIXTURE_PROP(HuaweiProvider, NoClaimEverHasTwoNodes, ()) {
   for (int i = 0; i < 4; ++i) {
