@@ -3,6 +3,7 @@
 #include "scheduling/search/filling/greedy_packing.hpp"
 #include "scheduling/search/filling/sold_machines.hpp"
 #include "scheduling/search/node_cost.hpp"
+#include "scheduling/search/program/exact_search.hpp"
 #include "scheduling/search/program/ruin_and_recreate.hpp"
 
 #include <algorithm>
@@ -19,6 +20,12 @@ constexpr double kWorthRebuilding = 0.003;
 constexpr std::size_t kRebuildingWork = 5'000'000;
 constexpr std::size_t kWorkPerClaim = 50'000;
 constexpr std::size_t kMaxRebuildingWork = 100'000'000;
+// With more claims there are too many sets of machines for an exact search. Its work:
+constexpr std::size_t kFewForExact = 12;
+constexpr std::size_t kExactWorkPerPod = 2'000;
+constexpr std::size_t kMaxExactWork = 2'000'000;
+// No more is looked for where no plan costs less than this part of what it has found.
+constexpr double kAsGoodAsProven = 0.999;
 
 }  // namespace
 
@@ -93,13 +100,41 @@ bool Rebuilding::improve(std::vector<Fill>& fills) const {
   }
   const double price = search_.price_of(apart_);
   const std::size_t claims = apart_.size();
+  return improve(fills, {.lots = lots_,
+                         .machines = machines,
+                         .values = values,
+                         .most = most,
+                         .node_cost = with_node_cost(price, claims + 1, claims) - price});
+}
+
+bool Rebuilding::improve(std::vector<Fill>& fills, const FillSearch::Market& market) const {
+  const std::size_t claims = apart_.size();
+  ExactSearch::Outcome exact;
+  if (claims <= kFewForExact) {
+    std::size_t work = std::min(kExactWorkPerPod * lots_.pods_left(), kMaxExactWork);
+    exact = ExactSearch(market).run(cost_of(fills), claims, work);
+    if (!exact.fills.empty()) {
+      fills = exact.fills;
+    }
+    if (exact.at_least >= kAsGoodAsProven * exact.cost) {
+      return !exact.fills.empty();
+    }
+  }
   const std::size_t work = std::min(kRebuildingWork + kWorkPerClaim * claims, kMaxRebuildingWork);
-  return RuinAndRecreate({.lots = lots_,
-                          .machines = machines,
-                          .values = values,
-                          .most = most,
-                          .node_cost = with_node_cost(price, claims + 1, claims) - price})
-      .run(fills, work);
+  const bool improved = RuinAndRecreate(market).run(fills, work);
+  // To it, fewer claims than before are worth something, too.
+  if (!exact.fills.empty() && cost_of(fills) > cost_of(exact.fills)) {
+    fills = std::move(exact.fills);
+  }
+  return improved || !exact.fills.empty();
+}
+
+double Rebuilding::cost_of(const std::vector<Fill>& fills) const {
+  double price = 0;
+  for (const Fill& fill : fills) {
+    price += fill.price;
+  }
+  return with_node_cost(price, fills.size(), apart_.size());
 }
 
 bool Rebuilding::build(const std::vector<Fill>& fills, std::vector<ClaimDraft>& result) const {

@@ -1,10 +1,12 @@
-// Makes a NodePool's claims cheaper when the plan is made and something is still to be won: takes a
-// few of them apart at a time, see RuinAndRecreate. As in Repacking, pods stay in their domains.
+// Makes a NodePool's claims cheaper when the plan is made and something is still to be won: looks
+// for the cheapest plan if they are few, see ExactSearch, and takes a few of them apart at a time
+// if that does not settle it, see RuinAndRecreate. As in Repacking, pods stay in their domains.
 #pragma once
 
 #include "scheduling/search/filling/fill.hpp"
 #include "scheduling/search/lots/pod_lots.hpp"
 #include "scheduling/search/pool_search.hpp"
+#include "scheduling/search/program/fill_search.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -28,7 +30,11 @@ class Rebuilding {
   void take_claims_apart();
   // The claims as fills. None when some machine is no longer on sale.
   std::optional<std::vector<Fill>> fills_of_claims() const;
+  // Both put cheaper fills in place of some or all; false when they found none.
   bool improve(std::vector<Fill>& fills) const;
+  bool improve(std::vector<Fill>& fills, const FillSearch::Market& market) const;
+  // What they cost in place of the claims that are taken apart.
+  double cost_of(const std::vector<Fill>& fills) const;
   // False when it could not make claims of the fills.
   bool build(const std::vector<Fill>& fills, std::vector<ClaimDraft>& result) const;
 

@@ -5,7 +5,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -27,6 +31,14 @@ std::set<PodId> pods_on(const ById<ClaimId, ClaimDraft>& claims) {
   return pods;
 }
 
+double price_in(SearchWorld& world) {
+  double price = 0;
+  for (const ClaimDraft& claim : world.packing().drafts().claims()) {
+    price += search_in(world).price_of(claim);
+  }
+  return price;
+}
+
 const std::vector<LotOf> kTwoProportions = {{3, 1, 4}, {1, 15, 4}};
 
 TEST(Rebuilding, PodsOfADearClaimMoveToMachinesThatTheyFill) {
@@ -44,6 +56,37 @@ TEST(Rebuilding, SavingLittleIsNotWorthManyNodes) {
   SearchWorld world(world_of({{4, 16, 10, 1}, {16, 64, 40, 4.04}}, kTwoProportions));
   EXPECT_FALSE(Rebuilding(search_in(world)).run());
   EXPECT_THAT(world.packing().drafts().claims(), SizeIs(1));
+}
+
+// 28 CPUs, and CPUs cost the same on all machines: two of the largest have four too many.
+TEST(Rebuilding, OfFewClaimsTheCheapestMachinesAreFound) {
+  SearchWorld world(world_of({{2, 8, 10, 2}, {4, 16, 20, 4}, {16, 64, 90, 16}},
+                             {{3, 11, 4}, {2, 7, 5}, {1, 5, 6}}));
+  EXPECT_TRUE(Rebuilding(search_in(world)).run());
+  EXPECT_NEAR(price_in(world), 28, 1e-9);
+}
+
+Problem problem_of_few_claims(const std::vector<int>& amounts) {
+  ProblemBuilder problem = world_of(
+      {{2, 8, 10, 2.1}, {4, 16, 20, 4}, {8, 16, 40, 6.5}, {16, 64, 90, 15}, {16, 32, 90, 12.5}},
+      {{3, 11, amounts[0]}, {2, 3, amounts[1]}, {1, 5, amounts[2]}, {1, 2, amounts[3]}});
+  return problem.problem();
+}
+
+RC_GTEST_PROP(RebuildingProperty, TheOrderOfThePodsDoesNotMatter, ()) {
+  const auto amounts = *rc::gen::container<std::vector<int>>(4, rc::gen::inRange(1, 16));
+  const Problem problem = problem_of_few_claims(amounts);
+  Problem shuffled = problem;
+  std::shuffle(shuffled.pods.begin(), shuffled.pods.end(),
+               std::mt19937(*rc::gen::arbitrary<std::uint32_t>()));
+  const Plan plan = solve(problem);
+  const Plan other = solve(shuffled);
+  RC_ASSERT(plan.claims.size() == other.claims.size());
+  for (std::size_t i = 0; i < plan.claims.size(); ++i) {
+    RC_ASSERT(plan.claims[i].instance_types == other.claims[i].instance_types);
+    RC_ASSERT(plan.claims[i].pod_uids == other.claims[i].pod_uids);
+    RC_ASSERT(plan.claims[i].price == other.claims[i].price);
+  }
 }
 
 TEST(Rebuilding, DoesNotBeginWherePodsThatKeepApartDecideHowManyClaimsThereAre) {
