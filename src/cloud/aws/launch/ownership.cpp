@@ -16,6 +16,15 @@ constexpr std::size_t kShapeLength = 20;
 // A launch is recorded within seconds. A NodeClaim whose launch is not recorded is deleted by then.
 constexpr base::Duration kKept = std::chrono::hours(1);
 
+// How far the clocks of EC2 and the API server may differ.
+constexpr base::Duration kClocksDiffer = std::chrono::minutes(2);
+
+// It was launched for another claim, which is gone: somebody removed that by force.
+bool is_older_than(const Ec2Instance& instance, const model::NodeClaim& claim) {
+  return instance.launched_at && claim.meta.creation_timestamp &&
+         *instance.launched_at + kClocksDiffer < *claim.meta.creation_timestamp;
+}
+
 // Whether the instance is in the type's placement group and in the offering's partition. What EC2
 // does not show counts as equal.
 bool is_placed_as(const Ec2Instance& instance, const scheduling::InstanceType& type,
@@ -129,7 +138,7 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
   const Ec2Instance* best = nullptr;
   double best_price = 0;
   for (const auto& instance : instances) {
-    if (instance.is_terminating() || !is_free(instance)) {
+    if (instance.is_terminating() || !is_free(instance) || is_older_than(instance, claim)) {
       continue;
     }
     const auto price = price_for(claim, wanted, instance, types);

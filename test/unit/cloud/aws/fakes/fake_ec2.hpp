@@ -103,6 +103,7 @@ class FakeEc2 {
     std::string reservation;
     std::string placement_group;
     int partition = 0;
+    base::TimePoint launched_at;
     base::TimePoint visible_at;
     std::map<std::string, std::string> tags;
   };
@@ -273,6 +274,7 @@ class FakeEc2 {
     } else if (partitions > 0) {
       machine.partition = static_cast<int>(machines.size()) % partitions + 1;
     }
+    machine.launched_at = loop_.now();
     machine.visible_at = loop_.now() + lag;
     for (int tag = 1;
          asked.fields.contains("TagSpecification.1.Tag." + std::to_string(tag) + ".Key"); ++tag) {
@@ -300,7 +302,8 @@ class FakeEc2 {
     for (const auto& [key, value] : machine.tags) {
       tags += "<item><key>" + key + "</key><value>" + value + "</value></item>";
     }
-    return "<item><instancesSet><item><instanceId>" + machine.id + "</instanceId><instanceType>" +
+    return "<item><instancesSet><item><instanceId>" + machine.id + "</instanceId><launchTime>" +
+           base::format_rfc3339(machine.launched_at) + "</launchTime><instanceType>" +
            machine.type + "</instanceType><imageId>" + machine.image + "</imageId><subnetId>" +
            machine.subnet + "</subnetId><privateDnsName>ip-" + machine.id +
            "</privateDnsName><instanceState><name>" + machine.state +

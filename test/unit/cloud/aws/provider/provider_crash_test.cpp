@@ -173,6 +173,19 @@ TEST_F(MergedCrash, AnInstanceThatAClaimCannotUseIsLeftToOthers) {
   }
 }
 
+// Its claim was removed by force, and nobody has ended it yet. Its Node may be gone for good.
+TEST_F(MergedCrash, AnInstanceThatIsOlderThanTheClaimIsAnothers) {
+  launch_and_die();
+  loop.run_for(10min);
+  start();
+  loop.run_for(2s);
+  const auto later = claim_named("later");
+  later->meta.creation_timestamp = loop.now() - 5s;  // before this process began
+  ask_at_once({later});
+  loop.run_for(1min);
+  EXPECT_EQ(given.at("later"), "aws:///us-west-2a/i-4");
+}
+
 TEST_F(MergedCrash, ALostAnswerIsRepeatedWithItsToken) {
   ec2.lose_answer = true;
   ask_at_once(claims);
