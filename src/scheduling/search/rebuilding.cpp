@@ -1,9 +1,9 @@
 #include "scheduling/search/rebuilding.hpp"
 
+#include "scheduling/search/exact/exact_search.hpp"
 #include "scheduling/search/filling/greedy_packing.hpp"
 #include "scheduling/search/filling/sold_machines.hpp"
 #include "scheduling/search/node_cost.hpp"
-#include "scheduling/search/program/exact_search.hpp"
 #include "scheduling/search/program/ruin_and_recreate.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The exact search for few claims, beside every plan there is.
-#include "scheduling/search/program/exact_search.hpp"
+#include "scheduling/search/exact/exact_search.hpp"
 
-#include "scheduling/search/program/loading_repair.hpp"
+#include "scheduling/search/exact/loading_repair.hpp"
 #include "small_market.hpp"
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 // Finds nothing out where it fails; LoadingTree does, where pods are few.
 #pragma once
 
-#include "scheduling/search/program/loaded_bins.hpp"
+#include "scheduling/search/exact/loaded_bins.hpp"
 
 #include <cstddef>
 

@@ -10,10 +10,10 @@
 // few sizes, and it is the sum of a few of them that must come close to what the pods ask for.
 #pragma once
 
+#include "scheduling/search/exact/loaded_bins.hpp"
+#include "scheduling/search/exact/loading_tree.hpp"
+#include "scheduling/search/exact/machine_covers.hpp"
 #include "scheduling/search/program/fill_search.hpp"
-#include "scheduling/search/program/loaded_bins.hpp"
-#include "scheduling/search/program/loading_tree.hpp"
-#include "scheduling/search/program/machine_covers.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,6 +1,6 @@
-#include "scheduling/search/program/exact_search.hpp"
+#include "scheduling/search/exact/exact_search.hpp"
 
-#include "scheduling/search/program/loading_repair.hpp"
+#include "scheduling/search/exact/loading_repair.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // yet ask for more than all machines together have left.
 #pragma once
 
-#include "scheduling/search/program/loaded_bins.hpp"
+#include "scheduling/search/exact/loaded_bins.hpp"
 
 #include <cstddef>
 #include <vector>

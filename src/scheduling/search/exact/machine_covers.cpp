@@ -1,4 +1,4 @@
-#include "scheduling/search/program/machine_covers.hpp"
+#include "scheduling/search/exact/machine_covers.hpp"
 
 #include "scheduling/search/program/simplex.hpp"
 

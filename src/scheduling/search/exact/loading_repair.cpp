@@ -1,4 +1,4 @@
-#include "scheduling/search/program/loading_repair.hpp"
+#include "scheduling/search/exact/loading_repair.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "scheduling/search/program/loaded_bins.hpp"
+#include "scheduling/search/exact/loaded_bins.hpp"
 
 #include <algorithm>
 #include <utility>
