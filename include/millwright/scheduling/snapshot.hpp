@@ -34,8 +34,8 @@ struct NodeRecord {
   model::ResourceList daemon_requests;  // the part of it that DaemonSet pods make up
   bool marked_for_deletion = false;     // chosen for removal, or its claim or node is deleting
   bool fenced = false;
-  bool shares_machine =
-      false;  // another Node has its provider id: the machine may run its pods, too
+  // Another Node has its provider id, and the machine may run that one's pods, too.
+  bool shares_machine = false;
   std::optional<base::TimePoint> nominated_until;
 
   // The Node's name, or the claim's while there is no node.

@@ -164,10 +164,17 @@ TEST(Found, ASecondNodeOfAMachineDoesNotMakeTheFirstOneGo) {
 // The first one was not Ready for a while, and the second one had the claim (seed 10294).
 TEST(Found, ANodeThatSharesItsMachineIsNotChosenAsEmpty) {
   auto schedule = small_world(
-      {{.at = seconds(2), .act = Act::Deploy, .which = 29, .amount = 1, .lasts = {}},
-       {.at = seconds(88), .act = Act::FlapNode, .which = 87, .amount = 0, .lasts = seconds(71)},
-       {.at = seconds(144), .act = Act::TwinNode, .which = 53, .amount = 0, .lasts = seconds(16)}});
+      {{.at = milliseconds(1'395), .act = Act::Deploy, .which = 29, .amount = 1, .lasts = {}},
+       {.at = milliseconds(88'193), .act = Act::FlapNode, .lasts = milliseconds(71'030)},
+       {.at = milliseconds(144'319), .act = Act::TwinNode, .lasts = milliseconds(16'458)}});
+  schedule.seed = 10294;
+  schedule.pods_per_second = 5;
+  schedule.launch = milliseconds(8'744);
+  schedule.boot = milliseconds(26'438);
+  schedule.ready = milliseconds(35'961);
   schedule.consolidate_after = seconds(2);
+  schedule.budget = 4;
+  schedule.limit_cpus = 196;
   expect_no_violations(schedule);
 }
 

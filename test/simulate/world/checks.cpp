@@ -151,12 +151,13 @@ std::string Checks::claim_name(const Machine& machine) const {
                                : found->second.last->meta.name;
 }
 
-// One that the cloud takes back is as good as gone, and a claim that has not heard of it gets
+// Alibaba Cloud locks an instance that it takes back: a claim whose launch is in doubt gets
 // another.
 void Checks::one_instance_per_claim() {
   std::map<std::string, std::string> owner;
   for (const auto& [id, machine] : world_.machines()) {
-    if (machine.claim_uid.empty() || machine.interrupted) {
+    const bool is_locked = machine.interrupted && world_.schedule().cloud == Cloud::Alibaba;
+    if (machine.claim_uid.empty() || is_locked) {
       continue;
     }
     const auto [other, first] = owner.emplace(machine.claim_uid, id);
