@@ -102,6 +102,12 @@ void SimulatedWorld::restore(const Step& step) {
       machine.notice_forgotten = machine.interrupted;
     }
     world_->go_back_to(*backups_.at(backup_age(step)));
+    restored_ = now();
+    for (const auto& [pod, until] : kept_pods_) {
+      if (until <= now()) {
+        allow_disruption(pod);
+      }
+    }
     deployments_.clear();
     for (const auto& deployment : world_->api().list(model::kDeploymentResource)) {
       deployments_.insert(std::string(model::text_at(*deployment, "metadata.name")));
@@ -386,9 +392,13 @@ void SimulatedWorld::edit_pod(const Step& step) {
   const std::string key(model::kDoNotDisruptAnnotation);
   edit(model::kPodResource, name,
        [key](json::value& pod) { annotations_of(pod.at("metadata"))[key] = "true"; });
-  loop_.after(step.lasts, [this, name, key] {
-    edit(model::kPodResource, name,
-         [key](json::value& pod) { annotations_of(pod.at("metadata")).erase(key); });
+  kept_pods_[name] = now() + step.lasts;
+  loop_.after(step.lasts, [this, name] { allow_disruption(name); });
+}
+
+void SimulatedWorld::allow_disruption(const std::string& pod) {
+  edit(model::kPodResource, pod, [](json::value& object) {
+    annotations_of(object.at("metadata")).erase(model::kDoNotDisruptAnnotation);
   });
 }
 

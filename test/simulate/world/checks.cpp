@@ -168,12 +168,16 @@ void Checks::one_instance_per_claim() {
   }
 }
 
-// A machine that the cloud takes back does not wait for its pods.
+// A machine that the cloud takes back does not wait for its pods. And a call that ends an instance
+// may be on its way while etcd is restored: its pods, which had been evicted, run there again.
 void Checks::ends(const std::string& instance) {
   const Machine& machine = world_.machines().at(instance);
+  const auto restored = world_.restored();
+  const bool is_late = restored && world_.now() - *restored < kFinishes;
   for (const auto& [uid, pod] : world_.recorder().pods()) {
     const bool runs = !pod.gone && !pod.deleting && pod.running && !is_daemon(*pod.last);
-    if (!machine.interrupted && runs && pod.last->spec.node_name == machine.node) {
+    if (!machine.interrupted && runs && !(is_late && *pod.running >= *restored) &&
+        pod.last->spec.node_name == machine.node) {
       tell("no-instance-ends-undrained", "instance " + instance,
            "is ended while pod " + pod.last->meta.name + " runs there");
     }
@@ -267,6 +271,18 @@ std::size_t Checks::pods_in_need() {
   return need;
 }
 
+// Also while nobody can record it.
+std::string Checks::node_of(const model::NodeClaim& claim) const {
+  if (!claim.node_name.empty()) {
+    return claim.node_name;
+  }
+  const auto& machines = world_.machines();
+  const auto machine = std::find_if(machines.begin(), machines.end(), [&](const auto& item) {
+    return item.second.claim_uid == claim.meta.uid;
+  });
+  return machine == machines.end() ? std::string() : machine->second.node;
+}
+
 // Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen; a claim that has
 // not been launched yet may become as small as its pods need.
 std::int64_t Checks::free_room(const model::NodeClaim& claim,
@@ -357,7 +373,7 @@ void Checks::nothing_is_bought_twice() {
   std::vector<const model::NodeClaim*> came_before;
   std::vector<const model::NodeClaim*> made;
   for (const auto& [uid, claim] : claims) {
-    const auto& node = claim.last->node_name;
+    const std::string node = node_of(*claim.last);
     const bool comes = !claim.gone && !claim.deleting && !used.contains(node) &&
                        !going.contains(node) &&
                        !model::is_true(claim.last->conditions, model::kInitialized);

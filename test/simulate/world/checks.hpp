@@ -65,6 +65,7 @@ class Checks {
   void note_need();
   std::size_t pods_in_need();
   bool is_replacing() const;
+  std::string node_of(const model::NodeClaim& claim) const;
   std::int64_t free_room(const model::NodeClaim& claim, const cluster::LedgerView& ledger) const;
   bool was_room_for(const std::vector<const model::NodeClaim*>& news,
                     const std::vector<const model::NodeClaim*>& came_before,

@@ -102,13 +102,22 @@ Step draw_step(base::Random& random, Act act) {
   return step;
 }
 
-// That all Deployments could ask for together.
+int machine_cpus(Cloud cloud) {
+  return cloud == Cloud::Kwok ? 16 : 4;
+}
+
+// Of the machines for all that Deployments could ask for.
 int most_cpus(const Schedule& schedule) {
+  // The others sell small machines only, which three CPUs fill badly.
+  const int halves = schedule.cloud == Cloud::Kwok ? 3 : 4;
   int milli = 0;
   for (const Step& step : schedule.steps) {
-    milli += step.act == Act::Deploy ? kMostPods * milli_cpus(schedule.cloud, step) : 0;
+    if (step.act == Act::Deploy) {
+      const int alone = step.which % 8 == kWholeMachine ? 1000 * machine_cpus(schedule.cloud) : 0;
+      milli += kMostPods * std::max(alone, milli_cpus(schedule.cloud, step) * halves / 2);
+    }
   }
-  return milli / 1000;
+  return milli / 1000 + 16;
 }
 
 // What people and the cloud do happens while something else is wrong.
@@ -461,11 +470,9 @@ Schedule draw(std::uint64_t seed) {
   if (!has_plot && apart.below(2) == 0) {
     draw_more(schedule, apart);
   }
-  // The others sell small machines only, which three CPUs fill badly.
-  const int halves = schedule.cloud == Cloud::Kwok ? 3 : 4;
-  schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule) * halves / 2 + 16);
+  schedule.limit_cpus = std::max(schedule.limit_cpus, most_cpus(schedule));
   if (schedule.machines_limit > 0) {
-    schedule.limit_cpus = schedule.machines_limit * (schedule.cloud == Cloud::Kwok ? 16 : 4);
+    schedule.limit_cpus = schedule.machines_limit * machine_cpus(schedule.cloud);
   }
   std::stable_sort(schedule.steps.begin(), schedule.steps.end(),
                    [](const Step& a, const Step& b) { return a.at < b.at; });

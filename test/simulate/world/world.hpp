@@ -67,6 +67,8 @@ class SimulatedWorld final : public MachineListener {
   const std::map<std::string, FilterCalls>& filter_calls() const { return filter_calls_; }
   // How much older than it is a replica may find an object.
   base::Duration most_ahead() const;
+  // When etcd was restored last.
+  std::optional<base::TimePoint> restored() const { return restored_; }
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that Deployments want, by name.
@@ -118,6 +120,7 @@ class SimulatedWorld final : public MachineListener {
   std::string chosen_node(int which);
   void jump_clock(const Step& step);
   void restore(const Step& step);
+  void allow_disruption(const std::string& pod);
   void strike_network(const Step& step);
   void set_trouble(const Step& step, bool on);
   void strike_cloud(const Step& step);
@@ -153,6 +156,8 @@ class SimulatedWorld final : public MachineListener {
   int schedulers_ = 1;
   int retired_schedulers_ = 0;
   std::map<base::Duration, std::shared_ptr<const sandbox::ApiServer::Backup>> backups_;  // by age
+  std::optional<base::TimePoint> restored_;
+  std::map<std::string, base::TimePoint> kept_pods_;  // by name, and until when
   // What machines that launch now do wrong.
   struct BadKubelets {
     base::Duration late{};
