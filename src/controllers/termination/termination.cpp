@@ -6,6 +6,7 @@
 #include "controllers/termination/termination_reports.hpp"
 #include "controllers/termination/volume_detachment.hpp"
 #include "millwright/controllers/termination/drain.hpp"
+#include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
 
@@ -182,11 +183,30 @@ base::Task<base::Result<Termination::Drained>> Termination::drain(
   const base::Duration so_far = services_.loop.now() - began.value_or(base::TimePoint{});
   if (so_far < services_.options.min_drain_time) {
     result.wait = services_.options.min_drain_time - so_far;
-  } else if (result.claim) {
+    co_return result;
+  }
+  MW_CO_TRY(wait, co_await drain_unseen(record));
+  result.wait = wait;
+  if (!result.wait && result.claim) {
     MW_CO_TRY(marked, co_await mark_drained(services_, result.claim));
     result.claim = marked;
   }
   co_return result;
+}
+
+base::Task<base::Result<Requeue>> Termination::drain_unseen(scheduling::NodeRecordPtr record) {
+  kube::ListOptions of_node;
+  of_node.field_selector = "spec.nodeName=" + record->node->meta.name;
+  MW_CO_TRY(pods, co_await services_.client.list(model::kPodResource, std::move(of_node)));
+  auto seen_now = std::make_shared<scheduling::NodeRecord>(*record);
+  seen_now->pods.clear();
+  for (const auto& object : pods.items) {
+    auto pod = model::decode<model::Pod>(object);
+    if (pod && !model::is_terminal(*pod)) {
+      seen_now->pods.push_back(std::make_shared<const model::Pod>(*std::move(pod)));
+    }
+  }
+  co_return co_await evictions_->drain(std::move(seen_now));
 }
 
 }  // namespace millwright::controllers

@@ -226,6 +226,55 @@ TEST(Found, AMachineWhoseNodeComesLateIsRegisteredOnceMore) {
   expect_no_violations(schedule);
 }
 
+// Pods were bound while the watch was cut off, and the node seemed to be empty (seed 113155).
+TEST(Found, ANodeIsNotDrainedBeforeTheApiServerSaysSo) {
+  auto schedule = small_world(
+      {{.at = milliseconds(695), .act = Act::Cut, .which = 33, .lasts = milliseconds(42'155)},
+       {.at = milliseconds(13'366), .act = Act::Deploy, .which = 67, .amount = 5, .lasts = {}},
+       {.at = milliseconds(75'246), .act = Act::Cut, .which = 64, .lasts = milliseconds(17'467)},
+       {.at = milliseconds(89'118), .act = Act::DeleteClaim, .which = 33, .lasts = {}}});
+  schedule.seed = 113155;
+  schedule.solve_time = milliseconds(2'693);
+  schedule.bind_latency = milliseconds(1'577);
+  schedule.pods_per_second = 38;
+  schedule.launch = milliseconds(7'406);
+  schedule.boot = milliseconds(10'499);
+  schedule.ready = milliseconds(11'242);
+  schedule.consolidate_after = seconds(17);
+  schedule.budget = 4;
+  schedule.limit_cpus = 69;
+  schedule.clocks = {milliseconds(2'245)};
+  expect_no_violations(schedule);
+}
+
+// Two claims in doubt took the instance of one that had been removed by force, a minute and a half
+// older than they were, and left one of their own to garbage collection (seed 110514).
+TEST(Found, ClaimsInDoubtTakeTheirOwnInstances) {
+  auto schedule = small_world(
+      {{.at = milliseconds(5'955), .act = Act::Deploy, .which = 85, .amount = 4, .lasts = {}},
+       {.at = milliseconds(97'608), .act = Act::ForceClaim, .which = 65, .lasts = {}},
+       {.at = milliseconds(108'108), .act = Act::LateCommit, .amount = 100, .lasts = seconds(30)},
+       {.at = milliseconds(108'108),
+        .act = Act::LateWatches,
+        .amount = 8'000,
+        .lasts = seconds(30)},
+       {.at = milliseconds(111'315), .act = Act::DeleteClaim, .which = 69, .lasts = {}},
+       {.at = milliseconds(114'260), .act = Act::DeleteClaim, .which = 68, .lasts = {}}});
+  schedule.seed = 110514;
+  schedule.cloud = Cloud::Aws;
+  schedule.replicas = 2;
+  schedule.solve_time = milliseconds(19);
+  schedule.bind_latency = milliseconds(10);
+  schedule.pods_per_second = 40;
+  schedule.launch = seconds(1);
+  schedule.boot = seconds(8);
+  schedule.ready = milliseconds(500);
+  schedule.consolidate_after = seconds(2);
+  schedule.budget = 1;
+  schedule.limit_cpus = 96;
+  expect_no_violations(schedule);
+}
+
 TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
   const auto schedule = small_world(
       {{.at = seconds(1), .act = Act::Deploy, .which = 3, .amount = 2, .lasts = {}},

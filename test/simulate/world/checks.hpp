@@ -72,6 +72,8 @@ class Checks {
                     std::size_t need) const;
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
+  bool nodes_may_show_too_late() const;
+  bool is_kept(const std::string& node) const;
   std::string claim_name(const Machine& machine) const;
   std::set<std::string> staying_nodes() const;  // Ready, and not chosen
   std::set<std::string> used_nodes() const;     // that pods are bound to

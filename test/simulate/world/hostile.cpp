@@ -192,6 +192,9 @@ void SimulatedWorld::break_node(const Step& step) {
     });
     loop_.after(step.lasts, [this, name, whole] {
       edit(model::kNodeResource, name, [&whole](json::value& node) {
+        if (model::text_at(node, "metadata.uid") != model::text_at(whole, "metadata.uid")) {
+          return;  // another one, that registered after etcd was restored
+        }
         auto& labels = node.at("metadata").at("labels").as_object();
         for (const auto& [key, value] : whole.at("metadata").at("labels").as_object()) {
           labels.insert_or_assign(key, value);

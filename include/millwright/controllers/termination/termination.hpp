@@ -1,7 +1,8 @@
 // The end of a Node that is being deleted (Karpenter's node.termination): it is closed to new pods,
 // drained tier by tier through the Eviction API, its volumes are detached, its instance is ended,
-// and only then its finalizer is removed. A Node whose NodeClaim is gone is drained, too; its
-// instance is garbage then, and collected.
+// and only then its finalizer is removed. Before the node counts as drained, the API server is
+// asked for its pods: some may have been bound while a watch was cut off. A Node whose NodeClaim is
+// gone is drained, too; its instance is garbage then, and collected.
 #pragma once
 
 #include "millwright/controllers/reconciler.hpp"
@@ -29,6 +30,9 @@ class Termination {
     Requeue wait;                                   // nothing: the node is empty
   };
   base::Task<base::Result<Drained>> drain(scheduling::NodeRecordPtr record);
+  // Evicts what the API server, not a watch, says is there. How long to wait; nothing: the node is
+  // empty.
+  base::Task<base::Result<Requeue>> drain_unseen(scheduling::NodeRecordPtr record);
 
   Services& services_;
   std::unique_ptr<Evictions> evictions_;

@@ -4,6 +4,7 @@
 #include "millwright/model/labels.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace millwright::cloud::aws {
 namespace {
@@ -18,11 +19,15 @@ constexpr base::Duration kKept = std::chrono::hours(1);
 
 // How far the clocks of EC2 and the API server may differ.
 constexpr base::Duration kClocksDiffer = std::chrono::minutes(2);
+// Both tell times in whole seconds.
+constexpr base::Duration kSameTime = std::chrono::seconds(1);
 
-// It was launched for another claim, which is gone: somebody removed that by force.
-bool is_older_than(const Ec2Instance& instance, const model::NodeClaim& claim) {
-  return instance.launched_at && claim.meta.creation_timestamp &&
-         *instance.launched_at + kClocksDiffer < *claim.meta.creation_timestamp;
+// How much longer than the claim the instance has been there. Much: it was launched for another
+// claim, which is gone, because somebody removed that by force.
+base::Duration seniority(const Ec2Instance& instance, const model::NodeClaim& claim) {
+  return instance.launched_at && claim.meta.creation_timestamp
+             ? *claim.meta.creation_timestamp - *instance.launched_at
+             : base::Duration::zero();
 }
 
 // Whether the instance is in the type's placement group and in the offering's partition. What EC2
@@ -136,17 +141,18 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
                                          const std::vector<scheduling::InstanceType>& types) const {
   const Requirements wanted(claim.requirements);
   const Ec2Instance* best = nullptr;
-  double best_price = 0;
+  std::tuple<bool, double, std::string_view> best_rank;
   for (const auto& instance : instances) {
-    if (instance.is_terminating() || !is_free(instance) || is_older_than(instance, claim)) {
+    const base::Duration older_by = seniority(instance, claim);
+    if (instance.is_terminating() || !is_free(instance) || older_by > kClocksDiffer) {
       continue;
     }
-    const auto price = price_for(claim, wanted, instance, types);
-    const bool better = price && (best == nullptr || *price < best_price ||
-                                  (*price == best_price && instance.id < best->id));
-    if (better) {
-      best = &instance;
-      best_price = *price;
+    if (const auto price = price_for(claim, wanted, instance, types)) {
+      const std::tuple rank(older_by > kSameTime, *price, std::string_view(instance.id));
+      if (best == nullptr || rank < best_rank) {
+        best = &instance;
+        best_rank = rank;
+      }
     }
   }
   return best;

@@ -186,6 +186,29 @@ TEST_F(MergedCrash, AnInstanceThatIsOlderThanTheClaimIsAnothers) {
   EXPECT_EQ(given.at("later"), "aws:///us-west-2a/i-4");
 }
 
+// The others are older by no more than clocks may differ.
+TEST_F(MergedCrash, ClaimsTakeInstancesThatAreNotOlderFirst) {
+  launch_and_die();
+  loop.run_for(1min);
+  start();
+  loop.run_for(1s);
+  const std::vector later = {claim_named("d"), claim_named("e")};
+  for (const auto& claim : later) {
+    claim->meta.creation_timestamp = loop.now();
+    background->spawn(keep_asking(claim));
+  }
+  loop.run_until([&] { return ec2.machines.size() == 5; }, 1min);
+  crash();
+  ASSERT_TRUE(given.empty());
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once(later);
+  loop.run_for(1min);
+  EXPECT_EQ(different(), (std::set<std::string>{"aws:///us-west-2a/i-4", "aws:///us-west-2a/i-5"}));
+  EXPECT_EQ(ec2.machines.size(), 5U);
+}
+
 TEST_F(MergedCrash, ALostAnswerIsRepeatedWithItsToken) {
   ec2.lose_answer = true;
   ask_at_once(claims);
