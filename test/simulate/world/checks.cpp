@@ -19,7 +19,7 @@ constexpr auto kOrphan = minutes(12);  // two rounds of garbage collection, its 
 // collection after its launch.
 constexpr auto kWaits = minutes(10);
 constexpr auto kStarts = minutes(6);  // or its node is found to be dead
-constexpr auto kClosed = minutes(6);
+constexpr auto kClosed = kWaits;      // its replacement may be such a machine
 constexpr auto kEmpty = minutes(6);
 constexpr auto kStuck = minutes(20);    // registration_timeout and the end
 constexpr auto kIgnored = minutes(2);   // a change of leader, and the next notice

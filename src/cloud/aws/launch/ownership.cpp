@@ -1,5 +1,6 @@
 #include "cloud/aws/launch/ownership.hpp"
 
+#include "cloud/aws/launch/launch_request.hpp"
 #include "cloud/common/text/digest.hpp"
 #include "millwright/model/labels.hpp"
 
@@ -21,6 +22,12 @@ constexpr base::Duration kKept = std::chrono::hours(1);
 constexpr base::Duration kClocksDiffer = std::chrono::minutes(2);
 // Both tell times in whole seconds.
 constexpr base::Duration kSameTime = std::chrono::seconds(1);
+
+// Instances get this tag once their Node has joined.
+bool names_another(const Ec2Instance& instance, const model::NodeClaim& claim) {
+  const auto name = instance.tag(kClaimTag);
+  return !name.empty() && name != claim.meta.name;
+}
 
 // How much longer than the claim the instance has been there. Much: it was launched for another
 // claim, which is gone, because somebody removed that by force.
@@ -144,7 +151,8 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
   std::tuple<bool, double, std::string_view> best_rank;
   for (const auto& instance : instances) {
     const base::Duration older_by = seniority(instance, claim);
-    if (instance.is_terminating() || !is_free(instance) || older_by > kClocksDiffer) {
+    if (instance.is_terminating() || !is_free(instance) || names_another(instance, claim) ||
+        older_by > kClocksDiffer) {
       continue;
     }
     if (const auto price = price_for(claim, wanted, instance, types)) {

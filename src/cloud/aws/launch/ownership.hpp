@@ -59,8 +59,8 @@ class Ownership {
   const Launched* dealt_to(std::string_view claim_uid) const;
   // Belongs to no claim: neither dealt nor recorded.
   bool is_free(const Ec2Instance& instance) const;
-  // The cheapest free instance that meets the claim and is not older, or only seemingly: clocks
-  // differ. nullptr when there is none.
+  // The cheapest free instance that meets the claim, names no other one and is not older, or only
+  // seemingly: clocks differ. nullptr when there is none.
   const Ec2Instance* choose_for(const model::NodeClaim& claim,
                                 const std::vector<Ec2Instance>& instances,
                                 const std::vector<scheduling::InstanceType>& types) const;

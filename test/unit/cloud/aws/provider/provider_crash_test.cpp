@@ -209,6 +209,18 @@ TEST_F(MergedCrash, ClaimsTakeInstancesThatAreNotOlderFirst) {
   EXPECT_EQ(ec2.machines.size(), 5U);
 }
 
+// Instances are named after their claim once their Node has joined.
+TEST_F(MergedCrash, WhatIsNamedAfterAnotherClaimIsNotTaken) {
+  launch_and_die();
+  ec2.find("i-1").tags["karpenter.sh/nodeclaim"] = "gone-by-force";
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once({claims[0]});
+  loop.run_for(1min);
+  EXPECT_EQ(given.at("a"), "aws:///us-west-2a/i-2");
+}
+
 TEST_F(MergedCrash, ALostAnswerIsRepeatedWithItsToken) {
   ec2.lose_answer = true;
   ask_at_once(claims);
