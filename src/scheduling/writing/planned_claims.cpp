@@ -3,6 +3,7 @@
 #include "scheduling/compile/pools/min_values.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -70,6 +71,12 @@ std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShap
   return priced;
 }
 
+void append(const RowSet& rows, std::vector<std::uint64_t>& key) {
+  for (std::size_t i = 0; i < rows.word_count(); ++i) {
+    key.push_back(rows.word(i));
+  }
+}
+
 // What the DaemonSets take on every type that is left, whichever the cloud chooses.
 model::ResourceList least_daemon_requests(const PoolTemplate& pool, const RowSet& rows) {
   std::optional<model::ResourceList> least;
@@ -104,9 +111,7 @@ void add_custom_labels(const Requirements& requirements, model::StringMap& label
 std::optional<PlannedClaim> ClaimWriter::write(const ClaimDraft& claim, Dropped& dropped) {
   std::vector<std::uint64_t> key = {claim.shape.index(), claim.reserved ? *claim.reserved + 1 : 0,
                                     claim.min_values_relaxed ? 1U : 0U};
-  for (std::size_t i = 0; i < claim.rows.word_count(); ++i) {
-    key.push_back(claim.rows.word(i));
-  }
+  append(claim.rows, key);
   const auto [found, added] = prototypes_.try_emplace(std::move(key));
   Prototype& prototype = found->second;
   if (added) {
@@ -163,12 +168,10 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
       relaxed = relax_min_values(planned.requirements, *pool.table, kept) || relaxed;
     }
   }
-  std::vector<std::string> names;
-  names.reserve(types.size());
-  for (const PricedType& type : types) {
-    names.push_back(type.type->name);
-  }
-  planned.instance_types = std::move(names);
+  std::vector<const InstanceType*> in_order;
+  std::transform(types.begin(), types.end(), std::back_inserter(in_order),
+                 [](const PricedType& type) { return type.type; });
+  planned.instance_types = names_of(std::move(in_order));
   planned.price = types.empty() ? 0 : types.front().price - pool.table->node_overhead();
   set_types(planned, claim, kept);
   planned.labels = pool.labels;
@@ -182,17 +185,8 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
        {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
     planned.requirements.remove(key);
   }
-  const TypeTable& table = *pools_[claim.pool].table;
-  std::vector<std::string> names;
-  names.reserve(rows.count());
-  for (const std::uint32_t row : table.by_name()) {
-    const std::string& name = table.row(row).type->name;
-    if (rows.contains(row) && (names.empty() || names.back() != name)) {
-      names.push_back(name);
-    }
-  }
-  planned.requirements.add(Requirement::in(model::kInstanceTypeLabel, std::move(names)));
-  const auto& kinds = table.kinds();
+  planned.requirements.add(types_in(claim.pool, rows));
+  const auto& kinds = pools_[claim.pool].table->kinds();
   if (claim.reserved) {
     planned.requirements.add(kinds[*claim.reserved].requirements);
     return;
@@ -210,6 +204,40 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
     planned.requirements.add(
         Requirement::in(model::kCapacityTypeLabel, {capacity_types.begin(), capacity_types.end()}));
   }
+}
+
+const SharedList<std::string>& ClaimWriter::names_of(std::vector<const InstanceType*> types) {
+  const auto [found, added] = names_.try_emplace(std::move(types));
+  if (added) {
+    std::vector<std::string> names;
+    names.reserve(found->first.size());
+    for (const InstanceType* type : found->first) {
+      names.push_back(type->name);
+    }
+    found->second = std::move(names);
+  }
+  return found->second;
+}
+
+const Requirement& ClaimWriter::types_in(PoolId pool, const RowSet& rows) {
+  std::vector<std::uint64_t> key = {pool.index()};
+  append(rows, key);
+  const auto found = types_.find(key);
+  if (found != types_.end()) {
+    return found->second;
+  }
+  const TypeTable& table = *pools_[pool].table;
+  std::vector<std::string> names;
+  names.reserve(rows.count());
+  for (const std::uint32_t row : table.by_name()) {
+    const std::string& name = table.row(row).type->name;
+    if (rows.contains(row) && (names.empty() || names.back() != name)) {
+      names.push_back(name);
+    }
+  }
+  return types_
+      .emplace(std::move(key), Requirement::in(model::kInstanceTypeLabel, std::move(names)))
+      .first->second;
 }
 
 model::ResourceList ClaimWriter::requests_of(const ClaimDraft& claim) const {

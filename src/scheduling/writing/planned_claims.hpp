@@ -41,6 +41,9 @@ class ClaimWriter {
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
   void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  // Prototypes of many shapes have the same lists.
+  const SharedList<std::string>& names_of(std::vector<const InstanceType*> types);
+  const Requirement& types_in(PoolId pool, const RowSet& rows);
   model::ResourceList requests_of(const ClaimDraft& claim) const;
   model::StringMap annotations_of(const PoolTemplate& pool, bool min_values_relaxed);
 
@@ -50,6 +53,8 @@ class ClaimWriter {
   const ClaimShapes& shapes_;
   std::map<std::string, std::string> hashes_;  // by pool
   std::map<std::vector<std::uint64_t>, Prototype> prototypes_;
+  std::map<std::vector<const InstanceType*>, SharedList<std::string>> names_;
+  std::map<std::vector<std::uint64_t>, Requirement> types_;  // by pool and rows
 };
 
 }  // namespace millwright::scheduling

@@ -454,14 +454,16 @@ void Checks::no_binding_to_a_closed_node() {
 void Checks::budgets_hold() {
   std::set<std::string> there;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
-    if (!node.gone && node.last->meta.label(model::kInitializedLabel) == "true") {
+    if (!node.gone && node.last->meta.label(model::kInitializedLabel) == "true" &&
+        !world_.stripped_nodes().contains(node.last->meta.name)) {
       there.insert(node.last->meta.name);
     }
   }
   int going = 0;
   for (const auto& [uid, claim] : world_.recorder().claims()) {
     // As with Karpenter, a node no longer counts once it is gone, its instance is being ended, or
-    // somebody has taken the label off that says it was initialized.
+    // somebody has taken the label off that says it was initialized. When the label is put back,
+    // another node may have been chosen.
     const bool ends = model::is_true(claim.last->conditions, model::kInstanceTerminating) ||
                       !there.contains(claim.last->node_name);
     going += !claim.gone && !ends && is_chosen(*claim.last) ? 1 : 0;

@@ -180,6 +180,7 @@ void SimulatedWorld::break_node(const Step& step) {
   }
   const json::value whole = **world_->api().get(model::kNodeResource, {{}, name});
   if (step.act == Act::StripNode) {
+    stripped_nodes_.insert(name);
     edit(model::kNodeResource, name, [](json::value& node) {
       node.at("spec").as_object().erase("taints");
       auto& labels = node.at("metadata").at("labels").as_object();

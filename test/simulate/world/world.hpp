@@ -69,6 +69,8 @@ class SimulatedWorld final : public MachineListener {
   base::Duration most_ahead() const;
   // When etcd was restored last.
   std::optional<base::TimePoint> restored() const { return restored_; }
+  // Nodes that have been without their labels for a while.
+  const std::set<std::string>& stripped_nodes() const { return stripped_nodes_; }
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that Deployments want, by name.
@@ -171,6 +173,7 @@ class SimulatedWorld final : public MachineListener {
   std::set<std::string> lies_;  // Nodes
   std::set<std::string> deployments_;
   std::multimap<base::TimePoint, std::size_t> withdrawn_;  // the pods of each
+  std::set<std::string> stripped_nodes_;
   std::set<std::string> deleted_claims_;
   int made_deployments_ = 0;
   std::vector<sandbox::ApiServer::Subscription> watches_;
