@@ -24,9 +24,7 @@ std::optional<std::string> label_value(const Requirement& requirement) {
                                         : std::optional(requirement.values().front());
   }
   std::int64_t candidate = std::max<std::int64_t>(requirement.gte().value_or(0), 0);
-  if (requirement.lte() && *requirement.lte() < candidate) {
-    candidate = *requirement.lte();
-  }
+  candidate = std::min(candidate, requirement.lte().value_or(candidate));
   // Each excluded value can block one candidate.
   for (std::size_t tries = 0; tries <= requirement.values().size(); ++tries, ++candidate) {
     if (requirement.has(std::to_string(candidate))) {

@@ -50,11 +50,13 @@ bool has_room(const cluster::State::Sight& sight, const model::Pod& pod) {
 // A pod that the extender has refused, and that it would let through by now, is asked for again.
 void Checks::refused_pods_are_woken() {
   Replica* const leader = world_.leader();
-  // Where requests get lost, and replicas, it may take longer.
+  // Where requests get lost, and replicas, it may take longer; or where somebody else asks for the
+  // pod, who may be taken for kube-scheduler.
   const auto& steps = world_.schedule().steps;
   const bool calm =
-      world_.healed() || std::all_of(steps.begin(), steps.end(),
-                                     [](const Step& step) { return !disturbs_replicas(step.act); });
+      world_.healed() || std::all_of(steps.begin(), steps.end(), [](const Step& step) {
+        return !disturbs_replicas(step.act) && step.act != Act::HostileCalls;
+      });
   if (leader == nullptr || leader->paused() || !calm) {
     return;
   }
