@@ -69,6 +69,7 @@ struct Options {
   base::Duration reserve_after_ready = std::chrono::seconds(30);
   base::Duration settle_time = std::chrono::seconds(15);  // disruption::Options::settle_time
   double node_overhead = 0.005;                           // disruption::Options::node_overhead
+  double max_price_ratio = 0;                             // disruption::Options::max_price_ratio
   base::Duration disruption_poll = std::chrono::seconds(10);
   // Decides which nodes go. Benchmarks play other rules in its place, in the same world.
   std::function<disruption::Decisions(const disruption::Input&)> decide = disruption::decide;

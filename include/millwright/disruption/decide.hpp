@@ -36,6 +36,7 @@ struct Options {
   // What a node costs per hour beside its instance (its disk, its address, licences per host),
   // unless its NodePool says so in an annotation.
   double node_overhead = 0;
+  double max_price_ratio = 0;  // scheduling::PoolOption::max_price_ratio
 };
 
 // A pod that stands for room to be kept (CapacityBuffers), and where that room is. It competes for

@@ -36,6 +36,8 @@ struct Preferences {
   std::optional<double> max_utilization;
   // What a node costs per hour beside its instance; nullopt: what Options::node_overhead says.
   std::optional<double> node_overhead;
+  // scheduling::PoolOption::max_price_ratio; nullopt: what Options::max_price_ratio says.
+  std::optional<double> max_price_ratio;
   // Node repair keeps to the pool's disruption budgets.
   bool repair_within_budgets = false;
   std::vector<UnreadableAnnotation> unreadable;

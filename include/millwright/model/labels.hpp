@@ -57,6 +57,9 @@ inline constexpr std::string_view kProvisionInsteadOfPreemptAnnotation =
     "millwright.io/provision-instead-of-preempt";
 // On a NodePool, a number: what each of its nodes costs per hour beside its instance.
 inline constexpr std::string_view kNodeOverheadAnnotation = "millwright.io/node-overhead";
+// On a NodePool, a number: its NodeClaims list no instance type that costs more than so many times
+// the cheapest.
+inline constexpr std::string_view kMaxPriceRatioAnnotation = "millwright.io/max-price-ratio";
 // On a NodePool: when its nodes may go (docs/disruption.md).
 inline constexpr std::string_view kDisruptionWindowsAnnotation = "millwright.io/disruption-windows";
 inline constexpr std::string_view kExpirationWindowsAnnotation = "millwright.io/expiration-windows";

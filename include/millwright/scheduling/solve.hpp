@@ -28,6 +28,9 @@ struct PoolOption {
   // What each of its nodes costs per hour beside its instance. The cheapest plan counts it; prices
   // in plans are without it.
   double node_overhead = 0;
+  // Claims list no instance type that costs more than so many times the cheapest one, unless
+  // minValues asks for it. 0: they list all that hold their pods, as with Karpenter.
+  double max_price_ratio = 0;
 };
 
 struct SolveOptions {

@@ -259,6 +259,11 @@ const Setting kTable[] = {
      "what a node costs per hour beside its instance (disk, address, licences), in the currency of "
      "the cloud's prices; the annotation millwright.io/node-overhead of a NodePool comes first",
      controller<read_price, &ControllerOptions::node_overhead>, kMillwright},
+    {"max-price-ratio", "MAX_PRICE_RATIO", "0",
+     "a NodeClaim lists no instance type that costs more than so many times the cheapest one, "
+     "unless minValues asks for it; 0: it lists all that hold its pods; the annotation "
+     "millwright.io/max-price-ratio of a NodePool comes first",
+     controller<read_price_ratio, &ControllerOptions::max_price_ratio>, kMillwright},
     {"extender-bind", "EXTENDER_BIND", "false", "serve the extender's bind verb",
      value<read_bool, &Settings::serve_bind>, kMillwright},
     {"extender-full-nodes", "EXTENDER_FULL_NODES", "false",

@@ -173,6 +173,15 @@ std::string read_price(std::string_view text, double& value) {
   return {};
 }
 
+std::string read_price_ratio(std::string_view text, double& value) {
+  double parsed = 0;
+  if (text != "0" && (!read_positive(text, parsed).empty() || parsed < 1)) {
+    return "must be 0, or a number from 1 up, not " + in_quotes(text);
+  }
+  value = parsed;
+  return {};
+}
+
 std::string read_fraction(std::string_view text, double& value) {
   double parsed = 0;
   std::string problem = text == "0" ? std::string() : read_positive(text, parsed);

@@ -21,6 +21,7 @@ std::string read_port(std::string_view text, int& value);
 std::string read_address(std::string_view text, std::string& value);
 std::string read_positive(std::string_view text, double& value);
 std::string read_price(std::string_view text, double& value);
+std::string read_price_ratio(std::string_view text, double& value);  // 0, or from 1 up
 std::string read_fraction(std::string_view text, double& value);
 std::string read_count(std::string_view text, std::int64_t& value);
 std::string read_duration(std::string_view text, base::Duration& value);

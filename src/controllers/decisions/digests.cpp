@@ -47,6 +47,7 @@ std::string digest_of(const scheduling::Problem& problem) {
     add_object(digest, option.pool->meta);
     add_types(digest, option.types);
     digest.add(option.node_overhead);
+    digest.add(option.max_price_ratio);
   }
   add_nodes(digest, problem.nodes);
   for (const auto& pod : problem.pods) {

@@ -132,11 +132,13 @@ class RoundMaker {
     for (const auto& pool : snapshot_.node_pools) {
       const auto types = catalog.find(pool->meta.name);
       if (is_growing(*pool) && types != catalog.end()) {
-        const auto asked = disruption::parse_preferences(pool->meta.annotations).node_overhead;
+        const auto asked = disruption::parse_preferences(pool->meta.annotations);
+        const auto& options = services_.options;
         problem_.pools.push_back(
             {.pool = pool,
              .types = types->second,
-             .node_overhead = asked.value_or(services_.options.node_overhead)});
+             .node_overhead = asked.node_overhead.value_or(options.node_overhead),
+             .max_price_ratio = asked.max_price_ratio.value_or(options.max_price_ratio)});
       }
     }
   }
@@ -265,7 +267,8 @@ bool are_same_devices(const scheduling::Snapshot& a, const scheduling::Snapshot&
 }
 
 bool is_same_pool(const scheduling::PoolOption& a, const scheduling::PoolOption& b) {
-  return a.pool == b.pool && a.types == b.types && a.node_overhead == b.node_overhead;
+  return a.pool == b.pool && a.types == b.types && a.node_overhead == b.node_overhead &&
+         a.max_price_ratio == b.max_price_ratio;
 }
 
 }  // namespace

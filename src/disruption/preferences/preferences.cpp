@@ -127,6 +127,19 @@ base::Result<> read_node_overhead(std::string_view value, Preferences& preferenc
   return {};
 }
 
+base::Result<> read_max_price_ratio(std::string_view value, Preferences& preferences) {
+  preferences.max_price_ratio = amount_of(trimmed(value));
+  if (!preferences.max_price_ratio ||
+      (*preferences.max_price_ratio != 0 && *preferences.max_price_ratio < 1)) {
+    preferences.max_price_ratio = std::nullopt;
+    return base::fail(base::ErrorKind::Invalid,
+                      "\"" + std::string(value) +
+                          "\" is no ratio of prices; write for example \"2\": no instance type "
+                          "that costs more than twice the cheapest; or \"0\": all of them");
+  }
+  return {};
+}
+
 base::Result<> read_repair_within_budgets(std::string_view value, Preferences& preferences) {
   preferences.repair_within_budgets = !value.empty() && value != "false";
   return {};
@@ -140,6 +153,7 @@ constexpr std::array kPreferenceKeys{
     PreferenceKey{model::kMinSavingsAnnotation, kLongestValue, read_min_savings},
     PreferenceKey{model::kMaxUtilizationAnnotation, kLongestValue, read_max_utilization},
     PreferenceKey{model::kNodeOverheadAnnotation, kLongestValue, read_node_overhead},
+    PreferenceKey{model::kMaxPriceRatioAnnotation, kLongestValue, read_max_price_ratio},
     PreferenceKey{model::kRepairWithinBudgetsAnnotation, kLongestValue, read_repair_within_budgets},
 };
 

@@ -62,9 +62,12 @@ void Destinations::add_pools(const PoolIndex& pools, const NodePrices& prices) {
     const auto types = input_.catalog.find(pool->meta.name);
     if (is_growing(*pool) && types != input_.catalog.end() && types->second &&
         !types->second->empty()) {
+      const Preferences& preferences = pools.preferences_of(*pool);
       pools_.push_back({.pool = pool,
                         .types = types->second,
-                        .node_overhead = prices.overhead_of(pools.preferences_of(*pool))});
+                        .node_overhead = prices.overhead_of(preferences),
+                        .max_price_ratio =
+                            preferences.max_price_ratio.value_or(input_.options.max_price_ratio)});
       add_types(*pool, *types->second);
     }
   }

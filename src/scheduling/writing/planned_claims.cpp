@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -67,6 +68,36 @@ std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShap
     return a.price != b.price ? a.price < b.price : a.type->name < b.type->name;
   });
   return priced;
+}
+
+// How many of the types, the cheapest first, cost no more than the NodePool wants for a node.
+std::size_t affordable(const PoolTemplate& pool, const std::vector<PricedType>& types) {
+  if (pool.max_price_ratio <= 0 || types.empty()) {
+    return types.size();
+  }
+  const double overhead = pool.table->node_overhead();
+  // Prices that differ by what doubles cannot tell are equal.
+  const double most = (types.front().price - overhead) * pool.max_price_ratio * (1 + 1e-9);
+  const auto end = std::find_if(types.begin(), types.end(), [&](const PricedType& type) {
+    return type.price - overhead > most;
+  });
+  return static_cast<std::size_t>(end - types.begin());
+}
+
+// The claim's rows of those types.
+RowSet rows_of(std::span<const PricedType> types, const PoolTemplate& pool,
+               const ClaimDraft& claim) {
+  std::set<const InstanceType*> wanted;
+  for (const PricedType& type : types) {
+    wanted.insert(type.type);
+  }
+  RowSet result = claim.rows;
+  claim.rows.for_each([&](std::size_t row) {
+    if (!wanted.contains(pool.table->row(row).type)) {
+      result.erase(row);
+    }
+  });
+  return result;
 }
 
 void append(const RowSet& rows, std::vector<std::uint64_t>& key) {
@@ -142,17 +173,17 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
     // The types that met them are not bought; see ClaimBuilder::has_choice().
     relax_min_values(planned.requirements, *pool.table, kept);
   }
-  if (types.size() > problem_.options.max_instance_types) {
-    types.resize(problem_.options.max_instance_types);
-    std::set<const InstanceType*> cheapest;
-    for (const PricedType& type : types) {
-      cheapest.insert(type.type);
-    }
-    claim.rows.for_each([&](std::size_t row) {
-      if (!cheapest.contains(pool.table->row(row).type)) {
-        kept.erase(row);
-      }
-    });
+  const std::size_t allowed = std::min(types.size(), problem_.options.max_instance_types);
+  const auto lacks_values = [&] {
+    return !min_values_shortfall(planned.requirements, *pool.table, kept).empty();
+  };
+  std::size_t count = std::min(allowed, affordable(pool, types));
+  kept = count < types.size() ? rows_of(std::span(types).first(count), pool, claim) : kept;
+  while (count < allowed && lacks_values()) {
+    kept = rows_of(std::span(types).first(++count), pool, claim);
+  }
+  if (count < types.size()) {
+    types.resize(count);
     if (const auto shortfall = min_values_shortfall(planned.requirements, *pool.table, kept);
         !shortfall.empty()) {
       if (problem_.options.min_values == MinValuesPolicy::Strict) {

@@ -187,17 +187,21 @@ base::Result<void> cost_row(const BesideOptions& options, const std::string& cat
   const double ours = cost_of(outcome->ours);
   const double peers = cost_of(outcome->peer);
   const double bound = lower_bound(outcome->problem);
-  std::printf("%-26s %6d %9.3f %9.3f %9.3f %8.3f %8.3f %6zu %6zu %5zu %5zu %8.1f %8.1f\n",
-              name.c_str(), pods, ours, peers, bound, ours / bound, ours / peers,
-              outcome->ours.claims.size(), outcome->peer.claims.size(),
-              outcome->ours.refusals.size(), outcome->peer.refusals.size(),
-              1e3 * outcome->our_seconds, 1e3 * outcome->peer_seconds);
+  const double our_mean = mean_cost_of(outcome->problem, outcome->ours);
+  const double peers_mean = mean_cost_of(outcome->problem, outcome->peer);
+  std::printf(
+      "%-26s %6d %9.3f %9.3f %9.3f %8.3f %8.3f %9.3f %9.3f %6zu %6zu %5zu %5zu %8.1f %8.1f\n",
+      name.c_str(), pods, ours, peers, bound, ours / bound, ours / peers, our_mean, peers_mean,
+      outcome->ours.claims.size(), outcome->peer.claims.size(), outcome->ours.refusals.size(),
+      outcome->peer.refusals.size(), 1e3 * outcome->our_seconds, 1e3 * outcome->peer_seconds);
   std::fflush(stdout);
   rows.push_back(json::object{{"workload", name},
                               {"pods", pods},
                               {"ours", ours},
                               {"peer", peers},
                               {"lower_bound", bound},
+                              {"ours_mean_of_types", our_mean},
+                              {"peer_mean_of_types", peers_mean},
                               {"node_overhead", kNodeOverhead},
                               {"claims_ours", outcome->ours.claims.size()},
                               {"claims_peer", outcome->peer.claims.size()}});
@@ -211,9 +215,9 @@ base::Result<void> cost_row(const BesideOptions& options, const std::string& cat
 }
 
 base::Result<json::array> cost(const BesideOptions& options) {
-  std::printf("\n%-26s %6s %9s %9s %9s %8s %8s %6s %6s %5s %5s %8s %8s\n", "cost, $ per hour",
-              "pods", "ours", "peer", "bound", "o/bound", "o/peer", "claims", "peer's", "ref",
-              "ref", "ms", "peer ms");
+  std::printf("\n%-26s %6s %9s %9s %9s %8s %8s %9s %9s %6s %6s %5s %5s %8s %8s\n",
+              "cost, $ per hour", "pods", "ours", "peer", "bound", "o/bound", "o/peer", "types'",
+              "peer's", "claims", "peer's", "ref", "ref", "ms", "peer ms");
   json::array rows;
   Totals totals;
   for (const auto& [catalog, types] :

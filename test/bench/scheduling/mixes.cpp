@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -184,6 +185,28 @@ double cost_of(const Plan& plan) {
   double cost = kNodeOverhead * static_cast<double>(plan.claims.size());
   for (const PlannedClaim& claim : plan.claims) {
     cost += claim.price;
+  }
+  return cost;
+}
+
+double mean_cost_of(const Problem& problem, const Plan& plan) {
+  std::map<std::string, const InstanceType*> by_name;
+  for (const PoolOption& option : problem.pools) {
+    for (const InstanceType& type : *option.types) {
+      by_name.emplace(type.name, &type);
+    }
+  }
+  double cost = kNodeOverhead * static_cast<double>(plan.claims.size());
+  for (const PlannedClaim& claim : plan.claims) {
+    double sum = 0;
+    int types = 0;
+    for (const auto& name : claim.instance_types) {
+      if (const auto* offering = cheapest_offering(*by_name.at(name), claim.requirements)) {
+        sum += offering->price;
+        ++types;
+      }
+    }
+    cost += types > 0 ? sum / types : 0;
   }
   return cost;
 }

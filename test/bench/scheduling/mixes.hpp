@@ -37,5 +37,8 @@ Problem problem_of(const WorkloadMix& mix, InstanceTypes types, int pods, std::u
 // The program's default, per hour. All that a plan costs with it: machines and nodes.
 inline constexpr double kNodeOverhead = 0.005;
 double cost_of(const Plan& plan);
+// The same when each claim becomes one of its instance types, all equally likely, at the cheapest
+// offering that it admits.
+double mean_cost_of(const Problem& problem, const Plan& plan);
 
 }  // namespace millwright::scheduling::bench

@@ -116,14 +116,20 @@ def corners(rows):
 
 
 def cost(rows):
+    """Files of older builds have no means."""
+    def mean(row, whose):
+        key = f"{whose}_mean_of_types"
+        return f"{row[key]:.3f}" if key in row else "-"
+
     ratios = [row["ours"] / row["peer"] for row in rows]
     bounds = [row["lower_bound"] / row["peer"] for row in rows]
     return table(
         ["workload", "pods", "here, $/h", "Karpenter, $/h", "bound, $/h", "here / bound",
-         "here / Karpenter", "nodes here", "nodes, Karpenter"],
+         "here / Karpenter", "mean of types here", "Karpenter's", "nodes here", "nodes, Karpenter"],
         [[row["workload"], f"{row['pods']:,}", f"{row['ours']:.3f}", f"{row['peer']:.3f}",
           f"{row['lower_bound']:.3f}", f"{row['ours'] / row['lower_bound']:.3f}", f"{ratio:.3f}",
-          str(row["claims_ours"]), str(row["claims_peer"])] for row, ratio in zip(rows, ratios)]
+          mean(row, "ours"), mean(row, "peer"), str(row["claims_ours"]), str(row["claims_peer"])]
+         for row, ratio in zip(rows, ratios)]
     ) + (f"\n\nMean of the ratio to Karpenter: {sum(ratios) / len(ratios):.3f}; the highest: "
          f"{max(ratios):.3f}. No plan can make the\nmean less than {sum(bounds) / len(bounds):.3f}, nor "
          f"the highest less than {max(bounds):.3f}: those are the bound's.")

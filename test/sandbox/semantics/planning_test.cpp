@@ -36,6 +36,22 @@ TEST_F(Semantics, ANodePoolSaysWhatANodeCostsBesideItsInstance) {
   EXPECT_EQ(claims(), 1U);
 }
 
+TEST_F(Semantics, ANodePoolSaysHowMuchDearerATypeMayBeThanTheCheapest) {
+  create(pool("default", ""));
+  edit(model::kNodePoolResource, "default", [](json::value& object) {
+    object.at("metadata").as_object()["annotations"] = {{model::kMaxPriceRatioAnnotation, "1"}};
+  });
+  create(deployment("web", 1, "cpu: 1"));
+  ASSERT_TRUE(soon([&] { return running("web") == 1; }));
+  ASSERT_EQ(claims(), 1U);
+  const auto& claim = *cluster_.cluster->world().recorder().claims().begin()->second.last;
+  const auto wanted = std::find_if(
+      claim.requirements.begin(), claim.requirements.end(),
+      [](const auto& requirement) { return requirement.key == model::kInstanceTypeLabel; });
+  ASSERT_NE(wanted, claim.requirements.end());
+  EXPECT_LE(wanted->values.size(), 4U);  // two architectures, two operating systems
+}
+
 class SmallAllowance : public Semantics {
  protected:
   SmallAllowance()

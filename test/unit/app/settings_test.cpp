@@ -80,6 +80,20 @@ TEST(Settings, WhatANodeCostsBesideItsInstanceIsAPrice) {
   }
 }
 
+TEST(Settings, HowMuchDearerATypeMayBeThanTheCheapestIsARatio) {
+  EXPECT_EQ(load_settings({}, environment_of({})).settings.controllers.max_price_ratio, 0);
+  for (const auto& [text, ratio] : {std::pair{"0", 0.0}, std::pair{"1", 1.0}, {"2.5", 2.5}}) {
+    const auto loaded = load_settings({}, environment_of({{"MAX_PRICE_RATIO", text}}));
+    EXPECT_THAT(loaded.problems, IsEmpty());
+    EXPECT_EQ(loaded.settings.controllers.max_price_ratio, ratio);
+  }
+  for (const auto* text : {"-1", "0.5", "twice", "inf"}) {
+    EXPECT_THAT(load_settings({{"max-price-ratio", text}}, environment_of({})).problems,
+                testing::SizeIs(1))
+        << text;
+  }
+}
+
 TEST(Settings, TheConsoleIsServedOnTheAskingPortAndNowhereElse) {
   EXPECT_FALSE(load_settings({}, environment_of({})).settings.console);
   const auto both = load_settings({{"asking-port", "8445"}}, environment_of({{"CONSOLE", "true"}}));

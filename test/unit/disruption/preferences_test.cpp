@@ -375,6 +375,18 @@ TEST(ConsolidationUtilization, IsReadAsAPart) {
   }
 }
 
+TEST(PriceRatio, IsReadAsANumberFromOneUp) {
+  const auto read = [](const std::string& text) {
+    return parse_preferences({{std::string(model::kMaxPriceRatioAnnotation), text}});
+  };
+  EXPECT_DOUBLE_EQ(read(" 2.5 ").max_price_ratio.value(), 2.5);
+  EXPECT_DOUBLE_EQ(read("0").max_price_ratio.value(), 0);
+  for (const auto* text : {"", "0.9", "-2", "2x", "nan", "inf"}) {
+    EXPECT_THAT(read(text).unreadable, SizeIs(1)) << text;
+    EXPECT_FALSE(read(text).max_price_ratio) << text;
+  }
+}
+
 // As with budgets: what somebody asked for and mistyped must not let nodes go.
 TEST(Preferences, ThatCannotBeReadHoldAllNodesOfThePool) {
   for (const auto& make : {with_an_empty_node, with_an_underused_node, with_a_drifted_node}) {

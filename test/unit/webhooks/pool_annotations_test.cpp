@@ -56,6 +56,9 @@ TEST(PoolAnnotations, AreRefusedWhenTheyCannotBeRead) {
       {"millwright.io/consolidation-min-savings", "10", {"\"10\" is no saving", "$0.05"}},
       {"millwright.io/consolidation-max-utilization", "70%", {}},
       {"millwright.io/consolidation-max-utilization", "0.7", {"\"0.7\" is no part of a node"}},
+      {"millwright.io/max-price-ratio", "2.5", {}},
+      {"millwright.io/max-price-ratio", "0", {}},
+      {"millwright.io/max-price-ratio", "0.5", {"\"0.5\" is no ratio of prices"}},
       {"example.com/disruption-windows", "whatever", {}},
   };
   for (const AnnotationCase& test_case : cases) {

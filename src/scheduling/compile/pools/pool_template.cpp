@@ -149,6 +149,7 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
       known->pool = nullptr;  // to be taken once
       result.push_back(std::move(*known));
       result.back().pool = option->pool;
+      result.back().max_price_ratio = option->max_price_ratio;
       continue;
     }
     auto& table = tables[{option->types.get(), option->node_overhead}];
@@ -158,6 +159,7 @@ ById<PoolId, PoolTemplate> pool_templates(const Problem& problem, const Columns&
           option->node_overhead);
     }
     result.push_back(compile(option->pool, table, columns, daemons, problem));
+    result.back().max_price_ratio = option->max_price_ratio;
   }
   return result;
 }

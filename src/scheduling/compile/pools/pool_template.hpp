@@ -29,6 +29,7 @@ struct PoolTemplate {
   RowSet rows;          // those that can be a node of this pool at all
   std::string problem;  // why there is none
   MinValuesPolicy min_values = MinValuesPolicy::Strict;
+  double max_price_ratio = 0;  // PoolOption's
 
   const std::string& name() const { return pool->meta.name; }
 };

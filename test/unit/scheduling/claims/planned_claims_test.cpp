@@ -96,6 +96,36 @@ TEST(PlannedClaim, HasNoMoreTypesThanAllowedTheCheapestOnes) {
   EXPECT_THAT(values_of(plan.claims[0], model::kInstanceTypeLabel), SizeIs(3));
 }
 
+TEST(PlannedClaim, ListsNoTypeThatCostsMoreThanSoManyTimesTheCheapest) {
+  const auto listed = [](double ratio, std::int32_t min_values, double node_overhead) {
+    const Plan plan = ProblemBuilder()
+                          .add(pool("default").requires_(need(model::kInstanceTypeLabel,
+                                                              Operator::Exists, {}, min_values)),
+                               types({type("a").price(1), type("b").price(1.5), type("c").price(2),
+                                      type("d").price(2.1), type("e").price(9)}))
+                          .add(pod("p"))
+                          .with([&](Problem& problem) {
+                            problem.pools.front().max_price_ratio = ratio;
+                            problem.pools.front().node_overhead = node_overhead;
+                          })
+                          .solve();
+    std::vector<std::string> names;
+    for (const PlannedClaim& claim : plan.claims) {
+      names = claim.instance_types.list();
+      auto values = values_of(claim, model::kInstanceTypeLabel);
+      std::sort(values.begin(), values.end());
+      EXPECT_EQ(values, names);
+    }
+    return names;
+  };
+  EXPECT_THAT(listed(0, 1, 0), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(listed(1, 1, 0), ElementsAre("a"));
+  EXPECT_THAT(listed(2, 1, 0), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(listed(2, 1, 5), ElementsAre("a", "b", "c"));         // of instances, not of nodes
+  EXPECT_THAT(listed(1.2, 4, 0), ElementsAre("a", "b", "c", "d"));  // minValues comes first
+  EXPECT_THAT(listed(100, 1, 0), ElementsAre("a", "b", "c", "d", "e"));
+}
+
 TEST(PlannedClaim, LeavesOutTheDearestBeyondSixHundredTypes) {
   const auto plan_with = [](std::int32_t min_values) {
     return ProblemBuilder()
