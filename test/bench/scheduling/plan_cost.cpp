@@ -71,7 +71,9 @@ base::Result<void> plan_cost(const PlanCostOptions& options) {
       }
       any = true;
       for (const int pods : options.pods) {
-        row(name, mix, problem_of(mix, types, pods, kSeed), options.whole_pods, totals);
+        Problem problem = problem_of(mix, types, pods, kSeed);
+        problem.pools.front().max_price_ratio = options.max_price_ratio;
+        row(name, mix, problem, options.whole_pods, totals);
       }
     }
   }

@@ -13,6 +13,7 @@ struct PlanCostOptions {
   std::string only;                // catalog/mix or a part of that; empty: all
   std::vector<int> pods = {1000};  // how many of them
   bool whole_pods = false;         // the better bound too, which takes up to minutes a row
+  double max_price_ratio = 0;      // PoolOption's
 };
 
 // Prints a table as it grows. An error when no workload has such a name.

@@ -1,8 +1,9 @@
 // planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]: speed and cost beside
 // Karpenter's
 //   scheduler (the program PEER); workload files are written to FOLDER.
-// planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]: the cost of our plans beside the
-//   bound alone; with --whole-pods also beside a better one, which takes its time.
+// planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods] [--price-ratio R]: the cost of our
+//   plans beside the bound alone; with --whole-pods also beside a better one, which takes its time;
+//   with --price-ratio claims list no type that costs more than R times the cheapest.
 // planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]: what plans cost when pods come
 // one
 //   after another.
@@ -34,7 +35,7 @@ namespace {
 int usage() {
   std::fputs(
       "usage: planner_bench beside PEER FOLDER [speed|cost] [--full] [--json FILE]\n"
-      "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods]\n"
+      "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods] [--price-ratio R]\n"
       "       planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]\n"
       "       planner_bench growth [arriving] [--json FILE]\n"
       "       planner_bench corners PEER FOLDER [NAME] [--json FILE]\n"
@@ -65,6 +66,7 @@ struct Command {
   std::string json_file;
   bool full = false;
   bool whole_pods = false;
+  double price_ratio = 0;
 
   bool is(const std::string& name) const { return !words.empty() && words[0] == name; }
   // The word at that place, or nothing.
@@ -81,6 +83,8 @@ Command read(int argc, char** argv) {
       command.full = true;
     } else if (word == "--whole-pods") {
       command.whole_pods = true;
+    } else if (word == "--price-ratio" && i + 1 < argc) {
+      command.price_ratio = std::atof(argv[++i]);
     } else if (word == "--json" && i + 1 < argc) {
       command.json_file = argv[++i];
     } else if (word == "--pods" && i + 1 < argc) {
@@ -110,7 +114,9 @@ millwright::base::Result<boost::json::value> run(const Command& command) {
                                .only = command.word(3)});
   }
   if (command.is("cost")) {
-    bench::PlanCostOptions options{.only = command.word(1), .whole_pods = command.whole_pods};
+    bench::PlanCostOptions options{.only = command.word(1),
+                                   .whole_pods = command.whole_pods,
+                                   .max_price_ratio = command.price_ratio};
     options.pods = command.pods.empty() ? options.pods : command.pods;
     if (const auto result = bench::plan_cost(options); !result) {
       return tl::unexpected(result.error());
