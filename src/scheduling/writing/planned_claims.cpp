@@ -70,8 +70,8 @@ std::vector<PricedType> types_by_price(const PoolTemplate& pool, const ClaimShap
   return priced;
 }
 
-// How many of the types, the cheapest first, cost no more than the NodePool wants for a node.
-std::size_t affordable(const PoolTemplate& pool, const std::vector<PricedType>& types) {
+// How many of the types, the cheapest first, cost no more than max_price_ratio times the cheapest.
+std::size_t within_price_ratio(const PoolTemplate& pool, const std::vector<PricedType>& types) {
   if (pool.max_price_ratio <= 0 || types.empty()) {
     return types.size();
   }
@@ -177,7 +177,7 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
   const auto lacks_values = [&] {
     return !min_values_shortfall(planned.requirements, *pool.table, kept).empty();
   };
-  std::size_t count = std::min(allowed, affordable(pool, types));
+  std::size_t count = std::min(allowed, within_price_ratio(pool, types));
   kept = count < types.size() ? rows_of(std::span(types).first(count), pool, claim) : kept;
   while (count < allowed && lacks_values()) {
     kept = rows_of(std::span(types).first(++count), pool, claim);

@@ -23,7 +23,7 @@ constexpr base::Duration kClocksDiffer = std::chrono::minutes(2);
 // Both tell times in whole seconds.
 constexpr base::Duration kSameTime = std::chrono::seconds(1);
 
-// Instances get this tag once their Node has joined.
+// Instances of a fleet for several claims get this tag once their Node has joined.
 bool names_another(const Ec2Instance& instance, const model::NodeClaim& claim) {
   const auto name = instance.tag(kClaimTag);
   return !name.empty() && name != claim.meta.name;

@@ -209,7 +209,7 @@ TEST_F(MergedCrash, ClaimsTakeInstancesThatAreNotOlderFirst) {
   EXPECT_EQ(ec2.machines.size(), 5U);
 }
 
-// Instances are named after their claim once their Node has joined.
+// Instances of a fleet for several claims are named after theirs once their Node has joined.
 TEST_F(MergedCrash, WhatIsNamedAfterAnotherClaimIsNotTaken) {
   launch_and_die();
   ec2.find("i-1").tags["karpenter.sh/nodeclaim"] = "gone-by-force";
