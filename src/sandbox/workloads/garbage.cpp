@@ -41,15 +41,14 @@ class GarbageCollector final : public Controller {
  protected:
   void reconcile(const model::ObjectKey& key) override {
     const auto& uid = key.namespace_;
-    const bool owner_lives = context_.index.exists(uid);
-    const auto [info, owner] = owner_lives ? find_by_uid(uid) : std::pair(nullptr, Object());
-    if (owner_lives && (owner == nullptr || !has_finalizer(*owner, kWaitsForDependents))) {
+    const auto living = context_.index.find(uid);
+    const auto owner = living ? object_at(*living) : nullptr;
+    if (living && (owner == nullptr || !has_finalizer(*owner, kWaitsForDependents))) {
       return;
     }
     const auto dependents = context_.index.dependents_of(uid);
-    for (const auto& [index, dependent] : dependents) {
-      const auto& dependent_info = all_infos()[index];
-      const auto object = context_.store().find(dependent_info, dependent);
+    for (const auto& dependent : dependents) {
+      const auto object = object_at(dependent);
       if (object == nullptr || find(*object, "metadata.deletionTimestamp") != nullptr) {
         continue;
       }
@@ -60,12 +59,12 @@ class GarbageCollector final : public Controller {
       });
       if (!kept) {
         DeleteRequest request;
-        request.propagation_policy = owner_lives ? "Foreground" : "Background";
-        remove(context_, dependent_info.resource, dependent, request);
+        request.propagation_policy = living ? "Foreground" : "Background";
+        remove(context_, all_infos()[dependent.first].resource, dependent.second, request);
       }
     }
     if (owner != nullptr && context_.index.dependents_of(uid).empty()) {
-      edit(context_, info->resource, key_of(*owner), Part::Main, [](Json& json) {
+      edit(context_, all_infos()[living->first].resource, living->second, Part::Main, [](Json& json) {
         auto& finalizers = make_array(json, "metadata.finalizers");
         finalizers.erase(std::remove_if(finalizers.begin(), finalizers.end(),
                                         [](const Json& f) {
@@ -78,16 +77,8 @@ class GarbageCollector final : public Controller {
   }
 
  private:
-  // Foreground deletion is rare enough to look for its owner the long way.
-  std::pair<const ResourceInfo*, Object> find_by_uid(std::string_view uid) const {
-    for (const auto& info : all_infos()) {
-      for (const auto& [key, object] : context_.store().objects(info)) {
-        if (text(*object, "metadata.uid") == uid) {
-          return {&info, object};
-        }
-      }
-    }
-    return {nullptr, nullptr};
+  Object object_at(const ClusterIndex::Reference& reference) const {
+    return context_.store().find(all_infos()[reference.first], reference.second);
   }
 };
 

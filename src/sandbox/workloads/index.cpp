@@ -81,6 +81,11 @@ std::vector<ClusterIndex::Reference> ClusterIndex::dependents_of(std::string_vie
              : std::vector<Reference>(found->second.begin(), found->second.end());
 }
 
+std::optional<ClusterIndex::Reference> ClusterIndex::find(std::string_view uid) const {
+  const auto found = objects_.find(uid);
+  return found == objects_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void ClusterIndex::link(const ResourceInfo& info, const Json& object, bool add) {
   const Reference reference{info.index, key_of(object)};
   for (const auto& owner : items(object, "metadata.ownerReferences")) {
@@ -123,9 +128,9 @@ void ClusterIndex::take_in(const ResourceInfo& info, const Event& event) {
   }
   const auto uid = std::string(text(*event.object, "metadata.uid"));
   if (event.change == Change::Deleted) {
-    uids_.erase(uid);
+    objects_.erase(uid);
   } else {
-    uids_.insert(uid);
+    objects_.insert_or_assign(uid, Reference{info.index, key_of(*event.object)});
     link(info, *event.object, true);
   }
   if (info.resource.kind == "Pod") {

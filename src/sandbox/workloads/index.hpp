@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,7 +40,8 @@ class ClusterIndex {
   }
   // Everything that names this uid as an owner.
   std::vector<Reference> dependents_of(std::string_view owner_uid) const;
-  bool exists(std::string_view uid) const { return uids_.contains(uid); }
+  bool exists(std::string_view uid) const { return objects_.contains(uid); }
+  std::optional<Reference> find(std::string_view uid) const;
 
   // Called inside the write, after the index took it in: note it, but do not write.
   void on_event(Listener listener) { listeners_.push_back(std::move(listener)); }
@@ -54,7 +56,7 @@ class ClusterIndex {
   std::map<std::string, std::set<model::ObjectKey>, std::less<>> pods_by_node_;
   std::map<std::string, std::shared_ptr<const model::Node>, std::less<>> nodes_;
   std::map<std::string, std::set<Reference>, std::less<>> dependents_;
-  std::set<std::string, std::less<>> uids_;
+  std::map<std::string, Reference, std::less<>> objects_;  // by uid
   std::vector<Listener> listeners_;
   std::shared_ptr<void> observer_;
 };

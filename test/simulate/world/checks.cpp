@@ -61,13 +61,12 @@ void Checks::tell(const char* check, const std::string& object, std::string what
 }
 
 base::Duration Checks::lasts(const char* what, const std::string& object, bool holds) {
-  const std::string key = std::string(what) + "/" + object;
+  auto& since = since_[what];
   if (!holds) {
-    since_.erase(key);
+    since.erase(object);
     return {};
   }
-  const auto since = since_.emplace(key, world_.now()).first->second;
-  return world_.now() - since;
+  return world_.now() - since.emplace(object, world_.now()).first->second;
 }
 
 void Checks::wrote(const Write& write) {
@@ -510,9 +509,8 @@ void Checks::reserved_is_needed() {
            fmt::format("has room reserved for {} pods and needs {}", reserved, most));
     }
   }
-  std::erase_if(since_, [&](const auto& item) {
-    return item.first.starts_with("surplus/") &&
-           !sight.ledger->targets_by_group.contains(item.first.substr(8));
+  std::erase_if(since_["surplus"], [&](const auto& item) {
+    return !sight.ledger->targets_by_group.contains(item.first);
   });
 }
 

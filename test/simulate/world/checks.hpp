@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace millwright::test {
@@ -84,7 +86,8 @@ class Checks {
 
   SimulatedWorld& world_;
   std::vector<Violation> found_;
-  std::map<std::string, base::TimePoint> since_;
+  // By what lasts, and of which object.
+  std::map<std::string_view, std::unordered_map<std::string, base::TimePoint>> since_;
   std::map<std::string, base::TimePoint> led_;  // by replica: when it was seen to lead last
   std::set<std::string> bound_;                 // pods that were looked at
   std::set<std::string> bought_;                // claims that were looked at
