@@ -24,6 +24,25 @@ class Launch : public LifecycleFixture {
     options.settings[cloud::Profile::Kwok] = std::move(settings);
     return options;
   }
+
+  // The Node is deleted past its finalizer, and its kubelet registers it anew, as a kubelet does:
+  // under its name or, where the machine's name has changed, under another. Returns that.
+  std::string join_once_more(const std::string& suffix) {
+    const auto name = nodes().front()->meta.name;
+    boost::json::value node = **api().get(model::kNodeResource, {.namespace_ = {}, .name = name});
+    change(model::kNodeResource, name,
+           [](boost::json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
+    remove(model::kNodeResource, name);
+    run_for(seconds(2));
+    node.at("metadata") = {{"name", name + suffix}};
+    EXPECT_TRUE(api().create(model::kNodeResource, node));
+    return name + suffix;
+  }
+  bool is_initialized(const std::string& claim) {
+    const auto all = nodes();
+    return all.size() == 1 && all.front()->meta.label("karpenter.sh/initialized") == "true" &&
+           condition(model::kNodeClaimResource, claim, "Initialized") == "True";
+  }
 };
 
 TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
@@ -50,8 +69,6 @@ TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
   EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
 }
 
-// Its Node was deleted past its finalizer, and its kubelet registered it anew, as a kubelet does:
-// under its name or, where the machine's name has changed, under another.
 TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedOnceMore) {
   for (const std::string suffix : {"", "-renamed"}) {
     start();
@@ -59,25 +76,34 @@ TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedOnceMore) {
     apply_pool();
     deploy({.replicas = 1});
     ASSERT_TRUE(wait_running("web", 1));
-    const auto name = nodes().front()->meta.name;
-    boost::json::value node = **api().get(model::kNodeResource, {.namespace_ = {}, .name = name});
-    change(model::kNodeResource, name,
-           [](boost::json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
-    remove(model::kNodeResource, name);
-    run_for(seconds(2));
-    node.at("metadata") = {{"name", name + suffix}};
-    ASSERT_TRUE(api().create(model::kNodeResource, node));
+    const auto name = join_once_more(suffix);
     ASSERT_THAT(claims(), SizeIs(1));
     const auto claim = claims().front()->meta.name;
-    const auto initialized = [&] {
-      const auto all = nodes();
-      return all.size() == 1 && all.front()->meta.label("karpenter.sh/initialized") == "true" &&
-             condition(model::kNodeClaimResource, claim, "Initialized") == "True";
-    };
-    EXPECT_TRUE(wait(initialized, minutes(1))) << inventory();
+    EXPECT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
     EXPECT_THAT(claims(), SizeIs(1)) << inventory();
-    EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name + suffix);
+    EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name);
     EXPECT_THAT(nodes().front()->meta.finalizers, Contains("karpenter.sh/termination"));
+  }
+}
+
+// The claim changed while its second Node was registered, so that its own write was refused.
+TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedThoughAWriteFails) {
+  for (const std::string suffix : {"", "-renamed"}) {
+    start();
+    apply_class();
+    apply_pool();
+    deploy({.replicas = 1});
+    ASSERT_TRUE(wait_running("web", 1));
+    const auto name = join_once_more(suffix);
+    const auto claim = claims().front()->meta.name;
+    ASSERT_TRUE(wait([&] {
+      return nodes().size() == 1 && nodes().front()->meta.label("karpenter.sh/registered") != "";
+    }));
+    change(model::kNodeClaimResource, claim, [](boost::json::value& json) {
+      json.at("metadata").as_object()["annotations"].emplace_object()["changed-by"] = "a person";
+    });
+    EXPECT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
+    EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name);
   }
 }
 

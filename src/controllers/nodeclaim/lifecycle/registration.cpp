@@ -118,17 +118,16 @@ ClaimReply take_taint_off_again(Services& services, ClaimPtr claim) {
 // The machine has joined as another Node than the one that the claim has registered, which was
 // deleted past its finalizer, had another name, or is another machine's that lied about its
 // provider id. Nobody would initialize this one, or ever consolidate it. While the registered Node
-// exists, another one of the machine gets no finalizer.
+// exists, another one of the machine gets no finalizer. The claim names its Node last, after that
+// was written: until then all is done again.
 bool came_back(Services& services, const model::Node& node, const model::NodeClaim& claim) {
-  if (is_registered_for(node, claim)) {
-    return false;
-  }
-  if (node.meta.name != claim.node_name) {
+  if (!claim.node_name.empty() && node.meta.name != claim.node_name) {
     const auto before = services.state.joined_by_node(claim.node_name).node;
     return before == nullptr || before->provider_id != claim.provider_id;
   }
   const auto* registered = model::find_condition(claim.conditions, model::kRegistered);
-  return registered->last_transition_time && node.meta.creation_timestamp &&
+  return !is_registered_for(node, claim) && registered->last_transition_time &&
+         node.meta.creation_timestamp &&
          *registered->last_transition_time < *node.meta.creation_timestamp;
 }
 
@@ -164,6 +163,15 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   auto node = record->node;
   warn_when_untainted(services, *node, *claim);
   const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
+  if (again) {
+    // First, so that the Node is initialized whatever becomes of the next writes.
+    const auto forget = [&](model::ConditionSet& set) {
+      set.set_unknown(model::kInitialized, "NodeReplaced",
+                      "The machine has joined once more, as Node " + node->meta.name);
+    };
+    MW_CO_TRY(undone, co_await edit_conditions(services, claim, forget));
+    claim = undone;
+  }
   if (!is_registered_for(*node, *claim)) {
     MW_CO_TRY(patched, co_await patch_node(services, node, registration_patch(*node, *claim)));
     node = patched;
@@ -177,10 +185,6 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
   json::object status{{"nodeName", node->meta.name}};
   const auto edit = [&](model::ConditionSet& set) {
     set.set_true(model::kRegistered);
-    if (again) {
-      set.set_unknown(model::kInitialized, "NodeReplaced",
-                      "The machine has joined once more, as Node " + node->meta.name);
-    }
     set_initialization_obstacle(set, services, *node, *claim);
   };
   auto registered = co_await edit_conditions(services, claim, edit, std::move(status));
