@@ -103,7 +103,9 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
                                                      std::shared_ptr<const LaunchPlan> plan,
                                                      std::vector<std::string> templates) {
   const auto spec = read_spec(*node_class);
-  const bool was_in_doubt = doubts_.contains(claim->meta.uid);
+  const auto found = doubts_.find(claim->meta.uid);
+  const bool was_in_doubt = found != doubts_.end();
+  const auto merged = was_in_doubt ? found->second.merged : std::nullopt;
   FleetOrder order;
   order.claim = claim;
   order.plan = std::move(plan);
@@ -112,7 +114,8 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   order.context = spec.context;
   order.alone = was_in_doubt || inherited_.contains(*claim);
   // In doubt until the answer arrives, even when nobody waits for it any more.
-  doubts_[claim->meta.uid] = {parts_.api.loop().now(), !order.alone};
+  const auto now = parts_.api.loop().now();
+  doubts_[claim->meta.uid] = {now, order.alone ? merged : now};
   auto share = co_await fleets_.create(std::move(order));
   if (!share) {
     co_return share;
@@ -121,7 +124,8 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   if (answer) {
     doubts_.erase(claim->meta.uid);
   } else if (may_have_taken_effect(answer.error())) {
-    doubts_[claim->meta.uid] = {parts_.api.loop().now(), share->merged};
+    const auto lost = parts_.api.loop().now();
+    doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged};
   } else if (!was_in_doubt && answer.error().code != kMismatch) {
     doubts_.erase(claim->meta.uid);  // a refusal says nothing of a call before
   }
@@ -193,7 +197,8 @@ base::Task<base::Result<Launched>> Launcher::launch_planned(ClaimPtr claim, Node
     if (ownership_.is_anothers(share.instance->id, claim->meta.uid)) {
       // EC2 showed the instance before it answered, and a claim in doubt took it for its own. Then
       // that claim's instance, which is like this one, is still to be found.
-      doubts_[claim->meta.uid] = {parts_.api.loop().now(), true};
+      const auto now = parts_.api.loop().now();
+      doubts_[claim->meta.uid] = {now, now};
       co_return base::fail(ErrorKind::Unavailable,
                            "NodeClaim " + claim->meta.name + ": its instance " +
                                share.instance->id +
@@ -246,18 +251,24 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr 
   }
   base::TimePoint until = inherited_.since() + kShownBy;
   if (in_doubt) {
-    until = doubt->second.since + (doubt->second.merged ? kShownBy : base::Duration::zero());
+    const auto merged = doubt->second.merged;
+    until = merged ? *merged + kShownBy : doubt->second.since;
   }
   MW_CO_TRY(instance, co_await look_for(claim, node_class, until));
   doubts_.erase(claim->meta.uid);
   co_return launched_of(instance);
 }
 
+bool Launcher::may_be_unnamed(const model::NodeClaim& claim) const {
+  const auto doubt = doubts_.find(claim.meta.uid);
+  return inherited_.contains(claim) || (doubt != doubts_.end() && doubt->second.merged);
+}
+
 base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeClassPtr node_class,
                                                          base::TimePoint until) {
   while (true) {
     auto found = co_await find_by_claim(claim);
-    if (!found && found.error().kind == ErrorKind::NotFound) {
+    if (!found && found.error().kind == ErrorKind::NotFound && may_be_unnamed(*claim)) {
       found = co_await choose_unrecorded(claim, node_class);
     }
     if (found && !found->is_terminating()) {

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,9 @@ class Launcher {
   // A launch whose answer is not known: the claim may have an instance.
   struct Doubt {
     base::TimePoint since;
-    bool merged = false;  // the call was for other claims too, so that it cannot be repeated
+    // When the last call was made that was for other claims too: it cannot be repeated, and what it
+    // may have launched does not name its claims. A call for one claim names it and is repeated.
+    std::optional<base::TimePoint> merged = {};
   };
   base::Task<base::Result<std::vector<std::string>>> ensure_templates(
       ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,
@@ -83,6 +86,9 @@ class Launcher {
   base::Task<base::Result<DryRun>> dry_run_instances(NodeClassPtr node_class,
                                                      std::shared_ptr<const LaunchPlan> plan,
                                                      std::string launch_template);
+  // Instances that name no claim may be this one's: an earlier process, or a call for several
+  // claims, has launched them.
+  bool may_be_unnamed(const model::NodeClaim& claim) const;
   base::Task<base::Result<Ec2Instance>> look_for(ClaimPtr claim, NodeClassPtr node_class,
                                                  base::TimePoint until);
   base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);

@@ -209,6 +209,27 @@ TEST_F(MergedCrash, ClaimsTakeInstancesThatAreNotOlderFirst) {
   EXPECT_EQ(ec2.machines.size(), 5U);
 }
 
+// Its own is named after it, and what the call launched is what its repeat answers.
+TEST_F(MergedCrash, AClaimThatWasLaunchedAloneTakesNoInstanceWithoutAName) {
+  launch_and_die();
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  const auto alone = claim_named("alone");
+  alone->meta.creation_timestamp = loop.now() + 2s;  // after this process began
+  ec2.lag = 30s;
+  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
+    remembers(asked);
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  EXPECT_EQ(create(alone).error().kind, ErrorKind::Timeout);
+  ec2.aws.on("CreateFleet", remembers);
+  const auto made = create(alone);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
+  EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
 // Instances of a fleet for several claims are named after theirs once their Node has joined.
 TEST_F(MergedCrash, WhatIsNamedAfterAnotherClaimIsNotTaken) {
   launch_and_die();
