@@ -7,7 +7,7 @@ if(CCACHE_PROGRAM)
       CCACHE_SLOPPINESS=time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM)
+if(MOLD_PROGRAM AND NOT CMAKE_CROSSCOMPILING)  # a cross compiler looks for another name
   add_link_options(-fuse-ld=mold)
 endif()
 

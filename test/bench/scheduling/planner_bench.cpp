@@ -12,14 +12,11 @@
 // planner_bench corners PEER FOLDER [NAME] [--json FILE]: time and memory beside the peer's where
 // no
 //   two pods are alike, and the like.
-// planner_bench plans [NAME]: a fingerprint of each of many plans, to see that two builds make the
-//   same ones.
 #include "arrival.hpp"
 #include "beside_peer.hpp"
 #include "corners.hpp"
 #include "growth.hpp"
 #include "plan_cost.hpp"
-#include "plan_fingerprints.hpp"
 
 #include <boost/json.hpp>
 
@@ -38,8 +35,7 @@ int usage() {
       "       planner_bench cost [WORKLOAD] [--pods N,N...] [--whole-pods] [--price-ratio R]\n"
       "       planner_bench arrival [WORKLOAD] [--pods N,N...] [--json FILE]\n"
       "       planner_bench growth [arriving] [--json FILE]\n"
-      "       planner_bench corners PEER FOLDER [NAME] [--json FILE]\n"
-      "       planner_bench plans [NAME]\n",
+      "       planner_bench corners PEER FOLDER [NAME] [--json FILE]\n",
       stderr);
   return 2;
 }
@@ -101,9 +97,7 @@ bool is_understood(const Command& command) {
   if (command.is("beside") || command.is("corners")) {
     return count == 3 || count == 4;
   }
-  return (command.is("cost") || command.is("arrival") || command.is("growth") ||
-          command.is("plans")) &&
-         count <= 2;
+  return (command.is("cost") || command.is("arrival") || command.is("growth")) && count <= 2;
 }
 
 millwright::base::Result<boost::json::value> run(const Command& command) {
@@ -119,12 +113,6 @@ millwright::base::Result<boost::json::value> run(const Command& command) {
                                    .max_price_ratio = command.price_ratio};
     options.pods = command.pods.empty() ? options.pods : command.pods;
     if (const auto result = bench::plan_cost(options); !result) {
-      return tl::unexpected(result.error());
-    }
-    return boost::json::value();
-  }
-  if (command.is("plans")) {
-    if (const auto result = bench::plan_fingerprints(command.word(1)); !result) {
       return tl::unexpected(result.error());
     }
     return boost::json::value();

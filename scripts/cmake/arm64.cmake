@@ -1,0 +1,13 @@
+# Builds for arm64 on another machine, with the packages of Debian's arm64 that scripts/arm64 keeps.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_SYSROOT "$ENV{MILLWRIGHT_ARM64_ROOT}")
+if(NOT CMAKE_SYSROOT)
+  message(FATAL_ERROR "MILLWRIGHT_ARM64_ROOT is not set; scripts/arm64 prints what it should be")
+endif()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
