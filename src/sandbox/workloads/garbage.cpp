@@ -64,15 +64,16 @@ class GarbageCollector final : public Controller {
       }
     }
     if (owner != nullptr && context_.index.dependents_of(uid).empty()) {
-      edit(context_, all_infos()[living->first].resource, living->second, Part::Main, [](Json& json) {
-        auto& finalizers = make_array(json, "metadata.finalizers");
-        finalizers.erase(std::remove_if(finalizers.begin(), finalizers.end(),
-                                        [](const Json& f) {
-                                          return f.is_string() &&
-                                                 f.get_string() == kWaitsForDependents;
-                                        }),
-                         finalizers.end());
-      });
+      edit(context_, all_infos()[living->first].resource, living->second, Part::Main,
+           [](Json& json) {
+             auto& finalizers = make_array(json, "metadata.finalizers");
+             finalizers.erase(std::remove_if(finalizers.begin(), finalizers.end(),
+                                             [](const Json& f) {
+                                               return f.is_string() &&
+                                                      f.get_string() == kWaitsForDependents;
+                                             }),
+                              finalizers.end());
+           });
     }
   }
 
