@@ -81,6 +81,9 @@ class Client {
   // Options have no default argument: in the statement of a co_await, g++ 12 destroys one twice.
   Reply<ObjectList> list(model::Resource resource, ListOptions options, std::stop_token stop = {});
   Reply<ObjectList> list(model::Resource resource) { return list(resource, ListOptions()); }
+  // The resourceVersion that a list would have now: asks for one object.
+  Reply<std::string> current_version(model::Resource resource, std::string name_space,
+                                     std::stop_token stop = {});
   // Calls `on_page` for each page, so that a large list is never in memory as a whole. Returns the
   // list's resourceVersion.
   Reply<std::string> list_pages(model::Resource resource, ListOptions options,

@@ -1,7 +1,9 @@
 // Lists a resource and watches it: its objects come as upserts and deletes. A watch that ends is
 // resumed where it was. After 410 Gone the resource is listed again, and objects that disappeared
 // meanwhile are reported as deleted. A watch that said nothing for two minutes, not even a
-// bookmark, is not trusted: the resource is listed again. Loop thread only.
+// bookmark, is not trusted: the resource is listed again. And where the API server could not be
+// reached, one object is listed before a watch is resumed, whose answer tells the server's version:
+// etcd may have been restored meanwhile. Loop thread only.
 #pragma once
 
 #include "millwright/base/log.hpp"

@@ -136,6 +136,16 @@ class Informer {
           co_await pause("list", listed.error(), stop);
           continue;
         }
+      } else if (interrupted_) {
+        const auto confirmed = co_await confirm_history(stop);
+        if (!confirmed) {
+          co_await pause("list", confirmed.error(), stop);
+          continue;
+        }
+        interrupted_ = false;
+        if (version_.empty()) {
+          continue;
+        }
       }
       const auto end = co_await watch(stop);
       if (stop.stop_requested()) {
@@ -144,6 +154,8 @@ class Informer {
       if (end.next == Next::Relist) {
         newest_ = std::exchange(version_, {});
       }
+      // A server that answers, even that it has too much to do, was there all the time.
+      interrupted_ = end.next == Next::ResumeLater && end.error.kind != ErrorKind::Throttled;
       if (end.next != Next::Resume) {
         co_await pause("watch", end.error, stop);
       }
@@ -167,14 +179,30 @@ class Informer {
     version_ = *std::move(version);
     known_.end_list();
     if (model::is_lower_version(version_, newest_)) {
-      log_.error("the API server's history was rewound",
-                 {{"resource", plural()}, {"version-before", newest_}, {"version-now", version_}});
-      known_.report_rewound();
+      tell_rewound(newest_, version_);
     }
     if (!std::exchange(synced_, true)) {
       known_.report_synced();
     }
     co_return base::Result<>();
+  }
+
+  // A server that was away may have come back with an etcd that was restored from a backup. It
+  // accepts watches from versions of the lost history, and says nothing about it.
+  base::Task<base::Result<>> confirm_history(std::stop_token stop) {
+    MW_CO_TRY(current, co_await client_.current_version(resource_, options_.namespace_, stop));
+    if (model::is_lower_version(current, version_)) {
+      tell_rewound(version_, current);
+      version_.clear();
+      newest_.clear();
+    }
+    co_return base::Result<>();
+  }
+
+  void tell_rewound(const std::string& before, const std::string& now) {
+    log_.error("the API server's history was rewound",
+               {{"resource", plural()}, {"version-before", before}, {"version-now", now}});
+    known_.report_rewound();
   }
 
   void take_page(const ListPage& page) {
@@ -296,9 +324,10 @@ class Informer {
   base::Logger log_;
   base::Random random_;
   Backoff backoff_;
-  std::string version_;  // empty: a list is needed
-  std::string newest_;   // the version at the end of the last watch that was not resumed
-  bool gone_ = false;    // said of the version watched last, without a good watch since
+  std::string version_;       // empty: a list is needed
+  std::string newest_;        // the version at the end of the last watch that was not resumed
+  bool interrupted_ = false;  // since version_ the server could not be reached
+  bool gone_ = false;         // said of the version watched last, without a good watch since
   bool synced_ = false;
 };
 

@@ -164,6 +164,18 @@ Client::Reply<std::string> Client::list_pages(Resource resource, ListOptions opt
   }
 }
 
+Client::Reply<std::string> Client::current_version(Resource resource, std::string name_space,
+                                                   std::stop_token stop) {
+  ListOptions options;
+  options.namespace_ = std::move(name_space);
+  options.page_size = 1;
+  Call call = list_call(resource, options, {});
+  const std::string what = call.what;
+  MW_CO_TRY(body, co_await state_->requester.run(std::move(call), std::move(stop)));
+  MW_CO_TRY(page, read_page(resource, std::move(body), what));
+  co_return page.resource_version;
+}
+
 Client::Reply<ObjectList> Client::list(Resource resource, ListOptions options,
                                        std::stop_token stop) {
   ObjectList list;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace millwright::kube::test {
 namespace {
 
@@ -59,13 +61,12 @@ class InformerTest : public testing::Test {
   }
   std::vector<std::string> take_reports() { return std::exchange(reports, {}); }
   FakeStream& stream() { return *transport->streams.back(); }
-  std::size_t lists() const {
-    std::size_t count = 0;
-    for (const auto& one : transport->seen) {
-      count += one.request.path.find("watch=true") == std::string::npos ? 1 : 0;
-    }
-    return count;
+  std::size_t requests(std::string_view with) const {
+    return static_cast<std::size_t>(std::count_if(
+        transport->seen.begin(), transport->seen.end(),
+        [&](const auto& one) { return one.request.path.find(with) != std::string::npos; }));
   }
+  std::size_t lists() const { return requests("limit=500"); }
 
   base::VirtualLoop loop{kStart};
   std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>(loop);
@@ -125,6 +126,7 @@ TEST_F(InformerTest, AHalfEventAtTheEndIsAskedForAgain) {
   take_reports();
   stream().event("MODIFIED", node("a", "ua", "12"));
   stream().send(R"({"type":"ADDED","object":{"metadata":{"name":"c")");
+  list_version = 13;
   stream().end(base::fail(ErrorKind::Unavailable, "connection reset"));
   loop.run_for(1s);
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@12"));
@@ -303,6 +305,7 @@ TEST_F(InformerTest, AFailedWatchIsResumedWithoutAList) {
   start();
   take_reports();
   stream().event("ADDED", node("c", "uc", "15"));
+  list_version = 15;
   int refusals = 3;
   transport->refuse_stream = [&](const ApiRequest&) -> std::optional<net::Response> {
     return refusals-- > 0 ? std::optional(status_answer(503, "ServiceUnavailable", "down"))
@@ -381,6 +384,7 @@ TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
   EXPECT_EQ(heard, 1);
   stream().event("BOOKMARK", bookmark("20"));
   stream().event("MODIFIED", node("a", "ua", "21"));
+  list_version = 21;
   EXPECT_EQ(heard, 3);
   loop.run_for(5s);
   stream().end();
@@ -410,6 +414,35 @@ TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedByAnOldBookmark) {
   loop.run_for(1s);
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "-b/ub", "rewound"));
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+// The API server was down while etcd was restored; watches from versions of the lost history would
+// be accepted.
+TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedBeforeAWatchGoesOn) {
+  start();
+  stream().event("MODIFIED", node("a", "ua", "20"));
+  take_reports();
+  stored = {node("a", "ua", "3")};
+  list_version = 12;
+  const auto watches = transport->streams.size();
+  list_failure = net::Response{.status = 503, .headers = {}, .body = {}};
+  stream().end(base::fail(ErrorKind::Unavailable, "connection reset"));
+  loop.run_for(10s);
+  EXPECT_EQ(transport->streams.size(), watches) << "nobody has said yet where history is";
+  EXPECT_THAT(take_reports(), IsEmpty());
+  list_failure.reset();
+  loop.run_for(20s);
+  EXPECT_THAT(take_reports(), ElementsAre("rewound", "+a/ua@3", "-b/ub"));
+  EXPECT_EQ(transport->streams.size(), watches + 1);
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+TEST_F(InformerTest, AServerThatIsBusyIsNotAskedForItsHistory) {
+  start();
+  stream().end(base::fail(ErrorKind::Throttled, "too many requests"));
+  loop.run_for(1s);
+  EXPECT_EQ(requests("limit=1"), 0U);
+  EXPECT_EQ(transport->streams.size(), 2U);
 }
 
 TEST_F(InformerTest, AWatchWithoutAWordLeadsToANewList) {
