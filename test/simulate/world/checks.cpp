@@ -150,11 +150,14 @@ std::string Checks::claim_name(const Machine& machine) const {
                                : found->second.last->meta.name;
 }
 
-// Huawei Cloud's CCE knows no token: a node that does not show for so long (the adapter's
-// kShownWithin) is asked for again.
+// Huawei Cloud's CCE knows no token, and that of Alibaba Cloud is its process' own: a node that
+// does not show for so long (the adapters' kShownWithin) is asked for again, there by the next
+// leader.
 bool Checks::nodes_may_show_too_late() const {
   const auto& schedule = world_.schedule();
-  return schedule.cloud == Cloud::Huawei &&
+  const bool is_asked_again =
+      schedule.cloud == Cloud::Huawei || (schedule.cloud == Cloud::Alibaba && led_.size() > 1);
+  return is_asked_again &&
          std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
            return step.act == Act::LaggingCloud && step.amount > 30 && step.at <= world_.age();
          });
