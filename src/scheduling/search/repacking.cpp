@@ -17,6 +17,8 @@ constexpr double kWorthRepacking = 1e-6;
 constexpr std::size_t kEnoughWork = 5'000'000;
 // How much resources that are plenty weigh when pods are chosen, pass by pass.
 constexpr std::array kFloors = {1.0, 0.5, 0.25, 1.0};
+// After so much work, a pass that weighs them even less than one that lost is left out.
+constexpr std::size_t kMuchWork = 1'000'000;
 // More lots than these are too many for linear programs.
 constexpr std::size_t kMaxDiveLots = 1'280;
 
@@ -71,7 +73,11 @@ void Repacking::take_claims_apart() {
 void Repacking::pack_greedily() {
   // Pods that are all alike have one order only.
   const std::size_t passes = lots_.lots().size() > 1 ? kFloors.size() : 1;
+  bool lost = false;
   for (std::size_t pass = 0; pass < passes && greedy_.work() < kEnoughWork; ++pass) {
+    if (lost && greedy_.work() > kMuchWork && kFloors[pass] < kFloors[pass - 1]) {
+      continue;
+    }
     PodLots waiting = lots_;
     std::vector<ClaimDraft> result = kept_;
     greedy_.begin_pass(waiting, kFloors[pass]);
@@ -80,6 +86,7 @@ void Repacking::pack_greedily() {
       break;
     }
     const double price = search_.price_of(result);
+    lost = price > contest_.price;
     contest_.enter(std::move(result), price);
     lots_.revalue(greedy_.paid());
   }
