@@ -129,8 +129,7 @@ class Informer {
       if (version_.empty()) {
         const auto listed = co_await list(stop);
         if (!listed) {
-          const ErrorKind kind = listed.error().kind;
-          if (kind == ErrorKind::Denied || kind == ErrorKind::NotFound) {
+          if (is_refusal(listed.error())) {
             known_.report_not_listable();
           }
           co_await pause("list", listed.error(), stop);
@@ -138,7 +137,7 @@ class Informer {
         }
       } else if (interrupted_) {
         const auto confirmed = co_await confirm_history(stop);
-        if (!confirmed) {
+        if (!confirmed && !is_refusal(confirmed.error())) {
           co_await pause("list", confirmed.error(), stop);
           continue;
         }
@@ -163,6 +162,11 @@ class Informer {
   }
 
  private:
+  // The right to list is missing, or the resource itself. A watch says so, too.
+  static bool is_refusal(const base::Error& error) {
+    return error.kind == ErrorKind::Denied || error.kind == ErrorKind::NotFound;
+  }
+
   // The most recent state, in pages. resourceVersion=0 could go back in time, would come in one
   // piece whatever the page size is, and with a least version a restored etcd could not be told.
   base::Task<base::Result<>> list(std::stop_token stop) {

@@ -437,6 +437,17 @@ TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedBeforeAWatchGoesOn) {
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
 }
 
+// Who may watch and not list, not any more, is not kept from watching.
+TEST_F(InformerTest, AWatchGoesOnThoughNothingMayBeListed) {
+  start();
+  list_failure = status_answer(403, "Forbidden", "no");
+  stream().end(base::fail(ErrorKind::Unavailable, "connection reset"));
+  loop.run_for(1s);
+  EXPECT_EQ(requests("limit=1"), 1U);
+  EXPECT_EQ(transport->streams.size(), 2U);
+  EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=10"));
+}
+
 TEST_F(InformerTest, AServerThatIsBusyIsNotAskedForItsHistory) {
   start();
   stream().end(base::fail(ErrorKind::Throttled, "too many requests"));
