@@ -63,7 +63,7 @@ class GarbageCollector final : public Controller {
         remove(context_, all_infos()[dependent.first].resource, dependent.second, request);
       }
     }
-    if (owner != nullptr && context_.index.dependents_of(uid).empty()) {
+    if (living && owner != nullptr && context_.index.dependents_of(uid).empty()) {
       edit(context_, all_infos()[living->first].resource, living->second, Part::Main,
            [](Json& json) {
              auto& finalizers = make_array(json, "metadata.finalizers");

@@ -121,12 +121,10 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
     co_return share;
   }
   const auto& answer = *share->answer;
-  if (answer) {
-    doubts_.erase(claim->meta.uid);
-  } else if (may_have_taken_effect(answer.error())) {
+  if (!answer && may_have_taken_effect(answer.error())) {
     const auto lost = parts_.api.loop().now();
     doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged};
-  } else if (!was_in_doubt && answer.error().code != kMismatch) {
+  } else if (answer || (!was_in_doubt && answer.error().code != kMismatch)) {
     doubts_.erase(claim->meta.uid);  // a refusal says nothing of a call before
   }
   co_return share;
@@ -188,8 +186,8 @@ base::Task<base::Result<Launched>> Launcher::launch_planned(ClaimPtr claim, Node
       co_return launched_of(*found);
     }
     if (!answer) {
-      base::Error error = answer.error();
-      co_return base::with_context("NodeClaim " + claim->meta.name, std::move(error));
+      const base::Error& error = answer.error();
+      co_return base::with_context("NodeClaim " + claim->meta.name, error);
     }
     if (!share.instance) {
       co_return tl::unexpected(explain(*claim, *answer));
