@@ -25,6 +25,13 @@ class Launch : public LifecycleFixture {
     return options;
   }
 
+  void run_one_pod() {
+    start();
+    apply_class();
+    apply_pool();
+    deploy({.replicas = 1});
+    ASSERT_TRUE(wait_running("web", 1));
+  }
   // The Node is deleted past its finalizer, and its kubelet registers it anew, as a kubelet does:
   // under its name or, where the machine's name has changed, under another. Returns that.
   std::string join_once_more(const std::string& suffix) {
@@ -71,11 +78,7 @@ TEST_F(Launch, APodBecomesAClaimANodeAndARunningPod) {
 
 TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedOnceMore) {
   for (const std::string suffix : {"", "-renamed"}) {
-    start();
-    apply_class();
-    apply_pool();
-    deploy({.replicas = 1});
-    ASSERT_TRUE(wait_running("web", 1));
+    run_one_pod();
     const auto name = join_once_more(suffix);
     ASSERT_THAT(claims(), SizeIs(1));
     const auto claim = claims().front()->meta.name;
@@ -89,11 +92,7 @@ TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedOnceMore) {
 // The claim changed while its second Node was registered, so that its own write was refused.
 TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedThoughAWriteFails) {
   for (const std::string suffix : {"", "-renamed"}) {
-    start();
-    apply_class();
-    apply_pool();
-    deploy({.replicas = 1});
-    ASSERT_TRUE(wait_running("web", 1));
+    run_one_pod();
     const auto name = join_once_more(suffix);
     const auto claim = claims().front()->meta.name;
     ASSERT_TRUE(wait([&] {

@@ -150,23 +150,33 @@ std::string Checks::claim_name(const Machine& machine) const {
                                : found->second.last->meta.name;
 }
 
-// Huawei Cloud's CCE knows no token, and that of Alibaba Cloud is its process' own: a node that
-// does not show for so long (the adapters' kShownWithin) is asked for again, there by the next
-// leader.
+// For longer than the adapters of Huawei Cloud and Alibaba Cloud wait for them (kShownWithin).
 bool Checks::nodes_may_show_too_late() const {
-  const auto& schedule = world_.schedule();
-  const bool is_asked_again =
-      schedule.cloud == Cloud::Huawei || (schedule.cloud == Cloud::Alibaba && led_.size() > 1);
-  return is_asked_again &&
-         std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
-           return step.act == Act::LaggingCloud && step.amount > 30 && step.at <= world_.age();
-         });
+  const auto& steps = world_.schedule().steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.act == Act::LaggingCloud && step.amount > 30 && step.at <= world_.age();
+  });
+}
+
+// Huawei Cloud's CCE knows no token, and that of Alibaba Cloud is its process' own: there the next
+// leader asks again for the machines of claims that it has found.
+bool Checks::may_be_launched_again(const Machine& machine) const {
+  const Cloud cloud = world_.schedule().cloud;
+  const auto& claims = world_.recorder().claims();
+  const auto claim = claims.find(machine.claim_uid);
+  if (claim == claims.end() || !nodes_may_show_too_late()) {
+    return false;
+  }
+  // Leaders are noted once a second.
+  const auto led_since = std::count_if(led_.begin(), led_.end(), [&](const auto& led) {
+    return led.second + seconds(1) >= claim->second.created;
+  });
+  return cloud == Cloud::Huawei || (cloud == Cloud::Alibaba && led_since > 1);
 }
 
 // Alibaba Cloud locks an instance that it takes back: a claim whose launch is in doubt gets
 // another.
 void Checks::one_instance_per_claim() {
-  const base::Duration tolerated = nodes_may_show_too_late() ? kOrphan : base::Duration::zero();
   std::map<std::string, std::string> owner;
   for (const auto& [id, machine] : world_.machines()) {
     const bool is_locked = machine.interrupted && world_.schedule().cloud == Cloud::Alibaba;
@@ -175,6 +185,8 @@ void Checks::one_instance_per_claim() {
     }
     const auto [other, first] = owner.emplace(machine.claim_uid, id);
     const bool second = !machine.ending && !first;
+    const base::Duration tolerated =
+        second && may_be_launched_again(machine) ? kOrphan : base::Duration::zero();
     if (second && lasts("second", id, second) >= tolerated) {
       tell("one-instance-per-claim", "claim " + claim_name(machine),
            "has the instances " + other->second + " and " + id);

@@ -75,13 +75,14 @@ class Checks {
   std::size_t most_needed(base::TimePoint since);
   bool kinds_may_differ_in_age() const;
   bool nodes_may_show_too_late() const;
+  bool may_be_launched_again(const Machine& machine) const;
   bool is_kept(const std::string& node) const;
   std::string claim_name(const Machine& machine) const;
   std::set<std::string> staying_nodes() const;  // Ready, and not chosen
   std::set<std::string> used_nodes() const;     // that pods are bound to
   // The first of each kind and object is enough.
   void tell(const char* check, const std::string& object, std::string what);
-  // How long `holds` has held for the object without a break.
+  // How long `holds` has held for the object without a break. `what` is a literal.
   base::Duration lasts(const char* what, const std::string& object, bool holds);
 
   SimulatedWorld& world_;

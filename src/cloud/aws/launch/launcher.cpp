@@ -105,7 +105,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   const auto spec = read_spec(*node_class);
   const auto found = doubts_.find(claim->meta.uid);
   const bool was_in_doubt = found != doubts_.end();
-  const auto merged = was_in_doubt ? found->second.merged : std::nullopt;
+  const auto merged_at = was_in_doubt ? found->second.merged_at : std::nullopt;
   FleetOrder order;
   order.claim = claim;
   order.plan = std::move(plan);
@@ -115,7 +115,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   order.alone = was_in_doubt || inherited_.contains(*claim);
   // In doubt until the answer arrives, even when nobody waits for it any more.
   const auto now = parts_.api.loop().now();
-  doubts_[claim->meta.uid] = {now, order.alone ? merged : now};
+  doubts_[claim->meta.uid] = {now, order.alone ? merged_at : now};
   auto share = co_await fleets_.create(std::move(order));
   if (!share) {
     co_return share;
@@ -123,7 +123,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   const auto& answer = *share->answer;
   if (!answer && may_have_taken_effect(answer.error())) {
     const auto lost = parts_.api.loop().now();
-    doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged};
+    doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged_at};
   } else if (answer || (!was_in_doubt && answer.error().code != kMismatch)) {
     doubts_.erase(claim->meta.uid);  // a refusal says nothing of a call before
   }
@@ -249,8 +249,8 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr 
   }
   base::TimePoint until = inherited_.since() + kShownBy;
   if (in_doubt) {
-    const auto merged = doubt->second.merged;
-    until = merged ? *merged + kShownBy : doubt->second.since;
+    const auto merged_at = doubt->second.merged_at;
+    until = merged_at ? *merged_at + kShownBy : doubt->second.since;
   }
   MW_CO_TRY(instance, co_await look_for(claim, node_class, until));
   doubts_.erase(claim->meta.uid);
@@ -259,7 +259,7 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr 
 
 bool Launcher::may_be_unnamed(const model::NodeClaim& claim) const {
   const auto doubt = doubts_.find(claim.meta.uid);
-  return inherited_.contains(claim) || (doubt != doubts_.end() && doubt->second.merged);
+  return inherited_.contains(claim) || (doubt != doubts_.end() && doubt->second.merged_at);
 }
 
 base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeClassPtr node_class,

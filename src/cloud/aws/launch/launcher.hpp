@@ -72,7 +72,7 @@ class Launcher {
     base::TimePoint since;
     // When the last call was made that was for other claims too: it cannot be repeated, and what it
     // may have launched does not name its claims. A call for one claim names it and is repeated.
-    std::optional<base::TimePoint> merged = {};
+    std::optional<base::TimePoint> merged_at = {};
   };
   base::Task<base::Result<std::vector<std::string>>> ensure_templates(
       ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,

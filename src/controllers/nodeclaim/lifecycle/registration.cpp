@@ -169,8 +169,8 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
       set.set_unknown(model::kInitialized, "NodeReplaced",
                       "The machine has joined once more, as Node " + node->meta.name);
     };
-    MW_CO_TRY(undone, co_await edit_conditions(services, claim, forget));
-    claim = undone;
+    MW_CO_TRY(uninitialized, co_await edit_conditions(services, claim, forget));
+    claim = uninitialized;
   }
   if (!is_registered_for(*node, *claim)) {
     MW_CO_TRY(patched, co_await patch_node(services, node, registration_patch(*node, *claim)));
