@@ -18,8 +18,8 @@ COROUTINE = re.compile(
 REFERENCE = re.compile(r"([\w:]+)\s*&(?!&)")
 # What lives longer than every coroutine that is given a reference to it.
 LONG_LIVED = {"Api", "Client", "CloudProgram", "Compute", "EmbeddedCluster", "Leadership",
-              "Loop", "PodTransitions", "Program", "RealLoop", "Services", "SimulatedCloud", "Stage",
-              "TaskGroup", "Transport"}
+              "Loop", "PodTransitions", "Program", "RealLoop", "Services", "SimulatedCloud",
+              "Sources", "Stage", "TaskGroup", "Transport"}
 # In one go: a URL's slashes are no comment, and a comment's quotes begin no string.
 STRING_OR_COMMENT = re.compile(r'"(\\.|[^"\\\n])*"|//[^\n]*')
 

@@ -1,6 +1,5 @@
 #include "millwright/controllers/feed.hpp"
 
-#include "controllers/sources.hpp"
 #include "millwright/kube/informer.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/condition_watch.hpp"
@@ -14,11 +13,11 @@ namespace {
 
 class Feed {
  public:
-  Feed(Services& services, PodTransitions& transitions, std::stop_token stop)
+  Feed(Services& services, Sources& sources, PodTransitions& transitions, std::stop_token stop)
       : services_(services),
+        sources_(sources),
         transitions_(transitions),
         stop_(std::move(stop)),
-        sources_(services.loop, services.state, services.log),
         conditions_(services.metrics, services.chronicle),
         group_(services.loop) {}
 
@@ -132,9 +131,9 @@ class Feed {
   }
 
   Services& services_;
+  Sources& sources_;
   PodTransitions& transitions_;
   std::stop_token stop_;
-  Sources sources_;
   telemetry::ConditionWatch conditions_;
   std::uint64_t informers_ = 0;
   base::TaskGroup group_;
@@ -142,8 +141,9 @@ class Feed {
 
 }  // namespace
 
-base::Task<void> run_feed(Services& services, PodTransitions& transitions, std::stop_token stop) {
-  Feed feed(services, transitions, std::move(stop));
+base::Task<void> run_feed(Services& services, Sources& sources, PodTransitions& transitions,
+                          std::stop_token stop) {
+  Feed feed(services, sources, transitions, std::move(stop));
   co_await feed.run();
 }
 

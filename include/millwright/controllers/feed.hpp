@@ -1,6 +1,7 @@
 // The informers that keep cluster::State up to date. Every replica runs them.
 #pragma once
 
+#include "millwright/controllers/process/sources.hpp"
 #include "millwright/controllers/provisioning/pod_transitions.hpp"
 #include "millwright/controllers/services.hpp"
 
@@ -12,7 +13,8 @@ namespace millwright::controllers {
 // State::set_synced once each was listed, or cannot be listed and can be done without (see
 // cluster::FirstList). A kind that cannot be listed, or whose CustomResourceDefinition is missing,
 // is tried again. From then on each must be heard of, or the state is not fresh (State::set_fresh).
-// `transitions` is told of every pod event before the state is.
-base::Task<void> run_feed(Services& services, PodTransitions& transitions, std::stop_token stop);
+// `sources` is told of each, `transitions` of every pod event before the state is.
+base::Task<void> run_feed(Services& services, Sources& sources, PodTransitions& transitions,
+                          std::stop_token stop);
 
 }  // namespace millwright::controllers

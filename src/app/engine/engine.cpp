@@ -9,6 +9,7 @@
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/controllers/process/sources.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/decision_log.hpp"
 
@@ -51,6 +52,7 @@ struct Engine::Impl {
                  .on_rewound = parts.on_rewound,
                  .claim_names = std::make_shared<base::Random>(parts.seed + 2)},
         controller_set(services),
+        sources(parts.loop, state, parts.log),
         transitions([this](std::string_view node) { controller_set.claim_status.pod_event(node); }),
         routes(services, controller_set, [this] { refresh_views(); }),
         extender({.sight = [this] { return state.sight(); },
@@ -113,13 +115,17 @@ struct Engine::Impl {
     }
   }
 
-  // Waits for them, or for `stop`. A Node whose claim or pods are not listed yet looks empty: no
+  // Waits for the first lists, and until no watch is lost, or for `stop`. A Node looks empty whose
+  // claim or pods are not listed yet, or whose pods were bound while this replica was cut off: no
   // controller may act before.
-  base::Task<void> first_lists(std::stop_token stop) {
-    while (!state.snapshot()->synced && !stop.stop_requested() &&
-           !base::planted(base::Mutant::LeadsBeforeLists)) {
+  base::Task<void> wait_for_state(std::stop_token stop) {
+    if (base::planted(base::Mutant::LeadsBeforeLists)) {
+      co_return;
+    }
+    while (!state.snapshot()->synced && !stop.stop_requested()) {
       co_await synced.wait(stop);
     }
+    co_await sources.wait_for_all(std::move(stop));
   }
 
   // Refreshes what the threads that answer HTTP requests read. It takes a walk over all pools, and
@@ -218,6 +224,7 @@ struct Engine::Impl {
   controllers::BufferRoom buffer_room;
   controllers::Services services;
   ControllerSet controller_set;
+  controllers::Sources sources;
   controllers::PodTransitions transitions;
   EventRoutes routes;
   extender::Extender extender;
@@ -262,7 +269,7 @@ cluster::Ledger& Engine::ledger() {
 
 base::Task<void> Engine::watch(std::stop_token stop) {
   base::TaskGroup group(impl_->services.loop);
-  group.spawn(controllers::run_feed(impl_->services, impl_->transitions, stop));
+  group.spawn(controllers::run_feed(impl_->services, impl_->sources, impl_->transitions, stop));
   for (const auto& provider : impl_->services.providers.all()) {
     group.spawn(provider->run(stop));
   }
@@ -289,7 +296,7 @@ base::Task<void> Engine::lead(std::stop_token stop) {
   base::TaskGroup group(impl.services.loop);
   impl.chronicle.set_leading(true);
   group.spawn(impl.events.run(stop));
-  co_await impl.first_lists(stop);
+  co_await impl.wait_for_state(stop);
   if (!stop.stop_requested()) {
     impl.controller_set.spawn_all(group, stop);
     const base::TimePoint newest = newest_claim(*impl.services.state.snapshot());

@@ -145,6 +145,27 @@ TEST(HighAvailability, WhoWasCutOffKnowsTheClusterOnceItsWatchesAreAccepted) {
   EXPECT_TRUE(ha.wait(knows, longest_pause + seconds(5)));
 }
 
+// It has the Lease back before its watches go on, and what it knows is less than a minute old.
+TEST(HighAvailability, WhoLeadsAgainLearnsFirstWhatItDidNotHear) {
+  HaWorld ha;
+  ha.apply_pool("Never");
+  Replica& leader = ha.wait_for_leader();
+  ha.other(leader).kill();
+  const auto waiting = [&] { return leader.engine().state().latest()->pending_pods.size(); };
+  ha.deploy("web", 10, "2");
+  ASSERT_TRUE(ha.wait([&] { return waiting() == 10; }, seconds(5)));
+  leader.cut(true);
+  ha.scale("web", 0);
+  ha.loop.run_for(seconds(45));
+  ASSERT_FALSE(leader.leadership().holds());
+  ASSERT_EQ(waiting(), 10U);
+  leader.cut(false);
+  EXPECT_TRUE(ha.wait([&] { return leader.leadership().holds(); }, minutes(1)));
+  ha.loop.run_for(minutes(2));
+  EXPECT_EQ(waiting(), 0U);
+  EXPECT_TRUE(ha.world->recorder().claims().empty());
+}
+
 // What kube-scheduler was about to do when the leader changed, the new one cannot know.
 TEST(HighAvailability, ANewLeaderRemovesNothingBeforeEarlierAttemptsHaveEnded) {
   HaWorld ha;

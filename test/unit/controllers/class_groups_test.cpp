@@ -117,6 +117,7 @@ class ClassGroups : public WithServices {
   }
 
   std::vector<model::Resource> stored_;  // whose class the API server has
+  Sources sources_{loop_, state_, {}};
   PodTransitions transitions_{[](std::string_view) {}};
   LaunchFailures failures_{services_};
   base::TaskGroup group_{loop_};
@@ -124,7 +125,7 @@ class ClassGroups : public WithServices {
 
 TEST_F(ClassGroups, TheEndOfOneLeavesTheOtherOfTheNameKnown) {
   stored_ = {kTheirs, kOurs};
-  group_.spawn(run_feed(services_, transitions_, group_.stop_token()));
+  group_.spawn(run_feed(services_, sources_, transitions_, group_.stop_token()));
   loop_.run_for(seconds(1));
   EXPECT_THAT(known(), ElementsAre("ECSNodeClass.karpenter.alibabacloud.com/default",
                                    "ECSNodeClass.karpenter.k8s.alibabacloud/default"));

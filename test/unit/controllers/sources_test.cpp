@@ -1,5 +1,5 @@
 // Snapshots count only while every watch that matters is heard of.
-#include "controllers/sources.hpp"
+#include "millwright/controllers/process/sources.hpp"
 
 #include "millwright/base/loop.hpp"
 
@@ -50,6 +50,50 @@ TEST_F(SourcesTest, OneThatIsLostIsStaleAfterAMinuteAndFreshOnceHeardOf) {
   EXPECT_FALSE(synced());
   sources.heard(pods);
   EXPECT_TRUE(synced());
+}
+
+TEST_F(SourcesTest, WorkBeginsOnceNoneThatMattersIsLost) {
+  both_listed();
+  bool begun = false;
+  base::TaskGroup group(loop);
+  const auto begin = [&]() -> base::Task<void> {
+    co_await sources.wait_for_all(group.stop_token());
+    begun = true;
+  };
+  sources.lost(pods);
+  sources.lost(quotas);
+  group.spawn(begin());
+  loop.run_for(seconds(20));
+  sources.heard(pods);
+  loop.run_for(seconds(1));
+  EXPECT_FALSE(begun);
+  sources.heard(quotas);
+  loop.run_for(seconds(1));
+  EXPECT_TRUE(begun);
+
+  sources.lost(quotas);
+  sources.done_without(quotas);
+  begun = false;
+  group.spawn(begin());
+  loop.run_for(seconds(1));
+  EXPECT_TRUE(begun);
+}
+
+TEST_F(SourcesTest, WorkDoesNotWaitForOneThatStaysLost) {
+  both_listed();
+  bool begun = false;
+  base::TaskGroup group(loop);
+  const auto begin = [&]() -> base::Task<void> {
+    co_await sources.wait_for_all(group.stop_token());
+    begun = true;
+  };
+  sources.lost(quotas);
+  group.spawn(begin());
+  loop.run_for(seconds(59));
+  EXPECT_FALSE(begun);
+  loop.run_for(seconds(2));
+  EXPECT_TRUE(begun);
+  EXPECT_FALSE(synced()) << "and does nothing until it is heard of";
 }
 
 TEST_F(SourcesTest, SilenceAloneIsBorneForLonger) {

@@ -22,7 +22,7 @@ class Sources {
   static constexpr auto kSilentFor = std::chrono::minutes(6);
 
   Sources(base::Loop& loop, cluster::State& state, base::Logger log)
-      : loop_(loop), state_(state), log_(std::move(log)) {}
+      : loop_(loop), state_(state), log_(std::move(log)), heard_again_(loop) {}
 
   // One more to wait for; its number. Add all before any is listed.
   std::size_t add(std::string name);
@@ -32,6 +32,9 @@ class Sources {
   void heard(std::size_t source);
   void lost(std::size_t source);
 
+  // Waits until none that matters is lost, but no longer than one that stays lost takes to be
+  // stale. A replica that was cut off begins to act by what has become of the cluster meanwhile.
+  base::Task<void> wait_for_all(std::stop_token stop);
   // Tells the state, until `stop`, whether all of them are fresh.
   base::Task<void> watch_over(std::stop_token stop);
   // The same, once.
@@ -47,11 +50,13 @@ class Sources {
   };
   void tell_synced();
   const Source* stale_one() const;
+  bool is_any_lost() const;
 
   base::Loop& loop_;
   cluster::State& state_;
   base::Logger log_;
   std::vector<Source> sources_;
+  base::Signal heard_again_;
   bool synced_ = false;
   bool fresh_ = true;
 };

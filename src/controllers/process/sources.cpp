@@ -1,4 +1,4 @@
-#include "controllers/sources.hpp"
+#include "millwright/controllers/process/sources.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,8 +29,10 @@ void Sources::done_without(std::size_t source) {
 
 void Sources::heard(std::size_t source) {
   sources_[source].heard = loop_.now();
-  sources_[source].lost = false;
   sources_[source].matters = true;
+  if (std::exchange(sources_[source].lost, false)) {
+    heard_again_.notify();
+  }
 }
 
 void Sources::lost(std::size_t source) {
@@ -52,6 +54,18 @@ const Sources::Source* Sources::stale_one() const {
            silent >= (source.lost ? base::Duration(kLostFor) : base::Duration(kSilentFor));
   });
   return found == sources_.end() ? nullptr : &*found;
+}
+
+bool Sources::is_any_lost() const {
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const Source& source) { return source.matters && source.lost; });
+}
+
+base::Task<void> Sources::wait_for_all(std::stop_token stop) {
+  const base::TimePoint until = loop_.now() + kLostFor;
+  while (is_any_lost() && loop_.now() < until && !stop.stop_requested()) {
+    co_await heard_again_.wait(stop, until - loop_.now());
+  }
 }
 
 void Sources::look() {
