@@ -30,6 +30,7 @@ void BoundedProblem::find_classes(const Problem& problem) {
       classes.push_back({requirements, requests, 0});
     }
     ++classes[found->second].pods;
+    class_of[pod->meta.uid] = found->second;
   }
 }
 
@@ -59,7 +60,7 @@ void BoundedProblem::add_offers(const Problem& problem) {
     }
   }
   for (const auto& [key, price] : cheapest) {
-    offers.push_back({key.second, key.first, price});
+    offers.push_back({key.second, key.first, price, {}});
   }
   drop_outdone();
 }
@@ -90,7 +91,7 @@ void BoundedProblem::add_nodes(const Problem& problem) {
     const Sizes sizes = sizes_of(room);
     Users users = users_of(Requirements::from_labels(record->labels()), sizes);
     if (!users.empty()) {
-      nodes.push_back({sizes, std::move(users), 0});
+      nodes.push_back({sizes, std::move(users), 0, record->name()});
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct BoundedMachine {
   Sizes room;   // DaemonSets have taken their part; on existing nodes, pods too
   Users users;  // classes that it admits, and that fit on it
   double price = 0;
+  std::string node;  // its name; of a machine on sale none
 };
 
 struct BoundedProblem {
@@ -36,6 +38,7 @@ struct BoundedProblem {
 
   std::vector<std::string> resources;  // that some pod asks for
   std::vector<BoundedClass> classes;
+  std::map<std::string, std::size_t> class_of;  // by the pod's uid
   // None that is dearer than another with as much room for the same users, or more.
   std::vector<BoundedMachine> offers;
   std::vector<BoundedMachine> nodes;  // those of use to somebody; they cost nothing

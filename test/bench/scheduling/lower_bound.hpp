@@ -17,12 +17,17 @@ namespace millwright::scheduling::bench {
 // put on them, and so must each existing node.
 double lower_bound(const Problem& problem);
 
+struct WholePodsBound {
+  double proved = 0;    // no plan costs less
+  double of_fills = 0;  // what the fills cost that were found: the true optimum is not above it
+};
+
 // The same for machines that are bought by the fraction but filled with whole pods (Gilmore and
 // Gomory's configuration program, by column generation): no plan has better fills than the best.
-// It is below that program's optimum, by as much as the search for fills could not settle in
-// the work that it may do (up to 2 % where machines are of very different sizes), and never less
-// than lower_bound(). What a plan costs more than this is due to that, to the last, partly used
-// fills and to the search.
-double whole_pods_bound(const Problem& problem);
+// What is proved is below that program's optimum, by as much as the search for fills could not
+// settle in the work that it may do, and never less than lower_bound(). What a plan costs more is
+// due to that, to the last, partly used fills and to the search. It begins with the fills of
+// `plan`, as there are minutes of work less to do then; any plan gives a true bound.
+WholePodsBound whole_pods_bound(const Problem& problem, const Plan& plan);
 
 }  // namespace millwright::scheduling::bench

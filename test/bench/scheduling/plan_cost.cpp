@@ -39,17 +39,18 @@ void row(const std::string& name, const WorkloadMix& mix, const Problem& problem
   const double took = milliseconds_since(begin);
   begin = std::clock();
   const double bound = lower_bound(problem);
-  const double whole = whole_pods ? whole_pods_bound(problem) : bound;
+  const WholePodsBound whole =
+      whole_pods ? whole_pods_bound(problem, plan) : WholePodsBound{.proved = bound, .of_fills = 0};
   const double price = cost_of(plan);
   const double bound_took = milliseconds_since(begin);
-  std::printf("%-26s %6zu %9.3f %9.3f %9.3f %8.3f %8.3f %9.3f %6zu %5zu %8.1f %8.1f\n",
-              name.c_str(), problem.pods.size(), price, bound, whole, price / bound, price / whole,
-              mean_cost_of(problem, plan), plan.claims.size(), plan.refusals.size(), took,
-              bound_took);
+  std::printf("%-26s %6zu %9.3f %9.3f %9.3f %9.3f %8.3f %8.3f %9.3f %6zu %5zu %8.1f %8.1f\n",
+              name.c_str(), problem.pods.size(), price, bound, whole.proved, whole.of_fills,
+              price / bound, price / whole.proved, mean_cost_of(problem, plan), plan.claims.size(),
+              plan.refusals.size(), took, bound_took);
   std::fflush(stdout);
   if (!mix.has_topology()) {
-    totals.sum += price / whole;
-    totals.worst = std::max(totals.worst, price / whole);
+    totals.sum += price / whole.proved;
+    totals.worst = std::max(totals.worst, price / whole.proved);
     ++totals.rows;
   }
 }
@@ -57,9 +58,9 @@ void row(const std::string& name, const WorkloadMix& mix, const Problem& problem
 }  // namespace
 
 base::Result<void> plan_cost(const PlanCostOptions& options) {
-  std::printf("%-26s %6s %9s %9s %9s %8s %8s %9s %6s %5s %8s %8s\n", "cost, $ per hour", "pods",
-              "ours", "bound", "whole", "o/bound", "o/whole", "types'", "claims", "ref", "cpu ms",
-              "bound ms");
+  std::printf("%-26s %6s %9s %9s %9s %9s %8s %8s %9s %6s %5s %8s %8s\n", "cost, $ per hour", "pods",
+              "ours", "bound", "whole", "fills", "o/bound", "o/whole", "types'", "claims", "ref",
+              "cpu ms", "bound ms");
   Totals totals;
   bool any = false;
   for (const auto& [catalog, types] :

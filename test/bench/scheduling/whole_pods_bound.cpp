@@ -10,13 +10,16 @@
 #include <glpk.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <variant>
 #include <vector>
 
 namespace millwright::scheduling::bench {
 namespace {
 
-constexpr int kMaxRounds = 300;
+constexpr int kMaxRounds = 1'000;
 constexpr double kNearEnough = 2e-3;
 constexpr double kWorthAdding = 1 + 1e-4;
 // In the prices that proved the best bound, against those of the program.
@@ -43,10 +46,34 @@ class Configurations {
     }
   }
 
-  double bound() {
+  void begin_with(const Problem& problem, const Plan& plan) {
+    for (const PlannedClaim& claim : plan.claims) {
+      std::map<std::size_t, std::int64_t> pods;
+      for (const auto& uid : claim.pod_uids) {
+        ++pods[problem_.class_of.at(uid)];
+      }
+      const auto option = std::find_if(
+          problem.pools.begin(), problem.pools.end(),
+          [&](const PoolOption& pool) { return pool.pool->meta.name == claim.node_pool; });
+      add_column({pods.begin(), pods.end()}, 0, claim.price + option->node_overhead);
+    }
+    std::map<std::string, std::map<std::size_t, std::int64_t>> on_nodes;
+    for (const Placement& placement : plan.placements) {
+      if (const auto* name = std::get_if<std::string>(&placement.target)) {
+        ++on_nodes[*name][problem_.class_of.at(placement.pod_uid)];
+      }
+    }
+    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+      const auto& pods = on_nodes[problem_.nodes[i].node];
+      add_column({pods.begin(), pods.end()}, row_of_node(i), 0);
+    }
+  }
+
+  WholePodsBound bound() {
     FractionalBound start = fractional_bound(problem_);
     best_ = start.price;
     proved_ = std::move(start.values);
+    double of_fills = 0;
     double trust = kTrust;
     for (int round = 0; round < kMaxRounds && !proved_.empty(); ++round) {
       glp_smcp parameters;
@@ -55,8 +82,8 @@ class Configurations {
       if (glp_simplex(program_.get(), &parameters) != 0) {
         break;
       }
-      const double price = glp_get_obj_val(program_.get());
-      if (best_ >= price * (1 - kNearEnough)) {
+      of_fills = glp_get_obj_val(program_.get());
+      if (best_ >= of_fills * (1 - kNearEnough)) {
         break;
       }
       read_values();
@@ -71,10 +98,14 @@ class Configurations {
         trust = trust > kLeastTrust ? trust / 2 : 0;
       }
     }
-    return best_;
+    return {best_, of_fills};
   }
 
  private:
+  int row_of_node(std::size_t node) const {
+    return static_cast<int>(problem_.classes.size() + node) + 1;
+  }
+
   // What the program says that pods are worth; it jumps about while fills are missing.
   void read_values() {
     values_.clear();
@@ -83,8 +114,7 @@ class Configurations {
     }
     node_values_.clear();
     for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
-      const int row = static_cast<int>(problem_.classes.size() + i) + 1;
-      node_values_.push_back(-glp_get_row_dual(program_.get(), row));
+      node_values_.push_back(-glp_get_row_dual(program_.get(), row_of_node(i)));
     }
   }
 
@@ -102,7 +132,7 @@ class Configurations {
     for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
       const Fill fill = Knapsack(problem_, problem_.nodes[i], values).best(0, thorough);
       on_nodes += fill.at_most;
-      add_if_wanted(fill, static_cast<int>(problem_.classes.size() + i) + 1, node_values_[i]);
+      add_if_wanted(fill, row_of_node(i), node_values_[i]);
     }
     const double factor = dearest_room(values, thorough);
     if ((total - on_nodes) / factor > best_) {
@@ -168,9 +198,11 @@ class Configurations {
 
 }  // namespace
 
-double whole_pods_bound(const Problem& problem) {
+WholePodsBound whole_pods_bound(const Problem& problem, const Plan& plan) {
   const BoundedProblem bounded(problem);
-  return Configurations(bounded).bound();
+  Configurations configurations(bounded);
+  configurations.begin_with(problem, plan);
+  return configurations.bound();
 }
 
 }  // namespace millwright::scheduling::bench
