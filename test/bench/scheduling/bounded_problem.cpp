@@ -37,6 +37,7 @@ void BoundedProblem::find_classes(const Problem& problem) {
 void BoundedProblem::add_offers(const Problem& problem) {
   std::map<std::pair<Users, Sizes>, double> cheapest;
   for (const auto& option : problem.pools) {
+    node_overhead[option.pool->meta.name] = option.node_overhead;
     for (const InstanceType& type : *option.types) {
       model::ResourceList room = type.allocatable();
       for (const auto& set : problem.daemon_sets) {

@@ -39,6 +39,7 @@ struct BoundedProblem {
   std::vector<std::string> resources;  // that some pod asks for
   std::vector<BoundedClass> classes;
   std::map<std::string, std::size_t> class_of;  // by the pod's uid
+  std::map<std::string, double> node_overhead;  // by NodePool
   // None that is dearer than another with as much room for the same users, or more.
   std::vector<BoundedMachine> offers;
   std::vector<BoundedMachine> nodes;  // those of use to somebody; they cost nothing

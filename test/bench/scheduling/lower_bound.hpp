@@ -26,8 +26,9 @@ struct WholePodsBound {
 // Gomory's configuration program, by column generation): no plan has better fills than the best.
 // What is proved is below that program's optimum, by as much as the search for fills could not
 // settle in the work that it may do, and never less than lower_bound(). What a plan costs more is
-// due to that, to the last, partly used fills and to the search. It begins with the fills of
-// `plan`, as there are minutes of work less to do then; any plan gives a true bound.
+// due to that, to the last, partly used fills and to the search. With thousands of pods it takes
+// the fills of `plan`, too, as it comes nowhere near the optimum without; any plan gives a true
+// bound.
 WholePodsBound whole_pods_bound(const Problem& problem, const Plan& plan);
 
 }  // namespace millwright::scheduling::bench

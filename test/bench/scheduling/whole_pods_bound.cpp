@@ -20,11 +20,16 @@ namespace millwright::scheduling::bench {
 namespace {
 
 constexpr int kMaxRounds = 1'000;
+// Then the plan's own fills are added. That ends the search for prices of few pods sooner than they
+// have proved what they can.
+constexpr int kRoundsAlone = 300;
 constexpr double kNearEnough = 2e-3;
 constexpr double kWorthAdding = 1 + 1e-4;
 // In the prices that proved the best bound, against those of the program.
 constexpr double kTrust = 0.7;
 constexpr double kLeastTrust = 0.1;
+// What one more look at all of these must prove, as a part of the price.
+constexpr double kWorthAnother = 1e-4;
 
 class Configurations {
  public:
@@ -46,35 +51,13 @@ class Configurations {
     }
   }
 
-  void begin_with(const Problem& problem, const Plan& plan) {
-    for (const PlannedClaim& claim : plan.claims) {
-      std::map<std::size_t, std::int64_t> pods;
-      for (const auto& uid : claim.pod_uids) {
-        ++pods[problem_.class_of.at(uid)];
-      }
-      const auto option = std::find_if(
-          problem.pools.begin(), problem.pools.end(),
-          [&](const PoolOption& pool) { return pool.pool->meta.name == claim.node_pool; });
-      add_column({pods.begin(), pods.end()}, 0, claim.price + option->node_overhead);
-    }
-    std::map<std::string, std::map<std::size_t, std::int64_t>> on_nodes;
-    for (const Placement& placement : plan.placements) {
-      if (const auto* name = std::get_if<std::string>(&placement.target)) {
-        ++on_nodes[*name][problem_.class_of.at(placement.pod_uid)];
-      }
-    }
-    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
-      const auto& pods = on_nodes[problem_.nodes[i].node];
-      add_column({pods.begin(), pods.end()}, row_of_node(i), 0);
-    }
-  }
-
-  WholePodsBound bound() {
+  WholePodsBound bound(const Plan& plan) {
     FractionalBound start = fractional_bound(problem_);
     best_ = start.price;
     proved_ = std::move(start.values);
     double of_fills = 0;
     double trust = kTrust;
+    double before = 0;  // what was proved when that was last trusted as much
     for (int round = 0; round < kMaxRounds && !proved_.empty(); ++round) {
       glp_smcp parameters;
       glp_init_smcp(&parameters);
@@ -86,16 +69,23 @@ class Configurations {
       if (best_ >= of_fills * (1 - kNearEnough)) {
         break;
       }
+      if (round == kRoundsAlone) {
+        add_fills_of(plan);
+        continue;
+      }
       read_values();
       if (look_for_fills(0, false) > 0) {
         continue;
       }
       if (look_for_fills(trust, true) > 0) {
         trust = kTrust;
-      } else if (trust == 0) {
-        break;
-      } else {
+      } else if (trust > 0) {
         trust = trust > kLeastTrust ? trust / 2 : 0;
+      } else if (best_ > before * (1 + kWorthAnother)) {
+        before = best_;
+        trust = kTrust;
+      } else {
+        break;
       }
     }
     return {best_, of_fills};
@@ -104,6 +94,27 @@ class Configurations {
  private:
   int row_of_node(std::size_t node) const {
     return static_cast<int>(problem_.classes.size() + node) + 1;
+  }
+
+  void add_fills_of(const Plan& plan) {
+    for (const PlannedClaim& claim : plan.claims) {
+      std::map<std::size_t, std::int64_t> pods;
+      for (const auto& uid : claim.pod_uids) {
+        ++pods[problem_.class_of.at(uid)];
+      }
+      const double overhead = problem_.node_overhead.at(claim.node_pool);
+      add_column({pods.begin(), pods.end()}, 0, claim.price + overhead);
+    }
+    std::map<std::string, std::map<std::size_t, std::int64_t>> on_nodes;
+    for (const Placement& placement : plan.placements) {
+      if (const auto* name = std::get_if<std::string>(&placement.target)) {
+        ++on_nodes[*name][problem_.class_of.at(placement.pod_uid)];
+      }
+    }
+    for (std::size_t i = 0; i < problem_.nodes.size(); ++i) {
+      const auto& pods = on_nodes[problem_.nodes[i].node];
+      add_column({pods.begin(), pods.end()}, row_of_node(i), 0);
+    }
   }
 
   // What the program says that pods are worth; it jumps about while fills are missing.
@@ -200,9 +211,7 @@ class Configurations {
 
 WholePodsBound whole_pods_bound(const Problem& problem, const Plan& plan) {
   const BoundedProblem bounded(problem);
-  Configurations configurations(bounded);
-  configurations.begin_with(problem, plan);
-  return configurations.bound();
+  return Configurations(bounded).bound(plan);
 }
 
 }  // namespace millwright::scheduling::bench
