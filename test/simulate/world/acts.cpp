@@ -103,9 +103,9 @@ void SimulatedWorld::restore(const Step& step) {
     }
     world_->go_back_to(*backups_.at(backup_age(step)));
     restored_ = now();
-    for (const auto& [pod, until] : kept_pods_) {
-      if (until <= now()) {
-        allow_disruption(pod);
+    for (const auto& [due, undo] : undone_) {
+      if (due <= now()) {
+        undo();
       }
     }
     deployments_.clear();
@@ -113,6 +113,11 @@ void SimulatedWorld::restore(const Step& step) {
       deployments_.insert(std::string(model::text_at(*deployment, "metadata.name")));
     }
   });
+}
+
+void SimulatedWorld::undo_after(base::Duration lasts, std::function<void()> undo) {
+  undone_.emplace_back(now() + lasts, undo);
+  loop_.after(lasts, std::move(undo));
 }
 
 // As NTP does. Processes count from the time that they began with: those that start later see it.
@@ -392,13 +397,10 @@ void SimulatedWorld::edit_pod(const Step& step) {
   const std::string key(model::kDoNotDisruptAnnotation);
   edit(model::kPodResource, name,
        [key](json::value& pod) { annotations_of(pod.at("metadata"))[key] = "true"; });
-  kept_pods_[name] = now() + step.lasts;
-  loop_.after(step.lasts, [this, name] { allow_disruption(name); });
-}
-
-void SimulatedWorld::allow_disruption(const std::string& pod) {
-  edit(model::kPodResource, pod, [](json::value& object) {
-    annotations_of(object.at("metadata")).erase(model::kDoNotDisruptAnnotation);
+  undo_after(step.lasts, [this, name] {
+    edit(model::kPodResource, name, [](json::value& object) {
+      annotations_of(object.at("metadata")).erase(model::kDoNotDisruptAnnotation);
+    });
   });
 }
 

@@ -191,7 +191,7 @@ void SimulatedWorld::break_node(const Step& step) {
         }
       }
     });
-    loop_.after(step.lasts, [this, name, whole] {
+    undo_after(step.lasts, [this, name, whole] {
       edit(model::kNodeResource, name, [&whole](json::value& node) {
         if (model::text_at(node, "metadata.uid") != model::text_at(whole, "metadata.uid")) {
           return;  // another one, that registered after etcd was restored
@@ -208,7 +208,7 @@ void SimulatedWorld::break_node(const Step& step) {
   twin.as_object()["metadata"] =
       json::object{{"name", name + "-twin"}, {"labels", whole.at("metadata").at("labels")}};
   if (world_->api().create(model::kNodeResource, std::move(twin))) {
-    loop_.after(step.lasts, [this, name] {
+    undo_after(step.lasts, [this, name] {
       const std::string second = name + "-twin";
       edit(model::kNodeResource, second,
            [](json::value& node) { node.at("metadata").as_object().erase("finalizers"); });

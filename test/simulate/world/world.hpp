@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace millwright::test {
@@ -122,7 +123,8 @@ class SimulatedWorld final : public MachineListener {
   std::string chosen_node(int which);
   void jump_clock(const Step& step);
   void restore(const Step& step);
-  void allow_disruption(const std::string& pod);
+  // Undoes it once more when etcd is back: what was undone meanwhile, or after the backup, is lost.
+  void undo_after(base::Duration lasts, std::function<void()> undo);
   void strike_network(const Step& step);
   void set_trouble(const Step& step, bool on);
   void strike_cloud(const Step& step);
@@ -159,7 +161,7 @@ class SimulatedWorld final : public MachineListener {
   int retired_schedulers_ = 0;
   std::map<base::Duration, std::shared_ptr<const sandbox::ApiServer::Backup>> backups_;  // by age
   std::optional<base::TimePoint> restored_;
-  std::map<std::string, base::TimePoint> kept_pods_;  // by name, and until when
+  std::vector<std::pair<base::TimePoint, std::function<void()>>> undone_;
   // What machines that launch now do wrong.
   struct BadKubelets {
     base::Duration late{};
