@@ -111,7 +111,7 @@ void SimulatedWorld::break_kubelets(const Step& step) {
   } else {
     bad_kubelets_.lie_as_some = step.amount == 1;
   }
-  loop_.after(step.lasts, [this] { mend_kubelets(); });
+  undo_after(step.lasts, [this] { mend_kubelets(); });
 }
 
 void SimulatedWorld::register_node(json::value& node) {
@@ -124,7 +124,7 @@ void SimulatedWorld::register_node(json::value& node) {
     lie = liar->second && id != liar->first ? id : lie;
   }
   node.at("spec").as_object()["providerID"] = lie;
-  lies_.insert(std::string(model::text_at(node, "metadata.name")));
+  lies_[std::string(model::text_at(node, "metadata.name"))] = lie;
   liars_.erase(liar);
 }
 
@@ -145,10 +145,14 @@ void SimulatedWorld::mend_kubelets() {
           "status");
     }
   }
-  for (const std::string& name : std::exchange(lies_, {})) {
-    edit(model::kNodeResource, name,
-         [](json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
-    static_cast<void>(world_->api().remove(model::kNodeResource, {.namespace_ = {}, .name = name}));
+  for (const auto& [name, lie] : lies_) {
+    const auto node = world_->api().get(model::kNodeResource, {{}, name});
+    if (node && model::text_at(**node, "spec.providerID") == lie) {
+      edit(model::kNodeResource, name,
+           [](json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
+      static_cast<void>(
+          world_->api().remove(model::kNodeResource, {.namespace_ = {}, .name = name}));
+    }
   }
   world_->restart_kubelets();
 }

@@ -171,8 +171,8 @@ class SimulatedWorld final : public MachineListener {
   BadKubelets bad_kubelets_;
   std::map<std::string, model::ResourceList> poor_;  // by machine: what it really has
   std::map<std::string, bool>
-      liars_;                   // machines that have not registered: BadKubelets::lie_as_some
-  std::set<std::string> lies_;  // Nodes
+      liars_;  // machines that have not registered: BadKubelets::lie_as_some
+  std::map<std::string, std::string> lies_;  // provider ids that are not theirs, by Node
   std::set<std::string> deployments_;
   std::multimap<base::TimePoint, std::size_t> withdrawn_;  // the pods of each
   std::set<std::string> stripped_nodes_;

@@ -23,12 +23,24 @@ class SourcesTest : public ::testing::Test {
     state.snapshot();
   }
 
+  // Sets `begun` once all are heard of.
+  void begin() {
+    begun = false;
+    group.spawn(wait());
+  }
+  base::Task<void> wait() {
+    co_await sources.wait_for_all(group.stop_token());
+    begun = true;
+  }
+
   base::VirtualLoop loop{base::TimePoint(std::chrono::hours(1'000))};
   cluster::Ledger ledger;
   cluster::State state{ledger};
   Sources sources{loop, state, {}};
   std::size_t pods = sources.add("pods");
   std::size_t quotas = sources.add("resourcequotas");
+  bool begun = false;
+  base::TaskGroup group{loop};
 };
 
 TEST_F(SourcesTest, AllAreWaitedFor) {
@@ -54,15 +66,9 @@ TEST_F(SourcesTest, OneThatIsLostIsStaleAfterAMinuteAndFreshOnceHeardOf) {
 
 TEST_F(SourcesTest, WorkBeginsOnceNoneThatMattersIsLost) {
   both_listed();
-  bool begun = false;
-  base::TaskGroup group(loop);
-  const auto begin = [&]() -> base::Task<void> {
-    co_await sources.wait_for_all(group.stop_token());
-    begun = true;
-  };
   sources.lost(pods);
   sources.lost(quotas);
-  group.spawn(begin());
+  begin();
   loop.run_for(seconds(20));
   sources.heard(pods);
   loop.run_for(seconds(1));
@@ -73,22 +79,15 @@ TEST_F(SourcesTest, WorkBeginsOnceNoneThatMattersIsLost) {
 
   sources.lost(quotas);
   sources.done_without(quotas);
-  begun = false;
-  group.spawn(begin());
+  begin();
   loop.run_for(seconds(1));
   EXPECT_TRUE(begun);
 }
 
 TEST_F(SourcesTest, WorkDoesNotWaitForOneThatStaysLost) {
   both_listed();
-  bool begun = false;
-  base::TaskGroup group(loop);
-  const auto begin = [&]() -> base::Task<void> {
-    co_await sources.wait_for_all(group.stop_token());
-    begun = true;
-  };
   sources.lost(quotas);
-  group.spawn(begin());
+  begin();
   loop.run_for(seconds(59));
   EXPECT_FALSE(begun);
   loop.run_for(seconds(2));
