@@ -450,7 +450,9 @@ void Checks::no_binding_to_a_closed_node() {
            "was let through to " + node + ", which the leader had fenced");
     }
     for (const auto& [node_uid, record] : world_.recorder().nodes()) {
-      if (record.last->meta.name != node || !record.disrupted || *record.disrupted >= *pod.bound) {
+      // One that is gone may have been of another machine, and have said that it was of this one.
+      if (record.last->meta.name != node || record.gone || !record.disrupted ||
+          *record.disrupted >= *pod.bound) {
         continue;
       }
       const auto& claims = world_.recorder().claims();
