@@ -9,6 +9,7 @@
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/controllers/process/known_claims.hpp"
 #include "millwright/controllers/process/sources.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/decision_log.hpp"
@@ -115,9 +116,9 @@ struct Engine::Impl {
     }
   }
 
-  // Waits for the first lists, and until no watch is lost, or for `stop`. A Node looks empty whose
-  // claim or pods are not listed yet, or whose pods were bound while this replica was cut off: no
-  // controller may act before.
+  // Waits for the first lists, until no watch is lost, and until all NodeClaims are known, or for
+  // `stop`. A Node looks empty whose claim or pods are not listed yet, or whose pods were bound
+  // while this replica was cut off: no controller may act before.
   base::Task<void> wait_for_state(std::stop_token stop) {
     if (base::planted(base::Mutant::LeadsBeforeLists)) {
       co_return;
@@ -125,7 +126,8 @@ struct Engine::Impl {
     while (!state.snapshot()->synced && !stop.stop_requested()) {
       co_await synced.wait(stop);
     }
-    co_await sources.wait_for_all(std::move(stop));
+    co_await sources.wait_for_all(stop);
+    co_await controllers::wait_until_claims_are_known(services, std::move(stop));
   }
 
   // Refreshes what the threads that answer HTTP requests read. It takes a walk over all pools, and

@@ -48,6 +48,14 @@ TEST_P(Seeds, KeepEveryPromise) {
   expect_no_violations(draw(GetParam()));
 }
 
+Step after(int ms, Act act, int which, int amount, int lasts) {
+  return Step{.at = milliseconds(ms),
+              .act = act,
+              .which = which,
+              .amount = amount,
+              .lasts = milliseconds(lasts)};
+}
+
 // The smallest schedules of what the simulator has found.
 Schedule small_world(std::vector<Step> steps) {
   Schedule schedule;
@@ -287,13 +295,6 @@ TEST(Found, AMachineThatIsTakenBackBeforeItsLaunchIsOnRecordIsGivenUp) {
 // A replica saw the new pod, and that the old one was gone, before it saw that the old one's
 // ReplicaSet was gone: it kept room for a pod that would come back.
 TEST(Found, WhatIsBoughtForAPodIsJudgedByWhatAReplicaCanKnow) {
-  const auto after = [](int ms, Act act, int which, int amount, int lasts) {
-    return Step{.at = milliseconds(ms),
-                .act = act,
-                .which = which,
-                .amount = amount,
-                .lasts = milliseconds(lasts)};
-  };
   auto schedule = small_world(
       {after(254, Act::Deploy, 14, 6, 0), after(1'054, Act::Deploy, 64, 4, 0),
        after(10'534, Act::Pause, 54, 0, 48'164), after(11'087, Act::Withdraw, 59, 0, 0),
@@ -310,6 +311,30 @@ TEST(Found, WhatIsBoughtForAPodIsJudgedByWhatAReplicaCanKnow) {
   schedule.ready = milliseconds(11'812);
   schedule.consolidate_after = seconds(28);
   schedule.limit_cpus = 548;
+  expect_no_violations(schedule);
+}
+
+// A claim was made and answered 504, the term ended, and the same process led again before its late
+// watch had shown the claim: it bought another (seed 151325).
+TEST(Found, WhatTheLastTermBoughtUnheardOfIsNotBoughtAgain) {
+  auto schedule = small_world(
+      {after(3'780, Act::Deploy, 8, 3, 0), after(16'872, Act::Deploy, 89, 7, 0),
+       after(100'394, Act::LateCommit, 0, 39, 94'118),
+       after(100'394, Act::LateWatches, 0, 8'000, 94'118),
+       after(138'157, Act::Slow, 30, 615, 39'263), after(139'242, Act::DeleteClaim, 94, 0, 0),
+       after(140'208, Act::DeleteClaim, 92, 0, 0), after(144'258, Act::Deploy, 7, 1, 0)});
+  schedule.seed = 151'325;
+  schedule.cloud = Cloud::Aws;
+  schedule.replicas = 3;
+  schedule.solve_time = milliseconds(448);
+  schedule.bind_latency = milliseconds(1'940);
+  schedule.pods_per_second = 38;
+  schedule.launch = milliseconds(9'243);
+  schedule.boot = milliseconds(10'347);
+  schedule.ready = milliseconds(3'288);
+  schedule.consolidate_after = seconds(29);
+  schedule.budget = 2;
+  schedule.limit_cpus = 286;
   expect_no_violations(schedule);
 }
 
