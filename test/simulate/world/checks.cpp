@@ -37,6 +37,14 @@ bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
 
+// Is there, and has the taint of a node that is disrupted.
+bool is_closed(const sandbox::NodeHistory& node) {
+  const auto& taints = node.last->taints;
+  return !node.gone && std::any_of(taints.begin(), taints.end(), [](const auto& taint) {
+    return taint.key == model::kDisruptedTaint;
+  });
+}
+
 }  // namespace
 
 bool is_daemon(const model::Pod& pod) {
@@ -313,15 +321,16 @@ std::string Checks::node_of(const model::NodeClaim& claim) const {
 // not been launched yet may become as small as its pods need.
 std::int64_t Checks::free_room(const model::NodeClaim& claim,
                                const cluster::LedgerView& ledger) const {
+  const std::string name = node_of(claim);
   const model::ResourceList* room =
       claim.allocatable.contains(model::kCpu) ? &claim.allocatable : &claim.requests;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
-    if (!node.gone && node.last->meta.name == claim.node_name) {
+    if (!node.gone && node.last->meta.name == name) {
       room = &node.last->allocatable;
     }
   }
   std::int64_t free = model::get(*room, model::kCpu).milli();
-  for (const auto& target : {claim.meta.name, claim.node_name}) {
+  for (const auto& target : {claim.meta.name, name}) {
     if (const auto kept = ledger.by_target.find(target); kept != ledger.by_target.end()) {
       free -= model::get(kept->second.summary().requests, model::kCpu).milli();
     }
@@ -451,8 +460,7 @@ void Checks::no_binding_to_a_closed_node() {
     }
     for (const auto& [node_uid, record] : world_.recorder().nodes()) {
       // One that is gone may have been of another machine, and have said that it was of this one.
-      if (record.last->meta.name != node || record.gone || !record.disrupted ||
-          *record.disrupted >= *pod.bound) {
+      if (record.last->meta.name != node || !is_closed(record) || *record.disrupted >= *pod.bound) {
         continue;
       }
       const auto& claims = world_.recorder().claims();
@@ -554,12 +562,7 @@ void Checks::everything_runs() {
 
 void Checks::no_node_stays_closed() {
   for (const auto& [uid, node] : world_.recorder().nodes()) {
-    const auto& taints = node.last->taints;
-    const bool closed =
-        !node.gone && std::any_of(taints.begin(), taints.end(), [](const auto& one) {
-          return one.key == model::kDisruptedTaint;
-        });
-    if (lasts("closed", uid, closed) > kClosed) {
+    if (lasts("closed", uid, is_closed(node)) > kClosed) {
       tell("no-node-stays-closed", "node " + node.last->meta.name,
            "has the disrupted taint and does not go");
     }
