@@ -115,7 +115,11 @@ void SimulatedWorld::break_kubelets(const Step& step) {
 }
 
 void SimulatedWorld::register_node(json::value& node) {
-  const auto liar = liars_.find(std::string(model::text_at(node, "spec.providerID")));
+  const std::string own_id(model::text_at(node, "spec.providerID"));
+  if (const auto poor = poor_.find(own_id); poor != poor_.end() && !bad_kubelets_.percent) {
+    node.at("status").as_object()["allocatable"] = model::encode(poor->second);  // comes mended
+  }
+  const auto liar = liars_.find(own_id);
   if (liar == liars_.end()) {
     return;
   }
