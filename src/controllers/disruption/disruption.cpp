@@ -137,6 +137,8 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   auto input = std::make_shared<disruption::Input>();
   input->snapshot = services_.state.snapshot();
   input->catalog = catalog_of(services_, *input->snapshot);
+  // A node whose marks stay, since nobody could take them off, counts in budgets as one that goes.
+  busy.insert(unopened_.begin(), unopened_.end());
   input->busy_claims = std::move(busy);
   input->doubted = doubted_;
   input->idle_times = idle_times_->by_pool();
@@ -220,6 +222,9 @@ base::Task<void> Disruption::undo_leftovers() {
       leftovers.push_back(record->claim_name());
     }
   }
+  std::erase_if(unopened_, [&](const auto& claim) {
+    return std::find(leftovers.begin(), leftovers.end(), claim) == leftovers.end();
+  });
   co_await undo(std::move(leftovers));
 }
 
@@ -594,7 +599,10 @@ base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
 base::Task<void> Disruption::undo(std::vector<std::string> claims) {
   for (const auto& record : records_of(services_, claims)) {
     auto cleared = co_await clear_disrupted(services_, record);
-    if (!cleared) {
+    if (cleared) {
+      unopened_.erase(record->claim_name());
+    } else {
+      unopened_.insert(record->claim_name());
       services_.log.warn("could not reopen a node",
                          {{"NodeClaim", record->claim_name()}, {"error", cleared.error().message}});
     }

@@ -338,6 +338,32 @@ TEST(Found, WhatTheLastTermBoughtUnheardOfIsNotBoughtAgain) {
   expect_no_violations(schedule);
 }
 
+// A command had marked its node in part, could not take the marks off again, and another node was
+// chosen beside it (seed 163970).
+TEST(Found, ANodeThatCannotBeReopenedCountsInTheBudget) {
+  auto schedule =
+      small_world({after(2'763, Act::Deploy, 13, 7, 0), after(11'279, Act::Deploy, 44, 3, 0),
+                   after(11'800, Act::Deploy, 53, 2, 0), after(90'077, Act::EditPool, 67, 0, 0),
+                   after(98'640, Act::LateCommit, 0, 38, 95'922),
+                   after(98'640, Act::LateWatches, 0, 8'000, 95'922),
+                   after(126'646, Act::Deploy, 7, 1, 0), after(145'026, Act::Deploy, 7, 1, 0),
+                   after(157'908, Act::EditPool, 72, 0, 0), after(159'678, Act::Deploy, 7, 1, 0)});
+  schedule.seed = 163'970;
+  schedule.cloud = Cloud::Aws;
+  schedule.replicas = 2;
+  schedule.clocks = {milliseconds(-2'128), milliseconds(-417)};
+  schedule.solve_time = milliseconds(1'876);
+  schedule.bind_latency = milliseconds(509);
+  schedule.pods_per_second = 34;
+  schedule.launch = milliseconds(7'085);
+  schedule.boot = milliseconds(7'004);
+  schedule.ready = milliseconds(39'381);
+  schedule.consolidate_after = seconds(8);
+  schedule.budget = 1;
+  schedule.limit_cpus = 306;
+  expect_no_violations(schedule);
+}
+
 INSTANTIATE_TEST_SUITE_P(Few, Seeds, testing::Range(std::uint64_t{1}, std::uint64_t{21}));
 
 }  // namespace

@@ -31,6 +31,8 @@ constexpr auto kQuietFor = minutes(11);
 // the lost one.
 constexpr std::uint64_t kLostVersions = 100'000;
 constexpr auto kRestWithin = minutes(45);
+// A node that took the pods of another takes none for consolidateAfter: nodes may go one by one.
+constexpr int kNodesAtMost = 10;
 constexpr auto kWatchedRest = minutes(6);
 
 base::Duration fixed(base::Duration time) {
@@ -376,7 +378,8 @@ std::vector<Violation> SimulatedWorld::run() {
       kTrouble);
   healed_ = now();
   if (!broken()) {
-    loop_.run_until([&] { return broken() || at_rest; }, kRestWithin);
+    loop_.run_until([&] { return broken() || at_rest; },
+                    kRestWithin + kNodesAtMost * schedule_.consolidate_after);
   }
   if (!broken()) {
     checks_->look_at_rest(at_rest);

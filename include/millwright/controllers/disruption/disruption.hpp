@@ -60,8 +60,9 @@ class Disruption {
 
   Services services_;
   base::Signal signal_;
-  base::Signal progress_;                    // for steps that wait until they may begin
-  std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+  base::Signal progress_;                        // for steps that wait until they may begin
+  std::set<std::string, std::less<>> busy_;      // claims named by commands in progress
+  std::set<std::string, std::less<>> unopened_;  // claims whose marks could not be taken off
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
   // Used by the thread of the background alone, which does one thing after the other.
   std::shared_ptr<disruption::Memory> memory_ = disruption::make_memory();
