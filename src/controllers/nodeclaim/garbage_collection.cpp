@@ -65,6 +65,9 @@ GarbageCollection::GarbageCollection(Services& services)
 }
 
 base::Task<void> GarbageCollection::run(std::stop_token stop) {
+  // Others may have led since the looks of an earlier term.
+  missed_.clear();
+  orphans_.clear();
   while (!stop.stop_requested()) {
     const bool slept =
         co_await base::sleep(services_.loop, services_.options.garbage_collection_period, stop);

@@ -113,6 +113,12 @@ bool leaves_open(const base::Error& error) {
   return error.kind == base::ErrorKind::Timeout || error.kind == base::ErrorKind::Unavailable;
 }
 
+// What became of an earlier request, it does not say. "Exists" may mean that one.
+bool leaves_as_it_was(const base::Error& error) {
+  return error.kind == base::ErrorKind::Exists || error.kind == base::ErrorKind::Throttled ||
+         error.kind == base::ErrorKind::Conflict;
+}
+
 // A request whose fate is open is repeated under the same name: whichever of them comes first makes
 // the claim, and the others find it there. A new plan would buy it under another name.
 base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::NodeClaim wanted) {
@@ -128,7 +134,8 @@ base::Task<base::Result<CreatedClaim>> write_claim(Services& services, model::No
     if (base::planted(base::Mutant::NewNameAfterLostReply)) {
       co_return tl::unexpected(std::move(reply).error());
     }
-    const bool open = leaves_open(reply.error());
+    const bool open =
+        leaves_open(reply.error()) || (asked_before && leaves_as_it_was(reply.error()));
     asked_before = asked_before || open;
     auto found = co_await find_created(services, wanted, std::move(reply).error(), asked_before);
     const bool late = asked >= kLeastAsked && services.loop.now() >= enough;

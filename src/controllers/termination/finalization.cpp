@@ -49,12 +49,35 @@ bool may_be_left(const model::Node& node, const base::Error& error) {
          !node.meta.has_finalizer(model::kTerminationFinalizer);
 }
 
+// The last leader may have registered a Node that a late watch has not shown here: its pods have to
+// be drained once it does. Unavailable then.
+base::Task<base::Result<bool>> confirm_no_node(Services& services, ClaimPtr claim) {
+  if (claim->node_name.empty() || services.state.joined_by_node(claim->node_name).node) {
+    co_return false;
+  }
+  const model::ObjectKey key{.namespace_ = {}, .name = claim->node_name};
+  const auto object = co_await services.client.get(model::kNodeResource, key);
+  MW_CO_CHECK(ignore_not_found(object));
+  if (!object) {
+    co_return false;
+  }
+  MW_CO_TRY(node, model::decode<model::Node>(*object));
+  if (is_registered_for(node, *claim)) {
+    co_return base::fail(base::ErrorKind::Unavailable,
+                         "Node " + claim->node_name + " exists, and is not seen here yet");
+  }
+  co_return false;
+}
+
 // What registration wrote may be stored though its answer was lost, and the watch may be late: the
 // Node is open to pods then, and has to be drained.
 base::Task<base::Result<bool>> may_run_pods(Services& services, scheduling::NodeRecordPtr record,
                                             ClaimPtr claim) {
-  if (!record->node || model::is_true(claim->conditions, model::kRegistered)) {
-    co_return record->node != nullptr;
+  if (!record->node) {
+    co_return co_await confirm_no_node(services, claim);
+  }
+  if (model::is_true(claim->conditions, model::kRegistered)) {
+    co_return true;
   }
   if (base::planted(base::Mutant::UnseenNodesForgotten)) {
     co_return false;

@@ -294,6 +294,7 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
     co_return;
   }
   const auto end_limit = options.end_limit;
+  const auto settle = options.lease_duration - options.renew_deadline;
   Elector elector(client, std::move(options), leadership, duties.on_rewound, log);
   std::list<base::TaskGroup> terms;  // one, whose work ends before the next begins
   while (true) {
@@ -323,6 +324,10 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
       co_return;
     }
     terms.pop_back();
+    if (!ours) {
+      // What was sent before the end arrives first. Other replicas wait for as long, and longer.
+      co_await base::sleep(client.loop(), settle, stop);
+    }
   }
   co_await elector.release();
 }

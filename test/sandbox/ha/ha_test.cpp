@@ -128,6 +128,20 @@ TEST(HighAvailability, TheTermsOfOneReplicaDoNotOverlap) {
   EXPECT_THAT(ha.overlaps, IsEmpty());
 }
 
+// What it sent before the end may still be on its way. Others wait for longer anyway.
+TEST(HighAvailability, WhoLostItsTermWaitsBeforeTheNext) {
+  HaWorld ha;
+  ha.apply_pool("Never");
+  Replica& leader = ha.wait_for_leader();
+  ha.other(leader).kill();
+  leader.cut(true);
+  ASSERT_TRUE(ha.wait([&] { return !leader.leadership().holds(); }, seconds(11)));
+  leader.cut(false);
+  const auto lost = ha.loop.now();
+  ASSERT_TRUE(ha.wait([&] { return leader.leadership().holds(); }, minutes(2)));
+  EXPECT_GE(ha.loop.now() - lost, seconds(5));
+}
+
 // Its watches go on where they ended, and nothing has happened: it need not wait for a bookmark of
 // each, which comes a minute later, to be the one that can lead.
 TEST(HighAvailability, WhoWasCutOffKnowsTheClusterOnceItsWatchesAreAccepted) {

@@ -54,6 +54,28 @@ TEST_F(ClaimCreation, DoesNotBringBackAClaimWhoseEndWasSeenBeforeTheAnswer) {
   EXPECT_EQ(state_.find_claim((*claim)->meta.name), nullptr);
 }
 
+// The first request made the claim and its answer was lost; for a while nobody can say more.
+TEST_F(ClaimCreation, IsNotGivenUpWhileItIsNotKnownWhatBecameOfTheFirstRequest) {
+  int asked = 0;
+  boost::json::value stored;
+  transport_->answer = [&](const kube::ApiRequest& request) {
+    const bool creates = request.method == "POST";
+    asked += creates ? 1 : 0;
+    if (creates && asked == 1) {
+      stored = created(request);
+      return kube::test::status_answer(504, "Timeout", "lost");
+    }
+    if (creates) {
+      return kube::test::status_answer(409, "AlreadyExists", "it exists");
+    }
+    return asked < 3 ? kube::test::status_answer(503, "ServiceUnavailable", "away")
+                     : kube::test::ok(stored);
+  };
+  const auto claim = create();
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(ClaimCreation, OfAClaimThatTheWatchNeverShowsIsForgottenOnceTheApiServerDoesNotKnowIt) {
   transport_->answer = [](const kube::ApiRequest& request) {
     return kube::test::ok(created(request));

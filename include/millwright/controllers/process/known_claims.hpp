@@ -7,9 +7,10 @@
 
 namespace millwright::controllers {
 
-// Waits until the state has every NodeClaim that the API server lists, but no longer than a watch
-// takes to be stale (Sources::kLostFor). A watch may be late and not lost: what the leader of the
-// last term bought just before it ended, this process or another, would be bought once more.
+// Waits until the state has every NodeClaim that the API server lists, as new as it is there at the
+// first list, but no longer than a watch takes to be stale (Sources::kLostFor). A watch may be late
+// and not lost. What the leader of the last term, this process or another, bought just before it
+// ended would be bought once more, and what it launched would seem to be nobody's.
 base::Task<void> wait_until_claims_are_known(Services& services, std::stop_token stop);
 
 }  // namespace millwright::controllers

@@ -67,8 +67,8 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim) {
     co_return found;
   }
   // Another process' request cannot be repeated: the script that it got from ACK is not ours, and
-  // neither is its ClientToken.
-  if (!unsure && found.error().kind == ErrorKind::NotFound &&
+  // neither is its ClientToken. It may have led since our own request.
+  if (inherited_.contains(*claim) && found.error().kind == ErrorKind::NotFound &&
       parts_.api.loop().now() < inherited_.since() + kShownWithin) {
     co_return base::fail(ErrorKind::Unavailable,
                          "NodeClaim " + claim->meta.name +

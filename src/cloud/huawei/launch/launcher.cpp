@@ -91,7 +91,10 @@ base::Task<base::Result<CceNode>> Launcher::adopt(ClaimPtr claim) {
   if (!in_doubt && !inherited_.contains(*claim)) {
     co_return tl::unexpected(no_node(*claim));
   }
-  const auto until = (in_doubt ? doubt->second : inherited_.since()) + kShownWithin;
+  // Another replica may have led since our own request.
+  const auto since = in_doubt ? doubt->second : inherited_.since();
+  const auto until =
+      (inherited_.contains(*claim) ? std::max(since, inherited_.since()) : since) + kShownWithin;
   auto found = co_await find_by_claim(claim);
   if (!found && found.error().kind != ErrorKind::NotFound) {
     co_return found;

@@ -157,9 +157,14 @@ ClaimReply launch(Services& services, LaunchFailures* failures, ClaimPtr claim) 
   cloud::Provider* provider = services.providers.find(ref.group, ref.kind);
   const auto asked = without_overlay_requests(services, protected_claim);
   auto created = co_await provider->create(asked, node_class);
-  // The claim may have changed during the call; the outcome is written on its present version.
+  // The claim may have changed during the call; the outcome is written on its present version. The
+  // last leader may have launched it, and a late watch may have shown that now: what came of it
+  // stays. A second instance of the claim is garbage-collected.
   if (const auto now = services.state.find_claim(protected_claim->meta.name);
       now && now->claim->meta.uid == protected_claim->meta.uid) {
+    if (!is_undecided(now->claim, model::kLaunched)) {
+      co_return now->claim;
+    }
     protected_claim = now->claim;
   }
   if (created) {

@@ -247,6 +247,19 @@ TEST_F(AlibabaLaunchTest, AnInstanceOfTheClaimIsAdopted) {
   EXPECT_EQ(wait(loop, launcher.adopt(claim))->instance_id, "i-6");
 }
 
+// Our own request is in doubt. Another replica led since then, and may have launched the instance.
+TEST_F(AlibabaLaunchTest, AnInstanceOfAnotherProcessIsWaitedForThoughOursIsInDoubt) {
+  claim->meta.creation_timestamp = kStart;
+  answers["CreateAutoProvisioningGroup"] = {net::Response::text(200, "{\"Launch")};
+  ASSERT_FALSE(launch());
+  EXPECT_EQ(wait(loop, launcher.adopt(claim)).error().kind, ErrorKind::NotFound);
+  loop.run_for(1min);
+  launcher.inherit(loop.now(), *claim->meta.creation_timestamp);
+  EXPECT_EQ(wait(loop, launcher.adopt(claim)).error().kind, ErrorKind::Unavailable);
+  loop.run_for(30s);
+  EXPECT_EQ(wait(loop, launcher.adopt(claim)).error().kind, ErrorKind::NotFound);
+}
+
 // The claim's status could not be written after the instance was found.
 TEST_F(AlibabaLaunchTest, WhatWasFoundAfterALostReplyIsRemembered) {
   answers["CreateAutoProvisioningGroup"] = {net::Response::text(200, "{\"Launch")};

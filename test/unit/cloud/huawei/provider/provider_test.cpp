@@ -115,6 +115,20 @@ TEST_F(HuaweiProvider, ALaunchOfAnotherProcessIsWaitedForThoughOurClockIsBehind)
   EXPECT_TRUE(create(later));
 }
 
+// Our own request never arrived. Another replica led since then, and may have launched the node.
+TEST_F(HuaweiProvider, ALaunchOfAnotherProcessIsWaitedForThoughOursWasInDoubtBefore) {
+  const auto of = claim("a");
+  cce.next_order = refusal(504, "APIGW.0201", "Backend timeout.");
+  EXPECT_FALSE(create(of));
+  loop.run_for(1min);
+  cloud->inherit(*of->meta.creation_timestamp);
+  EXPECT_EQ(create(of).error().kind, ErrorKind::Unavailable);
+  EXPECT_EQ(cce.living(), 0);
+  loop.run_for(1min);
+  ASSERT_TRUE(create(of));
+  EXPECT_EQ(cce.living(), 1);
+}
+
 // Random ends of the process and random losses: never two nodes for a claim.
 RC_GTEST_FIXTURE_PROP(HuaweiProvider, NoClaimEverHasTwoNodes, ()) {
   for (int i = 0; i < 4; ++i) {

@@ -1,0 +1,119 @@
+// What the last leader did, and a late watch shows only while this one is at it.
+#include "controllers/nodeclaim/lifecycle/launch.hpp"
+#include "controllers/termination/finalization.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/cloud/simulated/witness.hpp"
+#include "unit/controllers/with_services.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace millwright::controllers {
+namespace {
+
+using testing::ClaimBuilder;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+constexpr model::Resource kCloudClasses[] = {{"cloud.test", "v1", "CloudClass", "cloudclasses"}};
+
+// Launches and ends what it is asked for.
+class Cloud final : public cloud::Witness {
+ public:
+  explicit Cloud(std::vector<std::string>& used) : Witness(used) {}
+
+  std::span<const model::Resource> node_classes() const override { return kCloudClasses; }
+  Reply<cloud::Instance> create(std::shared_ptr<const model::NodeClaim>,
+                                std::shared_ptr<const model::NodeClass>) override {
+    meanwhile();
+    co_return launched;
+  }
+  Reply<> remove(std::shared_ptr<const model::NodeClaim> claim) override {
+    note("remove " + claim->provider_id);
+    co_return base::Result<>{};
+  }
+
+  std::function<void()> meanwhile = [] {};
+  base::Result<cloud::Instance> launched = cloud::Instance{.provider_id = "cloud://two"};
+};
+
+class HandOver : public WithServices {
+ protected:
+  HandOver() {
+    auto cloud = std::make_unique<Cloud>(used_);
+    cloud_ = cloud.get();
+    providers_.add(std::move(cloud));
+    auto node_class = std::make_shared<model::NodeClass>();
+    node_class->api_version = "cloud.test/v1";
+    node_class->kind = kCloudClasses[0].kind;
+    node_class->meta.name = "default";
+    state_.upsert(std::shared_ptr<const model::NodeClass>(std::move(node_class)));
+  }
+
+  static ClaimPtr of_cloud(const ClaimBuilder& builder) {
+    auto claim = *builder.build();
+    claim.meta.finalizers = {std::string(model::kTerminationFinalizer)};
+    claim.node_class_ref = {.group = std::string(kCloudClasses[0].group),
+                            .kind = std::string(kCloudClasses[0].kind),
+                            .name = "default"};
+    return std::make_shared<const model::NodeClaim>(std::move(claim));
+  }
+
+  Cloud* cloud_ = nullptr;
+};
+
+TEST_F(HandOver, ALaunchThatIsOnRecordMeanwhileStays) {
+  const ClaimPtr claim = of_cloud(ClaimBuilder("c"));
+  const ClaimPtr recorded =
+      of_cloud(ClaimBuilder("c").version(2).provider("cloud://one").condition(model::kLaunched));
+  for (const bool fails : {false, true}) {
+    SCOPED_TRACE(fails);
+    state_.upsert(claim);
+    cloud_->meanwhile = [&] { state_.upsert(recorded); };
+    if (fails) {
+      cloud_->launched = base::fail(base::ErrorKind::NoCapacity, "all is sold out");
+    }
+    LaunchFailures failures(services_);
+    const auto result = kube::test::run(loop_, launch(services_, &failures, claim));
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ((*result)->provider_id, "cloud://one");
+    EXPECT_THAT(transport_->seen, IsEmpty());
+  }
+}
+
+TEST_F(HandOver, AMachineWhoseNodeIsNotSeenYetIsNotEnded) {
+  auto going = *of_cloud(ClaimBuilder("c").provider("cloud://one").deleting());
+  going.node_name = "node";
+  const auto claim = std::make_shared<const model::NodeClaim>(std::move(going));
+  state_.upsert(claim);
+  const auto finalize = [&] {
+    return kube::test::run(loop_, finalize_claim(services_, state_.find_claim("c")));
+  };
+  transport_->answer = [](const kube::ApiRequest&) {
+    return kube::test::ok(kube::test::parse(
+        R"({"metadata": {"name": "node", "uid": "uid-node",
+                         "labels": {"karpenter.sh/registered": "true"},
+                         "finalizers": ["karpenter.sh/termination"],
+                         "ownerReferences": [{"apiVersion": "karpenter.sh/v1", "name": "c",
+                                              "kind": "NodeClaim", "uid": "uid-c"}]}})"));
+  };
+  const auto waits = finalize();
+  ASSERT_FALSE(waits);
+  EXPECT_EQ(waits.error().kind, base::ErrorKind::Unavailable);
+  EXPECT_THAT(used_, IsEmpty());
+
+  transport_->answer = [](const kube::ApiRequest& request) {
+    return request.method == "GET"
+               ? kube::test::status_answer(404, "NotFound", "there is no such node")
+               : kube::test::ok(kube::test::parse("{}"));
+  };
+  finalize();
+  EXPECT_THAT(used_, Contains("remove cloud://one"));
+}
+
+}  // namespace
+}  // namespace millwright::controllers
