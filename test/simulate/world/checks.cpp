@@ -317,10 +317,13 @@ std::string Checks::node_of(const model::NodeClaim& claim) const {
   return machine == machines.end() ? std::string() : machine->second.node;
 }
 
-// Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen; a claim that has
-// not been launched yet may become as small as its pods need.
+// Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen, or have had until
+// a moment ago; a claim that has not been launched yet may become as small as its pods need.
 std::int64_t Checks::free_room(const model::NodeClaim& claim,
                                const cluster::LedgerView& ledger) const {
+  if (world_.was_poor(claim.provider_id, world_.now() - seconds(kNeeds))) {
+    return 0;
+  }
   const std::string name = node_of(claim);
   const model::ResourceList* room =
       claim.allocatable.contains(model::kCpu) ? &claim.allocatable : &claim.requests;

@@ -136,6 +136,7 @@ void SimulatedWorld::register_node(json::value& node) {
 // kubelet registers a new one.
 void SimulatedWorld::mend_kubelets() {
   bad_kubelets_ = {};
+  mended_ = now();
   liars_.clear();
   for (const auto& node : world_->api().list(model::kNodeResource)) {
     const auto poor = poor_.find(std::string(model::text_at(*node, "spec.providerID")));

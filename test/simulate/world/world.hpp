@@ -72,6 +72,10 @@ class SimulatedWorld final : public MachineListener {
   std::optional<base::TimePoint> restored() const { return restored_; }
   // Nodes that have been without their labels for a while.
   const std::set<std::string>& stripped_nodes() const { return stripped_nodes_; }
+  // The machine reported too few CPUs until a moment after `since`, at least.
+  bool was_poor(const std::string& provider_id, base::TimePoint since) const {
+    return poor_.contains(provider_id) && mended_ >= since;
+  }
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that Deployments want, by name.
@@ -170,6 +174,7 @@ class SimulatedWorld final : public MachineListener {
   };
   BadKubelets bad_kubelets_;
   std::map<std::string, model::ResourceList> poor_;  // by machine: what it really has
+  base::TimePoint mended_;                           // when they were corrected last
   std::map<std::string, bool>
       liars_;  // machines that have not registered: BadKubelets::lie_as_some
   std::map<std::string, std::string> lies_;  // provider ids that are not theirs, by Node
