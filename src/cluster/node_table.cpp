@@ -85,6 +85,12 @@ NodeTable::Outcome NodeTable::assume(ClaimPtr claim) {
   return put_claim(std::move(claim), true);
 }
 
+NodeTable::Outcome NodeTable::answered(ClaimPtr claim) {
+  const auto known = claims_.find(claim->meta.name);
+  const bool assumed = known != claims_.end() && known->second.assumed;
+  return put_claim(std::move(claim), assumed);
+}
+
 bool NodeTable::is_assumed(const model::NodeClaim& claim) const {
   const auto known = claims_.find(claim.meta.name);
   return known != claims_.end() && known->second.assumed &&

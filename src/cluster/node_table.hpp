@@ -39,6 +39,8 @@ class NodeTable {
   void stop_expecting(const std::string& name);
   // A claim that this process just created: any event is newer. Ignored when it has ended already.
   Outcome assume(ClaimPtr claim);
+  // The API server's answer to a write: no event has shown the claim by that.
+  Outcome answered(ClaimPtr claim);
   // No event has shown the claim yet.
   bool is_assumed(const model::NodeClaim& claim) const;
   bool remove_node(std::string_view name);

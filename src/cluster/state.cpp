@@ -130,6 +130,14 @@ struct State::Impl {
     put_claim(nodes.put(claim), *claim);
   }
 
+  template <class T>
+  void put_answer(const std::shared_ptr<const T>& object) {
+    put(object);
+  }
+  void put_answer(const std::shared_ptr<const model::NodeClaim>& claim) {
+    put_claim(nodes.answered(claim), *claim);
+  }
+
   // What is known under the object's name; nullptr when nothing is, or where nobody asks: this
   // program does not write objects of those kinds, or learns of its writes by the watch.
   template <class T>
@@ -396,7 +404,7 @@ void State::answered(WatchedObject object) {
       [this](const auto& shared) {
         const auto known = impl_->find(*shared);
         if (known != nullptr && known->meta.uid == shared->meta.uid) {
-          impl_->put(shared);
+          impl_->put_answer(shared);
         }
       },
       object);

@@ -106,17 +106,20 @@ struct Reconciler::State {
                    : *result ? "requeue_after"
                              : "success");
     if (conflict) {
-      // Somebody else wrote the object first: everyday on a busy cluster, and no failure.
+      // Somebody else wrote the object first: everyday on a busy cluster, and no failure. What
+      // failed before may be done by now, and its long pause is not for this.
       about.debug("the object changed meanwhile, will look again",
                   {{"error", result.error().message}});
-      add_after(key, backoff(++failed[key]));
+      add_after(key, backoff(++conflicts[key]));
     } else if (!result) {
+      conflicts.erase(key);
       const int failures = ++failed[key];
       metrics.count("controller_runtime_reconcile_errors_total",
                     "Reconciliations that ended with an error.", {{"controller", name}});
       about.warn("reconcile failed, will retry", {{"error", result.error().message}});
       add_after(key, std::max<base::Duration>(backoff(failures), result.error().retry_after));
     } else {
+      conflicts.erase(key);
       failed.erase(key);
       if (*result) {
         add_after(key, **result);
@@ -148,6 +151,8 @@ struct Reconciler::State {
   std::set<std::string, std::less<>> queued;
   std::set<std::string, std::less<>> active;
   std::set<std::string, std::less<>> again;  // changed while being reconciled
+  // How often in a row.
+  std::map<std::string, int, std::less<>> conflicts;
   std::map<std::string, int, std::less<>> failed;
   std::map<std::string, Timer, std::less<>> timers;
 };
@@ -186,6 +191,7 @@ base::Task<void> Reconciler::run(std::stop_token stop) {
   state->cancel_timers();
   co_await group.join();
   state->again.clear();
+  state->conflicts.clear();
   state->failed.clear();
 }
 

@@ -100,27 +100,41 @@ json::object locked(json::value metadata, const std::string& resource_version) {
 
 }  // namespace
 
+namespace {
+
+base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_part(
+    Services& services, std::shared_ptr<const model::NodeClaim> claim, json::value body,
+    std::string subresource) {
+  const auto object =
+      co_await services.client.patch(model::kNodeClaimResource, model::key_of(claim->meta),
+                                     kube::PatchType::Merge, std::move(body), subresource);
+  if (!object) {
+    if (object.error().kind == base::ErrorKind::NotFound) {
+      services.state.withdraw(*claim);
+    }
+    co_return tl::unexpected(object.error());
+  }
+  MW_CO_TRY(updated, model::decode<model::NodeClaim>(*object));
+  claim = std::make_shared<const model::NodeClaim>(std::move(updated));
+  services.state.answered(claim);
+  co_return claim;
+}
+
+}  // namespace
+
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_claim(
     Services& services, std::shared_ptr<const model::NodeClaim> claim, ClaimPatch patch) {
-  const model::ObjectKey key = model::key_of(claim->meta);
   if (!patch.metadata.is_null()) {
     json::value body = {
         {"metadata", locked(std::move(patch.metadata), claim->meta.resource_version)}};
-    MW_CO_TRY(object, co_await services.client.patch(model::kNodeClaimResource, key,
-                                                     kube::PatchType::Merge, std::move(body)));
-    MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
-    claim = std::make_shared<const model::NodeClaim>(std::move(updated));
-    services.state.answered(claim);
+    MW_CO_TRY(updated, co_await patch_part(services, claim, std::move(body), ""));
+    claim = updated;
   }
   if (!patch.status.is_null()) {
     json::value body = {{"metadata", locked(nullptr, claim->meta.resource_version)},
                         {"status", std::move(patch.status)}};
-    MW_CO_TRY(object,
-              co_await services.client.patch(model::kNodeClaimResource, key, kube::PatchType::Merge,
-                                             std::move(body), "status"));
-    MW_CO_TRY(updated, model::decode<model::NodeClaim>(object));
-    claim = std::make_shared<const model::NodeClaim>(std::move(updated));
-    services.state.answered(claim);
+    MW_CO_TRY(updated, co_await patch_part(services, claim, std::move(body), "status"));
+    claim = updated;
   }
   co_return claim;
 }

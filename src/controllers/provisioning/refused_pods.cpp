@@ -40,8 +40,16 @@ void RefusedPods::assume(const std::string& uid, Pod pod, base::TimePoint now) {
   if (pods_.contains(uid)) {
     return;
   }
-  add(uid, std::move(pod), now - kLongestSleep + kAssumedSleep);
+  add(uid, std::move(pod), now - kLongestSleep + kShortSleep);
   pods_.find(uid)->second.assumed = true;
+}
+
+void RefusedPods::not_woken(const model::ObjectKey& pod, base::TimePoint now) {
+  const auto found = std::find_if(pods_.begin(), pods_.end(),
+                                  [&](const auto& entry) { return entry.second.pod.key == pod; });
+  if (found != pods_.end() && std::exchange(found->second.awake, false)) {
+    found->second.tried = now - kLongestSleep + kShortSleep;
+  }
 }
 
 void RefusedPods::wake(std::string_view uid) {

@@ -39,8 +39,9 @@ class RefusedPods {
   // A pod sleeps no longer than this, or a little longer if many do: so many wake in a second.
   static constexpr base::Duration kLongestSleep = std::chrono::minutes(1);
   static constexpr std::size_t kSleepersPerSecond = 10;
-  // What another leader may have refused sleeps this long: until kube-scheduler has found us.
-  static constexpr base::Duration kAssumedSleep = std::chrono::seconds(5);
+  // What another leader may have refused sleeps this long: until kube-scheduler has found us. So
+  // does a pod that could not be woken.
+  static constexpr base::Duration kShortSleep = std::chrono::seconds(5);
   // Places that are filled in one call of due(); the next call goes on.
   static constexpr std::size_t kOpeningsAtOnce = 64;
 
@@ -48,6 +49,8 @@ class RefusedPods {
   bool add(const std::string& uid, Pod pod, base::TimePoint now);
   // The pod may be one: it is woken once, and forgotten unless it is refused then.
   void assume(const std::string& uid, Pod pod, base::TimePoint now);
+  // The pod that due() has named could not be woken: it has not had its turn.
+  void not_woken(const model::ObjectKey& pod, base::TimePoint now);
   bool contains(std::string_view uid) const { return pods_.contains(uid); }
   // The next due() wakes the pod, if it is one of these.
   void wake(std::string_view uid);

@@ -349,6 +349,7 @@ base::Task<void> Reservations::wake(model::ObjectKey pod, std::string stamp) {
   if (!reply && reply.error().kind != base::ErrorKind::NotFound) {
     services_.log.warn("could not wake a pod",
                        {{"Pod", pod.to_string()}, {"error", reply.error().message}});
+    refused_->not_woken(pod, services_.loop.now());
   }
 }
 

@@ -7,6 +7,9 @@
 // one bad machine is replaced soon, and a pool on which no node comes up buys ever more seldom. A
 // node that is initialised after all counts again. And no room is kept on a node for longer than
 // that time: its pods may use what is free elsewhere.
+//
+// A node that was up and is not Ready any more is given up sooner, and counts again once it is.
+// Karpenter buys at once; a kubelet or a container runtime that is started again needs no machine.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
@@ -31,8 +34,11 @@ class StuckNodes {
     }
   }
 
-  // When nothing more is planned onto the node; nullopt: it is initialised or has not registered.
+  // When nothing more is planned onto the node; nullopt: it is up or has not registered.
   std::optional<base::TimePoint> given_up_at(const scheduling::NodeRecord& record) const {
+    if (const auto unready = unready_since(record)) {
+      return std::min(*unready, now_) + kUnreadyPatience;
+    }
     const auto since = waiting_since(record);
     if (!since) {
       return std::nullopt;
@@ -45,6 +51,9 @@ class StuckNodes {
     const auto when = given_up_at(record);
     return when && *when <= now_;
   }
+
+  // How long a node that was up may be not Ready.
+  static constexpr base::Duration kUnreadyPatience = std::chrono::minutes(1);
 
   // Since when the node has been registered without being initialised.
   static std::optional<base::TimePoint> waiting_since(const scheduling::NodeRecord& record) {
@@ -61,6 +70,16 @@ class StuckNodes {
 
  private:
   static constexpr std::int32_t kMostDoublings = 10;
+
+  // Of nodes that are not managed the taint is believed.
+  static std::optional<base::TimePoint> unready_since(const scheduling::NodeRecord& record) {
+    const auto* ready = record.claim == nullptr || record.node == nullptr || !record.initialized()
+                            ? nullptr
+                            : model::find_condition(record.node->conditions, model::kReady);
+    return ready == nullptr || ready->status == model::ConditionStatus::True
+               ? std::nullopt
+               : std::optional(ready->last_transition_time);
+  }
 
   base::TimePoint now_;
   base::Duration patience_;

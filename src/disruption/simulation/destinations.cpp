@@ -10,6 +10,15 @@ bool is_growing(const model::NodePool& pool) {
          model::is_true(pool.conditions, model::kReady);
 }
 
+// The planner counts on a managed node that is not Ready for a moment, since to buy another costs
+// more than to wait. Pods that run need not be moved to where they would wait.
+bool is_down(const scheduling::NodeRecord& record) {
+  const auto* ready = record.node == nullptr || !record.initialized()
+                          ? nullptr
+                          : model::find_condition(record.node->conditions, model::kReady);
+  return ready != nullptr && ready->status != model::ConditionStatus::True;
+}
+
 }  // namespace
 
 bool is_going(const Input& input, const scheduling::NodeRecord& record) {
@@ -24,7 +33,7 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools, const Nod
   add_pools(pools, prices);
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
-    if (!is_going(input, *record) && !record->fenced) {
+    if (!is_going(input, *record) && !record->fenced && !is_down(*record)) {
       add_node(record, pools.find(record->node_pool()).get());
     }
   }

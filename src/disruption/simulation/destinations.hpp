@@ -16,7 +16,7 @@
 
 namespace millwright::disruption {
 
-// A node that may take pods: not going and not fenced.
+// A node that may take pods: not going, not fenced, and Ready if it was up before.
 struct Destination {
   scheduling::NodeRecordPtr record;
   bool within_consolidate_after = false;  // its own pods changed a short while ago
@@ -27,7 +27,7 @@ struct Destination {
 // Room of a CapacityBuffer.
 struct RoomOfBuffer {
   const VirtualPod* room = nullptr;
-  // Where it is; nullptr when that node is gone, going or fenced.
+  // Where it is; nullptr when that node is gone, or no destination.
   const Destination* home = nullptr;
 };
 

@@ -166,6 +166,17 @@ TEST_F(Repair, DoesNothingWithTheGateOff) {
   EXPECT_TRUE(is_there(node));
 }
 
+// A kubelet that still reports, without a network say: the node has room, and takes no pod.
+TEST_F(Repair, NoPodWaitsForABrokenNodeWithTheGateOff) {
+  up(1, {}, false);
+  const auto node = names().front();
+  break_node(node);
+  deploy({.name = "late", .replicas = 1, .cpu = "10m"});
+  EXPECT_TRUE(wait_running("late", 1, minutes(4)));
+  EXPECT_EQ(names().size(), 2u);
+  EXPECT_TRUE(is_there(node));
+}
+
 TEST_F(Repair, IgnoresBudgetsDoNotDisruptAndGracePeriods) {
   up(3,
      {.disruption = "{consolidateAfter: Never, budgets: [{nodes: \"0\"}]}",

@@ -358,6 +358,7 @@ void SimulatedWorld::edit_deployment(const Step& step) {
       annotations_of(object.at("spec").at("template").at("metadata"))["edition"] =
           std::to_string(age().count());
     });
+    withdrawn_.emplace(now(), wanted_pods()[*name]);
   } else if (step.act == Act::Withdraw) {
     deployments_.erase(*name);
     const std::size_t wanted = wanted_pods()[*name];

@@ -80,7 +80,7 @@ class SimulatedWorld final : public MachineListener {
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
   // Pods that Deployments want, by name.
   std::map<std::string, std::size_t> wanted_pods();
-  // Pods that Deployments wanted that were withdrawn since then.
+  // Pods that Deployments wanted that were withdrawn or rolled out anew since then.
   std::size_t withdrawn_pods(base::TimePoint since) const;
   // nullptr when no term holds.
   Replica* leader() const;

@@ -233,6 +233,23 @@ TEST(StateJoin, OnlyAClaimThatNoEventHasShownIsWithdrawn) {
   EXPECT_NE(state.find_claim("shown"), nullptr);
 }
 
+// What was written since its creation is told by answers alone.
+TEST(StateJoin, AnAnswerToAWriteShowsAClaimAsLittleAsItsCreation) {
+  Ledger ledger;
+  State state(ledger);
+  const auto assumed = ClaimBuilder("assumed").version(7).build();
+  const auto shown = ClaimBuilder("shown").version(7).build();
+  state.assume(assumed);
+  state.assume(shown);
+  state.answered(ClaimBuilder("assumed").version(8).build());
+  state.answered(ClaimBuilder("shown").version(8).build());
+  state.upsert(shown);
+  state.withdraw(*assumed);
+  state.withdraw(*shown);
+  EXPECT_EQ(state.find_claim("assumed"), nullptr);
+  EXPECT_NE(state.find_claim("shown"), nullptr);
+}
+
 // Its creation was answered late: the watch has shown it, and its end, before.
 TEST(StateJoin, AClaimThatEndedBeforeItsCreationWasAnsweredStaysGone) {
   Ledger ledger;

@@ -162,5 +162,26 @@ TEST(StuckNode, CountsAgainOnceItIsInitialisedAndNotBeforeItRegistered) {
   EXPECT_FALSE(stuck.is_given_up(record));
 }
 
+// Its kubelet still reports, so that its pods leave and nobody says that it is unreachable.
+TEST(StuckNode, ThatWasUpIsGivenUpAMinuteAfterItsReadiness) {
+  const auto is_given_up = [](model::ConditionStatus ready, int seconds_ago, bool managed = true) {
+    auto node = *NodeBuilder("n").label(model::kInitializedLabel, "true").build();
+    node.conditions = {{.type = std::string(model::kReady),
+                        .status = ready,
+                        .last_transition_time = at(-seconds_ago)}};
+    scheduling::NodeRecord record;
+    record.node = std::make_shared<const model::Node>(std::move(node));
+    record.claim = managed ? ClaimBuilder("claim").condition("Registered").build() : nullptr;
+    return StuckNodes({}, at(0), minutes(15)).is_given_up(record);
+  };
+  using enum model::ConditionStatus;
+  EXPECT_FALSE(is_given_up(False, 59));
+  EXPECT_TRUE(is_given_up(False, 60));
+  EXPECT_TRUE(is_given_up(Unknown, 60));
+  EXPECT_FALSE(is_given_up(False, -3600)) << "a machine's clock is ahead";
+  EXPECT_FALSE(is_given_up(True, 3600));
+  EXPECT_FALSE(is_given_up(False, 3600, false)) << "its taint says so";
+}
+
 }  // namespace
 }  // namespace millwright::controllers

@@ -50,6 +50,10 @@ class Script {
       --failures;
       co_return base::fail(base::ErrorKind::Unavailable, "not now");
     }
+    if (conflicts > 0) {
+      --conflicts;
+      co_return base::fail(base::ErrorKind::Conflict, "somebody else was first");
+    }
     co_return requeue;
   }
 
@@ -63,6 +67,7 @@ class Script {
   int now_active = 0;
   int total_active = 0;
   int failures = 0;
+  int conflicts = 0;  // after those
   base::Duration takes = milliseconds(10);
   Requeue requeue;
 };
@@ -89,6 +94,24 @@ TEST(Reconciler, SaysWhoseRecordsTheyAreAndWhichReconciliation) {
   EXPECT_EQ(first.at("NodeClaim"), "default-abcde");
   EXPECT_EQ(first.at("reconcileID").size(), 36);
   EXPECT_NE(first.at("reconcileID"), second.at("reconcileID"));
+}
+
+// A machine whose launch had failed for a minute joined at last, and stayed closed for another one.
+TEST(Reconciler, LooksAgainSoonAfterAConflictWhateverFailedBefore) {
+  Script script;
+  auto reconciler = script.make();
+  std::stop_source stop;
+  script.failures = 6;
+  script.conflicts = 2;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("a");
+  const auto first_conflict = [&] { return script.conflicts < 2; };
+  ASSERT_TRUE(script.loop.run_until(first_conflict, std::chrono::minutes(5)));
+  script.loop.run_for(seconds(4));
+  EXPECT_EQ(script.starts.size(), 9);
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
 }
 
 TEST(Reconciler, IgnoresKeysUntilItRuns) {

@@ -98,10 +98,30 @@ TEST_F(WakingRefusedPods, OnesThatWereOnlyAssumedAreForgottenAfterTheirTurn) {
                  now_);
   }
   EXPECT_THAT(woken(), IsEmpty());
-  EXPECT_THAT(woken(RefusedPods::kAssumedSleep), ElementsAre("refused", "other"));
+  EXPECT_THAT(woken(RefusedPods::kShortSleep), ElementsAre("refused", "other"));
   refuse(PodBuilder("refused").requests(1000));
   EXPECT_THAT(woken(RefusedPods::kTurn), IsEmpty());
   EXPECT_THAT(woken(RefusedPods::kLongestSleep), ElementsAre("refused"));
+}
+
+// The API server refused the annotation, as it may just after a change of leader.
+TEST_F(WakingRefusedPods, OneThatCouldNotBeWokenIsTriedAgainSoon) {
+  const auto pod = PodBuilder("assumed").requests(1000);
+  const auto key = model::key_of(pod.value().meta);
+  state_.upsert(pod.build());
+  pods_.assume(pod.value().meta.uid,
+               {.key = key,
+                .group = scheduling::group_of(pod.value()),
+                .requests = scheduling::effective_requests(pod.value())},
+               now_);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    EXPECT_THAT(woken(RefusedPods::kShortSleep), ElementsAre("assumed")) << attempt;
+    pods_.not_woken(key, now_);
+    EXPECT_THAT(woken(RefusedPods::kTurn), IsEmpty());
+  }
+  EXPECT_THAT(woken(RefusedPods::kShortSleep), ElementsAre("assumed"));
+  EXPECT_THAT(woken(RefusedPods::kTurn), IsEmpty());
+  EXPECT_THAT(woken(RefusedPods::kLongestSleep), IsEmpty()) << "it has had its turn";
 }
 
 TEST_F(WakingRefusedPods, OneThatDoesNotGoGivesItsTurnToTheNextUntilAllHadOne) {

@@ -43,6 +43,26 @@ TEST(ConsolidationLimits, APoolInTroubleStopsNoOther) {
   }
 }
 
+// Provisioning waits a moment for such a node; pods that run need not.
+TEST(ConsolidationLimits, NoPodMovesToANodeThatIsNotReady) {
+  for (const auto ready : {model::ConditionStatus::True, model::ConditionStatus::False}) {
+    Cluster cluster;
+    cluster.add_node("a", {pod("p")}, {.type = "small"});
+    add_keeper(cluster, "b", 1000, {.type = "large"});
+    cluster.node("b").node->conditions.front().status = ready;
+    const auto decisions = decide(cluster.input());
+    const bool moves = std::any_of(
+        decisions.commands.begin(), decisions.commands.end(), [](const Command& command) {
+          return std::any_of(command.placements.begin(), command.placements.end(),
+                             [](const auto& placement) {
+                               const auto* name = std::get_if<std::string>(&placement.target);
+                               return name != nullptr && *name == "b";
+                             });
+        });
+    EXPECT_EQ(moves, ready == model::ConditionStatus::True);
+  }
+}
+
 // A type that is sold from one capacity reservation only.
 scheduling::InstanceType reserved_type(std::string name, double price) {
   model::register_well_known_label(kReservationId);
