@@ -41,10 +41,12 @@ struct InformerHandlers {
   // Each time that listing fails because the right to it is missing, or the resource itself; it is
   // tried again all the same.
   std::function<void()> not_listable = {};
-  // The API server spoke: a page of a list, an event, a bookmark, or the end of a watch at its
-  // time. Servers send a bookmark about once a minute.
+  // What was told is what the API server has: a list is complete, a watch has been accepted for a
+  // second or ended at its time, or an event or bookmark came later than that. Servers send a
+  // bookmark about once a minute.
   std::function<void()> heard = {};
-  // A list or a watch failed; it is tried again after a pause.
+  // A list or a watch failed, or a watched version is gone; the API server is asked again, after a
+  // pause where it may be needed.
   std::function<void()> lost = {};
   // A list came with a lower version than what was heard before: etcd was restored from a backup.
   // Versions known before mean nothing any more, and changes made since the backup were undone.

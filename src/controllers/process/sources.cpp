@@ -66,6 +66,7 @@ base::Task<void> Sources::wait_for_all(std::stop_token stop) {
   while (is_any_lost() && loop_.now() < until && !stop.stop_requested()) {
     co_await heard_again_.wait(stop, until - loop_.now());
   }
+  look();  // who begins now must not decide by what is stale until the next look
 }
 
 void Sources::look() {

@@ -32,6 +32,9 @@ constexpr std::chrono::seconds kHealthyWatch{30};
 constexpr std::chrono::seconds kWordlessWatch{120};
 // One that ended sooner without a single event would be resumed in a tight loop.
 constexpr std::chrono::seconds kShortWatch{1};
+// How long a watch must have been accepted before it counts as heard. A server says first that it
+// accepts a version, then that it has forgotten it, or what has happened since.
+constexpr std::chrono::seconds kCatchUp{1};
 
 // What to do after a watch.
 enum class Next { Resume, ResumeLater, Relist };
@@ -43,11 +46,11 @@ struct WatchEnd {
 
 // One watch in progress: what its chunks did. Shared with the transport's callback through a weak
 // pointer, since the informer may be gone when a late chunk comes.
-class WatchSession {
+class WatchSession : public std::enable_shared_from_this<WatchSession> {
  public:
-  WatchSession(KnownObjects& known, const model::Resource& resource, std::string& version,
-               Deadline& deadline)
-      : known_(known), resource_(resource), version_(version), deadline_(deadline) {}
+  WatchSession(base::Loop& loop, KnownObjects& known, const model::Resource& resource,
+               std::string& version, Deadline& deadline)
+      : loop_(loop), known_(known), resource_(resource), version_(version), deadline_(deadline) {}
 
   void feed(std::string_view chunk) {
     if (end_) {
@@ -56,7 +59,7 @@ class WatchSession {
     if (chunk.empty()) {
       // The API server goes on from our version, though nothing has happened since: the first
       // event may come with the next bookmark, a minute later.
-      known_.report_heard();
+      hear();
       return;
     }
     const bool fits = lines_.feed(chunk, [this](std::string_view line) { return take(line); });
@@ -89,7 +92,7 @@ class WatchSession {
       return false;
     }
     progress_ = true;
-    known_.report_heard();
+    hear();
     version_ = version;
     if (event->type == WatchEventType::Upsert) {
       fill_type(event->object.get_object(), resource_);
@@ -99,16 +102,36 @@ class WatchSession {
     }
     return true;
   }
+  void hear() {
+    if (caught_up_) {
+      known_.report_heard();
+    } else if (!std::exchange(accepted_, true)) {
+      loop_.after(kCatchUp, [weak = weak_from_this()] {
+        if (const auto alive = weak.lock()) {
+          alive->catch_up();
+        }
+      });
+    }
+  }
+  void catch_up() {
+    caught_up_ = true;
+    if (!end_) {
+      known_.report_heard();
+    }
+  }
   void finish(Next next, base::Error error) {
     end_ = WatchEnd{.next = next, .error = std::move(error)};
     deadline_.stop();
   }
 
+  base::Loop& loop_;
   KnownObjects& known_;
   const model::Resource& resource_;
   std::string& version_;
   Deadline& deadline_;
   LineSplitter lines_{kMaxLine};
+  bool accepted_ = false;
+  bool caught_up_ = false;
   bool progress_ = false;
   std::optional<WatchEnd> end_;
 };
@@ -182,6 +205,7 @@ class Informer {
     }
     version_ = *std::move(version);
     known_.end_list();
+    known_.report_heard();
     if (model::is_lower_version(version_, newest_)) {
       tell_rewound(newest_, version_);
     }
@@ -210,7 +234,6 @@ class Informer {
   }
 
   void take_page(const ListPage& page) {
-    known_.report_heard();
     if (page.first) {
       known_.begin_list();
     }
@@ -227,7 +250,8 @@ class Informer {
     auto& loop = client_.loop();
     const auto begun = loop.now();
     Deadline deadline(loop, stop, options_.watch_timeout + kWatchGrace);
-    const auto session = std::make_shared<WatchSession>(known_, resource_, version_, deadline);
+    const auto session =
+        std::make_shared<WatchSession>(loop, known_, resource_, version_, deadline);
     const std::function<void(std::string_view)> on_chunk =
         [weak = std::weak_ptr(session)](std::string_view chunk) {
           if (const auto alive = weak.lock()) {
@@ -238,15 +262,15 @@ class Informer {
     const auto answer =
         co_await client_.transport().stream(std::move(request), on_chunk, deadline.token());
     const auto lasted = loop.now() - begun;
-    if (answer && answer->status == 200) {
-      known_.report_heard();
-    }
     if (session->has_progress() || lasted >= kHealthyWatch) {
       backoff_.reset();
       gone_ = false;
     }
     if (auto end = session->take_end()) {
       co_return *std::move(end);
+    }
+    if (answer && answer->status == 200) {
+      known_.report_heard();
     }
     if (answer && answer->status == 200 && !session->has_progress() && lasted < kShortWatch) {
       co_return WatchEnd{Next::ResumeLater,
@@ -299,6 +323,8 @@ class Informer {
     if (stop.stop_requested()) {
       co_return;
     }
+    // What is known may be long past from here on, until a watch goes on or a list is complete.
+    known_.report_lost();
     // Forgotten versions are everyday life, and the server that says so is there: the first time
     // nothing needs to be waited for, whatever failed before.
     const bool at_once = error.kind == ErrorKind::Gone && !std::exchange(gone_, true);
@@ -308,7 +334,6 @@ class Informer {
       co_await base::yield(client_.loop());
       co_return;
     }
-    known_.report_lost();
     // What the server asks for, but no mistake of its can put us to sleep for a day.
     delay = std::max<base::Duration>(delay, std::min(error.retry_after, options_.max_backoff));
     log_.warn("an informer lost the API server and will try again",

@@ -92,7 +92,7 @@ TEST_F(SourcesTest, WorkDoesNotWaitForOneThatStaysLost) {
   EXPECT_FALSE(begun);
   loop.run_for(seconds(2));
   EXPECT_TRUE(begun);
-  EXPECT_FALSE(synced()) << "and does nothing until it is heard of";
+  EXPECT_FALSE(state.latest()->synced) << "and does nothing until it is heard of";
 }
 
 TEST_F(SourcesTest, SilenceAloneIsBorneForLonger) {

@@ -177,6 +177,8 @@ TEST_F(InformerTest, GoneAsHttpStatusListsAgain) {
   stream().end();
   loop.run_for(10ms);
   EXPECT_EQ(lists(), 2U);
+  EXPECT_EQ(lost, 1);
+  EXPECT_EQ(heard, 3) << "two lists, and the end of the watch between them";
   EXPECT_EQ(transport->streams.size(), 2U);
 }
 
@@ -383,6 +385,9 @@ TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
   start();
   EXPECT_EQ(heard, 1);
   stream().event("BOOKMARK", bookmark("20"));
+  EXPECT_EQ(heard, 1) << "it may still catch up";
+  loop.run_for(1s);
+  EXPECT_EQ(heard, 2);
   stream().event("MODIFIED", node("a", "ua", "21"));
   list_version = 21;
   EXPECT_EQ(heard, 3);
@@ -398,7 +403,55 @@ TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
   loop.run_for(1min);
   EXPECT_EQ(heard, 4);
   stream().send("");
+  EXPECT_EQ(heard, 4);
+  loop.run_for(1s);
   EXPECT_EQ(heard, 5) << "the head of an answer: nothing happened, and the API server is there";
+}
+
+// The API server accepts a watch from any version, and says then that it has forgotten this one.
+// What was deleted since is known only once the new list is complete.
+TEST_F(InformerTest, IsLostUntilTheListIsCompleteThatAForgottenVersionNeeds) {
+  start();
+  stream().end(base::fail(ErrorKind::Unavailable, "cut"));
+  loop.run_for(1min);
+  ASSERT_EQ(transport->streams.size(), 2U);
+  EXPECT_EQ(heard, 1);
+  EXPECT_EQ(lost, 1);
+  transport->scripted = {
+      ok({{"metadata", {{"resourceVersion", "40"}, {"continue", "t"}}},
+          {"items", {node("a", "ua", "3")}}}),
+      ok({{"metadata", {{"resourceVersion", "40"}}}, {"items", {node("c", "uc", "30")}}})};
+  transport->latency = 10s;
+  take_reports();
+  stream().send("");
+  stream().event("ERROR", {{"kind", "Status"}, {"code", 410}, {"reason", "Expired"}});
+  loop.run_for(15s);
+  EXPECT_THAT(take_reports(), IsEmpty()) << "the first page brought nothing new";
+  EXPECT_EQ(heard, 1);
+  EXPECT_EQ(lost, 2);
+  loop.run_for(6s);
+  EXPECT_THAT(take_reports(), ElementsAre("+c/uc@30", "-b/ub"));
+  EXPECT_EQ(heard, 2);
+  EXPECT_EQ(lost, 2);
+}
+
+TEST_F(InformerTest, PagesOfAListThatFailsAreNotHeard) {
+  bool fails = true;
+  transport->answer = [&](const ApiRequest& request) -> base::Result<net::Response> {
+    if (request.path.find("continue=") == std::string::npos) {
+      return ok({{"metadata", {{"resourceVersion", "9"}, {"continue", "t"}}},
+                 {"items", {node("a", "ua", "3")}}});
+    }
+    return fails ? status_answer(500, "InternalError", "down")
+                 : ok({{"metadata", {{"resourceVersion", "9"}}}, {"items", json::array{}}});
+  };
+  start();
+  loop.run_for(2min);
+  EXPECT_GE(lists(), 5U);
+  EXPECT_EQ(heard, 0);
+  fails = false;
+  loop.run_for(31s);
+  EXPECT_EQ(heard, 1);
 }
 
 // etcdctl's restore brings old versions back, and watches from newer ones are silent until the
