@@ -48,8 +48,9 @@ struct InformerHandlers {
   // A list or a watch failed, or a watched version is gone; the API server is asked again, after a
   // pause where it may be needed.
   std::function<void()> lost = {};
-  // A list came with a lower version than what was heard before: etcd was restored from a backup.
-  // Versions known before mean nothing any more, and changes made since the backup were undone.
+  // Once. A list, or an object in one, came with a lower version than what was heard before: etcd
+  // was restored from a backup. Versions known before mean nothing any more, and changes made since
+  // the backup were undone.
   std::function<void()> rewound = {};
 };
 

@@ -33,7 +33,7 @@ struct LeaderElectionOptions {
 // client-go's rules: lease_duration > renew_deadline > 1.2 x retry_period, and an identity.
 base::Result<> check(const LeaderElectionOptions& options);
 
-// What a replica does with its terms. All of them are set.
+// What a replica does with its terms. All but is_rewound are set.
 struct LeaderDuties {
   // The work of one term, until its token fires. The next term begins after this has returned: two
   // terms would share what is in memory, and one would end what the other has begun.
@@ -44,14 +44,17 @@ struct LeaderDuties {
   std::function<void()> on_stuck;
   // The lease is older than it was: etcd was restored from a backup. Candidates and leaders see
   // that within seconds, while a watch that goes on from a version of the lost history says
-  // nothing, and may never. Called at each look from then on; this replica does not lead any more.
+  // nothing, and may never. This replica neither takes the lease any more nor gives it up.
   std::function<void()> on_rewound;
+  // The same was seen elsewhere, by a list for example.
+  std::function<bool()> is_rewound = [] { return false; };
 };
 
-// Runs until `stop`, then waits for lead() and gives the lease up. `leadership` holds from the
-// first renewal of a term to its end; when the replica is stopped, until lead() has returned. A
-// leader that lost the lease becomes a candidate again. When check() refuses the options, logs its
-// error and returns.
+// Runs until `stop`, then waits for lead() and gives the lease up. After a restore of etcd it does
+// not: the lease stays as the backup has it, so that each replica sees the restore by it, and the
+// next term may begin lease_duration later. `leadership` holds from the first renewal of a term to
+// its end; when the replica is stopped, until lead() has returned. A leader that lost the lease
+// becomes a candidate again. When check() refuses the options, logs its error and returns.
 base::Task<void> run_leader_election(Client& client, LeaderElectionOptions options,
                                      base::Leadership& leadership, LeaderDuties duties,
                                      base::Logger log, std::stop_token stop);

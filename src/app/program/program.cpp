@@ -93,7 +93,7 @@ base::Result<> Program::build(const Environment& environment) {
                                                  .options = settings_.controllers,
                                                  .policy = settings_.policy,
                                                  .seed = base::entropy_seed(),
-                                                 .on_rewound = exits_.start_anew,
+                                                 .on_rewound = [this] { start_anew(); },
                                                  .write_decision = std::move(write_decision)});
   servers_ = std::make_unique<Servers>(ServersParts{.settings = settings_,
                                                     .engine = *engine_,
@@ -189,7 +189,8 @@ void Program::start_election() {
     report_leading(false);
   };
   duties.on_stuck = exits_.leave_at_once;
-  duties.on_rewound = exits_.start_anew;
+  duties.on_rewound = [this] { start_anew(); };
+  duties.is_rewound = [this] { return rewound_; };
   group_.spawn(kube::run_leader_election(*lease_client_, std::move(options), leadership_,
                                          std::move(duties), log_.named("leader-election"),
                                          group_.stop_token()));
@@ -209,6 +210,12 @@ void Program::make_leading() {
                    .client = *leader_client_,
                    .serving = [this] { return servers_->serving_extender(); },
                    .endpoint = std::move(endpoint)});
+}
+
+// An informer may see it before the election does, which must leave the Lease alone then.
+void Program::start_anew() {
+  rewound_ = true;
+  exits_.start_anew();
 }
 
 // One term.

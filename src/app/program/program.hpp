@@ -48,6 +48,7 @@ class Program {
   void start_leading();
   void start_election();
   void make_leading();
+  void start_anew();
   base::Task<void> lead(std::stop_token stop);
   void report_build();
   void report_leading(bool leading);
@@ -72,6 +73,7 @@ class Program {
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<controllers::Certificates> certificates_;
   std::unique_ptr<Leading> leading_;
+  bool rewound_ = false;  // etcd was restored from a backup
   base::TaskGroup group_;
 };
 

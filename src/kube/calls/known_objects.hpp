@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,17 @@ class KnownObjects {
 
   // A complete list begins; what it does not mention is gone at end_list().
   void begin_list() { ++pass_; }
+
+  // The version that was reported of the same object, if it is higher than this one's.
+  std::optional<std::string> newer_version(const boost::json::value& object) const {
+    const auto entry = known_.find(key_at(object));
+    if (entry == known_.end() || entry->second.uid != text_at(object, "metadata.uid") ||
+        !model::is_lower_version(text_at(object, "metadata.resourceVersion"),
+                                 entry->second.version)) {
+      return std::nullopt;
+    }
+    return entry->second.version;
+  }
 
   void upsert(const boost::json::value& object) {
     auto key = key_at(object);

@@ -37,12 +37,12 @@ std::uint64_t seed_of(std::string_view identity) {
 class Elector {
  public:
   Elector(Client& client, LeaderElectionOptions options, base::Leadership& leadership,
-          std::function<void()> on_rewound, base::Logger log)
+          const LeaderDuties& duties, base::Logger log)
       : client_(client),
         loop_(client.loop()),
         leadership_(leadership),
         options_(std::move(options)),
-        on_rewound_(std::move(on_rewound)),
+        duties_(duties),
         log_(std::move(log)),
         random_(seed_of(options_.identity)) {}
 
@@ -99,24 +99,27 @@ class Elector {
     }
   }
 
-  // Clears the holder, so that others need not wait for the lease to run out.
+  // Clears the holder, so that others need not wait for the lease to run out. Not after etcd was
+  // restored: only the lease as the backup has it shows that to a replica that has not looked yet,
+  // which would lead by what it knows of the lost history.
   base::Task<void> release() {
-    if (!wrote_) {
+    if (!wrote_ || is_rewound()) {
       co_return;
     }
     Deadline deadline(loop_, {}, kReleaseDeadline);
-    auto lease = co_await client_.get(model::kLeaseResource, key(), deadline.token());
-    if (!lease || text_at(*lease, "spec.holderIdentity") != options_.identity) {
+    auto current = co_await client_.get(model::kLeaseResource, key(), deadline.token());
+    if (!current || !observe(*std::move(current)) || holder() != options_.identity) {
       co_return;
     }
-    auto& spec = spec_of(*lease);
+    auto lease = lease_;
+    auto& spec = spec_of(lease);
     const auto now = base::format_rfc3339_micro(loop_.now());
     spec["holderIdentity"] = "";
     spec["leaseDurationSeconds"] = 1;
     spec["acquireTime"] = now;
     spec["renewTime"] = now;
     auto released =
-        co_await client_.replace(model::kLeaseResource, *std::move(lease), {}, deadline.token());
+        co_await client_.replace(model::kLeaseResource, std::move(lease), {}, deadline.token());
     if (!released) {
       log_.warn("cannot give up the lease; it will run out", {{"error", released.error().message}});
     }
@@ -146,8 +149,14 @@ class Elector {
     return spec.is_object() ? spec.get_object() : spec.emplace_object();
   }
 
+  bool is_rewound() const { return rewound_ || duties_.is_rewound(); }
+
   // True when the lease is ours now, false when it is somebody else's.
   base::Task<base::Result<bool>> try_hold(std::stop_token stop) {
+    if (is_rewound()) {
+      co_return base::fail(ErrorKind::Unavailable,
+                           "etcd was restored from a backup: this replica must be started anew");
+    }
     if (holder() == options_.identity) {
       // The usual renewal needs no read; a conflict says that what we know is old.
       auto written = co_await write(lease_, stop);
@@ -232,7 +241,8 @@ class Elector {
   base::Result<> observe(json::value lease) {
     if (model::is_lower_version(text_at(lease, "metadata.resourceVersion"),
                                 text_at(lease_, "metadata.resourceVersion"))) {
-      on_rewound_();
+      rewound_ = true;
+      duties_.on_rewound();
       return base::fail(
           ErrorKind::Unavailable,
           "Lease " + key().to_string() + " is older than it was: etcd was restored from a backup");
@@ -255,13 +265,14 @@ class Elector {
   base::Loop& loop_;
   base::Leadership& leadership_;
   LeaderElectionOptions options_;
-  std::function<void()> on_rewound_;
+  const LeaderDuties& duties_;
   base::Logger log_;
   base::Random random_;
   json::value lease_;  // as seen last; null before
   base::TimePoint observed_at_;
   base::TimePoint last_renewal_;
   bool wrote_ = false;
+  bool rewound_ = false;
 };
 
 }  // namespace
@@ -295,7 +306,7 @@ base::Task<void> run_leader_election(Client& client, LeaderElectionOptions optio
   }
   const auto end_limit = options.end_limit;
   const auto settle = options.lease_duration - options.renew_deadline;
-  Elector elector(client, std::move(options), leadership, duties.on_rewound, log);
+  Elector elector(client, std::move(options), leadership, duties, log);
   std::list<base::TaskGroup> terms;  // one, whose work ends before the next begins
   while (true) {
     const bool leading = co_await elector.acquire(stop);

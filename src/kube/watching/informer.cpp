@@ -228,6 +228,9 @@ class Informer {
   }
 
   void tell_rewound(const std::string& before, const std::string& now) {
+    if (std::exchange(rewound_, true)) {
+      return;
+    }
     log_.error("the API server's history was rewound",
                {{"resource", plural()}, {"version-before", before}, {"version-now", now}});
     known_.report_rewound();
@@ -241,6 +244,12 @@ class Informer {
       if (text_at(object, "metadata.name").empty()) {
         log_.warn("ignoring a listed object without a name", {{"resource", plural()}});
         continue;
+      }
+      // The list's own version tells nothing once a restored history has passed the lost one. An
+      // object does that was changed in the lost one alone: no list is older than what was heard
+      // before, as long as there is one history.
+      if (const auto newer = known_.newer_version(object)) {
+        tell_rewound(*newer, std::string(text_at(object, "metadata.resourceVersion")));
       }
       known_.upsert(object);
     }
@@ -358,6 +367,7 @@ class Informer {
   bool interrupted_ = false;  // since version_ the server could not be reached
   bool gone_ = false;         // said of the version watched last, without a good watch since
   bool synced_ = false;
+  bool rewound_ = false;
 };
 
 }  // namespace

@@ -465,8 +465,30 @@ TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedByAnOldBookmark) {
   list_version = 12;
   stream().event("BOOKMARK", bookmark("12"));
   loop.run_for(1s);
-  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "-b/ub", "rewound"));
+  EXPECT_THAT(take_reports(), ElementsAre("rewound", "+a/ua@3", "-b/ub"));
   EXPECT_THAT(stream().path(), HasSubstr("resourceVersion=12"));
+}
+
+// The restored history has passed what was heard of the lost one, or was told to begin above it.
+TEST_F(InformerTest, AHistoryThatWasRewoundIsNoticedByAnOlderObject) {
+  start();
+  stream().event("MODIFIED", node("a", "ua", "40"));
+  take_reports();
+  list_version = 60;
+  stream().event("ERROR", {{"kind", "Status"}, {"code", 410}, {"reason", "Expired"}});
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), ElementsAre("rewound", "+a/ua@3"));
+}
+
+TEST_F(InformerTest, AnotherObjectOfTheNameIsNoOlderOne) {
+  start();
+  stream().event("MODIFIED", node("a", "ua", "40"));
+  take_reports();
+  stored = {node("a", "ua0", "39"), node("b", "ub", "50")};
+  list_version = 60;
+  stream().event("ERROR", {{"kind", "Status"}, {"code", 410}, {"reason", "Expired"}});
+  loop.run_for(1s);
+  EXPECT_THAT(take_reports(), ElementsAre("-a/ua", "+a/ua0@39", "+b/ub@50"));
 }
 
 // The API server was down while etcd was restored; watches from versions of the lost history would
