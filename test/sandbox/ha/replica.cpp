@@ -125,6 +125,7 @@ Replica::Replica(Parts parts)
   duties.on_end = [] {};
   duties.on_stuck = [this] { stuck_ = true; };
   duties.on_rewound = [this] { rewound_ = true; };
+  duties.is_rewound = [this] { return rewound_; };
   tasks_ = std::make_unique<base::TaskGroup>(loop_);
   tasks_->spawn(engine_->watch(tasks_->stop_token()));
   tasks_->spawn(kube::run_leader_election(*lease_client_, std::move(election), leadership_,
