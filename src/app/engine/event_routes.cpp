@@ -77,6 +77,7 @@ void EventRoutes::joined_changed(const cluster::State::Joined& joined) {
   if (joined.node) {
     controllers_.termination.enqueue(joined.node->meta.name);
     controllers_.node_repair.enqueue(joined.node->meta.name);
+    claims_of_nodes_[joined.node->meta.name] = joined.claim->meta.name;
   }
   controllers_.node_pools.enqueue(joined.claim->meta.label(model::kNodePoolLabel));
 }
@@ -84,8 +85,19 @@ void EventRoutes::joined_changed(const cluster::State::Joined& joined) {
 void EventRoutes::node_changed(const std::string& name) {
   controllers_.termination.enqueue(name);
   controllers_.node_repair.enqueue(name);
-  if (const auto joined = services_.state.joined_by_node(name); joined.claim) {
+  const auto joined = services_.state.joined_by_node(name);
+  const std::string now = joined.claim ? joined.claim->meta.name : std::string();
+  const std::string before = std::exchange(claims_of_nodes_[name], now);
+  if (joined.claim) {
     joined_changed(joined);
+  } else {
+    claims_of_nodes_.erase(name);
+  }
+  // The claim that has lost the node may have another one of its machine now, or none.
+  if (before != now) {
+    if (const auto left = services_.state.joined_by_claim(before); left.claim) {
+      joined_changed(left);
+    }
   }
   controllers_.reservations.notify();
 }

@@ -63,6 +63,7 @@ class EventRoutes {
   std::set<std::string, std::less<>> static_pools_;  // those with spec.replicas
   std::map<model::NodeClassReference, Compared> node_classes_;
   std::map<std::string, std::string> nodes_of_slices_;
+  std::map<std::string, std::string> claims_of_nodes_;  // as joined last
 };
 
 }  // namespace millwright::app

@@ -32,14 +32,19 @@ class Launch : public LifecycleFixture {
     deploy({.replicas = 1});
     ASSERT_TRUE(wait_running("web", 1));
   }
+  // Past its finalizer, as people do.
+  void remove_by_force(const std::string& node) {
+    change(model::kNodeResource, node,
+           [](boost::json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
+    run_for(seconds(1));
+    remove(model::kNodeResource, node);
+  }
   // The Node is deleted past its finalizer, and its kubelet registers it anew, as a kubelet does:
   // under its name or, where the machine's name has changed, under another. Returns that.
   std::string join_once_more(const std::string& suffix) {
     const auto name = nodes().front()->meta.name;
     boost::json::value node = **api().get(model::kNodeResource, {.namespace_ = {}, .name = name});
-    change(model::kNodeResource, name,
-           [](boost::json::value& json) { json.at("metadata").as_object().erase("finalizers"); });
-    remove(model::kNodeResource, name);
+    remove_by_force(name);
     run_for(seconds(2));
     node.at("metadata") = {{"name", name + suffix}};
     EXPECT_TRUE(api().create(model::kNodeResource, node));
@@ -104,6 +109,36 @@ TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedThoughAWriteFails) {
     EXPECT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
     EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name);
   }
+}
+
+// Another machine's kubelet lied about its provider id, and was faster.
+TEST_F(Launch, TheOtherNodeOfAMachineIsInitializedOnceTheFirstIsGone) {
+  cloud::SimulatedSettings settings;
+  settings.boot = {hours(5), hours(5), hours(5)};  // the kubelets are played here
+  start(with(settings));
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_instances(1));
+  const auto claim = claims().front()->meta.name;
+  const auto provider_id = instances().front().provider_id;
+  const auto join = [&](const std::string& name) {
+    apply("apiVersion: v1\nkind: Node\nmetadata: {name: " + name +
+          "}\nspec:\n  providerID: " + provider_id +
+          "\n  taints: [{key: karpenter.sh/unregistered, effect: NoExecute}]\n"
+          "status:\n  capacity: {cpu: \"2\", memory: 4Gi, pods: \"110\"}\n"
+          "  allocatable: {cpu: \"2\", memory: 4Gi, pods: \"110\"}\n"
+          "  conditions: [{type: Ready, status: \"True\"}]\n");
+  };
+  const auto joined = [&] { return text_of(model::kNodeClaimResource, claim, "/status/nodeName"); };
+  join("b");
+  ASSERT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
+  join("a");
+  run_for(minutes(1));
+  ASSERT_EQ(joined(), "b");
+  remove_by_force("b");
+  EXPECT_TRUE(wait([&] { return joined() == "a" && is_initialized(claim); }, minutes(1)))
+      << inventory();
 }
 
 // Every write of a claim is a request, and an event for all who watch.
