@@ -170,7 +170,8 @@ void GarbageCollection::tell_lost(const model::NodeClaim& claim) {
                            .message = "The cloud no longer has the instance " + claim.provider_id +
                                       "; the NodeClaim is deleted",
                            .dedupe_values = {}});
-  if (is_registered(claim)) {
+  const bool registered_once = is_registered(claim) || !claim.node_name.empty();
+  if (registered_once) {
     return;
   }
   const auto pool = find_pool(*services_.state.snapshot(), claim.meta.label(model::kNodePoolLabel));

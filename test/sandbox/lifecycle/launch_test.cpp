@@ -41,11 +41,11 @@ class Launch : public LifecycleFixture {
   }
   // The Node is deleted past its finalizer, and its kubelet registers it anew, as a kubelet does:
   // under its name or, where the machine's name has changed, under another. Returns that.
-  std::string join_once_more(const std::string& suffix) {
+  std::string join_once_more(const std::string& suffix, base::Duration away = seconds(2)) {
     const auto name = nodes().front()->meta.name;
     boost::json::value node = **api().get(model::kNodeResource, {.namespace_ = {}, .name = name});
     remove_by_force(name);
-    run_for(seconds(2));
+    run_for(away);
     node.at("metadata") = {{"name", name + suffix}};
     EXPECT_TRUE(api().create(model::kNodeResource, node));
     return name + suffix;
@@ -109,6 +109,30 @@ TEST_F(Launch, AMachineThatJoinsOnceMoreIsInitializedThoughAWriteFails) {
     EXPECT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
     EXPECT_EQ(text_of(model::kNodeClaimResource, claim, "/status/nodeName"), name);
   }
+}
+
+// Somebody deleted the Node past its finalizer, and its kubelet registers only when it starts.
+TEST_F(Launch, AMachineThatDoesNotJoinOnceMoreIsGivenUp) {
+  run_one_pod();
+  const auto claim = claims().front()->meta.name;
+  remove_by_force(nodes().front()->meta.name);
+  const auto is_given_up = [&] {
+    return claims().size() == 1 && claims().front()->meta.name != claim;
+  };
+  EXPECT_TRUE(wait(is_given_up, minutes(20))) << inventory();
+  EXPECT_TRUE(wait_running("web", 1, minutes(2))) << inventory();
+  EXPECT_TRUE(wait_instances(1)) << inventory();
+}
+
+TEST_F(Launch, AMachineHasItsTimeToJoinOnceMore) {
+  run_one_pod();
+  const auto claim = claims().front()->meta.name;
+  join_once_more("", minutes(10));
+  EXPECT_TRUE(wait([&] { return is_initialized(claim); }, minutes(1))) << inventory();
+  run_for(minutes(20));
+  ASSERT_THAT(claims(), SizeIs(1)) << inventory();
+  EXPECT_EQ(claims().front()->meta.name, claim);
+  EXPECT_EQ(running("web"), 1U);
 }
 
 // Another machine's kubelet lied about its provider id, and was faster.

@@ -30,7 +30,8 @@ base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr cl
   MW_CO_CHECK(
       co_await delete_claim(services, claim, launched ? "registration_timeout" : "launch_timeout"));
   const auto pool = find_pool(*services.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
-  if (pool) {
+  const bool registered_once = !claim->node_name.empty();  // and its Node was deleted by force
+  if (pool && !registered_once) {
     services.registration_health.failed(*pool, *claim);
   }
   co_return Requeue{};

@@ -2,6 +2,7 @@
 
 #include "controllers/nodeclaim/lifecycle/initialization.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
+#include "millwright/model/json_fields.hpp"
 
 #include <algorithm>
 
@@ -131,6 +132,28 @@ bool came_back(Services& services, const model::Node& node, const model::NodeCla
          *registered->last_transition_time < *node.meta.creation_timestamp;
 }
 
+// The Node of a registered claim is gone past its finalizer, or its name is another machine's now.
+// Its pods are no more, and its kubelet registers again only when it starts. Until then the claim
+// awaits its Node as it did at first, and is given up when its time for that is over: it would
+// count as room for ever. A late watch is not believed.
+ClaimReply await_node_again(Services& services, ClaimPtr claim) {
+  if (claim->node_name.empty()) {
+    co_return claim;
+  }
+  const model::ObjectKey key{.namespace_ = {}, .name = claim->node_name};
+  const auto object = co_await services.client.get(model::kNodeResource, key);
+  MW_CO_CHECK(ignore_not_found(object));
+  if (object && model::text_at(*object, "spec.providerID") == claim->provider_id) {
+    co_return claim;
+  }
+  services.log.warn("the node of a nodeclaim is gone, its machine may join once more",
+                    {{"NodeClaim", claim->meta.name}, {"Node", claim->node_name}});
+  co_return co_await edit_conditions(services, claim, [](model::ConditionSet& set) {
+    set_awaits_node(set);
+    set.set_unknown(model::kInitialized, "NodeNotFound", "The Node is gone");
+  });
+}
+
 }  // namespace
 
 bool is_registered_for(const model::Node& node, const model::NodeClaim& claim) {
@@ -152,6 +175,9 @@ ClaimReply register_node(Services& services, ClaimPtr claim) {
                      model::is_true(claim->conditions, model::kRegistered) &&
                      came_back(services, *record->node, *claim);
   if (model::is_true(claim->conditions, model::kRegistered) && !again) {
+    if (record && !record->node) {
+      co_return co_await await_node_again(services, claim);
+    }
     co_return co_await take_taint_off_again(services, claim);
   }
   if ((!is_undecided(claim, model::kRegistered) && !again) || claim->provider_id.empty()) {
