@@ -1,5 +1,10 @@
 #include "controllers/nodeclaim/forced_end.hpp"
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
 namespace millwright::controllers {
 
 bool is_out_of_time(const model::NodeClaim& claim, base::TimePoint now) {
@@ -8,13 +13,28 @@ bool is_out_of_time(const model::NodeClaim& claim, base::TimePoint now) {
   return wall && *wall <= now;
 }
 
-ClaimReply end_drain_time(Services& services, ClaimPtr claim) {
-  if (is_out_of_time(*claim, services.loop.now())) {
-    co_return claim;
+base::Task<base::Result<>> end_drain_time(Services& services, ClaimPtr claim) {
+  using Json = boost::json::value;
+  const std::function<std::optional<Json>(const Json&)> stamp =
+      [uid = claim->meta.uid,
+       now = services.loop.now()](const Json& object) -> std::optional<Json> {
+    const auto current = model::decode<model::NodeClaim>(object);
+    if (!current || current->meta.uid != uid || is_out_of_time(*current, now)) {
+      return std::nullopt;
+    }
+    const boost::json::object annotations{
+        {model::kTerminationTimestampAnnotation, base::format_rfc3339(now)}};
+    return Json{{"metadata", {{"annotations", annotations}}}};
+  };
+  const auto stamped =
+      co_await services.client.update(model::kNodeClaimResource, model::key_of(claim->meta), stamp);
+  MW_CO_CHECK(ignore_not_found(stamped));
+  if (stamped) {
+    if (auto current = model::decode<model::NodeClaim>(*stamped)) {
+      services.state.answered(std::make_shared<const model::NodeClaim>(*std::move(current)));
+    }
   }
-  const std::string now = base::format_rfc3339(services.loop.now());
-  boost::json::object metadata{{"annotations", {{model::kTerminationTimestampAnnotation, now}}}};
-  co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
+  co_return base::Result<>{};
 }
 
 }  // namespace millwright::controllers

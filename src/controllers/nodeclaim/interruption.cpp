@@ -13,17 +13,13 @@ using Action = cloud::InstanceNotice::Action;
 // Success also when the claim is gone already.
 base::Task<base::Result<>> end_claim(Services& services, ClaimPtr claim,
                                      cloud::InstanceNotice notice) {
+  if (!claim->meta.is_deleting()) {
+    MW_CO_CHECK(co_await delete_claim(services, claim, notice.kind));
+  }
   if (notice.action == Action::Force) {
-    auto stamped = co_await end_drain_time(services, claim);
-    if (!stamped) {
-      co_return ignore_not_found(stamped);
-    }
-    claim = *std::move(stamped);
+    co_return co_await end_drain_time(services, claim);
   }
-  if (claim->meta.is_deleting()) {
-    co_return base::Result<>{};
-  }
-  co_return co_await delete_claim(services, claim, notice.kind);
+  co_return base::Result<>{};
 }
 
 }  // namespace

@@ -214,6 +214,28 @@ TEST_F(Repair, HastensTheEndOfANodeThatIsGoingAlready) {
   EXPECT_THAT(metrics(), Not(HasSubstr("reason=\"unhealthy\""))) << "somebody else deleted it";
 }
 
+// The API server refused to delete the NodeClaim while its node was broken. What was to be done
+// then must not be done to a node that is well, when somebody removes it much later.
+TEST_F(Repair, ThatCouldNotBeginHastensNoLaterEnd) {
+  up(3);
+  const auto broken = names().front();
+  sandbox::Faults faults;
+  faults.undeletable = {"nodeclaims"};
+  api().set_faults(faults);
+  break_node(broken);
+  run_for(minutes(12));
+  set_condition(broken, "Ready", "True");
+  run_for(seconds(10));
+  api().set_faults({});
+  run_for(hours(1));
+  ASSERT_TRUE(is_there(broken));
+  keep_three();
+  remove(model::kNodeClaimResource, claim_of(broken));
+  run_for(minutes(10));
+  EXPECT_TRUE(is_there(broken));
+  EXPECT_EQ(running("web"), 3U);
+}
+
 TEST_F(Repair, ReplacesNothingWhileMoreThanAFifthOfThePoolIsBroken) {
   up(3);
   const auto before = names();

@@ -1,8 +1,10 @@
-// Which NodeClaims a cloud's notice is still about.
+// Which NodeClaims a cloud's notice is still about, and how they end.
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 
-#include "unit/cluster/objects.hpp"
+#include "millwright/model/codec.hpp"
+#include "unit/controllers/with_services.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,6 +15,9 @@ namespace {
 
 using Action = cloud::InstanceNotice::Action;
 using millwright::testing::at;
+using millwright::testing::ClaimBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::int64_t kHour = 3600;
 
@@ -68,6 +73,73 @@ TEST(Interruption, OfAnUnknownInstanceIsKeptWhileClaimsAreLaunched) {
     snapshot.nodes.push_back(std::make_shared<scheduling::NodeRecord>());  // a node without a claim
     EXPECT_EQ(may_be_of_a_launch(snapshot, notice), kept) << provider_id << deleting;
   }
+}
+
+// An API server with one NodeClaim, which remembers what was written.
+class ForcedNotice : public WithServices {
+ protected:
+  ForcedNotice() {
+    state_.upsert(claim_);
+    transport_->answer = [this](const kube::ApiRequest& request) {
+      if (request.method != "GET") {
+        writes_.push_back(request.method);
+      }
+      if (!refusals_.empty() && request.method == refusals_.front().method) {
+        auto refusal = refusals_.front().answer;
+        refusals_.erase(refusals_.begin());
+        return refusal;
+      }
+      if (request.method == "PATCH") {
+        patch_ = request.body;
+      }
+      return kube::test::ok(model::encode(*claim_));
+    };
+  }
+
+  struct Refusal {
+    std::string method;
+    net::Response answer;
+  };
+  void refuse(const std::string& method, int code, std::string_view reason) {
+    refusals_.push_back({method, kube::test::status_answer(code, reason, "not now")});
+  }
+  base::Result<> act() {
+    cloud::InstanceNotice notice;
+    notice.action = Action::Force;
+    notice.kind = "system_status";
+    return kube::test::run(loop_, act_on_notice(services_, claim_, notice));
+  }
+
+  std::shared_ptr<const model::NodeClaim> claim_ =
+      ClaimBuilder("c").version(1).provider("kwok://a").build();
+  std::vector<Refusal> refusals_;
+  std::vector<std::string> writes_;
+  std::string patch_;
+};
+
+TEST_F(ForcedNotice, DeletesTheClaimBeforeItEndsTheTimeToDrain) {
+  ASSERT_TRUE(act());
+  EXPECT_THAT(writes_, ElementsAre("DELETE", "PATCH"));
+  EXPECT_THAT(patch_, HasSubstr(model::kTerminationTimestampAnnotation));
+}
+
+// The stamp would stay, and a node that recovers would be ended without a drain much later.
+TEST_F(ForcedNotice, WritesNothingOnAClaimThatIsNotDeleted) {
+  refuse("DELETE", 503, "ServiceUnavailable");
+  EXPECT_FALSE(act());
+  EXPECT_THAT(writes_, ElementsAre("DELETE"));
+}
+
+TEST_F(ForcedNotice, EndsTheTimeToDrainThoughTheClaimIsWrittenMeanwhile) {
+  refuse("PATCH", 409, "Conflict");
+  ASSERT_TRUE(act());
+  EXPECT_THAT(writes_, ElementsAre("DELETE", "PATCH", "PATCH"));
+}
+
+TEST_F(ForcedNotice, IsDoneWithAClaimThatIsGone) {
+  refuse("GET", 404, "NotFound");
+  EXPECT_TRUE(act());
+  EXPECT_THAT(writes_, ElementsAre("DELETE"));
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ net::Response error_response(const ApiError& error) {
 
 bool RestServer::inject_fault(const RestRequest& request, net::Exchange& exchange) {
   const std::string plural(request.info->resource.plural);
-  if (faults_.forbidden.contains(plural)) {
+  const bool may_not_go = request.http.method == "DELETE" && faults_.undeletable.contains(plural);
+  if (may_not_go || faults_.forbidden.contains(plural)) {
     exchange.respond(error_response(forbidden(*request.info, {}, "injected").value()));
     return true;
   }
