@@ -9,7 +9,7 @@
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
-#include "millwright/controllers/process/known_claims.hpp"
+#include "millwright/controllers/process/caught_up.hpp"
 #include "millwright/controllers/process/sources.hpp"
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/decision_log.hpp"
@@ -116,9 +116,9 @@ struct Engine::Impl {
     }
   }
 
-  // Waits for the first lists, until no watch is lost, and until all NodeClaims are known, or for
-  // `stop`. A Node looks empty whose claim or pods are not listed yet, or whose pods were bound
-  // while this replica was cut off: no controller may act before.
+  // Waits for the first lists, until no watch is lost, and until all NodeClaims and Nodes are
+  // known, or for `stop`. A Node looks empty whose claim or pods are not listed yet, or whose pods
+  // were bound while this replica was cut off: no controller may act before.
   base::Task<void> wait_for_state(std::stop_token stop) {
     if (base::planted(base::Mutant::LeadsBeforeLists)) {
       co_return;
@@ -127,7 +127,7 @@ struct Engine::Impl {
       co_await synced.wait(stop);
     }
     co_await sources.wait_for_all(stop);
-    co_await controllers::wait_until_claims_are_known(services, std::move(stop));
+    co_await controllers::wait_until_caught_up(services, std::move(stop));
   }
 
   // Refreshes what the threads that answer HTTP requests read. It takes a walk over all pools, and

@@ -49,10 +49,10 @@ bool may_be_left(const model::Node& node, const base::Error& error) {
          !node.meta.has_finalizer(model::kTerminationFinalizer);
 }
 
-// The last leader may have registered a Node that a late watch has not shown here: its pods have to
-// be drained once it does. Unavailable then.
+// The last leader may have registered a Node that a late watch has not shown here, or as it was
+// before it had its provider id: its pods have to be drained once it does. Unavailable then.
 base::Task<base::Result<bool>> confirm_no_node(Services& services, ClaimPtr claim) {
-  if (claim->node_name.empty() || services.state.joined_by_node(claim->node_name).node) {
+  if (claim->node_name.empty()) {
     co_return false;
   }
   const model::ObjectKey key{.namespace_ = {}, .name = claim->node_name};
@@ -62,9 +62,11 @@ base::Task<base::Result<bool>> confirm_no_node(Services& services, ClaimPtr clai
     co_return false;
   }
   MW_CO_TRY(node, model::decode<model::Node>(*object));
-  if (is_registered_for(node, *claim)) {
+  const auto seen = services.state.joined_by_node(claim->node_name).node;
+  const bool seen_as_it_is = seen && seen->meta.resource_version == node.meta.resource_version;
+  if (is_registered_for(node, *claim) && !seen_as_it_is) {
     co_return base::fail(base::ErrorKind::Unavailable,
-                         "Node " + claim->node_name + " exists, and is not seen here yet");
+                         "Node " + claim->node_name + " exists, and is not seen here as it is");
   }
   co_return false;
 }

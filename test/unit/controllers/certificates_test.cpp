@@ -19,7 +19,7 @@ constexpr const char* kPath = "/api/v1/namespaces/kube-system/secrets/millwright
 constexpr const char* kHooksPath =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/millwright";
 
-class CertificatesTest : public testing::Test {
+class CertificatesTest : public ::testing::Test {
  protected:
   CertificatesTest() {
     transport->answer = [this](const kube::ApiRequest& request) {

@@ -18,6 +18,7 @@ namespace {
 using testing::ClaimBuilder;
 using ::testing::Contains;
 using ::testing::IsEmpty;
+using testing::NodeBuilder;
 
 constexpr model::Resource kCloudClasses[] = {{"cloud.test", "v1", "CloudClass", "cloudclasses"}};
 
@@ -63,6 +64,24 @@ class HandOver : public WithServices {
     return std::make_shared<const model::NodeClaim>(std::move(claim));
   }
 
+  // A claim that goes, whose status names a Node. The API server has that, registered.
+  void delete_claim_of_a_node() {
+    auto going = *of_cloud(ClaimBuilder("c").provider("cloud://one").deleting());
+    going.node_name = "node";
+    state_.upsert(std::make_shared<const model::NodeClaim>(std::move(going)));
+    transport_->answer = [](const kube::ApiRequest&) {
+      return kube::test::ok(kube::test::parse(
+          R"({"metadata": {"name": "node", "uid": "uid-node", "resourceVersion": "2",
+                           "labels": {"karpenter.sh/registered": "true"},
+                           "finalizers": ["karpenter.sh/termination"],
+                           "ownerReferences": [{"apiVersion": "karpenter.sh/v1", "name": "c",
+                                                "kind": "NodeClaim", "uid": "uid-c"}]}})"));
+    };
+  }
+  base::Result<Requeue> finalize() {
+    return kube::test::run(loop_, finalize_claim(services_, state_.find_claim("c")));
+  }
+
   Cloud* cloud_ = nullptr;
 };
 
@@ -86,21 +105,7 @@ TEST_F(HandOver, ALaunchThatIsOnRecordMeanwhileStays) {
 }
 
 TEST_F(HandOver, AMachineWhoseNodeIsNotSeenYetIsNotEnded) {
-  auto going = *of_cloud(ClaimBuilder("c").provider("cloud://one").deleting());
-  going.node_name = "node";
-  const auto claim = std::make_shared<const model::NodeClaim>(std::move(going));
-  state_.upsert(claim);
-  const auto finalize = [&] {
-    return kube::test::run(loop_, finalize_claim(services_, state_.find_claim("c")));
-  };
-  transport_->answer = [](const kube::ApiRequest&) {
-    return kube::test::ok(kube::test::parse(
-        R"({"metadata": {"name": "node", "uid": "uid-node",
-                         "labels": {"karpenter.sh/registered": "true"},
-                         "finalizers": ["karpenter.sh/termination"],
-                         "ownerReferences": [{"apiVersion": "karpenter.sh/v1", "name": "c",
-                                              "kind": "NodeClaim", "uid": "uid-c"}]}})"));
-  };
+  delete_claim_of_a_node();
   const auto waits = finalize();
   ASSERT_FALSE(waits);
   EXPECT_EQ(waits.error().kind, base::ErrorKind::Unavailable);
@@ -113,6 +118,20 @@ TEST_F(HandOver, AMachineWhoseNodeIsNotSeenYetIsNotEnded) {
   };
   finalize();
   EXPECT_THAT(used_, Contains("remove cloud://one"));
+}
+
+// Kubelets of some clouds register without a provider id, which the cloud's controller adds.
+TEST_F(HandOver, AMachineWhoseNodeIsSeenAsItBeganIsNotEnded) {
+  delete_claim_of_a_node();
+  state_.upsert(NodeBuilder("node").version(1).build());
+  const auto waits = finalize();
+  ASSERT_FALSE(waits);
+  EXPECT_EQ(waits.error().kind, base::ErrorKind::Unavailable);
+  EXPECT_THAT(used_, IsEmpty());
+
+  state_.upsert(NodeBuilder("node").version(2).build());
+  finalize();
+  EXPECT_THAT(used_, Contains("remove cloud://one")) << "as it is now, it is not of this machine";
 }
 
 }  // namespace
