@@ -15,6 +15,7 @@
 #include "millwright/telemetry/decision_log.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace millwright::app {
@@ -54,7 +55,9 @@ struct Engine::Impl {
                  .claim_names = std::make_shared<base::Random>(parts.seed + 2)},
         controller_set(services),
         sources(parts.loop, state, parts.log),
-        transitions([this](std::string_view node) { controller_set.claim_status.pod_event(node); }),
+        transitions([this](std::string_view node, std::optional<base::TimePoint> happened) {
+          controller_set.claim_status.pod_event(node, happened);
+        }),
         routes(services, controller_set, [this] { refresh_views(); }),
         extender({.sight = [this] { return state.sight(); },
                   .ledger = &ledger,

@@ -107,6 +107,8 @@ void EventRoutes::node_claim_changed(const std::string& name) {
   controllers_.claim_status.enqueue(name);
   if (const auto joined = services_.state.joined_by_claim(name); joined.claim) {
     joined_changed(joined);
+  } else {
+    controllers_.claim_status.forget(name);
   }
   wake_static_pools();
 }

@@ -7,6 +7,8 @@
 #include "controllers/nodeclaim/conditions/pod_events.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 
+#include <algorithm>
+
 namespace millwright::controllers {
 namespace {
 
@@ -55,18 +57,23 @@ ClaimStatus::ClaimStatus(Services& services)
           ReconcilerOptions{.max_concurrent = 100}) {}
 ClaimStatus::~ClaimStatus() = default;
 
-void ClaimStatus::pod_event(std::string_view node) {
+void ClaimStatus::pod_event(std::string_view node, std::optional<base::TimePoint> happened) {
   if (const auto claim = services_.state.joined_by_node(node).claim) {
-    pod_events_->note(claim->meta.name, services_.loop.now());
+    const base::TimePoint now = services_.loop.now();
+    pod_events_->note(claim->meta.name, std::min(happened.value_or(now), now));
     reconciler_.enqueue(claim->meta.name);
   }
+}
+
+void ClaimStatus::forget(std::string_view claim) {
+  pod_events_->forget(claim);
 }
 
 base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base::Logger log) {
   const auto record = services_.state.find_claim(name);
   if (!record || record->claim->meta.is_deleting() ||
       !is_managed(services_, record->claim->node_class_ref)) {
-    pod_events_->forget(name);
+    forget(name);
     co_return Requeue{};
   }
   const base::TimePoint now = services_.loop.now();

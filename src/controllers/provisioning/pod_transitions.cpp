@@ -1,6 +1,26 @@
 #include "millwright/controllers/provisioning/pod_transitions.hpp"
 
+#include <algorithm>
+
 namespace millwright::controllers {
+namespace {
+
+// When a pod that is seen for the first time was bound, or ended, as far as its conditions tell. It
+// may have been like this for days before this process began.
+std::optional<base::TimePoint> told_by(const model::Pod& pod) {
+  if (pod.meta.is_deleting()) {
+    return std::nullopt;
+  }
+  std::optional<base::TimePoint> latest;
+  for (const auto& condition : pod.status.conditions) {
+    if (condition.type == "PodScheduled" || model::is_terminal(pod)) {
+      latest = std::max(latest, condition.last_transition_time);
+    }
+  }
+  return latest;
+}
+
+}  // namespace
 
 void PodTransitions::upsert(const model::Pod& pod) {
   if (pod.spec.node_name.empty() || model::is_owned_by_daemonset(pod)) {
@@ -12,7 +32,7 @@ void PodTransitions::upsert(const model::Pod& pod) {
   const auto [entry, first] = last_.try_emplace(pod.meta.uid, Last{phase, pod.spec.node_name});
   if (first || entry->second.phase != phase) {
     entry->second.phase = phase;
-    on_event_(pod.spec.node_name);
+    on_event_(pod.spec.node_name, first ? told_by(pod) : std::nullopt);
   }
 }
 
@@ -21,7 +41,7 @@ void PodTransitions::remove(std::string_view uid) {
   if (found != last_.end()) {
     const std::string node = found->second.node;
     last_.erase(found);
-    on_event_(node);
+    on_event_(node, std::nullopt);
   }
 }
 

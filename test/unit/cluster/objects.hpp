@@ -57,6 +57,9 @@ class PodBuilder {
   }
   PodBuilder& on(std::string node) { return set(pod_.spec.node_name, std::move(node)); }
   PodBuilder& phase(std::string phase) { return set(pod_.status.phase, std::move(phase)); }
+  PodBuilder& conditions(std::vector<model::Condition> conditions) {
+    return set(pod_.status.conditions, std::move(conditions));
+  }
   PodBuilder& priority(std::int32_t priority) { return set(pod_.spec.priority, priority); }
   PodBuilder& requests(std::int64_t milli_cpu, std::int64_t mebibytes = 0) {
     return set(pod_.spec.containers[0].requests, resources(milli_cpu, mebibytes));

@@ -118,7 +118,7 @@ class ClassGroups : public WithServices {
 
   std::vector<model::Resource> stored_;  // whose class the API server has
   Sources sources_{loop_, state_, {}};
-  PodTransitions transitions_{[](std::string_view) {}};
+  PodTransitions transitions_{[](auto, auto) {}};
   LaunchFailures failures_{services_};
   base::TaskGroup group_{loop_};
 };

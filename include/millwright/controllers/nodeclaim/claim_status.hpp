@@ -10,8 +10,10 @@
 #include <boost/json/object.hpp>
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 namespace millwright::controllers {
 
@@ -22,8 +24,11 @@ class ClaimStatus {
   explicit ClaimStatus(Services& services);
   ~ClaimStatus();
   void enqueue(std::string claim) { reconciler_.enqueue(std::move(claim)); }
-  // A pod (of no DaemonSet) was bound to this node, ended there or left it.
-  void pod_event(std::string_view node);
+  // A pod (of no DaemonSet) was bound to this node, ended there or left it; nullopt: now. It is
+  // noted on every replica, so that the next leader knows what the last one did not write.
+  void pod_event(std::string_view node, std::optional<base::TimePoint> happened);
+  // The claim is gone.
+  void forget(std::string_view claim);
   base::Task<void> run(std::stop_token stop) { return reconciler_.run(std::move(stop)); }
 
  private:

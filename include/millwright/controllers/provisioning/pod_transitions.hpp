@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,9 +15,11 @@ namespace millwright::controllers {
 
 class PodTransitions {
  public:
-  // `on_event` gets the node's name.
-  explicit PodTransitions(std::function<void(std::string_view node)> on_event)
-      : on_event_(std::move(on_event)) {}
+  // What is told: the node, and when it happened; nullopt: now.
+  using OnEvent =
+      std::function<void(std::string_view node, std::optional<base::TimePoint> happened)>;
+
+  explicit PodTransitions(OnEvent on_event) : on_event_(std::move(on_event)) {}
   void upsert(const model::Pod& pod);
   void remove(std::string_view uid);
 
@@ -26,7 +29,7 @@ class PodTransitions {
     Phase phase;
     std::string node;
   };
-  std::function<void(std::string_view)> on_event_;
+  OnEvent on_event_;
   std::unordered_map<std::string, Last> last_;  // bound pods only, by uid
 };
 

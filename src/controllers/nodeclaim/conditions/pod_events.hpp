@@ -14,17 +14,19 @@ namespace millwright::controllers {
 
 class PodEvents {
  public:
-  void note(const std::string& claim, base::TimePoint when) { unwritten_[claim] = when; }
+  // The latest event counts, as precisely as a status stores it.
+  void note(const std::string& claim, base::TimePoint when);
   void forget(std::string_view claim);
 
   // What was noted about the claim and is not in its status yet, and whether its turn to be written
-  // has come: at most once in ten seconds.
+  // has come: at most once in ten seconds. What its status covers, since the last leader wrote it,
+  // is forgotten.
   struct Unwritten {
     std::optional<base::TimePoint> when;
     bool due = false;
     Requeue again;  // when it will be due
   };
-  Unwritten unwritten(const model::NodeClaim& claim, base::TimePoint now) const;
+  Unwritten unwritten(const model::NodeClaim& claim, base::TimePoint now);
   // A later event may have come while this one was written; it stays noted.
   void written(const std::string& claim, base::TimePoint when);
 
