@@ -1,6 +1,7 @@
 #include "millwright/controllers/nodeclaim/garbage_collection.hpp"
 
 #include "controllers/nodeclaim/capacity_type_labels.hpp"
+#include "controllers/nodeclaim/conditions/recorded_launch.hpp"
 #include "millwright/base/mutant.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
 #include "millwright/model/codec.hpp"
@@ -22,10 +23,6 @@ bool is_terminating_unclaimed(const scheduling::NodeRecord& record) {
 // Longer than any launch takes to be recorded.
 constexpr auto kOrphanGrace = std::chrono::minutes(1);
 
-// Clouds show a new machine late: AWS advises to ask for up to five minutes. Its Node may have
-// joined by then.
-constexpr auto kUnseenGrace = std::chrono::minutes(5);
-
 // One answer may be stale: the look before must have missed its machine, too.
 constexpr auto kMissedFor = std::chrono::minutes(1);
 
@@ -43,12 +40,8 @@ bool may_be_judged(const model::NodeClaim& claim, base::TimePoint asked) {
   if (base::planted(base::Mutant::UnregisteredLossKept) && !is_registered(claim)) {
     return false;
   }
-  const auto* launched = model::find_condition(claim.conditions, model::kLaunched);
-  const bool is_launched = launched != nullptr &&
-                           launched->status == model::ConditionStatus::True &&
-                           launched->last_transition_time && !claim.provider_id.empty();
-  return is_launched ? asked - *launched->last_transition_time >= kUnseenGrace
-                     : is_registered(claim);
+  const auto launched = recorded_launch(claim);
+  return launched ? asked - *launched >= kUnseenGrace : is_registered(claim);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "millwright/controllers/termination/termination.hpp"
 
 #include "controllers/nodeclaim/conditions/claim_conditions.hpp"
+#include "controllers/nodeclaim/conditions/recorded_launch.hpp"
 #include "controllers/termination/evictions.hpp"
 #include "controllers/termination/last_steps.hpp"
 #include "controllers/termination/termination_reports.hpp"
@@ -38,12 +39,25 @@ base::Result<std::vector<cloud::Provider*>> clouds_of(const Services& services,
   return clouds;
 }
 
+// The cloud may not show the machine yet. It has shown one that it was asked to end.
+bool may_be_hidden(const scheduling::NodeRecord& record, base::TimePoint now) {
+  if (record.claim && model::is_true(record.claim->conditions, model::kInstanceTerminating)) {
+    return false;
+  }
+  auto began = record.claim ? recorded_launch(*record.claim) : std::nullopt;
+  if (!began) {
+    began = record.node->meta.creation_timestamp;
+  }
+  return began && now - *began < kUnseenGrace;
+}
+
 // No cloud has an instance behind the node any more. Only asked of a node that is not Ready: a
-// kubelet that reports is proof enough.
+// kubelet that reports is proof enough. A young one is drained whatever has become of it: it may be
+// not Ready for a moment only, and its pods go on running.
 base::Task<base::Result<bool>> is_instance_gone(Services& services,
                                                 scheduling::NodeRecordPtr record) {
   MW_CO_TRY(clouds, clouds_of(services, *record));
-  if (model::is_ready(*record->node)) {
+  if (model::is_ready(*record->node) || may_be_hidden(*record, services.loop.now())) {
     co_return false;
   }
   const std::string provider_id =

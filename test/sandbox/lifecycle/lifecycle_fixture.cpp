@@ -116,6 +116,12 @@ void LifecycleFixture::remove(const model::Resource& resource, const std::string
   ASSERT_TRUE(removed) << removed.error().message;
 }
 
+void LifecycleFixture::hide(const std::string& provider_id) {
+  cloud().set_listener(nullptr);
+  ASSERT_TRUE(cloud().lose(provider_id));
+  cloud().set_listener(&cluster_->cluster->world().kubelet());
+}
+
 bool LifecycleFixture::wait_running(const std::string& app, std::size_t count,
                                     base::Duration limit) {
   return wait([&] { return running(app) == count && pods(app).size() == count; }, limit);

@@ -66,6 +66,9 @@ class LifecycleFixture : public testing::Test {
   void remove(const model::Resource& resource, const std::string& name,
               const std::string& name_space = {});
 
+  // The cloud does not show the instance any more, whose machine runs on.
+  void hide(const std::string& provider_id);
+
   bool wait(const Predicate& predicate, base::Duration limit = minutes(10)) {
     return cluster_->loop.run_until(predicate, limit);
   }
