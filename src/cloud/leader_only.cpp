@@ -67,7 +67,7 @@ class LeaderOnly final : public Provider {
   void on_interruption(NoticeHandler handler) override {
     inner_->on_interruption(std::move(handler));
   }
-  void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override {
+  void set_recorded(std::function<bool(std::string_view id)> is_recorded) override {
     inner_->set_recorded(std::move(is_recorded));
   }
 

@@ -127,8 +127,9 @@ class Provider {
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;
-  // This process leads from now on, before lead(). Another one may have launched the NodeClaims
-  // that there are, the newest of which was created at `newest` by the API server's clock.
+  // This process leads from now on, before lead(). All NodeClaims are known, and set_recorded()'s
+  // answers are of their statuses. Another process may have launched them, the newest of which was
+  // created at `newest` by the API server's clock.
   virtual void inherit(base::TimePoint /*newest*/) {}
   // Background work for the leader only, until `stop`: acting on interruption messages, collecting
   // what leaked.
@@ -141,9 +142,10 @@ class Provider {
   // lead() gives it each notice about an instance, and repeats one until it was acted on, and while
   // its cause lasts.
   virtual void on_interruption(NoticeHandler handler) = 0;
-  // Call before run(). Says whether some NodeClaim's status has the provider id. A provider that
-  // launches for many claims in one call uses it after a crash to find instances without a claim.
-  virtual void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) = 0;
+  // Call before run(). Says of a provider id whether some NodeClaim's status has it, and of a
+  // NodeClaim's UID whether its status has any. A provider that launches for many claims in one
+  // call uses it after a crash, to find instances without a claim, and after others led.
+  virtual void set_recorded(std::function<bool(std::string_view id)> is_recorded) = 0;
 };
 
 // The providers of this process, by NodeClass kind.

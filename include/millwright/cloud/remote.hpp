@@ -58,7 +58,7 @@ class RemoteCloud final : public Provider {
   }
   // Never called: the other process does not send notices.
   void on_interruption(NoticeHandler) override {}
-  void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
+  void set_recorded(std::function<bool(std::string_view id)>) override {}
 
  private:
   RemoteCloud(std::unique_ptr<SimulatedCloud> local, std::unique_ptr<net::Client> client,

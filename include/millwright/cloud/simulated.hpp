@@ -134,7 +134,7 @@ class SimulatedCloud final : public Provider {
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(NoticeHandler handler) override;
   // One claim, one launch: its instances carry its name.
-  void set_recorded(std::function<bool(std::string_view provider_id)>) override {}
+  void set_recorded(std::function<bool(std::string_view id)>) override {}
 
   // The levers of the sandbox. Loop thread only, like everything else here.
 

@@ -8,6 +8,7 @@
 #include "millwright/base/mutant.hpp"
 #include "millwright/controllers/feed.hpp"
 #include "millwright/controllers/nodeclaim/interruption.hpp"
+#include "millwright/controllers/nodeclaim/launch_records.hpp"
 #include "millwright/controllers/pools/registration_health.hpp"
 #include "millwright/controllers/process/caught_up.hpp"
 #include "millwright/controllers/process/sources.hpp"
@@ -92,7 +93,9 @@ struct Engine::Impl {
       provider->on_catalog_change([this] { routes.catalog_changed(); });
       provider->on_interruption(
           [this](cloud::InstanceNotice notice) { return act_on_notice(std::move(notice)); });
-      provider->set_recorded([this](std::string_view id) { return is_recorded(id); });
+      provider->set_recorded([this](std::string_view id) {
+        return controllers::is_launch_recorded(*state.snapshot(), id);
+      });
     }
   }
 
@@ -194,13 +197,6 @@ struct Engine::Impl {
   void tell_problem(std::string problem) {
     on_loop([this, problem = std::move(problem)] {
       services.log.warn("ignoring an annotation", {{"problem", problem}});
-    });
-  }
-
-  bool is_recorded(std::string_view provider_id) {
-    const auto snapshot = state.snapshot();
-    return std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(), [&](const auto& record) {
-      return record->claim && record->claim->provider_id == provider_id;
     });
   }
 

@@ -65,7 +65,7 @@ class AwsCloud final : public Provider {
   void learn_capacity(const model::NodeClaim& claim, const model::Node& node) override;
   void on_catalog_change(std::function<void()> callback) override;
   void on_interruption(NoticeHandler handler) override;
-  void set_recorded(std::function<bool(std::string_view provider_id)> is_recorded) override;
+  void set_recorded(std::function<bool(std::string_view id)> is_recorded) override;
 
  private:
   TellInterruption interruption_teller();

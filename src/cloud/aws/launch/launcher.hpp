@@ -48,7 +48,10 @@ class Launcher {
   explicit Launcher(Parts parts);
 
   // As InheritedClaims::take_over().
-  void inherit(base::TimePoint now, base::TimePoint newest) { inherited_.take_over(now, newest); }
+  void inherit(base::TimePoint now, base::TimePoint newest) {
+    inherited_.take_over(now, newest);
+    ownership_.begin_term();
+  }
   // The instance of an earlier launch for the claim; NotFound when there is none. Waits while an
   // instance may exist that EC2 does not show yet.
   base::Task<base::Result<Launched>> adopt(ClaimPtr claim, NodeClassPtr node_class);

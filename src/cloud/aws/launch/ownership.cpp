@@ -120,6 +120,19 @@ void Ownership::forget(std::string_view instance) {
 
 void Ownership::sweep(base::TimePoint now) {
   std::erase_if(dealt_, [now](const auto& item) { return now - item.second.when > kKept; });
+  forget_unclaimed();
+}
+
+void Ownership::begin_term() {
+  std::erase_if(dealt_, [this](const auto& item) {
+    const Launched& launched = item.second.launched;
+    return is_recorded(item.first) ||
+           is_recorded(provider_id_of(launched.zone, launched.instance_id));
+  });
+  forget_unclaimed();
+}
+
+void Ownership::forget_unclaimed() {
   std::erase_if(whose_, [this](const auto& item) { return !dealt_.contains(item.second); });
 }
 
@@ -139,8 +152,7 @@ const Launched* Ownership::dealt_to(std::string_view claim_uid) const {
 }
 
 bool Ownership::is_free(const Ec2Instance& instance) const {
-  return !whose_.contains(instance.id) &&
-         !(recorded_ && recorded_(provider_id_of(instance.zone, instance.id)));
+  return !whose_.contains(instance.id) && !is_recorded(provider_id_of(instance.zone, instance.id));
 }
 
 const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,

@@ -39,15 +39,17 @@ std::string boot_shape(const model::NodeClaim& claim);
 
 class Ownership {
  public:
-  // Whether some NodeClaim's status has the provider id.
-  using IsRecorded = std::function<bool(std::string_view provider_id)>;
+  // As Provider::set_recorded().
+  using IsRecorded = std::function<bool(std::string_view id)>;
   void set_recorded(IsRecorded recorded) { recorded_ = std::move(recorded); }
-  bool is_recorded(std::string_view provider_id) const {
-    return recorded_ && recorded_(provider_id);
-  }
+  bool is_recorded(std::string_view id) const { return recorded_ && recorded_(id); }
 
   void deal(const Launched& launched, const model::NodeClaim& claim, base::TimePoint now);
   void forget(std::string_view instance);
+  // Another process may have led since this one dealt, and may have dealt anew: which of two claims
+  // got which instance is chance. What the statuses say of a claim or of an instance counts, and
+  // what was dealt of either is forgotten. The rest still holds: nobody has recorded otherwise.
+  void begin_term();
   // Forgets instances dealt so long ago that a status must name them by now.
   void sweep(base::TimePoint now);
 
@@ -71,6 +73,8 @@ class Ownership {
     std::string claim;
     base::TimePoint when;
   };
+  void forget_unclaimed();
+
   IsRecorded recorded_;
   std::map<std::string, Dealt, std::less<>> dealt_;        // by the claim's UID
   std::map<std::string, std::string, std::less<>> whose_;  // by instance, the claim's UID

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <set>
+#include <string>
+
 namespace millwright::cloud::aws {
 namespace {
 
@@ -61,6 +65,26 @@ TEST(OwnershipTest, WhatAClaimsStatusRecordsIsNotFree) {
   owners.set_recorded([](std::string_view id) { return id == "aws:///a/i-1"; });
   EXPECT_FALSE(owners.is_free(instance("i-1")));
   EXPECT_TRUE(owners.is_free(instance("i-2")));
+}
+
+// Another process dealt the three instances in a circle, and one claim's was not recorded.
+TEST(OwnershipTest, ATermBeginsWithWhatIsOnRecordAndWhatNobodyElseDealt) {
+  Ownership owners;
+  for (const auto* name : {"1", "2", "3", "4"}) {
+    owners.deal(launched(std::string("i-") + name), claim(name), kNow);
+  }
+  const std::set<std::string, std::less<>> recorded{"uid-1", "aws:///a/i-2", "uid-2",
+                                                    "aws:///a/i-3"};
+  owners.set_recorded([&recorded](std::string_view id) { return recorded.contains(id); });
+  owners.begin_term();
+  for (const auto* name : {"1", "2", "3"}) {
+    EXPECT_EQ(owners.dealt_to(std::string("uid-") + name), nullptr) << name;
+    EXPECT_EQ(owners.claim_of(std::string("i-") + name), "") << name;
+  }
+  EXPECT_TRUE(owners.is_free(instance("i-1"))) << "it is left for the third claim";
+  EXPECT_FALSE(owners.is_free(instance("i-2")));
+  ASSERT_NE(owners.dealt_to("uid-4"), nullptr);
+  EXPECT_EQ(owners.claim_of("i-4"), "4");
 }
 
 TEST(OwnershipTest, ASweepForgetsWhatWasDealtLongAgo) {

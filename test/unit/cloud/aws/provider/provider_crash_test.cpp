@@ -326,6 +326,31 @@ TEST_F(MergedCrash, AnAnswerThatCouldNotBeRecordedIsGivenAgain) {
   EXPECT_EQ(ec2.living().size(), 2U);
 }
 
+// Another process led meanwhile, which knew of no deal: it recorded a's instance on b, and ended
+// before it recorded the other one on a.
+class AnotherDealt : public MergedCrash {
+ protected:
+  void SetUp() override {
+    ask_at_once({claims[0], claims[1]});
+    loop.run_for(1min);
+    ASSERT_EQ(different().size(), 2U);
+    recorded = {given.at("a"), claims[1]->meta.uid};
+    cloud->inherit(*claims[0]->meta.creation_timestamp);
+  }
+};
+
+TEST_F(AnotherDealt, AClaimGetsTheInstanceThatIsLeft) {
+  const auto again = create(claims[0]);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->provider_id, given.at("b"));
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
+}
+
+TEST_F(AnotherDealt, AClaimThatGoesTakesNothingFromTheOther) {
+  EXPECT_EQ(wait(loop, cloud->remove(claims[0])).error().kind, ErrorKind::NotFound);
+  EXPECT_EQ(ec2.living().size(), 2U);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kCrashRuns = 150;
 #else
