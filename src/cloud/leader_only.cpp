@@ -10,7 +10,9 @@ namespace {
 class LeaderOnly final : public Provider {
  public:
   LeaderOnly(std::unique_ptr<Provider> inner, const base::Leadership& leadership)
-      : inner_(std::move(inner)), leadership_(leadership) {}
+      : inner_(std::move(inner)), leadership_(leadership) {
+    inner_->set_may_buy([this] { return may_ask(); });
+  }
 
   std::string_view name() const override { return inner_->name(); }
   std::span<const model::Resource> node_classes() const override { return inner_->node_classes(); }

@@ -16,6 +16,7 @@
 #include <boost/json/value.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace millwright::cloud::alibaba {
@@ -52,6 +53,9 @@ class Api {
   // ROA style (CS). Gives any JSON.
   base::Task<ApiResult<boost::json::value>> roa(Service service, RoaCall call,
                                                 Patience patience = {});
+
+  // As Provider::set_may_buy(), for calls whose patience says that they buy.
+  void set_may_buy(std::function<bool()> may_buy) { retries_.set_may_buy(std::move(may_buy)); }
 
   const Endpoints& endpoints() const { return parts_.endpoints; }
   base::Loop& loop() const { return parts_.loop; }

@@ -50,6 +50,7 @@ class Ecs {
   base::Task<ApiResult<>> numbered_pages(Service service, std::string action, Parameters parameters,
                                          OnNumberedPage on_page);
   base::Task<ApiResult<std::vector<EcsInstance>>> instances(Parameters filter);
+  base::Task<ApiResult<boost::json::value>> buy(std::string action, Parameters parameters);
 
   Api& api_;
 };

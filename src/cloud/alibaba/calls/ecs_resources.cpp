@@ -123,9 +123,16 @@ base::Task<ApiResult<>> Ecs::delete_instances(std::vector<std::string> ids) {
   co_return ApiResult<>{};
 }
 
+base::Task<ApiResult<boost::json::value>> Ecs::buy(std::string action, Parameters parameters) {
+  Patience patience;
+  patience.buys = true;
+  co_return co_await api_.rpc(Service::Ecs, std::move(action), std::move(parameters),
+                              std::move(patience));
+}
+
 base::Task<ApiResult<std::vector<GroupLaunch>>> Ecs::create_group(Parameters parameters) {
   const std::string action = "CreateAutoProvisioningGroup";
-  MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, std::move(parameters)));
+  MW_CO_TRY(answered, co_await buy(action, std::move(parameters)));
   Answer answer;
   std::vector<GroupLaunch> launches;
   for (const auto& item : answer.list(answered, "LaunchResults", "LaunchResult")) {
@@ -139,7 +146,7 @@ base::Task<ApiResult<std::vector<GroupLaunch>>> Ecs::create_group(Parameters par
 
 base::Task<ApiResult<std::string>> Ecs::run_instance(Parameters parameters) {
   const std::string action = "RunInstances";
-  MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, std::move(parameters)));
+  MW_CO_TRY(answered, co_await buy(action, std::move(parameters)));
   Answer answer;
   for (const auto& id : answer.list(answered, "InstanceIdSets", "InstanceIdSet")) {
     if (const auto text = model::as_text(&id); !text.empty()) {

@@ -15,6 +15,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <functional>
 #include <string>
 
 namespace millwright::cloud::aws {
@@ -47,6 +48,9 @@ class Api {
   // REST-JSON. `path` is encoded already; `operation` is for people.
   base::Task<ApiResult<boost::json::value>> get(Service service, std::string operation,
                                                 std::string path, Patience patience = {});
+
+  // As Provider::set_may_buy(), for calls whose patience says that they buy.
+  void set_may_buy(std::function<bool()> may_buy) { retries_.set_may_buy(std::move(may_buy)); }
 
   const Endpoints& endpoints() const { return parts_.endpoints; }
   base::Loop& loop() const { return parts_.loop; }

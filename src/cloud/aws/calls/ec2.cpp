@@ -304,7 +304,9 @@ base::Task<ApiResult<>> Ec2::delete_launch_template(std::string name) {
 }
 
 base::Task<ApiResult<XmlNode>> Ec2::create_fleet(Form form) {
-  co_return co_await api_.query(Service::Ec2, std::move(form));
+  Patience patience;
+  patience.buys = true;
+  co_return co_await api_.query(Service::Ec2, std::move(form), std::move(patience));
 }
 
 base::Task<ApiResult<XmlNode>> Ec2::run_instances(Form form) {

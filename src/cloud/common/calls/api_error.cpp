@@ -10,8 +10,10 @@ constexpr std::size_t kShownOfBody = 120;
 }  // namespace
 
 bool may_have_taken_effect(const ApiError& error) {
-  return error.earlier_answer_lost || error.kind == base::ErrorKind::Timeout ||
-         error.kind == base::ErrorKind::Unavailable || error.kind == base::ErrorKind::Cancelled;
+  const bool answer_lost = error.kind == base::ErrorKind::Timeout ||
+                           error.kind == base::ErrorKind::Unavailable ||
+                           error.kind == base::ErrorKind::Cancelled;
+  return error.earlier_answer_lost || (answer_lost && !error.not_asked);
 }
 
 base::ErrorKind kind_of_status(int status) {

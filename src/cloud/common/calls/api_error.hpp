@@ -17,6 +17,7 @@ struct ApiError : base::Error {
   bool keys_refused = false;  // the credentials are wrong or too old; new ones may help
   // The answer to an earlier attempt of the call was lost, and this one says nothing of that.
   bool earlier_answer_lost = false;
+  bool not_asked = false;  // this attempt was not made
 };
 // The cloud may have done what it was asked for, or may do it yet.
 bool may_have_taken_effect(const ApiError& error);

@@ -14,6 +14,16 @@ bool is_worth_retrying(const ApiError& error, bool repeatable) {
                                         error.kind == base::ErrorKind::Timeout));
 }
 
+// Unavailable: the claim is not given up, but left to the next leader.
+ApiError not_asked(const RetriedCall& call, bool answer_lost) {
+  ApiError error;
+  error.kind = base::ErrorKind::Unavailable;
+  error.message = call.name + ": not asked, the term is over";
+  error.not_asked = true;
+  error.earlier_answer_lost = answer_lost;
+  return error;
+}
+
 void note(const RetriedCall& call, const Attempted& attempted) {
   if (call.note) {
     call.note(attempted);
@@ -30,6 +40,9 @@ base::Task<ApiResult<net::Response>> Retries::run(RetriedCall call) {
     const auto wait = bucket_of(call).take(parts_.loop.now());
     if (wait > base::Duration::zero()) {
       co_await base::sleep(parts_.loop, wait, stop);
+    }
+    if (!may_ask(call)) {
+      co_return tl::unexpected(not_asked(call, answer_lost));
     }
     const auto began = parts_.loop.now();
     auto answered = co_await call.attempt();

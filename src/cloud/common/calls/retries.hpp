@@ -27,6 +27,9 @@ struct Patience {
   int attempts = 3;  // as the AWS SDKs' standard retry mode
   // False: a call that may have taken effect is not made again, because it would do so twice.
   bool repeatable = true;
+  // True: no attempt is made once set_may_buy()'s answer is no. What is under way goes on, since
+  // its answer says what was bought.
+  bool buys = false;
   std::stop_token stop;
 };
 
@@ -58,14 +61,20 @@ class Retries {
   explicit Retries(Parts parts) : parts_(std::move(parts)), random_(parts_.seed) {}
 
   base::Task<ApiResult<net::Response>> run(RetriedCall call);
+  // As Provider::set_may_buy().
+  void set_may_buy(std::function<bool()> may_buy) { may_buy_ = std::move(may_buy); }
 
  private:
+  bool may_ask(const RetriedCall& call) const {
+    return !call.patience.buys || !may_buy_ || may_buy_();
+  }
   TokenBucket& bucket_of(const RetriedCall& call);
   base::Duration backoff(const ApiError& error, int attempt);
 
   Parts parts_;
   base::Random random_;
   std::map<std::string, TokenBucket, std::less<>> buckets_;
+  std::function<bool()> may_buy_;
 };
 
 }  // namespace millwright::cloud

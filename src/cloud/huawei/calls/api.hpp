@@ -10,6 +10,7 @@
 
 #include <boost/json/value.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -56,6 +57,9 @@ class Api {
   // The ids that IAM tells, asked once. Invalid when there is none for the region, or several.
   base::Task<ApiResult<std::string>> project();
   base::Task<ApiResult<std::string>> domain();
+
+  // As Provider::set_may_buy(), for calls whose patience says that they buy.
+  void set_may_buy(std::function<bool()> may_buy) { retries_.set_may_buy(std::move(may_buy)); }
 
   const Endpoints& endpoints() const { return parts_.endpoints; }
   base::Loop& loop() const { return parts_.loop; }

@@ -106,6 +106,7 @@ base::Task<ApiResult<CceNode>> CceNodes::create(json::value body) {
   asking.method = "POST";
   asking.body = std::move(body);
   asking.patience.repeatable = false;
+  asking.patience.buys = true;
   asking.patience.timeout = std::chrono::seconds(60);
   MW_CO_TRY(answer, co_await api_.send(std::move(asking)));
   auto node = read_node(answer);

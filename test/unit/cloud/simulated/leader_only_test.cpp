@@ -81,6 +81,18 @@ TEST_F(LeaderOnlyCloudTest, EveryOtherDoorLeadsToTheCloudBehind) {
   EXPECT_EQ(cloud_->repair_policies().data(), &kWitnessRepairPolicies[0]);
 }
 
+// A launch that has begun asks for each of its calls.
+TEST_F(LeaderOnlyCloudTest, ALaunchMayGoOnBuyingUntilTheTermMayBeOver) {
+  auto behind = std::make_unique<Witness>(used_);
+  const auto* witness = behind.get();
+  const auto cloud = leader_only(std::move(behind), leadership_);
+  EXPECT_FALSE(witness->may_buy());
+  leadership_.begin(bench_.loop.now() + seconds(10));
+  EXPECT_TRUE(witness->may_buy());
+  bench_.loop.run_for(seconds(10));
+  EXPECT_FALSE(witness->may_buy());
+}
+
 // Its work for the leader lasts an hour, unless it is stopped.
 class Busy final : public Witness {
  public:

@@ -68,7 +68,9 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   std::vector<std::string> used;
   base::Metrics metrics;
   Bench bench(Profile::Kwok, {});
-  const auto cloud = measured(std::make_unique<Witness>(used), bench.loop, metrics);
+  auto behind = std::make_unique<Witness>(used);
+  const auto* witness = behind.get();
+  const auto cloud = measured(std::move(behind), bench.loop, metrics);
   const auto claimed = claim("a");
   const auto of_class = node_class("KWOKNodeClass");
 
@@ -91,6 +93,8 @@ TEST(MeasuredDoorsTest, EveryDoorLeadsToTheCloudBehind) {
   bench.tasks.spawn(cloud->lead({}));
   bench.loop.run_until([&used] { return used.size() == 14; }, std::chrono::hours(1));
 
+  cloud->set_may_buy([] { return false; });
+  EXPECT_FALSE(witness->may_buy());
   EXPECT_EQ(cloud->node_class_finalizer(*of_class), "witness/finalizer");
   EXPECT_EQ(cloud->hash_of(*of_class).value().key, "witness/hash");
   EXPECT_THAT(cloud->unsupported(*of_class), testing::ElementsAre("witness"));

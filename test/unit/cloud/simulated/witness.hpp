@@ -56,6 +56,7 @@ class Witness : public Provider {
   Reply<> release(std::shared_ptr<const model::NodeClass>) override {
     return refuse<void>("release");
   }
+  void set_may_buy(std::function<bool()> asked) override { may_buy = std::move(asked); }
   base::Task<void> run(std::stop_token) override {
     note("run");
     co_return;
@@ -76,6 +77,8 @@ class Witness : public Provider {
   void set_recorded(std::function<bool(std::string_view)> is_recorded) override {
     note(is_recorded("witness://recorded") ? "set_recorded" : "set_recorded: other");
   }
+
+  std::function<bool()> may_buy;
 
  protected:
   void note(std::string door) { used_.push_back(std::move(door)); }

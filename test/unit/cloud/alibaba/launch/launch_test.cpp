@@ -170,6 +170,26 @@ TEST_F(AlibabaLaunchTest, ARefusalSaysNothingOfAnAttemptWhoseAnswerWasLost) {
   EXPECT_EQ(tokens.size(), 1U);
 }
 
+// Another process has another script, and so another token: it would get a second instance.
+TEST_F(AlibabaLaunchTest, NothingMoreIsAskedForAfterTheTerm) {
+  const std::string action = "CreateAutoProvisioningGroup";
+  api.set_may_buy([this, action] { return asked(action).empty(); });
+  answers[action].push_front(rpc_error("Throttling.User", 400));
+  const auto refused = launch();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::Unavailable) << "another kind may give the claim up";
+  EXPECT_THAT(refused.error().message, HasSubstr("not asked, the term is over"));
+  EXPECT_EQ(asked(action).size(), 1U);
+}
+
+TEST_F(AlibabaLaunchTest, NoFurtherCandidateIsAskedForAfterTheTerm) {
+  refuse("CreateAutoProvisioningGroup", "Forbidden.RAM", 403);
+  refuse("RunInstances", "OperationDenied.NoStock", 403);
+  api.set_may_buy([this] { return asked("RunInstances").empty(); });
+  EXPECT_EQ(launch().error().kind, ErrorKind::Unavailable);
+  EXPECT_EQ(asked("RunInstances").size(), 1U);
+}
+
 TEST_F(AlibabaLaunchTest, WhatIsSoldOutIsMarkedAndAskedForNoMore) {
   on("CreateAutoProvisioningGroup", {R"({"LaunchResults":{"LaunchResult":[
     {"InstanceType":"ecs.g7.large","ZoneId":"z2","ErrorCode":"NoInstanceStock","ErrorMsg":"no"},

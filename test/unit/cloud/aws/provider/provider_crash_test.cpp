@@ -351,6 +351,25 @@ TEST_F(AnotherDealt, AClaimThatGoesTakesNothingFromTheOther) {
   EXPECT_EQ(ec2.living().size(), 2U);
 }
 
+// What the first call made, if anything, the next leader finds; what its repeat makes it does not.
+TEST_F(ProviderTest, NoCallIsRepeatedAfterTheTerm) {
+  const auto makes = ec2.aws.answer_to("CreateFleet");
+  ec2.aws.on("CreateFleet", [](const Asked&) -> base::Result<net::Response> {
+    return base::fail(ErrorKind::Unavailable, "the connection was reset");
+  });
+  cloud->set_may_buy([this] { return ec2.aws.calls("CreateFleet").empty(); });
+  const auto claim = claim_named("a");
+  const auto made = create(claim);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::Unavailable);
+  EXPECT_THAT(made.error().message, testing::HasSubstr("not asked, the term is over"));
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
+  ec2.aws.on("CreateFleet", makes);
+  cloud->set_may_buy([] { return true; });
+  ASSERT_TRUE(create(claim));
+  EXPECT_EQ(ec2.living().size(), 1U);
+}
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kCrashRuns = 150;
 #else

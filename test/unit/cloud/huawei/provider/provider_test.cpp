@@ -162,6 +162,21 @@ TEST_F(HuaweiProvider, SoldOutOfferingsAreMarkedAndTheNextIsTried) {
   EXPECT_EQ(later->labels.at("node.kubernetes.io/instance-type"), "c9.large.4");
 }
 
+// The next leader finds no node of such an order, and makes its own.
+TEST_F(HuaweiProvider, NothingMoreIsOrderedAfterTheTerm) {
+  cloud->set_may_buy([this] { return cce.orders == 0; });
+  cce.sold_out = {{"c9.large.4", "az-a"}};
+  const auto of = claim("a");
+  const auto made = create(of);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().kind, ErrorKind::Unavailable) << "another kind may give the claim up";
+  EXPECT_EQ(made.error().message, "NodeClaim a: cce create node: not asked, the term is over");
+  EXPECT_EQ(cce.orders, 1);
+  cloud->set_may_buy([] { return true; });
+  EXPECT_TRUE(create(of)) << "what was not asked for leaves no doubt";
+  EXPECT_EQ(cce.living(), 1);
+}
+
 TEST_F(HuaweiProvider, WhenAllIsSoldOutItSaysSo) {
   cce.sold_out = {{"c9.large.4", "az-a"},
                   {"c9.large.4", "az-b"},
