@@ -230,6 +230,12 @@ base::Task<base::Result<GarbageCollection::ProviderIds>> GarbageCollection::clai
   co_return ids;
 }
 
+base::Task<bool> GarbageCollection::has_name_by_now(cloud::Provider* provider,
+                                                    std::string provider_id) {
+  const auto found = co_await provider->get(std::move(provider_id));
+  co_return found ? !found->node_claim.empty() : found.error().kind != base::ErrorKind::NotFound;
+}
+
 base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
                                                   std::vector<cloud::Instance> instances) {
   // The cluster state may be behind the API server, so that is asked, too.
@@ -246,6 +252,10 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
         claimed = co_await claimed_ids();
       }
       owned = !*claimed || (*claimed)->contains(instance.provider_id);
+      if (!owned) {
+        // It takes minutes to end many, and a claim in doubt may have taken this one meanwhile.
+        owned = co_await has_name_by_now(provider, instance.provider_id);
+      }
     }
     if (owned) {
       continue;

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,13 +30,22 @@ class Fleet final : public cloud::Witness {
 
   std::span<const model::Resource> node_classes() const override { return kFleetClasses; }
   Reply<std::vector<cloud::Instance>> list() override { co_return instances; }
-  Reply<cloud::Instance> get(std::string) override { co_return found; }
+  Reply<cloud::Instance> get(std::string provider_id) override {
+    const auto of_id = taken.find(provider_id);
+    if (of_id == taken.end()) {
+      co_return found;
+    }
+    cloud::Instance instance;
+    instance.node_claim = of_id->second;
+    co_return instance;
+  }
   Reply<> remove_leaked(std::string provider_id) override {
     note(std::move(provider_id));
     co_return base::Result<>{};
   }
 
   std::vector<cloud::Instance> instances;
+  std::map<std::string, std::string> taken;  // by claims since they were listed
   base::Result<cloud::Instance> found = base::fail(base::ErrorKind::NotFound, "it is gone");
 };
 
@@ -95,6 +105,29 @@ TEST_F(CollectingGarbage, AllClaimsAreAskedForOnceForAllInstancesWithoutAName) {
   collect();
   EXPECT_THAT(transport_->paths(), ElementsAre("GET /apis/karpenter.sh/v1/nodeclaims?limit=500"));
   EXPECT_THAT(used_, ElementsAre("cloud://leaked", "cloud://leaked-too"));
+}
+
+// To end the others may have taken minutes.
+TEST_F(CollectingGarbage, AnInstanceThatAClaimTakesWhileOthersEndStays) {
+  launch("cloud://leaked");
+  launch("cloud://taken");
+  launch("cloud://orphan", "gone");
+  transport_->answer = [](const kube::ApiRequest& request) {
+    return request.path.ends_with("/gone")
+               ? kube::test::status_answer(404, "NotFound", "there is no such claim")
+               : kube::test::ok(
+                     kube::test::parse(R"({"metadata": {"resourceVersion": "1"}, "items": []})"));
+  };
+  collect();
+  loop_.run_for(minutes(2));
+  fleet_->taken = {{"cloud://taken", "in-doubt"}, {"cloud://orphan", "asked for nothing"}};
+  collect();
+  EXPECT_THAT(used_, ElementsAre("cloud://leaked", "cloud://orphan"));
+  fleet_->taken.erase("cloud://taken");
+  fleet_->found = base::fail(base::ErrorKind::Throttled, "ask later");
+  used_.clear();
+  collect();
+  EXPECT_THAT(used_, ElementsAre("cloud://orphan")) << "nobody can tell whose the others are";
 }
 
 TEST_F(CollectingGarbage, AnInstanceThatWasLaunchedTwiceGoesThoughItsClaimIsThere) {

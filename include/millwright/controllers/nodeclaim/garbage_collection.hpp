@@ -51,6 +51,9 @@ class GarbageCollection {
   base::Task<bool> may_own(std::string claim_name, std::string provider_id);
   // Of all claims that the API server knows.
   base::Task<base::Result<ProviderIds>> claimed_ids();
+  // Whether the cloud names a claim for an instance that was listed without one; true when it
+  // cannot be asked.
+  static base::Task<bool> has_name_by_now(cloud::Provider* provider, std::string provider_id);
   base::Task<void> remove_leaked(cloud::Provider* provider, std::vector<cloud::Instance> instances);
 
   Services services_;
