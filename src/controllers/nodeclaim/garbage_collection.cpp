@@ -9,14 +9,15 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace millwright::controllers {
 namespace {
 
-// Node termination drains it first.
-bool is_terminating_unclaimed(const scheduling::NodeRecord& record) {
-  return !record.claim && record.node && record.node->meta.is_deleting() &&
+// Node termination drains it before its instance ends.
+bool is_drained_unclaimed(const scheduling::NodeRecord& record) {
+  return !record.claim && record.node &&
          record.node->meta.has_finalizer(model::kTerminationFinalizer);
 }
 
@@ -173,11 +174,11 @@ void GarbageCollection::tell_lost(const model::NodeClaim& claim) {
   }
 }
 
-std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
+std::vector<GarbageCollection::Orphan> GarbageCollection::overdue_orphans(
     const cloud::Provider& provider, const std::vector<cloud::Instance>& instances) {
   std::unordered_set<std::string_view> provider_ids;
   std::unordered_set<std::string_view> launching;  // claims
-  std::unordered_set<std::string_view> draining;
+  std::unordered_map<std::string_view, NodePtr> drained;
   const auto snapshot = services_.state.snapshot();
   for (const auto& record : snapshot->nodes) {
     if (record->claim) {
@@ -185,14 +186,14 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
       if (record->claim->provider_id.empty()) {
         launching.insert(record->claim->meta.name);
       }
-    } else if (is_terminating_unclaimed(*record)) {
-      draining.insert(record->node->provider_id);
+    } else if (is_drained_unclaimed(*record)) {
+      drained.emplace(record->node->provider_id, record->node);
     }
   }
   const base::TimePoint now = services_.loop.now();
   FirstSeen& known = orphans_[&provider];
   FirstSeen still;
-  std::vector<cloud::Instance> overdue;
+  std::vector<Orphan> overdue;
   if (base::planted(base::Mutant::OrphansKept)) {
     return overdue;
   }
@@ -202,8 +203,11 @@ std::vector<cloud::Instance> GarbageCollection::overdue_orphans(
       continue;
     }
     const base::TimePoint since = first_seen(known, still, instance.provider_id, now);
-    if (now - since >= kOrphanGrace && !draining.contains(instance.provider_id)) {
-      overdue.push_back(instance);
+    const auto found = drained.find(instance.provider_id);
+    const NodePtr node = found == drained.end() ? nullptr : found->second;
+    const bool is_draining = node && node->meta.is_deleting();
+    if (now - since >= kOrphanGrace && !is_draining) {
+      overdue.push_back({instance, node});
     }
   }
   known.swap(still);
@@ -236,12 +240,37 @@ base::Task<bool> GarbageCollection::has_name_by_now(cloud::Provider* provider,
   co_return found ? !found->node_claim.empty() : found.error().kind != base::ErrorKind::NotFound;
 }
 
+base::Task<void> GarbageCollection::delete_to_drain(NodePtr node) {
+  services_.log.warn("deleting a Node that no NodeClaim owns, so that its pods leave in good order",
+                     {{"Node", node->meta.name}, {"provider-id", node->provider_id}});
+  kube::DeleteOptions options;
+  options.uid = node->meta.uid;
+  const auto deleted =
+      co_await services_.client.remove(model::kNodeResource, model::key_of(node->meta), options);
+  if (const auto done = ignore_not_found(deleted); !done) {
+    services_.log.warn("deleting a Node that no NodeClaim owns failed, will try again",
+                       {{"Node", node->meta.name}, {"error", done.error().message}});
+  }
+}
+
+base::Task<void> GarbageCollection::end_leaked(cloud::Provider* provider,
+                                               cloud::Instance instance) {
+  services_.log.warn("ending an instance that no NodeClaim owns",
+                     {{"provider-id", instance.provider_id}, {"NodeClaim", instance.node_claim}});
+  const auto removed = co_await provider->remove_leaked(instance.provider_id);
+  if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
+    services_.log.warn("ending a leaked instance failed, will try again",
+                       {{"provider-id", instance.provider_id}, {"error", removed.error().message}});
+  }
+}
+
 base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
                                                   std::vector<cloud::Instance> instances) {
   // The cluster state may be behind the API server, so that is asked, too.
   std::optional<base::Result<ProviderIds>> claimed;
   const auto orphans = overdue_orphans(*provider, instances);
-  for (const auto& instance : orphans) {
+  for (const auto& orphan : orphans) {
+    const cloud::Instance& instance = orphan.instance;
     bool owned = false;
     if (!instance.node_claim.empty()) {
       // A claim has one instance. Another with its name was launched twice.
@@ -260,13 +289,10 @@ base::Task<void> GarbageCollection::remove_leaked(cloud::Provider* provider,
     if (owned) {
       continue;
     }
-    services_.log.warn("ending an instance that no NodeClaim owns",
-                       {{"provider-id", instance.provider_id}, {"NodeClaim", instance.node_claim}});
-    auto removed = co_await provider->remove_leaked(instance.provider_id);
-    if (!removed && removed.error().kind != base::ErrorKind::NotFound) {
-      services_.log.warn(
-          "ending a leaked instance failed, will try again",
-          {{"provider-id", instance.provider_id}, {"error", removed.error().message}});
+    if (orphan.node) {
+      co_await delete_to_drain(orphan.node);
+    } else {
+      co_await end_leaked(provider, instance);
     }
   }
 }
