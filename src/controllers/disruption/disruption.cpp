@@ -3,6 +3,7 @@
 #include "controllers/decisions/decision_notes.hpp"
 #include "controllers/disruption/blocked_news.hpp"
 #include "controllers/disruption/buffer_moves.hpp"
+#include "controllers/disruption/command_checks.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
 #include "controllers/disruption/protection_news.hpp"
@@ -507,11 +508,9 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
   const auto snapshot = services_.state.snapshot();
   const auto catalog =
       command.replacements.empty() ? scheduling::Catalog() : catalog_of(services_, *snapshot);
-  for (const auto& planned : command.replacements) {
-    const auto pool = find_pool(*snapshot, planned.node_pool);
-    if (!pool) {
-      co_return base::fail(base::ErrorKind::NotFound, "NodePool " + planned.node_pool + " is gone");
-    }
+  MW_CO_TRY(pools, unedited_pools(*snapshot, command));
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    const auto& planned = command.replacements[i];
     std::vector<scheduling::PodPtr> pods;
     for (const auto& record : records_of(services_, command.claims)) {
       for (const auto& pod : record->pods) {
@@ -523,7 +522,7 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
     }
     const auto types = catalog.find(planned.node_pool);
     NewClaim wanted{.planned = planned,
-                    .pool = pool,
+                    .pool = pools[i],
                     .pods = std::move(pods),
                     .reason = metric_reason(command.reason),
                     .trace = command.id,

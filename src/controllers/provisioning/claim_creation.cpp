@@ -25,10 +25,6 @@ model::NodeClaim claim_object(const scheduling::PlannedClaim& planned, const mod
                               const std::vector<scheduling::Reservation>& reservations) {
   model::NodeClaim claim = scheduling::to_node_claim(planned, pool);
   claim.meta.finalizers = {std::string(model::kTerminationFinalizer)};
-  claim.meta.annotations.insert_or_assign(std::string(model::kNodePoolHashAnnotation),
-                                          model::nodepool_hash(pool.template_));
-  claim.meta.annotations.insert_or_assign(std::string(model::kNodePoolHashVersionAnnotation),
-                                          std::string(model::kNodePoolHashVersion));
   if (!reservations.empty()) {
     claim.meta.annotations.insert_or_assign(std::string(model::kReservationsAnnotation),
                                             cluster::encode_reservations(reservations));

@@ -16,6 +16,10 @@ PlannedClaim static_claim(const model::NodePool& pool) {
   claim.requirements.add(Requirements::from_labels(claim.labels));
   add_custom_labels(claim.requirements, claim.labels);
   claim.annotations = pool.template_.annotations.value_or(model::StringMap{});
+  claim.annotations.insert_or_assign(std::string(model::kNodePoolHashAnnotation),
+                                     model::nodepool_hash(pool.template_));
+  claim.annotations.insert_or_assign(std::string(model::kNodePoolHashVersionAnnotation),
+                                     std::string(model::kNodePoolHashVersion));
   claim.annotations.insert_or_assign(std::string(model::kMinValuesRelaxedAnnotation), "false");
   return claim;
 }

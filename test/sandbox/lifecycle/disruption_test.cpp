@@ -340,6 +340,30 @@ TEST_F(Disruption, AChangedTemplateReplacesNodesWithoutAPodMissing) {
   }
 }
 
+// Between the decision and the replacement.
+TEST_F(Disruption, ATemplateThatIsChangedOnceMoreMeanwhileIsThatOfAllNodesInTheEnd) {
+  up("{consolidateAfter: Never}", {.replicas = 2});
+  const std::string node = *first_.begin();
+  const auto label = [&](const std::string& team) {
+    change(model::kNodePoolResource, "default", [&](boost::json::value& pool) {
+      auto& metadata = pool.at("spec").at("template").as_object()["metadata"];
+      metadata = boost::json::object{{"labels", {{"team", team}}}};
+    });
+  };
+  keep_in_doubt(node);
+  label("blue");
+  ASSERT_TRUE(wait([&] { return ledger().view()->fences_by_node.contains(node); }));
+  label("green");
+  run_for(seconds(1));
+  ledger().end_attempt("uid-slow");
+  run_for(hours(1));
+  EXPECT_TRUE(is_replaced());
+  for (const auto& each : nodes()) {
+    EXPECT_EQ(each->meta.labels.at("team"), "green");
+  }
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
 // Also when nothing else happens in the cluster: the hash that tells of the edit is written after
 // it.
 TEST_F(Disruption, AnEditedPoolsClaimsAreDriftedWithinASecond) {

@@ -132,6 +132,8 @@ TEST(StaticDrift, ReplacesOneForOneByTheBareTemplate) {
   EXPECT_THAT(command.replacements[0].instance_types, IsEmpty());
   EXPECT_EQ(command.replacements[0].requirements.find(model::kInstanceTypeLabel), nullptr);
   EXPECT_EQ(command.replacements[0].labels.at("karpenter.sh/nodepool"), "pool");
+  EXPECT_EQ(command.replacements[0].annotations.at("karpenter.sh/nodepool-hash"),
+            model::nodepool_hash(cluster.pool().template_));
   EXPECT_TRUE(still_valid(command, cluster.input()));
 }
 
