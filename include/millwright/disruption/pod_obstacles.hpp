@@ -24,6 +24,10 @@ struct Obstacle {
 // duration since the pod's start. nullopt: not protected now; TimePoint::max(): for ever.
 std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base::TimePoint now);
 
+// The first of the pods that must not be disrupted now.
+std::optional<Obstacle> pod_protection(const std::vector<scheduling::PodPtr>& pods,
+                                       base::TimePoint now);
+
 // What there is to tell of a pod whose annotation is neither "true" nor "false".
 enum class Protection : std::uint8_t {
   Unreadable,  // it protects nothing

@@ -1,5 +1,7 @@
 #include "controllers/disruption/command_checks.hpp"
 
+#include "millwright/disruption/protection.hpp"
+
 #include <utility>
 
 namespace millwright::controllers {
@@ -22,6 +24,16 @@ base::Result<std::vector<std::shared_ptr<const model::NodePool>>> unedited_pools
     pools.push_back(std::move(pool));
   }
   return pools;
+}
+
+std::optional<std::string> protection_of(const std::vector<scheduling::NodeRecordPtr>& records,
+                                         disruption::Reason reason, base::TimePoint now) {
+  for (const auto& record : records) {
+    if (const auto found = disruption::protection(*record, reason, now)) {
+      return "NodeClaim " + record->claim_name() + " has to stay, as " + found->message;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace millwright::controllers

@@ -4,6 +4,8 @@
 #include "millwright/controllers/services.hpp"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace millwright::controllers {
@@ -13,5 +15,10 @@ namespace millwright::controllers {
 // one. NotFound if a pool is gone.
 base::Result<std::vector<std::shared_ptr<const model::NodePool>>> unedited_pools(
     const scheduling::Snapshot& snapshot, const disruption::Command& command);
+
+// Which of these nodes that are about to go somebody has come to protect, and how. A drain would
+// wait for that pod, perhaps without end.
+std::optional<std::string> protection_of(const std::vector<scheduling::NodeRecordPtr>& records,
+                                         disruption::Reason reason, base::TimePoint now);
 
 }  // namespace millwright::controllers

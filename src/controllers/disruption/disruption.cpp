@@ -329,14 +329,13 @@ base::Task<std::vector<std::string>> Disruption::carry_out(disruption::Command c
     for (const std::size_t index : step.replacements) {
       needed.push_back((*replacements)[index]);
     }
-    const bool ready = co_await await_step(part, std::move(needed), begun, stop);
-    if (!ready) {
+    const auto why_not = co_await await_step(part, std::move(needed), begun, stop);
+    if (why_not) {
       auto rest = rest_of(command, begun);
+      services_.log.warn("a step of a command cannot begin, keeping the node(s)",
+                         {{"command-id", rest.id}, {"command", rest.summary}, {"why", *why_not}});
       count_taken_back(services_, rest);
-      note_taken_back(services_, rest,
-                      begun.empty() ? "a replacement did not become ready"
-                                    : "a replacement did not become ready, or pods that moved "
-                                      "before it did not run again");
+      note_taken_back(services_, rest, *why_not);
       co_return rest.claims;
     }
     note_consolidated(part);
@@ -540,22 +539,24 @@ base::Task<base::Result<std::vector<std::string>>> Disruption::create_replacemen
   co_return names;
 }
 
-// False: the step cannot begin.
-base::Task<bool> Disruption::await_step(disruption::Command part,
-                                        std::vector<std::string> replacements,
-                                        std::vector<std::string> begun, std::stop_token stop) {
+// Why the step cannot begin; nullopt: it may.
+base::Task<std::optional<std::string>> Disruption::await_step(disruption::Command part,
+                                                              std::vector<std::string> replacements,
+                                                              std::vector<std::string> begun,
+                                                              std::stop_token stop) {
   const base::TimePoint limit = services_.loop.now() + kStepTimeout;
   while (!stop.stop_requested()) {
+    if (auto why_not =
+            protection_of(records_of(services_, part.claims), part.reason, services_.loop.now())) {
+      co_return why_not;
+    }
     bool ready =
         begun.empty() || disruption::may_be_drained(*services_.state.snapshot(), part.claims, begun,
                                                     services_.loop.now());
     for (const auto& name : replacements) {
       const auto record = services_.state.find_claim(name);
       if (!record || record->marked_for_deletion) {
-        services_.log.warn(
-            "a replacement is gone, keeping the node(s)",
-            {{"command-id", part.id}, {"NodeClaim", name}, {"command", part.summary}});
-        co_return false;
+        co_return "its replacement " + name + " is gone";
       }
       if (!record->initialized()) {
         ready = false;
@@ -563,16 +564,16 @@ base::Task<bool> Disruption::await_step(disruption::Command part,
       }
     }
     if (ready) {
-      co_return true;
+      co_return std::nullopt;
     }
     if (services_.loop.now() >= limit) {
-      services_.log.warn("a step of a command could not begin in time, keeping the node(s)",
-                         {{"command-id", part.id}, {"command", part.summary}});
-      co_return false;
+      co_return begun.empty() ? "a replacement did not become ready"
+                              : "a replacement did not become ready, or pods that moved before it "
+                                "did not run again";
     }
     co_await progress_.wait(stop, std::chrono::seconds(1));
   }
-  co_return false;
+  co_return "this replica does not lead any more";
 }
 
 base::Task<void> Disruption::delete_candidates(disruption::Command command) {

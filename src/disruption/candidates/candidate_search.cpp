@@ -2,6 +2,7 @@
 
 #include "disruption/candidates/held_back.hpp"
 #include "disruption/simulation/destinations.hpp"
+#include "millwright/disruption/protection.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -42,9 +43,8 @@ class CandidateFinder {
     if (auto found = missing_fact(record)) {
       return found;
     }
-    if (record.node->meta.annotation(model::kDoNotDisruptAnnotation) == "true") {
-      return obstacle(Cause::DoNotDisrupt,
-                      "its node has the annotation " + std::string(model::kDoNotDisruptAnnotation));
+    if (auto found = node_protection(record)) {
+      return obstacle(Cause::DoNotDisrupt, std::move(found->message));
     }
     if (auto found = promise(record)) {
       return found;

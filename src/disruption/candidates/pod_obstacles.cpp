@@ -44,6 +44,21 @@ std::optional<base::TimePoint> do_not_disrupt_until(const model::Pod& pod, base:
   return now < until ? std::optional(until) : std::nullopt;
 }
 
+std::optional<Obstacle> pod_protection(const std::vector<scheduling::PodPtr>& pods,
+                                       base::TimePoint now) {
+  for (const auto& pod : pods) {
+    const auto until = is_active(*pod) ? do_not_disrupt_until(*pod, now) : std::nullopt;
+    if (until) {
+      const bool forever = *until == base::TimePoint::max();
+      return Obstacle{"pod " + pod_name(*pod) + " has the annotation " +
+                          std::string(model::kDoNotDisruptAnnotation) +
+                          (forever ? std::string() : ", until " + base::format_rfc3339(*until)),
+                      until};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<ProtectedPod> timed_protection(const scheduling::PodPtr& pod, base::TimePoint now) {
   const auto& text = pod->meta.annotation(model::kDoNotDisruptAnnotation);
   if (text.empty() || text == "true" || text == "false" || !is_active(*pod)) {
@@ -74,20 +89,10 @@ PodObstacles::PodObstacles(Budgets budgets, base::TimePoint now) : now_(now) {
 }
 
 std::optional<Obstacle> PodObstacles::find(const std::vector<scheduling::PodPtr>& pods) const {
-  std::optional<Obstacle> found;
-  for (const auto& pod : pods) {
-    if (!is_active(*pod)) {
-      continue;
-    }
-    if (const auto until = do_not_disrupt_until(*pod, now_)) {
-      const bool forever = *until == base::TimePoint::max();
-      return Obstacle{"pod " + pod_name(*pod) + " has the annotation " +
-                          std::string(model::kDoNotDisruptAnnotation) +
-                          (forever ? std::string() : ", until " + base::format_rfc3339(*until)),
-                      until};
-    }
-    if (!found && !model::is_mirror(*pod) && !tolerates_disruption(*pod)) {
-      found = budget_obstacle(*pod);
+  auto found = pod_protection(pods, now_);
+  for (auto pod = pods.begin(); !found && pod != pods.end(); ++pod) {
+    if (is_active(**pod) && !model::is_mirror(**pod) && !tolerates_disruption(**pod)) {
+      found = budget_obstacle(**pod);
     }
   }
   return found;

@@ -1,5 +1,7 @@
 #include "disruption/candidates/selection.hpp"
 
+#include "millwright/disruption/protection.hpp"
+
 #include <algorithm>
 
 namespace millwright::disruption {
@@ -22,9 +24,9 @@ bool Allowance::take(const model::NodePool& pool) {
 }
 
 const Obstacle* pods_that_keep(const Candidate& candidate, Reason reason) {
-  const bool may_override = reason == Reason::Drifted &&
-                            candidate.record->claim->termination_grace_period.value().has_value();
-  return candidate.pods_obstacle && !may_override ? &*candidate.pods_obstacle : nullptr;
+  return candidate.pods_obstacle && !overrides_pods(*candidate.record, reason)
+             ? &*candidate.pods_obstacle
+             : nullptr;
 }
 
 namespace {

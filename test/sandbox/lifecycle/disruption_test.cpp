@@ -1,5 +1,7 @@
 // Why nodes are given back while everybody is well, and what keeps them.
 
+#include "millwright/model/codec.hpp"
+#include "millwright/telemetry/decision_log.hpp"
 #include "sandbox/lifecycle/lifecycle_fixture.hpp"
 
 #include <boost/json.hpp>
@@ -142,6 +144,48 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     });
   }
 
+  // One node whose pods are about to move to a smaller one, which has just been asked for.
+  void have_a_smaller_node_begun() {
+    up("{consolidateAfter: 30s}", {.replicas = 12});
+    ASSERT_THAT(first_, SizeIs(1));
+    scale("web", 2);
+    ASSERT_TRUE(wait([&] { return claims().size() == 2; }));
+    ASSERT_EQ(node_names(), first_);
+  }
+
+  void protect(const model::Resource& resource, const std::string& name,
+               const std::string& name_space = {}) {
+    change(
+        resource, name,
+        [](boost::json::value& object) {
+          auto& annotations = object.at("metadata").as_object()["annotations"];
+          if (!annotations.is_object()) {
+            annotations.emplace_object();
+          }
+          annotations.as_object()[model::kDoNotDisruptAnnotation] = "true";
+        },
+        name_space);
+  }
+
+  // The node stays, open and with its pods, and the smaller one has come in vain.
+  void expect_taken_back(const std::string& why) {
+    run_for(minutes(30));
+    ASSERT_EQ(node_names(), first_) << inventory();
+    EXPECT_FALSE(is_tainted(*nodes().front()));
+    EXPECT_FALSE(claims().front()->meta.is_deleting());
+    EXPECT_EQ(running("web"), 2U);
+    const auto all = LifecycleFixture::decisions().all();
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const auto& decision) {
+      return decision->kind == telemetry::DecisionKind::TakenBack &&
+             decision->message.find(why) != std::string::npos;
+    }));
+  }
+
+  static bool is_tainted(const model::Node& node) {
+    return std::any_of(node.taints.begin(), node.taints.end(),
+                       [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
+  }
+
   // A pod that kube-scheduler is about to bind to the node, and does not for an hour.
   void keep_in_doubt(const std::string& node) {
     cluster::Pass slow;
@@ -205,6 +249,19 @@ TEST_F(Disruption, ASmallerNodeIsThereBeforeTheLargerOneIsDrained) {
     }
   }
   EXPECT_TRUE(wait_running("web", 2));
+}
+
+TEST_F(Disruption, APodThatIsProtectedWhileAReplacementStartsKeepsItsNode) {
+  have_a_smaller_node_begun();
+  protect(model::kPodResource, pods("web").front()->meta.name, "default");
+  expect_taken_back("pod default/" + pods("web").front()->meta.name +
+                    " has the annotation karpenter.sh/do-not-disrupt");
+}
+
+TEST_F(Disruption, ANodeThatIsProtectedWhileAReplacementStartsStays) {
+  have_a_smaller_node_begun();
+  protect(model::kNodeResource, *first_.begin());
+  expect_taken_back("its node has the annotation karpenter.sh/do-not-disrupt");
 }
 
 // Both go in one command, and all pods fit on the third node at once.
@@ -294,13 +351,7 @@ TEST_F(Disruption, APodThatMustNotBeDisruptedKeepsItsNode) {
 
 TEST_F(Disruption, ANodeThatMustNotBeDisruptedStaysThoughEmpty) {
   up("{consolidateAfter: 10s}");
-  change(model::kNodeResource, *first_.begin(), [](boost::json::value& node) {
-    auto& annotations = node.at("metadata").as_object()["annotations"];
-    if (!annotations.is_object()) {
-      annotations.emplace_object();
-    }
-    annotations.as_object()["karpenter.sh/do-not-disrupt"] = "true";
-  });
+  protect(model::kNodeResource, *first_.begin());
   scale("web", 0);
   run_for(hours(1));
   EXPECT_EQ(node_names(), first_);

@@ -2,14 +2,16 @@
 // attempt is in doubt, checks the command on a fresh snapshot, taints the nodes and creates all
 // replacements. Then the nodes go step by step: each step when the replacements that its pods need
 // are ready, and while pods have been moved before it, when they are out of the way
-// (disruption/steps.hpp). What cannot be finished is undone, also the command whose nodes are in
-// doubt for too long: a fenced node takes no pods and costs money.
+// (disruption/steps.hpp), and unless somebody has come to protect one of its nodes or pods. What
+// cannot be finished is undone, also the command whose nodes are in doubt for too long: a fenced
+// node takes no pods and costs money.
 #pragma once
 
 #include "millwright/controllers/services.hpp"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -50,8 +52,10 @@ class Disruption {
   void reserve_destinations(const disruption::Command& command);
   base::Task<base::Result<std::vector<std::string>>> create_replacements(
       disruption::Command command);
-  base::Task<bool> await_step(disruption::Command part, std::vector<std::string> replacements,
-                              std::vector<std::string> begun, std::stop_token stop);
+  base::Task<std::optional<std::string>> await_step(disruption::Command part,
+                                                    std::vector<std::string> replacements,
+                                                    std::vector<std::string> begun,
+                                                    std::stop_token stop);
   base::Task<void> delete_candidates(disruption::Command command);
   base::Task<void> delete_candidate(scheduling::NodeRecordPtr record, disruption::Reason reason);
   void note_consolidated(const disruption::Command& command);
