@@ -22,6 +22,8 @@ std::string_view to_string(Cause cause) {
       return "Fenced";
     case Cause::InDoubt:
       return "InDoubt";
+    case Cause::WriteFailed:
+      return "WriteFailed";
     case Cause::NodeTooYoung:
       return "NodeTooYoung";
     case Cause::TooFull:

@@ -51,6 +51,12 @@ struct VirtualPod {
 class Memory;
 std::shared_ptr<Memory> make_memory();
 
+// What a write for a claim's removal was answered, and until when its node is left alone.
+struct Failed {
+  base::TimePoint until;
+  std::string error;
+};
+
 struct Input {
   scheduling::SnapshotPtr snapshot;
   scheduling::Catalog catalog;
@@ -59,6 +65,7 @@ struct Input {
   // Claims whose nodes had to be opened again because pods might still have come, and until when
   // they stay for that.
   std::map<std::string, base::TimePoint, std::less<>> doubted = {};
+  std::map<std::string, Failed, std::less<>> failed = {};  // by claim
   std::vector<VirtualPod> virtual_pods;
   base::TimePoint now;
   Options options;
@@ -114,6 +121,7 @@ enum class Cause : std::uint8_t {
   RoomKept,
   Fenced,
   InDoubt,
+  WriteFailed,
   NodeTooYoung,
   TooFull,
   // about its pods

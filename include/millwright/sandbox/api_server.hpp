@@ -55,7 +55,7 @@ struct Faults {
   // Every request for these resources, by plural name, is answered 403 or 500.
   std::set<std::string> forbidden;
   std::set<std::string> broken;
-  std::set<std::string> undeletable;  // every DELETE of these is answered 403
+  std::set<std::string> undeletable;  // names of objects whose deletion is answered 403
 };
 
 struct ApiServerOptions {

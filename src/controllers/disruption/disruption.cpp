@@ -6,6 +6,7 @@
 #include "controllers/disruption/command_checks.hpp"
 #include "controllers/disruption/disruption_marks.hpp"
 #include "controllers/disruption/disruption_reports.hpp"
+#include "controllers/disruption/failed_claims.hpp"
 #include "controllers/disruption/protection_news.hpp"
 #include "controllers/disruption/settle_times.hpp"
 #include "controllers/process/at_once.hpp"
@@ -123,6 +124,7 @@ Disruption::Disruption(Services& services)
     : services_(services.logging_to(services.log.with({{"controller", "disruption"}}))),
       signal_(services.loop),
       progress_(services.loop),
+      failed_(std::make_unique<FailedClaims>()),
       news_(std::make_unique<BlockedNews>()),
       protection_news_(std::make_unique<ProtectionNews>()),
       command_ids_(services.seed ^ std::hash<std::string_view>{}("disruption")),
@@ -142,6 +144,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   busy.insert(unopened_.begin(), unopened_.end());
   input->busy_claims = std::move(busy);
   input->doubted = doubted_;
+  input->failed = failed_->all();
   input->idle_times = idle_times_->by_pool();
   input->now = services_.loop.now();
   input->options.solve = services_.options.solve;
@@ -249,6 +252,7 @@ base::Task<std::optional<base::TimePoint>> Disruption::decide_once(base::TaskGro
   }
   std::erase_if(doubted_,
                 [now = services_.loop.now()](const auto& claim) { return claim.second <= now; });
+  failed_->forget_old(services_.loop.now());
   const auto shown = services_.claims_in_creation->shown();
   const auto input = make_input(busy_);
   // Not where a decision is checked again: its own first steps move pods to nodes of the pool.
@@ -314,7 +318,14 @@ base::Task<std::vector<std::string>> Disruption::carry_out(disruption::Command c
                         {{"command-id", command.id},
                          {"command", command.summary},
                          {"error", replacements.error().message}});
-    note_taken_back(services_, command, "creating a replacement failed");
+    note_taken_back(services_, command,
+                    "creating a replacement failed (" + replacements.error().message + ")");
+    // After a conflict the next decision is another one.
+    if (replacements.error().kind != base::ErrorKind::Conflict) {
+      for (const auto& claim : command.claims) {
+        failed_->add(claim, replacements.error().message, services_.loop.now());
+      }
+    }
     co_return command.claims;
   }
   for (const auto& claim : command.claims) {
@@ -460,6 +471,7 @@ base::Task<void> Disruption::mark(scheduling::NodeRecordPtr record, std::string 
     services_.log.warn("could not mark a node for disruption, keeping it",
                        {{"NodeClaim", record->claim_name()}, {"error", marked.error().message}});
     failed->push_back(record->claim_name());
+    failed_->add(record->claim_name(), marked.error().message, services_.loop.now());
   }
 }
 
@@ -591,6 +603,7 @@ base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
   if (!deleted) {
     services_.log.error("failed terminating nodes while executing a disruption command",
                         {{"NodeClaim", record->claim_name()}, {"error", deleted.error().message}});
+    failed_->add(record->claim_name(), deleted.error().message, services_.loop.now());
     std::vector<std::string> kept(1, record->claim_name());
     co_await undo(std::move(kept));
   }

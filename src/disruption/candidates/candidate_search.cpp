@@ -52,6 +52,9 @@ class CandidateFinder {
     if (auto found = doubt(record)) {
       return found;
     }
+    if (auto found = failure(record)) {
+      return found;
+    }
     if (record.fenced && !search_.own_claims.contains(record.claim_name())) {
       return obstacle(Cause::Fenced, "its node is fenced already");
     }
@@ -183,6 +186,19 @@ class CandidateFinder {
                     "fenced, is open again, and stays until " +
                         base::format_rfc3339(found->second),
                     found->second);
+  }
+
+  // The same decision would fail again, and keep the others from being tried.
+  std::optional<NodeObstacle> failure(const scheduling::NodeRecord& record) const {
+    const auto found = input_.failed.find(record.claim_name());
+    if (found == input_.failed.end() || found->second.until <= input_.now) {
+      return std::nullopt;
+    }
+    const auto& [until, error] = found->second;
+    return obstacle(Cause::WriteFailed,
+                    "its removal failed and is not tried again before " +
+                        base::format_rfc3339(until) + ": " + error,
+                    until);
   }
 
   const CandidateSearch& search_;

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <sstream>
+#include <string>
 
 namespace millwright::test {
 namespace {
@@ -88,21 +91,24 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     return sum;
   }
 
-  // Four nodes whose pods have gone, and whose budget opens now.
-  void let_four_empty_nodes_go() {
+  // Nodes whose pods have gone. Their budget keeps them until open_budget().
+  void have_empty_nodes(int count) {
     up("{consolidationPolicy: WhenEmpty, consolidateAfter: 10s, budgets: [{nodes: \"0\"}]}",
-       {.replicas = 4,
+       {.replicas = count,
         .pod_metadata = "",
         .pod_spec = "      topologySpreadConstraints:\n"
                     "      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, "
                     "whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}"});
-    ASSERT_THAT(node_names(), SizeIs(4));
+    ASSERT_THAT(node_names(), SizeIs(count));
     scale("web", 0);
     run_for(minutes(2));
     ASSERT_EQ(node_names(), first_);
-    change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
+  }
+
+  void open_budget(const std::string& nodes) {
+    change(model::kNodePoolResource, "default", [&](boost::json::value& pool) {
       auto& budgets = pool.at("spec").at("disruption").at("budgets").as_array();
-      budgets.at(0).as_object()["nodes"] = "100%";
+      budgets.at(0).as_object()["nodes"] = nodes;
     });
   }
 
@@ -138,10 +144,7 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
     }
     run_for(minutes(5));
     ASSERT_EQ(node_names(), first_);
-    change(model::kNodePoolResource, "default", [](boost::json::value& pool) {
-      auto& budgets = pool.at("spec").at("disruption").at("budgets").as_array();
-      budgets.at(0).as_object()["nodes"] = "100%";
-    });
+    open_budget("100%");
   }
 
   // One node whose pods are about to move to a smaller one, which has just been asked for.
@@ -186,6 +189,16 @@ spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
                        [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
   }
 
+  std::set<std::string> tainted() {
+    std::set<std::string> names;
+    for (const auto& node : nodes()) {
+      if (is_tainted(*node)) {
+        names.insert(node->meta.name);
+      }
+    }
+    return names;
+  }
+
   // A pod that kube-scheduler is about to bind to the node, and does not for an hour.
   void keep_in_doubt(const std::string& node) {
     cluster::Pass slow;
@@ -208,13 +221,15 @@ TEST_F(Disruption, AnEmptyNodeGoesAfterConsolidateAfterAndNotBefore) {
 }
 
 TEST_F(Disruption, EmptyNodesGoTogether) {
-  let_four_empty_nodes_go();
+  have_empty_nodes(4);
+  open_budget("100%");
   EXPECT_TRUE(wait_empty()) << inventory();
   EXPECT_EQ(decisions("empty"), 1);
 }
 
 TEST_F(Disruption, AnEmptyNodeThatMustWaitKeepsNoOther) {
-  let_four_empty_nodes_go();
+  have_empty_nodes(4);
+  open_budget("100%");
   const std::string node = *first_.begin();
   keep_in_doubt(node);
   ASSERT_TRUE(wait([&] { return node_names().size() == 1; }, minutes(2))) << inventory();
@@ -528,6 +543,37 @@ TEST_F(Disruption, ADeletionThatFailsAtFirstIsTriedAgain) {
   api().set_faults({});
   EXPECT_TRUE(wait_empty()) << inventory();
   EXPECT_EQ(decisions("empty"), 1) << "the node was opened again";
+}
+
+// A policy denies it, say.
+TEST_F(Disruption, ANodeThatCannotBeDeletedKeepsNoOther) {
+  have_empty_nodes(2);
+  std::map<std::string, std::string> claim_of;  // by node
+  for (const auto& claim : claims()) {
+    claim_of[claim->node_name] = claim->meta.name;
+  }
+  api().set_faults({.undeletable = {claims()[0]->meta.name, claims()[1]->meta.name}});
+  open_budget("1");
+  ASSERT_TRUE(wait([&] { return !tainted().empty(); }));
+  const std::string kept = *tainted().begin();
+  api().set_faults({.undeletable = {claim_of.at(kept)}});
+  int changes = 0;
+  bool closed = true;
+  const auto watch = api().watch(model::kNodeResource, [&](const sandbox::Event& event) {
+    const auto node = model::decode<model::Node>(*event.object);
+    if (node && node->meta.name == kept && closed != is_tainted(*node)) {
+      closed = !closed;
+      ++changes;
+    }
+  });
+  EXPECT_TRUE(wait([&] { return node_names().size() == 1; }, minutes(3))) << inventory();
+  run_for(minutes(10));
+  EXPECT_EQ(node_names(), std::set{kept});
+  EXPECT_LE(changes, 12);
+  EXPECT_THAT(events("DisruptionBlocked"),
+              testing::Contains(testing::HasSubstr("Its removal failed")));
+  api().set_faults({});
+  EXPECT_TRUE(wait_empty()) << inventory();
 }
 
 // Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it

@@ -219,9 +219,7 @@ TEST_F(Repair, HastensTheEndOfANodeThatIsGoingAlready) {
 TEST_F(Repair, ThatCouldNotBeginHastensNoLaterEnd) {
   up(3);
   const auto broken = names().front();
-  sandbox::Faults faults;
-  faults.undeletable = {"nodeclaims"};
-  api().set_faults(faults);
+  api().set_faults({.undeletable = {claim_of(broken)}});
   break_node(broken);
   run_for(minutes(12));
   set_condition(broken, "Ready", "True");

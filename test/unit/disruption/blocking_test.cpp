@@ -79,6 +79,18 @@ TEST(Blocking, EveryReasonIsGivenInOneSentence) {
       {"in doubt", [](Cluster& c) { c.doubted["a-claim"] = kNow + minutes(1); },
        "was fenced, is open again, and stays until 2026-01-08T12:01:00Z", kNow + minutes(1)},
       {"in doubt until now", [](Cluster& c) { c.doubted["a-claim"] = kNow; }, "", {}},
+      {"failed",
+       [](Cluster& c) {
+         c.failed["a-claim"] = {kNow + minutes(1), "a policy forbids it"};
+       },
+       "Its removal failed and is not tried again before 2026-01-08T12:01:00Z: a policy forbids it",
+       kNow + minutes(1)},
+      {"failed until now",
+       [](Cluster& c) {
+         c.failed["a-claim"] = {kNow, ""};
+       },
+       "",
+       {}},
       {"another in doubt", [](Cluster& c) { c.doubted["b-claim"] = kNow + minutes(1); }, "", {}},
       {"pool gone",
        [](Cluster& c) {

@@ -60,6 +60,11 @@ TEST(Causes, SayWhetherDisruptionIsBlockedOrConsolidationDoesNotPay) {
        Kept::FromDisruption, Cause::Nominated},
       {"in doubt", [](Cluster& c) { c.doubted["a-claim"] = kNow + minutes(1); },
        Kept::FromDisruption, Cause::InDoubt},
+      {"failed",
+       [](Cluster& c) {
+         c.failed["a-claim"] = {kNow + minutes(1), "refused"};
+       },
+       Kept::FromDisruption, Cause::WriteFailed},
       {"room kept", [](Cluster& c) { c.reserve(*pod("waiting"), "a", kNow + minutes(1)); },
        Kept::FromDisruption, Cause::RoomKept},
       {"its pods' budget", [](Cluster& c) { c.add_budget("pdb", "p", 0); }, Kept::FromDisruption,

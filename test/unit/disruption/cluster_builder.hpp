@@ -294,6 +294,7 @@ class Cluster {
             .catalog = catalog_,
             .busy_claims = busy,
             .doubted = doubted,
+            .failed = failed,
             .virtual_pods = virtual_pods_,
             .now = now,
             .options = options};
@@ -312,6 +313,7 @@ class Cluster {
 
   std::set<std::string, std::less<>> busy;
   std::map<std::string, base::TimePoint, std::less<>> doubted;
+  std::map<std::string, Failed, std::less<>> failed;
   base::TimePoint now = kNow;
   Options options;
 

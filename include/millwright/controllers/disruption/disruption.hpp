@@ -20,6 +20,7 @@
 namespace millwright::controllers {
 
 class BlockedNews;
+class FailedClaims;
 class ProtectionNews;
 class SettleTimes;
 
@@ -68,6 +69,7 @@ class Disruption {
   std::set<std::string, std::less<>> busy_;      // claims named by commands in progress
   std::set<std::string, std::less<>> unopened_;  // claims whose marks could not be taken off
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
+  std::unique_ptr<FailedClaims> failed_;
   // Used by the thread of the background alone, which does one thing after the other.
   std::shared_ptr<disruption::Memory> memory_ = disruption::make_memory();
   std::unique_ptr<BlockedNews> news_;

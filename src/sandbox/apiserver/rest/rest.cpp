@@ -89,9 +89,11 @@ net::Response error_response(const ApiError& error) {
 
 bool RestServer::inject_fault(const RestRequest& request, net::Exchange& exchange) {
   const std::string plural(request.info->resource.plural);
-  const bool may_not_go = request.http.method == "DELETE" && faults_.undeletable.contains(plural);
-  if (may_not_go || faults_.forbidden.contains(plural)) {
-    exchange.respond(error_response(forbidden(*request.info, {}, "injected").value()));
+  const bool kept =
+      request.http.method == "DELETE" && faults_.undeletable.contains(request.key.name);
+  if (kept || faults_.forbidden.contains(plural)) {
+    exchange.respond(
+        error_response(forbidden(*request.info, request.key.name, "injected").value()));
     return true;
   }
   if (faults_.broken.contains(plural) ||
