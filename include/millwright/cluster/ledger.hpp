@@ -138,8 +138,12 @@ class Ledger {
   // attempt of one that was seen, and of such attempts the newest kMostUnseen are kept.
   void attempt(std::string_view pod_uid, base::TimePoint now, bool seen = true);
   // The attempt let these nodes pass: until the pod is seen bound, refused, gone, or `until` is
-  // over, it may still land there. Replaces what earlier attempts of the pod left (kube-scheduler
-  // runs one attempt per pod at a time).
+  // over, it may still land there. It takes the place of the pod's attempt before, since
+  // kube-scheduler runs one attempt per pod at a time. Only removals still wait for that one, for
+  // kPassLifetime at most: where one kube-scheduler takes over from another, the first one's
+  // request to bind may be on its way. Nothing tells this from a retry by the same kube-scheduler,
+  // whose last attempt is over. Such a retry follows a binding that failed, which is rare, and
+  // makes a removal wait for ten seconds that it need not.
   void attempted(Pass pass);
   // What the watch shows of a pod: the version of it with this key and uid; nullptr: none.
   using FindPod =
@@ -147,7 +151,7 @@ class Ledger {
   // Compares the attempts of unseen pods with the newest snapshot. One that it shows waiting counts
   // from now on as the snapshot has it; the attempt of one that it shows bound or over ends.
   void compare_unseen(const FindPod& find);
-  // The pod is bound, gone, or was refused everywhere: its attempt has ended.
+  // The pod is bound or gone: its attempts have ended.
   void end_attempt(std::string_view pod_uid);
   // kube-scheduler reports that it did not place the pod. That ends an attempt that has lasted for
   // kPassLifetime; reports come late, and one that comes sooner may be about an earlier attempt.

@@ -26,6 +26,7 @@ struct Pass {
   base::TimePoint until;  // no binding can come of it later
   model::ResourceList requests;
   bool everywhere = false;                 // not known yet, or no longer, on which nodes
+  bool unanswered = false;                 // it has only begun
   bool beyond_reserved = false;            // its group needed more than was reserved for it then
   std::vector<std::uint64_t> node_hashes;  // sorted; see Ledger::node_hash()
   std::string pod_version;                 // the resourceVersion of the pod that was asked about

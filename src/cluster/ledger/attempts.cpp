@@ -48,7 +48,8 @@ void Attempts::begin(std::string_view pod_uid, base::TimePoint now, bool seen) {
   Pass pass{.pod_uid = std::string(pod_uid),
             .at = now,
             .until = now + Ledger::kPassLifetime,
-            .everywhere = true};
+            .everywhere = true,
+            .unanswered = true};
   if (!seen) {
     pass.unseen = Pass::Unseen{.pod = {}, .until = pass.until};
   }
@@ -60,7 +61,7 @@ void Attempts::put(Pass pass) {
   if (pass.unseen && has_seen(pass.pod_uid)) {
     return;
   }
-  end(pass.pod_uid);
+  give_way(pass.pod_uid, pass.at);
   if (pass.unseen && unseen_.size() >= Ledger::kMostUnseen) {
     end(std::string(unseen_.begin()->second));
   }
@@ -96,18 +97,37 @@ bool Attempts::has_room_for(const Pass& pass) {
 void Attempts::end(std::string_view pod_uid) {
   const auto known = by_pod_.find(pod_uid);
   if (known != by_pod_.end()) {
-    remove_from_index(known->second);
-    by_end_.erase({known->second->until, known->first});
-    unseen_.erase({known->second->at, known->first});
-    by_pod_.erase(known);
+    remove(known);
   }
 }
 
-void Attempts::settle(std::string_view pod_uid) {
-  if (by_pod_.contains(pod_uid)) {
-    ++settled_;
-    end(pod_uid);
+void Attempts::remove(ByPod::iterator known) {
+  remove_from_index(known->second);
+  by_end_.erase({known->second->until, known->first});
+  unseen_.erase({known->second->at, known->first});
+  by_pod_.erase(known);
+}
+
+// An attempt that was answered may be another kube-scheduler's, and a binding may be on its way.
+// One that was not is what this one began with.
+void Attempts::give_way(std::string_view pod_uid, base::TimePoint now) {
+  const auto known = by_pod_.find(pod_uid);
+  if (known != by_pod_.end()) {
+    if (!known->second->unanswered) {
+      earlier_.keep(known->second, now);
+    }
+    remove(known);
   }
+}
+
+void Attempts::end_all(std::string_view pod_uid) {
+  end(pod_uid);
+  earlier_.drop(pod_uid);
+}
+
+void Attempts::settle(std::string_view pod_uid) {
+  settled_ += by_pod_.contains(pod_uid) ? 1 : 0;
+  end_all(pod_uid);
 }
 
 // A report that comes sooner may be that of an earlier attempt.
@@ -120,6 +140,7 @@ void Attempts::fail(std::string_view pod_uid) {
 
 void Attempts::forget_old(base::TimePoint now) {
   newest_ = std::max(newest_, now);
+  earlier_.forget_old(now);
   while (!by_end_.empty() && by_end_.begin()->first <= now) {
     end(std::string(by_end_.begin()->second));
   }
@@ -151,6 +172,8 @@ void Attempts::compare_unseen(const Ledger::FindPod& find) {
     seen.requests = scheduling::effective_requests(*pod);
     seen.until = has_volume_claims(*pod) ? said->until : pass->until;
     seen.unseen.reset();
+    seen.unanswered = false;  // its answer will be that of an unseen pod, which counts no more
+    end(uid);
     put(std::move(seen));
   }
 }
@@ -177,6 +200,9 @@ std::vector<std::string> Attempts::in_doubt(std::uint64_t node_hash, base::TimeP
       uids.push_back(uid);
     }
   }
+  earlier_.add_in_doubt(node_hash, now, uids);
+  std::sort(uids.begin(), uids.end());
+  uids.erase(std::unique(uids.begin(), uids.end()), uids.end());
   return uids;
 }
 

@@ -3,6 +3,7 @@
 // the constants after it).
 #pragma once
 
+#include "cluster/ledger/earlier_passes.hpp"
 #include "millwright/base/hash_index.hpp"
 #include "millwright/cluster/ledger.hpp"
 
@@ -19,7 +20,10 @@ class Attempts {
  public:
   void begin(std::string_view pod_uid, base::TimePoint now, bool seen);
   void put(Pass pass);
-  void end(std::string_view pod_uid);
+  // The pod's attempt is followed by another, or by a refusal of it everywhere.
+  void give_way(std::string_view pod_uid, base::TimePoint now);
+  // Nothing can come of the pod's attempts any more.
+  void end_all(std::string_view pod_uid);
   // The pod is bound or gone, and the snapshot will say so.
   void settle(std::string_view pod_uid);
   // kube-scheduler reports that it did not place the pod.
@@ -43,6 +47,9 @@ class Attempts {
   std::uint32_t number_of(std::uint64_t node_hash) const { return numbers_.find(node_hash); }
 
  private:
+  using ByPod = std::map<std::string, PassPtr, std::less<>>;
+  void end(std::string_view pod_uid);
+  void remove(ByPod::iterator known);
   bool has_room_for(const Pass& pass);
   void add_to_index(const PassPtr& pass);
   void add_to_crowd(Crowd& crowd, const Pass& pass, const std::vector<std::uint32_t>& nodes);
@@ -50,7 +57,8 @@ class Attempts {
   const std::vector<std::uint32_t>& numbers_of(const Pass& pass);
   void number_anew();
 
-  std::map<std::string, PassPtr, std::less<>> by_pod_;
+  ByPod by_pod_;
+  EarlierPasses earlier_;
   std::set<std::pair<base::TimePoint, std::string>> by_end_;  // each pass's end and pod
   std::set<std::pair<base::TimePoint, std::string>> unseen_;  // begin and pod
   std::map<std::string, OfGroup, std::less<>> by_group_;

@@ -186,7 +186,7 @@ void Ledger::attempted(Pass pass) {
   if (pass.node_hashes.empty()) {
     const std::scoped_lock lock(attempts_mutex_);
     if (!pass.unseen || !attempts_->has_seen(pass.pod_uid)) {
-      attempts_->end(pass.pod_uid);
+      attempts_->give_way(pass.pod_uid, pass.at);
     }
     return;
   }
@@ -204,7 +204,7 @@ void Ledger::compare_unseen(const FindPod& find) {
 
 void Ledger::end_attempt(std::string_view pod_uid) {
   const std::scoped_lock lock(attempts_mutex_);
-  attempts_->end(pod_uid);
+  attempts_->end_all(pod_uid);
 }
 
 void Ledger::attempt_failed(std::string_view pod_uid) {

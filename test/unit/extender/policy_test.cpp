@@ -466,7 +466,7 @@ TEST(ExtenderPolicy, FilterReportsAttemptsAndPodsRefusedEverywhere) {
   extender.filter(names_request(pod, {}));
   EXPECT_THAT(world.refused, IsEmpty()) << "nobody refused it";
   extender.filter(names_request(pod, {"n"}));
-  EXPECT_THAT(world.ledger.in_doubt("free", world.now), IsEmpty());
+  EXPECT_EQ(world.ledger.pass_of("uid-stray"), nullptr);
   ASSERT_THAT(world.refused, SizeIs(1));
   EXPECT_EQ(world.refused[0].pod.key, model::key_of(pod.meta));
   EXPECT_EQ(world.refused[0].pod.group, scheduling::group_of(pod));
