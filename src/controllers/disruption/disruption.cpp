@@ -610,17 +610,22 @@ base::Task<void> Disruption::delete_candidate(scheduling::NodeRecordPtr record,
 }
 
 base::Task<void> Disruption::undo(std::vector<std::string> claims) {
-  for (const auto& record : records_of(services_, claims)) {
+  for (const auto& claim : claims) {
+    const auto record = services_.state.find_claim(claim);
+    if (!record || is_ending(*record)) {
+      unopened_.erase(claim);
+      continue;
+    }
     auto cleared = co_await clear_disrupted(services_, record);
     if (cleared) {
-      unopened_.erase(record->claim_name());
+      unopened_.erase(claim);
     } else {
-      unopened_.insert(record->claim_name());
+      unopened_.insert(claim);
       services_.log.warn("could not reopen a node",
-                         {{"NodeClaim", record->claim_name()}, {"error", cleared.error().message}});
+                         {{"NodeClaim", claim}, {"error", cleared.error().message}});
     }
     services_.ledger.unfence(record->name());
-    services_.state.mark_for_deletion(record->claim_name(), false);
+    services_.state.mark_for_deletion(claim, false);
   }
 }
 

@@ -82,6 +82,10 @@ bool is_lost(const base::Result<>& written, int attempt) {
 
 }  // namespace
 
+bool is_ending(const scheduling::NodeRecord& record) {
+  return record.claim->meta.is_deleting() || (record.node && record.node->meta.is_deleting());
+}
+
 base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRecordPtr record,
                                           std::string reason) {
   base::Duration pause = kFirstPause;

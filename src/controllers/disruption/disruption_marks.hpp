@@ -6,6 +6,9 @@
 
 namespace millwright::controllers {
 
+// Somebody deletes the NodeClaim or its Node: marks, and the fence, go with it.
+bool is_ending(const scheduling::NodeRecord& record);
+
 base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRecordPtr record,
                                           std::string reason);
 base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeRecordPtr record);

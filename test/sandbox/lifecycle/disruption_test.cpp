@@ -279,6 +279,32 @@ TEST_F(Disruption, ANodeThatIsProtectedWhileAReplacementStartsStays) {
   expect_taken_back("its node has the annotation karpenter.sh/do-not-disrupt");
 }
 
+// A person deletes both NodeClaims, first that of the node that was chosen.
+TEST_F(Disruption, ANodeThatIsDeletedWhileItsReplacementStartsIsNotOpenedAgain) {
+  have_a_smaller_node_begun();
+  std::size_t opened = 0;
+  bool closed = false;
+  const auto watch = api().watch(model::kNodeResource, [&](const sandbox::Event& event) {
+    const auto node = model::decode<model::Node>(*event.object);
+    if (node && first_.contains(node->meta.name)) {
+      opened += closed && !is_tainted(*node) ? 1 : 0;
+      closed = is_tainted(*node);
+    }
+  });
+  std::string chosen;
+  std::string replacement;
+  for (const auto& claim : claims()) {
+    (claim->node_name == *first_.begin() ? chosen : replacement) = claim->meta.name;
+  }
+  ASSERT_TRUE(wait([&] { return closed; }));
+  remove(model::kNodeClaimResource, chosen);
+  run_for(std::chrono::milliseconds(100));
+  remove(model::kNodeClaimResource, replacement);
+  EXPECT_TRUE(wait([&] { return is_replaced() && running("web") == 2; }, minutes(30)))
+      << inventory();
+  EXPECT_EQ(opened, 0U);
+}
+
 // Both go in one command, and all pods fit on the third node at once.
 TEST_F(Disruption, NobodyIsWhollyAwayWhileNodesGoTogether) {
   two_nodes_of_web_and_room_on_a_third({.large_node = false});
