@@ -204,31 +204,28 @@ bool Disruption::buffers_are_known() const {
 // What an earlier leader tainted or fenced but did not get to delete, or what could not be reopened
 // when a command failed, is open again; a fresh decision will choose it anew if that is still
 // right. Karpenter's disruption controller does the same each time round. So a fence that somebody
-// else wrote on a NodeClaim lasts until the next round. Each mark counts by itself: somebody may
-// have taken the taint alone, and a static pool counts a node with the condition as replaced.
+// else wrote on a NodeClaim lasts until the next round.
 base::Task<void> Disruption::undo_leftovers() {
   if (base::planted(base::Mutant::LeftoversKept)) {
     co_return;
   }
   std::vector<std::string> leftovers;
+  std::set<std::string, std::less<>> unopened;
   for (const auto& record : services_.state.snapshot()->nodes) {
-    if (!record->node || !record->claim) {
+    if (!record->node || !record->claim || is_ending(*record)) {
       continue;
     }
-    const bool tainted =
-        std::any_of(record->node->taints.begin(), record->node->taints.end(),
-                    [](const auto& taint) { return taint.key == model::kDisruptedTaint; });
-    const bool named =
-        model::find_condition(record->claim->conditions, model::kDisruptionReason) != nullptr;
-    const bool going = record->marked_for_deletion || busy_.contains(record->claim_name());
-    if ((tainted || named || record->fenced) && !going && !record->claim->meta.is_deleting() &&
-        !record->node->meta.is_deleting()) {
-      leftovers.push_back(record->claim_name());
+    const auto& claim = record->claim_name();
+    const bool may_be_marked = unopened_.contains(claim);
+    if (may_be_marked) {
+      unopened.insert(claim);
+    }
+    const bool going = record->marked_for_deletion || busy_.contains(claim);
+    if ((may_be_marked || shows_marks(*record)) && !going) {
+      leftovers.push_back(claim);
     }
   }
-  std::erase_if(unopened_, [&](const auto& claim) {
-    return std::find(leftovers.begin(), leftovers.end(), claim) == leftovers.end();
-  });
+  unopened_ = std::move(unopened);
   co_await undo(std::move(leftovers));
 }
 
@@ -471,6 +468,7 @@ base::Task<void> Disruption::mark(scheduling::NodeRecordPtr record, std::string 
     services_.log.warn("could not mark a node for disruption, keeping it",
                        {{"NodeClaim", record->claim_name()}, {"error", marked.error().message}});
     failed->push_back(record->claim_name());
+    unopened_.insert(record->claim_name());  // what was written, the state may not show yet
     failed_->add(record->claim_name(), marked.error().message, services_.loop.now());
   }
 }
@@ -616,7 +614,8 @@ base::Task<void> Disruption::undo(std::vector<std::string> claims) {
       unopened_.erase(claim);
       continue;
     }
-    auto cleared = co_await clear_disrupted(services_, record);
+    auto cleared = co_await clear_disrupted(
+        services_, record, unopened_.contains(claim) ? Taint::MayBeHidden : Taint::AsShown);
     if (cleared) {
       unopened_.erase(claim);
     } else {

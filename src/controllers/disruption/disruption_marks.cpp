@@ -17,6 +17,10 @@ bool is_disrupted_taint(const model::Taint& taint) {
   return taint.key == model::kDisruptedTaint;
 }
 
+bool has_disrupted_taint(const model::Node& node) {
+  return std::any_of(node.taints.begin(), node.taints.end(), is_disrupted_taint);
+}
+
 bool is_tainted(const model::Node& node) {
   return std::any_of(node.taints.begin(), node.taints.end(), [](const auto& taint) {
     return is_disrupted_taint(taint) && taint.effect == "NoSchedule";
@@ -56,7 +60,22 @@ base::Task<base::Result<>> mark_once(Services& services, scheduling::NodeRecordP
   co_return base::Result<>{};
 }
 
-base::Task<base::Result<>> clear_once(Services& services, scheduling::NodeRecordPtr record) {
+// As the API server has it; nullptr when it is gone.
+base::Task<base::Result<std::shared_ptr<const model::Node>>> newest_node(
+    Services& services, std::shared_ptr<const model::Node> node) {
+  const auto object = co_await services.client.get(model::kNodeResource, model::key_of(node->meta));
+  MW_CO_CHECK(ignore_not_found(object));
+  if (!object) {
+    co_return nullptr;
+  }
+  MW_CO_TRY(decoded, model::decode<model::Node>(*object));
+  const auto found = std::make_shared<const model::Node>(std::move(decoded));
+  services.state.answered(found);
+  co_return found->meta.uid == node->meta.uid ? found : nullptr;
+}
+
+base::Task<base::Result<>> clear_once(Services& services, scheduling::NodeRecordPtr record,
+                                      Taint taint) {
   ClaimPtr claim = record->claim;
   if (!claim->meta.annotation(model::kFenceAnnotation).empty()) {
     MW_CO_TRY(open, co_await write_fence(services, claim, nullptr));
@@ -64,13 +83,16 @@ base::Task<base::Result<>> clear_once(Services& services, scheduling::NodeRecord
   }
   MW_CO_CHECK(co_await edit_conditions(
       services, claim, [](model::ConditionSet& set) { set.clear(model::kDisruptionReason); }));
-  const bool tainted = record->node && std::any_of(record->node->taints.begin(),
-                                                   record->node->taints.end(), is_disrupted_taint);
-  if (tainted) {
-    std::vector<model::Taint> taints = record->node->taints;
+  auto node = record->node;
+  if (node && !has_disrupted_taint(*node) && taint == Taint::MayBeHidden) {
+    MW_CO_TRY(asked_for, co_await newest_node(services, node));
+    node = asked_for;
+  }
+  if (node && has_disrupted_taint(*node)) {
+    std::vector<model::Taint> taints = node->taints;
     std::erase_if(taints, is_disrupted_taint);
     json::object patch{{"spec", {{"taints", model::encode(taints)}}}};
-    MW_CO_CHECK(co_await patch_node(services, record->node, std::move(patch)));
+    MW_CO_CHECK(co_await patch_node(services, node, std::move(patch)));
   }
   co_return base::Result<>{};
 }
@@ -81,6 +103,12 @@ bool is_lost(const base::Result<>& written, int attempt) {
 }
 
 }  // namespace
+
+bool shows_marks(const scheduling::NodeRecord& record) {
+  return record.fenced ||
+         model::find_condition(record.claim->conditions, model::kDisruptionReason) != nullptr ||
+         has_disrupted_taint(*record.node);
+}
 
 bool is_ending(const scheduling::NodeRecord& record) {
   return record.claim->meta.is_deleting() || (record.node && record.node->meta.is_deleting());
@@ -115,10 +143,11 @@ base::Task<base::Result<>> delete_disrupted(Services& services, scheduling::Node
   }
 }
 
-base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeRecordPtr record) {
+base::Task<base::Result<>> clear_disrupted(Services& services, scheduling::NodeRecordPtr record,
+                                           Taint taint) {
   base::Duration pause = kFirstPause;
   for (int attempt = 1;; ++attempt) {
-    auto cleared = co_await clear_once(services, record);
+    auto cleared = co_await clear_once(services, record, taint);
     if (!is_lost(cleared, attempt)) {
       co_return cleared;
     }

@@ -602,6 +602,22 @@ TEST_F(Disruption, ANodeThatCannotBeDeletedKeepsNoOther) {
   EXPECT_TRUE(wait_empty()) << inventory();
 }
 
+// The answers of all writes are lost, and the watches are late.
+TEST_F(Disruption, ATaintThatNobodySawWrittenCountsInTheBudget) {
+  have_empty_nodes(2);
+  api().set_faults({.lost_reply_rate = 1, .watch_delay = minutes(2)});
+  open_budget("1");
+  std::size_t most = 0;
+  const auto watch = api().watch(model::kNodeResource, [&](const sandbox::Event&) {
+    most = std::max(most, tainted().size());
+  });
+  run_for(minutes(4));
+  EXPECT_EQ(most, 1U);
+  api().set_faults({});
+  EXPECT_TRUE(wait_empty()) << inventory();
+  EXPECT_EQ(most, 1U);
+}
+
 // Whoever keeps a node in doubt (a pod whose volume claim is not bound, a made-up call) keeps it
 // from going, but not closed.
 // Whoever may write NodeClaims keeps no node closed.

@@ -65,9 +65,10 @@ class Disruption {
 
   Services services_;
   base::Signal signal_;
-  base::Signal progress_;                        // for steps that wait until they may begin
-  std::set<std::string, std::less<>> busy_;      // claims named by commands in progress
-  std::set<std::string, std::less<>> unopened_;  // claims whose marks could not be taken off
+  base::Signal progress_;                    // for steps that wait until they may begin
+  std::set<std::string, std::less<>> busy_;  // claims named by commands in progress
+  // Claims whose marks could not be taken off, or were written in part, whatever the state shows.
+  std::set<std::string, std::less<>> unopened_;
   std::map<std::string, base::TimePoint, std::less<>> doubted_;  // as in disruption::Input
   std::unique_ptr<FailedClaims> failed_;
   // Used by the thread of the background alone, which does one thing after the other.
