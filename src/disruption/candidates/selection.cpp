@@ -52,7 +52,7 @@ std::optional<Why> still_moving(const Candidate& candidate) {
   if (!candidate.unsettled_until) {
     return std::nullopt;
   }
-  const bool waits_for_others = *candidate.unsettled_until > *candidate.settles_at;
+  const bool waits_for_others = candidate.unsettled_until > candidate.settles_at;
   return Why{Cause::WithinConsolidateAfter,
              (waits_for_others ? "pods of other nodes of its NodePool have just changed; it may be "
                                  "consolidated together with them at "
