@@ -175,7 +175,7 @@ base::Task<base::Result<Launched>> Launcher::launch_planned(ClaimPtr claim, Node
     if (!answer && answer.error().code == kMismatch) {
       // An earlier call with another plan used the token: it was accepted and its answer lost.
       const auto until = parts_.api.loop().now() + kShownBy;
-      auto found = co_await look_for(claim, node_class, until);
+      auto found = co_await look_for(claim, node_class, until, Unnamed::NotOurs);
       if (!found) {
         co_return base::fail(ErrorKind::Unavailable,
                              "NodeClaim " + claim->meta.name +
@@ -248,25 +248,25 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr 
     co_return tl::unexpected(no_instance(*claim));
   }
   base::TimePoint until = inherited_.since() + kShownBy;
+  auto unnamed = inherited_.contains(*claim) ? Unnamed::MayBeOurs : Unnamed::NotOurs;
   if (in_doubt) {
     const auto merged_at = doubt->second.merged_at;
     until = merged_at ? *merged_at + kShownBy : doubt->second.since;
+    unnamed = merged_at ? Unnamed::Ours : unnamed;
   }
-  MW_CO_TRY(instance, co_await look_for(claim, node_class, until));
+  MW_CO_TRY(instance, co_await look_for(claim, node_class, until, unnamed));
   doubts_.erase(claim->meta.uid);
   co_return launched_of(instance);
 }
 
-bool Launcher::may_be_unnamed(const model::NodeClaim& claim) const {
-  const auto doubt = doubts_.find(claim.meta.uid);
-  return inherited_.contains(claim) || (doubt != doubts_.end() && doubt->second.merged_at);
-}
-
 base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeClassPtr node_class,
-                                                         base::TimePoint until) {
+                                                         base::TimePoint until, Unnamed unnamed) {
   while (true) {
+    const bool is_last = parts_.api.loop().now() >= until;
     auto found = co_await find_by_claim(claim);
-    if (!found && found.error().kind == ErrorKind::NotFound && may_be_unnamed(*claim)) {
+    const bool may_choose =
+        unnamed == Unnamed::Ours || (unnamed == Unnamed::MayBeOurs && is_last);
+    if (!found && found.error().kind == ErrorKind::NotFound && may_choose) {
       found = co_await choose_unrecorded(claim, node_class);
     }
     if (found && !found->is_terminating()) {
@@ -276,10 +276,10 @@ base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeCla
     if (!found && found.error().kind != ErrorKind::NotFound) {
       co_return found;
     }
-    const auto left = until - parts_.api.loop().now();
-    if (left <= base::Duration::zero()) {
+    if (is_last) {
       co_return tl::unexpected(no_instance(*claim));
     }
+    const auto left = std::max(until - parts_.api.loop().now(), base::Duration::zero());
     co_await base::sleep(parts_.api.loop(), std::min<base::Duration>(left, kLookAgain));
   }
 }

@@ -16,6 +16,7 @@
 #include "millwright/base/metrics.hpp"
 #include "millwright/cloud/provider.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -89,11 +90,14 @@ class Launcher {
   base::Task<base::Result<DryRun>> dry_run_instances(NodeClassPtr node_class,
                                                      std::shared_ptr<const LaunchPlan> plan,
                                                      std::string launch_template);
-  // Instances that name no claim may be this one's: an earlier process, or a call for several
-  // claims, has launched them.
-  bool may_be_unnamed(const model::NodeClaim& claim) const;
+  // Whether an instance that names no claim may be this one's.
+  enum class Unnamed : std::uint8_t {
+    NotOurs,
+    MayBeOurs,  // another process led: one that names the claim may still come to be shown
+    Ours,       // we asked for several claims at once
+  };
   base::Task<base::Result<Ec2Instance>> look_for(ClaimPtr claim, NodeClassPtr node_class,
-                                                 base::TimePoint until);
+                                                 base::TimePoint until, Unnamed unnamed);
   base::Task<base::Result<Ec2Instance>> choose_unrecorded(ClaimPtr claim, NodeClassPtr node_class);
   base::Result<LaunchPlan> plan(const model::NodeClaim& claim, const model::NodeClass& node_class);
   Launched take(const model::NodeClaim& claim, const LaunchPlan& plan, const FleetInstance& made);
