@@ -12,9 +12,9 @@
 namespace millwright::controllers {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 model::ResourceList resources(std::initializer_list<std::pair<std::string, std::int64_t>> list) {
   model::ResourceList result;

@@ -10,8 +10,8 @@ namespace millwright::controllers {
 namespace {
 
 using std::chrono::seconds;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr base::TimePoint kNow{std::chrono::hours(1'000)};
 
