@@ -78,9 +78,7 @@ class Measured final : public Provider {
   Reply<> release(std::shared_ptr<const model::NodeClass> node_class) override {
     return measure(kRelease, inner_->release(std::move(node_class)));
   }
-  void set_may_buy(std::function<bool()> may_buy) override {
-    inner_->set_may_buy(std::move(may_buy));
-  }
+  void set_may_buy(const std::function<bool()>& may_buy) override { inner_->set_may_buy(may_buy); }
   base::Task<void> run(std::stop_token stop) override { return inner_->run(std::move(stop)); }
   void inherit(base::TimePoint newest) override { inner_->inherit(newest); }
   base::Task<void> lead(std::stop_token stop) override { return inner_->lead(std::move(stop)); }

@@ -128,7 +128,7 @@ class Provider {
   // Call before run(). Asked before each attempt of a call that buys; false once another process
   // may lead. A launch may be several such calls, and what the cloud was not asked for in time the
   // next leader does not find and buys itself. Without it, every call may be made.
-  virtual void set_may_buy(std::function<bool()> /*may_buy*/) {}
+  virtual void set_may_buy(const std::function<bool()>& /*may_buy*/) {}
 
   // Background work (refreshing prices, listening for interruptions) until `stop`.
   virtual base::Task<void> run(std::stop_token stop) = 0;

@@ -55,7 +55,7 @@ class AlibabaCloud final : public Provider {
     return is_official(node_class) ? "karpenter.alibabacloud.com/termination"
                                    : "karpenter.k8s.alibabacloud/termination";
   }
-  void set_may_buy(std::function<bool()> may_buy) override { api_.set_may_buy(std::move(may_buy)); }
+  void set_may_buy(const std::function<bool()>& may_buy) override { api_.set_may_buy(may_buy); }
   base::Task<void> run(std::stop_token stop) override;
   void inherit(base::TimePoint newest) override { launcher_.inherit(parts_.loop.now(), newest); }
   base::Task<void> lead(std::stop_token stop) override;

@@ -59,7 +59,7 @@ class AwsCloud final : public Provider {
   }
   // Deletes the class's instance profiles and launch templates.
   Reply<> release(NodeClassPtr node_class) override;
-  void set_may_buy(std::function<bool()> may_buy) override { api_.set_may_buy(std::move(may_buy)); }
+  void set_may_buy(const std::function<bool()>& may_buy) override { api_.set_may_buy(may_buy); }
   base::Task<void> run(std::stop_token stop) override;
   void inherit(base::TimePoint newest) override { launcher_.inherit(parts_.loop.now(), newest); }
   base::Task<void> lead(std::stop_token stop) override;

@@ -49,7 +49,7 @@ class HuaweiCloud final : public Provider {
   std::string_view node_class_finalizer(const model::NodeClass& /*node_class*/) const override {
     return "karpenter.k8s.huawei/termination";
   }
-  void set_may_buy(std::function<bool()> may_buy) override { api_.set_may_buy(std::move(may_buy)); }
+  void set_may_buy(const std::function<bool()>& may_buy) override { api_.set_may_buy(may_buy); }
   base::Task<void> run(std::stop_token stop) override;
   void inherit(base::TimePoint newest) override { launcher_.inherit(parts_.loop.now(), newest); }
   base::Task<void> lead(std::stop_token stop) override;

@@ -55,7 +55,7 @@ class Api {
                                                 Patience patience = {});
 
   // As Provider::set_may_buy(), for calls whose patience says that they buy.
-  void set_may_buy(std::function<bool()> may_buy) { retries_.set_may_buy(std::move(may_buy)); }
+  void set_may_buy(const std::function<bool()>& may_buy) { retries_.set_may_buy(may_buy); }
 
   const Endpoints& endpoints() const { return parts_.endpoints; }
   base::Loop& loop() const { return parts_.loop; }

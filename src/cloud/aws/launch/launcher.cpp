@@ -264,8 +264,7 @@ base::Task<base::Result<Ec2Instance>> Launcher::look_for(ClaimPtr claim, NodeCla
   while (true) {
     const bool is_last = parts_.api.loop().now() >= until;
     auto found = co_await find_by_claim(claim);
-    const bool may_choose =
-        unnamed == Unnamed::Ours || (unnamed == Unnamed::MayBeOurs && is_last);
+    const bool may_choose = unnamed == Unnamed::Ours || (unnamed == Unnamed::MayBeOurs && is_last);
     if (!found && found.error().kind == ErrorKind::NotFound && may_choose) {
       found = co_await choose_unrecorded(claim, node_class);
     }

@@ -62,7 +62,7 @@ class Retries {
 
   base::Task<ApiResult<net::Response>> run(RetriedCall call);
   // As Provider::set_may_buy().
-  void set_may_buy(std::function<bool()> may_buy) { may_buy_ = std::move(may_buy); }
+  void set_may_buy(const std::function<bool()>& may_buy) { may_buy_ = may_buy; }
 
  private:
   bool may_ask(const RetriedCall& call) const {
