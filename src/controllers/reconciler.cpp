@@ -121,8 +121,8 @@ struct Reconciler::State {
     } else {
       conflicts.erase(key);
       failed.erase(key);
-      if (*result) {
-        add_after(key, **result);
+      if (const Requeue& after = *result) {
+        add_after(key, *after);
       }
     }
     if (again.erase(key) > 0) {
