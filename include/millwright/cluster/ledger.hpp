@@ -133,7 +133,7 @@ class Ledger {
   LedgerViewPtr view() const;
 
   // A scheduling attempt begins: until attempted() is called, the pod may land anywhere. Call it
-  // before view(), so that either the attempt sees a fence or in_doubt() sees the attempt. `seen`:
+  // before view(), so that either the attempt sees a fence or any_in_doubt() the attempt. `seen`:
   // the newest snapshot shows the pod waiting. An attempt of a pod that it does not show changes no
   // attempt of one that was seen, and of such attempts the newest kMostUnseen are kept.
   void attempt(std::string_view pod_uid, base::TimePoint now, bool seen = true);
@@ -156,8 +156,9 @@ class Ledger {
   // kube-scheduler reports that it did not place the pod. That ends an attempt that has lasted for
   // kPassLifetime; reports come late, and one that comes sooner may be about an earlier attempt.
   void attempt_failed(std::string_view pod_uid);
-  // Pods that may still land on the node, sorted by uid. A removal waits until this is empty after
-  // its fence.
+  // Whether a pod may still land on the node. A removal waits until none may, after its fence.
+  bool any_in_doubt(std::string_view node, base::TimePoint now) const;
+  // Those pods, sorted by uid.
   std::vector<std::string> in_doubt(std::string_view node, base::TimePoint now) const;
   // Until then, pods that this process did not let through may land on any node: another replica
   // answered kube-scheduler, or nobody did. A removal waits for that, too.

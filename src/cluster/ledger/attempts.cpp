@@ -206,6 +206,14 @@ std::vector<std::string> Attempts::in_doubt(std::uint64_t node_hash, base::TimeP
   return uids;
 }
 
+bool Attempts::any_in_doubt(std::uint64_t node_hash, base::TimePoint now) const {
+  return std::any_of(by_pod_.begin(), by_pod_.end(),
+                     [&](const auto& each) {
+                       return now < each.second->until && each.second->may_land_on(node_hash);
+                     }) ||
+         earlier_.any_in_doubt(node_hash, now);
+}
+
 void Attempts::add_to_index(const PassPtr& pass) {
   if (numbers_.size() > most_numbers_) {
     number_anew();  // this pass included

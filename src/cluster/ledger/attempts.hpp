@@ -36,6 +36,7 @@ class Attempts {
   PassPtr of(std::string_view pod_uid) const;
   std::vector<PassPtr> alive(base::TimePoint now) const;
   std::vector<std::string> in_doubt(std::uint64_t node_hash, base::TimePoint now) const;
+  bool any_in_doubt(std::uint64_t node_hash, base::TimePoint now) const;
 
   struct OfGroup {
     std::set<PassPtr> passes;

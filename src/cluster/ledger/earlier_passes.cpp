@@ -40,13 +40,23 @@ void EarlierPasses::forget_old(base::TimePoint now) {
 void EarlierPasses::add_in_doubt(std::uint64_t node_hash, base::TimePoint now,
                                  std::vector<std::string>& uids) const {
   for (const auto& [uid, passes] : by_pod_) {
-    const bool may_land = std::any_of(passes.begin(), passes.end(), [&](const Earlier& each) {
-      return now < each.until && each.pass->may_land_on(node_hash);
-    });
-    if (may_land) {
+    if (any_may_land(passes, node_hash, now)) {
       uids.push_back(uid);
     }
   }
+}
+
+bool EarlierPasses::any_in_doubt(std::uint64_t node_hash, base::TimePoint now) const {
+  return std::any_of(by_pod_.begin(), by_pod_.end(), [&](const auto& of_pod) {
+    return any_may_land(of_pod.second, node_hash, now);
+  });
+}
+
+bool EarlierPasses::any_may_land(const Passes& passes, std::uint64_t node_hash,
+                                 base::TimePoint now) {
+  return std::any_of(passes.begin(), passes.end(), [&](const Earlier& each) {
+    return now < each.until && each.pass->may_land_on(node_hash);
+  });
 }
 
 // Of a pod's passes the oldest ends first, too.

@@ -25,19 +25,22 @@ class EarlierPasses {
   // Adds the pods that may still land on the node, in no order.
   void add_in_doubt(std::uint64_t node_hash, base::TimePoint now,
                     std::vector<std::string>& uids) const;
+  bool any_in_doubt(std::uint64_t node_hash, base::TimePoint now) const;
 
  private:
   struct Earlier {
     PassPtr pass;
     base::TimePoint until;
   };
-  using OfPod = std::map<std::string, std::deque<Earlier>, std::less<>>::iterator;
+  using Passes = std::deque<Earlier>;  // oldest first
+  using OfPod = std::map<std::string, Passes, std::less<>>::iterator;
+  static bool any_may_land(const Passes& passes, std::uint64_t node_hash, base::TimePoint now);
   void forget_oldest(OfPod of_pod);
   void forget_first() { forget_oldest(by_pod_.find(by_end_.begin()->second)); }
 
-  std::map<std::string, std::deque<Earlier>, std::less<>> by_pod_;  // oldest first
-  std::multiset<std::pair<base::TimePoint, std::string>> by_end_;   // each one's end and pod
-  std::size_t named_ = 0;                                           // nodes, by all together
+  std::map<std::string, Passes, std::less<>> by_pod_;
+  std::multiset<std::pair<base::TimePoint, std::string>> by_end_;  // each one's end and pod
+  std::size_t named_ = 0;                                          // nodes, by all together
 };
 
 }  // namespace millwright::cluster

@@ -212,6 +212,11 @@ void Ledger::attempt_failed(std::string_view pod_uid) {
   attempts_->fail(pod_uid);
 }
 
+bool Ledger::any_in_doubt(std::string_view node, base::TimePoint now) const {
+  const std::scoped_lock lock(attempts_mutex_);
+  return attempts_->any_in_doubt(node_hash(node), now);
+}
+
 std::vector<std::string> Ledger::in_doubt(std::string_view node, base::TimePoint now) const {
   const std::scoped_lock lock(attempts_mutex_);
   return attempts_->in_doubt(node_hash(node), now);

@@ -52,7 +52,7 @@ std::vector<std::string> in_doubt(const Services& services,
     return claims;
   }
   for (const auto& record : records) {
-    if (all || !services.ledger.in_doubt(record->name(), now).empty()) {
+    if (all || services.ledger.any_in_doubt(record->name(), now)) {
       claims.push_back(record->claim_name());
     }
   }

@@ -111,7 +111,10 @@ bool shows_marks(const scheduling::NodeRecord& record) {
 }
 
 bool is_ending(const scheduling::NodeRecord& record) {
-  return record.claim->meta.is_deleting() || (record.node && record.node->meta.is_deleting());
+  const auto& node = record.node;
+  return record.claim->meta.is_deleting() ||
+         (node && node->meta.is_deleting() &&
+          node->meta.has_finalizer(model::kTerminationFinalizer));
 }
 
 base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRecordPtr record,

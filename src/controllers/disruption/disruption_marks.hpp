@@ -12,7 +12,7 @@ namespace millwright::controllers {
 // Of a NodeClaim with its Node. Any mark counts by itself: somebody may have taken the taint alone,
 // and a static pool counts a node with the condition as replaced.
 bool shows_marks(const scheduling::NodeRecord& record);
-// Somebody deletes the NodeClaim or its Node: marks, and the fence, go with it.
+// Somebody deletes the NodeClaim or its Node, so that both end: marks, and the fence, go with them.
 bool is_ending(const scheduling::NodeRecord& record);
 
 base::Task<base::Result<>> mark_disrupted(Services& services, scheduling::NodeRecordPtr record,

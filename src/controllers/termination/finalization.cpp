@@ -62,8 +62,11 @@ base::Task<base::Result<bool>> confirm_no_node(Services& services, ClaimPtr clai
     co_return false;
   }
   MW_CO_TRY(node, model::decode<model::Node>(*object));
+  // It may have come while the API server was asked.
+  const bool joined = services.state.joined_by_claim(claim->meta.name).node != nullptr;
   const auto seen = services.state.joined_by_node(claim->node_name).node;
-  const bool seen_as_it_is = seen && seen->meta.resource_version == node.meta.resource_version;
+  const bool seen_as_it_is =
+      !joined && seen && seen->meta.resource_version == node.meta.resource_version;
   if (is_registered_for(node, *claim) && !seen_as_it_is) {
     co_return base::fail(base::ErrorKind::Unavailable,
                          "Node " + claim->node_name + " exists, and is not seen here as it is");

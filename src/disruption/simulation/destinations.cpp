@@ -33,7 +33,7 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools, const Nod
   add_pools(pools, prices);
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
-    if (!is_going(input, *record) && !record->fenced && !is_down(*record)) {
+    if (!is_going(input, *record) && !record->fenced) {
       add_node(record, pools.find(record->node_pool()).get());
     }
   }
@@ -104,10 +104,11 @@ void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model
                           .within_consolidate_after =
                               pool != nullptr && record->claim &&
                               consolidatable(*record->claim, *pool, input_.now).next.has_value(),
+                          .down = is_down(*record),
                           .free = record->allocatable()};
   destination.sized = !destination.free.empty();
   model::subtract_from(destination.free, record->pod_requests);
-  if (!destination.within_consolidate_after) {
+  if (!destination.within_consolidate_after && !destination.down) {
     model::max_into(most_free_, destination.free);
   }
   nodes_.push_back(std::move(destination));

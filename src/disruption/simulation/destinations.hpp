@@ -16,10 +16,11 @@
 
 namespace millwright::disruption {
 
-// A node that may take pods: not going, not fenced, and Ready if it was up before.
+// A node that may take pods: not going and not fenced.
 struct Destination {
   scheduling::NodeRecordPtr record;
   bool within_consolidate_after = false;  // its own pods changed a short while ago
+  bool down = false;                      // it was up and is not Ready: no pod moves there
   bool sized = false;                     // what it can hold is known; not so before its launch
   model::ResourceList free;
 };
@@ -27,7 +28,7 @@ struct Destination {
 // Room of a CapacityBuffer.
 struct RoomOfBuffer {
   const VirtualPod* room = nullptr;
-  // Where it is; nullptr when that node is gone, or no destination.
+  // Where it is; nullptr when that node is gone, going or fenced.
   const Destination* home = nullptr;
 };
 
@@ -44,7 +45,7 @@ class Destinations {
                const PodObstacles& pod_obstacles);
 
   const std::vector<Destination>& nodes() const { return nodes_; }
-  // Per resource the most that any node has free whose consolidateAfter is over.
+  // Per resource the most that any node has free that is up and whose consolidateAfter is over.
   const model::ResourceList& most_free() const { return most_free_; }
   // Pools that may grow, and what they sell now.
   const std::vector<scheduling::PoolOption>& pools() const { return pools_; }

@@ -14,7 +14,7 @@ scheduling::Problem settling_nodes(const Input& input, const Destinations& desti
   scheduling::Problem problem;
   std::set<std::string_view> targets;
   for (const auto& destination : destinations.nodes()) {
-    if (destination.within_consolidate_after) {
+    if (destination.within_consolidate_after && !destination.down) {
       problem.nodes.push_back(destination.record);
       targets.insert(destination.record->name());
       targets.insert(destination.record->claim_name());
@@ -27,7 +27,7 @@ scheduling::Problem settling_nodes(const Input& input, const Destinations& desti
     }
   }
   for (const auto& [room, home] : destinations.rooms_of_buffers()) {
-    if (home != nullptr && home->within_consolidate_after) {
+    if (home != nullptr && home->within_consolidate_after && !home->down) {
       problem.kept.push_back({.target = room->target,
                               .pod_uid = {},
                               .requests = scheduling::effective_requests(*room->pod)});

@@ -36,7 +36,7 @@ constexpr std::size_t kPerPlan = 50;
 constexpr std::size_t kCountedAnyway = 1000;
 
 bool is_left_alone(const Destination& destination, Reason reason) {
-  return destination.within_consolidate_after && reason != Reason::Drifted;
+  return destination.down || (destination.within_consolidate_after && reason != Reason::Drifted);
 }
 
 // Leaving out nodes that are full spares the planner most of a large, well packed cluster.

@@ -27,24 +27,21 @@ base::Task<base::Result<>> replace_broken(Services& services, scheduling::NodeRe
                                           std::string condition) {
   const std::string name = record->claim_name();
   services.state.mark_for_deletion(name, true);
-  base::Result<> done;
   if (!record->claim->meta.is_deleting()) {
-    done = co_await delete_claim(services, record->claim, "unhealthy");
-    if (done) {
-      count_repair(services, *record->claim, condition);
-      tell_terminating(services, *record, "Unhealthy (condition " + condition + ")");
-      services.log.info(
-          "deleting unhealthy node",
-          {{"Node", record->node->meta.name}, {"NodeClaim", name}, {"condition", condition}});
+    auto deleted = co_await delete_claim(services, record->claim, "unhealthy");
+    if (!deleted) {
+      if (!record->marked_for_deletion) {
+        services.state.mark_for_deletion(name, false);
+      }
+      co_return deleted;
     }
+    count_repair(services, *record->claim, condition);
+    tell_terminating(services, *record, "Unhealthy (condition " + condition + ")");
+    services.log.info(
+        "deleting unhealthy node",
+        {{"Node", record->node->meta.name}, {"NodeClaim", name}, {"condition", condition}});
   }
-  if (done) {
-    done = co_await end_drain_time(services, record->claim);
-  }
-  if (!done && !record->marked_for_deletion) {
-    services.state.mark_for_deletion(name, false);
-  }
-  co_return done;
+  co_return co_await end_drain_time(services, record->claim);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ model::ResourceList must_move(const Candidate& candidate) {
 }
 
 bool is_place(const Destination& destination) {
-  return destination.sized && !destination.within_consolidate_after &&
+  return destination.sized && !destination.within_consolidate_after && !destination.down &&
          destination.record->initialized();
 }
 

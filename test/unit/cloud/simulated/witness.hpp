@@ -56,7 +56,7 @@ class Witness : public Provider {
   Reply<> release(std::shared_ptr<const model::NodeClass>) override {
     return refuse<void>("release");
   }
-  void set_may_buy(std::function<bool()> asked) override { may_buy = std::move(asked); }
+  void set_may_buy(const std::function<bool()>& asked) override { may_buy = asked; }
   base::Task<void> run(std::stop_token) override {
     note("run");
     co_return;
