@@ -49,6 +49,19 @@ TEST(Buffers, ADriftedNodeIsReplacedThoughItHoldsNothingElse) {
   EXPECT_THAT(cluster.decide().commands, IsEmpty());
 }
 
+// Its kubelet starts again: the room is there once it has.
+TEST(Buffers, RoomOnANodeThatIsNotReadyStaysThereAndStopsNothing) {
+  auto cluster = without_consolidation();
+  cluster.set_types("pool", {instance_type("medium", 4, 2)});
+  drift_buffered(cluster.add_node("a", {pod("p", 3500)}));
+  cluster.add_node("b").node->conditions.front().status = model::ConditionStatus::False;
+  const auto room = cluster.add_room("room", "b", 3500);
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(claims_of(decisions), ElementsAre("a-claim")) << cluster.why_not("a");
+  EXPECT_THAT(decisions.commands[0].replacements, SizeIs(1));
+  EXPECT_EQ(destination_of(decisions.commands[0], *room), "");
+}
+
 TEST(Buffers, ADriftedNodeGoesWhereOthersHaveTheRoom) {
   auto cluster = without_consolidation();
   drift_buffered(cluster.add_node("a"));
