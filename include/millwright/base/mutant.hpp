@@ -13,7 +13,7 @@ enum class Mutant : std::uint8_t {
   WritesAfterTerm,        // nobody asks whether the term is over
   NewNameAfterLostReply,  // a claim whose answer was lost is bought again under another name
   NoticesAcknowledged,    // an interruption counts as handled though nothing was done
-  LeadsBeforeLists,       // controllers act on a state that is not complete
+  LeadsBeforeLists,       // controllers act on a state that is not complete, asking nobody
   CloudListedFirst,       // garbage collection compares old instances with new claims
   RefusedNotWoken,        // who was refused waits for kube-scheduler's own timer
   SuccessorsForgotten,    // nothing is reserved for the pods of a node that goes

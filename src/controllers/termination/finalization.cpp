@@ -52,7 +52,7 @@ bool may_be_left(const model::Node& node, const base::Error& error) {
 // The last leader may have registered a Node that a late watch has not shown here, or as it was
 // before it had its provider id: its pods have to be drained once it does. Unavailable then.
 base::Task<base::Result<bool>> confirm_no_node(Services& services, ClaimPtr claim) {
-  if (claim->node_name.empty()) {
+  if (claim->node_name.empty() || base::planted(base::Mutant::LeadsBeforeLists)) {
     co_return false;
   }
   const model::ObjectKey key{.namespace_ = {}, .name = claim->node_name};
