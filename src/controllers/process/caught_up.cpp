@@ -70,12 +70,21 @@ template <class T>
 base::Task<void> wait_until_known(Services& services, model::Resource resource,
                                   base::TimePoint until, std::stop_token stop) {
   Versions listed;
+  bool told = false;
   while (!stop.stop_requested() && services.loop.now() < until) {
     const bool known = co_await are_all_known<T>(services, resource, &listed, stop);
     if (known) {
       co_return;
     }
+    if (!std::exchange(told, true)) {
+      services.log.info("waiting until the watch shows what the API server lists, before acting",
+                        {{"resource", std::string(resource.plural)}});
+    }
     co_await base::sleep(services.loop, kListAgain, stop);
+  }
+  if (!stop.stop_requested()) {
+    services.log.warn("the watch does not show all that the API server lists; acting nevertheless",
+                      {{"resource", std::string(resource.plural)}});
   }
 }
 
