@@ -98,10 +98,6 @@ json::object locked(json::value metadata, const std::string& resource_version) {
   return merged;
 }
 
-}  // namespace
-
-namespace {
-
 base::Task<base::Result<std::shared_ptr<const model::NodeClaim>>> patch_part(
     Services& services, std::shared_ptr<const model::NodeClaim> claim, json::value body,
     std::string subresource) {
@@ -183,6 +179,14 @@ void count_disrupted(Services& services, const model::NodeClaim& claim, std::str
 }
 
 }  // namespace
+
+base::Task<base::Result<>> delete_node(Services& services,
+                                       std::shared_ptr<const model::Node> node) {
+  kube::DeleteOptions options;
+  options.uid = node->meta.uid;
+  co_return ignore_not_found(
+      co_await services.client.remove(model::kNodeResource, model::key_of(node->meta), options));
+}
 
 base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,

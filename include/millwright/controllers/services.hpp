@@ -145,7 +145,8 @@ base::Result<> ignore_not_found(const base::Result<T>& result) {
   return {};
 }
 
-// Success also when it is gone already.
+// Success also when they are gone already.
+base::Task<base::Result<>> delete_node(Services& services, std::shared_ptr<const model::Node> node);
 base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,
                                         std::string reason);

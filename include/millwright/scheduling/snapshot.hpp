@@ -45,6 +45,8 @@ struct NodeRecord {
   bool managed() const { return claim != nullptr; }
   bool registered() const;
   bool initialized() const;
+  // The condition Ready of a managed node that was up and is not Ready; nullptr of any other.
+  const model::Condition* lost_readiness() const;
   // Karpenter's view of a node that is still starting: the claim's labels until registered, its
   // taints until registered, ephemeral and startup taints ignored until initialised, and the
   // claim's capacity where the node still reports zero.

@@ -243,13 +243,10 @@ base::Task<bool> GarbageCollection::has_name_by_now(cloud::Provider* provider,
 base::Task<void> GarbageCollection::delete_to_drain(NodePtr node) {
   services_.log.warn("deleting a Node that no NodeClaim owns, so that its pods leave in good order",
                      {{"Node", node->meta.name}, {"provider-id", node->provider_id}});
-  kube::DeleteOptions options;
-  options.uid = node->meta.uid;
-  const auto deleted =
-      co_await services_.client.remove(model::kNodeResource, model::key_of(node->meta), options);
-  if (const auto done = ignore_not_found(deleted); !done) {
+  const auto deleted = co_await delete_node(services_, node);
+  if (!deleted) {
     services_.log.warn("deleting a Node that no NodeClaim owns failed, will try again",
-                       {{"Node", node->meta.name}, {"error", done.error().message}});
+                       {{"Node", node->meta.name}, {"error", deleted.error().message}});
   }
 }
 

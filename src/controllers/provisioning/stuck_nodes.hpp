@@ -36,8 +36,9 @@ class StuckNodes {
 
   // When nothing more is planned onto the node; nullopt: it is up or has not registered.
   std::optional<base::TimePoint> given_up_at(const scheduling::NodeRecord& record) const {
-    if (const auto unready = unready_since(record)) {
-      return std::min(*unready, now_) + kUnreadyPatience;
+    if (const auto* unready = record.lost_readiness()) {
+      const auto& when = unready->last_transition_time;
+      return std::min(when.value_or(now_), now_) + kUnreadyPatience;
     }
     const auto since = waiting_since(record);
     if (!since) {
@@ -70,16 +71,6 @@ class StuckNodes {
 
  private:
   static constexpr std::int32_t kMostDoublings = 10;
-
-  // Of nodes that are not managed the taint is believed.
-  static std::optional<base::TimePoint> unready_since(const scheduling::NodeRecord& record) {
-    const auto* ready = record.claim == nullptr || record.node == nullptr || !record.initialized()
-                            ? nullptr
-                            : model::find_condition(record.node->conditions, model::kReady);
-    return ready == nullptr || ready->status == model::ConditionStatus::True
-               ? std::nullopt
-               : std::optional(ready->last_transition_time);
-  }
 
   base::TimePoint now_;
   base::Duration patience_;

@@ -33,14 +33,6 @@ ClaimReply stamp_termination(Services& services, ClaimPtr claim) {
   co_return co_await patch_claim(services, claim, ClaimPatch::of_metadata(std::move(metadata)));
 }
 
-base::Task<base::Result<>> delete_node(Services& services,
-                                       std::shared_ptr<const model::Node> node) {
-  kube::DeleteOptions options;
-  options.uid = node->meta.uid;
-  co_return ignore_not_found(
-      co_await services.client.remove(model::kNodeResource, model::key_of(node->meta), options));
-}
-
 // A Node that its kubelet made anew was never registered. Nothing would drain it, and who may not
 // delete it (the policies of an installation limit that to registered Nodes) ends its instance
 // nevertheless: the cloud's controller removes the Node.

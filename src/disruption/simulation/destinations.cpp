@@ -10,15 +10,6 @@ bool is_growing(const model::NodePool& pool) {
          model::is_true(pool.conditions, model::kReady);
 }
 
-// The planner counts on a managed node that is not Ready for a moment, since to buy another costs
-// more than to wait. Pods that run need not be moved to where they would wait.
-bool is_down(const scheduling::NodeRecord& record) {
-  const auto* ready = record.node == nullptr || !record.initialized()
-                          ? nullptr
-                          : model::find_condition(record.node->conditions, model::kReady);
-  return ready != nullptr && ready->status != model::ConditionStatus::True;
-}
-
 }  // namespace
 
 bool is_going(const Input& input, const scheduling::NodeRecord& record) {
@@ -100,11 +91,13 @@ void Destinations::add_types(const model::NodePool& pool,
 }
 
 void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool) {
+  // The planner counts on a node that is not Ready for a moment, since to buy another costs more
+  // than to wait. Pods that run need not be moved to where they would wait.
   Destination destination{.record = record,
                           .within_consolidate_after =
                               pool != nullptr && record->claim &&
                               consolidatable(*record->claim, *pool, input_.now).next.has_value(),
-                          .down = is_down(*record),
+                          .down = record->lost_readiness() != nullptr,
                           .free = record->allocatable()};
   destination.sized = !destination.free.empty();
   model::subtract_from(destination.free, record->pod_requests);

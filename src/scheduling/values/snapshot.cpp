@@ -79,6 +79,12 @@ bool NodeRecord::initialized() const {
   return !managed() || (node && node->meta.label(model::kInitializedLabel) == "true");
 }
 
+const model::Condition* NodeRecord::lost_readiness() const {
+  const auto* ready =
+      managed() && initialized() ? model::find_condition(node->conditions, model::kReady) : nullptr;
+  return ready != nullptr && ready->status != model::ConditionStatus::True ? ready : nullptr;
+}
+
 const model::StringMap& NodeRecord::labels() const {
   static const model::StringMap kNone;
   if (claim && !registered()) {
