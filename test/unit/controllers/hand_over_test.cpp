@@ -1,6 +1,8 @@
 // What the last leader did, and a late watch shows only while this one is at it.
 #include "controllers/nodeclaim/lifecycle/launch.hpp"
+#include "controllers/provisioning/refused_pods.hpp"
 #include "controllers/termination/finalization.hpp"
+#include "millwright/controllers/provisioning/reservations.hpp"
 #include "millwright/model/codec.hpp"
 #include "unit/cloud/simulated/witness.hpp"
 #include "unit/controllers/with_services.hpp"
@@ -102,6 +104,28 @@ TEST_F(HandOver, ALaunchThatIsOnRecordMeanwhileStays) {
     EXPECT_EQ((*result)->provider_id, "cloud://one");
     EXPECT_THAT(transport_->seen, IsEmpty());
   }
+}
+
+// kube-scheduler does not try it again by itself.
+TEST_F(HandOver, APodThatCouldNotBeWokenAtFirstIsWokenSoon) {
+  auto pod = testing::PodBuilder("refused-by-the-last-leader").value();
+  pod.status.conditions = {
+      {.type = "PodScheduled", .status = model::ConditionStatus::False, .reason = "Unschedulable"}};
+  state_.upsert(std::make_shared<const model::Pod>(std::move(pod)));
+  state_.set_synced(true);
+  int wakes = 0;
+  transport_->answer = [&](const kube::ApiRequest& request) {
+    wakes += request.method == "PATCH" ? 1 : 0;
+    return wakes == 1 ? kube::test::status_answer(409, "Conflict", "changed meanwhile")
+                      : kube::test::ok(kube::test::parse("{}"));
+  };
+  Reservations reservations(services_);
+  base::TaskGroup group(loop_);
+  group.spawn(reservations.run(group.stop_token()));
+  loop_.run_for(2 * RefusedPods::kShortSleep + std::chrono::seconds(5));
+  EXPECT_EQ(wakes, 2);
+  group.request_stop();
+  loop_.run_for(std::chrono::seconds(5));
 }
 
 TEST_F(HandOver, AMachineWhoseNodeIsNotSeenYetIsNotEnded) {
