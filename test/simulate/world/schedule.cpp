@@ -257,6 +257,26 @@ class Plot {
       add(Act::Stop, seconds(40 + 9 * changes), seconds(1), 0).which = draw_which();
     }
   }
+  // Empty nodes drift just as a leader ends, while pods that it has let through are on their way
+  // to them.
+  void hand_over() {
+    std::erase_if(schedule_.steps, [](const Step& step) { return step.act >= Act::Deploy; });
+    schedule_.bind_latency = milliseconds(between(random_, 5000, 9000));
+    schedule_.solve_time = milliseconds(between(random_, 10, 500));
+    schedule_.consolidate_after = seconds(300);
+    schedule_.pods_per_second = 40;
+    schedule_.budget = 4;
+    const int machines = between(random_, 3, 6);
+    add(Act::Deploy, seconds(1), {}, machines).which = kWholeMachine;
+    add(Act::Deploy, seconds(2), {}, 1).which = 0;
+    add(Act::Scale, at_, {}, 0).which = 0;
+    const base::Duration end = at_ + seconds(15);
+    add(Act::Scale, end - up_to(random_, seconds(3)), {}, 1 + machines).which = 1;
+    for (int replica = 0; replica < schedule_.replicas; ++replica) {
+      add(Act::Stop, end, seconds(1), 0).which = replica;
+    }
+    add(Act::EditPool, end + up_to(random_, seconds(2)), {}, 0);
+  }
 
  private:
   Step& add(Act act, base::Duration at, base::Duration lasts, int amount) {
@@ -274,7 +294,7 @@ class Plot {
 
 void add_plot(Schedule& schedule, base::Random& random) {
   Plot plot(schedule, random);
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
       return plot.lose_claims();
     case 1:
@@ -291,6 +311,8 @@ void add_plot(Schedule& schedule, base::Random& random) {
       return plot.act_on_the_unheard_of();
     case 7:
       return plot.replace_among_newcomers();
+    case 8:
+      return plot.hand_over();
     default:
       return plot.flow();
   }
