@@ -88,7 +88,7 @@ void launch(Asking& asking, bool one_by_one) {
   type.addresses_per_eni = 6;
   Catalog catalog("cn-hangzhou", {});
   catalog.set_types({type});
-  const ZonesByType stock{{type.name, {"z1", "z2"}}};
+  const StockByType stock{{type.name, {{"z1", true}, {"z2", true}}}};
   catalog.set_stock(stock, stock);
   Resolver resolver(asking.api);
   Restock restock(asking.loop, catalog.unavailable(), [] {});

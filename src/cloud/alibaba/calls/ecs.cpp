@@ -30,19 +30,24 @@ std::optional<base::TimePoint> minute_time(std::string text) {
   return base::parse_rfc3339(text);
 }
 
-// "WithStock", or "ClosedWithStock": some left that is not refilled.
-bool has_stock(std::string_view category) {
-  return category == "WithStock" || category == "ClosedWithStock";
+// Whether there is any: "WithStock", or "ClosedWithStock", which is some that is not refilled.
+// nullopt for what is not sold: "ClosedWithoutStock" does not come back, as "WithoutStock" does.
+std::optional<bool> stock_by(std::string_view category) {
+  if (category == "WithStock" || category == "ClosedWithStock") {
+    return true;
+  }
+  return category == "WithoutStock" ? std::optional(false) : std::nullopt;
 }
 
-void read_zone_stock(Answer& answer, const boost::json::value& zone, ZonesByType& stock) {
+void read_zone_stock(Answer& answer, const boost::json::value& zone, StockByType& stock) {
   const auto name = answer.text(zone, "ZoneId");
   for (const auto& resource :
        answer.optional_list(zone, "AvailableResources", "AvailableResource")) {
     for (const auto& each :
          answer.optional_list(resource, "SupportedResources", "SupportedResource")) {
-      if (has_stock(answer.optional_text(each, "StatusCategory"))) {
-        stock[answer.text(each, "Value")].insert(name);
+      if (const auto some = stock_by(answer.optional_text(each, "StatusCategory"))) {
+        auto& known = stock[answer.text(each, "Value")][name];
+        known = known || *some;
       }
     }
   }
@@ -178,14 +183,14 @@ base::Task<ApiResult<std::vector<TypeFacts>>> Ecs::instance_types() {
   co_return std::move(*types);
 }
 
-base::Task<ApiResult<ZonesByType>> Ecs::stock(bool spot) {
+base::Task<ApiResult<StockByType>> Ecs::stock(bool spot) {
   Parameters parameters;
   parameters.set("DestinationResource", "InstanceType").set("InstanceChargeType", "PostPaid");
   parameters.set("SpotStrategy", spot ? "SpotAsPriceGo" : "NoSpot");
   const std::string action = "DescribeAvailableResource";
   MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
   Answer answer;
-  ZonesByType result;
+  StockByType result;
   for (const auto& zone : answer.list(answered, "AvailableZones", "AvailableZone")) {
     read_zone_stock(answer, zone, result);
   }

@@ -17,8 +17,8 @@ class Ecs {
   explicit Ecs(Api& api) : api_(api) {}
 
   base::Task<ApiResult<std::vector<TypeFacts>>> instance_types();
-  // Zones with stock, of what is sold on demand or of spot.
-  base::Task<ApiResult<ZonesByType>> stock(bool spot);
+  // Of what is sold on demand, or of spot.
+  base::Task<ApiResult<StockByType>> stock(bool spot);
   // On-demand and spot prices of the last hours; of both what is known.
   base::Task<ApiResult<TypePrices>> spot_prices(std::string type);
   // nullopt: the type has no price.

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +53,8 @@ struct TypeFacts {
   std::int64_t gpu_memory_mib = 0;
 };
 
-// Where each type is in stock.
-using ZonesByType = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
+// Where each type is sold, and whether it is in stock there.
+using StockByType = std::map<std::string, std::map<std::string, bool, std::less<>>, std::less<>>;
 
 // What a type costs per hour where.
 struct TypePrices {

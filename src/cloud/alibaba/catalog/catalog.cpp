@@ -59,7 +59,7 @@ void Catalog::set_types(std::vector<TypeFacts> types) {
   ++version_;
 }
 
-bool Catalog::set_stock(const ZonesByType& on_demand, const ZonesByType& spot) {
+bool Catalog::set_stock(const StockByType& on_demand, const StockByType& spot) {
   if (on_demand.empty()) {
     return false;
   }
@@ -70,13 +70,13 @@ bool Catalog::set_stock(const ZonesByType& on_demand, const ZonesByType& spot) {
     }
   }
   for (const auto& [type, zones] : on_demand) {
-    for (const auto& zone : zones) {
-      now[type][zone].on_demand = true;
+    for (const auto& [zone, in_stock] : zones) {
+      now[type][zone].on_demand = in_stock;
     }
   }
   for (const auto& [type, zones] : spot) {
-    for (const auto& zone : zones) {
-      now[type][zone].spot = true;
+    for (const auto& [zone, in_stock] : zones) {
+      now[type][zone].spot = in_stock;
     }
   }
   if (now == zones_) {

@@ -25,11 +25,11 @@ class Catalog {
 
   // Empty answers are ignored: the last good ones are better.
   void set_types(std::vector<TypeFacts> types);
-  // What is in stock now. A zone in which a type was in stock before stays one of the type's, with
-  // nothing to buy: its nodes there must not look as if their type did not exist. True when that
-  // changed something.
-  bool set_stock(const ZonesByType& on_demand, const ZonesByType& spot);
-  // Somewhere in the region, now or before.
+  // What is in stock now. A zone in which a type is sold out, or was sold before, stays one of the
+  // type's, with nothing to buy: its nodes there must not look as if their type did not exist. True
+  // when that changed something.
+  bool set_stock(const StockByType& on_demand, const StockByType& spot);
+  // Somewhere in the region, now or before, in stock or not.
   bool is_sold(std::string_view type) const { return zones_.contains(type); }
   // Of the whole cluster: Interfaces::Shared or ::Trunk.
   void set_network(Network network, Interfaces interfaces);

@@ -27,13 +27,26 @@ double estimated_price(const Flavor& flavor) {
          kEstimatePerGpu * static_cast<double>(flavor.gpus);
 }
 
-void add_offering(scheduling::InstanceType& type, const std::string& zone,
+// What is sold out is offered as not available: without an offering, its nodes would look as if
+// their flavor did not exist.
+void add_offering(scheduling::InstanceType& type, const SaleByZone::value_type& sale,
                   std::string_view capacity_type, double price) {
+  const auto& [zone, state] = sale;
   auto& offering = type.offerings.emplace_back();
+  offering.available = state == Sale::Open;
   offering.requirements.add(Requirement::in(model::kZoneLabel, {zone}));
   offering.requirements.add(
       Requirement::in(model::kCapacityTypeLabel, {std::string(capacity_type)}));
   offering.price = price;
+}
+
+std::vector<std::string> zones_of(const SaleByZone& sale) {
+  std::vector<std::string> zones;
+  zones.reserve(sale.size());
+  for (const auto& [zone, state] : sale) {
+    zones.push_back(zone);
+  }
+  return zones;
 }
 
 void label_flavor(scheduling::Requirements& labels, const Flavor& flavor) {
@@ -106,7 +119,7 @@ const Flavor* Catalog::find(std::string_view name) const {
 std::vector<std::string> Catalog::names_on_sale() const {
   std::vector<std::string> result;
   for (const auto& flavor : flavors_) {
-    if (!zones_selling(flavor, zones_).empty()) {
+    if (!sale_of(flavor, zones_).empty()) {
       result.push_back(flavor.name);
     }
   }
@@ -143,32 +156,34 @@ scheduling::InstanceType Catalog::make(const Flavor& flavor, const NodeClassSpec
   const auto pin = [&labels](std::string_view key, std::vector<std::string> values) {
     labels.add(Requirement::in(key, std::move(values)));
   };
-  const auto zones = zones_selling(flavor, zones_);
+  const auto sale = sale_of(flavor, zones_);
   pin(model::kInstanceTypeLabel, {flavor.name});
   pin(model::kArchLabel, {flavor.arch});
   pin(model::kOsLabel, {"linux"});
   pin(model::kRegionLabel, {region_});
-  pin(model::kZoneLabel, zones);
-  const auto spot_zones = spot_ ? zones_selling_spot(flavor, zones_) : std::vector<std::string>{};
+  pin(model::kZoneLabel, zones_of(sale));
+  const auto spot_sale = spot_ ? spot_sale_of(flavor, zones_) : SaleByZone();
   std::vector<std::string> capacity_types{std::string(model::kOnDemand)};
-  if (!spot_zones.empty()) {
+  if (!spot_sale.empty()) {
     capacity_types.emplace_back(model::kSpot);
   }
   pin(model::kCapacityTypeLabel, std::move(capacity_types));
   label_flavor(labels, flavor);
   const auto price =
       prices_.on_demand(flavor.name, estimated_price(flavor)).value_or(kUnknownPrice);
-  for (const auto& zone : zones) {
-    add_offering(type, zone, model::kOnDemand, price);
+  for (const auto& each : sale) {
+    add_offering(type, each, model::kOnDemand, price);
   }
   // No API tells what spot costs. Without the operator's own figure it counts as costing what
   // on-demand costs: no plan is made for a saving that nobody promised.
-  for (const auto& zone : spot_zones) {
-    add_offering(type, zone, model::kSpot, prices_.spot(flavor.name, zone).value_or(price));
+  for (const auto& each : spot_sale) {
+    const auto own = prices_.spot(flavor.name, each.first);
+    add_offering(type, each, model::kSpot, own.value_or(price));
   }
   for (auto& offering : type.offerings) {
-    offering.available = has_subnet && !unavailable_.is_marked(flavor.name, offering.zone(),
-                                                               offering.capacity_type(), now);
+    offering.available =
+        offering.available && has_subnet &&
+        !unavailable_.is_marked(flavor.name, offering.zone(), offering.capacity_type(), now);
   }
   return type;
 }

@@ -37,7 +37,8 @@ class Catalog {
 
   bool is_known() const { return !flavors_.empty() && !zones_.empty(); }
   const Flavor* find(std::string_view name) const;
-  // Of the flavors that some zone sells.
+  // Of the flavors that some zone sells, now or again later: nodes of one that is sold out have a
+  // price, too.
   std::vector<std::string> names_on_sale() const;
 
   // Sorted by name. Cached until the catalog or the NodeClass changes.

@@ -16,6 +16,7 @@ namespace json = boost::json;
 using model::member;
 
 constexpr std::array<std::string_view, 3> kSold{"normal", "promotion", "obt"};
+constexpr std::string_view kAbandoned = "abandon";
 constexpr std::int64_t kMostCpus = 4096;
 constexpr std::int64_t kMostMemoryMib = 256LL * 1024 * 1024;  // 256 TiB
 
@@ -36,8 +37,13 @@ std::optional<std::int64_t> whole_number(const json::value* value) {
   return number;
 }
 
-bool is_sold(std::string_view status) {
-  return status.empty() || std::find(kSold.begin(), kSold.end(), status) != kSold.end();
+// "sellout" and "obt_sellout" pass, and so may a word that is not known: nodes of such a flavor are
+// not replaced for it.
+Sale sale_by(std::string_view status) {
+  if (status.empty() || std::find(kSold.begin(), kSold.end(), status) != kSold.end()) {
+    return Sale::Open;
+  }
+  return status == kAbandoned ? Sale::None : Sale::SoldOut;
 }
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
@@ -75,12 +81,12 @@ bool is_digit(char c) {
 
 }  // namespace
 
-std::map<std::string, bool, std::less<>> read_sale_zones(std::string_view text) {
+SaleByZone read_sale_zones(std::string_view text) {
   std::string plain(text);
   replace_all(plain, "\uff08", "(");
   replace_all(plain, "\uff09", ")");
   replace_all(plain, "\uff0c", ",");
-  std::map<std::string, bool, std::less<>> zones;
+  SaleByZone zones;
   for (const auto each : split(plain, ',')) {
     const auto open = each.find('(');
     const auto close = each.find(')', open == std::string_view::npos ? 0 : open);
@@ -88,7 +94,7 @@ std::map<std::string, bool, std::less<>> read_sale_zones(std::string_view text) 
     if (open == std::string_view::npos || close == std::string_view::npos || zone.empty()) {
       continue;
     }
-    zones[std::string(zone)] = is_sold(trimmed(each.substr(open + 1, close - open - 1)));
+    zones[std::string(zone)] = sale_by(trimmed(each.substr(open + 1, close - open - 1)));
   }
   return zones;
 }
@@ -120,39 +126,31 @@ std::optional<Flavor> read_flavor(const json::value& item) {
   }
   flavor.sub_interfaces =
       whole_number(member(extras, "quota:sub_network_interface_max_num")).value_or(0);
-  flavor.on_sale = is_sold(extra("cond:operation:status"));
+  flavor.sale = sale_by(extra("cond:operation:status"));
   flavor.sale_zones = read_sale_zones(extra("cond:operation:az"));
   const auto spot = extra("cond:spot:operation:status");
-  flavor.spot_on_sale = !spot.empty() && is_sold(spot);
+  flavor.spot_sale = spot.empty() ? Sale::None : sale_by(spot);
   flavor.spot_zones = read_sale_zones(extra("cond:spot:operation:az"));
   read_gpus(extras, flavor);
   return flavor;
 }
 
-std::vector<std::string> zones_selling(const Flavor& flavor, std::span<const std::string> region) {
-  std::vector<std::string> zones;
+SaleByZone sale_of(const Flavor& flavor, std::span<const std::string> region) {
+  SaleByZone zones = flavor.sale_zones;
   for (const auto& zone : region) {
-    if (flavor.on_sale && !flavor.sale_zones.contains(zone)) {
-      zones.push_back(zone);
-    }
+    zones.emplace(zone, flavor.sale);
   }
-  for (const auto& [zone, sold] : flavor.sale_zones) {
-    if (sold) {
-      zones.push_back(zone);
-    }
-  }
-  std::sort(zones.begin(), zones.end());
-  zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
+  std::erase_if(zones, [](const auto& each) { return each.second == Sale::None; });
   return zones;
 }
 
-std::vector<std::string> zones_selling_spot(const Flavor& flavor,
-                                            std::span<const std::string> region) {
-  auto zones = zones_selling(flavor, region);
-  std::erase_if(zones, [&flavor](const std::string& zone) {
+SaleByZone spot_sale_of(const Flavor& flavor, std::span<const std::string> region) {
+  auto zones = sale_of(flavor, region);
+  for (auto& [zone, sale] : zones) {
     const auto said = flavor.spot_zones.find(zone);
-    return said == flavor.spot_zones.end() ? !flavor.spot_on_sale : !said->second;
-  });
+    sale = std::min(sale, said == flavor.spot_zones.end() ? flavor.spot_sale : said->second);
+  }
+  std::erase_if(zones, [](const auto& each) { return each.second == Sale::None; });
   return zones;
 }
 

@@ -37,7 +37,7 @@ TEST_F(AlibabaEcsTest, TypesAreReadPageByPage) {
   EXPECT_EQ(parameter(asked("DescribeInstanceTypes")[1], "NextToken"), "n2");
 }
 
-TEST_F(AlibabaEcsTest, StockIsWhatIsLeftEvenIfItIsNotRefilled) {
+TEST_F(AlibabaEcsTest, StockIsWhatIsLeftEvenIfItIsNotRefilledAndWhatWillBe) {
   on("DescribeAvailableResource", {R"({"AvailableZones":{"AvailableZone":[
     {"ZoneId":"cn-hangzhou-h","AvailableResources":{"AvailableResource":[{"Type":"InstanceType",
       "SupportedResources":{"SupportedResource":[
@@ -47,8 +47,9 @@ TEST_F(AlibabaEcsTest, StockIsWhatIsLeftEvenIfItIsNotRefilled) {
         {"Value":"ecs.u1.large","Status":"SoldOut","StatusCategory":"ClosedWithoutStock"}]}}]}},
     {"ZoneId":"cn-hangzhou-i","AvailableResources":{"AvailableResource":[]}}]}})"});
   const auto stock = wait(loop, ecs.stock(true)).value();
-  EXPECT_THAT(stock, ElementsAre(Pair("ecs.c7.large", ElementsAre("cn-hangzhou-h")),
-                                 Pair("ecs.g7.large", ElementsAre("cn-hangzhou-h"))));
+  EXPECT_THAT(stock, ElementsAre(Pair("ecs.c7.large", ElementsAre(Pair("cn-hangzhou-h", true))),
+                                 Pair("ecs.g7.large", ElementsAre(Pair("cn-hangzhou-h", true))),
+                                 Pair("ecs.r7.large", ElementsAre(Pair("cn-hangzhou-h", false)))));
   EXPECT_EQ(parameter(asked("DescribeAvailableResource")[0], "SpotStrategy"), "SpotAsPriceGo");
 }
 

@@ -210,7 +210,8 @@ class AlibabaCatalogTest : public testing::Test {
  protected:
   AlibabaCatalogTest() : catalog("cn-hangzhou", {}) {
     catalog.set_types({large_type()});
-    catalog.set_stock({{"ecs.g7.large", {"z1", "z2"}}}, {{"ecs.g7.large", {"z1"}}});
+    catalog.set_stock({{"ecs.g7.large", {{"z1", true}, {"z2", true}}}},
+                      {{"ecs.g7.large", {{"z1", true}}}});
     catalog.prices().set_on_demand({{"ecs.g7.large", 1.0}});
     catalog.prices().set_spot({{"ecs.g7.large", {{"z1", 0.2}, {"z2", 0.3}}}});
     catalog.changed();
@@ -237,9 +238,22 @@ TEST_F(AlibabaCatalogTest, OfferingsAreWhatIsInStockInTheVSwitchesZones) {
 }
 
 TEST_F(AlibabaCatalogTest, AZoneThatSoldOutStaysAZoneOfTheType) {
-  catalog.set_stock({{"ecs.g7.large", {"z1"}}}, {});
+  catalog.set_stock({{"ecs.g7.large", {{"z1", true}}}}, {});
   EXPECT_THAT(offerings(), ElementsAre("spot z1 0.2 no", "on-demand z1 1.0 yes", "spot z2 0.3 no",
                                        "on-demand z2 1.0 no"));
+}
+
+// A process that has just begun knows no zone from before.
+TEST_F(AlibabaCatalogTest, AZoneThatIsSoldOutFromTheBeginningIsAZoneOfTheType) {
+  Catalog other("cn-hangzhou", {});
+  other.set_types({large_type()});
+  other.set_stock({{"ecs.g7.large", {{"z1", true}, {"z2", false}}}}, {});
+  const auto types = other.types(node_class, {}, kStart);
+  const auto& offerings = types->at(0).offerings;
+  ASSERT_EQ(offerings.size(), 4U);
+  EXPECT_EQ(offerings[3].zone(), "z2");
+  EXPECT_EQ(offerings[3].capacity_type(), "on-demand");
+  EXPECT_FALSE(offerings[3].available);
 }
 
 TEST_F(AlibabaCatalogTest, AMarkedOfferingIsBackWhenItsMarkIsOver) {
@@ -254,7 +268,8 @@ TEST_F(AlibabaCatalogTest, AMarkedOfferingIsBackWhenItsMarkIsOver) {
 TEST_F(AlibabaCatalogTest, WithoutAPriceNothingOfSpotIsSold) {
   Catalog other("cn-hangzhou", {});
   other.set_types({large_type()});
-  other.set_stock({{"ecs.g7.large", {"z1"}}}, {{"ecs.g7.large", {"z1"}}});
+  const StockByType stock{{"ecs.g7.large", {{"z1", true}}}};
+  other.set_stock(stock, stock);
   const auto types = other.types(node_class, {}, kStart);
   EXPECT_FALSE(types->at(0).offerings[0].available);
   EXPECT_TRUE(types->at(0).offerings[1].available);  // an estimate serves

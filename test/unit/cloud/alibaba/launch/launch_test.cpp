@@ -68,7 +68,8 @@ class AlibabaLaunchTest : public FakeCloudTest {
                   .cluster_id = "c1",
                   .log = {}}) {
     catalog.set_types({type_of("ecs.g7.large", 2), type_of("ecs.g7.xlarge", 4)});
-    const ZonesByType stock{{"ecs.g7.large", {"z1", "z2"}}, {"ecs.g7.xlarge", {"z1"}}};
+    const StockByType stock{{"ecs.g7.large", {{"z1", true}, {"z2", true}}},
+                            {"ecs.g7.xlarge", {{"z1", true}}}};
     catalog.set_stock(stock, stock);
     catalog.prices().set_on_demand({{"ecs.g7.large", 1.0}, {"ecs.g7.xlarge", 2.0}});
     catalog.prices().set_spot(

@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 Flavor flavor_of(std::int64_t cpus, std::int64_t gib) {
   Flavor flavor;
@@ -117,7 +118,9 @@ TEST(HuaweiFlavors, AreReadFromTextAndNumbers) {
   EXPECT_EQ(flavor->gpus, 2);
   EXPECT_EQ(flavor->gpu_name, "NVIDIA T4");
   const std::vector<std::string> region{"az-1", "az-2", "az-4"};
-  EXPECT_THAT(zones_selling(*flavor, region), ElementsAre("az-1", "az-3"));
+  EXPECT_THAT(
+      sale_of(*flavor, region),
+      ElementsAre(Pair("az-1", Sale::Open), Pair("az-2", Sale::SoldOut), Pair("az-3", Sale::Open)));
 }
 
 TEST(HuaweiFlavors, WithoutWordsAboutSaleAreSoldEverywhere) {
@@ -125,25 +128,26 @@ TEST(HuaweiFlavors, WithoutWordsAboutSaleAreSoldEverywhere) {
   ASSERT_TRUE(flavor);
   EXPECT_EQ(flavor->arch, "amd64");
   const std::vector<std::string> region{"b", "a"};
-  EXPECT_THAT(zones_selling(*flavor, region), ElementsAre("a", "b"));
+  EXPECT_THAT(sale_of(*flavor, region), ElementsAre(Pair("a", Sale::Open), Pair("b", Sale::Open)));
 }
 
 TEST(HuaweiFlavors, AreSpotOnlyWhereThatIsSaid) {
   const std::vector<std::string> region{"az-1", "az-2", "az-3"};
   const auto zones = [&region](const std::string& extras) {
-    return zones_selling_spot(
+    return spot_sale_of(
         *parsed(R"({"name":"x","vcpus":"2","ram":4096,"os_extra_specs":{)" + extras + "}}"),
         region);
   };
   EXPECT_THAT(zones(""), IsEmpty());
-  EXPECT_THAT(zones(R"("cond:spot:operation:status":"normal")"),
-              ElementsAre("az-1", "az-2", "az-3"));
+  EXPECT_THAT(
+      zones(R"("cond:spot:operation:status":"normal")"),
+      ElementsAre(Pair("az-1", Sale::Open), Pair("az-2", Sale::Open), Pair("az-3", Sale::Open)));
   EXPECT_THAT(zones(R"x("cond:spot:operation:status":"abandon",)x"
                     R"x("cond:spot:operation:az":"az-2(normal),az-3(sellout)")x"),
-              ElementsAre("az-2"));
+              ElementsAre(Pair("az-2", Sale::Open), Pair("az-3", Sale::SoldOut)));
   EXPECT_THAT(zones(R"x("cond:spot:operation:status":"normal",)x"
-                    R"x("cond:operation:az":"az-1(sellout)")x"),
-              ElementsAre("az-2", "az-3"));
+                    R"x("cond:operation:az":"az-1(sellout),az-2(abandon)")x"),
+              ElementsAre(Pair("az-1", Sale::SoldOut), Pair("az-3", Sale::Open)));
 }
 
 TEST(HuaweiFlavors, ThatCannotBeAreLeftOut) {

@@ -50,9 +50,10 @@ class FakeCce {
   base::Duration lag{};                                    // until a new node is listed
   std::function<void(const std::string& uid, const Node&)> on_order;
   std::function<void(const std::string& uid)> on_deletion;
-  std::string job_reason;     // why the jobs that made nodes failed; empty: they did not
-  bool keeps_unmade = false;  // nodes that are being made cannot be deleted
-  int late_answers = 0;       // nodes that show only when show_late() is called, and are not told
+  std::string sale_of_xlarge;  // its cond:operation:az
+  std::string job_reason;      // why the jobs that made nodes failed; empty: they did not
+  bool keeps_unmade = false;   // nodes that are being made cannot be deleted
+  int late_answers = 0;        // nodes that show only when show_late() is called, and are not told
   void show_late() {
     nodes.merge(late_);
     late_.clear();
@@ -101,7 +102,9 @@ class FakeCce {
           200, R"x({"flavors":[{"id":"c9.large.4","name":"c9.large.4","vcpus":"2","ram":8192,)x"
                R"x("os_extra_specs":{"cond:spot:operation:status":"normal",)x"
                R"x("cond:spot:operation:az":"az-b(sellout)"}},)x"
-               R"x({"id":"c9.xlarge.4","name":"c9.xlarge.4","vcpus":"4","ram":16384}]})x");
+               R"x({"id":"c9.xlarge.4","name":"c9.xlarge.4","vcpus":"4","ram":16384,)x"
+               R"x("os_extra_specs":{"cond:operation:az":")x" +
+                   sale_of_xlarge + R"("}}]})");
     }
     if (has("/availability-zones")) {
       return net::Response::json(200, R"({"availability_zones":[{"availability_zone_id":"az-a"},)"

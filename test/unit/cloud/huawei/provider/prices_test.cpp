@@ -14,16 +14,22 @@ class HuaweiPrices : public HuaweiProvider {
     start();
     loop.run_for(1min);
   }
-  // Of the offering; 0 when there is none.
-  double price(std::string_view type_name, std::string_view zone,
-               std::string_view capacity_type = model::kOnDemand) const {
+  std::optional<scheduling::Offering> offering(
+      std::string_view type_name, std::string_view zone,
+      std::string_view capacity_type = model::kOnDemand) const {
     const auto types = cloud->instance_types({}, *the_class);
-    for (const auto& offering : scheduling::find_type(*types, type_name)->offerings) {
-      if (offering.zone() == zone && offering.capacity_type() == capacity_type) {
-        return offering.price;
+    for (const auto& each : scheduling::find_type(*types, type_name)->offerings) {
+      if (each.zone() == zone && each.capacity_type() == capacity_type) {
+        return each;
       }
     }
-    return 0;
+    return std::nullopt;
+  }
+  // 0 when there is no such offering.
+  double price(std::string_view type_name, std::string_view zone,
+               std::string_view capacity_type = model::kOnDemand) const {
+    const auto found = offering(type_name, zone, capacity_type);
+    return found ? found->price : 0;
   }
   void close_billing() {
     auto usual = http.handler;
@@ -73,11 +79,23 @@ TEST_F(HuaweiPrices, OfSpotAreTheOperatorsOrThoseOfOnDemand) {
   settings.spot = true;
   start_anew();
   EXPECT_EQ(price("c9.large.4", "az-a", model::kSpot), 0.7);
-  EXPECT_EQ(price("c9.large.4", "az-b", model::kSpot), 0) << "sold out as spot there";
+  EXPECT_TRUE(offering("c9.large.4", "az-a", model::kSpot)->available);
+  EXPECT_FALSE(offering("c9.large.4", "az-b", model::kSpot)->available) << "sold out as spot there";
   EXPECT_EQ(price("c9.xlarge.4", "az-a", model::kSpot), 0) << "nobody says that it is sold so";
   prices.spot["c9.large.4"]["az-a"] = 0.2;
   start_anew();
   EXPECT_EQ(price("c9.large.4", "az-a", model::kSpot), 0.2);
+}
+
+// Without an offering, the nodes of a flavor drift.
+TEST_F(HuaweiPrices, OfWhatIsSoldOutStayWithNothingToBuy) {
+  cce.sale_of_xlarge = "az-a(sellout),az-b(abandon)";
+  start_anew();
+  const auto sold_out = offering("c9.xlarge.4", "az-a");
+  ASSERT_TRUE(sold_out);
+  EXPECT_FALSE(sold_out->available);
+  EXPECT_EQ(sold_out->price, 1.4);
+  EXPECT_FALSE(offering("c9.xlarge.4", "az-b")) << "not sold there any more";
 }
 
 TEST_F(HuaweiPrices, OfOneAmountMakeASpotNode) {
