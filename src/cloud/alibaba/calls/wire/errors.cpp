@@ -130,6 +130,10 @@ ErrorKind kind_of(std::string_view code, int status) {
   if (is_one_of(kNotThereNow, code)) {
     return ErrorKind::Unavailable;
   }
+  // What is asked for is wrong; no policy would help.
+  if (status == 403 && code.starts_with("Invalid")) {
+    return ErrorKind::Invalid;
+  }
   return kind_of_status(status);
 }
 

@@ -25,6 +25,8 @@ TEST(AlibabaErrors, CodesSayWhatTheCallerMustDo) {
   EXPECT_EQ(kind_of("IncorrectInstanceStatus.Initializing", 403), ErrorKind::Conflict);
   EXPECT_EQ(kind_of("SignatureNonceUsed", 400), ErrorKind::Unavailable);
   EXPECT_EQ(kind_of("SomethingNew", 400), ErrorKind::Invalid);
+  EXPECT_EQ(kind_of("SomethingNew", 403), ErrorKind::Denied);
+  EXPECT_EQ(kind_of("InvalidSystemDiskCategory.ValueNotSupported", 403), ErrorKind::Invalid);
   EXPECT_EQ(kind_of("SomethingNew", 503), ErrorKind::Unavailable);
   EXPECT_EQ(kind_of("", 429), ErrorKind::Throttled);
 }
