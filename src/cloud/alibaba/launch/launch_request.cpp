@@ -134,18 +134,18 @@ Parameters group_request(const LaunchInput& input) {
   return parameters;
 }
 
-Parameters run_request(const LaunchInput& input, const Candidate& candidate) {
+Parameters run_request(const LaunchInput& input, const Candidate& candidate,
+                       const std::string& disk_category) {
   const auto& spec = input.spec;
-  const auto category =
-      spec.system_disk.categories.empty() ? "cloud_essd" : spec.system_disk.categories.front();
   Parameters parameters;
   parameters.set("InstanceType", candidate.type).set("VSwitchId", candidate.vswitch);
   parameters.set("ImageId", input.plan.image_id).set("Amount", "1");
   parameters.set("InstanceChargeType", "PostPaid");
   parameters.set("UserData", base::encode_base64(input.user_data));
   parameters.set_list("SecurityGroupIds", group_ids(input.findings));
-  parameters.set("SystemDisk.Category", category).set("SystemDisk.Size", spec.system_disk.gib);
-  if (is_essd(category)) {
+  parameters.set("SystemDisk.Category", disk_category);
+  parameters.set("SystemDisk.Size", spec.system_disk.gib);
+  if (is_essd(disk_category)) {
     set_if_given(parameters, "SystemDisk.PerformanceLevel", spec.system_disk.performance_level);
   }
   if (spec.system_disk.encrypted.value_or(false)) {

@@ -39,7 +39,9 @@ bool needs_single_launch(const NodeClassSpec& spec);
 // CreateAutoProvisioningGroup of type "instant" for one instance. The same question has the same
 // ClientToken, which begins with the claim's UID: Alibaba Cloud answers it with the same instance.
 Parameters group_request(const LaunchInput& input);
-// RunInstances for one candidate, likewise.
-Parameters run_request(const LaunchInput& input, const Candidate& candidate);
+// RunInstances for one candidate, likewise. Of a group's list of categories for the system disk it
+// takes one.
+Parameters run_request(const LaunchInput& input, const Candidate& candidate,
+                       const std::string& disk_category);
 
 }  // namespace millwright::cloud::alibaba

@@ -14,11 +14,33 @@ using base::ErrorKind;
 constexpr base::Duration kShownWithin = std::chrono::seconds(30);
 // A launch is recorded within seconds. A NodeClaim whose launch is not recorded is deleted by then.
 constexpr base::Duration kRemembered = std::chrono::hours(1);
+// A policy is mended, and a zone gets other disks, without anybody telling us.
+constexpr base::Duration kRefusalKept = std::chrono::hours(1);
+// Of a class that names none.
+constexpr std::string_view kUsualDisk = "cloud_essd";
 
 // A call that is made again with its token is answered with what the first one launched, or with
 // why nothing can be. Any other refusal says nothing of the first one.
 bool leaves_doubt(const ApiError& error, bool was_in_doubt) {
-  return may_have_taken_effect(error) || (was_in_doubt && !is_capacity_problem(error.code));
+  const bool is_final = is_capacity_problem(error.code) || is_system_disk_problem(error.code);
+  return may_have_taken_effect(error) || (was_in_doubt && !is_final);
+}
+
+// The planner looks for another offering, as if this one were sold out.
+ApiError no_disk_category(const Candidate& candidate) {
+  ApiError error;
+  error.kind = ErrorKind::NoCapacity;
+  error.code = "InvalidSystemDiskCategory";
+  error.message =
+      candidate.type + " in " + candidate.zone +
+      " takes none of the class's spec.systemDisk.categories: InvalidSystemDiskCategory";
+  return error;
+}
+
+template <class Key>
+bool is_kept(const std::map<Key, base::TimePoint>& until, const Key& key, base::TimePoint now) {
+  const auto found = until.find(key);
+  return found != until.end() && now < found->second;
 }
 
 Launched launched_as(const LaunchPlan& plan, const Candidate& candidate, std::string id) {
@@ -152,14 +174,15 @@ base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,
     if (before.by_group) {
       co_return co_await by_group(std::move(before.order));
     }
-    co_return co_await one_by_one(std::move(before.order), before.candidate);
+    co_return co_await one_by_one(std::move(before.order), before.candidate,
+                                  std::move(before.disk_category));
   }
   auto prepared = co_await prepare(claim, std::move(node_class));
   if (!prepared) {
     co_return for_claim(claim, prepared.error());
   }
-  if (group_refused_ || needs_single_launch(prepared->spec)) {
-    co_return co_await one_by_one(*std::move(prepared), 0);
+  if (is_group_refused(prepared->spec) || needs_single_launch(prepared->spec)) {
+    co_return co_await one_by_one(*std::move(prepared), 0, {});
   }
   co_return co_await by_group(*std::move(prepared));
 }
@@ -167,7 +190,8 @@ base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,
 base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   const auto uid = order.claim->meta.uid;
   const bool was_in_doubt = unsure_.contains(uid);
-  unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = true, .candidate = 0});
+  unsure_.insert_or_assign(
+      uid, Unsure{.order = order, .by_group = true, .candidate = 0, .disk_category = {}});
   auto request = group_request({.claim = *order.claim,
                                 .spec = order.spec,
                                 .findings = order.findings,
@@ -186,8 +210,8 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   if (error.code.starts_with("Forbidden") && !is_account_problem(error.code)) {
     parts_.log.warn("auto provisioning groups are not permitted; launching with RunInstances",
                     {{"error", error.message}});
-    group_refused_ = true;
-    co_return co_await one_by_one(std::move(order), 0);
+    group_refused_[{order.spec.official, order.spec.name}] = parts_.api.loop().now() + kRefusalKept;
+    co_return co_await one_by_one(std::move(order), 0, {});
   }
   if (is_capacity_problem(error.code)) {
     for (const auto& candidate : order.plan.candidates) {
@@ -244,31 +268,41 @@ base::Result<Launched> Launcher::judge(const Order& order,
   return for_claim(order.claim, refusal);
 }
 
-base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t first) {
+// Also when the claim was forgotten while its call was under way.
+bool Launcher::is_in_doubt(const model::NodeClaim& claim, const ApiError& error) const {
+  return unsure_.contains(claim.meta.uid) || may_have_taken_effect(error);
+}
+
+bool Launcher::is_group_refused(const NodeClassSpec& spec) const {
+  return is_kept(group_refused_, {spec.official, spec.name}, parts_.api.loop().now());
+}
+
+std::string Launcher::disk_category_for(const NodeClassSpec& spec,
+                                        const Candidate& candidate) const {
+  auto categories = spec.system_disk.categories;
+  if (categories.empty()) {
+    categories.emplace_back(kUsualDisk);
+  }
+  const auto now = parts_.api.loop().now();
+  const auto found =
+      std::find_if(categories.begin(), categories.end(), [&](const std::string& category) {
+        return !is_kept(disk_refused_, {candidate.type, candidate.zone, category}, now);
+      });
+  return found == categories.end() ? std::string() : *found;
+}
+
+base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t first,
+                                                        std::string disk_category) {
   base::Error last{ErrorKind::NoCapacity, "nothing could be tried", {}};
-  const auto uid = order.claim->meta.uid;
   for (auto number = first; number < order.plan.candidates.size(); ++number) {
     const auto& candidate = order.plan.candidates[number];
-    const bool was_in_doubt = unsure_.contains(uid);
-    unsure_.insert_or_assign(uid, Unsure{.order = order, .by_group = false, .candidate = number});
-    auto request = run_request({.claim = *order.claim,
-                                .spec = order.spec,
-                                .findings = order.findings,
-                                .plan = order.plan,
-                                .cluster_id = parts_.cluster_id,
-                                .user_data = order.user_data},
-                               candidate);
-    auto launched = co_await ecs_.run_instance(std::move(request));
-    if (!launched && leaves_doubt(launched.error(), was_in_doubt)) {
-      co_return for_claim(order.claim, launched.error());
-    }
-    unsure_.erase(uid);
+    auto launched = co_await run(order, number, std::exchange(disk_category, {}));
     if (launched) {
       parts_.resolver.take_address(candidate.vswitch);
       co_return launched_as(order.plan, candidate, *std::move(launched));
     }
     const ApiError error = std::move(launched).error();
-    if (!is_capacity_problem(error.code)) {
+    if (is_in_doubt(*order.claim, error) || error.kind != ErrorKind::NoCapacity) {
       co_return for_claim(order.claim, error);
     }
     mark(candidate, order.plan.capacity_type, error.code);
@@ -276,6 +310,53 @@ base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t
     last = {error.kind, error.message, error.retry_after};
   }
   co_return for_claim(order.claim, last);
+}
+
+base::Task<ApiResult<std::string>> Launcher::run(Order order, std::size_t number,
+                                                 std::string disk_category) {
+  const auto& candidate = order.plan.candidates[number];
+  if (disk_category.empty()) {
+    disk_category = disk_category_for(order.spec, candidate);
+  }
+  while (!disk_category.empty()) {
+    auto launched = co_await run_once(order, number, disk_category);
+    if (launched || is_in_doubt(*order.claim, launched.error()) ||
+        !is_system_disk_problem(launched.error().code)) {
+      co_return launched;
+    }
+    const auto now = parts_.api.loop().now();
+    std::erase_if(disk_refused_, [now](const auto& each) { return each.second <= now; });
+    disk_refused_[{candidate.type, candidate.zone, disk_category}] = now + kRefusalKept;
+    parts_.log.info("a category of system disks is not taken",
+                    {{"type", candidate.type},
+                     {"zone", candidate.zone},
+                     {"category", disk_category},
+                     {"error", launched.error().message}});
+    disk_category = disk_category_for(order.spec, candidate);
+  }
+  co_return tl::unexpected(no_disk_category(candidate));
+}
+
+base::Task<ApiResult<std::string>> Launcher::run_once(Order order, std::size_t number,
+                                                      std::string disk_category) {
+  const auto uid = order.claim->meta.uid;
+  const bool was_in_doubt = unsure_.contains(uid);
+  unsure_.insert_or_assign(
+      uid,
+      Unsure{
+          .order = order, .by_group = false, .candidate = number, .disk_category = disk_category});
+  auto request = run_request({.claim = *order.claim,
+                              .spec = order.spec,
+                              .findings = order.findings,
+                              .plan = order.plan,
+                              .cluster_id = parts_.cluster_id,
+                              .user_data = order.user_data},
+                             order.plan.candidates[number], disk_category);
+  auto launched = co_await ecs_.run_instance(std::move(request));
+  if (launched || !leaves_doubt(launched.error(), was_in_doubt)) {
+    unsure_.erase(uid);
+  }
+  co_return launched;
 }
 
 void Launcher::mark(const Candidate& candidate, std::string_view capacity_type,

@@ -19,6 +19,8 @@
 
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace millwright::cloud::alibaba {
@@ -71,20 +73,37 @@ class Launcher {
   base::Task<base::Result<std::string>> user_data(ClaimPtr claim, NodeClassSpec spec,
                                                   std::string arch);
   base::Task<base::Result<Launched>> by_group(Order order);
-  // Candidates from the `first` on.
-  base::Task<base::Result<Launched>> one_by_one(Order order, std::size_t first);
+  // Candidates from the `first` on, which gets this disk category; empty: the one to try first.
+  base::Task<base::Result<Launched>> one_by_one(Order order, std::size_t first,
+                                                std::string disk_category);
+  // One candidate, with one category of the class after the other until one is taken.
+  base::Task<ApiResult<std::string>> run(Order order, std::size_t number,
+                                         std::string disk_category);
+  // With this category. In doubt afterwards if its effect is unknown.
+  base::Task<ApiResult<std::string>> run_once(Order order, std::size_t number,
+                                              std::string disk_category);
+  // The first category of the class that was not refused lately; empty when all were.
+  std::string disk_category_for(const NodeClassSpec& spec, const Candidate& candidate) const;
+  bool is_in_doubt(const model::NodeClaim& claim, const ApiError& error) const;
+  bool is_group_refused(const NodeClassSpec& spec) const;
   base::Result<Launched> judge(const Order& order, const std::vector<GroupLaunch>& launches);
   void mark(const Candidate& candidate, std::string_view capacity_type, std::string_view code);
 
   Parts parts_;
   Ecs ecs_;
   JoinScripts scripts_;
-  bool group_refused_ = false;  // RAM does not allow the group call
+  // Until when groups are not asked for, by the class's kind and name: RAM does not allow the call,
+  // or not with what a class names.
+  std::map<std::pair<bool, std::string>, base::TimePoint> group_refused_;
+  // Until when a disk category is not asked for, by type, zone and category.
+  std::map<std::tuple<std::string, std::string, std::string>, base::TimePoint> disk_refused_;
   // A call whose effect is unknown: making it again from the same order gives the same request.
   struct Unsure {
     Order order;
     bool by_group = true;
-    std::size_t candidate = 0;  // of a call for one
+    // Of a call for one.
+    std::size_t candidate = 0;
+    std::string disk_category;
   };
   std::map<std::string, Unsure, std::less<>> unsure_;  // by claim UID
   // Likewise, what was launched or found lately: a claim's status may not have been written yet.

@@ -93,6 +93,10 @@ bool is_capacity_problem(std::string_view code) {
          code.ends_with(".NoStock");
 }
 
+bool is_system_disk_problem(std::string_view code) {
+  return is_of_family(code, "InvalidSystemDiskCategory");
+}
+
 bool is_account_problem(std::string_view code) {
   return is_one_of(kNoMoney, code);
 }

@@ -17,6 +17,9 @@ base::ErrorKind kind_of(std::string_view code, int status);
 bool is_capacity_problem(std::string_view code);
 // The vSwitch has no free address; the zone's other vSwitches may have.
 bool is_vswitch_full(std::string_view code);
+// The type or its zone does not take the category that was asked for the system disk; another one
+// may do.
+bool is_system_disk_problem(std::string_view code);
 // The account cannot buy anything: no balance, under risk control. No offering is to blame.
 bool is_account_problem(std::string_view code);
 // The credentials are wrong or too old; new ones may help.

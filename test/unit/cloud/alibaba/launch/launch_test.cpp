@@ -252,6 +252,85 @@ TEST_F(AlibabaLaunchTest, WhatAGroupCannotCarryIsLaunchedOneByOne) {
   EXPECT_TRUE(asked("CreateAutoProvisioningGroup").empty());
 }
 
+// Its role may be what RAM refuses, and a policy is mended some day.
+TEST_F(AlibabaLaunchTest, GroupsAreAskedForAgainByOtherClassesAndAfterAnHour) {
+  const std::string group = "CreateAutoProvisioningGroup";
+  on("RunInstances", {R"({"InstanceIdSets":{"InstanceIdSet":["i-7"]}})"});
+  refuse(group, "Forbidden.RAM", 403);
+  ASSERT_TRUE(launch());
+  succeed();
+  auto other = launch_class();
+  other->meta.name = "other";
+  ASSERT_TRUE(wait(loop, launcher.launch(claim, other)));
+  EXPECT_EQ(asked(group).size(), 2U);
+  ASSERT_TRUE(launch());
+  EXPECT_EQ(asked(group).size(), 2U) << "of the class that was refused";
+  loop.run_for(1h);
+  ASSERT_TRUE(launch());
+  EXPECT_EQ(asked(group).size(), 3U);
+}
+
+constexpr const char* kTwoDisks = R"({"metadataOptions":{"httpTokens":"required"},
+                                      "systemDisk":{"categories":["cloud","cloud_essd"]}})";
+
+class AlibabaDisksTest : public AlibabaLaunchTest {
+ protected:
+  std::vector<std::string> asked_disks() const {
+    std::vector<std::string> result;
+    for (const auto& request : asked("RunInstances")) {
+      result.push_back(parameter(request, "InstanceType") + " " +
+                       parameter(request, "SystemDisk.Category"));
+    }
+    return result;
+  }
+  const net::Response refusal = rpc_error("InvalidSystemDiskCategory.ValueNotSupported", 403);
+  const net::Response made =
+      net::Response::json(200, R"({"InstanceIdSets":{"InstanceIdSet":["i-7"]}})");
+};
+
+TEST_F(AlibabaDisksTest, ThatATypeDoesNotTakeLeadToTheNextOfTheList) {
+  answers["RunInstances"] = {refusal, made};
+  const auto launched = launch(kTwoDisks);
+  ASSERT_TRUE(launched) << launched.error().message;
+  EXPECT_THAT(asked_disks(), ElementsAre("ecs.g7.large cloud", "ecs.g7.large cloud_essd"));
+  const auto requests = asked("RunInstances");
+  EXPECT_NE(parameter(requests[0], "ClientToken"), parameter(requests[1], "ClientToken"));
+  EXPECT_FALSE(is_marked("ecs.g7.large", "z2"));
+  ASSERT_TRUE(launch(kTwoDisks));
+  EXPECT_EQ(asked_disks().back(), "ecs.g7.large cloud_essd");
+  EXPECT_EQ(asked_disks().size(), 3U) << "what was refused is remembered";
+  loop.run_for(1h);
+  answers["RunInstances"] = {made};
+  ASSERT_TRUE(launch(kTwoDisks));
+  EXPECT_EQ(asked_disks().back(), "ecs.g7.large cloud");
+}
+
+TEST_F(AlibabaDisksTest, OfNoKindLeadToTheNextCandidate) {
+  answers["RunInstances"] = {refusal, refusal, made};
+  const auto launched = launch(kTwoDisks);
+  ASSERT_TRUE(launched) << launched.error().message;
+  EXPECT_EQ(launched->zone, "z1");
+  EXPECT_TRUE(is_marked("ecs.g7.large", "z2"));
+  answers["RunInstances"] = {refusal};
+  loop.run_for(4min);
+  const auto refused = launch(kTwoDisks);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::NoCapacity) << "others are planned";
+  EXPECT_THAT(refused.error().message, HasSubstr("spec.systemDisk.categories"));
+}
+
+// The same request has the same token.
+TEST_F(AlibabaDisksTest, AreTheSameInACallThatIsRepeated) {
+  answers["RunInstances"] = {refusal, net::Response::text(200, "{\"Instance"), refusal, made};
+  EXPECT_EQ(launch(kTwoDisks).error().kind, ErrorKind::Unavailable);
+  const auto launched = launch(kTwoDisks);
+  ASSERT_TRUE(launched) << launched.error().message;
+  const auto requests = asked("RunInstances");
+  ASSERT_EQ(requests.size(), 4U);
+  EXPECT_EQ(requests[1].url, requests[2].url);
+  EXPECT_EQ(launched->zone, "z1") << "refused once more, so nothing was made";
+}
+
 TEST_F(AlibabaLaunchTest, AnInstanceOfTheClaimIsAdopted) {
   claim->meta.creation_timestamp = kStart - 1min;  // in another process' time
   const auto waiting = wait(loop, launcher.adopt(claim));
