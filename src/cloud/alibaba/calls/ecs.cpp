@@ -230,9 +230,19 @@ base::Task<ApiResult<TypePrices>> Ecs::spot_prices(std::string type) {
 }
 
 base::Task<ApiResult<std::optional<double>>> Ecs::on_demand_price(std::string type) {
+  auto price = co_await price_with_disk(type, "cloud_essd");
+  // By which code ECS tells that the type does not take the disk is not documented.
+  if (!price && price.error().kind == base::ErrorKind::Invalid) {
+    price = co_await price_with_disk(type, "cloud_efficiency");
+  }
+  co_return price;
+}
+
+base::Task<ApiResult<std::optional<double>>> Ecs::price_with_disk(std::string type,
+                                                                  std::string disk_category) {
   Parameters parameters;
   parameters.set("ResourceType", "instance").set("InstanceType", type).set("PriceUnit", "Hour");
-  parameters.set("SystemDisk.Category", "cloud_essd");
+  parameters.set("SystemDisk.Category", disk_category);
   const std::string action = "DescribePrice";
   MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
   const auto* price = model::find_path(answered, "PriceInfo.Price");

@@ -21,7 +21,7 @@ class Ecs {
   base::Task<ApiResult<StockByType>> stock(bool spot);
   // On-demand and spot prices of the last hours; of both what is known.
   base::Task<ApiResult<TypePrices>> spot_prices(std::string type);
-  // nullopt: the type has no price.
+  // With a system disk that the type takes. nullopt: the type has no price.
   base::Task<ApiResult<std::optional<double>>> on_demand_price(std::string type);
 
   // By id, or by tags whose value may be "*"; of ids that do not exist nothing is found.
@@ -50,6 +50,8 @@ class Ecs {
   base::Task<ApiResult<>> numbered_pages(Service service, std::string action, Parameters parameters,
                                          OnNumberedPage on_page);
   base::Task<ApiResult<std::vector<EcsInstance>>> instances(Parameters filter);
+  base::Task<ApiResult<std::optional<double>>> price_with_disk(std::string type,
+                                                               std::string disk_category);
   base::Task<ApiResult<boost::json::value>> buy(std::string action, Parameters parameters);
 
   Api& api_;

@@ -1,5 +1,7 @@
 #include "cloud/alibaba/catalog/catalog_refresh.hpp"
 
+#include <utility>
+
 namespace millwright::cloud::alibaba {
 namespace {
 
@@ -8,7 +10,15 @@ constexpr base::Duration kStockPeriod = std::chrono::minutes(5);
 constexpr base::Duration kPricesPeriod = std::chrono::hours(12);
 constexpr base::Duration kSoonAgain = std::chrono::minutes(1);  // after a failure
 constexpr base::Duration kKnownSoon = std::chrono::seconds(1);  // types come first
-constexpr int kMostFailures = 5;  // then ECS is not asked for the other types' prices
+constexpr std::size_t kMostFailures = 5;  // then the other types' prices are left for later
+
+using base::ErrorKind;
+
+// ECS, or the way to it, is to blame, and not the type.
+bool may_pass(const ApiError& error) {
+  return error.kind == ErrorKind::Throttled || error.kind == ErrorKind::Unavailable ||
+         error.kind == ErrorKind::Timeout;
+}
 
 }  // namespace
 
@@ -72,44 +82,71 @@ base::Task<bool> CatalogRefresh::refresh_stock() {
   co_return true;
 }
 
-base::Task<bool> CatalogRefresh::refresh_prices(std::stop_token stop) {
-  // What was learned before stays for types that fail now.
-  auto learned = parts_.catalog.prices().learned();
-  int failures = 0;
+std::vector<std::string> CatalogRefresh::names_sold() const {
   std::vector<std::string> names;
   for (const auto& type : parts_.catalog.all()) {
     if (parts_.catalog.is_sold(type.name)) {
       names.push_back(type.name);
     }
   }
-  for (const auto& name : names) {
-    if (stop.stop_requested() || failures == kMostFailures) {
-      break;
+  return names;
+}
+
+base::Task<CatalogRefresh::Found> CatalogRefresh::read_prices(std::string type) {
+  Found found;
+  auto history = co_await ecs_.spot_prices(type);
+  found.has_spot = history.has_value();
+  if (history) {
+    found.prices = *std::move(history);
+  } else {
+    found.is_whole = !may_pass(history.error());
+  }
+  if (found.prices.on_demand) {
+    co_return found;
+  }
+  auto listed = co_await ecs_.on_demand_price(type);
+  if (listed) {
+    found.prices.on_demand = *listed;
+  } else {
+    const auto& error = listed.error();
+    // Keys or a policy may be mended any minute.
+    found.is_whole = found.is_whole && !may_pass(error) && error.kind != ErrorKind::Denied;
+    parts_.log.warn("the price of a type could not be read",
+                    {{"type", type}, {"error", error.message}});
+  }
+  co_return found;
+}
+
+base::Task<bool> CatalogRefresh::refresh_prices(std::stop_token stop) {
+  const auto now = parts_.api.loop().now();
+  if (unread_.empty() || now >= all_again_) {
+    unread_ = names_sold();
+    all_again_ = now + kPricesPeriod;
+  }
+  const auto names = std::exchange(unread_, {});
+  // What was learned before stays for types that fail now.
+  auto learned = parts_.catalog.prices().learned();
+  std::vector<std::string> failed;
+  auto name = names.begin();
+  for (; name != names.end() && failed.size() < kMostFailures && !stop.stop_requested(); ++name) {
+    auto found = co_await read_prices(*name);
+    if (found.has_spot) {
+      learned.spot[*name] = std::move(found.prices.spot);
     }
-    auto history = co_await ecs_.spot_prices(name);
-    auto on_demand = history ? history->on_demand : std::optional<double>();
-    if (history) {
-      learned.spot[name] = history->spot;
+    if (found.prices.on_demand) {
+      learned.on_demand[*name] = *found.prices.on_demand;
     }
-    if (!on_demand) {
-      auto listed = co_await ecs_.on_demand_price(name);
-      if (listed) {
-        on_demand = *listed;
-      } else {
-        ++failures;
-        parts_.log.warn("the price of a type could not be read",
-                        {{"type", name}, {"error", listed.error().message}});
-      }
-    }
-    if (on_demand) {
-      learned.on_demand[name] = *on_demand;
+    if (!found.is_whole) {
+      failed.push_back(*name);
     }
   }
+  unread_.assign(name, names.end());
+  unread_.insert(unread_.end(), failed.begin(), failed.end());
   parts_.catalog.prices().set_on_demand(std::move(learned.on_demand));
   parts_.catalog.prices().set_spot(std::move(learned.spot));
   saved_.save();
   parts_.catalog.changed();
-  co_return failures == 0 && !names.empty();
+  co_return unread_.empty() && !names.empty();
 }
 
 }  // namespace millwright::cloud::alibaba

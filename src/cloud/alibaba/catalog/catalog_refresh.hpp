@@ -8,6 +8,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace millwright::cloud::alibaba {
 
@@ -30,14 +31,26 @@ class CatalogRefresh {
   // True when it succeeded. After a failure the last good answers serve.
   base::Task<bool> refresh_types();
   base::Task<bool> refresh_stock();
+  // Asks for the types whose prices could not be read last time; once those are read, or after half
+  // a day, for all. A type that ECS refuses to price fails nothing.
   base::Task<bool> refresh_prices(std::stop_token stop);
   // Prices that an earlier process learned.
   void load() { saved_.load(); }
 
  private:
+  struct Found {
+    TypePrices prices;
+    bool has_spot = false;  // spot is known, if only as none
+    bool is_whole = true;   // nothing failed that may be read in a minute
+  };
+  base::Task<Found> read_prices(std::string type);
+  std::vector<std::string> names_sold() const;
+
   Parts parts_;
   Ecs ecs_;
   SavedPrices saved_;
+  std::vector<std::string> unread_;  // types, those first that were not asked for
+  base::TimePoint all_again_{};      // when prices of all types are asked for again
 };
 
 }  // namespace millwright::cloud::alibaba

@@ -1,9 +1,10 @@
 #include "cloud/alibaba/catalog/catalog.hpp"
 
+#include "cloud/alibaba/catalog/catalog_refresh.hpp"
 #include "cloud/alibaba/catalog/type_labels.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/kinds.hpp"
-#include "unit/cloud/fakes/fake_http.hpp"
+#include "unit/cloud/alibaba/fakes/fake_cloud.hpp"
 
 #include <array>
 
@@ -323,6 +324,92 @@ TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {
   catalog.set_stock({}, {});
   EXPECT_TRUE(catalog.is_known());
   EXPECT_EQ(offerings().size(), 4U);
+}
+
+// Ten types, whose only prices are those of DescribePrice.
+class AlibabaPriceRefresh : public FakeCloudTest {
+ protected:
+  AlibabaPriceRefresh()
+      : catalog("cn-hangzhou", {}),
+        refresh({.api = api,
+                 .catalog = catalog,
+                 .environment = machine.environment(),
+                 .price_cache = "",
+                 .log = {}}) {
+    std::vector<TypeFacts> types;
+    StockByType stock;
+    for (int number = 0; number < 10; ++number) {
+      auto& type = types.emplace_back(large_type());
+      type.name = name_of(number);
+      stock[type.name]["z1"] = true;
+    }
+    catalog.set_types(std::move(types));
+    catalog.set_stock(stock, {});
+    http.handler = [this](const net::ClientRequest& request) { return answer(request); };
+  }
+  static std::string name_of(int number) { return "ecs.g" + std::to_string(number) + ".large"; }
+  bool has_price(int number) {
+    return catalog.prices().learned().on_demand.contains(name_of(number));
+  }
+  bool read() { return wait(loop, refresh.refresh_prices({})); }
+  std::size_t histories() const { return asked("DescribeSpotPriceHistory").size(); }
+
+  Catalog catalog;
+  CatalogRefresh refresh;
+  // In place of a price; nullopt: there is one.
+  std::function<std::optional<net::Response>(const std::string& type, const std::string& disk)>
+      refusal = [](const std::string&, const std::string&) { return std::nullopt; };
+
+ private:
+  net::Response answer(const net::ClientRequest& request) {
+    if (request.headers.get("x-acs-action") == "DescribeSpotPriceHistory") {
+      return net::Response::json(200, R"({"SpotPrices":{"SpotPriceType":[]},"NextOffset":0})");
+    }
+    const auto refused =
+        refusal(parameter(request, "InstanceType"), parameter(request, "SystemDisk.Category"));
+    return refused.value_or(
+        net::Response::json(200, R"({"PriceInfo":{"Price":{"OriginalPrice":0.5}}})"));
+  }
+};
+
+TEST_F(AlibabaPriceRefresh, OfTypesThatHaveNoneHidesNoOther) {
+  refusal = [](const std::string& type, const std::string&) {
+    return type < name_of(6) ? std::optional(rpc_error("InvalidSystemDiskCategory.X", 403))
+                             : std::nullopt;
+  };
+  EXPECT_TRUE(read()) << "nothing to read again in a minute";
+  EXPECT_FALSE(has_price(5));
+  EXPECT_TRUE(has_price(6));
+  EXPECT_TRUE(has_price(9));
+}
+
+TEST_F(AlibabaPriceRefresh, OfATypeThatDoesNotTakeTheDiskAsksWithAnother) {
+  refusal = [](const std::string&, const std::string& disk) {
+    return disk == "cloud_essd"
+               ? std::optional(rpc_error("InvalidSystemDiskCategory.ValueNotSupported", 400))
+               : std::nullopt;
+  };
+  EXPECT_TRUE(read());
+  EXPECT_TRUE(has_price(0));
+}
+
+TEST_F(AlibabaPriceRefresh, ThatWasCutShortGoesOnWhereItWas) {
+  refusal = [](const std::string& type, const std::string&) {
+    return type < name_of(6) ? std::optional(rpc_error("ServiceUnavailable", 503)) : std::nullopt;
+  };
+  EXPECT_FALSE(read());
+  EXPECT_EQ(histories(), 5U) << "ECS is left alone";
+  EXPECT_FALSE(has_price(6));
+  EXPECT_FALSE(read());
+  EXPECT_TRUE(has_price(6)) << "the rest comes before what failed";
+  EXPECT_TRUE(has_price(9));
+  refusal = [](const std::string&, const std::string&) { return std::nullopt; };
+  const auto before = histories();
+  EXPECT_TRUE(read());
+  EXPECT_TRUE(has_price(0));
+  EXPECT_EQ(histories() - before, 6U) << "what is known is not asked for again";
+  EXPECT_TRUE(read());
+  EXPECT_EQ(histories() - before, 16U);
 }
 
 }  // namespace
