@@ -13,6 +13,8 @@ namespace {
 using scheduling::Offering;
 using scheduling::Requirement;
 
+constexpr base::Duration kTypesKept = std::chrono::hours(24);  // of a class that nobody asks for
+
 // Changes with the NodeClass, whose resourceVersion says so if it comes from a cluster.
 std::string made_from(const model::NodeClass& node_class, std::uint64_t version) {
   std::string text = node_class.meta.uid + "/" + std::to_string(version) + "/";
@@ -116,6 +118,7 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class,
     settings.interfaces = Interfaces::Exclusive;
   }
   auto& cached = cached_[{model::reference_to(node_class), settings.interfaces}];
+  cached.asked = now;
   auto from = made_from(node_class, version_);
   if (cached.types && cached.made_from == from) {
     return cached.types;
@@ -128,7 +131,10 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class,
       result->push_back(make(facts, kind, now));
     }
   }
-  cached = {std::move(from), std::move(result)};
+  cached.made_from = std::move(from);
+  cached.types = std::move(result);
+  // Of classes that were deleted.
+  std::erase_if(cached_, [now](const auto& each) { return now - each.second.asked > kTypesKept; });
   return cached.types;
 }
 

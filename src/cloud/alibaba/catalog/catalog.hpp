@@ -47,7 +47,7 @@ class Catalog {
   const std::string& region() const { return region_; }
 
   // Sorted by name, of nodes that will have these labels: one of them gives each pod an interface.
-  // Cached until the catalog or the NodeClass changes.
+  // Cached until the catalog or the NodeClass changes, or nobody asks for a day.
   scheduling::InstanceTypes types(const model::NodeClass& node_class,
                                   const model::StringMap& labels, base::TimePoint now);
 
@@ -80,6 +80,7 @@ class Catalog {
   struct CachedTypes {
     std::string made_from;  // the NodeClass, and the version here
     scheduling::InstanceTypes types;
+    base::TimePoint asked;  // last
   };
   std::map<std::pair<model::NodeClassReference, Interfaces>, CachedTypes> cached_;
 };

@@ -20,6 +20,7 @@ constexpr double kUnknownPrice = 1e6;
 constexpr double kEstimatePerCpu = 0.035;
 constexpr double kEstimatePerGib = 0.004;
 constexpr double kEstimatePerGpu = 0.5;
+constexpr base::Duration kTypesKept = std::chrono::hours(24);  // of a class that nobody asks for
 
 double estimated_price(const Flavor& flavor) {
   return kEstimatePerCpu * static_cast<double>(flavor.cpus) +
@@ -130,6 +131,7 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, bas
   auto made_from = std::to_string(version_) + boost::json::serialize(node_class.spec) +
                    boost::json::serialize(node_class.status);
   auto& cached = cached_[model::reference_to(node_class)];
+  cached.asked = now;
   if (cached.types != nullptr && cached.made_from == made_from) {
     return cached.types;
   }
@@ -139,7 +141,10 @@ scheduling::InstanceTypes Catalog::types(const model::NodeClass& node_class, bas
   for (const auto& flavor : flavors_) {
     made->push_back(make(flavor, spec, has_subnet, now));
   }
-  cached = {std::move(made_from), std::move(made)};
+  cached.made_from = std::move(made_from);
+  cached.types = std::move(made);
+  // Of classes that were deleted.
+  std::erase_if(cached_, [now](const auto& each) { return now - each.second.asked > kTypesKept; });
   return cached.types;
 }
 

@@ -41,7 +41,7 @@ class Catalog {
   // price, too.
   std::vector<std::string> names_on_sale() const;
 
-  // Sorted by name. Cached until the catalog or the NodeClass changes.
+  // Sorted by name. Cached until the catalog or the NodeClass changes, or nobody asks for a day.
   scheduling::InstanceTypes types(const model::NodeClass& node_class, base::TimePoint now);
 
  private:
@@ -60,6 +60,7 @@ class Catalog {
   struct CachedTypes {
     std::string made_from;  // the NodeClass, and the version here
     scheduling::InstanceTypes types;
+    base::TimePoint asked;  // last
   };
   std::map<model::NodeClassReference, CachedTypes> cached_;
 };

@@ -319,6 +319,18 @@ TEST_F(AlibabaCatalogTest, ALabelOfTheNodesGivesEachPodAnInterfaceInEitherGroup)
   }
 }
 
+TEST_F(AlibabaCatalogTest, TypesOfAClassThatIsGoneAreForgottenInADay) {
+  const auto gone = ready_class();
+  node_class.meta.name = "other";
+  const std::weak_ptr<const std::vector<scheduling::InstanceType>> old =
+      catalog.types(gone, {}, kStart);
+  for (const auto& [after, is_kept] : {std::pair(23h, true), std::pair(25h, false)}) {
+    catalog.changed();
+    ASSERT_EQ(catalog.types(node_class, {}, kStart + after)->size(), 1U);
+    EXPECT_EQ(!old.expired(), is_kept);
+  }
+}
+
 TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {
   catalog.set_types({});
   catalog.set_stock({}, {});

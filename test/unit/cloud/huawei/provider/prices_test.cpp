@@ -98,6 +98,17 @@ TEST_F(HuaweiPrices, OfWhatIsSoldOutStayWithNothingToBuy) {
   EXPECT_FALSE(offering("c9.xlarge.4", "az-b")) << "not sold there any more";
 }
 
+TEST_F(HuaweiPrices, OfAClassThatIsGoneAreForgottenInADay) {
+  const std::weak_ptr<const std::vector<scheduling::InstanceType>> old =
+      *cloud->instance_types({}, *the_class);
+  the_class->meta.name = "other";
+  for (const auto& [hours, is_kept] : {std::pair(13h, true), std::pair(12h, false)}) {
+    loop.run_for(hours);  // the catalog is read anew
+    ASSERT_TRUE(cloud->instance_types({}, *the_class));
+    EXPECT_EQ(!old.expired(), is_kept);
+  }
+}
+
 TEST_F(HuaweiPrices, OfOneAmountMakeASpotNode) {
   settings.spot = true;
   start_anew();
