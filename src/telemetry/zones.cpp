@@ -1,5 +1,7 @@
 #include "telemetry/zones.hpp"
 
+#include "millwright/model/volume_claims.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -61,12 +63,11 @@ std::string Zones::of(const model::Pod& pod) {
   }
   auto zone = scheduling::strict_pod_requirements(spec).get(model::kZoneLabel);
   for (const auto& volume : spec.volumes) {
-    const std::string name =
-        volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name;
-    if (name.empty()) {
+    const auto claim = model::volume_claim(pod, volume);
+    if (claim.name.empty()) {
       continue;
     }
-    if (const auto found = of_claim({pod.meta.namespace_, name})) {
+    if (const auto found = of_claim(claim)) {
       zone = zone.intersection(*found);
     }
   }

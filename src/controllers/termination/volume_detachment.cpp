@@ -2,6 +2,7 @@
 
 #include "controllers/termination/termination_reports.hpp"
 #include "millwright/controllers/termination/drain.hpp"
+#include "millwright/model/volume_claims.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,11 +18,11 @@ std::vector<std::string> attached_volumes(const scheduling::Snapshot& snapshot,
   std::set<std::string> staying;
   for (const auto& pod : record.pods) {
     for (const auto& volume : pod->spec.volumes) {
-      const auto claim = std::find_if(snapshot.volume_claims.begin(), snapshot.volume_claims.end(),
-                                      [&](const auto& each) {
-                                        return each->meta.namespace_ == pod->meta.namespace_ &&
-                                               each->meta.name == volume.claim_name;
-                                      });
+      const auto key = model::volume_claim(*pod, volume);
+      const auto claim = std::find_if(
+          snapshot.volume_claims.begin(), snapshot.volume_claims.end(), [&key](const auto& each) {
+            return each->meta.namespace_ == key.namespace_ && each->meta.name == key.name;
+          });
       if (claim != snapshot.volume_claims.end()) {
         staying.insert((*claim)->volume_name);
       }

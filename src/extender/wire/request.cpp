@@ -2,6 +2,7 @@
 
 #include "extender/wire/scanner.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/model/volume_claims.hpp"
 #include "millwright/scheduling/solve.hpp"
 
 #include <algorithm>
@@ -148,9 +149,8 @@ bool is_bound(const scheduling::Snapshot& snapshot, std::string_view name_space,
 bool awaits_volumes(const model::Pod& pod, const scheduling::Snapshot& snapshot) {
   const auto& volumes = pod.spec.volumes;
   return std::any_of(volumes.begin(), volumes.end(), [&](const model::PodVolume& volume) {
-    const std::string name =
-        volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name;
-    return !name.empty() && !is_bound(snapshot, pod.meta.namespace_, name);
+    const auto claim = model::volume_claim(pod, volume);
+    return !claim.name.empty() && !is_bound(snapshot, claim.namespace_, claim.name);
   });
 }
 

@@ -271,6 +271,41 @@ TEST_F(Termination, APodThatComesAfterTheDrainIsEvictedToo) {
   EXPECT_TRUE(wait([&] { return !node_exists(node); }));
 }
 
+// As a DaemonSet's that tolerates everything: it goes with its node, and its volume with it.
+TEST_F(Termination, TheEphemeralVolumeOfAPodThatStaysHoldsNothingUp) {
+  up();
+  const auto node = nodes().front()->meta.name;
+  apply(R"(
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: agent-scratch, namespace: default}
+spec: {volumeName: disk, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent, namespace: default, labels: {app: agent}}
+spec:
+  tolerations: [{operator: Exists}]
+  containers: [{name: main, image: main}]
+  volumes:
+  - name: scratch
+    ephemeral:
+      volumeClaimTemplate:
+        spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+  nodeName: )" +
+        node + R"(
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: disk}
+spec: {attacher: disk.example.com, source: {persistentVolumeName: disk}, nodeName: )" +
+        node + "}\n");
+  ASSERT_TRUE(wait_running("agent", 1));
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  EXPECT_TRUE(wait([&] { return !node_exists(node); }));
+  EXPECT_THAT(events("AwaitingVolumeDetachment"), IsEmpty());
+}
+
 TEST_F(Termination, AClaimThatRegistersWhileInstancesAreListedIsKept) {
   cloud::SimulatedSettings settings;
   settings.call = {seconds(40), seconds(40), seconds(40)};

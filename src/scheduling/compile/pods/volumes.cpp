@@ -1,5 +1,7 @@
 #include "scheduling/compile/pods/volumes.hpp"
 
+#include "millwright/model/volume_claims.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -50,11 +52,6 @@ std::vector<Requirements> combined(const std::vector<Requirements>& a,
     }
   }
   return result;
-}
-
-model::ObjectKey claim_of(const model::Pod& pod, const model::PodVolume& volume) {
-  return {pod.meta.namespace_,
-          volume.ephemeral ? pod.meta.name + "-" + volume.name : volume.claim_name};
 }
 
 // In-tree provisioners are served by CSI drivers nowadays (CSI migration).
@@ -143,7 +140,7 @@ std::vector<AttachedVolume> Volumes::attached(const model::Pod& pod) const {
     if (!volume.ephemeral && volume.claim_name.empty()) {
       continue;
     }
-    model::ObjectKey key = claim_of(pod, volume);
+    model::ObjectKey key = model::volume_claim(pod, volume);
     const auto found = claims_.find(key);
     std::string driver = found == claims_.end() ? std::string() : driver_of(*found->second);
     if (!driver.empty()) {
@@ -174,7 +171,7 @@ VolumeNeeds Volumes::needs(const model::Pod& pod) const {
       result.remedy = "wait until the volumes of the cluster are known";
       return result;
     }
-    One one = needs_of_claim(claim_of(pod, volume));
+    One one = needs_of_claim(model::volume_claim(pod, volume));
     if (!one.refusal.empty()) {
       return {{}, std::move(one.refusal), std::move(one.remedy)};
     }
