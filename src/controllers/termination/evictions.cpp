@@ -20,6 +20,12 @@ std::string disruption_reason(const scheduling::NodeRecord& record) {
   return found != nullptr ? found->reason : "Forceful Termination";
 }
 
+// It is being deleted already, and has no more time than that: the API server ignores a second
+// deletion, however often it is asked for.
+bool ends_by(const model::Pod& pod, base::TimePoint time) {
+  return pod.meta.deletion_timestamp && *pod.meta.deletion_timestamp <= time;
+}
+
 // The pod is gone, or another one has its name.
 bool is_gone(const base::Error& error) {
   return error.kind == base::ErrorKind::NotFound || error.kind == base::ErrorKind::Conflict;
@@ -30,12 +36,12 @@ bool is_gone(const base::Error& error) {
 base::Task<Requeue> Evictions::drain(scheduling::NodeRecordPtr record) {
   const std::string& node = record->node->meta.name;
   const auto deadline = termination_deadline(*record);
-  const DrainStep step = next_drain_step(*record, deadline, services_.loop.now());
+  const base::TimePoint now = services_.loop.now();
+  const DrainStep step = next_drain_step(*record, deadline, now);
   keep_present(*record);
   base::TaskGroup group(services_.loop);
   for (const auto& [pod, grace] : step.force_delete) {
-    const bool leaves_in_time = pod->meta.is_deleting() && pod->meta.deletion_timestamp <= deadline;
-    if (deadline && !leaves_in_time) {
+    if (deadline && !ends_by(*pod, now + std::chrono::seconds(grace))) {
       group.spawn(force_delete(pod, grace, *deadline));
     }
   }

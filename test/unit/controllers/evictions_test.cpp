@@ -17,6 +17,7 @@ using kube::test::run;
 using std::chrono::seconds;
 using testing::at;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using testing::NodeBuilder;
 using testing::PodBuilder;
 using ::testing::SizeIs;
@@ -44,6 +45,20 @@ class Evicting : public WithServices {
     return transport_->paths();
   }
 
+  // By then the node must be empty.
+  void set_deadline(base::TimePoint deadline) {
+    record_->node =
+        NodeBuilder("n")
+            .deleting()
+            .annotation(model::kTerminationTimestampAnnotation, base::format_rfc3339(deadline))
+            .build();
+  }
+  void add_deleting(const std::string& name, base::TimePoint until) {
+    model::Pod pod = PodBuilder(name).on("n").phase("Running").value();
+    pod.meta.deletion_timestamp = until;
+    record_->pods.push_back(std::make_shared<const model::Pod>(std::move(pod)));
+  }
+
   Evictions evictions_{services_};
   std::shared_ptr<scheduling::NodeRecord> record_ = std::make_shared<scheduling::NodeRecord>();
   std::string refused_ = "/pods/none";
@@ -59,11 +74,7 @@ TEST_F(Evicting, AllPodsAreAskedAtOnce) {
 }
 
 TEST_F(Evicting, APodThatCannotBeDeletedHoldsUpNoOther) {
-  record_->node = NodeBuilder("n")
-                      .deleting()
-                      .annotation(model::kTerminationTimestampAnnotation,
-                                  base::format_rfc3339(loop_.now() + seconds(5)))
-                      .build();
+  set_deadline(loop_.now() + seconds(5));
   for (const auto* name : {"a", "stubborn", "z"}) {
     add(name);
   }
@@ -80,6 +91,17 @@ TEST_F(Evicting, APodThatCannotBeDeletedHoldsUpNoOther) {
     EXPECT_THAT(asked_at_once,
                 Contains(std::string("DELETE /api/v1/namespaces/default/pods/") + name));
   }
+}
+
+TEST_F(Evicting, APodIsDeletedOnceMoreOnlyIfThatLeavesItLessTime) {
+  set_deadline(loop_.now() + seconds(5));
+  add_deleting("slow", loop_.now() + seconds(60));
+  EXPECT_THAT(step(), ElementsAre("DELETE /api/v1/namespaces/default/pods/slow"));
+  record_->pods.clear();
+  loop_.run_for(seconds(10));
+  add_deleting("asked", loop_.now() + seconds(1));
+  add_deleting("overdue", loop_.now() - seconds(3));
+  EXPECT_THAT(step(), SizeIs(0)) << "nobody can have less than a second";
 }
 
 TEST_F(Evicting, ARefusedPodIsAskedAgainLaterAndForgottenWithItsNode) {
