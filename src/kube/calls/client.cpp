@@ -180,6 +180,7 @@ Client::Reply<Client::Json> Client::remove(Resource resource, ObjectKey key, Del
   call.request.method = "DELETE";
   call.request.path = path_to(resource, key);
   call.request.body = body_of(options, nullptr);
+  call.lane = resource == model::kPodResource ? Lane::PodDeletions : Lane::Any;
   return state_->requester.run(std::move(call), std::move(stop));
 }
 
@@ -192,6 +193,7 @@ Client::Reply<Client::Json> Client::evict(ObjectKey pod, DeleteOptions options,
   call.request.method = "POST";
   call.request.path = path_to(model::kPodResource, pod, "eviction");
   call.request.body = body_of(options, &pod);
+  call.lane = Lane::Evictions;
   return state_->requester.run(std::move(call), std::move(stop));
 }
 

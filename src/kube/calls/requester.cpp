@@ -16,6 +16,10 @@ constexpr std::chrono::milliseconds kMaxRetryDelay{5'000};
 // A server that asks for more patience than this is left to the caller.
 constexpr std::chrono::milliseconds kMaxRetryAfter{30'000};
 
+// Of the rate of all calls. At the default, 200 a second, evictions have Karpenter's 100.
+constexpr double kEvictionShare = 0.5;
+constexpr double kPodDeletionShare = 0.25;
+
 bool may_retry(const Call& call, const ApiFailure& failure) {
   switch (failure.error.kind) {
     case ErrorKind::Throttled:
@@ -50,19 +54,43 @@ Requester::Requester(base::Loop& loop, std::shared_ptr<Transport> transport, Cli
       options_(std::move(options)),
       metrics_(metrics),
       random_(options_.seed),
-      bucket_(options_.qps, options_.burst) {}
+      bucket_(options_.qps, options_.burst),
+      evictions_(options_.qps * kEvictionShare, options_.burst * kEvictionShare),
+      pod_deletions_(options_.qps * kPodDeletionShare, options_.burst * kPodDeletionShare) {}
 
-base::Task<bool> Requester::wait_for_turn(std::stop_token stop) {
+TokenBucket* Requester::own_bucket(Lane lane) {
+  switch (lane) {
+    case Lane::Evictions:
+      return &evictions_;
+    case Lane::PodDeletions:
+      return &pod_deletions_;
+    case Lane::Any:
+      break;
+  }
+  return nullptr;
+}
+
+base::Task<bool> Requester::wait_for_turn(Lane lane, std::stop_token stop) {
+  if (TokenBucket* own = own_bucket(lane)) {
+    const bool first_in_lane = co_await wait_for_token(own, stop);
+    if (!first_in_lane) {
+      co_return false;
+    }
+  }
+  co_return co_await wait_for_token(&bucket_, stop);
+}
+
+base::Task<bool> Requester::wait_for_token(TokenBucket* bucket, std::stop_token stop) {
   if (stop.stop_requested()) {
     co_return false;
   }
-  const auto delay = bucket_.take(loop_.now());
+  const auto delay = bucket->take(loop_.now());
   if (delay == base::Duration::zero()) {
     co_return true;
   }
   const bool waited = co_await base::sleep(loop_, delay, stop);
   if (!waited) {
-    bucket_.give_back();
+    bucket->give_back();
   }
   co_return waited;
 }
@@ -84,7 +112,7 @@ base::Task<base::Result<boost::json::value>> Requester::run(Call call, std::stop
   call.request.timeout = options_.timeout;
   Backoff backoff(kMinRetryDelay, kMaxRetryDelay);
   for (int attempt = 1;; ++attempt) {
-    const bool admitted = co_await wait_for_turn(stop);
+    const bool admitted = co_await wait_for_turn(call.lane, stop);
     if (!admitted) {
       co_return base::fail(ErrorKind::Cancelled, call.what + ": stopped");
     }

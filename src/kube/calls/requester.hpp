@@ -7,10 +7,17 @@
 #include "millwright/base/random.hpp"
 #include "millwright/kube/client.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace millwright::kube {
+
+// Of these calls there are as many as there are pods on all nodes that go, and budgets have them
+// repeated for hours. Each of the two kinds waits for its like before it takes its turn among all,
+// so that every other call finds a part of the rate left. Deletions of pods whose time is up do not
+// wait for evictions.
+enum class Lane : std::uint8_t { Any, Evictions, PodDeletions };
 
 struct Call {
   std::string verb;  // "get", "list", "create", ... as the metrics name it
@@ -18,6 +25,7 @@ struct Call {
   model::Resource resource;
   std::string subresource;
   ApiRequest request;
+  Lane lane = Lane::Any;
 };
 
 class Requester {
@@ -34,7 +42,9 @@ class Requester {
   base::Random& random() { return random_; }
 
  private:
-  base::Task<bool> wait_for_turn(std::stop_token stop);
+  TokenBucket* own_bucket(Lane lane);  // nullptr: none
+  base::Task<bool> wait_for_turn(Lane lane, std::stop_token stop);
+  base::Task<bool> wait_for_token(TokenBucket* bucket, std::stop_token stop);
   base::Task<base::Result<net::Response>> send_once(ApiRequest request, std::string what,
                                                     std::stop_token stop);
   void record(const Call& call, const base::Result<net::Response>& answer, base::Duration took);
@@ -44,7 +54,9 @@ class Requester {
   ClientOptions options_;
   base::Metrics* metrics_;
   base::Random random_;
-  TokenBucket bucket_;
+  TokenBucket bucket_;  // of all calls
+  TokenBucket evictions_;
+  TokenBucket pod_deletions_;
 };
 
 }  // namespace millwright::kube

@@ -1,4 +1,5 @@
-// How the pods of one node are asked to leave: none waits for another's answer.
+// How the pods of a node are asked to leave: none waits for another's answer, and other requests
+// wait for none of them.
 #include "controllers/termination/evictions.hpp"
 
 #include "unit/controllers/with_services.hpp"
@@ -58,10 +59,25 @@ class Evicting : public WithServices {
     pod.meta.deletion_timestamp = until;
     record_->pods.push_back(std::make_shared<const model::Pod>(std::move(pod)));
   }
+  // Drains a node of far more pods than may be evicted at once.
+  void drain_many() {
+    auto many = std::make_shared<scheduling::NodeRecord>();
+    many->node = NodeBuilder("many").deleting().build();
+    for (int i = 0; i < 2000; ++i) {
+      many->pods.push_back(
+          PodBuilder("many-" + std::to_string(i)).on("many").phase("Running").build());
+    }
+    others_.spawn(drain(many));
+    loop_.run_for(seconds(1));
+  }
+  base::Task<void> drain(scheduling::NodeRecordPtr record) {
+    co_await evictions_.drain(std::move(record));
+  }
 
   Evictions evictions_{services_};
   std::shared_ptr<scheduling::NodeRecord> record_ = std::make_shared<scheduling::NodeRecord>();
   std::string refused_ = "/pods/none";
+  base::TaskGroup others_{loop_};
 };
 
 TEST_F(Evicting, AllPodsAreAskedAtOnce) {
@@ -102,6 +118,22 @@ TEST_F(Evicting, APodIsDeletedOnceMoreOnlyIfThatLeavesItLessTime) {
   add_deleting("asked", loop_.now() + seconds(1));
   add_deleting("overdue", loop_.now() - seconds(3));
   EXPECT_THAT(step(), SizeIs(0)) << "nobody can have less than a second";
+}
+
+TEST_F(Evicting, OtherRequestsDoNotWaitForThoseOfManyPods) {
+  drain_many();
+  const auto begun = loop_.now();
+  run(loop_, client_.get(model::kNodeResource, {.namespace_ = {}, .name = "n"}));
+  EXPECT_LE(loop_.now() - begun, transport_->latency);
+}
+
+TEST_F(Evicting, APodWhoseTimeIsUpWaitsForNoEvictionOfOthers) {
+  drain_many();
+  set_deadline(loop_.now() + seconds(5));
+  add("late");
+  const auto begun = loop_.now();
+  run(loop_, evictions_.drain(record_));
+  EXPECT_LE(loop_.now() - begun, transport_->latency);
 }
 
 TEST_F(Evicting, ARefusedPodIsAskedAgainLaterAndForgottenWithItsNode) {
