@@ -40,6 +40,17 @@ Usage usage_of(const scheduling::Snapshot& snapshot, std::string_view pool) {
   return usage;
 }
 
+// A merge patch leaves what it does not name: null for what no node of the pool has any more.
+json::value resources_patch(const model::NodePool& pool, const model::ResourceList& used) {
+  json::value patch = model::encode(used);
+  for (const auto& [resource, amount] : pool.resources) {
+    if (!used.contains(resource)) {
+      patch.as_object()[resource] = nullptr;
+    }
+  }
+  return patch;
+}
+
 void judge_node_class(model::ConditionSet& set, const Services& services,
                       const scheduling::Snapshot& snapshot, const model::NodePool& pool) {
   const auto& ref = pool.template_.node_class_ref;
@@ -166,7 +177,7 @@ base::Task<base::Result<Requeue>> NodePools::reconcile(std::string name) {
   const bool usage_due = usage_changed && !usage_wait;
   if (usage_due) {
     status["nodes"] = usage.nodes;
-    status["resources"] = model::encode(usage.resources);
+    status["resources"] = resources_patch(*pool, usage.resources);
   }
   if (!status.empty()) {
     json::object patch{{"status", std::move(status)}};

@@ -70,5 +70,28 @@ TEST_F(PoolStatus, AConditionDoesNotWaitForTheSum) {
   EXPECT_TRUE(wait([&] { return !is_ready(); }, std::chrono::milliseconds(200)));
 }
 
+TEST_F(PoolStatus, WhatWentWithTheLastNodeThatHadItIsNotInTheSum) {
+  start();
+  apply_class();
+  apply_pool();
+  deploy({});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto gone = nodes().front()->meta.name;
+  change(
+      model::kNodeResource, gone,
+      [](boost::json::value& object) {
+        object.at("status").at("capacity").as_object()["nvidia.com/gpu"] = "4";
+      },
+      {}, "status");
+  const auto sum = [this] {
+    return text_of(model::kNodePoolResource, "default", "/status/resources/nvidia.com~1gpu");
+  };
+  ASSERT_TRUE(wait([&] { return sum() == "4"; }));
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  ASSERT_TRUE(wait([&] { return nodes().size() == 1 && nodes().front()->meta.name != gone; }));
+  EXPECT_TRUE(wait([&] { return sum().empty(); }, seconds(10))) << sum();
+  EXPECT_EQ(text_of(model::kNodePoolResource, "default", "/status/nodes"), "1");
+}
+
 }  // namespace
 }  // namespace millwright::test
