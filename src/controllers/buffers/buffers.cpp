@@ -364,6 +364,10 @@ base::Task<base::Result<>> Buffers::write_status(BufferPtr buffer,
        buffer->pod_template_generation != resolved->template_generation)) {
     status["podTemplateRef"] = {{"name", buffer->pod_template}};
     status["podTemplateGeneration"] = resolved->template_generation;
+  } else if (resolved->ok() && buffer->pod_template.empty() &&
+             !buffer->status_pod_template.empty()) {
+    status["podTemplateRef"] = nullptr;
+    status["podTemplateGeneration"] = nullptr;
   }
   if (status.empty()) {
     co_return base::Result<>{};

@@ -166,6 +166,25 @@ TEST_F(Semantics, ABufferThatGoesLetsItsNodesGo) {
   EXPECT_TRUE(soon([&] { return snapshot()->nodes.empty(); }, minutes(30)));
 }
 
+TEST_F(Semantics, ABufferThatTurnsToAWorkloadNamesNoTemplateAnyMore) {
+  create(pool("default", ""));
+  create(deployment("web", 0, "cpu: 1"));
+  create(kPriorities);
+  create(kTemplateBuffer);
+  const auto of_status = [this](std::string_view field) {
+    const auto buffer = object(model::kCapacityBufferResource, "room");
+    return model::find_path(buffer, "status." + std::string(field)) != nullptr;
+  };
+  ASSERT_TRUE(soon([&] { return of_status("podTemplateRef"); }));
+  edit(model::kCapacityBufferResource, "room", [](json::value& object) {
+    auto& spec = object.at("spec").as_object();
+    spec.erase("podTemplateRef");
+    spec["scalableRef"] = {{"apiGroup", "apps"}, {"kind", "Deployment"}, {"name", "web"}};
+  });
+  EXPECT_TRUE(soon([&] { return !of_status("podTemplateRef"); }, minutes(1)));
+  EXPECT_FALSE(of_status("podTemplateGeneration"));
+}
+
 TEST_F(Semantics, ABufferWithoutItsWorkloadSaysSo) {
   create(pool("default", ""));
   create(kBuffer);
