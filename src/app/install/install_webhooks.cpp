@@ -35,16 +35,26 @@ json::object condition(std::string_view name, std::string expression) {
   return {{"name", name}, {"expression", std::move(expression)}};
 }
 
-// Not called where nothing can become wrong: changes of metadata alone, deleted objects, and writes
-// of the controllers themselves.
-json::array conditions(const InstallOptions& options) {
+// Only NodePools have annotations that can be wrong.
+constexpr std::string_view kAnnotationsChanged =
+    " || (request.resource.resource == 'nodepools' && (has(object.metadata.annotations) != "
+    "has(oldObject.metadata.annotations) || (has(object.metadata.annotations) && "
+    "object.metadata.annotations != oldObject.metadata.annotations)))";
+
+// Not called where nothing can become wrong: other changes of metadata alone, deleted objects, and
+// writes of the controllers themselves. Defaults depend on the spec alone.
+json::array conditions(std::string_view path, const InstallOptions& options) {
+  std::string changed =
+      "request.operation == 'CREATE' || !has(oldObject.spec) || !has(object.spec) || "
+      "object.spec != oldObject.spec";
+  if (path == "validate") {
+    changed += kAnnotationsChanged;
+  }
   return json::array{
       condition("not-our-own", "request.userInfo.username != 'system:serviceaccount:" +
                                    options.namespace_ + ":" + std::string(kName) + "'"),
       condition("not-being-deleted", "!has(object.metadata.deletionTimestamp)"),
-      condition("spec-changed",
-                "request.operation == 'CREATE' || !has(oldObject.spec) || !has(object.spec) || "
-                "object.spec != oldObject.spec")};
+      condition(path == "validate" ? "content-changed" : "spec-changed", std::move(changed))};
 }
 
 Document configuration(std::string_view kind, std::string_view path,
@@ -63,7 +73,7 @@ Document configuration(std::string_view kind, std::string_view path,
   if (path == "mutate") {
     webhook["reinvocationPolicy"] = "Never";
   }
-  webhook["matchConditions"] = conditions(options);
+  webhook["matchConditions"] = conditions(path, options);
   webhook["rules"] = rules();
   json::object object = header({"admissionregistration.k8s.io/v1", kind, std::string(kName), {}});
   object["webhooks"] = json::array{std::move(webhook)};
