@@ -158,15 +158,15 @@ class Elector {
                            "etcd was restored from a backup: this replica must be started anew");
     }
     if (holder() == options_.identity) {
-      // The usual renewal needs no read; a conflict says that what we know is old.
+      // The usual renewal needs no read; a refusal says that what we know is old.
       auto written = co_await write(lease_, stop);
-      if (written || written.error().kind != ErrorKind::Conflict) {
+      if (written || !is_outdated(written.error().kind)) {
         co_return written;
       }
     }
     auto current = co_await client_.get(model::kLeaseResource, key(), stop);
     if (!current && current.error().kind == ErrorKind::NotFound) {
-      co_return co_await create(stop);
+      co_return co_await replace_deleted(stop);
     }
     MW_CO_CHECK(current);
     if (!current->is_object()) {
@@ -182,6 +182,20 @@ class Elector {
       co_return false;  // another candidate was faster
     }
     co_return written;
+  }
+
+  // API servers answer either to a replacement of an object that is gone.
+  static bool is_outdated(ErrorKind kind) {
+    return kind == ErrorKind::Conflict || kind == ErrorKind::NotFound;
+  }
+
+  // Its holder hears of the deletion at its next renewal, or not at all if it is cut off. Until
+  // then it leads on.
+  base::Task<base::Result<bool>> replace_deleted(std::stop_token stop) {
+    if (!is_free()) {
+      co_return false;
+    }
+    co_return co_await create(stop);
   }
 
   bool is_free() const {

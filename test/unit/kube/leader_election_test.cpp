@@ -223,6 +223,33 @@ TEST_F(LeaderElectionTest, ALeaseTakenByForceEndsLeadershipAtOnce) {
   EXPECT_LE(a.stopped_at - taken_at, 2100ms);
 }
 
+// The leader puts it back. Others wait, whenever in its rhythm they look.
+TEST_F(LeaderElectionTest, ADeletedLeaseMakesNoSecondLeader) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  for (int tenth = 0; tenth < 20; ++tenth) {
+    loop.run_for(10s + tenth * 100ms);
+    store.objects.erase(kLease);
+    loop.run_for(5s);
+    ASSERT_TRUE(store.objects.contains(kLease)) << tenth;
+    EXPECT_EQ(spec().at("holderIdentity"), "a") << tenth;
+  }
+  EXPECT_THAT(story, ElementsAre("a leads"));
+}
+
+TEST_F(LeaderElectionTest, ALeaseDeletedWhileItsHolderIsCutOffIsTakenOnceItHasRunOut) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(30s);
+  a.cut_off = true;
+  store.objects.erase(kLease);
+  loop.run_for(60s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
+  EXPECT_LT(a.stopped_at, b.started_at);
+}
+
 // A watch may go on from a version that the restored history reaches a minute later, and then
 // nothing shows that there were two.
 TEST_F(LeaderElectionTest, EtcdRestoredFromABackupIsSeenByItsLease) {
