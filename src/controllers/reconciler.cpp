@@ -38,6 +38,14 @@ struct Reconciler::State {
     }
   }
 
+  void nudge(std::string key) {
+    if (active.contains(key)) {
+      nudged.insert(std::move(key));
+    } else {
+      add(std::move(key));
+    }
+  }
+
   void add_after(const std::string& key, base::Duration delay) {
     const base::TimePoint due = loop.now() + delay;
     auto& slot = timers[key];
@@ -125,7 +133,10 @@ struct Reconciler::State {
         add_after(key, *after);
       }
     }
-    if (again.erase(key) > 0) {
+    const bool failed_now = !result && !conflict;
+    const bool has_news = again.erase(key) > 0;
+    const bool was_nudged = nudged.erase(key) > 0;
+    if (has_news || (was_nudged && !failed_now)) {
       add(key);
     }
     wake.notify();
@@ -150,7 +161,8 @@ struct Reconciler::State {
   std::deque<std::string> queue;
   std::set<std::string, std::less<>> queued;
   std::set<std::string, std::less<>> active;
-  std::set<std::string, std::less<>> again;  // changed while being reconciled
+  std::set<std::string, std::less<>> again;   // changed while being reconciled
+  std::set<std::string, std::less<>> nudged;  // changed then, maybe by that
   // How often in a row.
   std::map<std::string, int, std::less<>> conflicts;
   std::map<std::string, int, std::less<>> failed;
@@ -166,6 +178,10 @@ Reconciler::~Reconciler() {
 
 void Reconciler::enqueue(std::string key) {
   state_->add(std::move(key));
+}
+
+void Reconciler::nudge(std::string key) {
+  state_->nudge(std::move(key));
 }
 
 base::Task<void> Reconciler::run(std::stop_token stop) {
@@ -191,6 +207,7 @@ base::Task<void> Reconciler::run(std::stop_token stop) {
   state->cancel_timers();
   co_await group.join();
   state->again.clear();
+  state->nudged.clear();
   state->conflicts.clear();
   state->failed.clear();
 }

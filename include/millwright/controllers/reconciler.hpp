@@ -53,6 +53,9 @@ class Reconciler {
 
   // Ignored until run() is called and after it ended: followers reconcile nothing.
   void enqueue(std::string key);
+  // The same for a change that a reconciliation in progress may have made itself, such as of a
+  // status: if that one fails, the key waits as after any failure.
+  void nudge(std::string key);
   // Until `stop`; then waits for what is in progress.
   base::Task<void> run(std::stop_token stop);
 

@@ -70,9 +70,20 @@ void EventRoutes::wake_all() {
   wake_planners();
 }
 
+EventRoutes::Wanted EventRoutes::wanted_of(const model::ObjectMeta& meta) {
+  return {.uid = meta.uid,
+          .generation = meta.generation,
+          .annotations = meta.annotations,
+          .deleting = meta.is_deleting()};
+}
+
 // The claim is there.
 void EventRoutes::joined_changed(const cluster::State::Joined& joined) {
   controllers_.lifecycle.enqueue(joined.claim->meta.name);
+  wake_others_of(joined);
+}
+
+void EventRoutes::wake_others_of(const cluster::State::Joined& joined) {
   controllers_.claim_status.enqueue(joined.claim->meta.name);
   if (joined.node) {
     controllers_.termination.enqueue(joined.node->meta.name);
@@ -102,12 +113,22 @@ void EventRoutes::node_changed(const std::string& name) {
   controllers_.reservations.notify();
 }
 
+// A launch that fails says so in the claim's status. That must not end the pause after the failure:
+// the cloud would be asked without any.
 void EventRoutes::node_claim_changed(const std::string& name) {
-  controllers_.lifecycle.enqueue(name);
-  controllers_.claim_status.enqueue(name);
-  if (const auto joined = services_.state.joined_by_claim(name); joined.claim) {
-    joined_changed(joined);
+  const auto joined = services_.state.joined_by_claim(name);
+  if (joined.claim) {
+    const Wanted now = wanted_of(joined.claim->meta);
+    if (std::exchange(claims_[name], now) == now) {
+      controllers_.lifecycle.nudge(name);
+    } else {
+      controllers_.lifecycle.enqueue(name);
+    }
+    wake_others_of(joined);
   } else {
+    claims_.erase(name);
+    controllers_.lifecycle.enqueue(name);
+    controllers_.claim_status.enqueue(name);
     controllers_.claim_status.forget(name);
   }
   wake_static_pools();
@@ -130,10 +151,8 @@ void EventRoutes::node_pool_changed(const std::string& name) {
     static_pools_.insert(name);
     controllers_.static_capacity.enqueue(name);
   }
-  const Compared now{.generation = found->meta.generation,
-                     .annotations = found->meta.annotations,
-                     .status = nullptr};
-  const Compared before = std::exchange(pools_[name], now);
+  const Wanted now = wanted_of(found->meta);
+  const Wanted before = std::exchange(pools_[name], now);
   if (before == now) {
     return;  // only its status changed
   }
@@ -150,7 +169,9 @@ void EventRoutes::after_changes() {
   }
 }
 
-// The event tells the name alone, so every class of that name is looked at.
+// The event tells the name alone, so every class of that name is looked at. The status of a class
+// is written by its controller: were that woken by it, a class whose every answer reads differently
+// would be resolved without a pause.
 void EventRoutes::node_class_changed(const std::string& name) {
   const auto snapshot = services_.state.snapshot();
   std::set<model::NodeClassReference> changed;
@@ -159,11 +180,12 @@ void EventRoutes::node_class_changed(const std::string& name) {
       continue;
     }
     auto reference = model::reference_to(*node_class);
-    controllers_.node_classes.enqueue(reference);
-    const Compared now{.generation = node_class->meta.generation,
-                       .annotations = node_class->meta.annotations,
-                       .status = node_class->status};
-    if (std::exchange(node_classes_[reference], now) != now) {
+    const SeenClass now{.wanted = wanted_of(node_class->meta), .status = node_class->status};
+    const SeenClass before = std::exchange(node_classes_[reference], now);
+    if (before.wanted != now.wanted) {
+      controllers_.node_classes.enqueue(reference);
+    }
+    if (before != now) {
       changed.insert(std::move(reference));
     }
   }

@@ -36,6 +36,7 @@ class EventRoutes {
 
  private:
   void joined_changed(const cluster::State::Joined& joined);
+  void wake_others_of(const cluster::State::Joined& joined);
   void node_changed(const std::string& name);
   void node_claim_changed(const std::string& name);
   void node_pool_changed(const std::string& name);
@@ -47,21 +48,31 @@ class EventRoutes {
   controllers::Services& services_;
   ControllerSet& controllers_;
   std::function<void()> on_offers_changed_;
-  // What claims are compared with: they are looked at again when it changes. The hash annotations
-  // of a NodePool or NodeClass are written after the edit that they describe, and change no
-  // generation.
-  struct Compared {
+  // What is asked of an object. Its status is not part of it, which is mostly written here. The
+  // hash annotations of a NodePool or NodeClass are written after the edit that they describe, and
+  // change no generation.
+  struct Wanted {
+    std::string uid;
     std::int64_t generation = -1;
     model::StringMap annotations;
+    bool deleting = false;
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+  static Wanted wanted_of(const model::ObjectMeta& meta);
+  // What claims are compared with: they are looked at again when it changes.
+  struct SeenClass {
+    Wanted wanted;
     boost::json::value status;
-    friend bool operator==(const Compared&, const Compared&) = default;
+    friend bool operator==(const SeenClass&, const SeenClass&) = default;
   };
   void wake_claims_of(const std::set<std::string, std::less<>>& pools);
 
   std::set<std::string, std::less<>> edited_pools_;  // in this turn
-  std::map<std::string, Compared> pools_;            // as seen last
+  // As seen last.
+  std::map<std::string, Wanted> pools_;
+  std::map<std::string, Wanted> claims_;
+  std::map<model::NodeClassReference, SeenClass> node_classes_;
   std::set<std::string, std::less<>> static_pools_;  // those with spec.replicas
-  std::map<model::NodeClassReference, Compared> node_classes_;
   std::map<std::string, std::string> nodes_of_slices_;
   std::map<std::string, std::string> claims_of_nodes_;  // as joined last
 };

@@ -103,5 +103,67 @@ TEST_F(AwsSandbox, SoldOutTypesAreReplacedByOthers) {
   }
 }
 
+// As AWS refuses a call: each answer has an id of its own, and some an encoded copy of the call.
+class RefusedByAws : public AwsSandbox {
+ protected:
+  // `words` makes the message from the number of the answer.
+  void refuse(const std::string& operation, const std::string& code,
+              std::function<std::string(const std::string& number)> words) {
+    ec2.aws.on(operation, [this, code, words = std::move(words)](const Asked&) {
+      const std::string number = std::to_string(++answers_);
+      return cloud::aws::xml("<ErrorResponse><Error><Code>" + code + "</Code><Message>" +
+                                 words(number) + "</Message></Error><RequestId>request-" + number +
+                                 "</RequestId></ErrorResponse>",
+                             403);
+    });
+  }
+  std::size_t calls(const std::string& operation) { return ec2.aws.calls(operation).size(); }
+  // The class is Ready by then: its dry run was allowed.
+  void refuse_launches(std::function<std::string(const std::string& number)> words) {
+    apply(kNodeClass);
+    apply(kNodePool);
+    loop.run_for(1min);
+    ec2.aws.asked.clear();
+    refuse("CreateFleet", "UnauthorizedOperation", std::move(words));
+    apply(std::string(kDeployment).replace(kDeployment.find("replicas: 5"), 11, "replicas: 1"));
+    EXPECT_TRUE(loop.run_until([&] { return calls("CreateFleet") > 0; }, 1min));
+    EXPECT_EQ(count(model::kNodeClaimResource), 1U);
+  }
+
+ private:
+  int answers_ = 0;
+};
+
+// No two answers are equal, and each is written into the object, which is an event of it.
+std::string never_the_same(const std::string& number) {
+  return "Refused for the time no. " + number;
+}
+
+TEST_F(RefusedByAws, ALaunchIsTriedAgainWithItsPauses) {
+  refuse_launches(never_the_same);
+  loop.run_for(3min);
+  // After 1, 2, 4 ... 60 seconds, and where something else woke the claim.
+  EXPECT_LE(calls("CreateFleet"), 11U);
+  EXPECT_GE(calls("CreateFleet"), 6U);
+}
+
+TEST_F(RefusedByAws, AClassIsResolvedAgainWithPausesAndAtOnceAfterAnEdit) {
+  refuse("CreateInstanceProfile", "AccessDenied", never_the_same);
+  apply(kNodeClass);
+  loop.run_for(5min);
+  // Each 30 seconds, and after its hash was written.
+  EXPECT_LE(calls("CreateInstanceProfile"), 13U);
+  EXPECT_EQ(condition(get(model::kEc2NodeClassResource, "default"), "Ready"), "False");
+
+  ec2.answer_profiles();
+  const model::ObjectKey name{.namespace_ = "", .name = "default"};
+  ASSERT_TRUE(
+      world.api().update(model::kEc2NodeClassResource, name, [](boost::json::value& object) {
+        object.at("spec").as_object()["tags"] = boost::json::object{{"team", "blue"}};
+      }));
+  loop.run_for(5s);
+  EXPECT_EQ(condition(get(model::kEc2NodeClassResource, "default"), "Ready"), "True");
+}
+
 }  // namespace
 }  // namespace millwright

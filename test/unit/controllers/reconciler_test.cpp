@@ -187,6 +187,33 @@ TEST(Reconciler, BacksOffAfterFailures) {
   script.loop.run_for(seconds(1));
 }
 
+// It writes the failure into the object, which is an event of the object.
+TEST(Reconciler, BacksOffThoughItsOwnWritesNudgeItAndNotOnceThereIsNews) {
+  Script script;
+  auto reconciler = script.make({.min_backoff = seconds(10)});
+  std::stop_source stop;
+  script.failures = 2;
+  script.group.spawn(reconciler.run(stop.get_token()));
+  script.loop.run_ready();
+  reconciler.enqueue("a");
+  script.loop.run_for(milliseconds(5));
+  reconciler.nudge("a");
+  script.loop.run_for(seconds(9));
+  EXPECT_EQ(script.starts.size(), 1U);
+  reconciler.nudge("a");  // somebody else's, since nothing is in progress
+  script.loop.run_for(milliseconds(5));
+  EXPECT_EQ(script.starts.size(), 2U);
+  reconciler.nudge("a");
+  reconciler.enqueue("a");
+  script.loop.run_for(milliseconds(10));
+  EXPECT_EQ(script.starts.size(), 3U);
+  reconciler.nudge("a");  // during one that succeeds
+  script.loop.run_for(milliseconds(20));
+  EXPECT_EQ(script.starts.size(), 4U);
+  stop.request_stop();
+  script.loop.run_for(seconds(1));
+}
+
 TEST(Reconciler, ComesBackWhenAsked) {
   Script script;
   auto reconciler = script.make();

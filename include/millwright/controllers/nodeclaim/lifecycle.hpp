@@ -18,6 +18,8 @@ class Lifecycle {
   explicit Lifecycle(Services& services);
   ~Lifecycle();
   void enqueue(std::string claim) { reconciler_.enqueue(std::move(claim)); }
+  // After a change of the claim's status alone, which is often its own.
+  void nudge(std::string claim) { reconciler_.nudge(std::move(claim)); }
   base::Task<void> run(std::stop_token stop) { return reconciler_.run(std::move(stop)); }
 
  private:
