@@ -1,6 +1,7 @@
 #include "millwright/controllers/pools/nodeclass.hpp"
 
 #include "controllers/pools/hash_stamps.hpp"
+#include "millwright/cloud/error_text.hpp"
 #include "millwright/model/codec.hpp"
 #include "millwright/model/conditions.hpp"
 
@@ -112,14 +113,22 @@ void write_conditions(model::ConditionSet& set, const cloud::NodeClassState& res
     if (part.good) {
       set.set_true(part.type);
     } else {
-      set.set_false(part.type, part.reason, part.message);
+      set.set_false(part.type, part.reason, cloud::lasting_text(part.message));
     }
   }
   if (resolved.ready) {
     set.set_true(model::kReady);
   } else {
-    set.set_false(model::kReady, resolved.reason, resolved.message);
+    set.set_false(model::kReady, resolved.reason, cloud::lasting_text(resolved.message));
   }
+}
+
+// With what the conditions leave out, such as the ids of requests that AWS asks for.
+void log_not_ready(const Services& services, const model::NodeClass& node_class,
+                   const cloud::NodeClassState& resolved) {
+  services.log.warn("nodeclass is not ready", {{node_class.kind, node_class.meta.name},
+                                               {"reason", resolved.reason},
+                                               {"message", resolved.message}});
 }
 
 base::Task<base::Result<>> write_status(Services& services, NodeClassPtr node_class,
@@ -129,6 +138,9 @@ base::Task<base::Result<>> write_status(Services& services, NodeClassPtr node_cl
   model::ConditionSet set(conditions, node_class->meta, {}, services.loop.now());
   write_conditions(set, resolved);
   if (set.changed()) {
+    if (!resolved.ready) {
+      log_not_ready(services, *node_class, resolved);
+    }
     status["conditions"] = model::encode(conditions);
   }
   if (!status.empty()) {

@@ -4,7 +4,9 @@
 namespace millwright {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class AwsSandbox : public testing::Test, protected AwsCluster {};
 
@@ -163,6 +165,48 @@ TEST_F(RefusedByAws, AClassIsResolvedAgainWithPausesAndAtOnceAfterAnEdit) {
       }));
   loop.run_for(5s);
   EXPECT_EQ(condition(get(model::kEc2NodeClassResource, "default"), "Ready"), "True");
+}
+
+std::string with_a_copy(const std::string& number) {
+  return "You may not. Encoded authorization failure message: copy_" + number;
+}
+
+std::string message_of(const boost::json::value& object, std::string_view type) {
+  const auto* conditions = model::find_path(object, "status.conditions");
+  for (const auto& each : conditions->as_array()) {
+    if (each.at("type").as_string() == type) {
+      return std::string(each.at("message").as_string());
+    }
+  }
+  return "absent";
+}
+
+TEST_F(RefusedByAws, ObjectsSayWhatIsTheSameAtEachAttempt) {
+  refuse_launches(with_a_copy);
+  loop.run_for(2min);
+  const auto claims = cloud::wait(loop, person.list(model::kNodeClaimResource));
+  EXPECT_THAT(message_of(claims->items.at(0), "Launched"),
+              AllOf(HasSubstr("UnauthorizedOperation: You may not.; allow the action"),
+                    Not(HasSubstr("request-"))));
+  std::size_t told = 0;
+  const auto events = cloud::wait(loop, person.list(model::kEventResource));
+  for (const auto& event : events->items) {
+    const bool is_claims = event.at("involvedObject").at("kind").as_string() == "NodeClaim";
+    told += is_claims && event.at("reason").as_string() == "LaunchFailed" ? 1 : 0;
+  }
+  EXPECT_EQ(told, 1U);
+}
+
+TEST_F(RefusedByAws, AClassSaysWhatIsTheSameAtEachAttempt) {
+  refuse("CreateInstanceProfile", "AccessDenied", with_a_copy);
+  apply(kNodeClass);
+  loop.run_for(1min);
+  const auto node_class = get(model::kEc2NodeClassResource, "default");
+  for (const char* type : {"InstanceProfileReady", "Ready"}) {
+    EXPECT_THAT(message_of(node_class, type),
+                AllOf(HasSubstr("AccessDenied: You may not."), Not(HasSubstr("request-")),
+                      Not(HasSubstr("copy_"))));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "controllers/nodeclaim/lifecycle/launch_failures.hpp"
 
+#include "millwright/cloud/error_text.hpp"
+
 namespace millwright::controllers {
 namespace {
 
@@ -38,12 +40,13 @@ std::string remedy_for(const base::Error& error, const model::NodeClaim& claim) 
 
 }  // namespace
 
-std::string shortened(std::string message) {
-  if (message.size() > kMessageLimit) {
-    message.resize(kMessageLimit);
-    message += "...";
+std::string shortened(std::string_view message) {
+  std::string text = cloud::lasting_text(message);
+  if (text.size() > kMessageLimit) {
+    text.resize(kMessageLimit);
+    text += "...";
   }
-  return message;
+  return text;
 }
 
 void LaunchFailures::tell(const model::NodeClaim& claim, const base::Error& error) {

@@ -7,12 +7,14 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace millwright::controllers {
 
-// A cloud's error as conditions and events show it: at most 300 characters, as in Karpenter.
-std::string shortened(std::string message);
+// A cloud's error as conditions and events show it: what lasts of it (cloud::lasting_text), and at
+// most 300 characters, as in Karpenter.
+std::string shortened(std::string_view message);
 
 class LaunchFailures {
  public:

@@ -1,5 +1,6 @@
 #include "cloud/alibaba/calls/wire/errors.hpp"
 
+#include "millwright/cloud/error_text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <algorithm>
@@ -171,9 +172,7 @@ ApiError read_error(std::string_view call, const net::Response& response) {
   }
   error.status = response.status;
   error.request_id = shown(told.request_id);
-  if (!error.request_id.empty()) {
-    error.message.append(" (request id ").append(error.request_id).append(")");
-  }
+  error.message.append(request_id_note(error.request_id));
   return error;
 }
 

@@ -1,6 +1,7 @@
 #include "cloud/aws/calls/wire/errors.hpp"
 
 #include "cloud/aws/calls/wire/xml.hpp"
+#include "millwright/cloud/error_text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <algorithm>
@@ -175,9 +176,7 @@ ApiError read_error(std::string_view call, const net::Response& response) {
     error.message.append(" without an answer of AWS's: ").append(excerpt(response.body));
   }
   error.message.append(advice(error.kind, error.code));
-  if (!error.request_id.empty()) {
-    error.message.append(" (request id ").append(error.request_id).append(")");
-  }
+  error.message.append(request_id_note(error.request_id));
   return error;
 }
 

@@ -1,6 +1,7 @@
 #include "cloud/huawei/calls/wire/errors.hpp"
 
 #include "cloud/common/text/text.hpp"
+#include "millwright/cloud/error_text.hpp"
 #include "millwright/model/codec.hpp"
 
 #include <boost/json.hpp>
@@ -113,12 +114,6 @@ std::string request_id_of(const net::Response& response) {
   return std::string(response.headers.get("X-Request-Id"));
 }
 
-void add_request_id(ApiError& error) {
-  if (!error.request_id.empty()) {
-    error.message.append(" (request id ").append(error.request_id).append(")");
-  }
-}
-
 }  // namespace
 
 bool is_out_of_stock(const ApiError& error) {
@@ -153,7 +148,7 @@ ApiError read_error(std::string_view call, const net::Response& response) {
     text.append(" without an answer of Huawei Cloud's: ").append(error.message);
   }
   error.message = text.append(advice_for(error, said));
-  add_request_id(error);
+  error.message.append(request_id_note(error.request_id));
   return error;
 }
 
@@ -166,7 +161,7 @@ ApiError bad_answer(std::string_view call, const net::Response& response,
   error.message = call;
   error.message.append(": the answer (HTTP ").append(std::to_string(response.status));
   error.message.append(") is ").append(problem);
-  add_request_id(error);
+  error.message.append(request_id_note(error.request_id));
   return error;
 }
 
