@@ -71,9 +71,9 @@ int run_controller(const std::map<std::string, std::string>& flags,
   };
   const Signals signals([&](int) { loop.post(stop_once); });
   int status = 0;
-  const auto start_anew = [&] {
+  const auto start_anew = [&](const std::string& why) {
     if (std::exchange(status, 1) == 0) {
-      log.error("etcd was restored from a backup; leaving, to be started anew");
+      log.error("leaving, to be started anew", {{"error", why}});
       loop.post(stop_once);
     }
   };

@@ -103,7 +103,8 @@ base::Result<> Program::build(const Environment& environment) {
                                                     .metrics = metrics_,
                                                     .heartbeat = heartbeat_,
                                                     .leadership = leadership_,
-                                                    .log = log_});
+                                                    .log = log_,
+                                                    .on_closed = exits_.start_anew});
   make_leading();
   report_build();
   return servers_->open_plain_ports();
@@ -215,7 +216,7 @@ void Program::make_leading() {
 // An informer may see it before the election does, which must leave the Lease alone then.
 void Program::start_anew() {
   rewound_ = true;
-  exits_.start_anew();
+  exits_.start_anew("etcd was restored from a backup");
 }
 
 // One term.

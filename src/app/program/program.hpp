@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace millwright::app {
 
@@ -26,7 +27,8 @@ base::Result<kube::Config> api_server_config(const Settings& settings,
 class Program {
  public:
   struct Exits {
-    std::function<void()> start_anew;  // in good order, to be started again
+    // In good order, to be started again. The log says why.
+    std::function<void(const std::string& why)> start_anew;
     // At once, with a failure: the work of a term of leadership did not end in time.
     std::function<void()> leave_at_once;
   };

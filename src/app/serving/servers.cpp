@@ -19,39 +19,57 @@ Servers::Servers(ServersParts parts)
                            "certificate, or stopping",
               .log = parts_.log}) {}
 
-base::Result<> Servers::open_secure_ports(
-    const certs::Bundle& bundle, const std::function<void(std::string_view)>& on_extender_call) {
-  const Settings& settings = parts_.settings;
-  auto scheduler_router = std::make_shared<net::Router>();
-  add_extender_routes(*scheduler_router, parts_.engine,
+net::ServerOptions Servers::options_of(int port, const std::string& server) const {
+  net::ServerOptions options{.address = parts_.settings.bind_address,
+                             .port = static_cast<std::uint16_t>(port),
+                             .on_refusal = count_refusals(parts_.metrics, server),
+                             .log = parts_.log.named("server")};
+  limit_callers(options, parts_.settings.full_nodes);
+  return options;
+}
+
+base::Result<> Servers::open_webhooks(const certs::Bundle& bundle) {
+  auto router = std::make_shared<net::Router>();
+  add_webhook_routes(*router, parts_.engine);
+  MW_TRY(server, net::Server::start(options_of(parts_.settings.serving_port, "webhooks"),
+                                    handler_of(std::move(router)), webhook_identity(bundle)));
+  webhooks_ = std::move(server);
+  return {};
+}
+
+base::Result<> Servers::open_extender(net::TlsIdentity identity, const OnCall& on_extender_call) {
+  auto router = std::make_shared<net::Router>();
+  add_extender_routes(*router, parts_.engine,
                       {.on_call = on_extender_call,
                        .leads = [&leadership = parts_.leadership] { return leadership.holds(); }});
-  if (settings.serve_bind) {
-    add_bind_route(*scheduler_router, parts_.engine, parts_.client);
+  if (parts_.settings.serve_bind) {
+    add_bind_route(*router, parts_.engine, parts_.client);
   }
-  auto admission_router = std::make_shared<net::Router>();
-  add_webhook_routes(*admission_router, parts_.engine);
-  net::ServerOptions options{.address = settings.bind_address,
-                             .port = static_cast<std::uint16_t>(settings.serving_port),
-                             .on_refusal = count_refusals(parts_.metrics, "webhooks"),
-                             .log = parts_.log.named("server")};
-  limit_callers(options, settings.full_nodes);
-  MW_TRY(webhooks, net::Server::start(options, handler_of(std::move(admission_router)),
-                                      webhook_identity(bundle)));
-  options.port = static_cast<std::uint16_t>(settings.extender_port);
+  net::ServerOptions options = options_of(parts_.settings.extender_port, "extender");
   options.threads = 2;
-  options.on_refusal = count_refusals(parts_.metrics, "extender");
-  const auto identity = extender_identity(bundle, now());
+  MW_TRY(server, net::Server::start(std::move(options), handler_of(std::move(router)),
+                                    std::move(identity)));
+  extender_ = std::move(server);
+  return {};
+}
+
+base::Result<> Servers::open_secure_ports(const certs::Bundle& bundle,
+                                          const OnCall& on_extender_call) {
+  if (!webhooks_) {
+    if (auto opened = open_webhooks(bundle); !opened) {
+      return opened;
+    }
+  }
+  if (extender_) {
+    return {};
+  }
+  auto identity = extender_identity(bundle, now());
   if (identity.client_ca_pem.empty()) {
     parts_.log.error(
         "the extender is not served: the supplied Secret has no ca.crt to check callers by", {});
-  } else {
-    MW_TRY(extender,
-           net::Server::start(options, handler_of(std::move(scheduler_router)), identity));
-    extender_ = std::move(extender);
+    return {};
   }
-  webhooks_ = std::move(webhooks);
-  return {};
+  return open_extender(std::move(identity), on_extender_call);
 }
 
 void Servers::open_asking_port(const certs::Bundle& bundle) {
@@ -95,26 +113,27 @@ base::Result<> Servers::renew(const certs::Bundle& bundle) {
   return renewed && checked ? extender_->set_identity(identity) : renewed;
 }
 
-void Servers::use(const certs::Bundle& bundle,
-                  const std::function<void(std::string_view)>& on_extender_call) {
-  if (serving()) {
+void Servers::use(const certs::Bundle& bundle, const OnCall& on_extender_call) {
+  const bool first = !serving();
+  if (!first) {
     if (const auto renewed = renew(bundle); !renewed) {
       parts_.log.error("the new certificate cannot be used", {{"error", renewed.error().message}});
     }
-    return;
   }
+  const bool had_extender = serving_extender();
   if (const auto opened = open_secure_ports(bundle, on_extender_call); !opened) {
-    parts_.log.error("the extender and the webhooks cannot be served",
-                     {{"error", opened.error().message}});
+    parts_.on_closed("the extender and the webhooks cannot be served: " + opened.error().message);
     return;
   }
-  if (parts_.settings.asking_port != 0) {
+  if (first && parts_.settings.asking_port != 0) {
     open_asking_port(bundle);
   }
-  ready_ = true;
-  parts_.log.info("serving the extender and the webhooks",
-                  {{"port", std::to_string(webhooks_->port())},
-                   {"extender-port", extender_ ? std::to_string(extender_->port()) : "none"}});
+  if (first || serving_extender() != had_extender) {
+    ready_ = true;
+    parts_.log.info("serving the extender and the webhooks",
+                    {{"port", std::to_string(webhooks_->port())},
+                     {"extender-port", extender_ ? std::to_string(extender_->port()) : "none"}});
+  }
 }
 
 void Servers::stop(std::chrono::milliseconds grace) {

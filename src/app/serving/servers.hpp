@@ -34,6 +34,9 @@ struct ServersParts {
   // Of the term: the extender answers only while it holds.
   const base::Leadership& leadership;
   base::Logger log;
+  // An HTTPS port cannot be opened. Kubernetes shows a process that leaves, and starts it again;
+  // one that stayed could lead, and nobody would answer kube-scheduler.
+  std::function<void(const std::string& problem)> on_closed;
 };
 
 class Servers {
@@ -42,8 +45,9 @@ class Servers {
 
   // The metrics and health ports. Their threads answer even while the loop is busy.
   base::Result<> open_plain_ports() { return plain_.open(); }
-  // Opens the HTTPS ports with the first certificates; later ones replace them without dropping a
-  // connection. `on_extender_call` sees each extender request on the thread that answers it.
+  // Opens the HTTPS ports with the first certificates, that of the extender with the first that
+  // have a CA; later ones replace them without dropping a connection. `on_extender_call` sees each
+  // extender request on the thread that answers it.
   void use(const certs::Bundle& bundle,
            const std::function<void(std::string_view request)>& on_extender_call);
   // Whether the HTTPS ports are open; that of the extender is not without a CA to check callers by.
@@ -55,9 +59,13 @@ class Servers {
   void stop(std::chrono::milliseconds grace);
 
  private:
-  base::Result<> open_secure_ports(const certs::Bundle& bundle,
-                                   const std::function<void(std::string_view)>& on_extender_call);
+  using OnCall = std::function<void(std::string_view)>;
+  // Those that are closed.
+  base::Result<> open_secure_ports(const certs::Bundle& bundle, const OnCall& on_extender_call);
+  base::Result<> open_webhooks(const certs::Bundle& bundle);
+  base::Result<> open_extender(net::TlsIdentity identity, const OnCall& on_extender_call);
   base::Result<> renew(const certs::Bundle& bundle);
+  net::ServerOptions options_of(int port, const std::string& server) const;
   // Without it everything else goes on: a failure is logged.
   void open_asking_port(const certs::Bundle& bundle);
   base::TimePoint now() const { return parts_.client.loop().now(); }

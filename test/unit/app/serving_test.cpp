@@ -1,8 +1,10 @@
-// What callers may make the program hold.
+// What callers may make the program hold, and when its HTTPS ports are open.
 #include "app/serving/serving.hpp"
 
+#include "app/serving/servers.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/net/client.hpp"
+#include "unit/kube/fake_transport.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,6 +70,83 @@ TEST(Serving, AllCallersTogetherHoldLittle) {
   limit_readers(plain);
   EXPECT_LE(plain.max_connections, 64U);
   EXPECT_LE(plain.body_limit, 4096U);
+}
+
+class HttpsPorts : public testing::Test {
+ protected:
+  HttpsPorts() {
+    settings_.bind_address = "127.0.0.1";
+    settings_.serving_port = 0;
+    settings_.extender_port = 0;
+    settings_.asking_port = 0;
+    bundle_ = *certs::reconcile({}, {.dns_names = {"millwright"}}, loop_.now());
+  }
+  void use(const certs::Bundle& bundle) { servers().use(bundle, {}); }
+  Servers& servers() {
+    if (!servers_) {
+      servers_ = std::make_unique<Servers>(
+          ServersParts{.settings = settings_,
+                       .engine = engine_,
+                       .client = client_,
+                       .newcomers_client = client_,
+                       .renewals_client = client_,
+                       .metrics = metrics_,
+                       .heartbeat = heartbeat_,
+                       .leadership = leadership_,
+                       .log = {},
+                       .on_closed = [this](const std::string& why) { problems_.push_back(why); }});
+    }
+    return *servers_;
+  }
+
+  base::VirtualLoop loop_{kube::test::kStart};
+  base::InlineCompute compute_;
+  kube::Client client_{loop_, std::make_shared<kube::test::FakeTransport>(loop_)};
+  cloud::ProviderSet providers_;
+  base::Metrics metrics_;
+  Engine engine_{EngineParts{.loop = loop_,
+                             .compute = compute_,
+                             .client = client_,
+                             .providers = providers_,
+                             .metrics = metrics_,
+                             .log = {},
+                             .options = {},
+                             .policy = {}}};
+  Heartbeat heartbeat_{loop_};
+  base::Leadership leadership_{loop_};
+  Settings settings_;
+  certs::Bundle bundle_;
+  std::vector<std::string> problems_;
+  std::unique_ptr<Servers> servers_;
+};
+
+// A process that stays would lead, and nobody would answer kube-scheduler.
+TEST_F(HttpsPorts, ThatAreTakenEndTheProcess) {
+  const auto other = serve({.address = "127.0.0.1", .port = 0});
+  for (int Settings::*port : {&Settings::serving_port, &Settings::extender_port}) {
+    settings_.*port = other->port();
+    use(bundle_);
+    ASSERT_EQ(problems_.size(), 1U);
+    EXPECT_THAT(problems_.front(), testing::HasSubstr(std::to_string(other->port())));
+    servers_.reset();
+    problems_.clear();
+    settings_.*port = 0;
+  }
+  use(bundle_);
+  EXPECT_THAT(problems_, testing::IsEmpty());
+  EXPECT_TRUE(servers().serving() && servers().serving_extender());
+}
+
+// Somebody else keeps the Secret, and added its ca.crt later.
+TEST_F(HttpsPorts, TheExtenderIsServedOnceThereIsACaToCheckCallersBy) {
+  certs::Bundle without = bundle_;
+  without.ca = {};
+  use(without);
+  EXPECT_TRUE(servers().serving());
+  EXPECT_FALSE(servers().serving_extender());
+  use(bundle_);
+  EXPECT_TRUE(servers().serving_extender());
+  EXPECT_THAT(problems_, testing::IsEmpty());
 }
 
 }  // namespace
