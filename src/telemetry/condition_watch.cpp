@@ -61,6 +61,14 @@ base::MetricLabels condition_labels(const model::CapacityBuffer& /*buffer*/) {
   return {};
 }
 
+void forget_conditions_of_pool(base::Metrics& metrics, const std::string& pool) {
+  metrics.forget(label_name(model::kNodePoolLabel), pool);
+}
+
+void forget_conditions_of(base::Metrics& metrics, const model::NodeClassReference& node_class) {
+  metrics.forget(label_name(node_class.label_key()), node_class.name);
+}
+
 void ConditionWatch::changed(std::string_view kind, const base::MetricLabels& labels,
                              const model::Condition* before, const model::Condition& after) {
   base::MetricLabels now = labels;

@@ -38,6 +38,10 @@ inline constexpr std::string_view kConditionKind<model::CapacityBuffer> = "capac
 template <class T>
 inline constexpr bool kHasConditionMetrics = !kConditionKind<T>.empty();
 
+// Takes what was counted of the claims and nodes of a NodePool or a NodeClass off the page.
+void forget_conditions_of_pool(base::Metrics& metrics, const std::string& pool);
+void forget_conditions_of(base::Metrics& metrics, const model::NodeClassReference& node_class);
+
 class ConditionWatch {
  public:
   // Counts while `chronicle` leads.

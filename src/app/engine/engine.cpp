@@ -13,10 +13,12 @@
 #include "millwright/controllers/process/caught_up.hpp"
 #include "millwright/controllers/process/sources.hpp"
 #include "millwright/telemetry/chronicle.hpp"
+#include "millwright/telemetry/condition_watch.hpp"
 #include "millwright/telemetry/decision_log.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace millwright::app {
@@ -80,6 +82,8 @@ struct Engine::Impl {
       routes.object_changed(kind, key);
       if (kind == cluster::Kind::NodePool && !state.find_pool(key.name)) {
         forget_series_of(key.name);
+      } else if (kind == cluster::Kind::NodeClass) {
+        forget_series_of_classes(key.name);
       }
     });
     state.on_synced([this] {
@@ -158,8 +162,40 @@ struct Engine::Impl {
     services.loop.after(kSeriesOutlive, [this, weak = std::weak_ptr(life), pool = std::move(pool)] {
       if (weak.lock() && !state.find_pool(pool)) {
         services.metrics.forget("nodepool", pool);
+        telemetry::forget_conditions_of_pool(services.metrics, pool);
       }
     });
+  }
+
+  bool is_gone(const model::NodeClassReference& reference) {
+    return controllers::find_node_class(*state.snapshot(), reference) == nullptr;
+  }
+
+  // Of those that have the name, since an event tells no more, and are gone.
+  void forget_series_of_classes(const std::string& name) {
+    for (const auto& provider : services.providers.all()) {
+      for (const model::Resource& resource : provider->node_classes()) {
+        model::NodeClassReference reference{
+            .group = std::string(resource.group), .kind = std::string(resource.kind), .name = name};
+        if (is_gone(reference) && classes_to_forget.insert(reference).second) {
+          forget_series_of(std::move(reference));
+        }
+      }
+    }
+  }
+
+  // Once the NodeClass has been gone for a while.
+  void forget_series_of(model::NodeClassReference node_class) {
+    services.loop.after(kSeriesOutlive,
+                        [this, weak = std::weak_ptr(life), node_class = std::move(node_class)] {
+                          if (!weak.lock()) {
+                            return;
+                          }
+                          classes_to_forget.erase(node_class);
+                          if (is_gone(node_class)) {
+                            telemetry::forget_conditions_of(services.metrics, node_class);
+                          }
+                        });
   }
 
   void tell_refused(const extender::RefusedPod& refused) {
@@ -232,6 +268,7 @@ struct Engine::Impl {
   AdmissionView admission_view;
   MetricsPage page;
   UnseenRefusals unseen_refusals;
+  std::set<model::NodeClassReference> classes_to_forget;
   webhooks::Admission admission;
   base::Signal synced;
   bool publishing = false;

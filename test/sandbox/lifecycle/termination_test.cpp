@@ -94,11 +94,37 @@ TEST_F(Termination, DeletingANodePoolEndsItsNodes) {
 
 TEST_F(Termination, TheSeriesOfADeletedNodePoolGoAfterIt) {
   up();
-  const auto has_series = [this] {
-    return metrics().find("karpenter_nodeclaims_created_total{") != std::string::npos;
+  const auto has_series = [this](const std::string& text) {
+    return metrics().find(text) != std::string::npos;
   };
   remove(model::kNodePoolResource, "default");
   ASSERT_TRUE(wait_empty()) << inventory();
+  for (const char* text :
+       {"karpenter_nodeclaims_created_total{", "karpenter_sh_nodepool=\"default\""}) {
+    EXPECT_TRUE(has_series(text)) << text << ": somebody may still want to read them";
+  }
+  run_for(minutes(61));
+  EXPECT_FALSE(has_series("karpenter_nodeclaims_created_total{"));
+  EXPECT_FALSE(has_series("karpenter_sh_nodepool=\"default\""));
+}
+
+TEST_F(Termination, TheSeriesOfADeletedNodeClassGoAfterIt) {
+  up();
+  apply_class("other");
+  change(model::kNodePoolResource, "default", [](boost::json::value& json) {
+    json.at_pointer("/spec/template/spec/nodeClassRef/name") = "other";
+  });
+  const auto all_are_of_the_other = [this] {
+    const auto is_of_it = [](const auto& claim) { return claim->node_class_ref.name == "other"; };
+    const auto now = claims();
+    return !now.empty() && std::all_of(now.begin(), now.end(), is_of_it);
+  };
+  ASSERT_TRUE(wait(all_are_of_the_other, hours(1))) << inventory();
+  const auto has_series = [this] {
+    return metrics().find("karpenter_kwok_sh_kwoknodeclass=\"default\"") != std::string::npos;
+  };
+  remove(model::kKwokNodeClassResource, "default");
+  run_for(minutes(5));
   EXPECT_TRUE(has_series()) << "somebody may still want to read them";
   run_for(minutes(61));
   EXPECT_FALSE(has_series());
