@@ -91,16 +91,18 @@ base::Task<ApiResult<>> ensure_instance_profile(Api& api, ProfileRequest request
     co_return ApiResult<>{};
   }
   if (!role.empty()) {
-    auto removed = co_await change_role(api, "RemoveRoleFromInstanceProfile", request.name, role);
-    if (!removed && removed.error().kind != ErrorKind::NotFound) {
-      co_return removed;
-    }
+    // Instances may run with the profile. Without their role they could do nothing any more.
+    ApiError error;
+    error.kind = ErrorKind::Invalid;
+    error.message = "instance profile " + request.name + " has the role \"" + role +
+                    "\"; delete that profile once no instance uses it";
+    co_return tl::unexpected(std::move(error));
   }
   co_return co_await change_role(api, "AddRoleToInstanceProfile", request.name, request.role);
 }
 
-base::Task<ApiResult<std::vector<std::string>>> instance_profiles(Api& api, std::string path) {
-  std::vector<std::string> names;
+base::Task<ApiResult<std::vector<ProfileFound>>> instance_profiles(Api& api, std::string path) {
+  std::vector<ProfileFound> found;
   std::string marker;
   for (int page = 0; page < kMaxPages; ++page) {
     Form form("ListInstanceProfiles", kIamVersion);
@@ -111,14 +113,14 @@ base::Task<ApiResult<std::vector<std::string>>> instance_profiles(Api& api, std:
     MW_CO_TRY(root, co_await api.query(Service::Iam, std::move(form)));
     const auto& result = root.child("ListInstanceProfilesResult");
     for (const auto& profile : result.items("InstanceProfiles")) {
-      names.push_back(profile.text_of("InstanceProfileName"));
+      found.push_back({profile.text_of("InstanceProfileName"), profile.text_of("Arn")});
     }
     marker = result.text_of("Marker");
     if (!result.is_true("IsTruncated") || marker.empty()) {
       break;
     }
   }
-  co_return names;
+  co_return found;
 }
 
 base::Task<ApiResult<>> delete_instance_profile(Api& api, std::string name) {

@@ -16,7 +16,7 @@ base::Task<ApiResult<std::string>> get_parameter(Api& api, std::string name);
 // EKS. NotFound when the account has no such cluster.
 base::Task<ApiResult<ClusterFacts>> describe_cluster(Api& api, std::string name);
 
-// IAM: creates the instance profile, or changes it, so that it contains exactly `role`.
+// IAM: creates the instance profile, with `role`. Invalid when there is one with another role.
 struct ProfileRequest {
   std::string name;
   std::string path;
@@ -24,8 +24,12 @@ struct ProfileRequest {
   model::StringMap tags;
 };
 base::Task<ApiResult<>> ensure_instance_profile(Api& api, ProfileRequest request);
-// The names of the profiles under a path.
-base::Task<ApiResult<std::vector<std::string>>> instance_profiles(Api& api, std::string path);
+struct ProfileFound {
+  std::string name;
+  std::string arn;
+};
+// The profiles under a path.
+base::Task<ApiResult<std::vector<ProfileFound>>> instance_profiles(Api& api, std::string path);
 // Takes the role out of it first. Success when it is gone already.
 base::Task<ApiResult<>> delete_instance_profile(Api& api, std::string name);
 

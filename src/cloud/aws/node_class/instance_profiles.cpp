@@ -11,6 +11,8 @@ namespace {
 using base::ErrorKind;
 
 constexpr base::Duration kProfileKept = std::chrono::minutes(15);
+// A launch with the profile may be under way, and EC2 shows new instances late. Karpenter's.
+constexpr base::Duration kUnusedFor = std::chrono::hours(1);
 
 // The role, or our permission to pass it, is wrong: asking again changes nothing.
 bool is_refusal(ErrorKind kind) {
@@ -24,6 +26,11 @@ std::string InstanceProfiles::path_of(const model::NodeClass& node_class) const 
          node_class.meta.uid + "/";
 }
 
+std::string InstanceProfiles::name_for(const NodeClassSpec& spec) const {
+  const auto seed = api_.endpoints().region() + "/" + spec.name + "/" + spec.uid + "/" + spec.role;
+  return cluster_name_.substr(0, 100) + "_" + to_hex(sha256(seed)).substr(0, 16);
+}
+
 base::Task<ApiResult<InstanceProfiles::Profile>> InstanceProfiles::ensure(NodeClassPtr node_class) {
   Profile profile;
   const auto spec = read_spec(*node_class);
@@ -31,10 +38,8 @@ base::Task<ApiResult<InstanceProfiles::Profile>> InstanceProfiles::ensure(NodeCl
     profile.name = spec.instance_profile;
     co_return profile;
   }
-  const auto seed = api_.endpoints().region() + "/" + spec.name + "/" + spec.uid;
-  const auto suffix = to_hex(sha256(seed)).substr(0, 16);
   ProfileRequest request;
-  request.name = cluster_name_.substr(0, 100) + "_" + suffix;
+  request.name = name_for(spec);
   request.path = path_of(*node_class);
   request.role = spec.role;
   request.tags = spec.tags;
@@ -44,9 +49,8 @@ base::Task<ApiResult<InstanceProfiles::Profile>> InstanceProfiles::ensure(NodeCl
   request.tags[std::string(model::kRegionLabel)] = api_.endpoints().region();
   profile.name = request.name;
   const auto now = api_.loop().now();
-  if (const auto checked = checked_.find(request.name); checked != checked_.end() &&
-                                                        checked->second.role == spec.role &&
-                                                        now < checked->second.until) {
+  if (const auto checked = checked_.find(request.name);
+      checked != checked_.end() && now < checked->second) {
     co_return profile;
   }
   auto done = co_await ensure_instance_profile(api_, request);
@@ -56,14 +60,56 @@ base::Task<ApiResult<InstanceProfiles::Profile>> InstanceProfiles::ensure(NodeCl
     co_return profile;
   }
   MW_CO_CHECK(done);
-  checked_[request.name] = {spec.role, now + kProfileKept};
+  checked_[request.name] = now + kProfileKept;
+  co_await collect(node_class, request.name);
   co_return profile;
 }
 
+// When a call fails, the profiles stay until the next time, or until the class goes.
+base::Task<void> InstanceProfiles::collect(NodeClassPtr node_class, std::string current) {
+  unused_.erase(current);
+  const auto found = co_await instance_profiles(api_, path_of(*node_class));
+  if (!found) {
+    co_return;
+  }
+  for (const auto& profile : *found) {
+    if (profile.name == current) {
+      continue;
+    }
+    const auto used = co_await is_used(profile.arn);
+    if (!used || *used) {
+      unused_.erase(profile.name);
+      continue;
+    }
+    const auto now = api_.loop().now();
+    const auto since = unused_.try_emplace(profile.name, now).first->second;
+    if (now - since < kUnusedFor) {
+      continue;
+    }
+    if (const auto deleted = co_await delete_instance_profile(api_, profile.name); deleted) {
+      unused_.erase(profile.name);
+      checked_.erase(profile.name);
+    }
+  }
+}
+
+base::Task<ApiResult<bool>> InstanceProfiles::is_used(std::string arn) {
+  if (arn.empty()) {
+    co_return true;  // nobody can tell
+  }
+  const std::vector<Filter> filters{
+      {"iam-instance-profile.arn", {std::move(arn)}},
+      {"instance-state-name", {living_states().begin(), living_states().end()}}};
+  MW_CO_TRY(instances, co_await ec2_.instances(filters));
+  co_return !instances.empty();
+}
+
 base::Task<ApiResult<>> InstanceProfiles::remove_all_of(NodeClassPtr node_class) {
-  MW_CO_TRY(names, co_await instance_profiles(api_, path_of(*node_class)));
-  for (const auto& name : names) {
-    MW_CO_CHECK(co_await delete_instance_profile(api_, name));
+  MW_CO_TRY(found, co_await instance_profiles(api_, path_of(*node_class)));
+  for (const auto& profile : found) {
+    MW_CO_CHECK(co_await delete_instance_profile(api_, profile.name));
+    checked_.erase(profile.name);
+    unused_.erase(profile.name);
   }
   co_return ApiResult<>{};
 }

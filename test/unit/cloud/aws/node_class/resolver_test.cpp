@@ -6,6 +6,9 @@
 #include "cloud/aws/node_class/node_class_hash.hpp"
 #include "unit/cloud/aws/fakes/fake_aws.hpp"
 
+#include <map>
+#include <set>
+
 namespace millwright::cloud::aws {
 namespace {
 
@@ -263,40 +266,107 @@ TEST_F(ResolverTest, AParametersImageTellsItsOwnArchitecture) {
   EXPECT_EQ(amis[0].at("requirements").at(0).at("values").at(0).as_string(), "arm64");
 }
 
-TEST_F(ResolverTest, ARoleGetsAProfileOnce) {
-  bool made = false;
-  std::string role;
-  aws.on("GetInstanceProfile", [&](const Asked&) -> net::Response {
-    if (!made) {
-      return xml(
-          "<ErrorResponse><Error><Code>NoSuchEntity</Code><Message>none</Message></Error>"
-          "</ErrorResponse>",
-          404);
+// An IAM that remembers which profile has which role.
+class FakeProfiles {
+ public:
+  explicit FakeProfiles(FakeAws& aws) {
+    aws.on("GetInstanceProfile", [this](const Asked& asked) {
+      const auto found = roles.find(asked.field("InstanceProfileName"));
+      return found == roles.end()
+                 ? xml("<ErrorResponse><Error><Code>NoSuchEntity</Code></Error></ErrorResponse>",
+                       404)
+                 : xml("<R><GetInstanceProfileResult><InstanceProfile><Roles><member><RoleName>" +
+                       found->second +
+                       "</RoleName></member></Roles></InstanceProfile>"
+                       "</GetInstanceProfileResult></R>");
+    });
+    aws.on("CreateInstanceProfile", [this](const Asked& asked) {
+      roles[asked.field("InstanceProfileName")];
+      return xml("<R/>");
+    });
+    aws.on("AddRoleToInstanceProfile", [this](const Asked& asked) {
+      roles[asked.field("InstanceProfileName")] = asked.field("RoleName");
+      return xml("<R/>");
+    });
+    aws.on("RemoveRoleFromInstanceProfile", "<R/>");
+    aws.on("DeleteInstanceProfile", [this](const Asked& asked) {
+      roles.erase(asked.field("InstanceProfileName"));
+      return xml("<R/>");
+    });
+    aws.on("ListInstanceProfiles", [this](const Asked&) {
+      std::string members;
+      for (const auto& [name, role] : roles) {
+        members += "<member><InstanceProfileName>" + name +
+                   "</InstanceProfileName><Arn>arn:" + name + "</Arn></member>";
+      }
+      return xml("<R><ListInstanceProfilesResult><InstanceProfiles>" + members +
+                 "</InstanceProfiles></ListInstanceProfilesResult></R>");
+    });
+    aws.on("DescribeInstances", [this](const Asked& asked) {
+      const bool used = in_use.contains(asked.filter("iam-instance-profile.arn"));
+      return xml(used ? "<R><reservationSet><item><instancesSet><item><instanceId>i-1</instanceId>"
+                        "</item></instancesSet></item></reservationSet></R>"
+                      : "<R><reservationSet/></R>");
+    });
+  }
+  std::string of(const std::string& role) const {
+    for (const auto& [name, each] : roles) {
+      if (each == role) {
+        return name;
+      }
     }
-    return xml("<R><GetInstanceProfileResult><InstanceProfile><Roles><member><RoleName>" + role +
-               "</RoleName></member></Roles></InstanceProfile></GetInstanceProfileResult></R>");
-  });
-  aws.on("CreateInstanceProfile", [&](const Asked&) {
-    made = true;
-    return xml("<R/>");
-  });
-  aws.on("AddRoleToInstanceProfile", [&](const Asked& asked) {
-    role = asked.field("RoleName");
-    return xml("<R/>");
-  });
-  aws.on("RemoveRoleFromInstanceProfile", "<R/>");
+    return "none";
+  }
+
+  std::map<std::string, std::string> roles;  // by profile
+  std::set<std::string> in_use;              // ARNs of profiles
+};
+
+TEST_F(ResolverTest, ARoleGetsAProfileOnce) {
+  const FakeProfiles profiles(aws);
   EXPECT_TRUE(resolve().ready);
   const auto created = aws.only("CreateInstanceProfile");
   EXPECT_EQ(created.field("Path"), "/karpenter/us-west-2/demo/class-uid/");
   EXPECT_THAT(created.field("InstanceProfileName"), testing::StartsWith("demo_"));
   EXPECT_EQ(created.field("Tags.member.1.Key"), "eks:eks-cluster-name");
-  EXPECT_EQ(role, "node-role");
+  EXPECT_EQ(profiles.of("node-role"), created.field("InstanceProfileName"));
   resolve();
   EXPECT_EQ(aws.calls("GetInstanceProfile").size(), 1U);
-  spec["role"] = "other-role";
+}
+
+TEST_F(ResolverTest, AnotherRoleGetsAnotherProfileAndRunningInstancesKeepTheirs) {
+  FakeProfiles profiles(aws);
   resolve();
-  EXPECT_EQ(aws.only("RemoveRoleFromInstanceProfile").field("RoleName"), "node-role");
-  EXPECT_EQ(role, "other-role");
+  const auto before = profiles.of("node-role");
+  profiles.in_use = {"arn:" + before};
+  spec["role"] = "other-role";
+  const auto state = resolve();
+  EXPECT_TRUE(state.ready);
+  const auto after = std::string(state.status.at("instanceProfile").as_string());
+  EXPECT_NE(after, before);
+  EXPECT_EQ(profiles.roles,
+            (std::map<std::string, std::string>{{before, "node-role"}, {after, "other-role"}}));
+  for (int i = 0; i < 10; ++i) {
+    loop.run_for(15min);
+    resolve();
+  }
+  EXPECT_EQ(profiles.of("node-role"), before);
+  profiles.in_use.clear();
+  loop.run_for(15min);
+  resolve();
+  EXPECT_EQ(profiles.of("node-role"), before) << "a launch may be under way";
+  loop.run_for(1h);
+  resolve();
+  EXPECT_EQ(profiles.roles, (std::map<std::string, std::string>{{after, "other-role"}}));
+}
+
+TEST_F(ResolverTest, ARoleThatSomebodyPutIntoAProfileStays) {
+  FakeProfiles profiles(aws);
+  resolve();
+  profiles.roles[profiles.of("node-role")] = "somebody's";
+  loop.run_for(15min);
+  EXPECT_THAT(condition(resolve(), "InstanceProfileReady"), HasSubstr("has the role"));
+  EXPECT_TRUE(aws.calls("RemoveRoleFromInstanceProfile").empty());
 }
 
 TEST_F(ResolverTest, ARoleThatIsNotThereIsACondition) {
