@@ -10,6 +10,8 @@ namespace millwright::cloud::aws {
 namespace {
 
 constexpr std::size_t kTokenLength = 40;  // of 64 that EC2 takes
+// A NodeClaim whose launch fails is deleted minutes later.
+constexpr base::Duration kFailedKept = std::chrono::hours(1);
 
 Form form_for(const FleetOrder& order, std::string token, model::StringMap tags,
               std::size_t capacity) {
@@ -32,27 +34,41 @@ std::vector<std::size_t> by_uid(const std::vector<FleetOrder>& orders) {
   return result;
 }
 
-Form form_for_all(const std::vector<FleetOrder>& orders, const std::vector<std::size_t>& sorted) {
+// The bare text for the first call.
+std::string numbered(const std::string& text, int number) {
+  return number == 0 ? text : text + "/" + std::to_string(number);
+}
+
+}  // namespace
+
+Fleets::Failed Fleets::failed(const std::string& uid) const {
+  const auto found = failed_.find(uid);
+  return found == failed_.end() ? Failed{} : found->second;
+}
+
+Form Fleets::form_for_all(const std::vector<FleetOrder>& orders,
+                          const std::vector<std::size_t>& sorted) const {
   const auto& first = orders.front();
   auto tags = first.tags;
   if (orders.size() == 1) {
     tags[std::string(kClaimTag)] = first.claim->meta.name;
-    tags[std::string(kClaimUidTag)] = first.claim->meta.uid;
-    return form_for(first, first.claim->meta.uid, std::move(tags), 1);
+    const auto& uid = first.claim->meta.uid;
+    tags[std::string(kClaimUidTag)] = uid;
+    return form_for(first, numbered(uid, failed(uid).alone), std::move(tags), 1);
   }
   tags[std::string(kBootShapeTag)] = boot_shape(*first.claim);
   std::string uids;
   for (const auto position : sorted) {
-    uids.append(orders[position].claim->meta.uid).append("\n");
+    const auto& uid = orders[position].claim->meta.uid;
+    uids.append(numbered(uid, failed(uid).merged)).append("\n");
   }
   return form_for(first, to_hex(sha256(uids)).substr(0, kTokenLength), std::move(tags),
                   orders.size());
 }
 
-}  // namespace
-
 Fleets::Fleets(Api& api, base::Metrics& metrics, OnAnswer on_answer)
-    : ec2_(api),
+    : loop_(api.loop()),
+      ec2_(api),
       on_answer_(std::move(on_answer)),
       batches_(
           {.loop = api.loop(), .metrics = metrics, .name = "create_fleet", .limits = kFleetLimits},
@@ -86,11 +102,25 @@ base::Task<Batcher<FleetOrder, FleetShare>::Replies> Fleets::call(std::vector<Fl
   Batcher<FleetOrder, FleetShare>::Replies replies(orders.size(), share);
   std::size_t next = 0;
   for (const auto position : sorted) {
-    if (*shared && next < (*shared)->instances.size()) {
+    if (!*shared) {
+      continue;
+    }
+    const auto& uid = orders[position].claim->meta.uid;
+    if (next < (*shared)->instances.size()) {
       replies[position]->instance = (*shared)->instances[next++];
+      failed_.erase(uid);
+    } else {
+      auto& count = failed_[uid];
+      ++(share.merged ? count.merged : count.alone);
+      count.last = loop_.now();
     }
   }
   co_return replies;
+}
+
+void Fleets::sweep() {
+  const auto now = loop_.now();
+  std::erase_if(failed_, [now](const auto& item) { return now - item.second.last > kFailedKept; });
 }
 
 }  // namespace millwright::cloud::aws

@@ -1,8 +1,15 @@
 // CreateFleet for many claims at once (Karpenter's CreateFleet batcher). Requests that differ only
 // in the claim become one call for as many instances, which are dealt out one to a claim. A call
 // for one claim has its UID as client token and as a tag, so that a repeated call gives the same
-// instance. A call for many has a token made of all UIDs, and the tag of their boot shape. Loop
-// thread only.
+// instance. A call for many has a token made of all UIDs, and the tag of their boot shape.
+//
+// EC2 repeats its answer to a token, errors too. So a call that was answered without an instance
+// for the claim is over: a number makes another token of the next one. A call whose answer was lost
+// keeps its token. Every process begins with the bare UID and goes on to a number only after the
+// answer to the one before, which EC2 repeats to a new leader too. So all go the same way, and none
+// passes a token that launched something. A new leader whose request differs from that of an answer
+// without an instance hears IdempotentParameterMismatch, as after a launch, and goes no further.
+// Loop thread only.
 #pragma once
 
 #include "cloud/aws/calls/ec2.hpp"
@@ -10,6 +17,7 @@
 #include "cloud/common/pace/batcher.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,12 +48,25 @@ class Fleets {
   Fleets(Api& api, base::Metrics& metrics, OnAnswer on_answer);
 
   base::Task<base::Result<FleetShare>> create(FleetOrder order);
+  // Forgets claims that were not asked for in so long that they are gone.
+  void sweep();
 
  private:
+  // Calls that were answered without an instance for a claim: for it alone, and for others too.
+  struct Failed {
+    int alone = 0;
+    int merged = 0;
+    base::TimePoint last;
+  };
+  Form form_for_all(const std::vector<FleetOrder>& orders,
+                    const std::vector<std::size_t>& sorted) const;
+  Failed failed(const std::string& uid) const;
   base::Task<Batcher<FleetOrder, FleetShare>::Replies> call(std::vector<FleetOrder> orders);
 
+  base::Loop& loop_;
   Ec2 ec2_;
   OnAnswer on_answer_;
+  std::map<std::string, Failed, std::less<>> failed_;  // by the claim's UID
   Batcher<FleetOrder, FleetShare> batches_;
 };
 

@@ -235,6 +235,7 @@ Launched Launcher::take(const model::NodeClaim& claim, const LaunchPlan& plan,
 void Launcher::sweep() {
   const auto now = parts_.api.loop().now();
   ownership_.sweep(now);
+  fleets_.sweep();
   std::erase_if(doubts_, [now](const auto& item) { return now - item.second.since > kDoubted; });
 }
 

@@ -58,6 +58,76 @@ TEST_F(ProviderTest, OtherFleetErrorsAreNoLackOfCapacity) {
   EXPECT_TRUE(is_available("m5.large", "us-west-2a"));
 }
 
+TEST_F(ProviderTest, AnAnsweredLaunchWithoutAnInstanceIsRepeatedAnew) {
+  ec2.fleet_error = "InvalidParameterValue";  // the instance profile is not known everywhere yet
+  EXPECT_FALSE(create(claim_named("a")));
+  EXPECT_FALSE(create(claim_named("a")));
+  ec2.fleet_error.clear();
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(ec2.machines.size(), 1U);
+  const auto calls = ec2.aws.calls("CreateFleet");
+  ASSERT_EQ(calls.size(), 3U);
+  EXPECT_EQ(calls[0].field("ClientToken"), "uid-a");
+  EXPECT_EQ(calls[2].field("ClientToken"), "uid-a/2");
+}
+
+TEST_F(ProviderTest, AnAnsweredLaunchWithoutAnInstanceMayBeRepeatedWithAnotherPlan) {
+  ec2.fleet_error = "RequestLimitExceeded";
+  EXPECT_FALSE(create(claim_named("a")));
+  ec2.fleet_error.clear();
+  auto claim = claim_named("a");
+  claim->requirements[0].values = {"m6i.large"};
+  const auto made = create(claim);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(ec2.machines.size(), 1U);
+}
+
+TEST_F(ProviderTest, AnAnsweredLaunchOfSeveralWithoutAnInstanceIsRepeatedAnew) {
+  ec2.fleet_error = "UnauthorizedOperation";
+  for (const bool works : {false, true}) {
+    ask_at_once({claim_named("a"), claim_named("b"), claim_named("c")});
+    loop.run_for(1s);
+    EXPECT_EQ(given.size(), works ? 3U : 0U);
+    ec2.fleet_error.clear();
+  }
+  EXPECT_EQ(ec2.machines.size(), 3U);
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
+}
+
+TEST_F(ProviderTest, AMissingLaunchTemplateInAnAnswerIsMadeAndTheLaunchRepeatedAnew) {
+  ec2.fleet_error = "InvalidLaunchTemplateName.NotFoundException";
+  auto repeat = ec2.aws.answer_to("CreateLaunchTemplate");
+  int made = 0;
+  ec2.aws.on("CreateLaunchTemplate", [&](const Asked& asked) {
+    if (++made == 2) {
+      ec2.fleet_error.clear();
+    }
+    return repeat(asked);
+  });
+  EXPECT_TRUE(create(claim_named("a")));
+  EXPECT_EQ(made, 2);
+}
+
+// The last leader's second call launched something that EC2 shows late, and its answer was lost.
+TEST_F(ProviderTest, ANewLeaderGoesTheSameWayAndLaunchesNothingTwice) {
+  ec2.fleet_error = "InvalidParameterValue";
+  EXPECT_FALSE(create(claim_named("a")));
+  ec2.fleet_error.clear();
+  ec2.lag = 5min;
+  ec2.lose_answer = true;
+  background->spawn(keep_asking(claim_named("a")));
+  loop.run_until([&] { return !ec2.machines.empty(); }, 10s);
+  crash();
+  start();
+  loop.run_for(2s);
+  EXPECT_FALSE(create(claim_named("a"))) << "what EC2 answered to the first";
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-1");
+  EXPECT_EQ(ec2.machines.size(), 1U);
+}
+
 TEST_F(ProviderTest, SpotWithoutItsRoleIsOffEverywhere) {
   ec2.fleet_error = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
   EXPECT_EQ(create(claim_named("a")).error().kind, ErrorKind::NoCapacity);
