@@ -22,7 +22,7 @@ struct AwsSettings {
   std::string cluster_name;         // CLUSTER_NAME, required
   std::string cluster_endpoint;     // CLUSTER_ENDPOINT; empty: from EKS DescribeCluster
   std::string cluster_ca_bundle;    // CLUSTER_CA_BUNDLE, base64 of the PEM; likewise
-  std::string kubernetes_version;   // "1.31"; empty: from EKS
+  std::string kubernetes_version;   // "1.31"; empty: from EKS, or the API server
   std::string cluster_dns_address;  // of the kube-dns Service; empty: images find it themselves
   bool isolated_vpc = false;        // ISOLATED_VPC: the Pricing API cannot be reached
   bool eks_control_plane = false;   // EKS_CONTROL_PLANE: version and service addresses are EKS's
@@ -42,6 +42,9 @@ struct AwsSettings {
   // Not a setting. What this process trusts the API server by, base64 of the PEM; empty: what the
   // machine trusts. Counts in a class's drift hash if cluster_ca_bundle is empty, as in Karpenter.
   std::string api_server_ca;
+  // Not a setting. Asks the API server for its version ("1.31"), for clusters that EKS does not
+  // tell of.
+  std::function<base::Task<base::Result<std::string>>()> ask_version;
 };
 
 using AwsEnvironment = std::function<std::optional<std::string>(const std::string& name)>;

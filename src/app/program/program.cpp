@@ -7,6 +7,7 @@
 #include "millwright/base/version.hpp"
 #include "millwright/kube/leader_election.hpp"
 #include "millwright/kube/leader_only.hpp"
+#include "millwright/kube/version.hpp"
 
 #include <unistd.h>
 
@@ -65,6 +66,7 @@ base::Result<> Program::build(const Environment& environment) {
   std::shared_ptr<kube::Transport> transport =
       kube::make_transport(loop_, std::move(config), log_.named("kube"),
                            std::string("karpenter/millwright-") + base::version());
+  settings_.aws_settings.ask_version = [transport] { return kube::ask_version(transport); };
   const kube::ClientOptions limits{.qps = settings_.client_qps, .burst = settings_.client_burst};
   client_ = std::make_unique<kube::Client>(loop_, transport, limits, &metrics_);
   leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(transport, leadership_),

@@ -59,7 +59,7 @@ AwsCloud::AwsCloud(Parts parts, PriceFile prices)
       credentials_(credential_parts(parts_)),
       api_(api_parts(parts_, &credentials_)),
       ec2_(api_),
-      cluster_(api_, parts_.settings),
+      cluster_(api_, parts_.settings, parts_.log),
       catalog_(parts_.endpoints.region(), capacity_settings(parts_.settings)),
       restock_(parts_.loop, catalog_.unavailable(), [this] { catalog_.changed(); }),
       types_(api_, catalog_, parts_.log),

@@ -2,6 +2,8 @@
 
 #include "cloud/aws/calls/services.hpp"
 
+#include <utility>
+
 namespace millwright::cloud::aws {
 namespace {
 
@@ -15,8 +17,11 @@ void set_if_empty(std::string& text, const std::string& other) {
 
 }  // namespace
 
-Cluster::Cluster(Api& api, const AwsSettings& settings)
-    : api_(api), always_ask_(settings.eks_control_plane) {
+Cluster::Cluster(Api& api, const AwsSettings& settings, base::Logger log)
+    : api_(api),
+      log_(std::move(log)),
+      always_ask_(settings.eks_control_plane),
+      ask_version_(settings.ask_version) {
   configured_.name = settings.cluster_name;
   configured_.endpoint = settings.cluster_endpoint;
   configured_.ca_bundle = settings.cluster_ca_bundle;
@@ -28,16 +33,8 @@ base::Task<base::Result<ClusterFacts>> Cluster::facts() {
   if (!always_ask_ && !configured_.endpoint.empty() && !configured_.version.empty()) {
     co_return configured_;
   }
-  const auto now = api_.loop().now();
-  if (now >= described_until_) {
-    auto described = co_await describe_cluster(api_, configured_.name);
-    if (!described) {
-      co_return base::with_context(
-          "EKS cluster " + configured_.name + " (or set CLUSTER_ENDPOINT and CLUSTER_CA_BUNDLE)",
-          std::move(described).error());
-    }
-    described_ = *std::move(described);
-    described_until_ = now + kClusterKept;
+  if (api_.loop().now() >= described_until_) {
+    MW_CO_CHECK(co_await ask_eks());
   }
   ClusterFacts facts = configured_;
   set_if_empty(facts.endpoint, described_.endpoint);
@@ -48,6 +45,46 @@ base::Task<base::Result<ClusterFacts>> Cluster::facts() {
   facts.service_cidr = described_.service_cidr;
   facts.ipv6 = described_.ipv6;
   co_return facts;
+}
+
+base::Task<base::Result<>> Cluster::ask_eks() {
+  const bool known = !described_.version.empty();
+  if (known) {
+    // A call may take long. Launches meanwhile, and those after it failed, use what is known.
+    described_until_ = api_.loop().now() + kClusterKept;
+  }
+  auto described = co_await describe_cluster(api_, configured_.name);
+  if (described) {
+    described_ = *std::move(described);
+    described_until_ = api_.loop().now() + kClusterKept;
+    is_silent_ = false;
+    co_return base::Result<>{};
+  }
+  const bool replaced = co_await do_without_eks();
+  if (!known && !replaced) {
+    co_return base::with_context(
+        "EKS cluster " + configured_.name + " (or set CLUSTER_ENDPOINT and CLUSTER_CA_BUNDLE)",
+        std::move(described).error());
+  }
+  described_until_ = api_.loop().now() + kClusterKept;
+  if (!std::exchange(is_silent_, true)) {
+    log_.warn("EKS does not tell of the cluster; going on with what is known",
+              {{"cluster", configured_.name}, {"error", described.error().message}});
+  }
+  co_return base::Result<>{};
+}
+
+base::Task<bool> Cluster::do_without_eks() {
+  const bool complete = !configured_.endpoint.empty() && !configured_.ca_bundle.empty();
+  if (always_ask_ || !complete || !ask_version_) {
+    co_return false;
+  }
+  auto version = co_await ask_version_();
+  if (!version) {
+    co_return false;
+  }
+  described_.version = *std::move(version);
+  co_return true;
 }
 
 base::Task<base::Result<std::string>> Cluster::arn() {
