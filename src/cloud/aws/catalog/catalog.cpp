@@ -20,8 +20,12 @@ bool by_name(const TypeFacts& a, const TypeFacts& b) {
   return a.name < b.name;
 }
 
-// False for types that the family's images cannot run on.
+// False for types that the family's images cannot run on, or that cannot do what the class asks.
 bool is_compatible(const TypeFacts& type, const NodeClassSpec& spec) {
+  // Only the Nitro System tracks connections as told; all bare metal is of it.
+  if (spec.tracking.is_given() && type.hypervisor != "nitro" && !type.bare_metal) {
+    return false;
+  }
   if (spec.family == Family::Al2023 && type.name.starts_with("a1.")) {
     return false;
   }

@@ -82,10 +82,21 @@ std::vector<Interface> interfaces_of(const NodeClassSpec& spec, const LaunchGrou
   for (std::int64_t card = 0; card < group.efa_interfaces; ++card) {
     result.push_back({card, card == 0 ? 0 : 1, "efa"});
   }
-  if (result.empty() && (spec.public_address || spec.prefix_count)) {
+  if (result.empty() && (spec.public_address || spec.prefix_count || spec.tracking.is_given())) {
     result.push_back({});
   }
   return result;
+}
+
+void add_tracking(Form& form, const std::string& interface, const ConnectionTracking& tracking) {
+  const auto add = [&](std::string_view name, const std::optional<std::int64_t>& seconds) {
+    if (seconds) {
+      form.add(interface + ".ConnectionTrackingSpecification." + std::string(name), *seconds);
+    }
+  };
+  add("TcpEstablishedTimeout", tracking.tcp_established);
+  add("UdpStreamTimeout", tracking.udp_stream);
+  add("UdpTimeout", tracking.udp);
 }
 
 void add_network(Form& form, const NodeClassSpec& spec, const LaunchGroup& group,
@@ -111,6 +122,10 @@ void add_network(Form& form, const NodeClassSpec& spec, const LaunchGroup& group
     if (!each.type.empty()) {
       form.add(prefix + ".InterfaceType", each.type);
       form.add(prefix + ".NetworkCardIndex", each.card);
+    }
+    // An interface for EFA alone has no address, so no connections either.
+    if (each.type != "efa-only") {
+      add_tracking(form, prefix, spec.tracking);
     }
   }
 }

@@ -177,6 +177,10 @@ NodeClassSpec read_spec(const model::NodeClass& node_class) {
                                  .device = integer_at(each, "deviceIndex").value_or(0),
                                  .type = std::string(text_at(each, "interfaceType"))});
   }
+  const auto& tracking = part_at(spec, "connectionTracking");
+  result.tracking = {.tcp_established = integer_at(tracking, "tcpEstablishedTimeout"),
+                     .udp_stream = integer_at(tracking, "udpStreamTimeout"),
+                     .udp = integer_at(tracking, "udpTimeout")};
   return result;
 }
 

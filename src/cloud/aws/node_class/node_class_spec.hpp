@@ -92,6 +92,14 @@ struct PlacementSelector {
   friend auto operator<=>(const PlacementSelector&, const PlacementSelector&) = default;
 };
 
+// How long idle connections are tracked, in seconds; nothing: EC2's defaults.
+struct ConnectionTracking {
+  std::optional<std::int64_t> tcp_established;
+  std::optional<std::int64_t> udp_stream;
+  std::optional<std::int64_t> udp;
+  bool is_given() const { return tcp_established || udp_stream || udp; }
+};
+
 struct NodeClassSpec {
   std::string name;
   std::string uid;
@@ -115,6 +123,7 @@ struct NodeClassSpec {
   std::optional<bool> public_address;
   std::optional<std::int64_t> prefix_count;
   std::vector<NetworkInterface> interfaces;
+  ConnectionTracking tracking;
 };
 NodeClassSpec read_spec(const model::NodeClass& node_class);
 

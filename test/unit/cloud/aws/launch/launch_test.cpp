@@ -171,6 +171,15 @@ TEST_F(LaunchPlanTest, SixtyTypesAtMostTheCheapest) {
   EXPECT_EQ(made->groups[0].options.back().price, 60.0);
 }
 
+TEST_F(LaunchPlanTest, ConnectionsAreTrackedAsToldByNitroAlone) {
+  claim.requirements = {
+      one_of("node.kubernetes.io/instance-type", {"m4.large", "m5.large", "c5.metal"})};
+  claim.requirements[0].min_values = 1;  // keeps bare metal
+  EXPECT_THAT(types_of(*plan()), ElementsAre("c5.metal", "m4.large", "m5.large"));
+  the_class = node_class({{"amiFamily", "AL2023"}, {"connectionTracking", {{"udpTimeout", 45}}}});
+  EXPECT_THAT(types_of(*plan()), ElementsAre("c5.metal", "m5.large"));
+}
+
 TEST_F(LaunchPlanTest, DedicatedTenancyIsForThoseWhoWantNothingElse) {
   EXPECT_FALSE(plan()->dedicated);
   claim.requirements = {one_of("karpenter.k8s.aws/instance-tenancy", {"dedicated"})};
@@ -336,6 +345,31 @@ TEST(LaunchTemplate, EfaNodesGetAnInterfaceOnEachCard) {
                               "&LaunchTemplateData.NetworkInterface.1.NetworkCardIndex=0"));
   EXPECT_THAT(body, HasSubstr("NetworkInterface.2.DeviceIndex=1"));
   EXPECT_THAT(body, HasSubstr("NetworkInterface.2.NetworkCardIndex=1"));
+}
+
+TEST(LaunchTemplate, EachInterfaceTracksConnectionsAsTheClassSays) {
+  const boost::json::value tracking{
+      {"tcpEstablishedTimeout", 600}, {"udpStreamTimeout", 120}, {"udpTimeout", 45}};
+  const auto body = template_body({{"amiFamily", "AL2023"}, {"connectionTracking", tracking}});
+  const std::string specification = ".ConnectionTrackingSpecification.";
+  EXPECT_THAT(body, HasSubstr("NetworkInterface.1" + specification + "TcpEstablishedTimeout=600"));
+  EXPECT_THAT(body, HasSubstr("NetworkInterface.1" + specification + "UdpStreamTimeout=120"));
+  EXPECT_THAT(body, HasSubstr("NetworkInterface.1" + specification + "UdpTimeout=45"));
+  const auto cards = template_body(
+      {{"amiFamily", "AL2023"}, {"connectionTracking", boost::json::object{{"udpTimeout", 45}}}},
+      "on-demand", 2);
+  EXPECT_THAT(cards, HasSubstr("NetworkInterface.2" + specification + "UdpTimeout=45"));
+  EXPECT_THAT(cards, Not(HasSubstr("TcpEstablishedTimeout")));
+  boost::json::array interfaces;
+  for (const std::string type : {"interface", "efa-only"}) {
+    interfaces.push_back(
+        {{"networkCardIndex", 0}, {"deviceIndex", interfaces.size()}, {"interfaceType", type}});
+  }
+  const auto efa_only = template_body({{"amiFamily", "AL2023"},
+                                       {"connectionTracking", tracking},
+                                       {"networkInterfaces", interfaces}});
+  EXPECT_THAT(efa_only, HasSubstr("NetworkInterface.1" + specification));
+  EXPECT_THAT(efa_only, Not(HasSubstr("NetworkInterface.2" + specification)));
 }
 
 TEST(LaunchTemplate, IsNamedByItsContent) {
