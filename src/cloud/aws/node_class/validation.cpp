@@ -25,6 +25,27 @@ std::string inputs_of(const model::NodeClass& node_class, const ClusterFacts& cl
   return to_hex(sha256(text));
 }
 
+void judge(NodeClassState& state, const NodeClassCondition& condition) {
+  if (state.ready && !condition.good) {
+    state.ready = false;
+    state.reason = condition.reason;
+    state.message = condition.message;
+  }
+}
+
+// AWS could not be asked: the condition that the class has remains, and goes on to count.
+NodeClassState as_before(const model::NodeClass& node_class, NodeClassState state) {
+  const auto* last = model::find_condition(node_class.conditions, kValidationSucceeded);
+  if (last != nullptr && last->status == model::ConditionStatus::False) {
+    NodeClassCondition condition;
+    condition.type = kValidationSucceeded;
+    condition.reason = last->reason;
+    condition.message = last->message;
+    judge(state, condition);
+  }
+  return state;
+}
+
 }  // namespace
 
 base::Task<NodeClassState> Validation::validate(NodeClassPtr node_class, NodeClassState state,
@@ -38,22 +59,18 @@ base::Task<NodeClassState> Validation::validate(NodeClassPtr node_class, NodeCla
   } else if (parts_.dry_run) {
     co_await parts_.types.wait_until_known(kCatalogAwaited);
     if (!parts_.catalog.is_known()) {
-      co_return state;
+      co_return as_before(*node_class, std::move(state));
     }
     const auto resolved = std::make_shared<model::NodeClass>(*node_class);
     resolved->status = state.status;
     resolved->meta.resource_version.clear();  // no version of it has this status yet
     auto answer = co_await try_launch(resolved, std::move(cluster));
     if (!answer) {
-      co_return state;
+      co_return as_before(*node_class, std::move(state));
     }
     condition = *std::move(answer);
   }
-  if (state.ready && !condition.good) {
-    state.ready = false;
-    state.reason = condition.reason;
-    state.message = condition.message;
-  }
+  judge(state, condition);
   state.conditions.push_back(std::move(condition));
   co_return state;
 }

@@ -18,7 +18,9 @@ class ValidationTest : public ProviderTest {
 
   NodeClassState resolve() {
     ec2.answer_discovery(zones);
-    auto state = wait(loop, cloud->resolve(discovering_class({{"tags", {{"team", team}}}})));
+    auto asked = discovering_class({{"tags", {{"team", team}}}});
+    asked->conditions = conditions;
+    auto state = wait(loop, cloud->resolve(asked));
     EXPECT_TRUE(state) << state.error().message;
     return state ? *std::move(state) : NodeClassState{};
   }
@@ -35,6 +37,7 @@ class ValidationTest : public ProviderTest {
 
   std::vector<std::string> zones{"a", "b"};
   std::string team = "web";
+  std::vector<model::Condition> conditions;  // that the class has
 };
 
 TEST_F(ValidationTest, AClassThatMayBeLaunchedIsReadyAndNothingIsLaunched) {
@@ -107,6 +110,22 @@ TEST_F(ValidationTest, ACloudThatCannotBeAskedNowSaysNothingAgainstTheClass) {
   const auto state = resolve();
   EXPECT_TRUE(state.ready);
   EXPECT_EQ(verdict(state), "absent");
+}
+
+TEST_F(ValidationTest, ARefusalCountsWhileTheCloudCannotBeAsked) {
+  ec2.aws.on("CreateFleet", [](const Asked&) { return ec2_error("InternalError", 500); });
+  auto& last = conditions.emplace_back();
+  last.type = "ValidationSucceeded";
+  last.status = model::ConditionStatus::False;
+  last.reason = "CreateFleetAuthCheckFailed";
+  last.message = "may not";
+  auto state = resolve();
+  EXPECT_FALSE(state.ready) << "as its condition says";
+  EXPECT_EQ(state.reason, "CreateFleetAuthCheckFailed");
+  EXPECT_EQ(state.message, "may not");
+  EXPECT_EQ(verdict(state), "absent");
+  last.status = model::ConditionStatus::True;
+  EXPECT_TRUE(resolve().ready);
 }
 
 TEST_F(ValidationTest, AQuotaOrAZoneWithoutTheTypeIsForLaunchesToMeet) {
