@@ -204,8 +204,9 @@ std::string node_config(const Boot& boot) {
   }
   json::object config = boot.kubelet.all;
   config["maxPods"] = boot.max_pods;
-  if (const auto dns = dns_of(boot); !dns.empty()) {
-    config["clusterDNS"] = json::array{dns};
+  // kubelet.clusterDNS is in there already, with all its addresses.
+  if (boot.kubelet.cluster_dns.empty() && !boot.cluster.dns_address.empty()) {
+    config["clusterDNS"] = json::array{boot.cluster.dns_address};
   }
   json::array taints;
   for (const auto& taint : boot.taints) {

@@ -63,6 +63,18 @@ TEST(UserData, Al2023IsANodeConfig) {
   EXPECT_EQ(yaml->front(), expected) << boost::json::serialize(yaml->front());
 }
 
+TEST(UserData, Al2023GetsEveryDnsAddressOfTheKubelet) {
+  auto boot = boot_for(Family::Al2023);
+  boot.kubelet.cluster_dns = {"169.254.20.10", "10.100.0.10"};
+  boot.kubelet.all = {{"clusterDNS", boost::json::array{"169.254.20.10", "10.100.0.10"}}};
+  const auto made = text(boot);
+  const auto begin = made.find("apiVersion");
+  const auto yaml = model::parse_yaml(made.substr(begin, made.rfind("--//--") - begin));
+  ASSERT_TRUE(yaml) << yaml.error().message;
+  EXPECT_EQ(yaml->front().at_pointer("/spec/kubelet/config/clusterDNS"),
+            boot.kubelet.all.at("clusterDNS"));
+}
+
 TEST(UserData, ThePersonsPartsComeFirst) {
   const auto shell = text(boot_for(Family::Al2023, "#!/bin/bash\r\necho hello\r\n"));
   EXPECT_LT(shell.find("echo hello"), shell.find("kind: NodeConfig"));
