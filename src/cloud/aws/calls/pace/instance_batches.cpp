@@ -34,8 +34,8 @@ base::Task<InstanceBatches::Describes::Replies> InstanceBatches::describe_all(
     std::vector<std::string> ids) {
   Describes::Replies replies;
   auto found = co_await ec2_.instances_by_id(ids);
-  if (!found && ids.size() > 1 && found.error().kind == ErrorKind::NotFound) {
-    // EC2 refuses the whole call because of one that is gone.
+  if (!found && ids.size() > 1 && found.error().code.starts_with("InvalidInstanceID.")) {
+    // EC2 refuses the whole call because of one that is gone, or that is no id.
     for (const auto& id : ids) {
       std::vector<std::string> one(1, id);
       auto single = co_await describe_all(std::move(one));

@@ -81,6 +81,30 @@ TEST_F(ProviderTest, InstancesCanBeReadListedAndEnded) {
   EXPECT_EQ(wait(loop, cloud->get("kwok://x")).error().kind, ErrorKind::NotFound);
 }
 
+TEST_F(ProviderTest, AnIdThatIsNoneKeepsNoOtherFromBeingDescribed) {
+  const auto made = create(claim_named("a"));
+  ASSERT_TRUE(made);
+  auto describe = ec2.aws.answer_to("DescribeInstances");
+  ec2.aws.on("DescribeInstances", [describe](const Asked& asked) {
+    const bool is_malformed = asked.body.find("i-wrong") != std::string::npos;
+    return is_malformed ? ec2_error("InvalidInstanceID.Malformed") : describe(asked);
+  });
+  struct Run {
+    static base::Task<void> one(Provider& in, std::string id, base::Result<Instance>& into) {
+      into = co_await in.get(std::move(id));
+    }
+  };
+  base::Result<Instance> wrong;
+  base::Result<Instance> right;
+  base::TaskGroup group(loop);
+  group.spawn(Run::one(*cloud, "aws:///us-west-2a/i-wrong", wrong));
+  group.spawn(Run::one(*cloud, made->provider_id, right));
+  loop.run_for(5s);
+  EXPECT_FALSE(wrong);
+  ASSERT_TRUE(right) << right.error().message;
+  EXPECT_EQ(right->provider_id, made->provider_id);
+}
+
 TEST_F(ProviderTest, ADeletedLaunchTemplateIsMadeAgain) {
   ASSERT_TRUE(create(claim_named("a")));
   ec2.templates.clear();
