@@ -373,6 +373,7 @@ Provider::Reply<> AwsCloud::release(NodeClassPtr node_class) {
   MW_CO_CHECK(co_await resolver_.profiles().remove_all_of(node_class));
   MW_CO_CHECK(co_await launcher_.templates().remove_all_of(node_class->meta.name));
   gauges_.forget(parts_.metrics, model::reference_to(*node_class));
+  catalog_.forget(model::reference_to(*node_class));
   co_return base::Result<>{};
 }
 

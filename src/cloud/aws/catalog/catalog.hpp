@@ -46,6 +46,8 @@ class Catalog {
 
   // Sorted by name. Cached until the catalog or the NodeClass changes.
   scheduling::InstanceTypes types(const model::NodeClass& node_class, base::TimePoint now);
+  // The class is gone.
+  void forget(const model::NodeClassReference& node_class) { cached_.erase(node_class); }
 
  private:
   scheduling::InstanceType make(const TypeFacts& facts, const NodeClassSpec& spec,

@@ -105,6 +105,15 @@ TEST_F(ProviderTest, AnIdThatIsNoneKeepsNoOtherFromBeingDescribed) {
   EXPECT_EQ(right->provider_id, made->provider_id);
 }
 
+TEST_F(ProviderTest, TheTypesOfADeletedClassAreForgotten) {
+  ec2.answer_profiles();
+  const std::weak_ptr<const std::vector<scheduling::InstanceType>> types =
+      *cloud->instance_types({}, *the_class);
+  EXPECT_FALSE(types.expired());
+  ASSERT_TRUE(wait(loop, cloud->release(the_class)));
+  EXPECT_TRUE(types.expired());
+}
+
 TEST_F(ProviderTest, ADeletedLaunchTemplateIsMadeAgain) {
   ASSERT_TRUE(create(claim_named("a")));
   ec2.templates.clear();
