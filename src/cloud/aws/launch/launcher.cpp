@@ -3,6 +3,7 @@
 #include "cloud/aws/catalog/type_labels.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace millwright::cloud::aws {
 namespace {
@@ -37,6 +38,16 @@ Boot boot_of(const model::NodeClaim& claim, const NodeClassSpec& spec, const Lau
                          .time_added = {}});
   boot.raid0 = spec.raid0;
   return boot;
+}
+
+std::set<std::string> subnets_of(const LaunchPlan& plan) {
+  std::set<std::string> result;
+  for (const auto& group : plan.groups) {
+    for (const auto& option : group.options) {
+      result.insert(option.subnet);
+    }
+  }
+  return result;
 }
 
 bool is_missing_template(std::string_view code) {
@@ -144,7 +155,7 @@ base::Result<LaunchPlan> Launcher::plan(const model::NodeClaim& claim,
   }
   LaunchContext context{.types = *types, .findings = findings, .free_addresses = {}};
   context.free_addresses = [this](std::string_view subnet) {
-    return parts_.resolver.free_addresses(subnet);
+    return parts_.resolver.free_addresses(subnet) - asked_addresses_.in(subnet);
   };
   context.placement = placement;
   MW_TRY(plan, plan_launch(claim, context));
@@ -156,6 +167,8 @@ base::Task<base::Result<Launched>> Launcher::launch(ClaimPtr claim, NodeClassPtr
                                                     ClusterFacts cluster) {
   MW_CO_TRY(planned, plan(*claim, *node_class));
   const auto shared_plan = std::make_shared<const LaunchPlan>(std::move(planned));
+  // Until the answer, which says what was taken. EC2 chooses the zone: so one of each.
+  const auto held = asked_addresses_.hold(subnets_of(*shared_plan));
   co_return co_await launch_planned(claim, node_class, shared_plan, std::move(cluster));
 }
 

@@ -5,6 +5,7 @@
 
 #include "cloud/aws/calls/ec2.hpp"
 #include "cloud/aws/catalog/catalog.hpp"
+#include "cloud/aws/launch/asked_addresses.hpp"
 #include "cloud/aws/launch/fleets.hpp"
 #include "cloud/aws/launch/launch_request.hpp"
 #include "cloud/aws/launch/launch_templates.hpp"
@@ -111,6 +112,7 @@ class Launcher {
   Ec2 ec2_;
   LaunchTemplates templates_;
   Fleets fleets_;
+  AskedAddresses asked_addresses_;
   Ownership ownership_;
   InheritedClaims inherited_;
   std::map<std::string, Doubt, std::less<>> doubts_;  // by the claim's UID

@@ -58,6 +58,29 @@ std::vector<std::shared_ptr<model::NodeClaim>> claims(int count) {
   return result;
 }
 
+TEST_F(ProviderTest, ABurstIsSpreadOverTheSubnetsOfAZone) {
+  ec2.answer_discovery();
+  const auto subnet = [](const std::string& id) {
+    return "<item><subnetId>" + id +
+           "</subnetId><availabilityZone>us-west-2a</availabilityZone>"
+           "<availableIpAddressCount>10</availableIpAddressCount></item>";
+  };
+  ec2.aws.on("DescribeSubnets",
+             "<R><subnetSet>" + subnet("subnet-1") + subnet("subnet-2") + "</subnetSet></R>");
+  auto found = wait(loop, cloud->resolve(discovering_class()));
+  ASSERT_TRUE(found) << found.error().message;
+  the_class = node_class({{"amiFamily", "AL2023"}}, found->status);
+  ask_at_once(claims(20));
+  loop.run_until([&] { return given.size() == 20; }, 1min);
+  std::map<std::string, int> machines;
+  for (const auto& made : ec2.machines) {
+    ++machines[made.subnet];
+  }
+  EXPECT_EQ(machines, (std::map<std::string, int>{{"subnet-1", 10}, {"subnet-2", 10}}));
+  EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
+  ASSERT_TRUE(create(claim_named("d"))) << "what was held is free again";
+}
+
 TEST_F(ProviderTest, AThousandEqualClaimsAtOnceAreOneCall) {
   ask_at_once(claims(1000));
   loop.run_until([&] { return given.size() == 1000; }, 10min);
