@@ -2,6 +2,7 @@
 
 #include "disruption/candidates/candidate_search.hpp"
 #include "disruption/simulation/settling_room.hpp"
+#include "disruption/simulation/simulation.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,6 +30,14 @@ Survey::Survey(const Input& input, const std::vector<std::string>& own_claims, S
     pod_count_ += record->pods.size();
   }
   work().spend(input.snapshot->nodes.size() + pod_count_);
+}
+
+const std::set<std::string, std::less<>>& Survey::homeless(Reason reason) const {
+  auto& known = reason == Reason::Drifted ? homeless_in_drift_ : homeless_;
+  if (!known) {
+    known = find_homeless(*this, reason);
+  }
+  return *known;
 }
 
 const Candidate* Survey::find(std::string_view claim) const {

@@ -11,7 +11,9 @@
 #include "millwright/scheduling/plan_memory.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +53,9 @@ class Survey {
   const std::vector<scheduling::PodPtr>& competitors(Reason reason) const {
     return reason == Reason::Drifted ? destinations_.other_pods() : competitors_;
   }
+  // Pods on nodes that are going, and room of buffers, without a place though no other node goes.
+  // Found when somebody asks first.
+  const std::set<std::string, std::less<>>& homeless(Reason reason) const;
   // Simulations ask about the same cluster, so the planner need not compile it again each time.
   scheduling::PlanMemory& plan_memory() const { return tools_.memory; }
   Work& work() const { return *tools_.work; }
@@ -72,6 +77,9 @@ class Survey {
   Findings findings_;
   const std::vector<Candidate> candidates_;
   std::size_t pod_count_ = 0;
+  // Of drift, and of consolidation.
+  mutable std::optional<std::set<std::string, std::less<>>> homeless_in_drift_;
+  mutable std::optional<std::set<std::string, std::less<>>> homeless_;
   mutable SurveyTools tools_;
 };
 

@@ -72,7 +72,8 @@ struct Problem {
   // Any order. Pools that are deleting, not Ready or of fixed size are passed over.
   std::vector<PoolOption> pools;
   std::vector<NodeRecordPtr> nodes;  // capacity that exists or is in flight, removals left out
-  // What counts against limits: every node of the pools, those being removed included.
+  // What counts against limits: the nodes of the pools, without those to be replaced. Nodes whose
+  // NodeClaim is being deleted count for nothing, as in Karpenter.
   std::vector<NodeRecordPtr> counted_nodes;
   std::vector<PodPtr> pods;    // to be placed
   std::vector<KeptRoom> kept;  // earlier promises

@@ -231,7 +231,8 @@ bool is_same_node(const std::shared_ptr<const model::Node>& a,
 bool is_same_claim(const std::shared_ptr<const model::NodeClaim>& a,
                    const std::shared_ptr<const model::NodeClaim>& b) {
   return a == b || (a != nullptr && b != nullptr && a->meta.uid == b->meta.uid &&
-                    a->meta.labels == b->meta.labels && a->taints == b->taints &&
+                    a->meta.labels == b->meta.labels &&
+                    a->meta.is_deleting() == b->meta.is_deleting() && a->taints == b->taints &&
                     a->startup_taints == b->startup_taints && a->requirements == b->requirements &&
                     a->requests == b->requests && a->capacity == b->capacity &&
                     a->allocatable == b->allocatable && a->provider_id == b->provider_id &&

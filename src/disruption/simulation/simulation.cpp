@@ -145,8 +145,20 @@ scheduling::Problem base_problem(const Survey& survey) {
   return problem;
 }
 
+// Drift replaces nodes of a pool that has reached its limits, too: for a while there is one more.
+// While that node is open, or waits for its replacement, it counts for all others.
+void count_no_candidates(Candidates candidates, scheduling::Problem& problem) {
+  std::erase_if(problem.counted_nodes, [&](const auto& record) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const auto* each) { return each->record == record; });
+  });
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   auto problem = base_problem(survey);
+  if (reason == Reason::Drifted) {
+    count_no_candidates(candidates, problem);
+  }
   for (const auto* candidate : candidates) {
     std::copy_if(candidate->pods().begin(), candidate->pods().end(),
                  std::back_inserter(problem.pods), [&](const auto& pod) {
@@ -292,6 +304,42 @@ scheduling::Problem relocation_problem(const Survey& survey, Candidates candidat
   return problem;
 }
 
+namespace {
+
+// Why the candidates stay if this pod has no place without them; nullopt: it is one that waits, or
+// that has none as it is. One such pod would keep all nodes for ever.
+std::optional<Why> kept_by_refusal(const Survey& survey, Reason reason, const PodsByUid& own,
+                                   const scheduling::Refusal& refusal) {
+  const auto pod = own.find(refusal.pod_uid);
+  const bool is_room = survey.destinations().is_virtual(refusal.pod_uid);
+  if (pod != own.end() && !is_room) {
+    return Why{Cause::PodsHaveNoPlace,
+               "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason};
+  }
+  if (!is_room && !survey.destinations().is_leaving(refusal.pod_uid)) {
+    return std::nullopt;
+  }
+  if (pod == own.end() && survey.homeless(reason).contains(refusal.pod_uid)) {
+    return std::nullopt;
+  }
+  return Why{Cause::OthersNeedRoom,
+             is_room ? "a CapacityBuffer would lose its room: " + refusal.reason
+                     : "a pod of a node that is going already would find no place"};
+}
+
+}  // namespace
+
+std::set<std::string, std::less<>> find_homeless(const Survey& survey, Reason reason) {
+  std::set<std::string, std::less<>> homeless;
+  const auto plan = plan_removal(survey, {}, reason, Planning::Cheapest, {});
+  for (const auto& refusal : plan.refusals) {
+    if (!refusal.postponed) {
+      homeless.insert(refusal.pod_uid);
+    }
+  }
+  return homeless;
+}
+
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
                                   Planning planning,
                                   std::span<const scheduling::Placement> wanted) {
@@ -300,25 +348,15 @@ SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, R
   if (!plan.claims.empty()) {
     survey.work().spend(survey.destinations().for_sale().size());
   }
-  for (const auto& refusal : plan.refusals) {
-    if (survey.destinations().is_virtual(refusal.pod_uid)) {
-      return impossible(Cause::OthersNeedRoom,
-                        "a CapacityBuffer would lose its room: " + refusal.reason);
-    }
-    const auto pod = own.find(refusal.pod_uid);
-    if (pod != own.end()) {
-      return impossible(Cause::PodsHaveNoPlace,
-                        "pod " + name_of(*pod->second) + " would find no place: " + refusal.reason);
-    }
-    if (survey.destinations().is_leaving(refusal.pod_uid)) {
-      return impossible(Cause::OthersNeedRoom,
-                        "a pod of a node that is going already would find no place");
-    }
-  }
   // In a busy cluster some pod always waits for new capacity. A node that has drifted must go all
-  // the same.
+  // the same, also where a limit leaves room for its replacement only.
   if (reason == Reason::Drifted) {
     plan = without_purchases_for_others(survey, candidates, reason, own, std::move(plan));
+  }
+  for (const auto& refusal : plan.refusals) {
+    if (auto why_not = kept_by_refusal(survey, reason, own, refusal)) {
+      return {.problem = std::move(why_not)};
+    }
   }
   // New capacity for anybody else means that a pod still waits to be planned: it may want the very
   // room that this removal counts on.

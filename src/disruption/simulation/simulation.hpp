@@ -4,7 +4,9 @@
 #include "disruption/survey.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +40,9 @@ bool stays_empty(const Survey& survey, const scheduling::PlannedClaim& claim,
 SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, Reason reason,
                                   Planning planning = Planning::Cheapest,
                                   std::span<const scheduling::Placement> wanted = {});
+
+// See Survey::homeless().
+std::set<std::string, std::less<>> find_homeless(const Survey& survey, Reason reason);
 
 // For scheduling::Relocation: the pods of these candidates, the places that consolidation may use,
 // and who else wants them.

@@ -5,6 +5,15 @@
 #include <algorithm>
 
 namespace millwright::scheduling {
+namespace {
+
+// It will be gone, and so will its use of the limits. Did it count until then, its pods could not
+// be bought for: a budget that asks for their successors first would keep the node for ever.
+bool is_on_its_way_out(const NodeRecord& node) {
+  return node.claim != nullptr && node.claim->meta.is_deleting();
+}
+
+}  // namespace
 
 Limits::Limits(const PoolTemplate& pool, const Problem& problem) {
   if (!pool.pool->limits) {
@@ -22,7 +31,7 @@ Limits::Limits(const PoolTemplate& pool, const Problem& problem) {
     resources_.push_back(std::move(resource));
   }
   for (const auto& node : problem.counted_nodes) {
-    if (node->node_pool() == pool.name()) {
+    if (node->node_pool() == pool.name() && !is_on_its_way_out(*node)) {
       count(*node, pool);
     }
   }

@@ -269,7 +269,8 @@ class Checker {
         model::add_to(used, {{"nodes", model::Quantity::from_milli(1000)}});
       };
       for (const auto& record : problem_.counted_nodes) {
-        if (record->node_pool() == option.pool->meta.name) {
+        const bool leaves = record->claim != nullptr && record->claim->meta.is_deleting();
+        if (!leaves && record->node_pool() == option.pool->meta.name) {
           add_node(record->capacity());
         }
       }

@@ -146,6 +146,19 @@ TEST_F(Termination, ABudgetThatAllowsNothingHoldsTheDrainUpUntilItIsLifted) {
   EXPECT_TRUE(wait_running("web", 1));
 }
 
+// The budget lets the second pod go when the first one runs elsewhere. There is no elsewhere while
+// the node counts in its NodePool's limits.
+TEST_F(Termination, ANodeOfAPoolAtItsLimitGoesThoughABudgetAsksForSuccessorsFirst) {
+  up({.extra = "  limits: {nodes: \"1\"}"}, {.replicas = 2});
+  ASSERT_THAT(nodes(), SizeIs(1));
+  const auto node = nodes().front()->meta.name;
+  protect("web", 1);
+  remove(model::kNodeClaimResource, claims().front()->meta.name);
+  EXPECT_TRUE(wait([&] { return !node_exists(node); }, minutes(30))) << inventory();
+  EXPECT_TRUE(wait_running("web", 2));
+  EXPECT_TRUE(wait([&] { return claims().size() == 1; })) << inventory();
+}
+
 TEST_F(Termination, TheGracePeriodOverrulesABudget) {
   up({.template_extra = "      terminationGracePeriod: 10m"});
   protect("web", 1);

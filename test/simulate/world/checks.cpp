@@ -37,6 +37,11 @@ bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
 
+bool is_chosen_as_drifted(const model::NodeClaim& claim) {
+  return is_chosen(claim) &&
+         model::find_condition(claim.conditions, model::kDisruptionReason)->reason == "Drifted";
+}
+
 // Is there, and has the taint of a node that is disrupted.
 bool is_closed(const sandbox::NodeHistory& node) {
   const auto& taints = node.last->taints;
@@ -502,15 +507,26 @@ void Checks::budgets_hold() {
   }
 }
 
+// As in Karpenter, what is being deleted does not count, and one node that has drifted is replaced
+// beyond the limit. If it stays after all, so does its replacement.
 void Checks::limits_hold() {
   std::int64_t milli = 0;
+  std::int64_t replaced = 0;
   for (const auto& [uid, claim] : world_.recorder().claims()) {
-    if (!claim.gone) {
-      const auto found = claim.last->capacity.find(model::kCpu);
-      milli += found == claim.last->capacity.end() ? 0 : found->second.milli();
+    if (claim.gone || claim.deleting) {
+      replaced_.erase(uid);
+      continue;
+    }
+    const auto size = model::get(claim.last->capacity, model::kCpu).milli();
+    milli += size;
+    if (is_chosen_as_drifted(*claim.last)) {
+      replaced_.insert(uid);
+    }
+    if (replaced_.contains(uid)) {
+      replaced = std::max(replaced, size);
     }
   }
-  if (milli > world_.schedule().limit_cpus * 1000LL) {
+  if (milli - replaced > world_.schedule().limit_cpus * 1000LL) {
     tell("limits-hold", "NodePool default",
          fmt::format("has {}m CPUs, its limit is {}", milli, world_.schedule().limit_cpus));
   }

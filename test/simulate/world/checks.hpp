@@ -93,6 +93,7 @@ class Checks {
   std::set<std::string> bound_;                 // pods that were looked at
   std::set<std::string> bought_;                // claims that were looked at
   std::set<std::string> chosen_;                // claims whose choice was looked at
+  std::set<std::string> replaced_;              // claims that were chosen as drifted, ever
   std::deque<std::size_t> needs_;               // the most of each second
   struct Wanted {
     std::size_t pods = 0;

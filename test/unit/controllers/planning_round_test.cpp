@@ -46,6 +46,19 @@ TEST(SameProblem, HeartbeatsAndNominationsMakeNoNewOne) {
                               })));
 }
 
+// From then on it does not count in the limits.
+TEST(SameProblem, AClaimThatIsBeingDeletedMakesANewOne) {
+  const auto node = *NodeBuilder("n").allocatable(4000).build();
+  const auto leaving = round_with(node, [](auto& record) { record.marked_for_deletion = true; });
+  EXPECT_FALSE(is_same_problem(leaving, round_with(node, [](auto& record) {
+                                 record.marked_for_deletion = true;
+                                 auto claim = *record.claim;
+                                 claim.meta.deletion_timestamp = at(10);
+                                 record.claim =
+                                     std::make_shared<const model::NodeClaim>(std::move(claim));
+                               })));
+}
+
 TEST(SameProblem, DevicesAreReadToo) {
   const auto node = *NodeBuilder("n").allocatable(4000).build();
   const auto with = [&](const std::function<void(scheduling::Snapshot&)>& edit) {

@@ -7,6 +7,7 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 void drift(Member& member, base::TimePoint since = kLongAgo) {
@@ -112,6 +113,62 @@ TEST(Drift, CountsOnNoRoomThatAPodWaitsFor) {
   cluster.add_pending(waiting);
   cluster.add_pending(pod("larger", 3000));
   EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(1));
+}
+
+TEST(Drift, ReplacesANodeOfAPoolThatHasReachedItsLimits) {
+  auto cluster = quiet_cluster();
+  cluster.pool().limits = model::ResourceList{{"cpu", model::Quantity::from_units(4)},
+                                              {"nodes", model::Quantity::from_units(1)}};
+  drift(cluster.add_node("a", {pod("p")}));
+  auto decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1)) << cluster.why_not("a");
+  ASSERT_THAT(decisions.commands[0].replacements, SizeIs(1));
+  EXPECT_THAT(decisions.commands[0].replacements[0].instance_types, ElementsAre("small", "medium"));
+  EXPECT_TRUE(still_valid(decisions.commands[0], cluster.input()));
+  // What others wait for may not be bought, so it keeps no node either.
+  cluster.add_pending(pod("large", 3500));
+  decisions = cluster.decide();
+  ASSERT_THAT(decisions.commands, SizeIs(1)) << cluster.why_not("a");
+  EXPECT_THAT(decisions.commands[0].replacements.at(0).pod_uids, ElementsAre("uid-p"));
+}
+
+TEST(Drift, ReplacesOneNodeAtATimeWhereTheLimitsAreReached) {
+  auto cluster = quiet_cluster();
+  cluster.pool().limits = model::ResourceList{{"nodes", model::Quantity::from_units(2)}};
+  drift(cluster.add_node("a"), kNow - hours(1));
+  drift(cluster.add_node("b", {pod("q", 3000)}));
+  cluster.add_node("replaces-a", {pod("p", 3000)});
+  cluster.node("a").record->marked_for_deletion = true;
+  EXPECT_TRUE(cluster.decide().commands.empty());
+  EXPECT_THAT(cluster.why_not("b"), HasSubstr("limits.nodes"));
+  cluster.node("a").claim->meta.deletion_timestamp = kNow;
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("b-claim"));
+}
+
+// A pod that nothing can be done for would end all drift and consolidation.
+TEST(Drift, OfANodeDoesNotWaitForPodsThatHaveNoPlaceWhereverTheyAre) {
+  for (const bool drifted : {true, false}) {
+    Cluster cluster;
+    auto stuck = pod("stuck");
+    stuck->spec.node_selector[std::string(model::kHostnameLabel)] = "gone";
+    cluster.add_node("gone", {stuck}).record->marked_for_deletion = true;
+    auto& node = cluster.add_node("a", {pod("p")}, {.type = "large"});
+    if (drifted) {
+      drift(node);
+    }
+    EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim")) << cluster.why_not("a");
+  }
+}
+
+// Both fit on "b" by themselves, and nothing is on sale.
+TEST(Drift, LeavesItsPlaceToAPodOfANodeThatIsGoing) {
+  auto cluster = quiet_cluster();
+  cluster.pool().limits = model::ResourceList{{"nodes", model::Quantity::from_units(0)}};
+  drift(cluster.add_node("a", {pod("p", 2000)}));
+  cluster.add_node("b", {pod("q", 1000)});
+  EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
+  cluster.add_node("gone", {pod("leaves", 2500)}).record->marked_for_deletion = true;
+  EXPECT_THAT(claims_of(cluster.decide()), IsEmpty());
 }
 
 TEST(Drift, KeepsToItsBudgets) {

@@ -51,6 +51,29 @@ TEST(Limits, CountWhatRunsAlready) {
   EXPECT_THAT(plan.claims, SizeIs(1));
 }
 
+// It goes once its pods have others to take their place, and these may need what it has used.
+TEST(Limits, DoNotCountANodeWhoseClaimIsBeingDeleted) {
+  const auto claims_beside = [](bool marked, bool deleting) {
+    const NodeRecordPtr leaving =
+        node("n")
+            .runs(pod("b").cpu("4"))
+            .with_claim([&](model::NodeClaim& claim) {
+              if (deleting) {
+                claim.meta.deletion_timestamp = base::TimePoint{};
+              }
+            })
+            .with_record([&](NodeRecord& record) { record.marked_for_deletion = marked; });
+    return ProblemBuilder()
+        .add(pool("default").limit("cpu", "4").limit("nodes", "1"), one_size())
+        .add(pod("p").cpu("4"))
+        .with([&](Problem& problem) { problem.counted_nodes.push_back(leaving); })
+        .solve()
+        .claims.size();
+  };
+  EXPECT_EQ(claims_beside(true, true), 1u);
+  EXPECT_EQ(claims_beside(true, false), 0u) << "it may be opened again";
+}
+
 TEST(Limits, DoNotCountNodesOfOtherPools) {
   const Plan plan =
       ProblemBuilder()

@@ -199,7 +199,8 @@ void check_claim(const Problem& problem, const PlannedClaim& claim,
 model::ResourceList usage(const Problem& problem, const Plan& plan, const PoolOption& option) {
   model::ResourceList used;
   for (const auto& record : problem.counted_nodes) {
-    if (record->node_pool() == option.pool->meta.name) {
+    const bool leaves = record->claim != nullptr && record->claim->meta.is_deleting();
+    if (!leaves && record->node_pool() == option.pool->meta.name) {
       model::add_to(used, record->capacity());
       model::add_to(used, resources({{"nodes", "1"}}));
     }
