@@ -7,6 +7,7 @@
 #include "millwright/scheduling/solve.hpp"
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,9 @@ struct Options {
   // unless its NodePool says so in an annotation.
   double node_overhead = 0;
   double max_price_ratio = 0;  // scheduling::PoolOption::max_price_ratio
+  // After so long no pod moves to a node that has registered and does not become initialised, see
+  // scheduling::StuckNodes.
+  base::Duration registration_timeout = std::chrono::minutes(15);
 };
 
 // A pod that stands for room to be kept (CapacityBuffers), and where that room is. It competes for

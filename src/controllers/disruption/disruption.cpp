@@ -151,6 +151,7 @@ std::shared_ptr<disruption::Input> Disruption::make_input(
   input->options.settle_time = services_.options.settle_time;
   input->options.node_overhead = services_.options.node_overhead;
   input->options.max_price_ratio = services_.options.max_price_ratio;
+  input->options.registration_timeout = services_.options.registration_timeout;
   input->settle_times = settle_times_->by_pool();
   input->options.spot_to_spot = services_.options.spot_to_spot;
   if (services_.buffers != nullptr) {

@@ -2,9 +2,9 @@
 
 #include "controllers/process/pace.hpp"
 #include "controllers/provisioning/planning_round.hpp"
-#include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/provisioning/provisioning.hpp"
 #include "millwright/controllers/provisioning/reservations.hpp"
+#include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <map>
 #include <utility>
@@ -49,8 +49,8 @@ void Provisioner::place_on_existing(const scheduling::NodeRecord& record,
                      ? node
                      : "nodeclaim/" + record.claim_name() + (node.empty() ? "" : ", " + node));
   const base::TimePoint now = services_.loop.now();
-  const base::TimePoint until =
-      StuckNodes::waiting_since(record).value_or(now) + services_.options.registration_timeout;
+  const base::TimePoint until = scheduling::StuckNodes::waiting_since(record).value_or(now) +
+                                services_.options.registration_timeout;
   if (!record.initialized() && until > now) {
     services_.ledger.reserve_all(reservations_for({pod}, record.name(), until));
   }

@@ -3,11 +3,11 @@
 #include "controllers/provisioning/free_room.hpp"
 #include "controllers/provisioning/leaving_pods.hpp"
 #include "controllers/provisioning/open_demand.hpp"
-#include "controllers/provisioning/stuck_nodes.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
 #include "millwright/disruption/preferences.hpp"
 #include "millwright/scheduling/kept_rooms.hpp"
+#include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -63,7 +63,7 @@ class RoundMaker {
   void add_nodes() {
     std::set<std::string_view> targets;
     const base::TimePoint now = services_.loop.now();
-    const StuckNodes stuck(snapshot_, now, services_.options.registration_timeout);
+    const scheduling::StuckNodes stuck(snapshot_, now, services_.options.registration_timeout);
     LeavingPods leaving(snapshot_, now);
     const cluster::LedgerViewPtr ledger = services_.ledger.view();
     for (const auto& record : snapshot_.nodes) {

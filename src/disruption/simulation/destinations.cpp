@@ -22,10 +22,12 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools, const Nod
     : input_(input) {
   add_reservations();
   add_pools(pools, prices);
+  const scheduling::StuckNodes stuck(*input.snapshot, input.now,
+                                     input.options.registration_timeout);
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
     if (!is_going(input, *record) && !record->fenced) {
-      add_node(record, pools.find(record->node_pool()).get());
+      add_node(record, pools.find(record->node_pool()).get(), stuck);
     }
   }
   add_other_pods(pod_obstacles);
@@ -90,14 +92,16 @@ void Destinations::add_types(const model::NodePool& pool,
   }
 }
 
-void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool) {
+void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool,
+                            const scheduling::StuckNodes& stuck) {
   // The planner counts on a node that is not Ready for a moment, since to buy another costs more
-  // than to wait. Pods that run need not be moved to where they would wait.
+  // than to wait. Pods that run need not be moved to where they would wait. What it counts on no
+  // more is no place at all: whatever is to go would wait for that node.
   Destination destination{.record = record,
                           .within_consolidate_after =
                               pool != nullptr && record->claim &&
                               consolidatable(*record->claim, *pool, input_.now).next.has_value(),
-                          .down = record->lost_readiness() != nullptr,
+                          .down = record->lost_readiness() != nullptr || stuck.is_given_up(*record),
                           .free = record->allocatable()};
   destination.sized = !destination.free.empty();
   model::subtract_from(destination.free, record->pod_requests);

@@ -6,6 +6,7 @@
 #include "disruption/simulation/node_prices.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
+#include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <cstdint>
 #include <map>
@@ -20,8 +21,8 @@ namespace millwright::disruption {
 struct Destination {
   scheduling::NodeRecordPtr record;
   bool within_consolidate_after = false;  // its own pods changed a short while ago
-  bool down = false;                      // it was up and is not Ready: no pod moves there
-  bool sized = false;                     // what it can hold is known; not so before its launch
+  bool down = false;   // it was up and is not Ready, or never comes up: no pod moves there
+  bool sized = false;  // what it can hold is known; not so before its launch
   model::ResourceList free;
 };
 
@@ -70,7 +71,8 @@ class Destinations {
   void add_reservations();
   void add_pools(const PoolIndex& pools, const NodePrices& prices);
   void add_types(const model::NodePool& pool, const std::vector<scheduling::InstanceType>& types);
-  void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool);
+  void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool,
+                const scheduling::StuckNodes& stuck);
   std::vector<scheduling::PodPtr> leaving_pods() const;
   void add_other_pods(const PodObstacles& pod_obstacles);
   void add_rooms_of_buffers();

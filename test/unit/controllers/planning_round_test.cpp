@@ -1,7 +1,7 @@
 // When a plan would be the same as the one before, and on which nodes it counts.
 #include "controllers/provisioning/planning_round.hpp"
 
-#include "controllers/provisioning/stuck_nodes.hpp"
+#include "millwright/scheduling/stuck_nodes.hpp"
 #include "unit/cluster/objects.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 namespace millwright::controllers {
 namespace {
 
+using scheduling::StuckNodes;
 using std::chrono::minutes;
 using testing::at;
 using testing::ClaimBuilder;

@@ -328,6 +328,14 @@ class Cluster {
   std::vector<VirtualPod> virtual_pods_;
 };
 
+// It has registered then, and is not initialised yet.
+inline void begin_to_start(Member& member, base::TimePoint registered) {
+  member.node->meta.labels.erase(std::string(model::kInitializedLabel));
+  auto& conditions = member.claim->conditions;
+  std::erase_if(conditions, [](const auto& each) { return each.type == model::kInitialized; });
+  conditions.back().last_transition_time = registered;
+}
+
 // The whole command would be right now, too.
 inline bool still_valid(const Command& command, const Input& input) {
   return !command.claims.empty() && what_holds(command, input).claims == command.claims;

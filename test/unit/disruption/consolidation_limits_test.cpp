@@ -63,6 +63,18 @@ TEST(ConsolidationLimits, NoPodMovesToANodeThatIsNotReady) {
   }
 }
 
+// Its startup taint stays, for example. Until it is given up, it is not bought beside.
+TEST(ConsolidationLimits, ANodeThatNeverComesUpStopsNoOther) {
+  for (const auto since : {kNow - std::chrono::minutes(5), kNow - std::chrono::minutes(15)}) {
+    Cluster cluster;
+    cluster.add_node("a", {pod("p")}, {.type = "large"});
+    begin_to_start(cluster.add_node("stuck", {}, {.type = "small"}), since);
+    EXPECT_EQ(claims_of(cluster.decide()).size(),
+              since == kNow - std::chrono::minutes(15) ? 1U : 0U)
+        << cluster.why_not("a");
+  }
+}
+
 // A type that is sold from one capacity reservation only.
 scheduling::InstanceType reserved_type(std::string name, double price) {
   model::register_well_known_label(kReservationId);

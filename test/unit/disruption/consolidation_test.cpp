@@ -134,8 +134,7 @@ TEST(Consolidation, UsesNodesThatNobodyManages) {
 TEST(Consolidation, DoesNotRelyOnANodeThatIsNotInitialised) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "small"});
-  auto& starting = cluster.add_node("b");
-  starting.node->meta.labels.erase(std::string(model::kInitializedLabel));
+  begin_to_start(cluster.add_node("b"), kNow - std::chrono::minutes(5));
   EXPECT_TRUE(cluster.decide().commands.empty());
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("node b, which is not initialized yet"));
 }

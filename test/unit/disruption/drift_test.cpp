@@ -171,6 +171,16 @@ TEST(Drift, LeavesItsPlaceToAPodOfANodeThatIsGoing) {
   EXPECT_THAT(claims_of(cluster.decide()), IsEmpty());
 }
 
+TEST(Drift, DoesNotWaitForANodeThatNeverComesUp) {
+  auto cluster = quiet_cluster();
+  drift(cluster.add_node("a", {pod("p")}));
+  begin_to_start(cluster.add_node("stuck"), kNow - minutes(5));
+  EXPECT_THAT(claims_of(cluster.decide()), IsEmpty());
+  EXPECT_THAT(cluster.why_not("a"), HasSubstr("not initialized yet"));
+  begin_to_start(cluster.node("stuck"), kNow - minutes(15));
+  EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(1));
+}
+
 TEST(Drift, KeepsToItsBudgets) {
   auto cluster = quiet_cluster();
   drift(cluster.add_node("a", {pod("p")}));

@@ -20,11 +20,11 @@
 #include <optional>
 #include <string_view>
 
-namespace millwright::controllers {
+namespace millwright::scheduling {
 
 class StuckNodes {
  public:
-  StuckNodes(const scheduling::Snapshot& snapshot, base::TimePoint now, base::Duration patience)
+  StuckNodes(const Snapshot& snapshot, base::TimePoint now, base::Duration patience)
       : now_(now), patience_(patience) {
     for (const auto& record : snapshot.nodes) {
       const auto since = waiting_since(*record);
@@ -35,7 +35,7 @@ class StuckNodes {
   }
 
   // When nothing more is planned onto the node; nullopt: it is up or has not registered.
-  std::optional<base::TimePoint> given_up_at(const scheduling::NodeRecord& record) const {
+  std::optional<base::TimePoint> given_up_at(const NodeRecord& record) const {
     if (const auto* unready = record.lost_readiness()) {
       const auto& when = unready->last_transition_time;
       return std::min(when.value_or(now_), now_) + kUnreadyPatience;
@@ -48,7 +48,7 @@ class StuckNodes {
     const std::int32_t stuck = found == by_pool_.end() ? 0 : found->second;
     return *since + patience_ * (1 << std::clamp(stuck - 1, 0, kMostDoublings));
   }
-  bool is_given_up(const scheduling::NodeRecord& record) const {
+  bool is_given_up(const NodeRecord& record) const {
     const auto when = given_up_at(record);
     return when && *when <= now_;
   }
@@ -57,7 +57,7 @@ class StuckNodes {
   static constexpr base::Duration kUnreadyPatience = std::chrono::minutes(1);
 
   // Since when the node has been registered without being initialised.
-  static std::optional<base::TimePoint> waiting_since(const scheduling::NodeRecord& record) {
+  static std::optional<base::TimePoint> waiting_since(const NodeRecord& record) {
     const auto* registered =
         record.claim == nullptr
             ? nullptr
@@ -77,4 +77,4 @@ class StuckNodes {
   std::map<std::string_view, std::int32_t> by_pool_;
 };
 
-}  // namespace millwright::controllers
+}  // namespace millwright::scheduling
