@@ -1,6 +1,7 @@
 #include "millwright/controllers/provisioning/pod_transitions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace millwright::controllers {
 namespace {
@@ -39,9 +40,12 @@ void PodTransitions::upsert(const model::Pod& pod) {
 void PodTransitions::remove(std::string_view uid) {
   const auto found = last_.find(std::string(uid));
   if (found != last_.end()) {
-    const std::string node = found->second.node;
+    const Last last = std::move(found->second);
     last_.erase(found);
-    on_event_(node, std::nullopt);
+    // The object of a pod that has ended may be kept for an hour, or until nobody knows when.
+    if (last.phase != Phase::Ended) {
+      on_event_(last.node, std::nullopt);
+    }
   }
 }
 

@@ -132,6 +132,22 @@ TEST_F(PodsThatComeAndGo, ThatDoNotSaySinceWhenCountFromNow) {
   EXPECT_THAT(lead(), ElementsAre(at(kLeadsFrom)));
 }
 
+// Somebody tidies up: ttlSecondsAfterFinished, or the history limit of a CronJob.
+TEST_F(PodsThatComeAndGo, HaveGoneWhenTheyEndAndNotWhenTheirObjectsDo) {
+  show_claim(at(900));
+  transitions_.upsert(
+      listed("Succeeded", {since("PodScheduled", 60), since("Ready", 900)}).value());
+  transitions_.remove(listed("Succeeded", {}).value().meta.uid);
+  EXPECT_THAT(lead(), IsEmpty());
+}
+
+TEST_F(PodsThatComeAndGo, MayBeGoneAtOnce) {
+  show_claim(at(900));
+  transitions_.upsert(listed("Running", {since("PodScheduled", 60)}).value());
+  transitions_.remove(listed("Running", {}).value().meta.uid);
+  EXPECT_THAT(lead(), ElementsAre(at(kLeadsFrom)));
+}
+
 // By the clocks of others.
 TEST_F(PodsThatComeAndGo, AreNeverLaterThanNow) {
   show_claim(at(60));

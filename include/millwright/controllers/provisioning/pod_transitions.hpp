@@ -1,5 +1,5 @@
 // Which pod changes restart consolidateAfter: a pod of no DaemonSet is bound, ends, begins to
-// terminate or is gone (Karpenter's nodeclaim.podevents).
+// terminate or is gone before it has ended (Karpenter's nodeclaim.podevents).
 #pragma once
 
 #include "millwright/model/pod.hpp"
