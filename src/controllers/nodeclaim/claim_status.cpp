@@ -44,6 +44,14 @@ ClaimPtr with_pod_event(const ClaimPtr& claim, std::optional<base::TimePoint> wh
   return changed;
 }
 
+json::object status_with(std::optional<base::TimePoint> pod_event) {
+  json::object status;
+  if (pod_event) {
+    status["lastPodEventTime"] = base::format_rfc3339(*pod_event);
+  }
+  return status;
+}
+
 }  // namespace
 
 ClaimStatus::ClaimStatus(Services& services)
@@ -99,37 +107,38 @@ base::Task<base::Result<Requeue>> ClaimStatus::reconcile(std::string name, base:
   const auto event = pod_events_->unwritten(*record->claim, now);
   const Requeue again = sooner(end ? Requeue(*end - now) : Requeue(), event.again);
   const std::optional<base::TimePoint> due = event.due ? event.when : std::nullopt;
-  json::object status;
-  if (due) {
-    status["lastPodEventTime"] = base::format_rfc3339(*due);
-  }
-  const auto claim = with_pod_event(record->claim, event.when);
-  MW_CO_TRY(judged, co_await write(claim, std::move(status)));
-  if (due) {
-    pod_events_->written(name, *due);
-  }
+  MW_CO_TRY(judged, co_await write(with_pod_event(record->claim, event.when), due));
   co_return sooner(again, judged);
 }
 
-// The conditions about disruption, and what else of the status is due, in one patch.
-base::Task<base::Result<Requeue>> ClaimStatus::write(std::shared_ptr<const model::NodeClaim> claim,
-                                                     json::object status) {
+// The conditions about disruption, and the pod event that is due, in one patch.
+base::Task<base::Result<Requeue>> ClaimStatus::write(ClaimPtr claim,
+                                                     std::optional<base::TimePoint> pod_event) {
   const auto pool =
       find_pool(*services_.state.snapshot(), claim->meta.label(model::kNodePoolLabel));
   if (!pool || !model::is_true(claim->conditions, model::kLaunched)) {
     const auto nothing = [](model::ConditionSet&) {};
-    MW_CO_CHECK(co_await edit_conditions(services_, claim, nothing, std::move(status)));
+    MW_CO_CHECK(co_await edit_conditions(services_, claim, nothing, status_with(pod_event)));
+    pod_events_->written(claim->meta.name, pod_event);
     co_return Requeue{};
   }
-  MW_CO_TRY(drift, co_await drift_of(services_, claim, pool));
+  // A cloud that cannot answer leaves the condition Drifted as it is. All else is written: without
+  // its pods' comings and goings, the node would go before consolidateAfter is over.
+  const auto drift = co_await drift_of(services_, claim, pool);
   const auto consolidatable = disruption::consolidatable(*claim, *pool, services_.loop.now());
   const auto consistency = compare_with_node(services_, claim);
   const auto edit = [&](model::ConditionSet& set) {
     write_consistency(set, consistency);
-    write_drift(set, drift);
+    if (drift) {
+      write_drift(set, *drift);
+    }
     write_consolidatable(set, consolidatable.value);
   };
-  MW_CO_CHECK(co_await edit_conditions(services_, claim, edit, std::move(status)));
+  MW_CO_CHECK(co_await edit_conditions(services_, claim, edit, status_with(pod_event)));
+  pod_events_->written(claim->meta.name, pod_event);
+  if (!drift) {
+    co_return tl::unexpected(drift.error());
+  }
   Requeue again = kDriftAgain;
   if (consolidatable.next) {
     again = sooner(again, *consolidatable.next - services_.loop.now());

@@ -21,9 +21,11 @@ namespace {
 
 using testing::at;
 using testing::ClaimBuilder;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::NodeBuilder;
+using ::testing::Not;
 using testing::PodBuilder;
 
 constexpr model::Resource kManagedClasses[] = {{"cloud.test", "v1", "CloudClass", "cloudclasses"}};
@@ -45,6 +47,12 @@ class PodsThatComeAndGo : public WithServices {
     transport_->answer = [this](const kube::ApiRequest& request) {
       const auto patch = kube::test::parse(request.body);
       const std::string time(model::text_at(patch, "status.lastPodEventTime"));
+      if (const auto* conditions = model::find_path(patch, "status.conditions")) {
+        conditions_.clear();
+        for (const auto& condition : conditions->as_array()) {
+          conditions_.emplace_back(model::text_at(condition, "type"));
+        }
+      }
       if (!time.empty()) {
         written_.push_back(*base::parse_rfc3339(time));
         claim_.last_pod_event_time = written_.back();
@@ -59,6 +67,23 @@ class PodsThatComeAndGo : public WithServices {
                              .kind = std::string(kManagedClasses[0].kind),
                              .name = "default"};
     claim_.last_pod_event_time = last_pod_event;
+    state_.upsert(std::make_shared<const model::NodeClaim>(claim_));
+  }
+  // Of a claim that was launched, whose cloud does not say whether it has drifted.
+  void show_what_drift_needs() {
+    auto pool = std::make_shared<model::NodePool>();
+    pool->meta.name = "default";
+    pool->consolidate_after.text = "1h";
+    state_.upsert(std::shared_ptr<const model::NodePool>(std::move(pool)));
+    auto node_class = std::make_shared<model::NodeClass>();
+    node_class->api_version = "cloud.test/v1";
+    node_class->kind = kManagedClasses[0].kind;
+    node_class->meta.name = "default";
+    state_.upsert(std::shared_ptr<const model::NodeClass>(std::move(node_class)));
+    for (const auto type : {model::kLaunched, model::kRegistered, model::kInitialized,
+                            model::kConsolidatable, model::kDrifted}) {
+      claim_.conditions.push_back(since(std::string(type).c_str(), 0));
+    }
     state_.upsert(std::make_shared<const model::NodeClaim>(claim_));
   }
   // What is written on the claim as a pod's last coming or going.
@@ -79,6 +104,7 @@ class PodsThatComeAndGo : public WithServices {
     return {.type = type, .status = model::ConditionStatus::True, .last_transition_time = at(time)};
   }
 
+  std::vector<std::string> conditions_;  // the types of those that were written last
   ClaimStatus status_{services_};
   PodTransitions transitions_{
       [this](std::string_view node, std::optional<base::TimePoint> happened) {
@@ -130,6 +156,17 @@ TEST_F(PodsThatComeAndGo, ThatDoNotSaySinceWhenCountFromNow) {
   show_claim(at(60));
   transitions_.upsert(listed("Running", {}).value());
   EXPECT_THAT(lead(), ElementsAre(at(kLeadsFrom)));
+}
+
+// The node would be taken for one that has been at rest for long.
+TEST_F(PodsThatComeAndGo, AreWrittenWhileTheCloudDoesNotAnswerWhetherTheClaimHasDrifted) {
+  show_claim(at(60));
+  show_what_drift_needs();
+  status_.pod_event("node", std::nullopt);
+  EXPECT_THAT(lead(), ElementsAre(at(kLeadsFrom)));
+  EXPECT_THAT(used_, Contains("drift"));
+  EXPECT_THAT(conditions_, Contains("Drifted")) << "as it was";
+  EXPECT_THAT(conditions_, Not(Contains("Consolidatable")));
 }
 
 // Somebody tidies up: ttlSecondsAfterFinished, or the history limit of a CronJob.

@@ -7,8 +7,6 @@
 #include "millwright/controllers/reconciler.hpp"
 #include "millwright/controllers/services.hpp"
 
-#include <boost/json/object.hpp>
-
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -34,7 +32,7 @@ class ClaimStatus {
  private:
   base::Task<base::Result<Requeue>> reconcile(std::string claim, base::Logger log);
   base::Task<base::Result<Requeue>> write(std::shared_ptr<const model::NodeClaim> claim,
-                                          boost::json::object status);
+                                          std::optional<base::TimePoint> pod_event);
 
   Services& services_;
   std::unique_ptr<PodEvents> pod_events_;

@@ -37,7 +37,7 @@ PodEvents::Unwritten PodEvents::unwritten(const model::NodeClaim& claim, base::T
   return {.when = noted->second, .due = true, .again = {}};
 }
 
-void PodEvents::written(const std::string& claim, base::TimePoint when) {
+void PodEvents::written(const std::string& claim, std::optional<base::TimePoint> when) {
   const auto still = unwritten_.find(claim);
   if (still != unwritten_.end() && still->second == when) {
     unwritten_.erase(still);

@@ -27,8 +27,8 @@ class PodEvents {
     Requeue again;  // when it will be due
   };
   Unwritten unwritten(const model::NodeClaim& claim, base::TimePoint now);
-  // A later event may have come while this one was written; it stays noted.
-  void written(const std::string& claim, base::TimePoint when);
+  // A later event may have come while this one was written; it stays noted. nullopt: none was.
+  void written(const std::string& claim, std::optional<base::TimePoint> when);
 
  private:
   std::map<std::string, base::TimePoint, std::less<>> unwritten_;  // by claim
