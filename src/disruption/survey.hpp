@@ -45,6 +45,7 @@ class Survey {
   const std::vector<Candidate>& candidates() const { return candidates_; }
   const Candidate* find(std::string_view claim) const;
   const PoolIndex& pools() const { return pools_; }
+  const PodObstacles& pod_obstacles() const { return pod_obstacles_; }
   const RemainingBudgets& budgets() const { return budgets_; }
   const NodePrices& prices() const { return prices_; }
   const Destinations& destinations() const { return destinations_; }

@@ -1,5 +1,6 @@
 #include "disruption/simulation/simulation.hpp"
 
+#include "millwright/disruption/protection.hpp"
 #include "millwright/scheduling/kept_rooms.hpp"
 #include "millwright/scheduling/pod_rules.hpp"
 
@@ -154,6 +155,18 @@ void count_no_candidates(Candidates candidates, scheduling::Problem& problem) {
   });
 }
 
+// Drift does not ask what a bare pod would need: nothing of it comes back. Nor what those need that
+// are still there when their node's terminationGracePeriod ends.
+bool needs_a_place(const Survey& survey, const Candidate& candidate, const model::Pod& pod,
+                   Reason reason) {
+  if (reason != Reason::Drifted) {
+    return true;
+  }
+  const bool stays = overrides_pods(*candidate.record, reason) &&
+                     !survey.pod_obstacles().is_currently_reschedulable(pod);
+  return !stays && scheduling::has_successor(pod);
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   auto problem = base_problem(survey);
   if (reason == Reason::Drifted) {
@@ -161,10 +174,8 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   }
   for (const auto* candidate : candidates) {
     std::copy_if(candidate->pods().begin(), candidate->pods().end(),
-                 std::back_inserter(problem.pods), [&](const auto& pod) {
-                   // Drift does not ask what a bare pod would need: nothing of it comes back.
-                   return reason != Reason::Drifted || scheduling::has_successor(*pod);
-                 });
+                 std::back_inserter(problem.pods),
+                 [&](const auto& pod) { return needs_a_place(survey, *candidate, *pod, reason); });
   }
   const auto& competitors = survey.competitors(reason);
   problem.pods.insert(problem.pods.end(), competitors.begin(), competitors.end());

@@ -201,6 +201,21 @@ TEST(Drift, OverridesPodsOnlyWithATerminationGracePeriod) {
   EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
 }
 
+// They stay until the end of the grace period, and their successors are bought for then.
+TEST(Drift, BuysNothingForPodsThatDoNotMove) {
+  auto cluster = quiet_cluster();
+  auto kept = pod("kept");
+  kept->meta.annotations[std::string(model::kDoNotDisruptAnnotation)] = "true";
+  drift(cluster.add_node("a", {kept, pod("blocked"), pod("free")}));
+  cluster.node("a").claim->termination_grace_period.text = "1h";
+  cluster.add_budget("none", "blocked", 0).max_unavailable = "0";
+  const auto command = cluster.decide().commands.at(0);
+  EXPECT_THAT(command.replacements.at(0).pod_uids, ElementsAre("uid-free"));
+  EXPECT_TRUE(still_valid(command, cluster.input()));
+  cluster.node("a").record->pods.pop_back();
+  EXPECT_THAT(cluster.decide().commands.at(0).replacements, IsEmpty());
+}
+
 TEST(Drift, ATerminationGracePeriodDoesNotOpenTheWayToConsolidation) {
   Cluster cluster;
   cluster.add_node("a", {pod("p")}, {.type = "large"}).claim->termination_grace_period.text = "1h";
