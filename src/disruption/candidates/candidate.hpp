@@ -46,7 +46,8 @@ struct Candidate {
   // 1 + their eviction costs, where a negative cost counts as 0. Nobody is disturbed by the move of
   // virtual pods.
   double disruption_cost() const { return facts->disruption_cost; }
-  bool empty() const { return disruption_cost() <= 1 && virtual_pods.empty(); }
+  // Whatever its pods are worth: they need a place all the same, and would be bought for again.
+  bool empty() const { return pods().empty() && virtual_pods.empty(); }
   // Per hour: what is saved when the node goes and nothing is bought for it.
   double cost() const { return price + overhead; }
   // What is saved per unit of disruption. Nodes are tried in this order, highest first.

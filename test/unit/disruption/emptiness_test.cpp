@@ -36,13 +36,27 @@ TEST(Emptiness, CountsOnlyPodsThatMustFindAnotherPlace) {
   for (const auto& test :
        {Case{"DaemonSet", owned("d", "DaemonSet"), true}, Case{"terminating", terminating, true},
         Case{"terminating StatefulSet", stateful, false}, Case{"mirror", mirror, true},
-        Case{"bare pod", pod("b"), false}, Case{"worthless by deletion cost", cheap, true},
-        Case{"worthless by priority", lowest, true}, Case{"unreadable cost", odd, false}}) {
+        Case{"bare pod", pod("b"), false}, Case{"worthless by deletion cost", cheap, false},
+        Case{"worthless by priority", lowest, false}, Case{"unreadable cost", odd, false}}) {
     Cluster cluster;
     cluster.pool().consolidation_policy = "WhenEmpty";
     cluster.add_node("a", {test.resident});
     EXPECT_EQ(claims_of(cluster.decide()).size(), test.empty ? 1U : 0U) << test.name;
   }
+}
+
+// As those that keep room for others. Without a simulation the node would go, be bought again for
+// them, and go again.
+TEST(Emptiness, IsNotThatOfANodeWithWorthlessPods) {
+  Cluster cluster;
+  auto placeholder = pod("placeholder");
+  placeholder->spec.priority = -2'000'000'000;
+  cluster.add_node("a", {placeholder}, {.type = "small"});
+  EXPECT_THAT(claims_of(cluster.decide()), IsEmpty());
+  cluster.add_node("b", {pod("p")});
+  const auto decisions = cluster.decide();
+  ASSERT_THAT(claims_of(decisions), ElementsAre("a-claim"));
+  EXPECT_EQ(decisions.commands[0].reason, Reason::Underutilized);
 }
 
 TEST(Emptiness, RemovesAllWithinBudgetTheDearestFirst) {
