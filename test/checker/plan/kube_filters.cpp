@@ -58,12 +58,18 @@ struct Port {
 
 std::vector<Port> host_ports(const model::Pod& pod) {
   std::vector<Port> result;
-  for (const auto& container : pod.spec.containers) {
+  const auto add = [&result](const model::Container& container) {
     for (const auto& port : container.ports) {
       if (port.host_port != 0) {
         const bool any = port.host_ip.empty() || port.host_ip == "0.0.0.0" || port.host_ip == "::";
         result.push_back({port.host_port, port.protocol, any ? "" : port.host_ip});
       }
+    }
+  };
+  std::for_each(pod.spec.containers.begin(), pod.spec.containers.end(), add);
+  for (const auto& container : pod.spec.init_containers) {
+    if (container.restart_always) {
+      add(container);  // a sidecar
     }
   }
   return result;

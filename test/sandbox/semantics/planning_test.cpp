@@ -52,6 +52,15 @@ TEST_F(Semantics, ANodePoolSaysHowMuchDearerATypeMayBeThanTheCheapest) {
   EXPECT_LE(wanted->values.size(), 4U);  // two architectures, two operating systems
 }
 
+TEST_F(Semantics, PodsWhoseSidecarsShareAHostPortGetANodeEach) {
+  create(pool("default", ""));
+  create(deployment("web", 2, "cpu: 100m",
+                    "      initContainers: [{name: proxy, image: proxy, restartPolicy: Always, "
+                    "ports: [{containerPort: 80, hostPort: 80}]}]\n"));
+  EXPECT_TRUE(soon([&] { return running("web") == 2; }));
+  EXPECT_EQ(claims(), 2U);
+}
+
 class SmallAllowance : public Semantics {
  protected:
   SmallAllowance()

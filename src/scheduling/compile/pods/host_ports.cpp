@@ -1,5 +1,7 @@
 #include "scheduling/compile/pods/host_ports.hpp"
 
+#include "scheduling/compile/pods/declared_ports.hpp"
+
 #include <algorithm>
 
 namespace millwright::scheduling {
@@ -17,15 +19,10 @@ std::string HostPort::to_string() const {
 }
 
 HostPorts::HostPorts(const model::PodSpec& spec) {
-  for (const auto& container : spec.containers) {
-    for (const auto& port : container.ports) {
-      if (port.host_port == 0) {
-        continue;
-      }
-      const bool wildcard = port.host_ip == "0.0.0.0" || port.host_ip == "::";
-      ports_.push_back({port.host_port, port.protocol.empty() ? "TCP" : port.protocol,
-                        wildcard ? std::string() : port.host_ip});
-    }
+  for (const auto* port : declared_host_ports(spec)) {
+    const bool wildcard = port->host_ip == "0.0.0.0" || port->host_ip == "::";
+    ports_.push_back({port->host_port, port->protocol.empty() ? "TCP" : port->protocol,
+                      wildcard ? std::string() : port->host_ip});
   }
   std::sort(ports_.begin(), ports_.end());
 }

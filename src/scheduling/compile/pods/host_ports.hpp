@@ -22,7 +22,7 @@ struct HostPort {
 class HostPorts {
  public:
   HostPorts() = default;
-  // Only regular containers count, as in kube-scheduler's NodePorts.
+  // Those of containers and sidecars, as in kube-scheduler's NodePorts.
   explicit HostPorts(const model::PodSpec& spec);
 
   bool empty() const { return ports_.empty(); }

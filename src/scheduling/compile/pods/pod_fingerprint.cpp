@@ -1,5 +1,7 @@
 #include "scheduling/compile/pods/pod_fingerprint.hpp"
 
+#include "scheduling/compile/pods/declared_ports.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -58,21 +60,9 @@ class Hash {
   std::uint64_t state_ = 0x243f6a8885a308d3ULL;
 };
 
-std::vector<const model::ContainerPort*> host_ports(const model::PodSpec& spec) {
-  std::vector<const model::ContainerPort*> ports;
-  for (const auto& container : spec.containers) {
-    for (const auto& port : container.ports) {
-      if (port.host_port != 0) {
-        ports.push_back(&port);
-      }
-    }
-  }
-  return ports;
-}
-
 bool same_host_ports(const model::PodSpec& a, const model::PodSpec& b) {
-  const auto left = host_ports(a);
-  const auto right = host_ports(b);
+  const auto left = declared_host_ports(a);
+  const auto right = declared_host_ports(b);
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [](const auto* x, const auto* y) {
                       return x->host_port == y->host_port && x->host_ip == y->host_ip &&
@@ -131,7 +121,7 @@ std::uint64_t hash_constraints(const model::PodSpec& spec) {
       hash << constraint.label_selector->match_labels;
     }
   }
-  for (const auto* port : host_ports(spec)) {
+  for (const auto* port : declared_host_ports(spec)) {
     hash << static_cast<std::uint64_t>(port->host_port) << port->protocol;
   }
   return hash.value();

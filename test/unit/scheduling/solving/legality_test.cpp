@@ -54,6 +54,35 @@ TEST(Legality, OrderOfTheInputDoesNotMatterToTopologyEither) {
   }
 }
 
+// A proxy beside the container: an init container that goes on running.
+PodBuilder with_sidecar(const std::string& name, bool restart_always = true) {
+  return pod(name).with([&](model::Pod& value) {
+    value.spec.init_containers = {
+        {.name = "proxy", .ports = {{80, 80, "", "TCP"}}, .restart_always = restart_always}};
+  });
+}
+
+TEST(Legality, SidecarsHoldTheirHostPorts) {
+  const Problem two =
+      ProblemBuilder().add(node("n")).add(pods(2, "p", with_sidecar("p"))).problem();
+  Plan both;
+  both.placements = {{"p-1000", std::string("n"), 1}, {"p-1001", std::string("n"), 2}};
+  EXPECT_THAT(checker::violations(two, both), Contains(HasSubstr("host port 80 is taken")));
+  EXPECT_EQ(solve(two).placements.size(), 1U);
+  // A pod like it, but for the sidecar's port, has room.
+  const Problem different =
+      ProblemBuilder().add(node("n")).add(with_sidecar("p")).add(pod("q")).problem();
+  EXPECT_EQ(solve(different).placements.size(), 2U);
+}
+
+TEST(Legality, AnInitContainerThatEndsHoldsNoHostPort) {
+  const Problem two =
+      ProblemBuilder().add(node("n")).add(pods(2, "p", with_sidecar("p", false))).problem();
+  const Plan plan = solve(two);
+  EXPECT_EQ(plan.placements.size(), 2U);
+  EXPECT_THAT(checker::violations(two, plan), IsEmpty());
+}
+
 struct Tampering {
   std::string name;
   std::function<void(Problem&, Plan&)> tamper;
