@@ -14,10 +14,16 @@
 
 namespace millwright::test {
 
-// At once on the caller's thread; what is in nobody's hurry waits on demand.
+// At once on the caller's thread; plans, and what is in nobody's hurry, wait on demand.
 class PausableCompute final : public base::Compute {
  public:
-  void run(std::function<void()> work) override { work(); }
+  void run(std::function<void()> work) override {
+    if (plans_paused_) {
+      held_plans_.push_back(std::move(work));
+    } else {
+      work();
+    }
+  }
   void run_in_background(std::function<void()> work) override {
     if (paused_) {
       held_.push_back(std::move(work));
@@ -34,10 +40,20 @@ class PausableCompute final : public base::Compute {
   }
   // Pieces of work that wait.
   std::size_t held() const { return held_.size(); }
+  void pause_plans() { plans_paused_ = true; }
+  void resume_plans() {
+    plans_paused_ = false;
+    for (const auto& work : std::exchange(held_plans_, {})) {
+      work();
+    }
+  }
+  std::size_t held_plans() const { return held_plans_.size(); }
 
  private:
   bool paused_ = false;
+  bool plans_paused_ = false;
   std::vector<std::function<void()>> held_;
+  std::vector<std::function<void()>> held_plans_;
 };
 
 class VirtualCluster {

@@ -15,10 +15,6 @@
 namespace millwright::controllers {
 namespace {
 
-bool is_growing(const model::NodePool& pool) {
-  return !pool.meta.is_deleting() && !pool.replicas && model::is_true(pool.conditions, "Ready");
-}
-
 // A claim whose size is not known yet takes no more pods; those planned onto it have their
 // room reserved.
 bool is_usable(const scheduling::NodeRecord& record) {
@@ -299,6 +295,10 @@ bool is_untried(const model::Pod& pod) {
   return pod.spec.scheduling_gates.empty() && pod.status.nominated_node_name.empty() &&
          !model::is_owned_by_daemonset(pod) && !model::is_mirror(pod) && !pod.meta.is_deleting() &&
          model::find_condition(pod.status.conditions, "PodScheduled") == nullptr;
+}
+
+bool is_growing(const model::NodePool& pool) {
+  return !pool.meta.is_deleting() && !pool.replicas && model::is_true(pool.conditions, "Ready");
 }
 
 bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_signalled) {

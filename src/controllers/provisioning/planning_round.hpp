@@ -50,4 +50,7 @@ bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_si
 // kube-scheduler has not tried the pod yet. It is planned along, but never causes a claim.
 bool is_untried(const model::Pod& pod);
 
+// NodeClaims may be planned for the pool.
+bool is_growing(const model::NodePool& pool);
+
 }  // namespace millwright::controllers

@@ -190,6 +190,17 @@ void Provisioner::report_refusals(const PlanningRound& round) {
   set_refused_groups(std::move(groups));
 }
 
+namespace {
+
+// While the plan was made and claims before this one were created, somebody may have edited the
+// pool, deleted it or made another of its name. What only its status says changes no plan.
+bool is_still_as_planned(const model::NodePool& then, const model::NodePool* now) {
+  return now != nullptr && is_growing(*now) && now->meta.uid == then.meta.uid &&
+         now->meta.generation == then.meta.generation;
+}
+
+}  // namespace
+
 // False when the plan has to be made again: a claim could not be created, or is not needed as it
 // was planned.
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
@@ -215,12 +226,18 @@ base::Task<void> Provisioner::buy_and_note(std::shared_ptr<const PlanningRound> 
 base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                                   scheduling::PlannedClaim planned) {
   const auto pool = find_pool(*round->snapshot, planned.node_pool);
+  const auto pool_now = services_.state.find_pool(planned.node_pool);
   const bool wanted =
       std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(), [&](const auto& uid) {
         return round->virtual_uids.contains(uid) || round->signalled.contains(uid);
       });
   if (!wanted || !pool) {
     co_return true;
+  }
+  if (!is_still_as_planned(*pool, pool_now.get())) {
+    services_.log.info("nodepool has changed meanwhile, will plan again",
+                       {{"NodePool", planned.node_pool}});
+    co_return false;
   }
   if (!still_needed(*round, planned)) {
     co_return false;

@@ -61,6 +61,60 @@ TEST_F(Semantics, PodsWhoseSidecarsShareAHostPortGetANodeEach) {
   EXPECT_EQ(claims(), 2U);
 }
 
+// A NodePool that changes while a plan for one pod is being made.
+class PoolMeanwhile : public Semantics {
+ protected:
+  PoolMeanwhile() {
+    create(pool("default", ""));
+    cluster_.loop.run_for(seconds(5));
+    cluster_.compute.pause_plans();
+    create(deployment("web", 1, "cpu: 1"));
+    EXPECT_TRUE(soon([&] { return cluster_.compute.held_plans() == 1; }));
+  }
+  void go_on() {
+    cluster_.loop.run_for(seconds(1));
+    cluster_.compute.resume_plans();
+  }
+};
+
+TEST_F(PoolMeanwhile, EditedIsBoughtFromAsItIsNow) {
+  edit(model::kNodePoolResource, "default", [](json::value& object) {
+    object.at("spec").at("template").as_object()["metadata"] = {{"labels", {{"edition", "new"}}}};
+  });
+  go_on();
+  ASSERT_TRUE(soon([&] { return running("web") == 1; }));
+  ASSERT_EQ(claims(), 1U);
+  const auto& claim = *cluster_.cluster->world().recorder().claims().begin()->second.last;
+  EXPECT_EQ(claim.meta.label("edition"), "new");
+}
+
+TEST_F(PoolMeanwhile, LimitedIsNotBoughtFromBeyondItsLimit) {
+  edit(model::kNodePoolResource, "default", [](json::value& object) {
+    object.at("spec").as_object()["limits"] = {{"cpu", "0"}};
+  });
+  go_on();
+  cluster_.loop.run_for(seconds(10));
+  EXPECT_EQ(claims(), 0U);
+}
+
+TEST_F(PoolMeanwhile, DeletedIsNotBoughtFrom) {
+  ASSERT_TRUE(api().remove(model::kNodePoolResource, {"", "default"}));
+  go_on();
+  cluster_.loop.run_for(seconds(10));
+  EXPECT_EQ(claims(), 0U);
+}
+
+TEST_F(PoolMeanwhile, WhoseMetadataChangedIsBoughtFromWithoutAnotherPlan) {
+  edit(model::kNodePoolResource, "default", [](json::value& object) {
+    object.at("metadata").as_object()["labels"] = {{"team", "a"}};
+  });
+  cluster_.loop.run_for(seconds(1));
+  cluster_.compute.resume_plans();
+  cluster_.compute.pause_plans();
+  EXPECT_TRUE(soon([&] { return claims() == 1; }, seconds(5)));
+  cluster_.compute.resume_plans();
+}
+
 class SmallAllowance : public Semantics {
  protected:
   SmallAllowance()
