@@ -63,7 +63,8 @@ bool is_refused(const scheduling::PodPtr& pod) {
 
 // Whether there is a place for one more pod once all others are where room is reserved for them.
 bool admits_another(const scheduling::PodPtr& pod, const scheduling::GroupId& group,
-                    const OwnRoom& room, const scheduling::SnapshotPtr& snapshot) {
+                    const OwnRoom& room, const scheduling::SnapshotPtr& snapshot,
+                    const scheduling::SolveOptions& solve) {
   scheduling::Problem problem;
   problem.nodes = room.nodes_up;
   problem.counted_nodes = snapshot->nodes;
@@ -77,6 +78,7 @@ bool admits_another(const scheduling::PodPtr& pod, const scheduling::GroupId& gr
       problem.kept.push_back(rooms.of(reservation, reservation.count));
     }
   }
+  problem.options = solve;
   problem.options.economise = false;
   // What kube-scheduler only prefers keeps no pod away.
   problem.options.preferences = scheduling::PreferencePolicy::Ignore;
@@ -89,7 +91,8 @@ bool admits_another(const scheduling::PodPtr& pod, const scheduling::GroupId& gr
 std::vector<MisplacedRoom::Found> MisplacedRoom::look(const scheduling::SnapshotPtr& snapshot,
                                                       const cluster::LedgerView& ledger,
                                                       const std::vector<cluster::PassPtr>& passes,
-                                                      base::TimePoint now) {
+                                                      base::TimePoint now,
+                                                      const scheduling::SolveOptions& solve) {
   auto before = std::exchange(standing_, {});
   std::set<scheduling::GroupId> moving;
   for (const auto& pass : passes) {
@@ -122,7 +125,7 @@ std::vector<MisplacedRoom::Found> MisplacedRoom::look(const scheduling::Snapshot
   due.resize(std::min(due.size(), kMostAtOnce));
   std::vector<Found> found;
   for (Due& each : due) {
-    if (admits_another(each.refused, each.group, each.room, snapshot)) {
+    if (admits_another(each.refused, each.group, each.room, snapshot, solve)) {
       standing_.at(each.group).look_at = now + kStandstill;
     } else {
       standing_.erase(each.group);

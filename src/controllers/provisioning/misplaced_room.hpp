@@ -22,10 +22,11 @@ class MisplacedRoom {
   // Of groups of which a pod has been reported unschedulable and none is being bound. One is looked
   // at when nothing was reserved or bound for it for a second, as binding others may make room
   // right, and again every second. A call looks at two groups at most; the others' turn comes in
-  // the calls after it.
+  // the calls after it. By `solve` the planner knows devices and default spread constraints.
   std::vector<Found> look(const scheduling::SnapshotPtr& snapshot,
                           const cluster::LedgerView& ledger,
-                          const std::vector<cluster::PassPtr>& passes, base::TimePoint now);
+                          const std::vector<cluster::PassPtr>& passes, base::TimePoint now,
+                          const scheduling::SolveOptions& solve);
 
  private:
   struct Standstill {

@@ -145,7 +145,8 @@ void Reservations::void_what_is_misplaced(const scheduling::SnapshotPtr& snapsho
   }
   next_look_for_misplaced_ = now + kBetweenLooksForMisplaced;
   const auto view = services_.ledger.view();
-  for (const auto& room : misplaced_->look(snapshot, *view, services_.ledger.passes(now), now)) {
+  for (const auto& room : misplaced_->look(snapshot, *view, services_.ledger.passes(now), now,
+                                           services_.options.solve)) {
     lower_unused(room.group, room.targets, "the node is not where the pods may go");
   }
 }

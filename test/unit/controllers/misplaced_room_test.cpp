@@ -61,7 +61,7 @@ class MisplacedRoomOfAGroup : public ::testing::Test {
   std::vector<std::string> look(base::Duration later = seconds(0)) {
     now_ += later;
     const auto found =
-        misplaced_.look(state_.snapshot(), *ledger_.view(), ledger_.passes(now_), now_);
+        misplaced_.look(state_.snapshot(), *ledger_.view(), ledger_.passes(now_), now_, solve_);
     return found.empty() ? std::vector<std::string>() : found.front().targets;
   }
   static scheduling::GroupId group() { return scheduling::group_of(waiting()); }
@@ -70,6 +70,46 @@ class MisplacedRoomOfAGroup : public ::testing::Test {
   cluster::Ledger ledger_;
   cluster::State state_{ledger_};
   MisplacedRoom misplaced_;
+  scheduling::SolveOptions solve_;
+};
+
+// A pod that asks for a device waits, and node "n" has one and keeps room for the pod. The others'
+// room is right.
+class MisplacedRoomOfDevices : public MisplacedRoomOfAGroup {
+ protected:
+  MisplacedRoomOfDevices() {
+    state_.upsert(bound("second", "other"));
+    model::DeviceClass device_class;
+    device_class.meta.name = "gpu";
+    add(device_class);
+    model::ResourceClaimTemplate claims;
+    claims.meta.name = "one-gpu";
+    claims.meta.namespace_ = "default";
+    claims.spec.requests = {
+        {.name = "r", .class_name = "gpu", .selectors = {}, .first_available = {}}};
+    add(claims);
+    model::ResourceSlice slice{.meta = {},
+                               .driver = "gpu.example.com",
+                               .pool = "n",
+                               .generation = 1,
+                               .slices_in_pool = 1,
+                               .node_name = "n",
+                               .devices = {{.name = "gpu-0", .attributes = {}, .capacity = {}}}};
+    slice.meta.name = "n-gpus";
+    add(slice);
+    auto trainer = PodBuilder("trainer").requests(100).owned_by("training").value();
+    trainer.spec.resource_claims = {{.name = "gpu", .claim_name = {}, .template_name = "one-gpu"}};
+    trainer.status.conditions = {{.type = "PodScheduled",
+                                  .status = model::ConditionStatus::False,
+                                  .reason = "Unschedulable"}};
+    add(trainer);
+    state_.snapshot();
+    ledger_.reserve(testing::reservation_for(trainer, "n", 600, 1));
+  }
+  template <class T>
+  void add(const T& object) {
+    state_.upsert(std::make_shared<const T>(object));
+  }
 };
 
 TEST_F(MisplacedRoomOfAGroup, IsToldOfAfterASecondInWhichNothingChanged) {
@@ -160,6 +200,19 @@ TEST_F(MisplacedRoomOfAGroup, IsFoundHoweverManyOthersStandStillForGood) {
     found = look(milliseconds(1000));
   }
   EXPECT_THAT(found, ElementsAre("n"));
+}
+
+TEST_F(MisplacedRoomOfDevices, IsRightWhereTheyAreFree) {
+  solve_.resource_claims = true;
+  look();
+  EXPECT_THAT(look(seconds(1)), IsEmpty());
+}
+
+TEST_F(MisplacedRoomOfDevices, IsWrongWhereTheyAreGone) {
+  solve_.resource_claims = true;
+  state_.remove<model::ResourceSlice>({"", "n-gpus"});
+  look();
+  EXPECT_THAT(look(seconds(1)), ElementsAre("n"));
 }
 
 TEST_F(MisplacedRoomOfAGroup, IsNotKnownBeforeAPodIsRefused) {
