@@ -2,6 +2,7 @@
 
 #include "millwright/scheduling/solve.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -9,6 +10,14 @@
 #include <vector>
 
 namespace millwright::controllers {
+
+// As kube-scheduler judges it: of what the pod does not ask for there may be too little. A device
+// that broke while all were in use leaves less than nothing of its kind, and room for other pods.
+inline bool has_room_for(const model::ResourceList& requests, const model::ResourceList& room) {
+  return std::all_of(requests.begin(), requests.end(), [&room](const auto& entry) {
+    return entry.second.is_zero() || entry.second <= model::get(room, entry.first);
+  });
+}
 
 // Whether kube-scheduler may find room for pods it has not tried yet. Those it has tried come
 // first: take() what they will use. What pods leave is no room until they are gone: whom
@@ -41,7 +50,7 @@ class FreeRoom {
     const auto requests = scheduling::effective_requests(pod);
     // Rooms only shrink: what was too small for such a pod stays so.
     std::size_t& room = first_for_[model::to_string(requests)];
-    while (room < rooms_.size() && !model::fits(requests, rooms_[room])) {
+    while (room < rooms_.size() && !has_room_for(requests, rooms_[room])) {
       ++room;
     }
     if (room == rooms_.size()) {

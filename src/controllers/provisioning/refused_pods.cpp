@@ -1,5 +1,6 @@
 #include "controllers/provisioning/refused_pods.hpp"
 
+#include "controllers/provisioning/free_room.hpp"
 #include "millwright/controllers/services.hpp"
 #include "millwright/model/conditions.hpp"
 
@@ -144,7 +145,7 @@ void RefusedPods::wake(Sleeper& sleeper, std::string woken_for, base::TimePoint 
 // An opening closes when nobody is awake for it and nobody is left who might use it.
 RefusedPods::Take RefusedPods::while_fits(std::optional<model::ResourceList> room) {
   return [left = std::move(room)](const Pod& pod) mutable {
-    if (!left || !model::fits(pod.requests, *left)) {
+    if (!left || !has_room_for(pod.requests, *left)) {
       return false;
     }
     model::subtract_from(*left, pod.requests);

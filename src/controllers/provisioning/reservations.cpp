@@ -1,6 +1,7 @@
 #include "millwright/controllers/provisioning/reservations.hpp"
 
 #include "controllers/process/at_once.hpp"
+#include "controllers/provisioning/free_room.hpp"
 #include "controllers/provisioning/misplaced_room.hpp"
 #include "controllers/provisioning/refused_pods.hpp"
 #include "millwright/base/mutant.hpp"
@@ -234,7 +235,7 @@ std::int32_t Reservations::void_beyond_room(const scheduling::NodeRecord& record
   std::int32_t freed = 0;
   for (const auto& reservation : reservations) {
     std::int32_t kept = 0;
-    for (; kept < reservation.count && model::fits(reservation.requests, room); ++kept) {
+    for (; kept < reservation.count && has_room_for(reservation.requests, room); ++kept) {
       model::subtract_from(room, reservation.requests);
     }
     services_.ledger.lower(reservation.group, reservation.target, reservation.count - kept);

@@ -157,6 +157,34 @@ TEST_F(WaitingForRoom, WhatIsReservedOnANodeThatSomebodyCordonsIsVoid) {
   EXPECT_FALSE(ledger().view()->by_target.contains(node));
 }
 
+// All of its devices are in use, and one breaks.
+TEST_F(WaitingForRoom, WhatIsReservedStaysWhereSomethingElseIsShort) {
+  start(reserving_long());
+  apply_class();
+  apply_pool();
+  deploy({.name = "web"});
+  ASSERT_TRUE(wait_running("web", 1));
+  const auto node = nodes().front()->meta.name;
+  const auto has_gpus = [&](const char* count) {
+    change(
+        model::kNodeResource, node,
+        [count](json::value& object) {
+          object.at("status").at("allocatable").as_object()["example.com/gpu"] = count;
+        },
+        {}, "status");
+  };
+  has_gpus("8");
+  apply(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: trainer, namespace: default, labels: {app: "
+      "trainer}}\nspec:\n  containers: [{name: work, image: work, resources: {requests: "
+      "{example.com/gpu: 8}}}]\n");
+  ASSERT_TRUE(wait_running("trainer", 1));
+  keep_room(node, "100m");
+  has_gpus("7");
+  run_for(seconds(5));
+  EXPECT_TRUE(ledger().view()->by_target.contains(node));
+}
+
 TEST_F(WaitingForRoom, WhatIsReservedOutlivesAShortFailureOfTheNodeAndNoLongOne) {
   start(reserving_long());
   apply_class();

@@ -156,6 +156,20 @@ TEST_F(WakingRefusedPods, PodsOfAGroupWhoseRoomEndedMayGoAnywhere) {
   EXPECT_THAT(woken(), SizeIs(3)) << "nobody waits for a launch that fails";
 }
 
+// A device that broke while all were in use: less than nothing is left of its kind.
+TEST_F(WakingRefusedPods, OnesThatDoNotAskForWhatIsShort) {
+  auto broken = *NodeBuilder("n").allocatable(5000).version(2).build();
+  broken.allocatable["example.com/gpu"] = model::Quantity::from_units(7);
+  state_.upsert(std::make_shared<const model::Node>(broken));
+  auto trainer = PodBuilder("trainer").requests(1000).on("n").value();
+  trainer.spec.containers.front().requests["example.com/gpu"] = model::Quantity::from_units(8);
+  state_.upsert(std::make_shared<const model::Pod>(trainer));
+  refuse(PodBuilder("plain").requests(1000));
+  EXPECT_THAT(woken(), IsEmpty());
+  free_room(1);
+  EXPECT_THAT(woken(), ElementsAre("plain"));
+}
+
 TEST_F(WakingRefusedPods, NobodySleepsForEver) {
   for (int i = 0; i < 15; ++i) {
     refuse(PodBuilder("pod-" + std::to_string(i)).requests(1000));
