@@ -278,13 +278,16 @@ void Reservations::void_what_cannot_attach(const scheduling::Snapshot& snapshot)
   const auto view = services_.ledger.view();
   std::int32_t freed = 0;
   for (const auto& [target, list] : view->by_target) {
-    auto reservations = list.items();
     const auto record = find_node(snapshot, target);
+    if (!record) {
+      continue;
+    }
+    auto reservations = list.items();
     const bool attaches =
         std::any_of(reservations.begin(), reservations.end(), [&](const auto& reservation) {
           return !attachments.of_group(reservation.group, reservation.count).empty();
         });
-    if (!record || !attaches) {
+    if (!attaches) {
       continue;
     }
     auto room = attachments.free_on(*record);

@@ -17,6 +17,19 @@ const model::CSINode* csi_node_of(const Snapshot& snapshot, std::string_view nod
   return found != snapshot.csi_nodes.end() && (*found)->meta.name == node ? found->get() : nullptr;
 }
 
+// So many of those that need a place, or all: no more are touched, since a large group may have
+// room on many nodes, each for a few.
+std::vector<PodPtr> last_pods(const GroupDemand& demand, std::int32_t pods) {
+  const auto wanted = static_cast<std::size_t>(std::max(pods, 0));
+  const std::size_t of_leaving = std::min(wanted, demand.leaving.size());
+  const std::size_t of_waiting = std::min(wanted - of_leaving, demand.waiting.size());
+  std::vector<PodPtr> result(demand.waiting.end() - static_cast<std::ptrdiff_t>(of_waiting),
+                             demand.waiting.end());
+  result.insert(result.end(), demand.leaving.end() - static_cast<std::ptrdiff_t>(of_leaving),
+                demand.leaving.end());
+  return result;
+}
+
 VolumeCounts by_driver(const std::set<AttachedVolume>& volumes) {
   VolumeCounts result;
   for (const AttachedVolume& volume : volumes) {
@@ -53,14 +66,10 @@ VolumeCounts Attachments::of_group(const GroupId& group, std::int32_t pods,
   if (demand == nullptr || !demand->sample || !has_claims(demand->sample->spec)) {
     return {};
   }
-  std::vector<PodPtr> all = demand->waiting;
-  all.insert(all.end(), demand->leaving.begin(), demand->leaving.end());
-  const auto surplus = static_cast<std::int64_t>(all.size()) - std::max(pods, 0);
-  all.erase(all.begin(), all.begin() + std::max<std::int64_t>(surplus, 0));
   if (!impl_) {
     impl_ = std::make_unique<Impl>(snapshot_);
   }
-  std::set<AttachedVolume> volumes = impl_->of(all);
+  std::set<AttachedVolume> volumes = impl_->of(last_pods(*demand, pods));
   if (node != nullptr) {
     for (const AttachedVolume& there : impl_->of(node->pods)) {
       volumes.erase(there);
