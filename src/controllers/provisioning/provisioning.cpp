@@ -176,10 +176,9 @@ void Provisioner::report_refusals(const PlanningRound& round) {
     if (refusal.postponed) {
       continue;
     }
-    if (round.signalled.contains(refusal.pod_uid)) {
-      groups.insert(scheduling::group_of(*round.pods.at(refusal.pod_uid)).text());
-    }
+    // A pod that is yet to come may lack what will be made for it, such as its volume claim.
     if (round.signalled.contains(refusal.pod_uid) && !round.expected.contains(refusal.pod_uid)) {
+      groups.insert(scheduling::group_of(*round.pods.at(refusal.pod_uid)).text());
       ++unschedulable;
       report_refusal(services_, *round.pods.at(refusal.pod_uid), refusal, refusals_);
     }
