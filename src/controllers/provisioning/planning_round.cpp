@@ -48,8 +48,9 @@ std::optional<base::TimePoint> earlier(std::optional<base::TimePoint> a,
 // Fills a round, part by part.
 class RoundMaker {
  public:
-  RoundMaker(Services& services, PlanningRound& round)
+  RoundMaker(Services& services, SchedulerQueues& queues, PlanningRound& round)
       : services_(services),
+        queues_(queues),
         round_(round),
         snapshot_(*round.snapshot),
         problem_(round.problem),
@@ -149,7 +150,8 @@ class RoundMaker {
   };
 
   std::vector<Wanted> find_wanted(const IsSignalled& is_signalled) {
-    const disruption::PodObstacles obstacles(snapshot_.disruption_budgets, services_.loop.now());
+    const base::TimePoint now = services_.loop.now();
+    const disruption::PodObstacles obstacles(snapshot_.disruption_budgets, now);
     std::vector<Wanted> wanted;
     for (const auto& demand : snapshot_.demand) {
       Wanted& each = wanted.emplace_back();
@@ -161,7 +163,7 @@ class RoundMaker {
           round_.any_being_bound = round_.any_being_bound || known;
         } else if (known) {
           each.signalled.push_back(pod);
-        } else if (is_untried(*pod)) {
+        } else if (is_untried(*pod) && queues_.is_about_to_try(*pod, snapshot_, now)) {
           each.untried.push_back(pod);
         }
       }
@@ -198,6 +200,7 @@ class RoundMaker {
   }
 
   Services& services_;
+  SchedulerQueues& queues_;
   PlanningRound& round_;
   const scheduling::Snapshot& snapshot_;
   scheduling::Problem& problem_;
@@ -309,7 +312,7 @@ bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_si
          });
 }
 
-std::shared_ptr<PlanningRound> make_planning_round(Services& services,
+std::shared_ptr<PlanningRound> make_planning_round(Services& services, SchedulerQueues& queues,
                                                    const IsSignalled& is_signalled) {
   auto round = std::make_shared<PlanningRound>();
   round->shown = services.claims_in_creation->shown();
@@ -319,7 +322,7 @@ std::shared_ptr<PlanningRound> make_planning_round(Services& services,
   if (!snapshot.synced || (!any_homeless(snapshot, is_signalled) && !buffers_due)) {
     return round;
   }
-  RoundMaker maker(services, *round);
+  RoundMaker maker(services, queues, *round);
   maker.add_nodes();
   maker.add_demand(is_signalled);
   if (round->signalled.empty() && !buffers_due) {

@@ -2,6 +2,7 @@
 // that may give it.
 #pragma once
 
+#include "controllers/provisioning/scheduler_queues.hpp"
 #include "millwright/controllers/services.hpp"
 
 #include <functional>
@@ -37,7 +38,7 @@ struct PlanningRound {
 using IsSignalled = std::function<bool(const model::Pod&)>;
 
 // The round has no pods when no plan is needed.
-std::shared_ptr<PlanningRound> make_planning_round(Services& services,
+std::shared_ptr<PlanningRound> make_planning_round(Services& services, SchedulerQueues& queues,
                                                    const IsSignalled& is_signalled);
 
 // A plan for the one would be a plan for the other.
@@ -47,7 +48,8 @@ bool is_same_problem(const PlanningRound& a, const PlanningRound& b);
 // node that is going.
 bool any_homeless(const scheduling::Snapshot& snapshot, const IsSignalled& is_signalled);
 
-// kube-scheduler has not tried the pod yet. It is planned along, but never causes a claim.
+// kube-scheduler has not tried the pod yet. If it is about to (SchedulerQueues), the pod is planned
+// along, but never causes a claim.
 bool is_untried(const model::Pod& pod);
 
 // NodeClaims may be planned for the pool.

@@ -78,7 +78,8 @@ Provisioner::Provisioner(Services& services, Reservations& reservations)
       memory_(std::make_shared<scheduling::PlanMemory>()),
       nominations_(std::make_unique<Pace>(kNominatedPerSecond, kNominatedAtOnce)),
       drafts_(std::make_unique<DraftTimer>(services.options.draft_max)),
-      notes_(std::make_unique<PlanNotes>()) {}
+      notes_(std::make_unique<PlanNotes>()),
+      queues_(std::make_unique<SchedulerQueues>()) {}
 Provisioner::~Provisioner() = default;
 
 void Provisioner::notify() {
@@ -353,7 +354,7 @@ base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snap
 }
 
 base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
-  auto round = make_planning_round(services_, signalled());
+  auto round = make_planning_round(services_, *queues_, signalled());
   forget_settled(*round->snapshot);
   if (round->problem.pods.empty()) {
     last_.reset();
@@ -404,7 +405,9 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
 bool Provisioner::any_untried() const {
   const auto snapshot = services_.state.snapshot();
   return std::any_of(snapshot->pending_pods.begin(), snapshot->pending_pods.end(),
-                     [](const auto& pod) { return is_untried(*pod); });
+                     [&, now = services_.loop.now()](const auto& pod) {
+                       return is_untried(*pod) && queues_->is_about_to_try(*pod, *snapshot, now);
+                     });
 }
 
 base::Task<void> Provisioner::gather(std::stop_token stop) {

@@ -61,6 +61,18 @@ TEST_F(Semantics, PodsWhoseSidecarsShareAHostPortGetANodeEach) {
   EXPECT_EQ(claims(), 2U);
 }
 
+// Nobody ever tries the pods of a scheduler that is not there.
+TEST_F(Semantics, PodsThatNobodyTriesAreNotBoughtForWithOthers) {
+  create(pool("default", ""));
+  create(deployment("phantom", 4, "cpu: 1", "      schedulerName: another\n"));
+  cluster_.loop.run_for(minutes(2));
+  create(deployment("web", 1, "cpu: 1"));
+  ASSERT_TRUE(soon([&] { return running("web") == 1; }));
+  ASSERT_EQ(claims(), 1U);
+  const auto& claim = *cluster_.cluster->world().recorder().claims().begin()->second.last;
+  EXPECT_LT(model::get(claim.requests, model::kCpu), model::Quantity::from_units(2));
+}
+
 // A NodePool that changes while a plan for one pod is being made.
 class PoolMeanwhile : public Semantics {
  protected:

@@ -28,6 +28,7 @@ class DraftTimer;
 class Pace;
 class PlanNotes;
 class Reservations;
+class SchedulerQueues;
 struct PlanningRound;
 
 class Provisioner {
@@ -88,6 +89,7 @@ class Provisioner {
   std::unique_ptr<Pace> nominations_;                  // of events
   std::unique_ptr<DraftTimer> drafts_;
   std::unique_ptr<PlanNotes> notes_;
+  std::unique_ptr<SchedulerQueues> queues_;
   std::optional<base::TimePoint> bought_at_;   // a claim, last
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };

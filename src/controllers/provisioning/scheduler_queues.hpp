@@ -1,0 +1,43 @@
+// How far schedulers have come with their queues, by what PodScheduled of pods says: whether a pod
+// that was not tried yet is about to be.
+//
+// A queue of thousands of pods takes kube-scheduler minutes, and it tries one pod after the other
+// all the time. Where nobody has tried any of the pod's scheduler for a minute, it is gone, or
+// there is none of that name. Where it has tried one that came more than a minute after this one,
+// it holds this one back, for example until the rest of a gang is there.
+#pragma once
+
+#include "millwright/scheduling/snapshot.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace millwright::controllers {
+
+class SchedulerQueues {
+ public:
+  // Pods wait for their first turn so long, and longer only while their queue moves.
+  static constexpr base::Duration kLongestTurn = std::chrono::minutes(1);
+  // A look reads all pods of the cluster, on the loop's thread. It is made only when it is needed,
+  // for a pod that has waited for longer.
+  static constexpr base::Duration kBetweenLooks = std::chrono::seconds(1);
+
+  // Of a pod of the snapshot that its scheduler has not tried.
+  bool is_about_to_try(const model::Pod& pod, const scheduling::Snapshot& snapshot,
+                       base::TimePoint now);
+
+ private:
+  struct Queue {
+    base::TimePoint moved;             // when a pod had its first turn, or was bound, last
+    base::TimePoint youngest_created;  // of the pods that had theirs
+  };
+  void look(const scheduling::Snapshot& snapshot);
+  void note(const model::Pod& pod);
+
+  std::map<std::string, Queue, std::less<>> queues_;  // by the scheduler's name
+  std::optional<base::TimePoint> looked_at_;
+};
+
+}  // namespace millwright::controllers
