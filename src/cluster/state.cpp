@@ -107,12 +107,12 @@ struct State::Impl {
     WorkloadTable& workloads = tables.of<model::Workload>();
     const std::vector<std::string> owners = workloads.put(*workload);
     for (const std::string& owner : owners) {
-      shortfalls.workload_heard(owner, workloads, pods);
+      shortfalls.workload_heard(owner, workloads, pods, clock());
       if (owner == workload->meta.uid && workload->pods == 0 && workload->at_once) {
         shortfalls.wants_none(owner, pods);
       }
     }
-    const bool is_news = shortfalls.workload_heard(workload->meta.uid, workloads, pods);
+    const bool is_news = shortfalls.workload_heard(workload->meta.uid, workloads, pods, clock());
     if (is_news || !owners.empty()) {
       report(Kind::Workload, model::key_of(workload->meta));
     }
@@ -184,7 +184,7 @@ struct State::Impl {
 
   void settle(const std::vector<std::string>& owners) {
     for (const std::string& owner : owners) {
-      shortfalls.pods_changed(owner, tables.of<model::Workload>(), pods);
+      shortfalls.pods_changed(owner, tables.of<model::Workload>(), pods, clock());
     }
   }
 
@@ -475,6 +475,7 @@ void State::set_fresh(bool fresh) {
 scheduling::SnapshotPtr State::snapshot() {
   Impl& impl = *impl_;
   impl.changed = impl.departures.expire(impl.clock()) || impl.changed;
+  impl.changed = impl.shortfalls.expire(impl.clock()) || impl.changed;
   const LedgerViewPtr view = impl.ledger.view();
   if (!impl.changed && view->generation == impl.seen->generation) {
     return latest();

@@ -22,16 +22,16 @@ Shortfall shortfall_of(const OwnedPods& owned, std::int32_t missing, bool at_onc
 }  // namespace
 
 bool Shortfalls::pods_changed(const std::string& owner_uid, const WorkloadTable& workloads,
-                              PodTable& pods) {
-  return settle(owner_uid, workloads, pods, false);
+                              PodTable& pods, base::TimePoint now) {
+  return settle(owner_uid, workloads, pods, {.now = now});
 }
 
 bool Shortfalls::workload_heard(const std::string& owner_uid, const WorkloadTable& workloads,
-                                PodTable& pods) {
+                                PodTable& pods, base::TimePoint now) {
   const OwnedPods* const owned = pods.owned_by(owner_uid);
   const bool is_news =
       owned != nullptr && !model::is_lower_version(workloads.version_of(owner_uid), owned->went_at);
-  return settle(owner_uid, workloads, pods, is_news);
+  return settle(owner_uid, workloads, pods, {.now = now, .was_heard = is_news});
 }
 
 void Shortfalls::wants_none(const std::string& owner_uid, const PodTable& pods) {
@@ -50,7 +50,7 @@ std::int32_t Shortfalls::surplus_pods() const {
 }
 
 bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workloads,
-                        PodTable& pods, bool was_heard) {
+                        PodTable& pods, const Settling& how) {
   const WorkloadTable::Wants* const wants = workloads.find(owner_uid);
   if (wants == nullptr) {
     pods.forget_owner(owner_uid);
@@ -70,12 +70,46 @@ bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workl
   } else {
     unsettled_.erase(owner_uid);
   }
-  pods.settle_owner(owner_uid, missing, was_heard);
-  const Shortfall now = shortfall_of(*owned, std::max(missing, 0), wants->at_once);
+  pods.settle_owner(owner_uid, missing, how.was_heard);
+  Shortfall now = shortfall_of(*owned, std::max(missing, 0), wants->at_once);
   if (now.expected == 0 && now.later == 0 && now.away.empty()) {
     return by_owner_.erase(owner_uid) > 0;
   }
-  return std::exchange(by_owner_[owner_uid], now) != now;
+  const auto [entry, is_new] = by_owner_.try_emplace(owner_uid);
+  Known& known = entry->second;
+  Progress& progress = known.progress;
+  // Pods that end and are replaced bring it no nearer.
+  if (is_new || progress.wants != *wants || missing < progress.least_missing) {
+    progress = {.wants = *wants, .least_missing = missing, .at = how.now};
+  }
+  const base::TimePoint due = progress.at + kLongestPause;
+  if (due <= how.now) {
+    now.later += std::exchange(now.expected, 0);
+  } else if (now.expected > 0) {
+    next_expiry_ = std::min(due, next_expiry_.value_or(due));
+  }
+  return std::exchange(known.shortfall, now) != now;
+}
+
+bool Shortfalls::expire(base::TimePoint now) {
+  if (!next_expiry_ || now < *next_expiry_) {
+    return false;
+  }
+  next_expiry_.reset();
+  bool expired = false;
+  for (auto& [owner_uid, known] : by_owner_) {
+    if (known.shortfall.expected == 0) {
+      continue;
+    }
+    const base::TimePoint due = known.progress.at + kLongestPause;
+    if (due <= now) {
+      known.shortfall.later += std::exchange(known.shortfall.expected, 0);
+      expired = true;
+    } else {
+      next_expiry_ = std::min(due, next_expiry_.value_or(due));
+    }
+  }
+  return expired;
 }
 
 }  // namespace millwright::cluster

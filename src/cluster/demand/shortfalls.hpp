@@ -4,7 +4,8 @@
 //
 // Pods and workloads come by different watches. A pod that went may be one that is wanted no more:
 // a Job's that has done its work, one of a ReplicaSet that was scaled down. So it is only expected
-// again once its workload was heard after it went; until then it may come some time.
+// again once its workload was heard after it went; until then it may come some time. Nor is it
+// expected for ever: something that no quota tells may deny it.
 #pragma once
 
 #include "cluster/demand/workload_table.hpp"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,10 +32,18 @@ struct Shortfall {
 
 class Shortfalls {
  public:
+  // A controller that may create pods creates some within this. One that does not come nearer to
+  // what it wants for so long is denied them, by a quota with scopes or an admission webhook.
+  static constexpr base::Duration kLongestPause = std::chrono::seconds(30);
+
   // After each change of an owner's pods, and after each event of its workload. Says whether the
   // owner's shortfall changed. What nobody needs any more is forgotten by `pods`.
-  bool pods_changed(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
-  bool workload_heard(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods);
+  bool pods_changed(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods,
+                    base::TimePoint now);
+  bool workload_heard(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods,
+                      base::TimePoint now);
+  // Pods of owners that have paused for too long come some time; false when there are none.
+  bool expire(base::TimePoint now);
 
   // The workload went from wanting pods to wanting none, and is about to delete those it has.
   void wants_none(const std::string& owner_uid, const PodTable& pods);
@@ -46,16 +56,31 @@ class Shortfalls {
   // Calls visit(shortfall) for each owner, in the order of uids.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (const auto& [owner_uid, shortfall] : by_owner_) {
-      visit(shortfall);
+    for (const auto& [owner_uid, known] : by_owner_) {
+      visit(known.shortfall);
     }
   }
 
  private:
+  // How near the owner has come to what it wants, and when.
+  struct Progress {
+    WorkloadTable::Wants wants;
+    std::int32_t least_missing = 0;
+    base::TimePoint at;
+  };
+  struct Known {
+    Shortfall shortfall;
+    Progress progress;
+  };
+  struct Settling {
+    base::TimePoint now;
+    bool was_heard = false;
+  };
   bool settle(const std::string& owner_uid, const WorkloadTable& workloads, PodTable& pods,
-              bool was_heard);
+              const Settling& how);
 
-  std::map<std::string, Shortfall, std::less<>> by_owner_;
+  std::map<std::string, Known, std::less<>> by_owner_;
+  std::optional<base::TimePoint> next_expiry_;  // nothing is due before
   // Pods that are missing, below 0 that are too many; never 0. By uid.
   std::map<std::string, std::int32_t, std::less<>> unsettled_;
 };

@@ -153,7 +153,7 @@ class Owners {
                              .version = version,
                              .pods = pods,
                              .at_once = at_once}));
-    shortfalls_.workload_heard(owner, workloads_, pods_);
+    shortfalls_.workload_heard(owner, workloads_, pods_, now_);
     return *this;
   }
   Owners& workload_gone(const std::string& owner = "web-1") {
@@ -191,6 +191,11 @@ class Owners {
   const OwnedPods* find(std::string_view owner) const { return pods_.owned_by(owner); }
   std::int32_t unsettled() const { return shortfalls_.unsettled(); }
   std::int32_t surplus_pods() const { return shortfalls_.surplus_pods(); }
+  Owners& wait(int for_seconds) {
+    now_ += std::chrono::seconds(for_seconds);
+    shortfalls_.expire(now_);
+    return *this;
+  }
   Owners& wants_none(const std::string& owner = "web-1") {
     workload_gone(owner);
     shortfalls_.wants_none(owner, pods_);
@@ -200,7 +205,7 @@ class Owners {
  private:
   Owners& settle(const std::vector<std::string>& owners) {
     for (const std::string& owner : owners) {
-      shortfalls_.pods_changed(owner, workloads_, pods_);
+      shortfalls_.pods_changed(owner, workloads_, pods_, now_);
     }
     return *this;
   }
@@ -208,6 +213,7 @@ class Owners {
   PodTable pods_;
   WorkloadTable workloads_;
   Shortfalls shortfalls_;
+  base::TimePoint now_ = testing::at(0);
 };
 
 PodBuilder of_web(const std::string& name, std::int64_t created = 0) {
@@ -404,6 +410,41 @@ TEST(Shortfalls, AreTheOwnersThatWantMoreThanThereIs) {
        }) {
     Owners owners;
     owners.pod(of_web("a")).pod(of_web("b", 1));
+    events(owners);
+    EXPECT_EQ(owners.missing(), missing) << title;
+  }
+}
+
+// A quota with scopes, or a webhook, denies them: no status says so.
+TEST(Shortfalls, OfAControllerThatComesNoNearerNothingIsExpected) {
+  struct Case {
+    std::string_view title;
+    std::function<void(Owners&)> events;  // after pods a and b of web-1, of five wanted
+    std::vector<std::string> missing;
+  };
+  for (const auto& [title, events, missing] : std::vector<Case>{
+           {"a while", [](Owners& o) { o.wait(29); }, {"web-1: 3 now, like b"}},
+           {"too long", [](Owners& o) { o.wait(30); }, {"web-1: 3 later, like b"}},
+           {"another comes in time",
+            [](Owners& o) { o.wait(20).pod(of_web("c", 2)).wait(20); },
+            {"web-1: 2 now, like c"}},
+           {"and no further",
+            [](Owners& o) { o.wait(20).pod(of_web("c", 2)).wait(30); },
+            {"web-1: 2 later, like c"}},
+           {"another comes after all",
+            [](Owners& o) { o.wait(40).pod(of_web("c", 2)).wait(5); },
+            {"web-1: 2 now, like c"}},
+           {"one goes and is replaced",
+            [](Owners& o) { o.wait(20).gone("b").wants(5).pod(of_web("c", 2)).wait(10); },
+            {"web-1: 3 later, like c"}},
+           {"others are wanted", [](Owners& o) { o.wait(40).wants(6); }, {"web-1: 4 now, like b"}},
+           {"what is said says nothing new",
+            [](Owners& o) { o.wait(40).wants(5); },
+            {"web-1: 3 later, like b"}},
+           {"all come", [](Owners& o) { o.wait(40).wants(2).wants(3); }, {"web-1: 1 now, like b"}},
+       }) {
+    Owners owners;
+    owners.pod(of_web("a")).pod(of_web("b", 1)).wants(5);
     events(owners);
     EXPECT_EQ(owners.missing(), missing) << title;
   }

@@ -50,6 +50,29 @@ std::vector<std::string> demand(State& state) {
   return lines;
 }
 
+TEST(StateDemand, OfAWorkloadThatIsDeniedPodsKeepsItsReservationsAndIsNotExpected) {
+  base::TimePoint now = at(0);
+  Ledger ledger;
+  State state(ledger, [&now] { return now; });
+  state.set_synced(true);
+  state.upsert(web("web-1").build());
+  model::Workload workload{.kind = "ReplicaSet", .meta = {}, .pods = 3, .at_once = true};
+  workload.meta.name = "web";
+  workload.meta.namespace_ = "default";
+  workload.meta.uid = "web";
+  state.upsert(std::make_shared<const model::Workload>(workload));
+  state.upsert(NodeBuilder("n").allocatable(4000).build());
+  state.snapshot();
+  ledger.reserve(testing::room("n", 3, 600));
+  now = at(29);
+  EXPECT_EQ(state.snapshot()->demand.front().expected, 2);
+  now = at(30);
+  const auto demand = state.snapshot()->demand;
+  EXPECT_EQ(demand.front().expected, 0);
+  EXPECT_EQ(demand.front().later, 2);
+  EXPECT_THAT(testing::kept(state), ElementsAre("web on n: 3"));
+}
+
 TEST(StateDemand, OfOnePod) {
   const std::tuple<const char*, PodBuilder, const char*> cases[] = {
       {"waiting", web("p"), "web: 1 waiting, 0 leaving, 0 later"},
