@@ -86,8 +86,7 @@ const Setting kTable[] = {
      "serve CPU profiles on the metrics port, under /debug/pprof/profile (docs/metrics.md)",
      value<read_bool, &Settings::profiling>, kKarpenter},
     {"kube-client-qps", "KUBE_CLIENT_QPS", "200",
-     "API requests per second, sustained; at most half of them are evictions, and a quarter "
-     "deletions of pods",
+     "API requests per second, sustained; at most half of them are evictions",
      value<read_positive, &Settings::client_qps>, kKarpenter},
     {"kube-client-burst", "KUBE_CLIENT_BURST", "300", "API requests at once",
      value<read_positive, &Settings::client_burst>, kKarpenter},

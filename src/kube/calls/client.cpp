@@ -180,7 +180,6 @@ Client::Reply<Client::Json> Client::remove(Resource resource, ObjectKey key, Del
   call.request.method = "DELETE";
   call.request.path = path_to(resource, key);
   call.request.body = body_of(options, nullptr);
-  call.lane = resource == model::kPodResource ? Lane::PodDeletions : Lane::Any;
   return state_->requester.run(std::move(call), std::move(stop));
 }
 

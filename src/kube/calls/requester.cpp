@@ -18,7 +18,6 @@ constexpr std::chrono::milliseconds kMaxRetryAfter{30'000};
 
 // Of the rate of all calls. At the default, 200 a second, evictions have Karpenter's 100.
 constexpr double kEvictionShare = 0.5;
-constexpr double kPodDeletionShare = 0.25;
 
 bool may_retry(const Call& call, const ApiFailure& failure) {
   switch (failure.error.kind) {
@@ -55,29 +54,20 @@ Requester::Requester(base::Loop& loop, std::shared_ptr<Transport> transport, Cli
       metrics_(metrics),
       random_(options_.seed),
       bucket_(options_.qps, options_.burst),
-      evictions_(options_.qps * kEvictionShare, options_.burst * kEvictionShare),
-      pod_deletions_(options_.qps * kPodDeletionShare, options_.burst * kPodDeletionShare) {}
-
-TokenBucket* Requester::own_bucket(Lane lane) {
-  switch (lane) {
-    case Lane::Evictions:
-      return &evictions_;
-    case Lane::PodDeletions:
-      return &pod_deletions_;
-    case Lane::Any:
-      break;
-  }
-  return nullptr;
-}
+      evictions_(options_.qps * kEvictionShare, options_.burst * kEvictionShare) {}
 
 base::Task<bool> Requester::wait_for_turn(Lane lane, std::stop_token stop) {
-  if (TokenBucket* own = own_bucket(lane)) {
-    const bool first_in_lane = co_await wait_for_token(own, stop);
+  if (lane == Lane::Evictions) {
+    const bool first_in_lane = co_await wait_for_token(&evictions_, stop);
     if (!first_in_lane) {
       co_return false;
     }
   }
-  co_return co_await wait_for_token(&bucket_, stop);
+  const bool admitted = co_await wait_for_token(&bucket_, stop);
+  if (!admitted && lane == Lane::Evictions) {
+    evictions_.give_back();
+  }
+  co_return admitted;
 }
 
 base::Task<bool> Requester::wait_for_token(TokenBucket* bucket, std::stop_token stop) {

@@ -13,11 +13,11 @@
 
 namespace millwright::kube {
 
-// Of these calls there are as many as there are pods on all nodes that go, and budgets have them
-// repeated for hours. Each of the two kinds waits for its like before it takes its turn among all,
-// so that every other call finds a part of the rate left. Deletions of pods whose time is up do not
-// wait for evictions.
-enum class Lane : std::uint8_t { Any, Evictions, PodDeletions };
+// Of evictions there are as many as there are pods on all nodes that go, and budgets have them
+// repeated for hours. Each waits for its like before it takes its turn among all, so that every
+// other call finds a part of the rate left. A pod whose time is up is deleted once, and within its
+// grace: that call has the whole rate.
+enum class Lane : std::uint8_t { Any, Evictions };
 
 struct Call {
   std::string verb;  // "get", "list", "create", ... as the metrics name it
@@ -42,7 +42,6 @@ class Requester {
   base::Random& random() { return random_; }
 
  private:
-  TokenBucket* own_bucket(Lane lane);  // nullptr: none
   base::Task<bool> wait_for_turn(Lane lane, std::stop_token stop);
   base::Task<bool> wait_for_token(TokenBucket* bucket, std::stop_token stop);
   base::Task<base::Result<net::Response>> send_once(ApiRequest request, std::string what,
@@ -56,7 +55,6 @@ class Requester {
   base::Random random_;
   TokenBucket bucket_;  // of all calls
   TokenBucket evictions_;
-  TokenBucket pod_deletions_;
 };
 
 }  // namespace millwright::kube

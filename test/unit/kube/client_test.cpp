@@ -279,6 +279,44 @@ TEST_F(ClientTest, StoppingEndsAWaitForTheLimitAtOnce) {
   EXPECT_LE(loop.now() - kStart, 1001s);
 }
 
+// They must be sent by a deadline, and nobody repeats them for hours.
+TEST_F(ClientTest, DeletionsOfPodsMayTakeTheWholeRate) {
+  transport->answer = [](const ApiRequest&) { return ok({}); };
+  transport->latency = 0ms;
+  auto& api = client({.qps = 10, .burst = 4});
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(run(loop, api.remove(model::kPodResource, kWeb)));
+  }
+  EXPECT_EQ(transport->seen[3].time, kStart);
+  EXPECT_EQ(transport->seen[5].time - kStart, 200ms);
+}
+
+TEST_F(ClientTest, AnEvictionThatIsStoppedKeepsNoPlaceInItsLane) {
+  transport->answer = [](const ApiRequest&) { return ok({}); };
+  transport->latency = 0ms;
+  auto& api = client({.qps = 10, .burst = 4});
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(run(loop, api.get(model::kPodResource, kWeb)));
+  }
+  // Both of the lane's places are free, but nothing is left of the rate of all calls.
+  std::stop_source stop;
+  base::TaskGroup group(loop);
+  const auto evict = [](Client* c, std::stop_token stopped) -> base::Task<void> {
+    DeleteOptions options;
+    co_await c->evict(kWeb, options, std::move(stopped));
+  };
+  group.spawn(evict(&api, stop.get_token()));
+  group.spawn(evict(&api, stop.get_token()));
+  loop.run_for(10ms);
+  stop.request_stop();
+  loop.run_for(250ms);
+  ASSERT_EQ(transport->seen.size(), 4U);
+  group.spawn(evict(&api, {}));
+  group.spawn(evict(&api, {}));
+  loop.run_for(10ms);
+  EXPECT_EQ(transport->seen.size(), 6U);
+}
+
 TEST_F(ClientTest, AServerThatNeverAnswersIsATimeout) {
   transport->latency = 1h;
   const auto write =
