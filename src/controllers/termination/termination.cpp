@@ -128,15 +128,21 @@ Termination::Termination(Services& services)
       evictions_(std::make_unique<Evictions>(services)),
       reconciler_(
           reconciler_context(services, "node.termination", "Node"),
-          [this](std::string node, base::Logger log, std::stop_token) {
-            return reconcile(std::move(node), std::move(log));
+          [this](std::string node, base::Logger log, std::stop_token stop) {
+            return reconcile(std::move(node), std::move(log), std::move(stop));
           },
           ReconcilerOptions{.max_concurrent = 1000,
                             .min_backoff = std::chrono::milliseconds(100),
                             .max_backoff = std::chrono::seconds(10)}) {}
 Termination::~Termination() = default;
 
-base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base::Logger log) {
+base::Task<void> Termination::run(std::stop_token stop) {
+  co_await reconciler_.run(std::move(stop));
+  co_await evictions_->join();
+}
+
+base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base::Logger log,
+                                                         std::stop_token stop) {
   Services services = services_.logging_to(std::move(log));
   const auto record = find_node(*services.state.snapshot(), name);
   if (!record || !record->node->meta.is_deleting() ||
@@ -157,7 +163,7 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
     tell_deadline(services, *record->node, *deadline);
   }
   MW_CO_CHECK(co_await close_node(services, record->node));
-  MW_CO_TRY(drained, co_await drain(record));
+  MW_CO_TRY(drained, co_await drain(record, stop));
   if (drained.wait) {
     co_return drained.wait;
   }
@@ -175,8 +181,8 @@ base::Task<base::Result<Requeue>> Termination::reconcile(std::string name, base:
   co_return co_await remove_finalizer(services, record->node);
 }
 
-base::Task<base::Result<Termination::Drained>> Termination::drain(
-    scheduling::NodeRecordPtr record) {
+base::Task<base::Result<Termination::Drained>> Termination::drain(scheduling::NodeRecordPtr record,
+                                                                  std::stop_token stop) {
   Drained result{.claim = record->claim, .wait = {}};
   if (result.claim && model::is_true(result.claim->conditions, model::kInstanceTerminating)) {
     co_return result;  // nothing can leave in good order any more
@@ -190,7 +196,7 @@ base::Task<base::Result<Termination::Drained>> Termination::drain(
     began = condition(draining, model::kDrained)->last_transition_time;
   }
   // Also once it was empty: pods may have come since that no taint keeps away.
-  result.wait = co_await evictions_->drain(record);
+  result.wait = co_await evictions_->drain(record, stop);
   if (result.wait || has_drained) {
     co_return result;
   }
@@ -199,7 +205,7 @@ base::Task<base::Result<Termination::Drained>> Termination::drain(
     result.wait = services_.options.min_drain_time - so_far;
     co_return result;
   }
-  MW_CO_TRY(wait, co_await drain_unseen(record));
+  MW_CO_TRY(wait, co_await drain_unseen(record, std::move(stop)));
   result.wait = wait;
   if (!result.wait && result.claim) {
     MW_CO_TRY(marked, co_await mark_drained(services_, result.claim));
@@ -208,7 +214,8 @@ base::Task<base::Result<Termination::Drained>> Termination::drain(
   co_return result;
 }
 
-base::Task<base::Result<Requeue>> Termination::drain_unseen(scheduling::NodeRecordPtr record) {
+base::Task<base::Result<Requeue>> Termination::drain_unseen(scheduling::NodeRecordPtr record,
+                                                            std::stop_token stop) {
   kube::ListOptions of_node;
   of_node.field_selector = "spec.nodeName=" + record->node->meta.name;
   MW_CO_TRY(pods, co_await services_.client.list(model::kPodResource, std::move(of_node)));
@@ -220,7 +227,7 @@ base::Task<base::Result<Requeue>> Termination::drain_unseen(scheduling::NodeReco
       seen_now->pods.push_back(std::make_shared<const model::Pod>(*std::move(pod)));
     }
   }
-  co_return co_await evictions_->drain(std::move(seen_now));
+  co_return co_await evictions_->drain(std::move(seen_now), std::move(stop));
 }
 
 }  // namespace millwright::controllers

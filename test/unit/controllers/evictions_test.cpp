@@ -19,6 +19,7 @@ using std::chrono::seconds;
 using testing::at;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::NodeBuilder;
 using testing::PodBuilder;
 using ::testing::SizeIs;
@@ -42,8 +43,14 @@ class Evicting : public WithServices {
   // One step of the drain; returns what was asked for in it.
   std::vector<std::string> step() {
     transport_->seen.clear();
-    run(loop_, evictions_.drain(record_));
+    run(loop_, evictions_.drain(record_, stop_.get_token()));
+    await_evictions();
     return transport_->paths();
+  }
+
+  void await_evictions() {
+    others_.spawn(evictions_.join());
+    loop_.run_until([this] { return others_.empty(); }, std::chrono::minutes(1));
   }
 
   // By then the node must be empty.
@@ -70,10 +77,16 @@ class Evicting : public WithServices {
     others_.spawn(drain(many));
     loop_.run_for(seconds(1));
   }
+  base::Task<void> drain_twice(scheduling::NodeRecordPtr record, base::TimePoint deadline) {
+    co_await evictions_.drain(record, stop_.get_token());
+    set_deadline(deadline);
+    co_await evictions_.drain(record, stop_.get_token());
+  }
   base::Task<void> drain(scheduling::NodeRecordPtr record) {
-    co_await evictions_.drain(std::move(record));
+    co_await evictions_.drain(std::move(record), stop_.get_token());
   }
 
+  std::stop_source stop_;  // the end of the term
   Evictions evictions_{services_};
   std::shared_ptr<scheduling::NodeRecord> record_ = std::make_shared<scheduling::NodeRecord>();
   std::string refused_ = "/pods/none";
@@ -132,8 +145,52 @@ TEST_F(Evicting, APodWhoseTimeIsUpWaitsForNoEvictionOfOthers) {
   set_deadline(loop_.now() + seconds(5));
   add("late");
   const auto begun = loop_.now();
-  run(loop_, evictions_.drain(record_));
+  run(loop_, evictions_.drain(record_, {}));
   EXPECT_LE(loop_.now() - begun, transport_->latency);
+}
+
+// A deadline that passes is seen in the next round.
+TEST_F(Evicting, ARoundDoesNotWaitForTheEvictionsOfItsNode) {
+  for (int i = 0; i < 2000; ++i) {
+    add("web-" + std::to_string(i));
+  }
+  others_.spawn(drain_twice(record_, loop_.now() + seconds(5)));
+  loop_.run_for(seconds(1));
+  EXPECT_THAT(transport_->paths(), Contains(::testing::StartsWith("DELETE ")));
+}
+
+TEST_F(Evicting, APodIsNotAskedTwiceAtOnce) {
+  add("web");
+  run(loop_, evictions_.drain(record_, {}));
+  run(loop_, evictions_.drain(record_, {}));
+  record_->pods.clear();  // a watch may be late
+  run(loop_, evictions_.drain(record_, {}));
+  add("web");
+  run(loop_, evictions_.drain(record_, {}));
+  await_evictions();
+  EXPECT_THAT(transport_->paths(), SizeIs(1));
+}
+
+TEST_F(Evicting, NothingIsNotedOfANodeThatIsForgottenMeanwhile) {
+  add("web");
+  refused_ = "/pods/web";
+  run(loop_, evictions_.drain(record_, {}));
+  evictions_.forget("n");
+  await_evictions();
+  EXPECT_THAT(events_.reasons, ElementsAre("FailedDraining")) << "that pods are waiting";
+  EXPECT_THAT(step(), SizeIs(1));
+}
+
+TEST_F(Evicting, EndsWithTheTermThoughThousandsWait) {
+  drain_many();
+  const auto begun = loop_.now();
+  const auto told = events_.reasons.size();
+  stop_.request_stop();
+  await_evictions();
+  EXPECT_LE(loop_.now() - begun, seconds(1));
+  EXPECT_THAT(events_.reasons, SizeIs(told)) << "no answer came";
+  EXPECT_THAT(metrics_.render(),
+              ::testing::Not(HasSubstr("eviction_requests_total{code=\"500\"}")));
 }
 
 TEST_F(Evicting, ARefusedPodIsAskedAgainLaterAndForgottenWithItsNode) {

@@ -21,18 +21,20 @@ class Termination {
   explicit Termination(Services& services);
   ~Termination();
   void enqueue(std::string node) { reconciler_.enqueue(std::move(node)); }
-  base::Task<void> run(std::stop_token stop) { return reconciler_.run(std::move(stop)); }
+  base::Task<void> run(std::stop_token stop);
 
  private:
-  base::Task<base::Result<Requeue>> reconcile(std::string node, base::Logger log);
+  base::Task<base::Result<Requeue>> reconcile(std::string node, base::Logger log,
+                                              std::stop_token stop);
   struct Drained {
     std::shared_ptr<const model::NodeClaim> claim;  // with its new conditions; may be nullptr
     Requeue wait;                                   // nothing: the node is empty
   };
-  base::Task<base::Result<Drained>> drain(scheduling::NodeRecordPtr record);
+  base::Task<base::Result<Drained>> drain(scheduling::NodeRecordPtr record, std::stop_token stop);
   // Evicts what the API server, not a watch, says is there. How long to wait; nothing: the node is
   // empty.
-  base::Task<base::Result<Requeue>> drain_unseen(scheduling::NodeRecordPtr record);
+  base::Task<base::Result<Requeue>> drain_unseen(scheduling::NodeRecordPtr record,
+                                                 std::stop_token stop);
 
   Services& services_;
   std::unique_ptr<Evictions> evictions_;
