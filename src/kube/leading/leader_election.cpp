@@ -190,12 +190,22 @@ class Elector {
   }
 
   // Its holder hears of the deletion at its next renewal, or not at all if it is cut off. Until
-  // then it leads on.
+  // then it leads on. It may have renewed until just before the deletion, whenever we looked last.
   base::Task<base::Result<bool>> replace_deleted(std::stop_token stop) {
-    if (!is_free()) {
+    if (!std::exchange(missing_, true)) {
+      observed_at_ = loop_.now();
+    }
+    if (may_be_led() && loop_.now() < runs_out_at()) {
       co_return false;
     }
     co_return co_await create(stop);
+  }
+
+  // By another one, or by one that took over when our own lease had run out.
+  bool may_be_led() const {
+    const auto who = holder();
+    const bool ours = who == options_.identity;
+    return !who.empty() && !(ours && loop_.now() < last_renewal_ + options_.lease_duration);
   }
 
   bool is_free() const {
@@ -206,7 +216,7 @@ class Elector {
     return loop_.now() >= runs_out_at();
   }
 
-  // By our own clock, from when we saw it change.
+  // By our own clock, from when we saw it change or go.
   base::TimePoint runs_out_at() const {
     const auto seconds = integer_at(lease_, "spec.leaseDurationSeconds").value_or(0);
     const auto duration =
@@ -265,7 +275,8 @@ class Elector {
     const auto* now_seen = model::find_path(lease, "spec");
     const bool same = seen != nullptr && now_seen != nullptr && *seen == *now_seen;
     const auto previous = holder();
-    if (!same) {
+    const bool came_back = std::exchange(missing_, false);
+    if (!same || came_back) {
       observed_at_ = loop_.now();
     }
     lease_ = std::move(lease);
@@ -285,6 +296,7 @@ class Elector {
   json::value lease_;  // as seen last; null before
   base::TimePoint observed_at_;
   base::TimePoint last_renewal_;
+  bool missing_ = false;  // deleted, when we looked last
   bool wrote_ = false;
   bool rewound_ = false;
 };

@@ -250,6 +250,41 @@ TEST_F(LeaderElectionTest, ALeaseDeletedWhileItsHolderIsCutOffIsTakenOnceItHasRu
   EXPECT_LT(a.stopped_at, b.started_at);
 }
 
+// What a candidate knows of the lease may be old when it sees that there is none.
+TEST_F(LeaderElectionTest, ALeaseDeletedWhileACandidateIsCutOffMakesNoSecondLeader) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(30s);
+  b.cut_off = true;
+  loop.run_for(20s);
+  store.objects.erase(kLease);
+  a.cut_off = true;
+  b.cut_off = false;
+  loop.run_until([&] { return b.leadership.holds() || !a.leadership.holds(); }, 1min);
+  EXPECT_FALSE(b.leadership.holds());
+  loop.run_for(20s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
+}
+
+// Another one may have led since, and be cut off.
+TEST_F(LeaderElectionTest, ALeaderOfOldDoesNotPutADeletedLeaseBackAtOnce) {
+  Candidate a(loop, store, "a", story);
+  loop.run_for(1s);
+  Candidate b(loop, store, "b", story);
+  loop.run_for(30s);
+  a.cut_off = true;
+  loop.run_for(60s);
+  ASSERT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
+  store.objects.erase(kLease);
+  b.cut_off = true;
+  a.cut_off = false;
+  loop.run_until([&] { return a.leadership.holds() || !b.leadership.holds(); }, 1min);
+  EXPECT_FALSE(a.leadership.holds());
+  loop.run_for(20s);
+  EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads", "b stops", "a leads"));
+}
+
 // A watch may go on from a version that the restored history reaches a minute later, and then
 // nothing shows that there were two.
 TEST_F(LeaderElectionTest, EtcdRestoredFromABackupIsSeenByItsLease) {
