@@ -122,7 +122,9 @@ void Servers::use(const certs::Bundle& bundle, const OnCall& on_extender_call) {
   }
   const bool had_extender = serving_extender();
   if (const auto opened = open_secure_ports(bundle, on_extender_call); !opened) {
-    parts_.on_closed("the extender and the webhooks cannot be served: " + opened.error().message);
+    tell_closed(opened.error());
+  }
+  if (!serving()) {
     return;
   }
   if (first && parts_.settings.asking_port != 0) {
@@ -134,6 +136,17 @@ void Servers::use(const certs::Bundle& bundle, const OnCall& on_extender_call) {
                     {{"port", std::to_string(webhooks_->port())},
                      {"extender-port", extender_ ? std::to_string(extender_->port()) : "none"}});
   }
+}
+
+// A certificate is judged before its port is opened. To start anew would read the same one again.
+void Servers::tell_closed(const base::Error& error) {
+  if (error.kind == base::ErrorKind::Unavailable) {
+    parts_.on_closed("the extender and the webhooks cannot be served: " + error.message);
+    return;
+  }
+  parts_.log.error(serving() ? "the extender is not served: its certificates cannot be used"
+                             : "nothing is served: the certificate cannot be used",
+                   {{"error", error.message}});
 }
 
 void Servers::stop(std::chrono::milliseconds grace) {

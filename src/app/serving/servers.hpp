@@ -34,8 +34,9 @@ struct ServersParts {
   // Of the term: the extender answers only while it holds.
   const base::Leadership& leadership;
   base::Logger log;
-  // An HTTPS port cannot be opened. Kubernetes shows a process that leaves, and starts it again;
-  // one that stayed could lead, and nobody would answer kube-scheduler.
+  // An HTTPS port cannot be opened; not for a certificate that cannot be used, which is logged.
+  // Kubernetes shows a process that leaves, and starts it again; one that stayed could lead, and
+  // nobody would answer kube-scheduler.
   std::function<void(const std::string& problem)> on_closed;
 };
 
@@ -65,6 +66,7 @@ class Servers {
   base::Result<> open_webhooks(const certs::Bundle& bundle);
   base::Result<> open_extender(net::TlsIdentity identity, const OnCall& on_extender_call);
   base::Result<> renew(const certs::Bundle& bundle);
+  void tell_closed(const base::Error& error);
   net::ServerOptions options_of(int port, const std::string& server) const;
   // Without it everything else goes on: a failure is logged.
   void open_asking_port(const certs::Bundle& bundle);

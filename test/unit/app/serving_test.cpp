@@ -149,5 +149,29 @@ TEST_F(HttpsPorts, TheExtenderIsServedOnceThereIsACaToCheckCallersBy) {
   EXPECT_THAT(problems_, testing::IsEmpty());
 }
 
+// A process that left would read the same Secret again when it starts.
+TEST_F(HttpsPorts, ACertificateThatCannotBeUsedEndsNothingThatRuns) {
+  certs::Bundle bundle = bundle_;
+  bundle.ca = {};
+  use(bundle);
+  bundle.ca.certificate_pem = "not a certificate";
+  use(bundle);
+  EXPECT_THAT(problems_, testing::IsEmpty());
+  EXPECT_TRUE(servers().serving());
+  EXPECT_FALSE(servers().serving_extender());
+  use(bundle_);
+  EXPECT_TRUE(servers().serving_extender());
+}
+
+TEST_F(HttpsPorts, OpenWithTheFirstCertificateThatCanBeUsed) {
+  certs::Bundle bundle = bundle_;
+  bundle.leaf.certificate_pem = "not a certificate";
+  use(bundle);
+  EXPECT_THAT(problems_, testing::IsEmpty());
+  EXPECT_FALSE(servers().serving());
+  use(bundle_);
+  EXPECT_TRUE(servers().serving() && servers().serving_extender());
+}
+
 }  // namespace
 }  // namespace millwright::app
