@@ -157,13 +157,25 @@ struct Engine::Impl {
     });
   }
 
-  // Once the NodePool has been gone for a while. Its series would pile up where pools come and go.
+  bool has_nodes(const std::string& pool) {
+    const auto& nodes = state.snapshot()->nodes;
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&pool](const auto& record) { return record->node_pool() == pool; });
+  }
+
+  // Once the NodePool has been gone for a while, and its nodes, which would bring the series back:
+  // they may drain for long. The series would pile up where pools come and go.
   void forget_series_of(std::string pool) {
     services.loop.after(kSeriesOutlive, [this, weak = std::weak_ptr(life), pool = std::move(pool)] {
-      if (weak.lock() && !state.find_pool(pool)) {
-        services.metrics.forget("nodepool", pool);
-        telemetry::forget_conditions_of_pool(services.metrics, pool);
+      if (!weak.lock() || state.find_pool(pool)) {
+        return;
       }
+      if (has_nodes(pool)) {
+        forget_series_of(pool);
+        return;
+      }
+      services.metrics.forget("nodepool", pool);
+      telemetry::forget_conditions_of_pool(services.metrics, pool);
     });
   }
 

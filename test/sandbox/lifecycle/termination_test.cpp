@@ -108,6 +108,22 @@ TEST_F(Termination, TheSeriesOfADeletedNodePoolGoAfterIt) {
   EXPECT_FALSE(has_series("karpenter_sh_nodepool=\"default\""));
 }
 
+TEST_F(Termination, TheSeriesOfADeletedNodePoolGoAfterItsLastNode) {
+  up();
+  protect("web", 1);
+  const auto has_series = [this] {
+    return metrics().find("karpenter_nodeclaims_created_total{") != std::string::npos;
+  };
+  remove(model::kNodePoolResource, "default");
+  run_for(minutes(90));
+  ASSERT_FALSE(claims().empty());
+  EXPECT_TRUE(has_series());
+  remove(model::kPodDisruptionBudgetResource, "keep", "default");
+  ASSERT_TRUE(wait_empty()) << inventory();
+  run_for(minutes(61));
+  EXPECT_FALSE(has_series());
+}
+
 TEST_F(Termination, TheSeriesOfADeletedNodeClassGoAfterIt) {
   up();
   apply_class("other");
