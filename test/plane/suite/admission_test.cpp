@@ -55,6 +55,19 @@ TEST_F(Admission, KubectlPrintsWarnings) {
   cluster().kubectl({"delete", "nodepool", "found"});
 }
 
+// `kubectl annotate` changes no spec: the match conditions must let the webhook be asked.
+TEST_F(Admission, AnAnnotationThatCannotBeReadIsRefused) {
+  const std::string wrong = "millwright.io/max-price-ratio=cheap";
+  const std::string right = "millwright.io/max-price-ratio=2";
+  cluster().apply(node_pool("noted"));
+  EXPECT_THAT(cluster().refused({"annotate", "nodepool", "noted", wrong}),
+              HasSubstr("millwright.io/max-price-ratio"));
+  cluster().kubectl({"annotate", "nodepool", "noted", right});
+  EXPECT_THAT(cluster().refused({"annotate", "--overwrite", "nodepool", "noted", wrong}),
+              HasSubstr("millwright.io/max-price-ratio"));
+  cluster().kubectl({"delete", "nodepool", "noted"});
+}
+
 TEST_F(Admission, ADryRunIsJudgedAndStoresNothing) {
   EXPECT_THAT(cluster().kubectl({"apply", "--dry-run=server", "-f", "-"}, node_pool("dry")),
               HasSubstr("created (server dry run)"));

@@ -497,25 +497,6 @@ TEST(Install, TheServicesSelectorAndPortsAreTheDeployments) {
   }
 }
 
-// `kubectl annotate` changes no spec. Annotations of other kinds are written all the time, and none
-// of theirs can be wrong.
-TEST(Install, AnnotationsOfNodePoolsAreValidatedToo) {
-  const auto expression_of = [](const char* kind) {
-    const auto configuration = of_kind(documents_of({}), kind).at(0);
-    return at(configuration, "/webhooks/0/matchConditions/2/expression");
-  };
-  const std::string spec_changed =
-      "request.operation == 'CREATE' || !has(oldObject.spec) || !has(object.spec) || object.spec "
-      "!= oldObject.spec";
-  EXPECT_EQ(expression_of("MutatingWebhookConfiguration"), spec_changed);
-  EXPECT_EQ(expression_of("ValidatingWebhookConfiguration"),
-            spec_changed +
-                " || (request.resource.resource == 'nodepools' && "
-                "(has(object.metadata.annotations) != has(oldObject.metadata.annotations) || "
-                "(has(object.metadata.annotations) && object.metadata.annotations != "
-                "oldObject.metadata.annotations)))");
-}
-
 // The leader alone is behind the extender's Service: no selector may add the others.
 TEST(Install, KubeSchedulerIsLedToTheLeader) {
   for (const auto mode :
