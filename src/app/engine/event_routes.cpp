@@ -74,6 +74,7 @@ EventRoutes::Wanted EventRoutes::wanted_of(const model::ObjectMeta& meta) {
   return {.uid = meta.uid,
           .generation = meta.generation,
           .annotations = meta.annotations,
+          .finalizers = meta.finalizers,
           .deleting = meta.is_deleting()};
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace millwright::app {
 
@@ -55,6 +56,7 @@ class EventRoutes {
     std::string uid;
     std::int64_t generation = -1;
     model::StringMap annotations;
+    std::vector<std::string> finalizers;  // ours is put back when somebody strips it
     bool deleting = false;
     friend bool operator==(const Wanted&, const Wanted&) = default;
   };

@@ -88,6 +88,25 @@ TEST_F(AwsSandbox, AnEditedClassesClaimsAreDriftedWithinSeconds) {
   }
 }
 
+TEST_F(AwsSandbox, AFinalizerThatSomebodyTakesFromANodeClassIsPutBack) {
+  apply(kNodeClass);
+  loop.run_for(7min);
+  const model::ObjectKey name{.namespace_ = "", .name = "default"};
+  const auto finalizers = [&]() -> boost::json::value {
+    const auto stored = world.api().get(model::kEc2NodeClassResource, name);
+    const auto* found = stored ? model::find_path(**stored, "metadata.finalizers") : nullptr;
+    return found == nullptr ? boost::json::array() : *found;
+  };
+  const auto before = finalizers();
+  ASSERT_FALSE(before.as_array().empty());
+  const auto edited = world.api().update(
+      model::kEc2NodeClassResource, name,
+      [](boost::json::value& object) { object.at("metadata").as_object().erase("finalizers"); });
+  ASSERT_TRUE(edited) << edited.error().message;
+  loop.run_for(5s);
+  EXPECT_EQ(finalizers(), before);
+}
+
 TEST_F(AwsSandbox, SoldOutTypesAreReplacedByOthers) {
   for (const auto& facts : cloud::aws::test_types()) {
     if (facts.name.starts_with("m5")) {
