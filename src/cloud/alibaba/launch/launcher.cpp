@@ -20,13 +20,13 @@ constexpr base::Duration kRefusalKept = std::chrono::hours(1);
 constexpr std::string_view kUsualDisk = "cloud_essd";
 
 // A call that is made again with its token is answered with what the first one launched, or with
-// why nothing can be. Any other refusal says nothing of the first one.
+// why nothing can be. Any other refusal says nothing of the first one: also that of a disk, which
+// ECS may validate before it looks at the token.
 bool leaves_doubt(const ApiError& error, bool was_in_doubt) {
-  const bool is_final = is_capacity_problem(error.code) || is_system_disk_problem(error.code);
-  return may_have_taken_effect(error) || (was_in_doubt && !is_final);
+  return may_have_taken_effect(error) || (was_in_doubt && !is_capacity_problem(error.code));
 }
 
-// The planner looks for another offering, as if this one were sold out.
+// The planner looks for another offering, as if this one were sold out for the class.
 ApiError no_disk_category(const Candidate& candidate) {
   ApiError error;
   error.kind = ErrorKind::NoCapacity;
