@@ -51,6 +51,11 @@ double estimated_price(const TypeFacts& type) {
 
 }  // namespace
 
+// Names of objects have no slash.
+std::string Catalog::scope_name(const NodeClassSpec& spec) {
+  return (spec.official ? "official/" : "") + spec.name;
+}
+
 void Catalog::set_types(std::vector<TypeFacts> types) {
   if (types.empty()) {
     return;
@@ -151,7 +156,7 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeKind& k
     }
   }
   type.overhead = overhead_of(facts, kind.spec, type.capacity);
-  add_offerings(type, facts, kind.findings, now);
+  add_offerings(type, facts, kind, now);
   if (image == nullptr) {
     for (auto& offering : type.offerings) {
       offering.available = false;
@@ -161,9 +166,11 @@ scheduling::InstanceType Catalog::make(const TypeFacts& facts, const NodeKind& k
 }
 
 void Catalog::add_offerings(scheduling::InstanceType& type, const TypeFacts& facts,
-                            const NodeClassFindings& findings, base::TimePoint now) const {
+                            const NodeKind& kind, base::TimePoint now) const {
+  const auto class_name = scope_name(kind.spec);
+  const MarkScope scope{.node_class = class_name};
   std::set<std::string> zones;  // one offering per zone: the launch chooses among its vSwitches
-  for (const auto& vswitch : findings.vswitches) {
+  for (const auto& vswitch : kind.findings.vswitches) {
     zones.insert(vswitch.zone);
   }
   std::vector<std::string> sold_in;
@@ -179,7 +186,7 @@ void Catalog::add_offerings(scheduling::InstanceType& type, const TypeFacts& fac
     const auto add = [&](std::string_view capacity_type, bool stock, std::optional<double> price) {
       auto& offering = type.offerings.emplace_back(offering_in(zone, capacity_type, price));
       offering.available = offering.available && stock &&
-                           !unavailable_.is_marked(facts.name, zone, capacity_type, now);
+                           !unavailable_.is_marked(facts.name, zone, capacity_type, now, scope);
       capacity_types.emplace(capacity_type);
     };
     add(model::kSpot, market.spot, prices_.spot(facts.name, zone));

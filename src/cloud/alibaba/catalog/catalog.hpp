@@ -35,6 +35,8 @@ class Catalog {
   void set_network(Network network, Interfaces interfaces);
   Prices& prices() { return prices_; }
   UnavailableOfferings& unavailable() { return unavailable_; }
+  // What marks that count for this class only are made with: MarkScope::node_class.
+  static std::string scope_name(const NodeClassSpec& spec);
   LearnedMemory& memory() { return memory_; }
   // What types() made before is out of date; calls back whoever called on_change().
   void changed();
@@ -65,8 +67,8 @@ class Catalog {
   };
   scheduling::InstanceType make(const TypeFacts& facts, const NodeKind& kind,
                                 base::TimePoint now) const;
-  void add_offerings(scheduling::InstanceType& type, const TypeFacts& facts,
-                     const NodeClassFindings& findings, base::TimePoint now) const;
+  void add_offerings(scheduling::InstanceType& type, const TypeFacts& facts, const NodeKind& kind,
+                     base::TimePoint now) const;
 
   std::string region_;
   CapacitySettings settings_;

@@ -215,7 +215,7 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   }
   if (is_capacity_problem(error.code)) {
     for (const auto& candidate : order.plan.candidates) {
-      mark(candidate, order.plan.capacity_type, error.code);
+      mark(order, candidate, error.code);
     }
     parts_.restock.marked();
   }
@@ -249,7 +249,7 @@ base::Result<Launched> Launcher::judge(const Order& order,
     if (told.kind != ErrorKind::NoCapacity) {
       refusal = {told.kind, told.message, told.retry_after};
     } else if (candidate != candidates.end()) {
-      mark(*candidate, order.plan.capacity_type, launch.error_code);
+      mark(order, *candidate, launch.error_code);
       any_marked = true;
     }
     const auto what = launch.type + " in " + launch.zone + ": " + launch.error_code;
@@ -260,7 +260,7 @@ base::Result<Launched> Launcher::judge(const Order& order,
     if (!any_marked) {
       // Nothing was launched and no offering blamed: all that were asked for are to blame.
       for (const auto& candidate : order.plan.candidates) {
-        mark(candidate, order.plan.capacity_type, {});
+        mark(order, candidate, {});
       }
     }
     parts_.restock.marked();
@@ -305,7 +305,7 @@ base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t
     if (is_in_doubt(*order.claim, error) || error.kind != ErrorKind::NoCapacity) {
       co_return for_claim(order.claim, error);
     }
-    mark(candidate, order.plan.capacity_type, error.code);
+    mark(order, candidate, error.code);
     parts_.restock.marked();
     last = {error.kind, error.message, error.retry_after};
   }
@@ -359,14 +359,17 @@ base::Task<ApiResult<std::string>> Launcher::run_once(Order order, std::size_t n
   co_return launched;
 }
 
-void Launcher::mark(const Candidate& candidate, std::string_view capacity_type,
-                    std::string_view code) {
+void Launcher::mark(const Order& order, const Candidate& candidate, std::string_view code) {
   if (is_vswitch_full(code)) {
     parts_.resolver.mark_full(candidate.vswitch);
   }
   // An account's quota is of all zones.
   const auto zone = code.starts_with("QuotaExceed") ? std::string_view() : candidate.zone;
-  parts_.catalog.unavailable().mark(candidate.type, zone, capacity_type, parts_.api.loop().now());
+  // The class's disks are to blame: other classes may ask for ones that are taken.
+  const auto only_for =
+      is_system_disk_problem(code) ? Catalog::scope_name(order.spec) : std::string();
+  parts_.catalog.unavailable().mark(candidate.type, zone, order.plan.capacity_type,
+                                    parts_.api.loop().now(), {.node_class = only_for});
 }
 
 }  // namespace millwright::cloud::alibaba

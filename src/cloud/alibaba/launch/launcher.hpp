@@ -87,7 +87,7 @@ class Launcher {
   bool is_in_doubt(const model::NodeClaim& claim, const ApiError& error) const;
   bool is_group_refused(const NodeClassSpec& spec) const;
   base::Result<Launched> judge(const Order& order, const std::vector<GroupLaunch>& launches);
-  void mark(const Candidate& candidate, std::string_view capacity_type, std::string_view code);
+  void mark(const Order& order, const Candidate& candidate, std::string_view code);
 
   Parts parts_;
   Ecs ecs_;

@@ -5,7 +5,8 @@
 namespace millwright::cloud {
 namespace {
 
-// Karpenter's key: capacityType:type:zone[:placement group[:partition]].
+// Karpenter's key: capacityType:type:zone[:placement group[:partition]]. A NodeClass, which
+// Karpenter's marks never have, follows "@".
 std::string key_of(std::string_view type, std::string_view zone, std::string_view capacity_type,
                    const MarkScope& scope) {
   std::string key(capacity_type);
@@ -15,6 +16,9 @@ std::string key_of(std::string_view type, std::string_view zone, std::string_vie
     if (scope.partition > 0) {
       key.append(":").append(std::to_string(scope.partition));
     }
+  }
+  if (!scope.node_class.empty()) {
+    key.append("@").append(scope.node_class);
   }
   return key;
 }
@@ -41,8 +45,11 @@ bool UnavailableOfferings::is_marked(std::string_view type, std::string_view zon
     return at(type, zone) || at("", zone) || at(type, "") || at("", "");
   };
   const MarkScope group{.placement_group = scope.placement_group};
-  return marked(MarkScope()) || (!group.placement_group.empty() && marked(group)) ||
-         (scope.partition > 0 && marked(scope));
+  const MarkScope node_class{.node_class = scope.node_class};
+  return marked(MarkScope()) || (!node_class.node_class.empty() && marked(node_class)) ||
+         (!group.placement_group.empty() && marked(group)) ||
+         (scope.partition > 0 &&
+          marked({.placement_group = scope.placement_group, .partition = scope.partition}));
 }
 
 bool UnavailableOfferings::set_shifted(std::map<std::string, base::TimePoint, std::less<>> zones) {

@@ -12,10 +12,11 @@
 namespace millwright::cloud {
 
 // A mark for a placement group, or one of its partitions, that is full: elsewhere there may be
-// capacity.
+// capacity. Or for one NodeClass, whose spec is to blame: others may get what it cannot.
 struct MarkScope {
   std::string_view placement_group = {};
   int partition = 0;  // 0: all of them
+  std::string_view node_class = {};
 };
 
 class UnavailableOfferings {
@@ -28,7 +29,8 @@ class UnavailableOfferings {
   // An empty type or zone stands for all of them.
   void mark(std::string_view type, std::string_view zone, std::string_view capacity_type,
             base::TimePoint now, const MarkScope& scope = MarkScope());
-  // True also for a wider mark: one of no placement group, or of all partitions of the group.
+  // True also for a wider mark: one of no placement group, or of all partitions of the group,
+  // or of all NodeClasses.
   bool is_marked(std::string_view type, std::string_view zone, std::string_view capacity_type,
                  base::TimePoint now, const MarkScope& scope = MarkScope()) const;
   // Replaces the zones, by id, that the cluster is shifted away from, and until when. True when
