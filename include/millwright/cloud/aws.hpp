@@ -23,6 +23,7 @@ struct AwsSettings {
   std::string cluster_endpoint;     // CLUSTER_ENDPOINT; empty: from EKS DescribeCluster
   std::string cluster_ca_bundle;    // CLUSTER_CA_BUNDLE, base64 of the PEM; likewise
   std::string kubernetes_version;   // "1.31"; empty: from EKS, or the API server
+  std::string service_cidr;         // of Services, where EKS is not asked; empty: from EKS
   std::string cluster_dns_address;  // of the kube-dns Service; empty: images find it themselves
   bool isolated_vpc = false;        // ISOLATED_VPC: the Pricing API cannot be reached
   bool eks_control_plane = false;   // EKS_CONTROL_PLANE: version and service addresses are EKS's

@@ -8,6 +8,15 @@ namespace millwright::cloud::aws {
 namespace {
 
 constexpr base::Duration kClusterKept = std::chrono::minutes(5);
+// Until EKS is asked again after it could not answer, and never has.
+constexpr base::Duration kAskAgain = std::chrono::seconds(5);
+
+// It says nothing of whether EKS knows the cluster.
+bool is_passing(const base::Error& error) {
+  using base::ErrorKind;
+  return error.kind == ErrorKind::Throttled || error.kind == ErrorKind::Unavailable ||
+         error.kind == ErrorKind::Timeout;
+}
 
 void set_if_empty(std::string& text, const std::string& other) {
   if (text.empty()) {
@@ -26,6 +35,7 @@ Cluster::Cluster(Api& api, const AwsSettings& settings, base::Logger log)
   configured_.endpoint = settings.cluster_endpoint;
   configured_.ca_bundle = settings.cluster_ca_bundle;
   configured_.version = settings.kubernetes_version;
+  configured_.service_cidr = settings.service_cidr;
   configured_.dns_address = settings.cluster_dns_address;
 }
 
@@ -42,7 +52,9 @@ base::Task<base::Result<ClusterFacts>> Cluster::facts() {
   if (always_ask_ || facts.version.empty()) {
     facts.version = described_.version;
   }
-  facts.service_cidr = described_.service_cidr;
+  if (!described_.service_cidr.empty()) {
+    facts.service_cidr = described_.service_cidr;
+  }
   facts.ipv6 = described_.ipv6;
   co_return facts;
 }
@@ -56,6 +68,7 @@ base::Task<base::Result<>> Cluster::ask_eks() {
   auto described = co_await describe_cluster(api_, configured_.name);
   if (described) {
     described_ = *std::move(described);
+    is_of_eks_ = true;
     described_until_ = api_.loop().now() + kClusterKept;
     is_silent_ = false;
     co_return base::Result<>{};
@@ -66,7 +79,8 @@ base::Task<base::Result<>> Cluster::ask_eks() {
         "EKS cluster " + configured_.name + " (or set CLUSTER_ENDPOINT and CLUSTER_CA_BUNDLE)",
         std::move(described).error());
   }
-  described_until_ = api_.loop().now() + kClusterKept;
+  const bool ask_soon = !is_of_eks_ && is_passing(described.error());
+  described_until_ = api_.loop().now() + (ask_soon ? kAskAgain : kClusterKept);
   if (!std::exchange(is_silent_, true)) {
     log_.warn("EKS does not tell of the cluster; going on with what is known",
               {{"cluster", configured_.name}, {"error", described.error().message}});

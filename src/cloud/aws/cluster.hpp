@@ -18,7 +18,8 @@ class Cluster {
 
   // EKS is asked once in five minutes, and its last answer counts while it gives none. One that it
   // never gave is done without where the settings have endpoint and CA and the API server tells its
-  // version, unless --eks-control-plane says that it is EKS's which counts.
+  // version, unless --eks-control-plane says that it is EKS's which counts; and where EKS could
+  // only not answer at the time, it is asked again within seconds.
   base::Task<base::Result<ClusterFacts>> facts();
   base::Task<base::Result<std::string>> arn();
 
@@ -34,6 +35,7 @@ class Cluster {
   ClusterFacts configured_;
   ClusterFacts described_;  // by EKS; only with a version where that was done without
   base::TimePoint described_until_{};
+  bool is_of_eks_ = false;  // described_, all of it
   bool is_silent_ = false;  // EKS gave no answer the last time
   std::string arn_;         // empty: not known yet
 };

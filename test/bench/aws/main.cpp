@@ -27,6 +27,7 @@ class Bench {
     machine_.variables = {{"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "S"}};
     AwsSettings settings{.cluster_name = "demo", .cluster_endpoint = "https://api.example"};
     settings.kubernetes_version = "1.31";
+    settings.service_cidr = "10.100.0.0/16";
     cloud_ = std::make_unique<AwsCloud>(
         AwsCloud::Parts{.loop = loop_,
                         .client = http_,

@@ -74,6 +74,7 @@ class AwsCluster : public CrashCluster {
   std::unique_ptr<cloud::Provider> make_provider() override {
     cloud::AwsSettings settings{.cluster_name = "demo", .cluster_endpoint = "https://api.example"};
     settings.kubernetes_version = "1.31";
+    settings.service_cidr = "10.100.0.0/16";
     return std::make_unique<cloud::aws::AwsCloud>(
         cloud::aws::AwsCloud::Parts{
             .loop = loop,

@@ -100,6 +100,29 @@ bool is_node_config(const std::string& text) {
          model::text_at(documents->front(), "kind") == "NodeConfig";
 }
 
+// nodeadm takes the last word of all documents on each field, and ours comes last.
+bool gives_service_cidr(const Part& part) {
+  if (part.content_type.find(kNodeadmType) == std::string::npos) {
+    return false;
+  }
+  const auto documents = model::parse_yaml(part.body);
+  return documents && std::any_of(documents->begin(), documents->end(), [](const auto& each) {
+           return !model::text_at(each, "spec.cluster.cidr").empty();
+         });
+}
+
+// nodeadm refuses to start without the service addresses: the node would never join.
+base::Result<> check_service_cidr(const Boot& boot, const std::vector<Part>& own) {
+  if (!boot.cluster.service_cidr.empty() ||
+      std::any_of(own.begin(), own.end(), gives_service_cidr)) {
+    return base::Result<>{};
+  }
+  return base::fail(ErrorKind::Invalid,
+                    "AL2023 nodes cannot join without the cluster's service addresses, which EKS "
+                    "has not told: allow the controller eks:DescribeCluster (docs/aws.md); outside "
+                    "EKS, set spec.cluster.cidr in a NodeConfig in spec.userData");
+}
+
 // The person's part or parts: theirs first, so that ours has the last word.
 base::Result<std::vector<Part>> own_parts(const Boot& boot) {
   const std::string text(trimmed(boot.user_data));
@@ -265,6 +288,9 @@ base::Result<std::string> make_text(const Boot& boot) {
       if (boot.family == Family::Al2) {
         parts.push_back({std::string(kShellType), al2_script(boot)});
       } else {
+        if (auto known = check_service_cidr(clean, parts); !known) {
+          return tl::unexpected(std::move(known).error());
+        }
         parts.push_back({std::string(kNodeadmType), node_config(boot)});
       }
       return join_mime(parts);

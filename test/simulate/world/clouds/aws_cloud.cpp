@@ -92,6 +92,7 @@ class AwsWorldCloud final : public RememberingCloud {
   std::unique_ptr<cloud::Provider> provider(ProviderParts parts) override {
     cloud::AwsSettings settings{.cluster_name = "demo", .cluster_endpoint = "https://api.example"};
     settings.kubernetes_version = "1.31";
+    settings.service_cidr = "10.100.0.0/16";
     settings.interruption_queue = "events";
     settings.seed = parts.seed;
     return std::make_unique<cloud::aws::AwsCloud>(

@@ -18,7 +18,7 @@ class ClusterTest : public testing::Test {
         api({.loop = loop, .client = http, .endpoints = endpoints, .log = {}, .seed = 1}) {
     aws.on("GET", [this](const Asked&) {
       if (!answers) {
-        return net::Response::json(403, R"({"message":"no"})");
+        return net::Response::json(refusal, R"({"message":"no"})");
       }
       return net::Response::json(
           200, R"({"cluster":{"arn":"arn:x","endpoint":"https://eks","version":")" + version +
@@ -39,6 +39,7 @@ class ClusterTest : public testing::Test {
   AwsSettings settings;
   std::string version = "1.33";
   bool answers = true;
+  int refusal = 403;
 };
 
 TEST_F(ClusterTest, EksIsNotAskedForWhatTheSettingsSay) {
@@ -104,6 +105,18 @@ TEST_F(UnknownToEks, TheApiServerTellsTheVersion) {
   version = "1.34";
   loop.run_for(5min);
   EXPECT_EQ(facts(cluster).version, "1.34");
+}
+
+TEST_F(UnknownToEks, EksIsAskedAgainSoonWhereItOnlyCouldNotAnswer) {
+  refusal = 503;
+  Cluster cluster(api, settings, {});
+  EXPECT_EQ(facts(cluster).version, "1.33");
+  EXPECT_EQ(facts(cluster).service_cidr, "");
+  loop.run_for(10s);
+  EXPECT_EQ(facts(cluster).service_cidr, "") << "nor the second time";
+  answers = true;
+  loop.run_for(10s);
+  EXPECT_EQ(facts(cluster).service_cidr, "10.100.0.0/16");
 }
 
 TEST_F(UnknownToEks, NothingIsMadeUp) {

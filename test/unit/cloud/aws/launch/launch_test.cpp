@@ -274,6 +274,7 @@ std::string template_body(const boost::json::value& spec, std::string capacity_t
   auto plan = two_options(std::move(capacity_type));
   plan.groups[0].efa_interfaces = efa;
   Boot boot;
+  boot.cluster.service_cidr = "10.100.0.0/16";
   boot.family = read.family;
   boot.user_data = read.user_data;
   const auto made = launch_template_for(read, read_status(*the_class), plan, plan.groups[0], boot,

@@ -75,6 +75,30 @@ TEST(UserData, Al2023GetsEveryDnsAddressOfTheKubelet) {
             boot.kubelet.all.at("clusterDNS"));
 }
 
+TEST(UserData, Al2023IsRefusedWithoutServiceAddresses) {
+  const auto made = [](Family family, const std::string& own) {
+    auto boot = boot_for(family, own);
+    boot.cluster.service_cidr.clear();
+    return make_user_data(boot);
+  };
+  const auto refused = made(Family::Al2023, "#!/bin/bash\necho cidr: 10.0.0.0/16\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, base::ErrorKind::Invalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("eks:DescribeCluster"));
+  EXPECT_THAT(refused.error().message, HasSubstr("spec.cluster.cidr"));
+  const std::string config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n";
+  const auto with_cidr = config + "  cluster:\n    cidr: 10.0.0.0/16\n";
+  EXPECT_TRUE(made(Family::Al2023, with_cidr));
+  EXPECT_FALSE(made(Family::Al2023, config + "  kubelet: {}\n"));
+  EXPECT_TRUE(made(Family::Al2023,
+                   "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"B\"\n\n"
+                   "--B\nContent-Type: text/x-shellscript\n\necho hello\n"
+                   "--B\nContent-Type: application/node.eks.aws; charset=us-ascii\n\n" +
+                       with_cidr + "--B--\n"));
+  EXPECT_TRUE(made(Family::Al2, ""));
+  EXPECT_TRUE(made(Family::Bottlerocket, ""));
+}
+
 TEST(UserData, ThePersonsPartsComeFirst) {
   const auto shell = text(boot_for(Family::Al2023, "#!/bin/bash\r\necho hello\r\n"));
   EXPECT_LT(shell.find("echo hello"), shell.find("kind: NodeConfig"));

@@ -43,6 +43,7 @@ class ProviderTest : public testing::Test {
     settings.cluster_name = "demo";
     settings.cluster_endpoint = "https://api.example";
     settings.kubernetes_version = "1.31";
+    settings.service_cidr = "10.100.0.0/16";
     settings.interruption_queue = queue;
     settings.price_cache = price_cache;
     settings.disable_dry_run = !dry_run;
