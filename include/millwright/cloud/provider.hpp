@@ -62,6 +62,7 @@ struct NodeClassCondition {
   bool good = false;
   std::string reason;  // when not good, with the message
   std::string message;
+  bool is_unknown = false;  // whether it is good could not be found out
 };
 
 // The result of resolving a NodeClass: its new status and whether it is ready.

@@ -112,6 +112,8 @@ void write_conditions(model::ConditionSet& set, const cloud::NodeClassState& res
   for (const auto& part : resolved.conditions) {
     if (part.good) {
       set.set_true(part.type);
+    } else if (part.is_unknown) {
+      set.set_unknown(part.type, part.reason, cloud::lasting_text(part.message));
     } else {
       set.set_false(part.type, part.reason, cloud::lasting_text(part.message));
     }

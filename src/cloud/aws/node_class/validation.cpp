@@ -8,6 +8,8 @@ namespace millwright::cloud::aws {
 namespace {
 
 constexpr std::string_view kValidationSucceeded = "ValidationSucceeded";
+// Of a class that no dry run could be made for.
+constexpr std::string_view kDependenciesNotReady = "DependenciesNotReady";
 // A class is not validated yet when the instance types are not known by then.
 constexpr base::Duration kCatalogAwaited = std::chrono::seconds(20);
 // Karpenter's.
@@ -33,16 +35,25 @@ void judge(NodeClassState& state, const NodeClassCondition& condition) {
   }
 }
 
-// AWS could not be asked: the condition that the class has remains, and goes on to count.
+// AWS could not be asked: the condition that the class has remains, and goes on to count. Not one
+// that AWS never gave: what the class was waiting for is there now.
 NodeClassState as_before(const model::NodeClass& node_class, NodeClassState state) {
   const auto* last = model::find_condition(node_class.conditions, kValidationSucceeded);
-  if (last != nullptr && last->status == model::ConditionStatus::False) {
-    NodeClassCondition condition;
-    condition.type = kValidationSucceeded;
-    condition.reason = last->reason;
-    condition.message = last->message;
-    judge(state, condition);
+  if (last == nullptr || last->status != model::ConditionStatus::False) {
+    return state;
   }
+  NodeClassCondition condition;
+  condition.type = kValidationSucceeded;
+  if (last->reason == kDependenciesNotReady) {
+    condition.is_unknown = true;
+    condition.reason = "DryRunNotMade";
+    condition.message = "the dry run of a launch could not be made yet; it is tried again";
+    state.conditions.push_back(std::move(condition));
+    return state;
+  }
+  condition.reason = last->reason;
+  condition.message = last->message;
+  judge(state, condition);
   return state;
 }
 
@@ -54,7 +65,7 @@ base::Task<NodeClassState> Validation::validate(NodeClassPtr node_class, NodeCla
   condition.type = kValidationSucceeded;
   condition.good = state.ready;
   if (!state.ready) {
-    condition.reason = "DependenciesNotReady";
+    condition.reason = kDependenciesNotReady;
     condition.message = "waiting for what the other conditions name";
   } else if (parts_.dry_run) {
     co_await parts_.types.wait_until_known(kCatalogAwaited);

@@ -24,7 +24,8 @@ class Validation {
   explicit Validation(Parts parts) : parts_(std::move(parts)) {}
 
   // Adds the condition ValidationSucceeded, the last one, to what resolve() found of the class.
-  // Adds none when AWS could not be asked: the condition that the class has remains.
+  // Adds none when AWS could not be asked: the condition that the class has remains, except that
+  // one of DependenciesNotReady, which is over, becomes Unknown.
   base::Task<NodeClassState> validate(NodeClassPtr node_class, NodeClassState state,
                                       ClusterFacts cluster);
 

@@ -28,7 +28,8 @@ class ValidationTest : public ProviderTest {
   static std::string verdict(const NodeClassState& state) {
     for (const auto& condition : state.conditions) {
       if (condition.type == "ValidationSucceeded") {
-        return condition.good ? "True" : condition.reason;
+        const auto shown = condition.is_unknown ? "Unknown " + condition.reason : condition.reason;
+        return condition.good ? "True" : shown;
       }
     }
     return "absent";
@@ -126,6 +127,22 @@ TEST_F(ValidationTest, ARefusalCountsWhileTheCloudCannotBeAsked) {
   EXPECT_EQ(verdict(state), "absent");
   last.status = model::ConditionStatus::True;
   EXPECT_TRUE(resolve().ready);
+}
+
+TEST_F(ValidationTest, WhatTheClassMissedOnceDoesNotCountWhenItIsThere) {
+  ec2.aws.on("CreateFleet", [](const Asked&) { return ec2_error("InternalError", 500); });
+  zones.clear();
+  const auto before = resolve();
+  auto& last = conditions.emplace_back();
+  last.type = "ValidationSucceeded";
+  last.status = model::ConditionStatus::False;
+  last.reason = verdict(before);
+  EXPECT_EQ(last.reason, "DependenciesNotReady");
+  zones = {"a", "b"};
+  loop.run_for(1min);  // --subnet-refresh-interval
+  const auto after = resolve();
+  EXPECT_TRUE(after.ready) << after.message;
+  EXPECT_EQ(verdict(after), "Unknown DryRunNotMade") << "in place of the condition that is over";
 }
 
 TEST_F(ValidationTest, AQuotaOrAZoneWithoutTheTypeIsForLaunchesToMeet) {
