@@ -70,6 +70,13 @@ std::optional<double> price_for(const model::NodeClaim& claim, const Requirement
   return std::nullopt;
 }
 
+// EC2 refuses a whole call because of one text that is no id.
+bool is_instance_id(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdefABCDEF";
+  return text.size() > 2 && text.starts_with("i-") &&
+         text.find_first_not_of(kDigits, 2) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string provider_id_of(std::string_view zone, std::string_view id) {
@@ -80,7 +87,7 @@ std::string instance_id_of(std::string_view provider_id) {
   const auto slash = provider_id.rfind('/');
   const bool ours = provider_id.starts_with(kProviderPrefix) && slash >= kProviderPrefix.size();
   const auto id = ours ? provider_id.substr(slash + 1) : std::string_view();
-  return id.starts_with("i-") ? std::string(id) : std::string();
+  return is_instance_id(id) ? std::string(id) : std::string();
 }
 
 std::string boot_shape(const model::NodeClaim& claim) {

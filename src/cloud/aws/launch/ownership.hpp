@@ -17,7 +17,8 @@
 
 namespace millwright::cloud::aws {
 
-// "aws:///us-west-2a/i-0123" and its parts. The id is empty for a provider id of another form.
+// "aws:///us-west-2a/i-0123" and its parts. The id is empty for a provider id of another form:
+// "i-" and hexadecimal digits are an id.
 std::string provider_id_of(std::string_view zone, std::string_view id);
 std::string instance_id_of(std::string_view provider_id);
 

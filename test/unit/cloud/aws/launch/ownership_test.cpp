@@ -33,6 +33,15 @@ Ec2Instance instance(std::string id) {
   return result;
 }
 
+TEST(OwnershipTest, OnlyWhatCanBeAnInstanceIdIsTakenFromAProviderId) {
+  EXPECT_EQ(instance_id_of("aws:///us-west-2a/i-0123456789abcdef0"), "i-0123456789abcdef0");
+  EXPECT_EQ(instance_id_of("aws:///us-west-2a/i-1"), "i-1");
+  for (const std::string id : {"i-", "i-wrong", "i-0 1", "i-0_1", "i-0.", "j-01", "i-01,i-02"}) {
+    EXPECT_EQ(instance_id_of("aws:///us-west-2a/" + id), "") << id;
+  }
+  EXPECT_EQ(instance_id_of("kwok:///us-west-2a/i-01"), "");
+}
+
 TEST(OwnershipTest, AnInstanceIsItsClaimsUntilForgotten) {
   Ownership owners;
   owners.deal(launched("i-1"), claim("one"), kNow);

@@ -77,7 +77,7 @@ TEST_F(ProviderTest, InstancesCanBeReadListedAndEnded) {
   const auto gone = wait(loop, cloud->remove(claim));
   ASSERT_FALSE(gone);
   EXPECT_EQ(gone.error().kind, ErrorKind::NotFound);
-  EXPECT_EQ(wait(loop, cloud->get("aws:///z/i-unknown")).error().kind, ErrorKind::NotFound);
+  EXPECT_EQ(wait(loop, cloud->get("aws:///z/i-fff")).error().kind, ErrorKind::NotFound);
   EXPECT_EQ(wait(loop, cloud->get("kwok://x")).error().kind, ErrorKind::NotFound);
 }
 
@@ -86,7 +86,7 @@ TEST_F(ProviderTest, AnIdThatIsNoneKeepsNoOtherFromBeingDescribed) {
   ASSERT_TRUE(made);
   auto describe = ec2.aws.answer_to("DescribeInstances");
   ec2.aws.on("DescribeInstances", [describe](const Asked& asked) {
-    const bool is_malformed = asked.body.find("i-wrong") != std::string::npos;
+    const bool is_malformed = asked.body.find("i-bad") != std::string::npos;
     return is_malformed ? ec2_error("InvalidInstanceID.Malformed") : describe(asked);
   });
   struct Run {
@@ -97,7 +97,7 @@ TEST_F(ProviderTest, AnIdThatIsNoneKeepsNoOtherFromBeingDescribed) {
   base::Result<Instance> wrong;
   base::Result<Instance> right;
   base::TaskGroup group(loop);
-  group.spawn(Run::one(*cloud, "aws:///us-west-2a/i-wrong", wrong));
+  group.spawn(Run::one(*cloud, "aws:///us-west-2a/i-bad", wrong));
   group.spawn(Run::one(*cloud, made->provider_id, right));
   loop.run_for(5s);
   EXPECT_FALSE(wrong);
