@@ -60,14 +60,17 @@ std::vector<std::shared_ptr<model::NodeClaim>> claims(int count) {
 
 TEST_F(ProviderTest, ABurstIsSpreadOverTheSubnetsOfAZone) {
   ec2.answer_discovery();
-  const auto subnet = [](const std::string& id) {
+  const auto subnet = [](const std::string& id, int free) {
     return "<item><subnetId>" + id +
-           "</subnetId><availabilityZone>us-west-2a</availabilityZone>"
-           "<availableIpAddressCount>10</availableIpAddressCount></item>";
+           "</subnetId><availabilityZone>us-west-2a</availabilityZone><availableIpAddressCount>" +
+           std::to_string(free) + "</availableIpAddressCount></item>";
   };
-  ec2.aws.on("DescribeSubnets",
-             "<R><subnetSet>" + subnet("subnet-1") + subnet("subnet-2") + "</subnetSet></R>");
-  auto found = wait(loop, cloud->resolve(discovering_class()));
+  const auto resolve = [&](int free_in_1, int free_in_2) {
+    ec2.aws.on("DescribeSubnets", "<R><subnetSet>" + subnet("subnet-1", free_in_1) +
+                                      subnet("subnet-2", free_in_2) + "</subnetSet></R>");
+    return wait(loop, cloud->resolve(discovering_class()));
+  };
+  auto found = resolve(14, 10);
   ASSERT_TRUE(found) << found.error().message;
   the_class = node_class({{"amiFamily", "AL2023"}}, found->status);
   ask_at_once(claims(20));
@@ -76,9 +79,12 @@ TEST_F(ProviderTest, ABurstIsSpreadOverTheSubnetsOfAZone) {
   for (const auto& made : ec2.machines) {
     ++machines[made.subnet];
   }
-  EXPECT_EQ(machines, (std::map<std::string, int>{{"subnet-1", 10}, {"subnet-2", 10}}));
+  EXPECT_EQ(machines, (std::map<std::string, int>{{"subnet-1", 12}, {"subnet-2", 8}}));
   EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
-  ASSERT_TRUE(create(claim_named("d"))) << "what was held is free again";
+  loop.run_for(1min);  // --subnet-refresh-interval
+  ASSERT_TRUE(resolve(12, 10));
+  ASSERT_TRUE(create(claim_named("d")));
+  EXPECT_EQ(ec2.machines.back().subnet, "subnet-1") << "what was held is free again";
 }
 
 TEST_F(ProviderTest, AThousandEqualClaimsAtOnceAreOneCall) {
