@@ -167,6 +167,15 @@ bool needs_a_place(const Survey& survey, const Candidate& candidate, const model
   return !stays && scheduling::has_successor(pod);
 }
 
+void spend_for(const scheduling::Problem& problem, const Survey& survey) {
+  survey.work().spend(kPerPlan + problem.pods.size() + problem.nodes.size());
+  if (survey.pod_count() > kCountedAnyway &&
+      std::any_of(problem.pods.begin(), problem.pods.end(),
+                  [](const auto& pod) { return scheduling::has_topology(pod->spec); })) {
+    survey.work().spend(survey.pod_count() - kCountedAnyway);
+  }
+}
+
 scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Reason reason) {
   auto problem = base_problem(survey);
   if (reason == Reason::Drifted) {
@@ -183,12 +192,6 @@ scheduling::Problem make_problem(const Survey& survey, Candidates candidates, Re
   problem.nodes = useful_nodes(survey, candidates, reason, problem.pods);
   auto kept = kept_room(survey, candidates, problem.nodes);
   problem.kept.insert(problem.kept.end(), kept.begin(), kept.end());
-  survey.work().spend(kPerPlan + problem.pods.size() + problem.nodes.size());
-  if (survey.pod_count() > kCountedAnyway &&
-      std::any_of(problem.pods.begin(), problem.pods.end(),
-                  [](const auto& pod) { return scheduling::has_topology(pod->spec); })) {
-    survey.work().spend(survey.pod_count() - kCountedAnyway);
-  }
   return problem;
 }
 
@@ -244,11 +247,8 @@ void add_wanted(std::span<const scheduling::Placement> wanted, scheduling::Probl
   }
 }
 
-scheduling::Plan plan_removal(const Survey& survey, Candidates candidates, Reason reason,
-                              Planning planning, std::span<const scheduling::Placement> wanted) {
-  auto problem = make_problem(survey, candidates, reason);
-  add_wanted(wanted, problem);
-  problem.options.economise = problem.options.economise && planning == Planning::Cheapest;
+scheduling::Plan plan_of(const scheduling::Problem& problem, const Survey& survey) {
+  spend_for(problem, survey);
   return scheduling::solve(problem, survey.plan_memory());
 }
 
@@ -267,20 +267,38 @@ std::set<std::string> bought_for_others(const Survey& survey, const PodsByUid& o
   return others;
 }
 
+// Pods that wait and that the plan has no room for. The others among its refusals may keep the
+// candidates.
+std::set<std::string> refused_that_wait(const Survey& survey, const PodsByUid& own,
+                                        const scheduling::Plan& plan) {
+  const auto& destinations = survey.destinations();
+  std::set<std::string> refused;
+  for (const auto& refusal : plan.refusals) {
+    const auto& uid = refusal.pod_uid;
+    if (!refusal.postponed && !own.contains(uid) && !destinations.is_leaving(uid) &&
+        !destinations.is_virtual(uid)) {
+      refused.insert(uid);
+    }
+  }
+  return refused;
+}
+
 // The plan without what it would buy for others: provisioning buys that. The others who go to nodes
 // that exist stay in it, so that their room is not counted on. The plan as it was if that leaves
 // one more pod without a place.
-scheduling::Plan without_purchases_for_others(const Survey& survey, Candidates candidates,
-                                              Reason reason, const PodsByUid& own,
-                                              scheduling::Plan plan) {
-  auto problem = make_problem(survey, candidates, reason);
+scheduling::Plan without_purchases_for_others(const Survey& survey, const PodsByUid& own,
+                                              scheduling::Problem problem, scheduling::Plan plan) {
   // Each time there are fewer pods. Once is enough, unless a pod that had room on a node wants a
-  // new one after all.
+  // new one after all. For that, pods that have no room anywhere are left out, too: where a limit
+  // is reached, the next of them would be bought for in place of those before.
   for (auto others = bought_for_others(survey, own, plan); !others.empty();
        others = bought_for_others(survey, own, plan)) {
+    auto refused = refused_that_wait(survey, own, plan);
+    const std::size_t refused_before = plan.refusals.size() - refused.size();
+    others.merge(std::move(refused));
     std::erase_if(problem.pods, [&](const auto& pod) { return others.contains(pod->meta.uid); });
-    auto fewer = scheduling::solve(problem, survey.plan_memory());
-    if (fewer.refusals.size() > plan.refusals.size()) {
+    auto fewer = plan_of(problem, survey);
+    if (fewer.refusals.size() > refused_before) {
       return plan;
     }
     plan = std::move(fewer);
@@ -342,7 +360,7 @@ std::optional<Why> kept_by_refusal(const Survey& survey, Reason reason, const Po
 
 std::set<std::string, std::less<>> find_homeless(const Survey& survey, Reason reason) {
   std::set<std::string, std::less<>> homeless;
-  const auto plan = plan_removal(survey, {}, reason, Planning::Cheapest, {});
+  const auto plan = plan_of(make_problem(survey, {}, reason), survey);
   for (const auto& refusal : plan.refusals) {
     if (!refusal.postponed) {
       homeless.insert(refusal.pod_uid);
@@ -355,14 +373,17 @@ SimulatedRemoval simulate_removal(const Survey& survey, Candidates candidates, R
                                   Planning planning,
                                   std::span<const scheduling::Placement> wanted) {
   const auto own = pods_of(candidates);
-  auto plan = plan_removal(survey, candidates, reason, planning, wanted);
+  auto problem = make_problem(survey, candidates, reason);
+  add_wanted(wanted, problem);
+  problem.options.economise = problem.options.economise && planning == Planning::Cheapest;
+  auto plan = plan_of(problem, survey);
   if (!plan.claims.empty()) {
     survey.work().spend(survey.destinations().for_sale().size());
   }
   // In a busy cluster some pod always waits for new capacity. A node that has drifted must go all
   // the same, also where a limit leaves room for its replacement only.
   if (reason == Reason::Drifted) {
-    plan = without_purchases_for_others(survey, candidates, reason, own, std::move(plan));
+    plan = without_purchases_for_others(survey, own, std::move(problem), std::move(plan));
   }
   for (const auto& refusal : plan.refusals) {
     if (auto why_not = kept_by_refusal(survey, reason, own, refusal)) {

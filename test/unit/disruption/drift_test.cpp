@@ -1,4 +1,5 @@
 #include "cluster_builder.hpp"
+#include "disruption/simulation/simulation.hpp"
 
 namespace millwright::disruption {
 namespace {
@@ -130,6 +131,33 @@ TEST(Drift, ReplacesANodeOfAPoolThatHasReachedItsLimits) {
   decisions = cluster.decide();
   ASSERT_THAT(decisions.commands, SizeIs(1)) << cluster.why_not("a");
   EXPECT_THAT(decisions.commands[0].replacements.at(0).pod_uids, ElementsAre("uid-p"));
+}
+
+// Each of them would be bought for once the one before it is left out.
+TEST(Drift, PlansTwiceHoweverManyPodsWaitAtTheLimits) {
+  auto cluster = quiet_cluster();
+  cluster.pool().limits = model::ResourceList{{"cpu", model::Quantity::from_units(4)}};
+  drift(cluster.add_node("a", {pod("p")}));
+  const auto input_with = [&](int pods) {
+    for (int i = 0; i < pods; ++i) {
+      cluster.add_pending(pod("large-" + std::to_string(i), 3500));
+    }
+    return cluster.input();
+  };
+  const auto work_of = [](const Input& input) {
+    Survey survey(input, {});
+    const auto before = survey.work().spent();
+    const Candidate* const candidate = survey.find("a-claim");
+    const auto removal = simulate_removal(survey, Candidates(&candidate, 1), Reason::Drifted);
+    EXPECT_FALSE(removal.problem) << removal.problem->message;
+    EXPECT_THAT(removal.claims, SizeIs(1));
+    return survey.work().spent() - before;
+  };
+  const auto for_one_plan = work_of(input_with(0));
+  const auto waiting = 20;
+  const auto for_all = work_of(input_with(waiting));
+  EXPECT_GT(for_all, for_one_plan + waiting) << "each plan counts";
+  EXPECT_LE(for_all, 2 * (for_one_plan + waiting));
 }
 
 TEST(Drift, ReplacesOneNodeAtATimeWhereTheLimitsAreReached) {
