@@ -78,10 +78,15 @@ bool Shortfalls::settle(const std::string& owner_uid, const WorkloadTable& workl
   const auto [entry, is_new] = by_owner_.try_emplace(owner_uid);
   Known& known = entry->second;
   Progress& progress = known.progress;
-  // Pods that end and are replaced bring it no nearer.
-  if (is_new || progress.wants != *wants || missing < progress.least_missing) {
-    progress = {.wants = *wants, .least_missing = missing, .at = how.now};
+  // Pods that end and are replaced are none. Nor is a Job nearer to what it wants when a pod has
+  // done its work, so that less is wanted.
+  const bool asks_for_more =
+      wants->pods > progress.wants.pods || (wants->at_once && !progress.wants.at_once);
+  if (is_new || asks_for_more || owned->alive > progress.most_alive) {
+    progress.most_alive = owned->alive;
+    progress.at = how.now;
   }
+  progress.wants = *wants;
   const base::TimePoint due = progress.at + kLongestPause;
   if (due <= how.now) {
     now.later += std::exchange(now.expected, 0);

@@ -32,8 +32,8 @@ struct Shortfall {
 
 class Shortfalls {
  public:
-  // A controller that may create pods creates some within this. One that does not come nearer to
-  // what it wants for so long is denied them, by a quota with scopes or an admission webhook.
+  // A controller that may create pods creates some within this. One that comes to have no more
+  // than it had for so long is denied them, by a quota with scopes or an admission webhook.
   static constexpr base::Duration kLongestPause = std::chrono::seconds(30);
 
   // After each change of an owner's pods, and after each event of its workload. Says whether the
@@ -62,10 +62,10 @@ class Shortfalls {
   }
 
  private:
-  // How near the owner has come to what it wants, and when.
+  // When the owner last came to have more pods than before, or began to want more.
   struct Progress {
     WorkloadTable::Wants wants;
-    std::int32_t least_missing = 0;
+    std::int32_t most_alive = 0;
     base::TimePoint at;
   };
   struct Known {
