@@ -21,9 +21,20 @@ void SchedulerQueues::note(const model::Pod& pod) {
   }
   const base::TimePoint created = *pod.meta.creation_timestamp;
   const base::TimePoint at = report->last_transition_time.value_or(created);
-  Queue& queue = queues_.try_emplace(pod.spec.scheduler_name, Queue{at, created}).first->second;
+  Queue& queue = queues_.try_emplace(pod.spec.scheduler_name, Queue{at, {}}).first->second;
   queue.moved = std::max(queue.moved, at);
-  queue.youngest_created = std::max(queue.youngest_created, created);
+  if (!model::is_owned_by_daemonset(pod)) {
+    auto& youngest = queue.youngest_created.try_emplace(pod.spec.priority, created).first->second;
+    youngest = std::max(youngest, created);
+  }
+}
+
+// Pods of higher priority are tried first, whenever they came.
+bool SchedulerQueues::has_passed_over(const Queue& queue, const model::Pod& pod,
+                                      base::TimePoint created) {
+  return std::any_of(
+      queue.youngest_created.begin(), queue.youngest_created.upper_bound(pod.spec.priority),
+      [&](const auto& youngest) { return youngest.second - created > kLongestTurn; });
 }
 
 void SchedulerQueues::look(const scheduling::Snapshot& snapshot) {
@@ -50,7 +61,7 @@ bool SchedulerQueues::is_about_to_try(const model::Pod& pod, const scheduling::S
   }
   const auto queue = queues_.find(pod.spec.scheduler_name);
   return queue != queues_.end() && now - queue->second.moved <= kLongestTurn &&
-         queue->second.youngest_created - created <= kLongestTurn;
+         !has_passed_over(queue->second, pod, created);
 }
 
 }  // namespace millwright::controllers

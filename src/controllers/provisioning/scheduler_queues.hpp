@@ -4,11 +4,16 @@
 // A queue of thousands of pods takes kube-scheduler minutes, and it tries one pod after the other
 // all the time. Where nobody has tried any of the pod's scheduler for a minute, it is gone, or
 // there is none of that name. Where it has tried one that came more than a minute after this one,
-// it holds this one back, for example until the rest of a gang is there.
+// and is of no higher priority, it holds this one back, for example until the rest of a gang is
+// there.
+//
+// A kube-scheduler that has just started queues what waits in no order of age, so that pods may
+// seem to be held back until it has tried them. All that is lost is that they share no purchase.
 #pragma once
 
 #include "millwright/scheduling/snapshot.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,9 +35,12 @@ class SchedulerQueues {
 
  private:
   struct Queue {
-    base::TimePoint moved;             // when a pod had its first turn, or was bound, last
-    base::TimePoint youngest_created;  // of the pods that had theirs
+    base::TimePoint moved;  // when a pod had its first turn, or was bound, last
+    // When the youngest of the pods that had theirs was created, by priority. Those of DaemonSets
+    // are left out: each new node has new ones, which are tried before all others.
+    std::map<std::int32_t, base::TimePoint> youngest_created;
   };
+  static bool has_passed_over(const Queue& queue, const model::Pod& pod, base::TimePoint created);
   void look(const scheduling::Snapshot& snapshot);
   void note(const model::Pod& pod);
 

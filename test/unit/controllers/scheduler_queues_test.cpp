@@ -65,6 +65,26 @@ TEST_F(QueueOfAScheduler, ThatGoesOnWithYoungerPodsHoldsThisOneBack) {
   EXPECT_FALSE(is_about_to_try(65));
 }
 
+TEST_F(QueueOfAScheduler, MayGoOnWithYoungerPodsOfHigherPriority) {
+  auto urgent = tried(61, 62);
+  urgent.spec.priority = 1;
+  runs(urgent);
+  EXPECT_TRUE(is_about_to_try(65));
+  auto least = tried(61, 63);
+  least.spec.priority = -1;
+  runs(least);
+  EXPECT_FALSE(is_about_to_try(65)) << "it has passed this one over";
+}
+
+// Those of the nodes that came up meanwhile.
+TEST_F(QueueOfAScheduler, MayGoOnWithYoungerPodsOfDaemonSets) {
+  auto agent = tried(61, 62);
+  agent.meta.owner_references =
+      PodBuilder("agent").owned_by_daemon_set().value().meta.owner_references;
+  runs(agent);
+  EXPECT_TRUE(is_about_to_try(65));
+}
+
 TEST_F(QueueOfAScheduler, IsNotMovedByWhatOthersWrite) {
   waits(tried(50, 90, "SchedulingGated"));
   auto own = tried(50, 90, "");
