@@ -1,5 +1,7 @@
 #include "disruption/simulation/destinations.hpp"
 
+#include "millwright/scheduling/stuck_nodes.hpp"
+
 #include <algorithm>
 
 namespace millwright::disruption {
@@ -22,12 +24,10 @@ Destinations::Destinations(const Input& input, const PoolIndex& pools, const Nod
     : input_(input) {
   add_reservations();
   add_pools(pools, prices);
-  const scheduling::StuckNodes stuck(*input.snapshot, input.now,
-                                     input.options.registration_timeout);
   for (const auto& record : input.snapshot->nodes) {
     nodes_by_name_.emplace(record->name(), record.get());
     if (!is_going(input, *record) && !record->fenced) {
-      add_node(record, pools.find(record->node_pool()).get(), stuck);
+      add_node(record, pools.find(record->node_pool()).get());
     }
   }
   add_other_pods(pod_obstacles);
@@ -92,16 +92,20 @@ void Destinations::add_types(const model::NodePool& pool,
   }
 }
 
-void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool,
-                            const scheduling::StuckNodes& stuck) {
+void Destinations::add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool) {
   // The planner counts on a node that is not Ready for a moment, since to buy another costs more
-  // than to wait. Pods that run need not be moved to where they would wait. What it counts on no
-  // more is no place at all: whatever is to go would wait for that node.
+  // than to wait. Pods that run need not be moved to where they would wait. A node that does not
+  // come up in time is no place at all: whatever is to go would wait for it. The planner counts on
+  // it for longer when there are more like it in the pool, so as to buy more seldom; no removal
+  // needs to wait for that.
+  const auto starting_since = scheduling::StuckNodes::waiting_since(*record);
+  const bool never_comes_up =
+      starting_since && input_.now - *starting_since >= input_.options.registration_timeout;
   Destination destination{.record = record,
                           .within_consolidate_after =
                               pool != nullptr && record->claim &&
                               consolidatable(*record->claim, *pool, input_.now).next.has_value(),
-                          .down = record->lost_readiness() != nullptr || stuck.is_given_up(*record),
+                          .down = record->lost_readiness() != nullptr || never_comes_up,
                           .free = record->allocatable()};
   destination.sized = !destination.free.empty();
   model::subtract_from(destination.free, record->pod_requests);

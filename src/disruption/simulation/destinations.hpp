@@ -6,7 +6,6 @@
 #include "disruption/simulation/node_prices.hpp"
 #include "millwright/disruption/decide.hpp"
 #include "millwright/disruption/pod_obstacles.hpp"
-#include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <cstdint>
 #include <map>
@@ -71,8 +70,7 @@ class Destinations {
   void add_reservations();
   void add_pools(const PoolIndex& pools, const NodePrices& prices);
   void add_types(const model::NodePool& pool, const std::vector<scheduling::InstanceType>& types);
-  void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool,
-                const scheduling::StuckNodes& stuck);
+  void add_node(const scheduling::NodeRecordPtr& record, const model::NodePool* pool);
   std::vector<scheduling::PodPtr> leaving_pods() const;
   void add_other_pods(const PodObstacles& pod_obstacles);
   void add_rooms_of_buffers();

@@ -207,6 +207,10 @@ TEST(Drift, DoesNotWaitForANodeThatNeverComesUp) {
   EXPECT_THAT(cluster.why_not("a"), HasSubstr("not initialized yet"));
   begin_to_start(cluster.node("stuck"), kNow - minutes(15));
   EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(1));
+  for (const auto* other : {"stuck-2", "stuck-3"}) {
+    begin_to_start(cluster.add_node(other), kNow - minutes(20));
+  }
+  EXPECT_THAT(cluster.decide().commands.at(0).replacements, SizeIs(1)) << "however many they are";
 }
 
 TEST(Drift, KeepsToItsBudgets) {
