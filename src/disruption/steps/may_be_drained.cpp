@@ -93,7 +93,9 @@ class NextStep {
     }
     for (const auto& demand : snapshot_.demand) {
       const auto found = elsewhere_.find(stand_ins_of(*demand.sample));
-      if (found != elsewhere_.end() && (!demand.waiting.empty() || demand.expected > 0)) {
+      // Also one that its controller seems to be denied: what runs may be all that is left of it.
+      const bool is_short = !demand.waiting.empty() || demand.expected > 0 || demand.later > 0;
+      if (found != elsewhere_.end() && is_short) {
         found->second.any = true;
       }
     }

@@ -180,6 +180,17 @@ TEST(NextStep, WaitsUntilASuccessorOfItsPodsRuns) {
   EXPECT_TRUE(may_go_on(cluster));
 }
 
+// Its controller was denied a successor of w1 for so long that nobody expects it any more.
+TEST(NextStep, WaitsForASuccessorThatMayComeLater) {
+  auto cluster = two_for_the_keeper(replica("web", "w1"), replica("web", "w2"));
+  cluster.node("a").record->pods.clear();
+  auto snapshot = *cluster.input().snapshot;
+  const auto& last = snapshot.nodes.at(1)->pods.at(0);
+  ASSERT_EQ(last->meta.name, "w2");
+  snapshot.demand.push_back({.group = scheduling::group_of(*last), .later = 1, .sample = last});
+  EXPECT_FALSE(may_be_drained(snapshot, {"b-claim"}, {"a-claim"}, cluster.now));
+}
+
 TEST(NextStep, CountsPodsOnNodesWhoseTurnHasNotCome) {
   auto cluster = two_for_the_keeper(replica("web", "w1"), replica("web", "w2"));
   cluster.add_node("c", {replica("web", "w3")}).record->marked_for_deletion = true;
