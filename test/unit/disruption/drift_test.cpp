@@ -188,14 +188,14 @@ TEST(Drift, OfANodeDoesNotWaitForPodsThatHaveNoPlaceWhereverTheyAre) {
   }
 }
 
-// Both fit on "b" by themselves, and nothing is on sale.
+// Both fit on "b" by themselves, and nothing is on sale. The planner gives "b" to the larger one.
 TEST(Drift, LeavesItsPlaceToAPodOfANodeThatIsGoing) {
   auto cluster = quiet_cluster();
   cluster.pool().limits = model::ResourceList{{"nodes", model::Quantity::from_units(0)}};
-  drift(cluster.add_node("a", {pod("p", 2000)}));
+  drift(cluster.add_node("a", {pod("p", 2500)}));
   cluster.add_node("b", {pod("q", 1000)});
   EXPECT_THAT(claims_of(cluster.decide()), ElementsAre("a-claim"));
-  cluster.add_node("gone", {pod("leaves", 2500)}).record->marked_for_deletion = true;
+  cluster.add_node("gone", {pod("leaves", 2000)}).record->marked_for_deletion = true;
   EXPECT_THAT(claims_of(cluster.decide()), IsEmpty());
 }
 
