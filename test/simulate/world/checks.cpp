@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 namespace millwright::test {
 namespace {
@@ -37,9 +38,24 @@ bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
 
-bool is_chosen_as_drifted(const model::NodeClaim& claim) {
-  return is_chosen(claim) &&
-         model::find_condition(claim.conditions, model::kDisruptionReason)->reason == "Drifted";
+// Since when it has been chosen as drifted; nullopt: it is not.
+std::optional<base::TimePoint> chosen_as_drifted(const model::NodeClaim& claim) {
+  const auto* reason = model::find_condition(claim.conditions, model::kDisruptionReason);
+  return is_chosen(claim) && reason->reason == "Drifted" ? reason->last_transition_time
+                                                         : std::nullopt;
+}
+
+bool counts_in_limits(const sandbox::ClaimRecord& claim) {
+  return !claim.gone && !claim.deleting;
+}
+
+template <class Claims>
+base::TimePoint newest_created(const Claims& claims) {
+  auto newest = base::TimePoint::min();
+  for (const auto& [uid, claim] : claims) {
+    newest = counts_in_limits(claim) ? std::max(newest, claim.created) : newest;
+  }
+  return newest;
 }
 
 // Is there, and has the taint of a node that is disrupted.
@@ -508,22 +524,30 @@ void Checks::budgets_hold() {
 }
 
 // As in Karpenter, what is being deleted does not count, and one node that has drifted is replaced
-// beyond the limit. If it stays after all, so does its replacement.
+// beyond the limit. If it stays after all, so does its replacement, if there is one: it came after
+// the choice.
 void Checks::limits_hold() {
+  const auto newest = newest_created(world_.recorder().claims());
   std::int64_t milli = 0;
   std::int64_t replaced = 0;
   for (const auto& [uid, claim] : world_.recorder().claims()) {
-    if (claim.gone || claim.deleting) {
+    if (!counts_in_limits(claim)) {
       replaced_.erase(uid);
       continue;
     }
     const auto size = model::get(claim.last->capacity, model::kCpu).milli();
     milli += size;
-    if (is_chosen_as_drifted(*claim.last)) {
-      replaced_.insert(uid);
+    if (const auto since = chosen_as_drifted(*claim.last)) {
+      replaced_.try_emplace(uid, *since);
     }
-    if (replaced_.contains(uid)) {
+    const auto chosen = replaced_.find(uid);
+    if (chosen == replaced_.end()) {
+      continue;
+    }
+    if (chosen->second <= newest) {
       replaced = std::max(replaced, size);
+    } else if (!is_chosen(*claim.last)) {
+      replaced_.erase(chosen);
     }
   }
   if (milli - replaced > world_.schedule().limit_cpus * 1000LL) {

@@ -93,8 +93,9 @@ class Checks {
   std::set<std::string> bound_;                 // pods that were looked at
   std::set<std::string> bought_;                // claims that were looked at
   std::set<std::string> chosen_;                // claims whose choice was looked at
-  std::set<std::string> replaced_;              // claims that were chosen as drifted, ever
-  std::deque<std::size_t> needs_;               // the most of each second
+  // Claims that were chosen as drifted, and since when, while a replacement of theirs may exist.
+  std::map<std::string, base::TimePoint> replaced_;
+  std::deque<std::size_t> needs_;  // the most of each second
   struct Wanted {
     std::size_t pods = 0;
     base::TimePoint since;
