@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 
 namespace millwright::test {
 namespace {
@@ -38,11 +37,9 @@ bool waits(const sandbox::PodRecord& pod) {
   return !pod.gone && !pod.deleting && !pod.running;
 }
 
-// Since when it has been chosen as drifted; nullopt: it is not.
-std::optional<base::TimePoint> chosen_as_drifted(const model::NodeClaim& claim) {
-  const auto* reason = model::find_condition(claim.conditions, model::kDisruptionReason);
-  return is_chosen(claim) && reason->reason == "Drifted" ? reason->last_transition_time
-                                                         : std::nullopt;
+bool is_chosen_as_drifted(const model::NodeClaim& claim) {
+  return is_chosen(claim) &&
+         model::find_condition(claim.conditions, model::kDisruptionReason)->reason == "Drifted";
 }
 
 bool counts_in_limits(const sandbox::ClaimRecord& claim) {
@@ -537,16 +534,17 @@ void Checks::limits_hold() {
     }
     const auto size = model::get(claim.last->capacity, model::kCpu).milli();
     milli += size;
-    if (const auto since = chosen_as_drifted(*claim.last)) {
-      replaced_.try_emplace(uid, *since);
+    // When it was seen: what the condition says is by a replica's clock, which may be wrong.
+    if (is_chosen_as_drifted(*claim.last)) {
+      replaced_.try_emplace(uid, world_.now());
     }
     const auto chosen = replaced_.find(uid);
     if (chosen == replaced_.end()) {
       continue;
     }
-    if (chosen->second <= newest) {
+    if (is_chosen(*claim.last) || chosen->second <= newest) {
       replaced = std::max(replaced, size);
-    } else if (!is_chosen(*claim.last)) {
+    } else {
       replaced_.erase(chosen);
     }
   }

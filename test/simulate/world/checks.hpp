@@ -93,7 +93,8 @@ class Checks {
   std::set<std::string> bound_;                 // pods that were looked at
   std::set<std::string> bought_;                // claims that were looked at
   std::set<std::string> chosen_;                // claims whose choice was looked at
-  // Claims that were chosen as drifted, and since when, while a replacement of theirs may exist.
+  // Claims that were chosen as drifted, and when that was seen, while a replacement of theirs may
+  // exist.
   std::map<std::string, base::TimePoint> replaced_;
   std::deque<std::size_t> needs_;  // the most of each second
   struct Wanted {
