@@ -6,13 +6,16 @@ package chart
 import (
 	"bufio"
 	"bytes"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +33,41 @@ const (
 )
 
 type object = map[string]any
+
+// The image's last stage installs what the program is linked with, or no pod of it starts.
+func TestTheImageHasTheLibrariesOfTheProgram(t *testing.T) {
+	program, err := elf.Open("../../build/release/src/app/millwright")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	libraries, err := program.ImportedLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dockerfile, err := os.ReadFile(filepath.Join(manifests, "image", "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := strings.Split(string(dockerfile), "\nFROM ")
+	installed := strings.Fields(stages[len(stages)-1])
+	// Those that Debian's C++ packages depend on themselves.
+	installed = append(installed, "libc6", "libgcc-s1", "libstdc++6")
+	for _, library := range libraries {
+		found, err := exec.Command("dpkg", "-S", "*/"+library).Output()
+		if err != nil {
+			t.Fatalf("no package has %s: %v", library, err)
+		}
+		// "libssl3:amd64: /usr/lib/x86_64-linux-gnu/libssl.so.3"; packages for other machines, too.
+		isInstalled := slices.ContainsFunc(strings.Split(string(found), "\n"), func(line string) bool {
+			owner, _, _ := strings.Cut(line, ":")
+			return slices.Contains(installed, owner)
+		})
+		if !isInstalled {
+			t.Errorf("the program needs %s, and the Dockerfile does not install it: %s", library, found)
+		}
+	}
+}
 
 func load(t *testing.T) *chart.Chart {
 	t.Helper()
