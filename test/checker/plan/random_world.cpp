@@ -317,7 +317,10 @@ class World {
       }
     }
     if (leaving) {
-      result.with_record([](NodeRecord& record) { record.marked_for_deletion = true; });
+      result.with_record([](NodeRecord& record) { record.marked_for_deletion = true; })
+          .with_claim([](model::NodeClaim& claim) {
+            claim.meta.deletion_timestamp = base::TimePoint(std::chrono::seconds(1));
+          });
     }
     if (once_in(3)) {
       auto csi = std::make_shared<model::CSINode>();
