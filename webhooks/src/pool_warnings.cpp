@@ -176,7 +176,7 @@ void warn_of_weight_ties(const model::NodePool& pool, const ClusterSnapshot& clu
     names += " and " + std::to_string(tied.size() - kNamed) + " more";
   }
   warnings.add("spec.weight: " + std::to_string(pool.weight) + " is also the weight of " + names +
-               ", which may take the same pods; the pool whose name comes first wins unless the "
+               ", which may take the same pods; the pool whose name comes last wins unless the "
                "weights differ");
 }
 
