@@ -3,8 +3,13 @@
 #include "controllers/legacy/legacy_selectors.hpp"
 #include "millwright/controllers/legacy/legacy.hpp"
 #include "millwright/model/codec.hpp"
+#include "millwright/model/quantity.hpp"
 
 #include <boost/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
 
 namespace millwright::controllers {
 namespace {
@@ -80,6 +85,35 @@ void translate_metadata_options(const json::object& from, json::object& to) {
   to["metadataOptions"] = std::move(options);
 }
 
+// An AWSNodeTemplate takes any quantity, an EC2NodeClass whole numbers of these units.
+std::string whole_volume_size(std::string_view size) {
+  const auto unit = size.substr(std::min(size.find_first_not_of("0123456789"), size.size()));
+  const bool is_whole = unit == "Gi" || unit == "G" || unit == "Ti" || unit == "T";
+  const auto quantity = model::Quantity::parse(size);
+  if (is_whole || !quantity) {
+    return std::string(size);
+  }
+  constexpr std::int64_t kMilliPerGib = 1000LL << 30;
+  const std::int64_t whole = quantity->milli() / kMilliPerGib;
+  const std::int64_t rest = quantity->milli() % kMilliPerGib;
+  return std::to_string(rest > 0 ? whole + 1 : whole) + "Gi";
+}
+
+void round_volume_sizes(json::object& spec) {
+  auto* const mappings = spec.if_contains("blockDeviceMappings");
+  if (mappings == nullptr || !mappings->is_array()) {
+    return;
+  }
+  for (auto& mapping : mappings->get_array()) {
+    auto* const ebs = mapping.is_object() ? mapping.get_object().if_contains("ebs") : nullptr;
+    auto* const size =
+        ebs != nullptr && ebs->is_object() ? ebs->get_object().if_contains("volumeSize") : nullptr;
+    if (size != nullptr && size->is_string()) {
+      *size = whole_volume_size(size->get_string());
+    }
+  }
+}
+
 }  // namespace
 
 base::Result<TemplateTranslation> translate_node_template(const json::value& node_template,
@@ -128,6 +162,7 @@ base::Result<TemplateTranslation> translate_node_template(const json::value& nod
        {"blockDeviceMappings", "userData", "tags", "context", "detailedMonitoring"}) {
     copy(from, to, field);
   }
+  round_volume_sizes(to);
   result.node_class = json::object{{"apiVersion", model::kEc2NodeClassResource.api_version()},
                                    {"kind", model::kEc2NodeClassResource.kind},
                                    {"metadata", json::object{{"name", name->as_string()}}},

@@ -9,6 +9,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace millwright::controllers {
 namespace {
@@ -142,6 +143,24 @@ TEST(Legacy, SelectorsExpandCommaLists) {
             R"([{"id":"subnet-1"},{"id":"subnet-2"}])");
   EXPECT_EQ(json::serialize(at(result->node_class, "spec.securityGroupSelectorTerms")),
             R"([{"tags":{"team":"a","env":"x"}},{"tags":{"team":"b","env":"x"}}])");
+}
+
+// EC2NodeClass takes no other.
+TEST(Legacy, SizesOfVolumesBecomeWhole) {
+  for (const auto& [given, expected] :
+       {std::pair{"20Gi", "20Gi"}, std::pair{"100G", "100G"}, std::pair{"2Ti", "2Ti"},
+        std::pair{"20480Mi", "20Gi"}, std::pair{"1.5Ti", "1536Gi"}, std::pair{"20481Mi", "21Gi"}}) {
+    const auto result = translate_node_template(
+        with_spec(("{subnetSelector: {a: b}, securityGroupSelector: {a: b}, blockDeviceMappings: "
+                   "[{deviceName: /dev/xvda, ebs: {volumeSize: " +
+                   std::string(given) + "}}]}")
+                      .c_str()),
+        {});
+    ASSERT_TRUE(result) << result.error().message;
+    const auto mapping = at(result->node_class, "spec.blockDeviceMappings").as_array().at(0);
+    EXPECT_EQ(at(mapping, "ebs.volumeSize"), json::value(expected)) << given;
+    expect_valid(result->node_class);
+  }
 }
 
 TEST(Legacy, SaysWhatCannotBeTranslated) {
