@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -16,11 +17,23 @@ std::string in_quotes(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto begin = text.find_first_not_of(kBlanks);
+  return begin == std::string_view::npos
+             ? std::string_view()
+             : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+}  // namespace
+
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
-    if (const auto part = text.substr(0, comma); !part.empty()) {
+    if (const auto part = trimmed(text.substr(0, comma)); !part.empty()) {
       parts.emplace_back(part);
     }
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
@@ -28,11 +41,15 @@ std::vector<std::string> split(std::string_view text) {
   return parts;
 }
 
+// The words of Go's strconv.ParseBool, which Karpenter reads its flags and variables by.
 std::string read_bool(std::string_view text, bool& value) {
-  if (text != "true" && text != "false") {
+  constexpr std::array<std::string_view, 6> kTrue{"1", "t", "T", "TRUE", "true", "True"};
+  constexpr std::array<std::string_view, 6> kFalse{"0", "f", "F", "FALSE", "false", "False"};
+  const bool is_true = std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end();
+  if (!is_true && std::find(kFalse.begin(), kFalse.end(), text) == kFalse.end()) {
     return "must be true or false, not " + in_quotes(text);
   }
-  value = text == "true";
+  value = is_true;
   return {};
 }
 
@@ -100,11 +117,11 @@ std::string read_gate_list(std::string_view text, std::map<std::string, bool>& g
     const std::size_t equals = item.find('=');
     bool value = false;
     if (equals == std::string::npos ||
-        !read_bool(std::string_view(item).substr(equals + 1), value).empty()) {
+        !read_bool(trimmed(std::string_view(item).substr(equals + 1)), value).empty()) {
       return "must be a list like NodeRepair=true,NodeOverlay=false; " + in_quotes(item) +
              " is not gate=true or gate=false";
     }
-    gates[item.substr(0, equals)] = value;
+    gates[std::string(trimmed(std::string_view(item).substr(0, equals)))] = value;
   }
   return {};
 }

@@ -238,6 +238,19 @@ TEST(Settings, FeatureGatesSwitchWhatTheyName) {
   EXPECT_FALSE(without.settings.aws_settings.reserved_capacity);
 }
 
+// As Go reads them, which people wrote them for.
+TEST(Settings, GatesMayHaveBlanksAndOtherWordsForTrue) {
+  const auto loaded =
+      load_settings({{"clouds", "aws"}},
+                    environment_of({{"FEATURE_GATES", "NodeRepair=True, StaticCapacity = 1 "},
+                                    {"ISOLATED_VPC", "T"}}));
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_TRUE(loaded.settings.controllers.node_repair);
+  EXPECT_TRUE(loaded.settings.controllers.static_capacity);
+  EXPECT_TRUE(loaded.settings.aws_settings.isolated_vpc);
+}
+
 // None is taken silently: it has an effect, or draws a warning, or stops the program.
 TEST(Settings, EveryFeatureGateOfKarpentersHasAnEffect) {
   struct Case {
