@@ -2,6 +2,7 @@
 
 #include "app/install/scheduler_config.hpp"
 #include "app/settings/device_config.hpp"
+#include "millwright/base/text.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,23 +18,11 @@ std::string in_quotes(std::string_view text) {
   return "\"" + std::string(text) + "\"";
 }
 
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto begin = text.find_first_not_of(kBlanks);
-  return begin == std::string_view::npos
-             ? std::string_view()
-             : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
-}  // namespace
-
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
-    if (const auto part = trimmed(text.substr(0, comma)); !part.empty()) {
+    if (const auto part = base::trimmed(text.substr(0, comma)); !part.empty()) {
       parts.emplace_back(part);
     }
     text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
@@ -117,11 +106,11 @@ std::string read_gate_list(std::string_view text, std::map<std::string, bool>& g
     const std::size_t equals = item.find('=');
     bool value = false;
     if (equals == std::string::npos ||
-        !read_bool(trimmed(std::string_view(item).substr(equals + 1)), value).empty()) {
+        !read_bool(base::trimmed(std::string_view(item).substr(equals + 1)), value).empty()) {
       return "must be a list like NodeRepair=true,NodeOverlay=false; " + in_quotes(item) +
              " is not gate=true or gate=false";
     }
-    gates[std::string(trimmed(std::string_view(item).substr(0, equals)))] = value;
+    gates[std::string(base::trimmed(std::string_view(item).substr(0, equals)))] = value;
   }
   return {};
 }

@@ -1,21 +1,15 @@
 // Taking the text of annotations apart.
 #pragma once
 
+#include "millwright/base/text.hpp"
+
 #include <string_view>
 #include <vector>
 
 namespace millwright::disruption {
 
-inline constexpr std::string_view kSpaces = " \t\r\n";
-
-// Without the spaces around it.
-inline std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
+using base::kSpaces;
+using base::trimmed;
 
 // What is between any of the separators, trimmed; empty parts are left out.
 inline std::vector<std::string_view> words_between(std::string_view text,

@@ -1,5 +1,7 @@
 #include "net/client/transfer.hpp"
 
+#include "millwright/base/text.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,14 +18,6 @@ constexpr std::size_t kResponseHeaderLimit = 256U << 10;
 
 bool has_line_break(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 // For messages: user names, passwords and queries may be secrets.
@@ -254,7 +248,7 @@ bool Transfer::take_header(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon != std::string_view::npos) {
     response_.headers.add(std::string(line.substr(0, colon)),
-                          std::string(trimmed(line.substr(colon + 1))));
+                          std::string(base::trimmed(line.substr(colon + 1))));
   }
   return true;
 }
