@@ -35,7 +35,7 @@ class Catalog {
   void set_network(Network network, Interfaces interfaces);
   Prices& prices() { return prices_; }
   UnavailableOfferings& unavailable() { return unavailable_; }
-  // What marks that count for this class only are made with: MarkScope::node_class.
+  // The class by its kind and name, for what counts for it alone, such as MarkScope::node_class.
   static std::string scope_name(const NodeClassSpec& spec);
   LearnedMemory& memory() { return memory_; }
   // What types() made before is out of date; calls back whoever called on_change().

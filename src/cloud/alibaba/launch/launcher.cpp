@@ -210,7 +210,7 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   if (error.code.starts_with("Forbidden") && !is_account_problem(error.code)) {
     parts_.log.warn("auto provisioning groups are not permitted; launching with RunInstances",
                     {{"error", error.message}});
-    group_refused_[{order.spec.official, order.spec.name}] = parts_.api.loop().now() + kRefusalKept;
+    group_refused_[Catalog::scope_name(order.spec)] = parts_.api.loop().now() + kRefusalKept;
     co_return co_await one_by_one(std::move(order), 0, {});
   }
   if (is_capacity_problem(error.code)) {
@@ -274,7 +274,7 @@ bool Launcher::is_in_doubt(const model::NodeClaim& claim, const ApiError& error)
 }
 
 bool Launcher::is_group_refused(const NodeClassSpec& spec) const {
-  return is_kept(group_refused_, {spec.official, spec.name}, parts_.api.loop().now());
+  return is_kept(group_refused_, Catalog::scope_name(spec), parts_.api.loop().now());
 }
 
 std::string Launcher::disk_category_for(const NodeClassSpec& spec,

@@ -20,7 +20,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace millwright::cloud::alibaba {
@@ -92,9 +91,9 @@ class Launcher {
   Parts parts_;
   Ecs ecs_;
   JoinScripts scripts_;
-  // Until when groups are not asked for, by the class's kind and name: RAM does not allow the call,
-  // or not with what a class names.
-  std::map<std::pair<bool, std::string>, base::TimePoint> group_refused_;
+  // Until when groups are not asked for, by Catalog::scope_name(): RAM does not allow the call, or
+  // not with what a class names.
+  std::map<std::string, base::TimePoint> group_refused_;
   // Until when a disk category is not asked for, by type, zone and category.
   std::map<std::tuple<std::string, std::string, std::string>, base::TimePoint> disk_refused_;
   // A call whose effect is unknown: making it again from the same order gives the same request.
