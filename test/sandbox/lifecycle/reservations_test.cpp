@@ -20,6 +20,14 @@ class WaitingForRoom : public LifecycleFixture {
     options.controllers.reserve_after_ready = hours(1);
     return options;
   }
+  // The node that was bought for a Deployment of that name, whose pod runs there.
+  std::string node_of_web() {
+    apply_class();
+    apply_pool();
+    deploy({.name = "web"});
+    EXPECT_TRUE(wait_running("web", 1));
+    return nodes().front()->meta.name;
+  }
   // Room for a pod that another scheduler has not placed yet.
   void keep_room(const std::string& node, const std::string& cpu) {
     const auto made = api().create(
@@ -143,11 +151,7 @@ TEST_F(WaitingForRoom, NobodyWaitsForAPodThatOverstays) {
 
 TEST_F(WaitingForRoom, WhatIsReservedOnANodeThatSomebodyCordonsIsVoid) {
   start(reserving_long());
-  apply_class();
-  apply_pool();
-  deploy({.name = "web"});
-  ASSERT_TRUE(wait_running("web", 1));
-  const auto node = nodes().front()->meta.name;
+  const auto node = node_of_web();
   keep_room(node, "100m");
   run_for(seconds(5));
   ASSERT_TRUE(ledger().view()->by_target.contains(node));
@@ -160,11 +164,7 @@ TEST_F(WaitingForRoom, WhatIsReservedOnANodeThatSomebodyCordonsIsVoid) {
 // All of its devices are in use, and one breaks.
 TEST_F(WaitingForRoom, WhatIsReservedStaysWhereSomethingElseIsShort) {
   start(reserving_long());
-  apply_class();
-  apply_pool();
-  deploy({.name = "web"});
-  ASSERT_TRUE(wait_running("web", 1));
-  const auto node = nodes().front()->meta.name;
+  const auto node = node_of_web();
   const auto has_gpus = [&](const char* count) {
     change(
         model::kNodeResource, node,
@@ -187,11 +187,7 @@ TEST_F(WaitingForRoom, WhatIsReservedStaysWhereSomethingElseIsShort) {
 
 TEST_F(WaitingForRoom, WhatIsReservedOutlivesAShortFailureOfTheNodeAndNoLongOne) {
   start(reserving_long());
-  apply_class();
-  apply_pool();
-  deploy({.name = "web"});
-  ASSERT_TRUE(wait_running("web", 1));
-  const auto node = nodes().front()->meta.name;
+  const auto node = node_of_web();
   keep_room(node, "100m");
   const auto set_ready = [&](const char* status) {
     change(
@@ -238,11 +234,7 @@ TEST_F(WaitingForRoom, AClaimWhoseReplyWasLostKeepsItsReservations) {
 // kube-scheduler passed the pod through the filter, and something else then stood in its way.
 TEST_F(WaitingForRoom, APodThatIsReportedUnschedulableAfterItPassedIsPlannedSoon) {
   start();
-  apply_class();
-  apply_pool();
-  deploy({.name = "web"});
-  ASSERT_TRUE(wait_running("web", 1));
-  const auto node = nodes().front()->meta.name;
+  const auto node = node_of_web();
   const auto made = api().create(
       model::kPodResource,
       {{"apiVersion", "v1"},

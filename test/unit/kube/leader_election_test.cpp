@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace millwright::kube::test {
 namespace {
@@ -223,11 +224,21 @@ TEST_F(LeaderElectionTest, ALeaseTakenByForceEndsLeadershipAtOnce) {
   EXPECT_LE(a.stopped_at - taken_at, 2100ms);
 }
 
+// "a" leads for half a minute, while "b" waits for it.
+class DeletedLease : public LeaderElectionTest {
+ protected:
+  DeletedLease() {
+    loop.run_for(1s);
+    waiting.emplace(loop, store, "b", story);
+    loop.run_for(30s);
+  }
+
+  Candidate a{loop, store, "a", story};
+  std::optional<Candidate> waiting;
+};
+
 // The leader puts it back. Others wait, whenever in its rhythm they look.
-TEST_F(LeaderElectionTest, ADeletedLeaseMakesNoSecondLeader) {
-  Candidate a(loop, store, "a", story);
-  loop.run_for(1s);
-  Candidate b(loop, store, "b", story);
+TEST_F(DeletedLease, MakesNoSecondLeader) {
   for (int tenth = 0; tenth < 20; ++tenth) {
     loop.run_for(10s + tenth * 100ms);
     store.objects.erase(kLease);
@@ -238,48 +249,36 @@ TEST_F(LeaderElectionTest, ADeletedLeaseMakesNoSecondLeader) {
   EXPECT_THAT(story, ElementsAre("a leads"));
 }
 
-TEST_F(LeaderElectionTest, ALeaseDeletedWhileItsHolderIsCutOffIsTakenOnceItHasRunOut) {
-  Candidate a(loop, store, "a", story);
-  loop.run_for(1s);
-  Candidate b(loop, store, "b", story);
-  loop.run_for(30s);
+TEST_F(DeletedLease, WhileItsHolderIsCutOffIsTakenOnceItHasRunOut) {
   a.cut_off = true;
   store.objects.erase(kLease);
   loop.run_for(60s);
   EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
-  EXPECT_LT(a.stopped_at, b.started_at);
+  EXPECT_LT(a.stopped_at, waiting->started_at);
 }
 
 // What a candidate knows of the lease may be old when it sees that there is none.
-TEST_F(LeaderElectionTest, ALeaseDeletedWhileACandidateIsCutOffMakesNoSecondLeader) {
-  Candidate a(loop, store, "a", story);
-  loop.run_for(1s);
-  Candidate b(loop, store, "b", story);
-  loop.run_for(30s);
-  b.cut_off = true;
+TEST_F(DeletedLease, WhileACandidateIsCutOffMakesNoSecondLeader) {
+  waiting->cut_off = true;
   loop.run_for(20s);
   store.objects.erase(kLease);
   a.cut_off = true;
-  b.cut_off = false;
-  loop.run_until([&] { return b.leadership.holds() || !a.leadership.holds(); }, 1min);
-  EXPECT_FALSE(b.leadership.holds());
+  waiting->cut_off = false;
+  loop.run_until([&] { return waiting->leadership.holds() || !a.leadership.holds(); }, 1min);
+  EXPECT_FALSE(waiting->leadership.holds());
   loop.run_for(20s);
   EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
 }
 
 // Another one may have led since, and be cut off.
-TEST_F(LeaderElectionTest, ALeaderOfOldDoesNotPutADeletedLeaseBackAtOnce) {
-  Candidate a(loop, store, "a", story);
-  loop.run_for(1s);
-  Candidate b(loop, store, "b", story);
-  loop.run_for(30s);
+TEST_F(DeletedLease, IsNotPutBackAtOnceByALeaderOfOld) {
   a.cut_off = true;
   loop.run_for(60s);
   ASSERT_THAT(story, ElementsAre("a leads", "a stops", "b leads"));
   store.objects.erase(kLease);
-  b.cut_off = true;
+  waiting->cut_off = true;
   a.cut_off = false;
-  loop.run_until([&] { return a.leadership.holds() || !b.leadership.holds(); }, 1min);
+  loop.run_until([&] { return a.leadership.holds() || !waiting->leadership.holds(); }, 1min);
   EXPECT_FALSE(a.leadership.holds());
   loop.run_for(20s);
   EXPECT_THAT(story, ElementsAre("a leads", "a stops", "b leads", "b stops", "a leads"));
