@@ -290,3 +290,6 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
 }
 
 }  // namespace millwright::scheduling
+    if (kept.sample) {
+      node.ports.add(HostPorts(kept.sample->spec));
+    }

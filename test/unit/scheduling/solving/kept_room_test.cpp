@@ -67,6 +67,17 @@ TEST(KeptRoom, OfOthersIsNotGivenAway) {
   }
 }
 
+TEST(KeptRoom, HostPortsOfOthersAreTaken) {
+  KeptRoom for_others = kept("a", "1");
+  for_others.sample = pod("other").host_port(80);
+  for_others.pods = 1;
+  const auto place = [&](std::int32_t port) {
+    return place_of(two_nodes({for_others}).add(pod("p").host_port(port)).solve(), "p");
+  };
+  EXPECT_EQ(place(80), "b");
+  EXPECT_EQ(place(81), "a");
+}
+
 TEST(KeptRoom, ATargetThatNoLongerFitsIsLeft) {
   const Plan plan = two_nodes({kept("b", "1", "p")})
                         .add(pod("p").cpu("1").selects(model::kHostnameLabel, "a"))
