@@ -79,18 +79,20 @@ void register_restricted_domain(std::string_view domain) {
 
 std::string_view normalized_label_key(std::string_view key) {
   struct Alias {
-    std::string_view beta;
+    std::string_view key;
     std::string_view stable;
   };
-  static constexpr std::array<Alias, 6> kAliases{
+  static constexpr std::array<Alias, 8> kAliases{
       {{"failure-domain.beta.kubernetes.io/zone", kZoneLabel},
        {"failure-domain.beta.kubernetes.io/region", kRegionLabel},
        {"beta.kubernetes.io/arch", kArchLabel},
        {"beta.kubernetes.io/os", kOsLabel},
        {"beta.kubernetes.io/instance-type", kInstanceTypeLabel},
+       {"topology.ebs.csi.aws.com/zone", kZoneLabel},
+       {"topology.diskplugin.csi.alibabacloud.com/zone", kZoneLabel},
        {kProvisionerNameLabel, kNodePoolLabel}}};
   for (const Alias& alias : kAliases) {
-    if (alias.beta == key) {
+    if (alias.key == key) {
       return alias.stable;
     }
   }

@@ -80,8 +80,8 @@ inline constexpr std::string_view kLegacyOwnerLabel = "millwright.io/legacy-prov
 // their own with register_well_known_label() at start-up, before any other thread runs.
 bool is_well_known_label(std::string_view key);
 void register_well_known_label(std::string_view key);
-// Deprecated keys (beta labels, the legacy provisioner-name) to their stable names; others
-// unchanged.
+// Deprecated keys (beta labels, the legacy provisioner-name) to their stable names, and the zone
+// keys of CSI drivers, which name the zones of a volume, to that of the zone; others unchanged.
 std::string_view normalized_label_key(std::string_view key);
 // karpenter.sh and its sub-domains (and what providers restrict), unless well known;
 // kubernetes.io/hostname too.

@@ -48,16 +48,18 @@ bool is_among(const Names& names, std::string_view name) {
 
 // Whether values of this label are the same words in every cluster: types, zones, architectures.
 bool has_common_values(std::string_view key) {
-  static constexpr std::array<std::string_view, 10> kDomains{"topology.kubernetes.io/",
-                                                             "failure-domain.beta.kubernetes.io/",
-                                                             "beta.kubernetes.io/",
-                                                             "node.kubernetes.io/",
-                                                             "karpenter.sh/",
-                                                             "karpenter.k8s.",
-                                                             "karpenter.alibabacloud.com/",
-                                                             "topology.k8s.aws/",
-                                                             "topology.ebs.csi.aws.com/",
-                                                             "karpenter.kwok.sh/"};
+  static constexpr std::array<std::string_view, 11> kDomains{
+      "topology.kubernetes.io/",
+      "failure-domain.beta.kubernetes.io/",
+      "beta.kubernetes.io/",
+      "node.kubernetes.io/",
+      "karpenter.sh/",
+      "karpenter.k8s.",
+      "karpenter.alibabacloud.com/",
+      "topology.k8s.aws/",
+      "topology.ebs.csi.aws.com/",
+      "topology.diskplugin.csi.alibabacloud.com/",
+      "karpenter.kwok.sh/"};
   static constexpr std::array<std::string_view, 8> kKeys{model::kArchLabel,
                                                          model::kOsLabel,
                                                          "pod-template-hash",

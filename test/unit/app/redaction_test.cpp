@@ -97,5 +97,24 @@ spec:
   }
 }
 
+TEST(Redaction, ZonesOfVolumesAreNoNames) {
+  for (const std::string key : {"topology.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone",
+                                "topology.diskplugin.csi.alibabacloud.com/zone"}) {
+    const auto volume = recorded(model::kPersistentVolumeResource, R"(
+metadata: {name: pv-1, uid: u1}
+spec:
+  nodeAffinity:
+    required:
+      nodeSelectorTerms:
+      - matchExpressions: [{key: )" + key + R"(, operator: In, values: [zone-b]}]
+)");
+    EXPECT_EQ(text(volume,
+                   "/spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0/"
+                   "values/0"),
+              "zone-b")
+        << key;
+  }
+}
+
 }  // namespace
 }  // namespace millwright::app

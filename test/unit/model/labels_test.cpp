@@ -45,6 +45,12 @@ TEST(Labels, BetaKeysAreNormalised) {
   EXPECT_EQ(normalized_label_key("team"), "team");
 }
 
+TEST(Labels, ZoneKeysOfVolumeDriversAreTheZone) {
+  EXPECT_EQ(normalized_label_key("topology.ebs.csi.aws.com/zone"), kZoneLabel);
+  EXPECT_EQ(normalized_label_key("topology.diskplugin.csi.alibabacloud.com/zone"), kZoneLabel);
+  EXPECT_EQ(normalized_label_key("topology.csi.example.com/zone"), "topology.csi.example.com/zone");
+}
+
 TEST(QualifiedNames, AreAcceptedWhenKubernetesAcceptsThem) {
   for (const std::string& key :
        {std::string("a"), std::string("simple"), std::string("now-with-dashes"),

@@ -110,6 +110,24 @@ TEST_F(VolumesTest, AllowedTopologiesOfTheClassCount) {
               ElementsAre("test-zone-2"));
 }
 
+// EBS' driver and that of Alibaba Cloud write keys of their own, which only nodes that run have.
+TEST_F(VolumesTest, ZonesByTheKeyOfTheirDriverAreZones) {
+  for (const std::string_view key :
+       {"topology.ebs.csi.aws.com/zone", "topology.diskplugin.csi.alibabacloud.com/zone"}) {
+    const auto in_zone_2 = [key]() -> model::NodeSelectorTerm {
+      return {{need(key, Operator::In, {"test-zone-2"})}, {}};
+    };
+    const std::string name = std::string(key.substr(0, key.find('/')));
+    bound("bound-" + name, {in_zone_2()});
+    EXPECT_THAT(zones_of(pod("p").claim_volume("bound-" + name)), ElementsAre("test-zone-2"))
+        << key;
+    storage_class("class-" + name, "WaitForFirstConsumer", {in_zone_2()});
+    claim("unbound-" + name, "class-" + name);
+    EXPECT_THAT(zones_of(pod("p").claim_volume("unbound-" + name)), ElementsAre("test-zone-2"))
+        << key;
+  }
+}
+
 TEST_F(VolumesTest, AreNeverRelaxedAway) {
   bound("c", {zones({"test-zone-2"})});
   EXPECT_THAT(zones_of(pod("p").claim_volume("c").prefers(
