@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -80,9 +81,12 @@ std::optional<std::size_t> types_needed(
     for (const auto& requirement : requirements) {
       const auto* values =
           requirement.min_values() ? ordered[i]->requirements.find(requirement.key()) : nullptr;
-      if (values != nullptr && !values->is_complement()) {
-        seen[requirement.key()].insert(values->values().begin(), values->values().end());
+      if (values == nullptr || values->is_complement()) {
+        continue;
       }
+      std::copy_if(values->values().begin(), values->values().end(),
+                   std::inserter(seen[requirement.key()], seen[requirement.key()].end()),
+                   [&](const std::string& value) { return requirement.has(value); });
     }
     if (satisfied()) {
       return i + 1;

@@ -40,6 +40,9 @@ class PoolInspector {
     look_at_reservations();
     look_at_limits();
     if (found_.empty()) {
+      look_at_min_values_of_domains();
+    }
+    if (found_.empty()) {
       add(Stage::Limits,
           "what other pods have left of limits, reservations and domains does not go together",
           "drop one of its constraints, or raise the limits of NodePool " + pool_.name());
@@ -218,6 +221,22 @@ class PoolInspector {
           "of the instance types that would do and that its limits still admit, " + shortfall,
           "raise the limits of NodePool " + pool_.name() + ", or " +
               lower_min_values(all, table_, within));
+    }
+  }
+
+  // A claim that is tied to one domain of a key has one value of it.
+  void look_at_min_values_of_domains() {
+    if (in_.problem.options.min_values == MinValuesPolicy::BestEffort) {
+      return;
+    }
+    for (const Rung::Keyed& keyed : rung_.keyed) {
+      const std::string& key = in_.packing.counts().topology().keys()[keyed.key].name();
+      if (const auto least = terms_.merged().get(key).min_values(); least && *least > 1) {
+        add(Stage::MinValues,
+            key + " wants minValues " + std::to_string(*least) +
+                ", and what the pod says about other pods ties its node to one value",
+            "lower minValues of " + key + " to 1 in NodePool " + pool_.name());
+      }
     }
   }
 

@@ -215,6 +215,13 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
     planned.requirements.remove(key);
   }
   planned.requirements.add(types_in(claim.pool, rows));
+  keep_to_offerings(planned, claim, rows);
+  // The types that are listed had enough values, but not all of those can be bought now.
+  keep_min_values_listed(planned.requirements);
+}
+
+void ClaimWriter::keep_to_offerings(PlannedClaim& planned, const ClaimDraft& claim,
+                                    const RowSet& rows) const {
   const auto& kinds = pools_[claim.pool].table->kinds();
   if (claim.reserved) {
     planned.requirements.add(kinds[*claim.reserved].requirements);

@@ -41,6 +41,7 @@ class ClaimWriter {
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
   void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  void keep_to_offerings(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) const;
   // Prototypes of many shapes have the same lists.
   const SharedList<std::string>& names_of(std::vector<const InstanceType*> types);
   const Requirement& types_in(PoolId pool, const RowSet& rows);

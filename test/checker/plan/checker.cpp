@@ -218,6 +218,12 @@ class Checker {
 
   void check_min_values(const PlannedClaim& claim, const PoolOption& option,
                         const std::string& name, const std::set<std::string>& listed) {
+    for (const auto& item : claim.requirements) {
+      if (item.op() == model::Operator::In && item.min_values() &&
+          item.values().size() < static_cast<std::size_t>(*item.min_values())) {
+        say(name + " lists fewer values of " + item.key() + " than its minValues");
+      }
+    }
     const auto* capacity = claim.requirements.find("karpenter.sh/capacity-type");
     if (capacity != nullptr && capacity->op() == model::Operator::In &&
         capacity->values() == std::vector<std::string>{"reserved"}) {

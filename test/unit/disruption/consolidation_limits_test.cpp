@@ -122,6 +122,18 @@ TEST(ConsolidationLimits, MinValuesAreNotRelaxedToSaveMoney) {
   EXPECT_THAT(only_command(cluster).replacements.at(0).instance_types, SizeIs(2));
 }
 
+// A claim of spot alone that wants two capacity types would be refused by the API server.
+TEST(ConsolidationLimits, MinValuesOfTheCapacityTypeKeepTheReplacementOpen) {
+  Cluster cluster;
+  auto& capacity_type = cluster.pool().template_.requirements[0];
+  capacity_type.values = {"on-demand", "spot"};
+  capacity_type.min_values = 2;
+  cluster.add_node("a", {pod("p", 3000)});
+  EXPECT_THAT(
+      only_command(cluster).replacements.at(0).requirements.get(model::kCapacityTypeLabel).values(),
+      ElementsAre("on-demand", "spot"));
+}
+
 // A preference for a dear machine keeps that machine, where preferences are respected.
 TEST(ConsolidationLimits, PreferencesThatAreIgnoredKeepNoNode) {
   Cluster cluster;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -10,6 +13,30 @@ namespace {
 bool short_of(const Requirement& requirement, std::size_t count) {
   return requirement.min_values() &&
          count < static_cast<std::size_t>(std::max(0, *requirement.min_values()));
+}
+
+// The API server takes no minValues of 0.
+std::optional<std::int32_t> stated_min_values(std::size_t count) {
+  return count == 0 ? std::nullopt : std::optional(static_cast<std::int32_t>(count));
+}
+
+// Gives each requirement that has too few values the number that it has; true when any was.
+template <class Count>
+bool lower_where_short(Requirements& requirements, Count count_of) {
+  std::vector<Requirement> lowered;
+  for (const Requirement& requirement : requirements) {
+    if (!requirement.min_values()) {
+      continue;
+    }
+    if (const std::size_t count = count_of(requirement); short_of(requirement, count)) {
+      lowered.push_back(requirement);
+      lowered.back().set_min_values(stated_min_values(count));
+    }
+  }
+  for (auto& requirement : lowered) {
+    requirements.replace(std::move(requirement));
+  }
+  return !lowered.empty();
 }
 
 }  // namespace
@@ -21,7 +48,7 @@ std::string min_values_shortfall(const Requirements& requirements, const TypeTab
     if (!requirement.min_values()) {
       continue;
     }
-    const std::size_t count = table.distinct_values(requirement.key(), rows);
+    const std::size_t count = table.distinct_values(requirement, rows);
     if (short_of(requirement, count)) {
       text.append(text.empty() ? "" : ", ")
           .append(requirement.key() + " wants minValues " +
@@ -34,33 +61,28 @@ std::string min_values_shortfall(const Requirements& requirements, const TypeTab
 bool satisfies_min_values(const Requirements& requirements, const TypeTable& table,
                           const RowSet& rows) {
   return std::none_of(requirements.begin(), requirements.end(), [&](const Requirement& r) {
-    return r.min_values() && short_of(r, table.distinct_values(r.key(), rows));
+    return r.min_values() && short_of(r, table.distinct_values(r, rows));
   });
 }
 
 bool relax_min_values(Requirements& requirements, const TypeTable& table, const RowSet& rows) {
-  std::vector<Requirement> lowered;
-  for (const Requirement& requirement : requirements) {
-    if (!requirement.min_values()) {
-      continue;
-    }
-    const std::size_t count = table.distinct_values(requirement.key(), rows);
-    if (short_of(requirement, count)) {
-      lowered.push_back(requirement);
-      lowered.back().set_min_values(static_cast<std::int32_t>(count));
-    }
-  }
-  for (auto& requirement : lowered) {
-    requirements.replace(std::move(requirement));
-  }
-  return !lowered.empty();
+  return lower_where_short(requirements, [&](const Requirement& requirement) {
+    return table.distinct_values(requirement, rows);
+  });
+}
+
+void keep_min_values_listed(Requirements& requirements) {
+  lower_where_short(requirements, [](const Requirement& requirement) {
+    return requirement.is_complement() ? std::numeric_limits<std::size_t>::max()
+                                       : requirement.values().size();
+  });
 }
 
 std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
                              const RowSet& rows) {
   std::string text;
   for (const Requirement& requirement : requirements) {
-    const std::size_t count = table.distinct_values(requirement.key(), rows);
+    const std::size_t count = table.distinct_values(requirement, rows);
     if (short_of(requirement, count)) {
       text.append(text.empty() ? "lower minValues of " : " and of ")
           .append(requirement.key() + " to " + std::to_string(count));

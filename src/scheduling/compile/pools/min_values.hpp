@@ -9,14 +9,17 @@
 
 namespace millwright::scheduling {
 
-// Karpenter counts every value that the types list for the key, whatever the claim narrows it to.
-// Empty when satisfied, else what falls short, for people.
+// Counts values that the types list and the requirement admits: of a claim that was narrowed to one
+// zone, one. Empty when satisfied, else what falls short, for people.
 std::string min_values_shortfall(const Requirements& requirements, const TypeTable& table,
                                  const RowSet& rows);
 bool satisfies_min_values(const Requirements& requirements, const TypeTable& table,
                           const RowSet& rows);
 // Lowers each unsatisfied minValues to what the rows have (policy BestEffort); true when any was.
 bool relax_min_values(Requirements& requirements, const TypeTable& table, const RowSet& rows);
+// Lowers each minValues to the number of values that the requirement lists, if it lists any: the
+// API server refuses a NodeClaim that lists fewer.
+void keep_min_values_listed(Requirements& requirements);
 // "lower minValues of KEY to N", to what the rows have; empty when they have enough.
 std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
                              const RowSet& rows);

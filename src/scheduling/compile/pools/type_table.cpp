@@ -221,14 +221,15 @@ std::vector<std::string_view> TypeTable::values(std::string_view key) const {
   return result;
 }
 
-std::size_t TypeTable::distinct_values(std::string_view key, const RowSet& rows) const {
-  const auto found = keys_.find(key);
+std::size_t TypeTable::distinct_values(const Requirement& requirement, const RowSet& rows) const {
+  const auto found = keys_.find(requirement.key());
   if (found == keys_.end()) {
     return 0;
   }
-  return static_cast<std::size_t>(
-      std::count_if(found->second.by_value.begin(), found->second.by_value.end(),
-                    [&](const auto& item) { return item.second.intersects(rows); }));
+  return static_cast<std::size_t>(std::count_if(
+      found->second.by_value.begin(), found->second.by_value.end(), [&](const auto& item) {
+        return requirement.has(item.first) && item.second.intersects(rows);
+      }));
 }
 
 }  // namespace millwright::scheduling

@@ -58,8 +58,8 @@ class TypeTable {
   RowSet admitted(const Requirements& requirements) const;
   // All values that some row lists for a key, sorted.
   std::vector<std::string_view> values(std::string_view key) const;
-  // How many distinct values the rows list for a key, as minValues counts them.
-  std::size_t distinct_values(std::string_view key, const RowSet& rows) const;
+  // How many distinct values the rows list that the requirement admits, as minValues counts them.
+  std::size_t distinct_values(const Requirement& requirement, const RowSet& rows) const;
   RowSet all() const { return RowSet::all(rows_.size()); }
 
  private:

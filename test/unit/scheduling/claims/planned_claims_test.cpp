@@ -259,6 +259,68 @@ TEST(MinValues, MustHoldAfterTheCutToo) {
   EXPECT_EQ(relaxed.claims[0].annotations.at("karpenter.sh/nodeclaim-min-values-relaxed"), "true");
 }
 
+// The API server refuses a claim that lists one zone and wants two: it was planned again for ever.
+TEST(MinValues, CountOnlyZonesThatTheClaimMayBeIn) {
+  const auto where = pool("default").requires_(
+      need(model::kZoneLabel, Operator::In, {"test-zone-1", "test-zone-2", "test-zone-3"}, 2));
+  const auto solve_with = [&](MinValuesPolicy policy, const PodBuilder& who) {
+    return ProblemBuilder()
+        .add(where, three_sizes())
+        .add(who)
+        .with([&](Problem& problem) { problem.options.min_values = policy; })
+        .solve();
+  };
+  const Plan open = solve_with(MinValuesPolicy::Strict, pod("p"));
+  ASSERT_THAT(open.claims, SizeIs(1));
+  EXPECT_EQ(open.claims[0].requirements.get(model::kZoneLabel).min_values(), 2);
+
+  const auto narrow = pod("p").selects(model::kZoneLabel, "test-zone-1");
+  const Plan refused = solve_with(MinValuesPolicy::Strict, narrow);
+  ASSERT_THAT(refused.refusals, SizeIs(1));
+  EXPECT_THAT(refused.refusals[0].reason,
+              HasSubstr("topology.kubernetes.io/zone wants minValues 2 and has 1"));
+  EXPECT_EQ(refused.refusals[0].remedy,
+            "lower minValues of topology.kubernetes.io/zone to 1 in NodePool default");
+
+  const Plan relaxed = solve_with(MinValuesPolicy::BestEffort, narrow);
+  ASSERT_THAT(relaxed.claims, SizeIs(1));
+  EXPECT_THAT(values_of(relaxed.claims[0], model::kZoneLabel), ElementsAre("test-zone-1"));
+  EXPECT_EQ(relaxed.claims[0].requirements.get(model::kZoneLabel).min_values(), 1);
+  EXPECT_EQ(relaxed.claims[0].annotations.at("karpenter.sh/nodeclaim-min-values-relaxed"), "true");
+}
+
+TEST(MinValues, AreLoweredToTheCapacityTypesThatCanBeBought) {
+  Offering spot = offering("test-zone-1", "spot", 1);
+  spot.available = false;
+  const auto sold_out =
+      types({type("t").sold({{"test-zone-1", "on-demand"}}).sold(std::move(spot)).price(1)});
+  for (const auto policy : {MinValuesPolicy::Strict, MinValuesPolicy::BestEffort}) {
+    const Plan plan =
+        ProblemBuilder()
+            .add(pool("default").requires_(
+                     need(model::kCapacityTypeLabel, Operator::In, {"on-demand", "spot"}, 2)),
+                 sold_out)
+            .add(pod("p"))
+            .with([&](Problem& problem) { problem.options.min_values = policy; })
+            .solve();
+    ASSERT_THAT(plan.claims, SizeIs(1));
+    EXPECT_THAT(values_of(plan.claims[0], model::kCapacityTypeLabel), ElementsAre("on-demand"));
+    EXPECT_EQ(plan.claims[0].requirements.get(model::kCapacityTypeLabel).min_values(), 1);
+  }
+}
+
+// The API server takes no minValues of 0.
+TEST(MinValues, OfWhatNoTypeHasAreDroppedUnderBestEffort) {
+  const Plan plan =
+      ProblemBuilder()
+          .add(pool("default").requires_(need("team", Operator::Exists, {}, 2)), three_sizes())
+          .add(pod("p"))
+          .with([](Problem& problem) { problem.options.min_values = MinValuesPolicy::BestEffort; })
+          .solve();
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  EXPECT_EQ(plan.claims[0].requirements.get("team").min_values(), std::nullopt);
+}
+
 TEST(MinValues, BestEffortLowersThemBeforeTryingALighterPool) {
   const auto demanding = pool("demanding")
                              .weight(10)

@@ -85,6 +85,21 @@ TEST(Reservations, AreUsedWhereWhatElseMightBeBoughtMeetsMinValues) {
   EXPECT_THAT(values_of(relaxed.claims[0], model::kCapacityTypeLabel), ElementsAre("reserved"));
 }
 
+TEST(Reservations, LeaveNoMinValuesThatTheirClaimDoesNotList) {
+  const auto list = one_type(
+      {offering("y", "on-demand", 1), offering("z", "on-demand", 1), reserved("z", "r-1", 1)});
+  const auto where = pool("default")
+                         .requires_(need(model::kCapacityTypeLabel, model::Operator::In,
+                                         {"on-demand", "reserved"}, 2))
+                         .requires_(need(model::kZoneLabel, model::Operator::In, {"y", "z"}, 2));
+  const Plan plan = ProblemBuilder().add(where, list).add(pod("p")).solve();
+  ASSERT_THAT(plan.claims, SizeIs(1));
+  for (const auto key : {model::kCapacityTypeLabel, model::kZoneLabel}) {
+    EXPECT_THAT(values_of(plan.claims[0], key), SizeIs(1)) << key;
+    EXPECT_EQ(plan.claims[0].requirements.get(key).min_values(), 1) << key;
+  }
+}
+
 TEST(Reservations, AreNotJoinedByAPodThatLeavesTooLittleToChooseFrom) {
   const auto large_reserved =
       types({on_demand("large", "4").sold(reserved("z", "r-1", 1)), on_demand("small", "2")});

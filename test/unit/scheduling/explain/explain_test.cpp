@@ -290,6 +290,26 @@ TEST(Explain, MinValuesForWhatThePodNeeds) {
   });
 }
 
+TEST(Explain, MinValuesForTheOneDomainOfAPod) {
+  const auto zones = [](std::int32_t least) {
+    return need(kZoneKey, Operator::In, {"test-zone-1", "test-zone-2"}, least);
+  };
+  expect_refusals_and_remedies({
+      {"by its own requirement",
+       simple(pod(kRefused).selects(kZoneKey, "test-zone-1"), pool(kPool).requires_(zones(2))),
+       "of the instance types that would do, topology.kubernetes.io/zone wants minValues 2 and has "
+       "1",
+       "lower minValues of topology.kubernetes.io/zone to 1 in NodePool main",
+       requires_instead(zones(1))},
+      {"by a spread constraint",
+       simple(web(kRefused).with(spreads(spread_over(kZone, 1))), pool(kPool).requires_(zones(2))),
+       "topology.kubernetes.io/zone wants minValues 2, and what the pod says about other pods ties "
+       "its node to one value",
+       "lower minValues of topology.kubernetes.io/zone to 1 in NodePool main",
+       requires_instead(zones(1))},
+  });
+}
+
 TEST(Explain, Limits) {
   const auto nodes = pool(kPool).limit("nodes", "1");
   expect_refusals_and_remedies({
