@@ -28,19 +28,17 @@ class LatePlacing {
     if (late.empty()) {
       return;
     }
-    std::vector<Narrowing::Part> uninhabited;
     for (KeyId key; key < topology_.keys().end_id(); ++key) {
       const DomainSet all = DomainSet::all(topology_.keys()[key].size());
-      DomainSet some = inhabited(key);
+      DomainSet some = inhabited(key, nullptr);
       if (DomainSet rest = all; !some.empty() && !(rest -= some).empty()) {
-        uninhabited.push_back({key, std::move(rest), true});
+        uninhabited_.push_back({key, std::move(rest), true});
       }
       inhabited_.push_back(some.empty() ? all : std::move(some));
     }
-    if (uninhabited.empty()) {
+    if (uninhabited_.empty() && !any_may_compare_with_fewer(late)) {
       return;
     }
-    packing_.choices().close(std::move(uninhabited));
     packing_.look_again();
     place_all(late);
     packing_.forget_placed();
@@ -50,6 +48,12 @@ class LatePlacing {
   }
 
  private:
+  // What the spread constraints of one class compare with on one rung, and where it may not go.
+  struct View {
+    std::map<TopologyGroupId, DomainSet> compared;
+    std::vector<Narrowing::Part> closed;
+  };
+
   void place_all(std::vector<PodId>& late) {
     for (bool any = true; any;) {
       any = false;
@@ -71,11 +75,12 @@ class LatePlacing {
     const std::uint32_t pod_class = pods_.pods[pod].pod_class;
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
     for (std::size_t i = 0; i < ladder.size() && !packing_.has_spent_allowance(); ++i) {
-      const auto [known, added] = compared_.try_emplace({pod_class, i});
+      const auto [known, added] = views_.try_emplace({pod_class, i});
       if (added) {
-        known->second = compared_with(pods_.class_of(pod), ladder[i]);
+        known->second = view_of(pods_.class_of(pod), ladder[i]);
       }
-      packing_.counts().compare_only_with(known->second);
+      packing_.choices().close(known->second.closed);
+      packing_.counts().compare_only_with(known->second.compared);
       if (packing_.place_on(pod, ladder.subspan(i, 1))) {
         return true;
       }
@@ -84,19 +89,53 @@ class LatePlacing {
   }
 
   bool waits_for_spread(PodId pod) const {
+    return any_spread(pod, [](TopologyGroupId) { return true; });
+  }
+
+  bool any_may_compare_with_fewer(const std::vector<PodId>& late) {
+    std::vector<bool> looked_at(pods_.classes.size(), false);
+    return std::any_of(late.begin(), late.end(), [&](PodId pod) {
+      const std::uint32_t pod_class = pods_.pods[pod].pod_class;
+      if (looked_at[pod_class]) {
+        return false;
+      }
+      looked_at[pod_class] = true;
+      return any_spread(pod, [&](TopologyGroupId group) {
+        DomainSet rest = topology_.census(group).eligible;
+        return !(rest -= inhabited_by(group)).empty();
+      });
+    });
+  }
+
+  template <class Meets>
+  bool any_spread(PodId pod, Meets meets) const {
     const Constraint& constraint = pods_.constraint_of(pod);
     return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
       return std::any_of(rung.keyed.begin(), rung.keyed.end(), [&](const Rung::Keyed& keyed) {
         return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId group) {
-          return topology_.groups()[group].kind == TopologyKind::Spread;
+          return topology_.groups()[group].kind == TopologyKind::Spread && meets(group);
         });
       });
     });
   }
 
-  // Domains that a node has or a claim may come to have.
-  DomainSet inhabited(KeyId key) {
+  // Where nodes are whose pods the group counts.
+  const DomainSet& inhabited_by(TopologyGroupId group) {
+    const TopologyGroup& spread = topology_.groups()[group];
+    if (spread.filter.everything()) {
+      return inhabited_[spread.key_id];
+    }
+    const auto [known, added] = inhabited_by_.try_emplace(group);
+    if (added) {
+      known->second = inhabited(spread.key_id, &group);
+    }
+    return known->second;
+  }
+
+  // Domains that a node has or a claim may come to have; not null: of those that the group counts.
+  DomainSet inhabited(KeyId key, const TopologyGroupId* group) {
     const TopologyKey& known = topology_.keys()[key];
+    const NodeFilter* filter = group == nullptr ? nullptr : &topology_.groups()[*group].filter;
     DomainSet result(known.size());
     const auto add_if = [&](auto admits) {
       for (std::size_t domain = 0; domain < known.size(); ++domain) {
@@ -107,7 +146,7 @@ class LatePlacing {
     };
     const auto add_label = [&](const NodeRecordPtr& node) {
       const auto label = node->labels().find(known.name());
-      if (label != node->labels().end()) {
+      if (label != node->labels().end() && (filter == nullptr || counts_node(*filter, *node))) {
         add_if([&](std::size_t domain) { return known.domains()[domain] == label->second; });
       }
     };
@@ -117,6 +156,9 @@ class LatePlacing {
       std::for_each(nodes.begin(), nodes.end(), add_label);
     }
     for (NodeId node; node < nodes_.nodes().end_id(); ++node) {
+      if (filter != nullptr && !nodes_.nodes()[node].may_count_for(*filter)) {
+        continue;
+      }
       const std::int32_t domain = topology_.domain_of(key, node);
       const DomainSet* possible = topology_.possible_domains(key, node);
       add_if([&](std::size_t each) {
@@ -126,6 +168,9 @@ class LatePlacing {
     }
     ClaimDrafts& drafts = packing_.drafts();
     for (const ClaimDraft& claim : drafts.claims()) {
+      if (group != nullptr && drafts.domains().counting(claim, *group) == Counting::No) {
+        continue;
+      }
       const std::int32_t domain = drafts.domains().of(claim.shape, key);
       const Requirement wanted = drafts.shapes()[claim.shape].requirements.get(known.name());
       add_if([&](std::size_t each) {
@@ -136,19 +181,61 @@ class LatePlacing {
     return result;
   }
 
-  // Domains that have nodes, and those where the pod could get one on the rung: some instance type
-  // would hold it there, though perhaps none is on sale just now.
-  ById<KeyId, DomainSet> compared_with(const PodClass& pod_class, const Rung& rung) {
-    ById<KeyId, DomainSet> result = inhabited_;
-    const Constraint& constraint = pods_.constraints[pod_class.constraint];
+  // Each compares with domains where nodes are whose pods it counts, and with those where the pod
+  // could get one on the rung: some instance type would hold it there, though perhaps none is on
+  // sale just now.
+  View view_of(const PodClass& pod_class, const Rung& rung) {
+    View view{.compared = {}, .closed = uninhabited_};
+    const Applicant applicant{pod_class, pods_.constraints[pod_class.constraint], rung};
     for (const Rung::Keyed& keyed : rung.keyed) {
-      const TopologyKey& key = topology_.keys()[keyed.key];
-      const Requirement wanted = rung.requirements.get(key.name());
-      for (std::size_t domain = 0; domain < key.size(); ++domain) {
-        if (wanted.has(key.domains()[domain]) && !result[keyed.key].contains(domain) &&
-            could_be_in({pod_class, constraint, rung}, keyed.key, domain)) {
-          result[keyed.key].insert(domain);
-        }
+      std::vector<TopologyGroupId> spreads;
+      std::copy_if(keyed.groups.begin(), keyed.groups.end(), std::back_inserter(spreads),
+                   [this](TopologyGroupId group) {
+                     return topology_.groups()[group].kind == TopologyKind::Spread;
+                   });
+      const DomainSet more = within_reach(applicant, keyed.key, spreads);
+      for (const TopologyGroupId group : spreads) {
+        const DomainSet& there = inhabited_by(group);
+        close_all_but(there, keyed.key, view.closed);
+        (view.compared[group] = there) |= more;
+      }
+    }
+    return view;
+  }
+
+  // A domain that gets its first node would count for those that were not compared with it.
+  void close_all_but(const DomainSet& there, KeyId key,
+                     std::vector<Narrowing::Part>& closed) const {
+    DomainSet rest = DomainSet::all(topology_.keys()[key].size());
+    rest -= there;
+    if (there.empty() || rest.empty()) {
+      return;
+    }
+    const auto known = std::find_if(closed.begin(), closed.end(),
+                                    [key](const auto& part) { return part.key == key; });
+    if (known == closed.end()) {
+      closed.push_back({key, std::move(rest), true});
+      return;
+    }
+    rest |= known->domains;
+    // All of them would mean that the node is to have no such label.
+    if (rest.count() < topology_.keys()[key].size()) {
+      known->domains = std::move(rest);
+    }
+  }
+
+  // Where the pod could get a node, of the domains in which one of the groups counts none yet.
+  DomainSet within_reach(const Applicant& applicant, KeyId id,
+                         const std::vector<TopologyGroupId>& spreads) {
+    const TopologyKey& key = topology_.keys()[id];
+    const Requirement wanted = applicant.rung.requirements.get(key.name());
+    DomainSet result(key.size());
+    for (std::size_t domain = 0; domain < key.size(); ++domain) {
+      const bool known = std::all_of(spreads.begin(), spreads.end(), [&](TopologyGroupId group) {
+        return inhabited_by(group).contains(domain);
+      });
+      if (!known && wanted.has(key.domains()[domain]) && could_be_in(applicant, id, domain)) {
+        result.insert(domain);
       }
     }
     return result;
@@ -166,8 +253,9 @@ class LatePlacing {
   const Topology& topology_;
   Packing& packing_;
   ById<KeyId, DomainSet> inhabited_;  // all domains where none has a node
-  // By class and rung: what their spread constraints compare with.
-  std::map<std::pair<std::uint32_t, std::size_t>, ById<KeyId, DomainSet>> compared_;
+  std::map<TopologyGroupId, DomainSet> inhabited_by_;
+  std::vector<Narrowing::Part> uninhabited_;
+  std::map<std::pair<std::uint32_t, std::size_t>, View> views_;  // by class and rung
 };
 
 }  // namespace

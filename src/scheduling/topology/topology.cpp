@@ -23,6 +23,64 @@ std::set<std::string> domains_of(const PoolTemplate& pool, const std::string& ke
   return result;
 }
 
+// Where new nodes of a pool may be, under one key.
+class NewDomains {
+ public:
+  NewDomains(const PoolTemplate& pool, const TopologyKey& key)
+      : pool_(pool), key_(key), all_(key.size()) {
+    for (const std::string& domain : domains_of(pool, key.name())) {
+      all_.insert(static_cast<std::size_t>(key.find(domain)));
+    }
+  }
+
+  // Of nodes that the filter's affinity counts.
+  DomainSet counted_by(const NodeFilter& filter) {
+    if (filter.alternatives.empty()) {
+      return all_;
+    }
+    DomainSet result(key_.size());
+    for (const Requirements& wanted : filter.alternatives) {
+      if (pool_.requirements.compatible(wanted, AllowUndefined::WellKnown)) {
+        add_meeting(wanted, result);
+      }
+    }
+    return result;
+  }
+
+ private:
+  struct Domain {
+    std::size_t index;
+    RowSet rows;  // of types that the pool admits and that are sold there
+  };
+
+  void add_meeting(const Requirements& wanted, DomainSet& result) {
+    const RowSet rows = pool_.table->admitted(wanted);
+    const Requirement admitted = wanted.get(key_.name());
+    for (const Domain& domain : domains()) {
+      if (admitted.has(key_.domains()[domain.index]) && domain.rows.intersects(rows)) {
+        result.insert(domain.index);
+      }
+    }
+  }
+
+  // Worked out when it is first asked for: most groups count all nodes.
+  const std::vector<Domain>& domains() {
+    if (domains_.empty()) {
+      const RowSet rows = pool_.table->admitted(pool_.requirements);
+      all_.for_each([&](std::size_t index) {
+        domains_.push_back({index, rows & pool_.table->admitted(Requirement::in(
+                                              key_.name(), {key_.domains()[index]}))});
+      });
+    }
+    return domains_;
+  }
+
+  const PoolTemplate& pool_;
+  const TopologyKey& key_;
+  DomainSet all_;
+  std::vector<Domain> domains_;
+};
+
 const std::string* label_of(const NodeRecord& node, const std::string& key) {
   const auto& labels = node.labels();
   const auto found = labels.find(key);
@@ -123,7 +181,7 @@ void Topology::find_domains(const Problem& problem, std::span<const PoolTemplate
 }
 
 void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplate> pools) {
-  std::map<std::pair<KeyId, const PoolTemplate*>, std::set<std::string>> provided;
+  std::map<std::pair<KeyId, const PoolTemplate*>, NewDomains> provided;
   for (TopologyGroupId id; id < groups().end_id(); ++id) {
     const TopologyGroup& group = groups()[id];
     if (group.kind != TopologyKind::Spread || group.by_host) {
@@ -132,15 +190,9 @@ void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplat
     const TopologyKey& key = keys_[group.key_id];
     DomainSet& eligible = census_[id].eligible;
     for (const PoolTemplate& pool : pools) {
-      if (!group.filter.tolerates(pool.taints)) {
-        continue;
-      }
-      const auto [found, added] = provided.try_emplace({group.key_id, &pool});
-      if (added) {
-        found->second = domains_of(pool, key.name());
-      }
-      for (const std::string& domain : found->second) {
-        eligible.insert(static_cast<std::size_t>(key.find(domain)));
+      if (group.filter.tolerates(pool.taints)) {
+        eligible |= provided.try_emplace({group.key_id, &pool}, pool, key)
+                        .first->second.counted_by(group.filter);
       }
     }
     for (const auto& node : counted_nodes(problem)) {
@@ -148,14 +200,6 @@ void Topology::find_eligible(const Problem& problem, std::span<const PoolTemplat
       if (label != nullptr && counts_node(group.filter, *node)) {
         eligible.insert(static_cast<std::size_t>(key.find(*label)));
       }
-    }
-    // Only domains that the pod itself may go to set the standard.
-    if (!group.filter.alternatives.empty()) {
-      DomainSet wanted(key.size());
-      for (const Requirements& alternative : group.filter.alternatives) {
-        wanted |= key.admitted(alternative.get(key.name()));
-      }
-      eligible &= wanted;
     }
   }
 }

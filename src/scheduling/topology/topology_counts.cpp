@@ -100,7 +100,7 @@ std::vector<ClaimId> TopologyCounts::take_floating(TopologyGroupId group) {
   return std::exchange(states_[group].floating, {});
 }
 
-void TopologyCounts::compare_only_with(ById<KeyId, DomainSet> domains) {
+void TopologyCounts::compare_only_with(std::map<TopologyGroupId, DomainSet> domains) {
   compared_ = std::move(domains);
   for (State& state : states_) {
     state.least = -1;
@@ -116,8 +116,9 @@ std::int32_t TopologyCounts::least(TopologyGroupId group) const {
   std::int32_t least = std::numeric_limits<std::int32_t>::max();
   std::int32_t domains = 0;
   const TopologyGroup& spread = topology_.groups()[group];
+  const auto compared = compared_.find(group);
   topology_.census(group).eligible.for_each([&](std::size_t domain) {
-    if (compared_.empty() || compared_[spread.key_id].contains(domain)) {
+    if (compared == compared_.end() || compared->second.contains(domain)) {
       least = std::min(least, state.sure[domain]);
       ++domains;
     }

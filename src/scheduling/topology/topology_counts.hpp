@@ -6,6 +6,7 @@
 #include "scheduling/values/ids.hpp"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <variant>
 #include <vector>
@@ -47,8 +48,8 @@ class TopologyCounts {
   // their last stay in the list.
   const std::vector<HostRef>& hosts(TopologyGroupId group) const { return states_[group].hosts; }
 
-  // From now on spread constraints compare with these domains alone, by key.
-  void compare_only_with(ById<KeyId, DomainSet> domains);
+  // From now on these spread constraints compare with these domains alone; others with all.
+  void compare_only_with(std::map<TopologyGroupId, DomainSet> domains);
   // The least count that a spread constraint compares with; 0 with too few domains.
   std::int32_t least(TopologyGroupId group) const;
   // Whether one more pod may go to the domain, as far as the group that it is held to is
@@ -77,7 +78,7 @@ class TopologyCounts {
   };
   const Topology& topology_;
   ById<TopologyGroupId, State> states_;
-  ById<KeyId, DomainSet> compared_;  // empty: all
+  std::map<TopologyGroupId, DomainSet> compared_;
   std::uint64_t version_ = 0;
 };
 

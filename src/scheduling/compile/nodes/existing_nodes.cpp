@@ -114,6 +114,18 @@ bool ExistingNode::counts_for(const NodeFilter& filter) const {
                       [&](const Requirements& alternative) { return meets(alternative); }));
 }
 
+bool ExistingNode::may_count_for(const NodeFilter& filter) const {
+  if (!unlaunched) {
+    return counts_for(filter);
+  }
+  return filter.tolerates(taints) &&
+         (filter.alternatives.empty() ||
+          std::any_of(filter.alternatives.begin(), filter.alternatives.end(),
+                      [&](const Requirements& alternative) {
+                        return guaranteed.compatible(alternative, AllowUndefined::WellKnown);
+                      }));
+}
+
 ExistingNodes::ExistingNodes(const Problem& problem, const PodClasses& pods,
                              std::span<const PoolTemplate> pools,
                              std::span<const DaemonPod> daemons, NodeMemory memory)
@@ -285,11 +297,11 @@ void ExistingNodes::apply_kept_room(const Problem& problem) {
     node.promised = true;
     subtract_from(node.room, pods_.columns.amounts(kept.requests));
     node.volumes.keep(kept.volumes);
+    if (kept.sample) {
+      node.ports.add(HostPorts(kept.sample->spec));
+    }
   }
   std::sort(promises_.begin(), promises_.end());
 }
 
 }  // namespace millwright::scheduling
-    if (kept.sample) {
-      node.ports.add(HostPorts(kept.sample->spec));
-    }

@@ -32,6 +32,8 @@ struct ExistingNode {
   bool meets(const Requirements& wanted) const;
   // A spread constraint with this filter counts the node's pods.
   bool counts_for(const NodeFilter& filter) const;
+  // The same of a claim that is still to be launched, if it may become such a node.
+  bool may_count_for(const NodeFilter& filter) const;
 };
 
 // Nodes as compiled for an earlier problem, for those whose record is the same object, if columns

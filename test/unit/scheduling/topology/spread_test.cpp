@@ -165,6 +165,58 @@ TEST(ZoneSpread, RefusalNamesTheSkewThatWouldDo) {
             "raise maxSkew to 2, or use whenUnsatisfiable: ScheduleAnyway");
 }
 
+// Pods of one NodePool in zones 1 and 2 are not compared with zone 3, where another one has nodes.
+TEST(ZoneSpread, ZonesOfNodesThatItDoesNotCountDoNotCount) {
+  const auto problem =
+      with_pool(pool("general"))
+          .add(pool("gpu").requires_(need(kZone, Operator::In, {"test-zone-1", "test-zone-2"})),
+               three_sizes())
+          .add(in_zone("n", "test-zone-3").label(model::kNodePoolLabel, "general"))
+          .add(pods(
+              6, "w",
+              web("w").selects(model::kNodePoolLabel, "gpu").with(spreads(spread_over(kZone, 1)))));
+  EXPECT_THAT(per_domain(problem, kZone),
+              ElementsAre(Pair("test-zone-1", 3), Pair("test-zone-2", 3)));
+}
+
+// An instance type that the pods do not admit is no reason to wait for a node in its zone.
+TEST(ZoneSpread, ZonesOfInstanceTypesThatItDoesNotCountDoNotCount) {
+  const auto sold =
+      types({type("arm").arch("arm64").sold({{"test-zone-1", "on-demand"}}),
+             type("x86").sold({{"test-zone-1", "on-demand"}, {"test-zone-2", "on-demand"}})});
+  const auto problem =
+      ProblemBuilder()
+          .add(pool("default"), sold)
+          .add(in_zone("n", "test-zone-2").label(model::kArchLabel, "amd64"))
+          .add(pods(
+              3, "w",
+              web("w").selects(model::kArchLabel, "arm64").with(spreads(spread_over(kZone, 1)))));
+  EXPECT_THAT(per_domain(problem, kZone), ElementsAre(Pair("test-zone-1", 3)));
+}
+
+// The NodePool has a machine there, but it is too small, and the nodes there are another's.
+TEST(ZoneSpread, ZonesOutOfReachWithNodesThatItDoesNotCountDoNotCountInTheEnd) {
+  const auto sold = types({type("large").cpu("4").sold({{"test-zone-1", "on-demand"}}),
+                           type("small").cpu("1").sold({{"test-zone-2", "on-demand"}})});
+  const auto per_zone = [&](const NodeBuilder& other) {
+    return per_domain(ProblemBuilder()
+                          .add(pool("gpu"), sold)
+                          .add(in_zone("here", "test-zone-1").label(model::kNodePoolLabel, "gpu"))
+                          .add(other)
+                          .add(pods(3, "w",
+                                    web("w")
+                                        .cpu("2")
+                                        .selects(model::kNodePoolLabel, "gpu")
+                                        .with(spreads(spread_over(kZone, 1))))),
+                      kZone);
+  };
+  const auto there = in_zone("there", "test-zone-2");
+  EXPECT_THAT(per_zone(NodeBuilder(there).label(model::kNodePoolLabel, "general")),
+              ElementsAre(Pair("test-zone-1", 3)));
+  EXPECT_THAT(per_zone(NodeBuilder(there).label(model::kNodePoolLabel, "gpu")),
+              ElementsAre(Pair("test-zone-1", 1)));
+}
+
 // kube-scheduler compares with domains that have nodes, Karpenter with those that the pod may go
 // to.
 TEST(ZoneSpread, ZonesWithoutNodesThatThePodCannotGoToDoNotCountInTheEnd) {
