@@ -2,6 +2,8 @@
 
 #include "millwright/base/text.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ using base::ErrorKind;
 using base::Result;
 
 constexpr std::size_t kResponseHeaderLimit = 256U << 10;
+// How long a peer may leave unacknowledged what it was sent before its connection counts as lost.
+constexpr std::chrono::milliseconds kUnacknowledgedLimit{20'000};
 
 bool has_line_break(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
@@ -34,9 +38,21 @@ std::string without_secrets(std::string_view url) {
   return out.append(url.substr(user_end == std::string_view::npos ? host : host + user_end + 1));
 }
 
+// A peer whose machine is gone acknowledges nothing and resets nothing. The system would send again
+// for 15 minutes, and send no keepalive meanwhile; and libcurl, whose requests share a connection
+// (HTTP/2), goes on with it after a request that timed out.
+void find_dead_peer(int socket) {
+  const auto limit = static_cast<unsigned int>(kUnacknowledgedLimit.count());
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+}
+
 // Credential plugins run as child processes and must not inherit connections.
 curl_socket_t open_socket(void* /*data*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
-  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  const int opened = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (opened >= 0) {
+    find_dead_peer(opened);
+  }
+  return opened;
 }
 
 struct CurlFree {

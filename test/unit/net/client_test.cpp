@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 
 #include <atomic>
 #include <thread>
@@ -90,6 +91,38 @@ TEST(Client, KeepsItsConnections) {
     ASSERT_TRUE(caller.blocking({.url = peer.url()}));
   }
   EXPECT_EQ(connections, 1);
+}
+
+// The descriptor of the other end of `fd`, which this process has, too; -1: there is none.
+int client_end_of(int fd) {
+  sockaddr_in peer{};
+  socklen_t size = sizeof(peer);
+  ::getpeername(fd, static_cast<sockaddr*>(static_cast<void*>(&peer)), &size);
+  for (int each = 0; each < 1024; ++each) {
+    sockaddr_in own{};
+    size = sizeof(own);
+    if (::getsockname(each, static_cast<sockaddr*>(static_cast<void*>(&own)), &size) == 0 &&
+        own.sin_family == AF_INET && own.sin_port == peer.sin_port) {
+      return each;
+    }
+  }
+  return -1;
+}
+
+// By default the system would send again for 15 minutes, on the connection that all requests share.
+TEST(Client, AConnectionWhosePeerIsGoneEndsSoon) {
+  std::atomic<unsigned int> limit{0};
+  const FakePeer peer([&](int fd) {
+    read_head(fd);
+    unsigned int found = 0;
+    socklen_t size = sizeof(found);
+    ::getsockopt(client_end_of(fd), IPPROTO_TCP, TCP_USER_TIMEOUT, &found, &size);
+    limit = found;
+    write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  Caller caller;
+  ASSERT_TRUE(caller.blocking({.url = peer.url()}));
+  EXPECT_EQ(limit, 20'000U) << "milliseconds without an acknowledgement";
 }
 
 base::Task<void> send_one(Client* client, ClientRequest request, int* good, int* left,
