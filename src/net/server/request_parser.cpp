@@ -47,7 +47,7 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
     if (ec == http::error::body_limit) {
       failure = Failure{413, "the request body is larger than this server accepts"};
     } else if (ec == http::error::header_limit) {
-      failure = Failure{431, "the request headers are larger than this server accepts"};
+      failure = Failure{431, "the request headers are more than this server accepts"};
     } else {
       failure = Failure{400, "malformed request: " + ec.message()};
     }
@@ -66,6 +66,10 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
   void on_field_impl(http::field name, string_view name_string, string_view value,
                      error_code& ec) override {
     if (is_header_done() || in_body_) {
+      return;
+    }
+    if (++fields_ > kFieldLimit) {
+      ec = http::error::header_limit;
       return;
     }
     if (name == http::field::expect) {
@@ -98,6 +102,7 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
 
   std::size_t otherwise_;
   std::span<const BodyLimit> by_path_;
+  std::size_t fields_ = 0;
   bool in_body_ = false;
 };
 

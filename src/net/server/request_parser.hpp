@@ -15,6 +15,9 @@ namespace millwright::net {
 
 // Start line and headers together.
 inline constexpr std::size_t kHeaderLimit = 32U << 10;
+// Each is kept as two strings, which take more memory than a short field took on the wire, and
+// which no budget counts.
+inline constexpr std::size_t kFieldLimit = 100;
 
 class RequestParser {
  public:

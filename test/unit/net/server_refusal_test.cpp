@@ -14,6 +14,15 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
+// A request with so many of the shortest header fields.
+std::string get_with_fields(int count) {
+  std::string request = "GET / HTTP/1.1\r\n";
+  for (int i = 0; i < count; ++i) {
+    request += "a:\r\n";
+  }
+  return request + "\r\n";
+}
+
 struct Refusal {
   const char* what;
   std::string request;
@@ -56,6 +65,8 @@ TEST(Server, RefusesWhatItCannotServeAndLives) {
        413},
       {"long header", "GET / HTTP/1.1\r\nA: " + std::string(40'000, 'x') + "\r\n\r\n", 431},
       {"long target", "GET /" + std::string(40'000, 'x') + " HTTP/1.1\r\n\r\n", 431},
+      {"many headers", get_with_fields(101), 431},
+      {"as many headers as there is room for", get_with_fields(8000), 431},
       {"endless header", "GET / HTTP/1.1\r\nA: " + std::string(300'000, 'x'), 431},
   };
   for (const Refusal& c : cases) {
@@ -69,6 +80,13 @@ TEST(Server, RefusesWhatItCannotServeAndLives) {
     EXPECT_EQ(wire.read_all(), "") << c.what << ": must close after the refusal";
   }
   expect_alive(site);
+}
+
+TEST(Server, AHundredHeaderFieldsAreServed) {
+  const Site site(echo());
+  Wire wire(site.port());
+  ASSERT_TRUE(wire.send(get_with_fields(100)));
+  EXPECT_THAT(wire.read_answer(), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
 TEST(Server, ABodyOfExactlyTheLimitIsServed) {
