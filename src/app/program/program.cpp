@@ -130,7 +130,7 @@ base::Task<void> Program::stop() {
   if (servers_->serving()) {
     co_await base::sleep(loop_, kLameDuck, {});
   }
-  servers_->stop(kServerStopGrace);
+  co_await servers_->stop(kServerStopGrace);
   group_.request_stop();
   co_await group_.join();
   co_await nodes_->stop();

@@ -1,9 +1,11 @@
 #include "app/serving/servers.hpp"
 
 #include "app/serving/serving.hpp"
+#include "app/serving/stop_servers.hpp"
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace millwright::app {
 
@@ -113,7 +115,15 @@ base::Result<> Servers::renew(const certs::Bundle& bundle) {
   return renewed && checked ? extender_->set_identity(identity) : renewed;
 }
 
+void Servers::retire() {
+  retired_ = true;
+  ready_ = false;
+}
+
 void Servers::use(const certs::Bundle& bundle, const OnCall& on_extender_call) {
+  if (retired_) {
+    return;
+  }
   const bool first = !serving();
   if (!first) {
     if (const auto renewed = renew(bundle); !renewed) {
@@ -149,15 +159,16 @@ void Servers::tell_closed(const base::Error& error) {
                    {{"error", error.message}});
 }
 
-void Servers::stop(std::chrono::milliseconds grace) {
-  for (const auto* server : {&extender_, &webhooks_}) {
-    if (*server) {
-      (*server)->stop(grace);
+base::Task<void> Servers::stop(std::chrono::milliseconds grace) {
+  retire();
+  std::vector<net::Server*> open;
+  for (net::Server* server :
+       {extender_.get(), webhooks_.get(), asking_ ? asking_->server.get() : nullptr}) {
+    if (server != nullptr) {
+      open.push_back(server);
     }
   }
-  if (asking_) {
-    asking_->server->stop(grace);
-  }
+  co_await stop_servers(&parts_.client.loop(), std::move(open), grace);
 }
 
 }  // namespace millwright::app

@@ -11,6 +11,7 @@
 #include "millwright/app/settings.hpp"
 #include "millwright/base/leadership.hpp"
 #include "millwright/base/metrics.hpp"
+#include "millwright/base/task.hpp"
 #include "millwright/certs/certs.hpp"
 #include "millwright/net/server.hpp"
 
@@ -54,10 +55,11 @@ class Servers {
   // Whether the HTTPS ports are open; that of the extender is not without a CA to check callers by.
   bool serving() const { return webhooks_ != nullptr; }
   bool serving_extender() const { return extender_ != nullptr; }
-  // Not ready from now on, so that no new callers come. Those that still do are answered.
-  void retire() { ready_ = false; }
-  // Open requests get `grace` to finish.
-  void stop(std::chrono::milliseconds grace);
+  // Not ready from now on, so that no new callers come. Those that still do are answered, and no
+  // port is opened any more.
+  void retire();
+  // Open requests get `grace` to finish, all ports together, and the loop goes on: many need it.
+  base::Task<void> stop(std::chrono::milliseconds grace);
 
  private:
   using OnCall = std::function<void(std::string_view)>;
@@ -74,6 +76,7 @@ class Servers {
 
   ServersParts parts_;
   std::atomic<bool> ready_{false};
+  bool retired_ = false;
   PlainPorts plain_;
   std::unique_ptr<net::Server> extender_;
   std::unique_ptr<net::Server> webhooks_;

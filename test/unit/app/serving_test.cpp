@@ -2,6 +2,7 @@
 #include "app/serving/serving.hpp"
 
 #include "app/serving/servers.hpp"
+#include "app/serving/stop_servers.hpp"
 #include "millwright/base/loop.hpp"
 #include "millwright/net/client.hpp"
 #include "unit/kube/fake_transport.hpp"
@@ -9,11 +10,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace millwright::app {
 namespace {
+
+using std::chrono::milliseconds;
 
 constexpr std::size_t kOneMiB = 1U << 20;
 
@@ -27,14 +35,18 @@ int status_of(const net::Server& server, const std::string& path, std::size_t bo
   return answer ? answer->status : 0;
 }
 
-std::unique_ptr<net::Server> serve(net::ServerOptions options) {
+std::unique_ptr<net::Server> serve(net::ServerOptions options, net::Handler handler) {
   options.tls = false;
-  auto server = net::Server::start(
-      options, [](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
-        exchange->respond(net::Response::text(200, ""));
-      });
+  auto server = net::Server::start(std::move(options), std::move(handler));
   EXPECT_TRUE(server) << server.error().message;
   return *std::move(server);
+}
+
+std::unique_ptr<net::Server> serve(net::ServerOptions options) {
+  return serve(std::move(options),
+               [](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
+                 exchange->respond(net::Response::text(200, ""));
+               });
 }
 
 TEST(Serving, NamesAreSmallerThanReviewsAndWholeNodesAreChosen) {
@@ -70,6 +82,67 @@ TEST(Serving, AllCallersTogetherHoldLittle) {
   limit_readers(plain);
   EXPECT_LE(plain.max_connections, 64U);
   EXPECT_LE(plain.body_limit, 4096U);
+}
+
+// A server, and somebody whose request it was sent and has not answered.
+class Asked {
+ public:
+  Asked() : caller_([this] { status_ = status_of(*server_, "/", 0); }) {
+    exchange_ = came_.get_future().get();
+  }
+  net::Server* server() const { return server_.get(); }
+  const std::shared_ptr<net::Exchange>& exchange() const { return exchange_; }
+  // Of the answer; 0: there was none.
+  int status() {
+    caller_.join();
+    return status_;
+  }
+
+ private:
+  std::promise<std::shared_ptr<net::Exchange>> came_;
+  std::shared_ptr<net::Exchange> exchange_;
+  int status_ = 0;
+  std::unique_ptr<net::Server> server_ =
+      serve({}, [this](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
+        came_.set_value(exchange);
+      });
+  std::thread caller_;
+};
+
+base::Task<void> stop_and_leave(base::RealLoop* loop, std::vector<net::Server*> servers,
+                                milliseconds grace) {
+  co_await stop_servers(loop, std::move(servers), grace);
+  loop->stop();
+}
+
+TEST(StoppingServers, LeavesTheLoopToRequestsThatNeedItForTheirAnswer) {
+  base::RealLoop loop;
+  Asked asked;
+  base::TaskGroup group(loop);
+  group.spawn(stop_and_leave(&loop, {asked.server()}, milliseconds(5'000)));
+  loop.after(milliseconds(50),
+             [&asked] { asked.exchange()->respond(net::Response::text(200, "")); });
+  loop.run();
+  EXPECT_EQ(asked.status(), 200);
+}
+
+// One after another they would take longer than the process has to end in good order.
+TEST(StoppingServers, TakesNoLongerForManyThanForOne) {
+  constexpr milliseconds kGrace{500};
+  base::RealLoop loop;
+  Asked first;
+  Asked second;
+  Asked third;
+  const auto begun = std::chrono::steady_clock::now();
+  base::TaskGroup group(loop);
+  group.spawn(stop_and_leave(&loop, {first.server(), second.server(), third.server()}, kGrace));
+  loop.run();
+  const auto took = std::chrono::steady_clock::now() - begun;
+  EXPECT_GE(took, kGrace);
+  EXPECT_LT(took, 2 * kGrace);
+  for (Asked* asked : {&first, &second, &third}) {
+    EXPECT_EQ(asked->status(), 0);
+  }
 }
 
 class HttpsPorts : public testing::Test {
@@ -161,6 +234,13 @@ TEST_F(HttpsPorts, ACertificateThatCannotBeUsedEndsNothingThatRuns) {
   EXPECT_FALSE(servers().serving_extender());
   use(bundle_);
   EXPECT_TRUE(servers().serving_extender());
+}
+
+// They would be open, and the replica ready, for as long as it takes to end.
+TEST_F(HttpsPorts, AreNotOpenedByAReplicaThatEnds) {
+  servers().retire();
+  use(bundle_);
+  EXPECT_FALSE(servers().serving() || servers().serving_extender());
 }
 
 TEST_F(HttpsPorts, OpenWithTheFirstCertificateThatCanBeUsed) {
