@@ -22,9 +22,10 @@ namespace millwright::app {
 std::optional<base::TimePoint> parse_http_date(std::string_view text);
 
 // The API server's time from its Date header, to the second, as of now; nullopt when it does not
-// answer within `limit`. Blocks.
+// answer within `limit`, or before `stop`. Blocks.
 std::optional<base::TimePoint> ask_cluster_clock(kube::Config config,
-                                                 std::chrono::milliseconds limit);
+                                                 std::chrono::milliseconds limit,
+                                                 std::stop_token stop = {});
 
 // The machine's time unless the cluster's is known and further away than the Date header's
 // resolution and a slow answer explain.

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace millwright::app {
@@ -19,9 +21,10 @@ constexpr auto kStopLimit = std::chrono::seconds(10);
 constexpr auto kClockLimit = std::chrono::milliseconds(5'000);
 
 // An API server that cannot be reached is reported later, when the program is built.
-base::TimePoint start_time(const Settings& settings, const Environment& environment) {
+base::TimePoint start_time(const Settings& settings, const Environment& environment,
+                           std::stop_token stop) {
   auto config = api_server_config(settings, environment);
-  const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit)
+  const auto cluster = config ? ask_cluster_clock(*std::move(config), kClockLimit, std::move(stop))
                               : std::optional<base::TimePoint>();
   return choose_start(base::system_now(), cluster);
 }
@@ -41,6 +44,10 @@ base::Task<void> stop_program(Program& program, base::RealLoop& loop) {
 
 int run_controller(const std::map<std::string, std::string>& flags,
                    const Environment& environment) {
+  // First of all: the kernel drops a signal that the first process of a container does not expect
+  // yet, and what follows may take seconds. Who asks for the token later hears of it as well.
+  std::stop_source told;
+  const Signals signals([&told](int) { told.request_stop(); });
   const LoadedSettings loaded = load_settings(flags, environment);
   for (const auto& problem : loaded.problems) {
     std::fprintf(stderr, "millwright controller: %s\n", problem.c_str());
@@ -49,7 +56,7 @@ int run_controller(const std::map<std::string, std::string>& flags,
     return 2;
   }
   allow_open_files();
-  base::RealLoop loop(1.0, start_time(loaded.settings, environment));
+  base::RealLoop loop(1.0, start_time(loaded.settings, environment, told.get_token()));
   base::Logger log(base::stdout_sink(loaded.settings.log_level, loaded.settings.log_format,
                                      [&loop] { return loop.now(); }),
                    "controller");
@@ -59,8 +66,12 @@ int run_controller(const std::map<std::string, std::string>& flags,
   for (const auto& warning : loaded.warnings) {
     log.warn(warning);
   }
+  if (told.stop_requested()) {
+    log.info("told to end before anything was begun");
+    return 0;
+  }
   if (loaded.settings.shadow) {
-    return run_shadow(loaded.settings, environment, loop, log);
+    return run_shadow(loaded.settings, environment, loop, log, told.get_token());
   }
   std::function<void()> on_stop;  // set before the loop runs, called on it
   const auto stop_once = [&on_stop] {
@@ -69,7 +80,7 @@ int run_controller(const std::map<std::string, std::string>& flags,
       stop();
     }
   };
-  const Signals signals([&](int) { loop.post(stop_once); });
+  const std::stop_callback on_told(told.get_token(), [&] { loop.post(stop_once); });
   int status = 0;
   const auto start_anew = [&](const std::string& why) {
     if (std::exchange(status, 1) == 0) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 namespace millwright::app {
 namespace {
@@ -46,7 +47,8 @@ std::optional<base::TimePoint> parse_http_date(std::string_view text) {
 }
 
 std::optional<base::TimePoint> ask_cluster_clock(kube::Config config,
-                                                 std::chrono::milliseconds limit) {
+                                                 std::chrono::milliseconds limit,
+                                                 std::stop_token stop) {
   base::RealLoop loop;
   std::optional<base::TimePoint> time;
   const auto transport = kube::make_transport(loop, std::move(config), base::Logger(),
@@ -54,6 +56,7 @@ std::optional<base::TimePoint> ask_cluster_clock(kube::Config config,
   base::TaskGroup group(loop);
   group.spawn(ask(loop, *transport, time, group.stop_token()));
   loop.after(limit, [&loop] { loop.stop(); });
+  const std::stop_callback on_stop(std::move(stop), [&loop] { loop.stop(); });
   loop.run();
   return time;
 }

@@ -2,7 +2,6 @@
 
 #include "app/program/decision_file.hpp"
 #include "app/program/program.hpp"
-#include "app/program/signals.hpp"
 #include "app/serving/plain_ports.hpp"
 #include "app/shadow/shadow.hpp"
 #include "millwright/base/version.hpp"
@@ -120,9 +119,9 @@ class ShadowProcess {
 }  // namespace
 
 int run_shadow(const Settings& settings, const Environment& environment, base::RealLoop& loop,
-               const base::Logger& log) {
+               const base::Logger& log, std::stop_token told) {
   std::stop_source stop;
-  const Signals signals([&](int) {
+  const std::stop_callback on_told(std::move(told), [&] {
     loop.post([&] {
       stop.request_stop();
       // What does not end by then changes nothing any more that the report tells.

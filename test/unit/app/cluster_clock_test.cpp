@@ -65,6 +65,25 @@ TEST(TheClustersClock, IsNotWaitedForLonger) {
   EXPECT_EQ(ask_cluster_clock(config_of((*server)->port()), milliseconds(50)), std::nullopt);
 }
 
+// The process was told to end.
+TEST(TheClustersClock, IsNotWaitedForAfterAStop) {
+  std::stop_source stop;
+  std::vector<std::shared_ptr<net::Exchange>> unanswered;
+  auto server =
+      net::Server::start(net::ServerOptions{.tls = false},
+                         [&](const net::Request&, const std::shared_ptr<net::Exchange>& exchange) {
+                           unanswered.push_back(exchange);
+                           stop.request_stop();
+                         });
+  ASSERT_TRUE(server.has_value()) << server.error().message;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto config = config_of((*server)->port());
+  EXPECT_EQ(ask_cluster_clock(config, seconds(20), stop.get_token()), std::nullopt);
+  EXPECT_EQ(ask_cluster_clock(config, seconds(20), stop.get_token()), std::nullopt)
+      << "it was told before";
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, seconds(20));
+}
+
 class Messages final : public base::LogSink {
  public:
   bool enabled(base::LogLevel level) const override { return level >= base::LogLevel::Warn; }
