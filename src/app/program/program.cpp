@@ -62,17 +62,19 @@ Program::~Program() = default;
 
 base::Result<> Program::build(const Environment& environment) {
   MW_TRY(config, api_server_config(settings_, environment));
+  const std::string user_agent = std::string("karpenter/millwright-") + base::version();
+  // Renewing the lease must not wait behind a burst of other calls: neither for its share of the
+  // rate nor, where they are slow to be answered, for its turn in a transport.
+  lease_client_ = std::make_unique<kube::Client>(
+      loop_, kube::make_transport(loop_, config, log_.named("kube"), user_agent));
   settings_.aws_settings.api_server_ca = base::encode_base64(config.tls.ca_pem);
   std::shared_ptr<kube::Transport> transport =
-      kube::make_transport(loop_, std::move(config), log_.named("kube"),
-                           std::string("karpenter/millwright-") + base::version());
+      kube::make_transport(loop_, std::move(config), log_.named("kube"), user_agent);
   settings_.aws_settings.ask_version = [transport] { return kube::ask_version(transport); };
   const kube::ClientOptions limits{.qps = settings_.client_qps, .burst = settings_.client_burst};
   client_ = std::make_unique<kube::Client>(loop_, transport, limits, &metrics_);
   leader_client_ = std::make_unique<kube::Client>(loop_, kube::leader_only(transport, leadership_),
                                                   limits, &metrics_);
-  // Renewing the lease must not wait behind a burst of other calls.
-  lease_client_ = std::make_unique<kube::Client>(loop_, transport);
   for (auto* client : {&newcomers_client_, &renewals_client_}) {
     *client = std::make_unique<kube::Client>(loop_, transport, CallerRights::limits(), &metrics_);
   }

@@ -65,7 +65,7 @@ class Program {
   base::Leadership leadership_;
   std::unique_ptr<kube::Client> client_;  // what every replica does
   std::unique_ptr<kube::Client> leader_client_;
-  std::unique_ptr<kube::Client> lease_client_;
+  std::unique_ptr<kube::Client> lease_client_;      // with a transport of its own
   std::unique_ptr<kube::Client> newcomers_client_;  // see CallerRights
   std::unique_ptr<kube::Client> renewals_client_;
   std::unique_ptr<SimulatedNodes> nodes_;

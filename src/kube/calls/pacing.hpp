@@ -1,12 +1,16 @@
-// Backoff, the client-side rate limit and deadlines, by the loop's clock, so that they also work in
+// Backoff, the client-side limits and deadlines, by the loop's clock, so that they also work in
 // virtual time. Loop thread only.
 #pragma once
 
 #include "millwright/base/loop.hpp"
 #include "millwright/base/random.hpp"
+#include "millwright/base/task.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -69,6 +73,58 @@ class TokenBucket {
   double burst_;
   double tokens_;
   std::optional<base::TimePoint> last_;
+};
+
+// So many at once; others wait for their turn, in the order in which they came.
+class Places : public std::enable_shared_from_this<Places> {
+ public:
+  // Held while it lives.
+  using Place = std::shared_ptr<void>;
+
+  Places(base::Loop& loop, std::size_t count) : loop_(loop), free_(count) {}
+
+  // Null when `stop` was requested first.
+  base::Task<Place> take(std::stop_token stop) {
+    if (stop.stop_requested()) {
+      co_return nullptr;
+    }
+    if (free_ > 0) {
+      --free_;
+      co_return make_place();
+    }
+    const auto waiter = std::make_shared<Waiter>(Waiter{base::Promise<bool>(loop_), nullptr});
+    waiting_.push_back(waiter);
+    const std::stop_callback on_stop(std::move(stop), [waiter] { waiter->turn.set(false); });
+    co_await waiter->turn.get();
+    co_return std::move(waiter->place);
+  }
+
+ private:
+  // It goes with its task, and a place that it was given in vain goes on to the next.
+  struct Waiter {
+    base::Promise<bool> turn;
+    Place place;
+  };
+
+  Place make_place() {
+    return {this, [places = shared_from_this()](void*) { places->pass_on(); }};
+  }
+  void pass_on() {
+    while (!waiting_.empty()) {
+      const auto next = waiting_.front().lock();
+      waiting_.pop_front();
+      if (next != nullptr && !next->turn.is_set()) {
+        next->place = make_place();
+        next->turn.set(true);
+        return;
+      }
+    }
+    ++free_;
+  }
+
+  base::Loop& loop_;
+  std::size_t free_;
+  std::deque<std::weak_ptr<Waiter>> waiting_;
 };
 
 // A stop token that fires when the outer one does, when time is up, or by hand.

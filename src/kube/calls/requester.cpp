@@ -18,6 +18,8 @@ constexpr std::chrono::milliseconds kMaxRetryAfter{30'000};
 
 // Of the rate of all calls. At the default, 200 a second, evictions have Karpenter's 100.
 constexpr double kEvictionShare = 0.5;
+// Half of the requests that one transport sends at once (net's Multi).
+constexpr std::size_t kEvictionsAtOnce = 64;
 
 bool may_retry(const Call& call, const ApiFailure& failure) {
   switch (failure.error.kind) {
@@ -54,10 +56,16 @@ Requester::Requester(base::Loop& loop, std::shared_ptr<Transport> transport, Cli
       metrics_(metrics),
       random_(options_.seed),
       bucket_(options_.qps, options_.burst),
-      evictions_(options_.qps * kEvictionShare, options_.burst * kEvictionShare) {}
+      evictions_(options_.qps * kEvictionShare, options_.burst * kEvictionShare),
+      eviction_places_(std::make_shared<Places>(loop, kEvictionsAtOnce)) {}
 
-base::Task<bool> Requester::wait_for_turn(Lane lane, std::stop_token stop) {
+base::Task<bool> Requester::wait_for_turn(Lane lane, Places::Place* place, std::stop_token stop) {
   if (lane == Lane::Evictions) {
+    // First: what waits for an answer of others has taken nothing of the rate yet.
+    *place = co_await eviction_places_->take(stop);
+    if (*place == nullptr) {
+      co_return false;
+    }
     const bool first_in_lane = co_await wait_for_token(&evictions_, stop);
     if (!first_in_lane) {
       co_return false;
@@ -102,12 +110,14 @@ base::Task<base::Result<boost::json::value>> Requester::run(Call call, std::stop
   call.request.timeout = options_.timeout;
   Backoff backoff(kMinRetryDelay, kMaxRetryDelay);
   for (int attempt = 1;; ++attempt) {
-    const bool admitted = co_await wait_for_turn(call.lane, stop);
+    Places::Place place;
+    const bool admitted = co_await wait_for_turn(call.lane, &place, stop);
     if (!admitted) {
       co_return base::fail(ErrorKind::Cancelled, call.what + ": stopped");
     }
     const auto begun = loop_.now();
     auto answer = co_await send_once(call.request, call.what, stop);
+    place.reset();  // whoever waits to try again holds up nobody
     record(call, answer, loop_.now() - begun);
     ApiFailure failure;
     if (!answer) {

@@ -15,8 +15,9 @@ namespace millwright::kube {
 
 // Of evictions there are as many as there are pods on all nodes that go, and budgets have them
 // repeated for hours. Each waits for its like before it takes its turn among all, so that every
-// other call finds a part of the rate left. A pod whose time is up is deleted once, and within its
-// grace: that call has the whole rate.
+// other call finds a part of the rate left, and a part of the requests that the transport sends at
+// once: a webhook may take ten seconds to refuse one. A pod whose time is up is deleted once, and
+// within its grace: that call has the whole rate.
 enum class Lane : std::uint8_t { Any, Evictions };
 
 struct Call {
@@ -42,7 +43,8 @@ class Requester {
   base::Random& random() { return random_; }
 
  private:
-  base::Task<bool> wait_for_turn(Lane lane, std::stop_token stop);
+  // What is put into `place` is held until the answer comes. False: stopped.
+  base::Task<bool> wait_for_turn(Lane lane, Places::Place* place, std::stop_token stop);
   base::Task<bool> wait_for_token(TokenBucket* bucket, std::stop_token stop);
   base::Task<base::Result<net::Response>> send_once(ApiRequest request, std::string what,
                                                     std::stop_token stop);
@@ -55,6 +57,7 @@ class Requester {
   base::Random random_;
   TokenBucket bucket_;  // of all calls
   TokenBucket evictions_;
+  std::shared_ptr<Places> eviction_places_;  // places outlive the requester, as their tasks may
 };
 
 }  // namespace millwright::kube

@@ -23,6 +23,15 @@ class ClientTest : public testing::Test {
     return *client_;
   }
   const ApiRequest& last() const { return transport->seen.back().request; }
+  static void evict_many(base::TaskGroup* group, Client* api, int count, std::stop_token stop) {
+    const auto evict = [](Client* c, std::stop_token stopped) -> base::Task<void> {
+      DeleteOptions options;
+      co_await c->evict(kWeb, options, std::move(stopped));
+    };
+    for (int i = 0; i < count; ++i) {
+      group->spawn(evict(api, stop));
+    }
+  }
 
   base::VirtualLoop loop{kStart};
   base::Metrics metrics;
@@ -315,6 +324,38 @@ TEST_F(ClientTest, AnEvictionThatIsStoppedKeepsNoPlaceInItsLane) {
   group.spawn(evict(&api, {}));
   loop.run_for(10ms);
   EXPECT_EQ(transport->seen.size(), 6U);
+}
+
+// Thirty seconds long nothing else would be sent: a transport sends 128 requests at once.
+TEST_F(ClientTest, EvictionsThatAreAnsweredSlowlyLeaveRoomForOtherCalls) {
+  transport->answer = [](const ApiRequest&) { return ok({}); };
+  transport->latency = 10s;
+  auto& api = client({.qps = 10'000, .burst = 10'000});
+  base::TaskGroup group(loop);
+  std::stop_source stop;
+  evict_many(&group, &api, 200, stop.get_token());
+  loop.run_for(9s);
+  EXPECT_EQ(transport->seen.size(), 64U);
+  loop.run_for(10s);
+  EXPECT_EQ(transport->seen.size(), 128U) << "each that is answered lets the next go";
+  stop.request_stop();
+  loop.run_for(1s);
+  EXPECT_TRUE(group.empty()) << "those that wait end, too";
+  evict_many(&group, &api, 200, {});
+  loop.run_for(1s);
+  EXPECT_EQ(transport->seen.size(), 192U) << "all places are free again";
+}
+
+// A busy API server asks for patience. Nothing is under way meanwhile.
+TEST_F(ClientTest, AnEvictionThatIsTriedAgainLaterKeepsNobodyWaiting) {
+  auto busy = status_answer(429, "TooManyRequests", "slow down");
+  busy.headers.set("Retry-After", "20");
+  transport->answer = [busy](const ApiRequest&) { return busy; };
+  auto& api = client({.qps = 10'000, .burst = 10'000});
+  base::TaskGroup group(loop);
+  evict_many(&group, &api, 200, {});
+  loop.run_for(1s);
+  EXPECT_EQ(transport->seen.size(), 200U);
 }
 
 TEST_F(ClientTest, AServerThatNeverAnswersIsATimeout) {

@@ -282,6 +282,46 @@ TEST(Client, ARequestThatGetsNoTurnInTimeIsUnavailable) {
   EXPECT_TRUE(stream_ended);
 }
 
+base::Task<void> ask_beside(base::Loop* loop, Client* crowded, Client* other, std::string url,
+                            std::atomic<int>* arrived, Result<Response>* answer) {
+  base::TaskGroup group(*loop);
+  base::Signal done(*loop);
+  int good = 0;
+  int left = 128;
+  for (int i = 0; i < 128; ++i) {
+    group.spawn(send_one(crowded, {.url = url}, &good, &left, &done));
+  }
+  while (*arrived < 128) {
+    co_await base::sleep(*loop, milliseconds(1));
+  }
+  ClientRequest request{.method = "PUT", .url = url};
+  *answer = co_await other->send(std::move(request));
+}
+
+// As the program renews its Lease.
+TEST(Client, AnotherClientHasTurnsOfItsOwn) {
+  std::atomic<int> arrived{0};
+  const FakePeer peer([&](int fd) {
+    std::string head;
+    if (!read_head(fd, &head)) {
+      return;
+    }
+    if (head.starts_with("PUT ")) {
+      write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      return;
+    }
+    ++arrived;
+    wait_for_end(fd);
+  });
+  Caller caller;
+  const auto other = make_client(caller.loop);
+  Result<Response> answer;
+  run_on(caller.loop,
+         ask_beside(&caller.loop, caller.client.get(), other.get(), peer.url(), &arrived, &answer));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->body, "ok");
+}
+
 TEST(Client, AnyStatusIsAResponse) {
   const Site site([](const Request& request, const std::shared_ptr<Exchange>& exchange) {
     exchange->respond(Response::text(std::stoi(request.target.substr(1)), "why"));
