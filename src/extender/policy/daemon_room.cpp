@@ -23,7 +23,7 @@ bool tolerates(const model::PodSpec& spec, const scheduling::NodeRecord& record)
 // The API server defaults requests to limits in pods, not in templates.
 model::ResourceList template_requests(const model::DaemonSet& daemon_set) {
   model::Pod pod;
-  pod.spec = daemon_set.pod_template.spec;
+  pod.spec = daemon_set.pod_template.spec;  // once for each DaemonSet, not for each node
   for (auto* const containers : {&pod.spec.containers, &pod.spec.init_containers}) {
     for (model::Container& container : *containers) {
       container.requests.insert(container.limits.begin(), container.limits.end());
@@ -32,40 +32,74 @@ model::ResourceList template_requests(const model::DaemonSet& daemon_set) {
   return scheduling::effective_requests(pod);
 }
 
+// The API server raises the generation with each change of the spec; without one, as before it has
+// answered, only the same object is the same.
+bool has_same_spec(const DaemonSetPtr& one, const DaemonSetPtr& other) {
+  return one == other ||
+         (one->meta.generation > 0 && one->meta.generation == other->meta.generation &&
+          one->meta.uid == other->meta.uid);
+}
+
 }  // namespace
 
 bool runs_on(const model::DaemonSet& daemon_set, const scheduling::NodeRecord& record) {
-  model::PodSpec spec = daemon_set.pod_template.spec;
+  const model::PodSpec& spec = daemon_set.pod_template.spec;
   if (!tolerates(spec, record)) {
     return false;
   }
   const auto labels = scheduling::Requirements::from_labels(record.labels());
+  const auto admits = [&labels](const model::PodSpec& alternative) {
+    return labels.compatible(scheduling::strict_pod_requirements(alternative),
+                             scheduling::AllowUndefined::None);
+  };
   // Required node affinity terms are alternatives; the algebra reads the first.
-  auto& terms = spec.affinity.required_node_terms;
-  do {
-    if (labels.compatible(scheduling::strict_pod_requirements(spec),
-                          scheduling::AllowUndefined::None)) {
+  if (admits(spec)) {
+    return true;
+  }
+  if (spec.affinity.required_node_terms.size() < 2) {
+    return false;
+  }
+  model::PodSpec rest = spec;
+  auto& terms = rest.affinity.required_node_terms;
+  while (terms.size() > 1) {
+    terms.erase(terms.begin());
+    if (admits(rest)) {
       return true;
     }
-    if (!terms.empty()) {
-      terms.erase(terms.begin());
-    }
-  } while (!terms.empty());
+  }
   return false;
+}
+
+void DaemonRoom::follow(const std::vector<DaemonSetPtr>& daemon_sets) {
+  if (daemon_sets_ == daemon_sets) {
+    return;
+  }
+  // The status of each changes with every node that joins, and says nothing about what it requests.
+  const bool same = std::equal(daemon_sets_.begin(), daemon_sets_.end(), daemon_sets.begin(),
+                               daemon_sets.end(), has_same_spec);
+  daemon_sets_ = daemon_sets;
+  if (same) {
+    return;
+  }
+  known_.clear();
+  requests_.clear();
+  for (const auto& daemon_set : daemon_sets_) {
+    requests_.push_back(template_requests(*daemon_set));
+  }
 }
 
 const model::ResourceList& DaemonRoom::expected(const scheduling::NodeRecord& record,
                                                 const scheduling::Snapshot& snapshot) {
-  if (daemon_sets_ != snapshot.daemon_sets || known_.size() > kRemembered) {
+  follow(snapshot.daemon_sets);
+  if (known_.size() > kRemembered) {
     known_.clear();
-    daemon_sets_ = snapshot.daemon_sets;
   }
   Known& known = known_[record.name()];
   if (known.node != record.node || known.claim != record.claim) {
     known = {record.node, record.claim, {}};
-    for (const auto& daemon_set : daemon_sets_) {
-      if (runs_on(*daemon_set, record)) {
-        model::add_to(known.expected, template_requests(*daemon_set));
+    for (std::size_t i = 0; i < daemon_sets_.size(); ++i) {
+      if (runs_on(*daemon_sets_[i], record)) {
+        model::add_to(known.expected, requests_[i]);
       }
     }
   }

@@ -13,6 +13,8 @@
 
 namespace millwright::extender {
 
+using DaemonSetPtr = std::shared_ptr<const model::DaemonSet>;
+
 // Remembers which DaemonSets run on which labels and taints. Thread-safe.
 class DaemonRoom {
  public:
@@ -28,12 +30,15 @@ class DaemonRoom {
   };
   static constexpr std::size_t kRemembered = 8192;
 
-  // With the mutex held.
+  // With the mutex held:
+  // Forgets what is known where what DaemonSets request, or where they run, is another now.
+  void follow(const std::vector<DaemonSetPtr>& daemon_sets);
   const model::ResourceList& expected(const scheduling::NodeRecord& record,
                                       const scheduling::Snapshot& snapshot);
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const model::DaemonSet>> daemon_sets_;
+  std::vector<DaemonSetPtr> daemon_sets_;
+  std::vector<model::ResourceList> requests_;  // of a pod of each
   std::map<std::string, Known, std::less<>> known_;
 };
 

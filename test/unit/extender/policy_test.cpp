@@ -441,6 +441,40 @@ TEST(ExtenderPolicy, PodsOfManyGroupsOnTheirWayTakeWhatIsFreeBesideReservations)
   }
 }
 
+// While nodes join, the status of each DaemonSet changes all the time, and to work out anew what
+// runs where takes its time on each node. Here the spec changes, too, so that it can be told.
+TEST(ExtenderPolicy, DaemonSetsAreLookedAtAgainOnceTheirSpecChanges) {
+  World world;
+  world.add_young_node("n", 1000, 0);
+  world.keep(PodBuilder("planned").requests(500), "n", 60);
+  model::DaemonSet agent;
+  agent.meta.name = "agent";
+  agent.meta.uid = "uid-agent";
+  agent.meta.generation = 1;
+  agent.pod_template.spec.containers.push_back({.name = "a", .limits = testing::resources(300)});
+  world.state.upsert(std::make_shared<const model::DaemonSet>(agent));
+  const auto extender = world.extender();
+  const std::string request = names_request(PodBuilder("stray").requests(300).value(), {"n"});
+  EXPECT_THAT(refusals(extender.filter(request)), SizeIs(1));
+
+  agent.pod_template.spec.containers.front().limits = testing::resources(100);
+  world.state.upsert(std::make_shared<const model::DaemonSet>(agent));
+  world.state.snapshot();
+  EXPECT_THAT(refusals(extender.filter(request)), SizeIs(1))
+      << "as far as it says, only its status";
+
+  agent.meta.generation = 2;
+  world.state.upsert(std::make_shared<const model::DaemonSet>(agent));
+  world.state.snapshot();
+  EXPECT_THAT(refusals(extender.filter(request)), IsEmpty());
+
+  agent.meta.uid = "uid-of-another";
+  agent.pod_template.spec.containers.front().limits = testing::resources(300);
+  world.state.upsert(std::make_shared<const model::DaemonSet>(agent));
+  world.state.snapshot();
+  EXPECT_THAT(refusals(extender.filter(request)), SizeIs(1));
+}
+
 TEST(ExtenderPolicy, NothingIsRefusedBeforeTheFirstListsAreComplete) {
   World world;
   reserved_node(world);
