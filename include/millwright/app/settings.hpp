@@ -39,7 +39,7 @@ struct Settings {
   int asking_port = 0;       // `why --server`, HTTPS for callers with a token; 0: not served
   bool console = false;      // on that port, a page for browsers
   bool profiling = false;    // CPU profiles on the metrics port
-  std::string bind_address = "0.0.0.0";
+  std::string bind_address = "::";
   double client_qps = 200;
   double client_burst = 300;
   bool leader_election = true;

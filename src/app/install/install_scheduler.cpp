@@ -14,11 +14,17 @@ namespace json = boost::json;
 constexpr int kSecurePort = 10259;  // kube-scheduler's own
 constexpr std::string_view kTlsDirectory = "/etc/millwright/tls";
 
+// As a URL has it.
+std::string bracketed(const std::string& host) {
+  const bool is_bare_v6 = host.find(':') != std::string::npos && !host.starts_with('[');
+  return is_bare_v6 ? "[" + host + "]" : host;
+}
+
 // One server, two entries, because each entry has one time limit: filter may take longer than
 // prioritize. Ignorable: when we do not answer, kube-scheduler schedules without us.
 json::array extenders(const std::string& host, const json::object& tls) {
   const json::object common{
-      {"urlPrefix", "https://" + host + ":443" + std::string(kExtenderPrefix)},
+      {"urlPrefix", "https://" + bracketed(host) + ":443" + std::string(kExtenderPrefix)},
       {"enableHTTPS", true},
       {"tlsConfig", tls},
       {"nodeCacheCapable", true},

@@ -1,5 +1,6 @@
 #include "millwright/net/server.hpp"
 
+#include "net/server/addresses.hpp"
 #include "net/server/session.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -57,6 +58,7 @@ class ServerImpl final : public Server {
   void stop(std::chrono::milliseconds grace) override;
 
  private:
+  error_code open(const asio::ip::address& address);
   void accept();
   void admit(Session::Socket socket, const std::shared_ptr<Worker>& worker);
   static void run_worker(Worker& worker, const base::Logger& log);
@@ -86,13 +88,30 @@ Result<> ServerImpl::listen() {
     return fail(ErrorKind::Invalid, "cannot listen on " + where +
                                         ": the address must be an IP address such as 0.0.0.0");
   }
-  const tcp::endpoint endpoint(address, options.port);
+  ec = open(address);
+  if (const auto other = without_ipv6(address, ec)) {
+    options.log.info("there is no IPv6 here, listening on IPv4 alone",
+                     {{"port", std::to_string(options.port)}});
+    ec = open(*other);
+  }
+  if (ec) {
+    return fail(ErrorKind::Unavailable, "cannot listen on " + where + ": " + ec.message());
+  }
+  return {};
+}
+
+error_code ServerImpl::open(const asio::ip::address& address) {
+  const tcp::endpoint endpoint(address, hub_->options.port);
+  error_code ec;
+  if (acceptor_.is_open()) {
+    acceptor_.close(ec);  // of an attempt that failed half-way
+  }
   acceptor_.open(endpoint.protocol(), ec);
   if (!ec) {
     keep_from_children(acceptor_.native_handle());
     acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
   }
-  if (!ec && v6) {
+  if (!ec && address.is_v6()) {
     acceptor_.set_option(asio::ip::v6_only(false), ec);
   }
   if (!ec) {
@@ -104,10 +123,7 @@ Result<> ServerImpl::listen() {
   if (!ec) {
     port_ = acceptor_.local_endpoint(ec).port();
   }
-  if (ec) {
-    return fail(ErrorKind::Unavailable, "cannot listen on " + where + ": " + ec.message());
-  }
-  return {};
+  return ec;
 }
 
 void ServerImpl::run() {
@@ -162,13 +178,14 @@ void ServerImpl::admit(Session::Socket socket, const std::shared_ptr<Worker>& wo
     return;
   }
   auto session = std::make_shared<Session>(hub_, worker, std::move(socket));
-  const auto [admitted, goes] = hub_->admit(session, peer.address());
+  const auto address = plain_address(peer.address());
+  const auto [admitted, goes] = hub_->admit(session, address);
   if (!admitted || goes) {
     hub_->tell_refusal(refusal::kConnections);
   }
   if (!admitted) {
     hub_->options.log.debug("connection refused: too many are open",
-                            {{"address", peer.address().to_string()}});
+                            {{"address", address.to_string()}});
     return;
   }
   if (goes) {

@@ -1,5 +1,7 @@
 #include "net/server/session.hpp"
 
+#include "net/server/addresses.hpp"
+
 #include <boost/asio/post.hpp>
 #include <netinet/tcp.h>
 
@@ -63,7 +65,7 @@ Session::Session(std::shared_ptr<Hub> hub, std::shared_ptr<Worker> worker, Socke
 void Session::start() {
   error_code ignored;
   if (const auto peer = socket_.remote_endpoint(ignored); !ignored) {
-    peer_ = peer.address().to_string();
+    peer_ = plain_address(peer.address()).to_string();
   }
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);

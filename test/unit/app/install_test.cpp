@@ -625,6 +625,14 @@ TEST(Install, TheStanzaTakesTheAddressAndTheCertificates) {
   EXPECT_THAT(text, HasSubstr("serverName: millwright.millwright-system.svc\n"));
 }
 
+TEST(Install, TheStanzaHasAnIPv6AddressInBrackets) {
+  InstallOptions options = only(InstallPart::SchedulerStanza);
+  for (const char* const address : {"fd00::1", "[fd00::1]"}) {
+    options.cluster_ip = address;
+    EXPECT_THAT(text_of(options), HasSubstr("https://[fd00::1]:443/scheduler"));
+  }
+}
+
 TEST(Install, TheStanzaMayNameFilesInPlaceOfData) {
   InstallOptions options = only(InstallPart::SchedulerStanza);
   options.tls_directory = "/etc/kubernetes/millwright";

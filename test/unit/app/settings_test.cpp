@@ -42,6 +42,7 @@ TEST(Settings, DefaultsAreKarpenters) {
   EXPECT_THAT(loaded.warnings, IsEmpty());
   EXPECT_EQ(loaded.settings.metrics_port, 8080);
   EXPECT_EQ(loaded.settings.health_port, 8081);
+  EXPECT_EQ(loaded.settings.bind_address, "::") << "a pod may have an IPv6 address alone";
   EXPECT_EQ(loaded.settings.client_qps, 200);
   EXPECT_EQ(loaded.settings.leader_election_name, "karpenter-leader-election");
   EXPECT_TRUE(loaded.settings.leader_election);
