@@ -190,6 +190,17 @@ class Translator {
                              .dedupe_values = {}});
   }
 
+  // What cannot be written as it is will be tried for as long as it stays so, and is told once.
+  void tell_invalid(const std::string& id, const model::Resource& resource,
+                    const json::value& owner, const base::Error& error) {
+    std::string told = std::string(model::text_at(owner, "metadata.uid")) + " " + error.message;
+    std::string& before = invalid_[id];
+    if (before != told) {
+      before = std::move(told);
+      refuse(resource, owner, error);
+    }
+  }
+
   void note(const model::Resource& resource, const json::value& object,
             const std::vector<std::string>& notes, bool warning) {
     for (const auto& text : notes) {
@@ -227,8 +238,12 @@ class Translator {
     if (!reply) {
       services_.log.warn("writing a translated object failed, will try again",
                          {{"object", id}, {"error", reply.error().message}});
+      if (reply.error().kind == base::ErrorKind::Invalid) {
+        tell_invalid(id, owner_resource, owner, reply.error());
+      }
       co_return false;
     }
+    invalid_.erase(id);
     applied_[id] = text;
     co_return true;
   }
@@ -241,6 +256,8 @@ class Translator {
   Objects provisioners_;
   Objects templates_;
   std::map<std::string, std::string> applied_;  // kind/name to the text last written
+  // kind/name to whose it is, and what the API server said is wrong with it.
+  std::map<std::string, std::string> invalid_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include "millwright/model/codec.hpp"
 #include "millwright/schema/schema.hpp"
+#include "unit/cloud/simulated/witness.hpp"
+#include "unit/controllers/with_services.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -213,6 +215,77 @@ TEST(Legacy, AClusterWithoutAl2ImagesGetsAl2023AndAWarning) {
   EXPECT_THAT(json::serialize(old->node_class), HasSubstr("al2@latest"));
   EXPECT_THAT(json::serialize(recent->node_class), HasSubstr("al2023@latest"));
   EXPECT_THAT(recent->warnings, ::testing::Contains(HasSubstr("AL2023")));
+}
+
+constexpr model::Resource kClassesOfAws[] = {model::kEc2NodeClassResource};
+
+class CloudOfAws final : public cloud::Witness {
+ public:
+  using Witness::Witness;
+  std::span<const model::Resource> node_classes() const override { return kClassesOfAws; }
+};
+
+// The controller, in a cluster with an AWSNodeTemplate, and with Provisioners if the test has any.
+class LegacyTranslator : public WithServices {
+ protected:
+  LegacyTranslator() {
+    providers_.add(std::make_unique<CloudOfAws>(used_));
+    transport_->answer = [this](const kube::ApiRequest& request) { return answer(request); };
+    group_.spawn(run_legacy_translation(services_, {}, group_.stop_token()));
+  }
+
+  void TearDown() override {
+    group_.request_stop();
+    loop_.run_for(std::chrono::seconds(1));
+  }
+
+  base::Result<net::Response> answer(const kube::ApiRequest& request) {
+    const auto asks_for = [&](std::string_view part) {
+      return request.path.find(part) != std::string::npos;
+    };
+    if (request.method == "PATCH") {
+      written_.push_back(request.path);
+      return refusal_.empty() ? kube::test::ok(kube::test::parse(request.body))
+                              : kube::test::status_answer(422, "Invalid", refusal_);
+    }
+    if (asks_for("/version")) {
+      return kube::test::ok({{"minor", "32"}});
+    }
+    const bool of_templates = asks_for("awsnodetemplates");
+    return kube::test::ok({{"metadata", {{"resourceVersion", "9"}}},
+                           {"items", of_templates ? json::array{template_} : provisioners_}});
+  }
+
+  std::vector<std::string> failures() const {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < events_.reasons.size(); ++i) {
+      if (events_.reasons[i] == "TranslationFailed") {
+        found.push_back(events_.messages[i]);
+      }
+    }
+    return found;
+  }
+
+  json::value template_ = yaml(
+      "metadata: {name: team, uid: u1, resourceVersion: '3'}\n"
+      "spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}\n");
+  json::array provisioners_;
+  std::string refusal_;  // of what is written; empty: none
+  std::vector<std::string> written_;
+  base::TaskGroup group_{loop_};
+};
+
+TEST_F(LegacyTranslator, TellsOnTheObjectThatItsTranslationIsInvalid) {
+  refusal_ = "spec.tags: too many";
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_GT(written_.size(), 5U) << "it is tried again";
+  EXPECT_THAT(failures(), ::testing::ElementsAre(HasSubstr("spec.tags: too many")));
+  refusal_ = "spec.role: too long";
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_THAT(failures(), ::testing::ElementsAre(HasSubstr("spec.tags"), HasSubstr("spec.role")));
+  refusal_.clear();
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_EQ(failures().size(), 2U);
 }
 
 }  // namespace

@@ -18,8 +18,12 @@
 namespace millwright::controllers {
 
 struct HeardEvents final : kube::EventSink {
-  void record(kube::Event event) override { reasons.push_back(std::move(event.reason)); }
+  void record(kube::Event event) override {
+    reasons.push_back(std::move(event.reason));
+    messages.push_back(std::move(event.message));
+  }
   std::vector<std::string> reasons;
+  std::vector<std::string> messages;  // of the same events
 };
 
 class WithServices : public ::testing::Test {
