@@ -59,14 +59,22 @@ class Feed {
   template <class T, class Resources>
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
-      const std::size_t source = sources_.add(std::string(resource.plural));
+      const bool optional = kind.first_list == cluster::FirstList::AwaitedIfListable;
+      const std::size_t source =
+          sources_.add(std::string(resource.plural),
+                       optional ? Sources::Need::IfListable : Sources::Need::Always);
       kube::InformerHandlers handlers;
       handlers.synced = [this, source] { sources_.listed(source); };
       handlers.heard = [this, source] { sources_.heard(source); };
       handlers.lost = [this, source] { sources_.lost(source); };
-      if (kind.first_list == cluster::FirstList::AwaitedIfListable) {
-        handlers.not_listable = [this, source] { sources_.done_without(source); };
-      }
+      handlers.permitted = [this, source] { sources_.permitted(source); };
+      handlers.not_listable = [this, source, optional](base::ErrorKind why) {
+        if (optional && why == base::ErrorKind::NotFound) {
+          sources_.done_without(source);
+        } else {
+          sources_.refused(source);
+        }
+      };
       watch<T>(resource, std::move(handlers));
     }
   }

@@ -38,9 +38,11 @@ struct InformerHandlers {
   std::function<void(const model::ObjectKey& key, const std::string& uid)> remove;
   // Once, after the first complete list was delivered.
   std::function<void()> synced;
-  // Each time that listing fails because the right to it is missing, or the resource itself; it is
-  // tried again all the same.
-  std::function<void()> not_listable = {};
+  // Each time that listing is refused: NotFound, the resource is missing; Denied, the right to it
+  // is missing, or who decides about rights fails for a while. It is tried again all the same.
+  std::function<void(base::ErrorKind why)> not_listable = {};
+  // The API server let us read: a list is complete, or a watch was accepted.
+  std::function<void()> permitted = {};
   // What was told is what the API server has: a list is complete, a watch has been accepted for a
   // second or ended at its time, or an event or bookmark came later than that. Servers send a
   // bookmark about once a minute.

@@ -61,7 +61,7 @@ void ClusterRecording::watch(std::size_t kind) {
     gone(kind, key, uid);
   };
   handlers.synced = [this, kind] { listed(kind); };
-  handlers.not_listable = [this, kind] { not_listable(kind); };
+  handlers.not_listable = [this, kind](base::ErrorKind) { not_listable(kind); };
   kube::InformerOptions options{
       .resource = planned_kinds()[kind], .seed = parts_.seed + kind, .log = parts_.log};
   group_.spawn(kube::run_informer(parts_.client, std::move(options), std::move(handlers),

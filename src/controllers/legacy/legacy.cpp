@@ -31,7 +31,7 @@ class Translator {
   // Of one kind, as the API server has them.
   struct Objects {
     std::map<std::string, json::value> by_name;
-    bool is_listed = false;  // or cannot be
+    bool is_listed = false;  // or is not installed
   };
 
   Translator(Services& services, LegacySettings settings)
@@ -54,7 +54,13 @@ class Translator {
                   changed_.notify();
                 },
             .synced = listed,
-            .not_listable = listed};
+            // A kind that may not be listed, perhaps for a while, is not one without objects.
+            .not_listable =
+                [listed](base::ErrorKind why) {
+                  if (why == base::ErrorKind::NotFound) {
+                    listed();
+                  }
+                }};
   }
 
   base::Task<void> run(std::stop_token stop) {

@@ -12,8 +12,8 @@ constexpr auto kLookAtSources = std::chrono::seconds(5);
 
 }  // namespace
 
-std::size_t Sources::add(std::string name) {
-  sources_.push_back({.name = std::move(name)});
+std::size_t Sources::add(std::string name, Need need) {
+  sources_.push_back({.name = std::move(name), .need = need});
   return sources_.size() - 1;
 }
 
@@ -29,8 +29,42 @@ void Sources::done_without(std::size_t source) {
   tell_synced();
 }
 
+void Sources::permitted(std::size_t source) {
+  permissions_ += sources_[source].need == Need::Always ? 1 : 0;
+}
+
+bool Sources::are_needed_ones_there() const {
+  return std::none_of(sources_.begin(), sources_.end(), [](const Source& source) {
+    return source.need == Need::Always && (source.awaited || source.lost);
+  });
+}
+
+bool Sources::is_needed_one_refused() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const Source& source) {
+    return source.need == Need::Always && source.refused_at.has_value();
+  });
+}
+
+void Sources::refused(std::size_t source) {
+  Source& one = sources_[source];
+  if (!one.refused_at) {
+    one.refused_at = permissions_;
+  }
+  if (one.need == Need::Always) {
+    return;
+  }
+  const bool others_pass = permissions_ > *one.refused_at && !is_needed_one_refused();
+  // At the start all others may have passed just before. One that was read has lost its right by
+  // somebody's hand or, far more likely, with all others for a while.
+  if (others_pass || (!one.was_heard && are_needed_ones_there())) {
+    done_without(source);
+  }
+}
+
 void Sources::heard(std::size_t source) {
   sources_[source].heard = loop_.now();
+  sources_[source].was_heard = true;
+  sources_[source].refused_at.reset();
   sources_[source].matters = true;
   if (std::exchange(sources_[source].lost, false)) {
     heard_again_.notify();

@@ -80,9 +80,14 @@ class KnownObjects {
       handlers_.rewound();
     }
   }
-  void report_not_listable() {
+  void report_not_listable(base::ErrorKind why) const {
     if (handlers_.not_listable) {
-      handlers_.not_listable();
+      handlers_.not_listable(why);
+    }
+  }
+  void report_permitted() const {
+    if (handlers_.permitted) {
+      handlers_.permitted();
     }
   }
   void report_synced() {

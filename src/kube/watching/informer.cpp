@@ -106,6 +106,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     if (caught_up_) {
       known_.report_heard();
     } else if (!std::exchange(accepted_, true)) {
+      known_.report_permitted();
       loop_.after(kCatchUp, [weak = weak_from_this()] {
         if (const auto alive = weak.lock()) {
           alive->catch_up();
@@ -153,7 +154,7 @@ class Informer {
         const auto listed = co_await list(stop);
         if (!listed) {
           if (is_refusal(listed.error())) {
-            known_.report_not_listable();
+            known_.report_not_listable(listed.error().kind);
           }
           co_await pause("list", listed.error(), stop);
           continue;
@@ -185,7 +186,8 @@ class Informer {
   }
 
  private:
-  // The right to list is missing, or the resource itself. A watch says so, too.
+  // The right to list is missing, or the resource itself. A watch says so, too. Whoever is not
+  // known to the server (401) was refused nothing.
   static bool is_refusal(const base::Error& error) {
     return error.kind == ErrorKind::Denied || error.kind == ErrorKind::NotFound;
   }
@@ -205,6 +207,7 @@ class Informer {
     }
     version_ = *std::move(version);
     known_.end_list();
+    known_.report_permitted();
     known_.report_heard();
     if (model::is_lower_version(version_, newest_)) {
       tell_rewound(newest_, version_);

@@ -73,6 +73,17 @@ TEST_F(FirstLists, ThatMayNotBeReadAreDoneWithout) {
   EXPECT_TRUE(wait_running("web", 2));
 }
 
+// An authorizer that fails refuses everything. What could be done without was, once the rest could
+// be read again and until its own next try.
+TEST_F(FirstLists, ThatWereRefusedWithAllOthersAreAwaited) {
+  start_with({.forbidden = {"pods", "nodes", "nodepools", "nodeclaims", "kwoknodeclasses"}});
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  api().set_faults({.late_lists = {{"kwoknodeclasses", seconds(25)}}});
+  ASSERT_TRUE(wait([&] { return state().latest()->synced; }, minutes(3)));
+  EXPECT_FALSE(state().latest()->node_classes.empty());
+  EXPECT_TRUE(wait_running("web", 2));
+}
+
 // A NodeClass that may not be read is not one that does not exist.
 TEST_F(FirstLists, AClaimWaitsForANodeClassThatMayNotBeRead) {
   start_with({.forbidden = {"kwoknodeclasses"}});

@@ -252,6 +252,9 @@ class LegacyTranslator : public WithServices {
       return kube::test::ok({{"minor", "32"}});
     }
     const bool of_templates = asks_for("awsnodetemplates");
+    if (of_templates && !may_list_templates_) {
+      return kube::test::status_answer(403, "Forbidden", "no");
+    }
     return kube::test::ok({{"metadata", {{"resourceVersion", "9"}}},
                            {"items", of_templates ? json::array{template_} : provisioners_}});
   }
@@ -270,6 +273,7 @@ class LegacyTranslator : public WithServices {
       "metadata: {name: team, uid: u1, resourceVersion: '3'}\n"
       "spec: {subnetSelector: {a: b}, securityGroupSelector: {a: b}}\n");
   json::array provisioners_;
+  bool may_list_templates_ = true;
   std::string refusal_;  // of what is written; empty: none
   std::vector<std::string> written_;
   base::TaskGroup group_{loop_};
@@ -286,6 +290,20 @@ TEST_F(LegacyTranslator, TellsOnTheObjectThatItsTranslationIsInvalid) {
   refusal_.clear();
   loop_.run_for(std::chrono::minutes(1));
   EXPECT_EQ(failures().size(), 2U);
+}
+
+// A Provisioner is translated by its template; a right that is missing says nothing of whether
+// there is one.
+TEST_F(LegacyTranslator, WaitsForTemplatesThatMayNotBeListed) {
+  may_list_templates_ = false;
+  provisioners_.push_back(
+      yaml("metadata: {name: team, uid: u2, resourceVersion: '4'}\n"
+           "spec: {providerRef: {name: team}}\n"));
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_THAT(written_, IsEmpty());
+  may_list_templates_ = true;
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_THAT(written_, ::testing::Contains(HasSubstr("/nodepools/team")));
 }
 
 }  // namespace

@@ -118,5 +118,113 @@ TEST_F(SourcesTest, WhatCanBeDoneWithoutMattersOnceItIsThere) {
   EXPECT_FALSE(synced());
 }
 
+// Pods, which every installation may read, and quotas, which may be refused.
+class RefusedSources : public ::testing::Test {
+ protected:
+  bool synced() {
+    sources.look();
+    return state.snapshot()->synced;
+  }
+
+  base::VirtualLoop loop{base::TimePoint(std::chrono::hours(1'000))};
+  cluster::Ledger ledger;
+  cluster::State state{ledger};
+  Sources sources{loop, state, {}};
+  std::size_t pods = sources.add("pods", Sources::Need::Always);
+  std::size_t quotas = sources.add("resourcequotas");
+};
+
+TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceAllThatIsNeededIsListed) {
+  sources.listed(pods);
+  EXPECT_FALSE(synced());
+  sources.refused(quotas);
+  EXPECT_TRUE(synced());
+  loop.run_for(minutes(2));
+  sources.heard(pods);
+  EXPECT_TRUE(synced());
+}
+
+// The pods are a long list, and others that are needed came long before.
+TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceOthersWereLetThrough) {
+  sources.refused(quotas);
+  sources.permitted(pods);
+  sources.refused(quotas);
+  sources.listed(pods);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(RefusedSources, AreAwaitedWhereEverythingWasRefused) {
+  sources.refused(quotas);
+  sources.lost(quotas);
+  sources.lost(pods);
+  sources.refused(quotas);
+  sources.permitted(pods);
+  sources.heard(pods);
+  sources.listed(pods);
+  EXPECT_FALSE(synced()) << "nobody has said since that the quotas alone are refused";
+  sources.heard(quotas);
+  sources.listed(quotas);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(RefusedSources, ThatWereReadAreLostWhileEverythingIsRefused) {
+  sources.listed(pods);
+  sources.listed(quotas);
+  EXPECT_TRUE(synced());
+  sources.refused(quotas);
+  sources.lost(quotas);
+  loop.run_for(seconds(59));
+  sources.refused(quotas);
+  EXPECT_TRUE(synced());
+  loop.run_for(seconds(1));
+  EXPECT_FALSE(synced()) << "though the watch of the pods, which is still open, goes on";
+  sources.permitted(pods);
+  sources.heard(pods);
+  EXPECT_FALSE(synced()) << "what became of the quotas meanwhile is not known";
+  sources.heard(quotas);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(RefusedSources, ThatWereReadAreDoneWithoutOnceTheyAloneAreRefused) {
+  sources.listed(pods);
+  sources.listed(quotas);
+  sources.refused(quotas);
+  sources.lost(quotas);
+  loop.run_for(minutes(1));
+  EXPECT_FALSE(synced());
+  sources.permitted(pods);
+  sources.refused(quotas);
+  EXPECT_TRUE(synced());
+  sources.heard(quotas);
+  sources.refused(quotas);
+  sources.lost(quotas);
+  loop.run_for(minutes(1));
+  sources.heard(pods);
+  EXPECT_FALSE(synced()) << "the right was there again, and is refused anew";
+}
+
+// As of all kinds of one API group.
+TEST_F(RefusedSources, AreAwaitedWhileAnotherIsRefusedThatIsNeeded) {
+  const std::size_t pools = sources.add("nodepools", Sources::Need::Always);
+  sources.refused(quotas);
+  sources.refused(pools);
+  sources.permitted(pods);
+  sources.listed(pods);
+  sources.refused(quotas);
+  sources.permitted(pools);
+  sources.listed(pools);
+  EXPECT_FALSE(synced());
+  sources.refused(quotas);
+  EXPECT_TRUE(synced());
+}
+
+TEST_F(RefusedSources, SayNothingOfOneThatMayBeDoneWithoutItself) {
+  sources.refused(quotas);
+  sources.permitted(quotas);
+  sources.refused(quotas);
+  sources.listed(pods);
+  EXPECT_FALSE(synced());
+}
+
 }  // namespace
 }  // namespace millwright::controllers

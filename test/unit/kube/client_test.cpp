@@ -142,7 +142,7 @@ TEST(ErrorOf, FollowsTheStatusReasonAndThenTheCode) {
       {409, "Conflict", ErrorKind::Conflict},
       {422, "Invalid", ErrorKind::Invalid},
       {400, "BadRequest", ErrorKind::Invalid},
-      {401, "Unauthorized", ErrorKind::Denied},
+      {401, "Unauthorized", ErrorKind::Unavailable},
       {403, "Forbidden", ErrorKind::Denied},
       {410, "Gone", ErrorKind::Gone},
       {410, "Expired", ErrorKind::Gone},
@@ -163,10 +163,10 @@ TEST(ErrorOf, FollowsTheStatusReasonAndThenTheCode) {
 
 TEST(ErrorOf, ReadsAnswersThatAreNoStatus) {
   const std::pair<int, ErrorKind> cases[] = {
-      {302, ErrorKind::Invalid},    {401, ErrorKind::Denied},  {404, ErrorKind::NotFound},
-      {409, ErrorKind::Conflict},   {410, ErrorKind::Gone},    {429, ErrorKind::Throttled},
-      {408, ErrorKind::Timeout},    {504, ErrorKind::Timeout}, {500, ErrorKind::Unavailable},
-      {502, ErrorKind::Unavailable}};
+      {302, ErrorKind::Invalid},     {401, ErrorKind::Unavailable}, {403, ErrorKind::Denied},
+      {404, ErrorKind::NotFound},    {409, ErrorKind::Conflict},    {410, ErrorKind::Gone},
+      {429, ErrorKind::Throttled},   {408, ErrorKind::Timeout},     {504, ErrorKind::Timeout},
+      {500, ErrorKind::Unavailable}, {502, ErrorKind::Unavailable}};
   for (const auto& [code, kind] : cases) {
     net::Response response;
     response.status = code;

@@ -50,7 +50,11 @@ class InformerTest : public testing::Test {
               reports.push_back("-" + key.to_string() + "/" + uid);
             },
         .synced = [this] { reports.emplace_back("synced"); },
-        .not_listable = [this] { reports.emplace_back("not listable"); },
+        .not_listable =
+            [this](ErrorKind why) {
+              reports.push_back("not listable: " + std::string(base::to_string(why)));
+            },
+        .permitted = [this] { ++permitted; },
         .heard = [this] { ++heard; },
         .lost = [this] { ++lost; },
         .rewound = [this] { reports.emplace_back("rewound"); }};
@@ -75,6 +79,7 @@ class InformerTest : public testing::Test {
   int list_version = 10;
   std::optional<net::Response> list_failure;
   std::vector<std::string> reports;
+  int permitted = 0;
   int heard = 0;
   int lost = 0;
   base::TaskGroup group{loop};
@@ -278,7 +283,7 @@ TEST_F(InformerTest, FailuresAreRetriedEverMoreSlowly) {
   list_failure = status_answer(403, "Forbidden", "no");
   start();
   loop.run_for(10min);
-  EXPECT_THAT(take_reports(), testing::Each("not listable"));
+  EXPECT_THAT(take_reports(), testing::Each("not listable: denied"));
   std::vector<base::Duration> gaps;
   for (std::size_t i = 1; i < transport->seen.size(); ++i) {
     gaps.push_back(transport->seen[i].time - transport->seen[i - 1].time);
@@ -369,16 +374,53 @@ TEST_F(InformerTest, SyncedComesOnceAndOnlyAfterTheLastPage) {
 TEST_F(InformerTest, SaysThatItCannotListAndTriesAgain) {
   list_failure = status_answer(403, "Forbidden", "no");
   start();
-  EXPECT_THAT(take_reports(), ElementsAre("not listable"));
+  EXPECT_THAT(take_reports(), ElementsAre("not listable: denied"));
   list_failure = status_answer(404, "NotFound", "no such resource");
   loop.run_for(1s);
-  EXPECT_THAT(take_reports(), testing::Each("not listable"));
+  EXPECT_THAT(take_reports(), testing::Each("not listable: not_found"));
   list_failure = status_answer(500, "InternalError", "down");
   loop.run_for(1min);
   EXPECT_THAT(take_reports(), IsEmpty());
   list_failure.reset();
   loop.run_for(1min);
   EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+}
+
+// Its token has expired, or the server cannot check tokens for a while.
+TEST_F(InformerTest, WhoIsNotKnownToTheServerIsRefusedNothing) {
+  list_failure = status_answer(401, "Unauthorized", "Unauthorized");
+  start();
+  loop.run_for(1min);
+  EXPECT_THAT(take_reports(), IsEmpty());
+  EXPECT_GT(lost, 0);
+  list_failure.reset();
+  loop.run_for(31s);
+  EXPECT_THAT(take_reports(), ElementsAre("+a/ua@3", "+b/ub@5", "synced"));
+}
+
+// Events of a watch that is open say nothing about rights: those were asked about when it began.
+TEST_F(InformerTest, TellsWhenTheServerLetUsRead) {
+  list_failure = status_answer(403, "Forbidden", "no");
+  start();
+  EXPECT_EQ(permitted, 0);
+  list_failure.reset();
+  loop.run_for(1s);
+  EXPECT_EQ(permitted, 1) << "a list";
+  stream().send("");
+  EXPECT_EQ(permitted, 2) << "a watch";
+  stream().event("MODIFIED", node("a", "ua", "20"));
+  stream().event("BOOKMARK", bookmark("21"));
+  EXPECT_EQ(permitted, 2);
+  bool refused = true;
+  list_version = 21;
+  transport->refuse_stream = [&](const ApiRequest&) -> std::optional<net::Response> {
+    return std::exchange(refused, false) ? std::optional(status_answer(403, "Forbidden", "no"))
+                                         : std::nullopt;
+  };
+  stream().end();
+  EXPECT_EQ(permitted, 2);
+  loop.run_for(31s);
+  EXPECT_EQ(permitted, 3) << "the list after a watch that was refused";
 }
 
 TEST_F(InformerTest, TellsWhenTheServerSpeaksAndWhenItIsLost) {
