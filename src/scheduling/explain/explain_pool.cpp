@@ -224,17 +224,23 @@ class PoolInspector {
     }
   }
 
-  // A claim that is tied to one domain of a key has one value of it.
+  // A claim that a spread constraint ties to one domain of a key has one value of it.
   void look_at_min_values_of_domains() {
     if (in_.problem.options.min_values == MinValuesPolicy::BestEffort) {
       return;
     }
+    const Topology& topology = in_.packing.counts().topology();
     for (const Rung::Keyed& keyed : rung_.keyed) {
-      const std::string& key = in_.packing.counts().topology().keys()[keyed.key].name();
-      if (const auto least = terms_.merged().get(key).min_values(); least && *least > 1) {
+      const bool is_tied =
+          std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId group) {
+            return topology.groups()[group].kind == TopologyKind::Spread;
+          });
+      const std::string& key = topology.keys()[keyed.key].name();
+      const auto least = terms_.merged().get(key).min_values();
+      if (is_tied && least && *least > 1) {
         add(Stage::MinValues,
             key + " wants minValues " + std::to_string(*least) +
-                ", and what the pod says about other pods ties its node to one value",
+                ", and a spread constraint of the pod ties its node to one value",
             "lower minValues of " + key + " to 1 in NodePool " + pool_.name());
       }
     }

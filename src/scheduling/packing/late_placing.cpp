@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -30,13 +33,14 @@ class LatePlacing {
     }
     for (KeyId key; key < topology_.keys().end_id(); ++key) {
       const DomainSet all = DomainSet::all(topology_.keys()[key].size());
-      DomainSet some = inhabited(key, nullptr);
+      DomainSet some = inhabited(key, std::nullopt);
       if (DomainSet rest = all; !some.empty() && !(rest -= some).empty()) {
         uninhabited_.push_back({key, std::move(rest), true});
       }
       inhabited_.push_back(some.empty() ? all : std::move(some));
     }
-    if (uninhabited_.empty() && !any_may_compare_with_fewer(late)) {
+    find_spreads(late);
+    if (uninhabited_.empty() && !any_may_compare_with_fewer()) {
       return;
     }
     packing_.look_again();
@@ -52,6 +56,11 @@ class LatePlacing {
   struct View {
     std::map<TopologyGroupId, DomainSet> compared;
     std::vector<Narrowing::Part> closed;
+    bool nowhere = false;
+  };
+  struct Inhabited {
+    TopologyGroupId group;  // and all with its key and filter
+    DomainSet domains;      // where nodes are that it counts
   };
 
   void place_all(std::vector<PodId>& late) {
@@ -75,67 +84,110 @@ class LatePlacing {
     const std::uint32_t pod_class = pods_.pods[pod].pod_class;
     const std::span<const Rung> ladder = pods_.constraint_of(pod).ladder;
     for (std::size_t i = 0; i < ladder.size() && !packing_.has_spent_allowance(); ++i) {
-      const auto [known, added] = views_.try_emplace({pod_class, i});
-      if (added) {
-        known->second = view_of(pods_.class_of(pod), ladder[i]);
-      }
-      packing_.choices().close(known->second.closed);
-      packing_.counts().compare_only_with(known->second.compared);
-      if (packing_.place_on(pod, ladder.subspan(i, 1))) {
+      if (use_view_of(pod, pod_class, i) && packing_.place_on(pod, ladder.subspan(i, 1))) {
         return true;
       }
     }
     return false;
   }
 
+  // False when the class may go nowhere on this rung.
+  bool use_view_of(PodId pod, std::uint32_t pod_class, std::size_t rung) {
+    const auto [known, added] = views_.try_emplace({pod_class, rung});
+    const View& view = known->second;
+    if (added) {
+      known->second = view_of(pods_.class_of(pod), pods_.constraint_of(pod).ladder[rung]);
+    }
+    if (&view != in_use_) {
+      packing_.choices().close(view.closed);
+      packing_.counts().compare_only_with(view.compared);
+      in_use_ = &view;
+    }
+    return !view.nowhere;
+  }
+
+  bool is_spread(TopologyGroupId group) const {
+    return topology_.groups()[group].kind == TopologyKind::Spread;
+  }
+
   bool waits_for_spread(PodId pod) const {
-    return any_spread(pod, [](TopologyGroupId) { return true; });
-  }
-
-  bool any_may_compare_with_fewer(const std::vector<PodId>& late) {
-    std::vector<bool> looked_at(pods_.classes.size(), false);
-    return std::any_of(late.begin(), late.end(), [&](PodId pod) {
-      const std::uint32_t pod_class = pods_.pods[pod].pod_class;
-      if (looked_at[pod_class]) {
-        return false;
-      }
-      looked_at[pod_class] = true;
-      return any_spread(pod, [&](TopologyGroupId group) {
-        DomainSet rest = topology_.census(group).eligible;
-        return !(rest -= inhabited_by(group)).empty();
-      });
-    });
-  }
-
-  template <class Meets>
-  bool any_spread(PodId pod, Meets meets) const {
     const Constraint& constraint = pods_.constraint_of(pod);
     return std::any_of(constraint.ladder.begin(), constraint.ladder.end(), [&](const Rung& rung) {
       return std::any_of(rung.keyed.begin(), rung.keyed.end(), [&](const Rung::Keyed& keyed) {
-        return std::any_of(keyed.groups.begin(), keyed.groups.end(), [&](TopologyGroupId group) {
-          return topology_.groups()[group].kind == TopologyKind::Spread && meets(group);
-        });
+        return std::any_of(keyed.groups.begin(), keyed.groups.end(),
+                           [this](TopologyGroupId group) { return is_spread(group); });
       });
     });
   }
 
-  // Where nodes are whose pods the group counts.
+  // On any rung.
+  std::set<TopologyGroupId> spreads_of(const Constraint& constraint) const {
+    std::set<TopologyGroupId> result;
+    for (const Rung& rung : constraint.ladder) {
+      for (const Rung::Keyed& keyed : rung.keyed) {
+        const auto spreads = spreads_among(keyed);
+        result.insert(spreads.begin(), spreads.end());
+      }
+    }
+    return result;
+  }
+
+  std::vector<TopologyGroupId> spreads_among(const Rung::Keyed& keyed) const {
+    std::vector<TopologyGroupId> result;
+    std::copy_if(keyed.groups.begin(), keyed.groups.end(), std::back_inserter(result),
+                 [this](TopologyGroupId group) { return is_spread(group); });
+    return result;
+  }
+
+  void find_spreads(const std::vector<PodId>& late) {
+    std::vector<bool> looked_at(pods_.classes.size(), false);
+    for (const PodId pod : late) {
+      const std::uint32_t pod_class = pods_.pods[pod].pod_class;
+      if (!looked_at[pod_class]) {
+        looked_at[pod_class] = true;
+        for (const TopologyGroupId group : spreads_of(pods_.constraint_of(pod))) {
+          ++spreads_[group];
+        }
+      }
+    }
+  }
+
+  bool any_may_compare_with_fewer() {
+    return std::any_of(spreads_.begin(), spreads_.end(), [this](const auto& spread) {
+      DomainSet rest = topology_.census(spread.first).eligible;
+      return !(rest -= inhabited_by(spread.first)).empty();
+    });
+  }
+
+  // Where nodes are whose pods the group counts. Most groups have the filter of another one.
   const DomainSet& inhabited_by(TopologyGroupId group) {
+    const auto [known, added] = inhabited_by_.try_emplace(group, nullptr);
+    if (added) {
+      known->second = &find_inhabited_by(group);
+    }
+    return *known->second;
+  }
+
+  const DomainSet& find_inhabited_by(TopologyGroupId group) {
     const TopologyGroup& spread = topology_.groups()[group];
     if (spread.filter.everything()) {
       return inhabited_[spread.key_id];
     }
-    const auto [known, added] = inhabited_by_.try_emplace(group);
-    if (added) {
-      known->second = inhabited(spread.key_id, &group);
+    const auto same = std::find_if(filtered_.begin(), filtered_.end(), [&](const auto& each) {
+      const TopologyGroup& other = topology_.groups()[each.group];
+      return other.key_id == spread.key_id && other.filter == spread.filter;
+    });
+    if (same != filtered_.end()) {
+      return same->domains;
     }
-    return known->second;
+    filtered_.push_back({group, inhabited(spread.key_id, group)});
+    return filtered_.back().domains;
   }
 
-  // Domains that a node has or a claim may come to have; not null: of those that the group counts.
-  DomainSet inhabited(KeyId key, const TopologyGroupId* group) {
+  // Domains that a node has or a claim may come to have; of those that the group counts, if any.
+  DomainSet inhabited(KeyId key, std::optional<TopologyGroupId> group) {
     const TopologyKey& known = topology_.keys()[key];
-    const NodeFilter* filter = group == nullptr ? nullptr : &topology_.groups()[*group].filter;
+    const NodeFilter* filter = group ? &topology_.groups()[*group].filter : nullptr;
     DomainSet result(known.size());
     const auto add_if = [&](auto admits) {
       for (std::size_t domain = 0; domain < known.size(); ++domain) {
@@ -146,8 +198,11 @@ class LatePlacing {
     };
     const auto add_label = [&](const NodeRecordPtr& node) {
       const auto label = node->labels().find(known.name());
-      if (label != node->labels().end() && (filter == nullptr || counts_node(*filter, *node))) {
-        add_if([&](std::size_t domain) { return known.domains()[domain] == label->second; });
+      const std::int32_t domain =
+          label == node->labels().end() ? kNoDomain : known.find(label->second);
+      if (domain >= 0 && !result.contains(static_cast<std::size_t>(domain)) &&
+          (filter == nullptr || counts_node(*filter, *node))) {
+        result.insert(static_cast<std::size_t>(domain));
       }
     };
     std::for_each(problem_.counted_nodes.begin(), problem_.counted_nodes.end(), add_label);
@@ -168,7 +223,7 @@ class LatePlacing {
     }
     ClaimDrafts& drafts = packing_.drafts();
     for (const ClaimDraft& claim : drafts.claims()) {
-      if (group != nullptr && drafts.domains().counting(claim, *group) == Counting::No) {
+      if (group && drafts.domains().counting(claim, *group) == Counting::No) {
         continue;
       }
       const std::int32_t domain = drafts.domains().of(claim.shape, key);
@@ -188,40 +243,47 @@ class LatePlacing {
     View view{.compared = {}, .closed = uninhabited_};
     const Applicant applicant{pod_class, pods_.constraints[pod_class.constraint], rung};
     for (const Rung::Keyed& keyed : rung.keyed) {
-      std::vector<TopologyGroupId> spreads;
-      std::copy_if(keyed.groups.begin(), keyed.groups.end(), std::back_inserter(spreads),
-                   [this](TopologyGroupId group) {
-                     return topology_.groups()[group].kind == TopologyKind::Spread;
-                   });
+      const auto spreads = spreads_among(keyed);
       const DomainSet more = within_reach(applicant, keyed.key, spreads);
       for (const TopologyGroupId group : spreads) {
-        const DomainSet& there = inhabited_by(group);
-        close_all_but(there, keyed.key, view.closed);
-        (view.compared[group] = there) |= more;
+        (view.compared[group] = inhabited_by(group)) |= more;
+      }
+    }
+    for (const auto& [group, classes] : spreads_) {
+      if (may_give_a_node_to(group, rung)) {
+        const auto own = classes == 1 ? view.compared.find(group) : view.compared.end();
+        close_all_but(own == view.compared.end() ? inhabited_by(group) : own->second,
+                      topology_.groups()[group].key_id, view);
       }
     }
     return view;
   }
 
-  // A domain that gets its first node would count for those that were not compared with it.
-  void close_all_but(const DomainSet& there, KeyId key,
-                     std::vector<Narrowing::Part>& closed) const {
-    DomainSet rest = DomainSet::all(topology_.keys()[key].size());
-    rest -= there;
-    if (there.empty() || rest.empty()) {
+  // Whether a new node of such a pod may be one whose pods the group counts.
+  bool may_give_a_node_to(TopologyGroupId group, const Rung& rung) const {
+    const auto& alternatives = topology_.groups()[group].filter.alternatives;
+    return alternatives.empty() || std::any_of(alternatives.begin(), alternatives.end(),
+                                               [&](const Requirements& alternative) {
+                                                 return rung.requirements.intersects(alternative);
+                                               });
+  }
+
+  // A domain that gets its first node would count for pods that were not compared with it.
+  void close_all_but(const DomainSet& open, KeyId key, View& view) const {
+    const DomainSet all = DomainSet::all(topology_.keys()[key].size());
+    DomainSet rest = all;
+    rest -= open;
+    if (open.empty() || rest.empty()) {
       return;
     }
-    const auto known = std::find_if(closed.begin(), closed.end(),
-                                    [key](const auto& part) { return part.key == key; });
-    if (known == closed.end()) {
-      closed.push_back({key, std::move(rest), true});
-      return;
+    auto known = std::find_if(view.closed.begin(), view.closed.end(),
+                              [key](const auto& part) { return part.key == key; });
+    if (known == view.closed.end()) {
+      known = view.closed.insert(known, {key, DomainSet(topology_.keys()[key].size()), true});
     }
-    rest |= known->domains;
-    // All of them would mean that the node is to have no such label.
-    if (rest.count() < topology_.keys()[key].size()) {
-      known->domains = std::move(rest);
-    }
+    known->domains |= rest;
+    // To exclude them all would mean that the node is to have no such label.
+    view.nowhere = view.nowhere || known->domains.count() == all.count();
   }
 
   // Where the pod could get a node, of the domains in which one of the groups counts none yet.
@@ -252,10 +314,13 @@ class LatePlacing {
   const ExistingNodes& nodes_;
   const Topology& topology_;
   Packing& packing_;
-  ById<KeyId, DomainSet> inhabited_;  // all domains where none has a node
-  std::map<TopologyGroupId, DomainSet> inhabited_by_;
+  std::map<TopologyGroupId, int> spreads_;  // that late pods are held to: of how many classes
+  ById<KeyId, DomainSet> inhabited_;        // all domains where none has a node
+  std::map<TopologyGroupId, const DomainSet*> inhabited_by_;
+  std::deque<Inhabited> filtered_;
   std::vector<Narrowing::Part> uninhabited_;
   std::map<std::pair<std::uint32_t, std::size_t>, View> views_;  // by class and rung
+  const View* in_use_ = nullptr;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class NewDomains {
 
   // Of nodes that the filter's affinity counts.
   DomainSet counted_by(const NodeFilter& filter) {
-    if (filter.alternatives.empty()) {
+    if (filter.alternatives.empty() || all_.empty()) {
       return all_;
     }
     DomainSet result(key_.size());

@@ -15,9 +15,9 @@ const Narrowing* TopologyChoices::closed(const Constraint& constraint) {
   const bool owned = std::any_of(constraint.repelling.begin(), constraint.repelling.end(),
                                  [&](TopologyGroupId id) { return counts_.has_owners(id); });
   if (!owned) {
-    return closed_to_all_.empty() ? nullptr : &narrowings_.of(closed_to_all_);
+    return closed_.empty() ? nullptr : &narrowings_.of(closed_);
   }
-  std::vector<Narrowing::Part> parts = closed_to_all_;
+  std::vector<Narrowing::Part> parts = closed_;
   for (const KeyId key : constraint.keys) {
     Narrowing::Part part{key, DomainSet(topology_.keys()[key].size()), true};
     if (!counts_.closed(constraint.repelling, key, part.domains)) {

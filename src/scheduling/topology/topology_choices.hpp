@@ -26,10 +26,10 @@ class TopologyChoices {
   // Pods that a spread constraint holds and does not count change no balance: whether their claims
   // stay open among all domains that it allows, or go to the emptiest.
   void leave_open(bool leave) { leave_open_ = leave; }
-  // From now on no pod may go to these domains.
-  void close(std::vector<Narrowing::Part> excluded) { closed_to_all_ = std::move(excluded); }
-  // Domains that owners of anti-affinity keep the pod out of, or that are closed to all; null when
-  // there are none.
+  // Until the next call no pod may go to these domains.
+  void close(std::vector<Narrowing::Part> excluded) { closed_ = std::move(excluded); }
+  // Domains that owners of anti-affinity keep the pod out of, or that are closed just now; null
+  // when there are none.
   const Narrowing* closed(const Constraint& constraint);
   // In order of preference; empty when some group leaves it no domain. Valid until the next call.
   const std::vector<TopologyChoice>& find(const Applicant& applicant);
@@ -63,7 +63,7 @@ class TopologyChoices {
   std::vector<std::vector<Option>> options_;  // by position in Rung::keyed
   std::vector<DomainSet> sets_;
   std::vector<TopologyChoice> choices_;
-  std::vector<Narrowing::Part> closed_to_all_;
+  std::vector<Narrowing::Part> closed_;
   bool leave_open_ = false;
 };
 

@@ -202,14 +202,14 @@ std::optional<PlannedClaim> ClaimWriter::make_prototype(const ClaimDraft& claim,
                  [](const PricedType& type) { return type.type; });
   planned.instance_types = names_of(std::move(in_order));
   planned.price = types.empty() ? 0 : types.front().price - pool.table->node_overhead();
-  set_types(planned, claim, kept);
+  relaxed = set_types(planned, claim, kept) || relaxed;
   planned.labels = pool.labels;
   add_custom_labels(planned.requirements, planned.labels);
   planned.annotations = annotations_of(pool, relaxed);
   return planned;
 }
 
-void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) {
+bool ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) {
   for (const auto key :
        {model::kRegisteredLabel, model::kInitializedLabel, model::kHostnameLabel}) {
     planned.requirements.remove(key);
@@ -217,7 +217,7 @@ void ClaimWriter::set_types(PlannedClaim& planned, const ClaimDraft& claim, cons
   planned.requirements.add(types_in(claim.pool, rows));
   keep_to_offerings(planned, claim, rows);
   // The types that are listed had enough values, but not all of those can be bought now.
-  keep_min_values_listed(planned.requirements);
+  return keep_min_values_listed(planned.requirements);
 }
 
 void ClaimWriter::keep_to_offerings(PlannedClaim& planned, const ClaimDraft& claim,

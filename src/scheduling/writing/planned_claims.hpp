@@ -40,7 +40,8 @@ class ClaimWriter {
     Dropped dropped;  // why there is none
   };
   std::optional<PlannedClaim> make_prototype(const ClaimDraft& claim, Prototype& prototype);
-  void set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
+  // True when some minValues had to be lowered to what is listed.
+  bool set_types(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows);
   void keep_to_offerings(PlannedClaim& planned, const ClaimDraft& claim, const RowSet& rows) const;
   // Prototypes of many shapes have the same lists.
   const SharedList<std::string>& names_of(std::vector<const InstanceType*> types);

@@ -122,16 +122,23 @@ TEST(ConsolidationLimits, MinValuesAreNotRelaxedToSaveMoney) {
   EXPECT_THAT(only_command(cluster).replacements.at(0).instance_types, SizeIs(2));
 }
 
-// A claim of spot alone that wants two capacity types would be refused by the API server.
+// A claim of spot alone that wants two capacity types would be refused by the API server. So it
+// stays open to both, if neither costs too much: when spot has run out, on-demand is launched.
 TEST(ConsolidationLimits, MinValuesOfTheCapacityTypeKeepTheReplacementOpen) {
-  Cluster cluster;
-  auto& capacity_type = cluster.pool().template_.requirements[0];
-  capacity_type.values = {"on-demand", "spot"};
-  capacity_type.min_values = 2;
-  cluster.add_node("a", {pod("p", 3000)});
-  EXPECT_THAT(
-      only_command(cluster).replacements.at(0).requirements.get(model::kCapacityTypeLabel).values(),
-      ElementsAre("on-demand", "spot"));
+  const auto replacing = [](const std::string& type) {
+    Cluster cluster;
+    auto& capacity_type = cluster.pool().template_.requirements[0];
+    capacity_type.values = {"on-demand", "spot"};
+    capacity_type.min_values = 2;
+    cluster.add_node("a", {pod("p")}, {.type = type});
+    return cluster.decide().commands;
+  };
+  const auto commands = replacing("large");
+  ASSERT_THAT(commands, SizeIs(1));
+  EXPECT_THAT(commands[0].replacements.at(0).requirements.get(model::kCapacityTypeLabel).values(),
+              ElementsAre("on-demand", "spot"));
+  EXPECT_THAT(commands[0].replacements.at(0).instance_types, ElementsAre("small", "medium"));
+  EXPECT_THAT(replacing("small"), IsEmpty()) << "on-demand it would cost the same";
 }
 
 // A preference for a dear machine keeps that machine, where preferences are respected.

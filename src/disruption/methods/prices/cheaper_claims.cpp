@@ -81,15 +81,23 @@ std::optional<Why> keep_fifteen(const Survey& survey, scheduling::PlannedClaim& 
   return std::nullopt;
 }
 
-void prefer_spot(const Survey& survey, scheduling::PlannedClaim& claim) {
+// False when no type is left. Where minValues wants both capacity types, both stay open, and
+// neither may cost `cap`: when spot has run out at the launch, it is the other one.
+bool prefer_spot(const Survey& survey, scheduling::PlannedClaim& claim, double cap) {
   if (!allows(claim.requirements, model::kSpot) || !allows(claim.requirements, model::kOnDemand)) {
-    return;
+    return true;
   }
   auto spot_only = claim;
   pin_capacity_type(spot_only, model::kSpot);
   if (narrow_types(spot_only, types_for(survey, claim), [](const auto&) { return true; })) {
     claim = std::move(spot_only);
+    return true;
   }
+  auto on_demand = claim;
+  pin_capacity_type(on_demand, model::kOnDemand);
+  return narrow_types(claim, types_for(survey, claim), [&](const auto& type) {
+    return worst_launch_price(type, on_demand.requirements) < cap;
+  });
 }
 
 Why too_dear(std::size_t claims, bool spot_for_spot) {
@@ -131,7 +139,9 @@ std::optional<Why> keep_cheaper(const Survey& survey, Candidates candidates,
       return too_dear(claims.size(), spot_for_spot);
     }
     if (!spot_for_spot) {
-      prefer_spot(survey, claims[i]);
+      if (!prefer_spot(survey, claims[i], caps[i])) {
+        return nothing_cheaper();
+      }
     } else if (candidates.size() == 1) {
       if (auto few = keep_fifteen(survey, claims[i])) {
         return few;

@@ -71,8 +71,8 @@ bool relax_min_values(Requirements& requirements, const TypeTable& table, const 
   });
 }
 
-void keep_min_values_listed(Requirements& requirements) {
-  lower_where_short(requirements, [](const Requirement& requirement) {
+bool keep_min_values_listed(Requirements& requirements) {
+  return lower_where_short(requirements, [](const Requirement& requirement) {
     return requirement.is_complement() ? std::numeric_limits<std::size_t>::max()
                                        : requirement.values().size();
   });
@@ -84,8 +84,10 @@ std::string lower_min_values(const Requirements& requirements, const TypeTable& 
   for (const Requirement& requirement : requirements) {
     const std::size_t count = table.distinct_values(requirement, rows);
     if (short_of(requirement, count)) {
-      text.append(text.empty() ? "lower minValues of " : " and of ")
-          .append(requirement.key() + " to " + std::to_string(count));
+      text.append(text.empty() ? "" : " and ")
+          .append(count == 0 ? "drop" : "lower")
+          .append(" minValues of " + requirement.key())
+          .append(count == 0 ? "" : " to " + std::to_string(count));
     }
   }
   return text;

@@ -18,9 +18,10 @@ bool satisfies_min_values(const Requirements& requirements, const TypeTable& tab
 // Lowers each unsatisfied minValues to what the rows have (policy BestEffort); true when any was.
 bool relax_min_values(Requirements& requirements, const TypeTable& table, const RowSet& rows);
 // Lowers each minValues to the number of values that the requirement lists, if it lists any: the
-// API server refuses a NodeClaim that lists fewer.
-void keep_min_values_listed(Requirements& requirements);
-// "lower minValues of KEY to N", to what the rows have; empty when they have enough.
+// API server refuses a NodeClaim that lists fewer. True when any was.
+bool keep_min_values_listed(Requirements& requirements);
+// "lower minValues of KEY to N", to what the rows have, or to drop it where they have none; empty
+// when they have enough.
 std::string lower_min_values(const Requirements& requirements, const TypeTable& table,
                              const RowSet& rows);
 

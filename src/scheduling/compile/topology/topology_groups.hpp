@@ -41,6 +41,7 @@ struct NodeFilter {
 
   bool everything() const { return alternatives.empty() && !heeds_taints; }
   bool tolerates(const std::vector<model::Taint>& taints) const;
+  friend bool operator==(const NodeFilter&, const NodeFilter&) = default;
 };
 
 enum class TopologyKind : std::uint8_t { Spread, Affinity, AntiAffinity };

@@ -303,7 +303,7 @@ TEST(Explain, MinValuesForTheOneDomainOfAPod) {
        requires_instead(zones(1))},
       {"by a spread constraint",
        simple(web(kRefused).with(spreads(spread_over(kZone, 1))), pool(kPool).requires_(zones(2))),
-       "topology.kubernetes.io/zone wants minValues 2, and what the pod says about other pods ties "
+       "topology.kubernetes.io/zone wants minValues 2, and a spread constraint of the pod ties "
        "its node to one value",
        "lower minValues of topology.kubernetes.io/zone to 1 in NodePool main",
        requires_instead(zones(1))},

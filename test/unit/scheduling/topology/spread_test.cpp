@@ -217,6 +217,64 @@ TEST(ZoneSpread, ZonesOutOfReachWithNodesThatItDoesNotCountDoNotCountInTheEnd) {
               ElementsAre(Pair("test-zone-1", 1)));
 }
 
+// The pod compares with zone 2, where it could get a node, and goes there: only other nodes are
+// there now. What made it wait is that no spot machine is large enough.
+TEST(ZoneSpread, ZonesWithinReachAreOpenInTheEnd) {
+  const auto like = web("w").cpu("2").selects(model::kNodePoolLabel, "gpu");
+  const auto problem =
+      ProblemBuilder()
+          .add(pool("gpu"), types({type("large").cpu("4").sold({{"test-zone-1", "on-demand"},
+                                                                {"test-zone-2", "on-demand"}}),
+                                   type("small").cpu("1").sold({{"test-zone-1", "spot"}})}))
+          .add(in_zone("here", "test-zone-1")
+                   .label(model::kNodePoolLabel, "gpu")
+                   .label(model::kCapacityTypeLabel, "on-demand")
+                   .runs(web("a")))
+          .add(in_zone("there", "test-zone-2").label(model::kNodePoolLabel, "general"))
+          .add(PodBuilder(like)
+                   .with(spreads(spread_over(kZone, 1)))
+                   .with(spreads(spread_over(model::kCapacityTypeLabel, 1))));
+  EXPECT_THAT(per_domain(problem, kZone), ElementsAre(Pair("test-zone-2", 1)));
+}
+
+// Pods that want arm64 are not compared with zone 3, where only amd64 runs and no arm64 machine is
+// large enough. So nothing may give that zone an arm64 node in the end, though it would be cheapest
+// for the other pod: kube-scheduler would hold back what was placed by then.
+TEST(ZoneSpread, NothingGivesANodeToAZoneThatOthersAreNotComparedWith) {
+  const auto arm = spread_over(kZone, 1, {{"app", "arm"}});
+  const auto any = spread_over(kZone, 1, {{"app", "any"}});
+  const auto runs_both = [](const std::string& name, const std::string& zone) {
+    return in_zone(name, zone)
+        .label(model::kArchLabel, "arm64")
+        .runs(pod(name + "-arm").label("app", "arm"))
+        .runs(pod(name + "-any").label("app", "any"));
+  };
+  const auto problem =
+      ProblemBuilder()
+          .add(pool("default"),
+               types({type("large").cpu("4").arch("arm64").sold(
+                          {{"test-zone-1", "on-demand"}, {"test-zone-2", "on-demand"}}),
+                      type("small").cpu("2").arch("arm64").sold({{"test-zone-3", "on-demand"}}),
+                      type("tiny").cpu("1").sold({{"test-zone-4", "on-demand"}})}))
+          .add(runs_both("one", "test-zone-1"))
+          .add(runs_both("two", "test-zone-2"))
+          .add(in_zone("three", "test-zone-3")
+                   .label(model::kArchLabel, "amd64")
+                   .runs(pod("three-any").label("app", "any")))
+          .add(pods(2, "arm",
+                    pod("arm")
+                        .label("app", "arm")
+                        .cpu("3")
+                        .selects(model::kArchLabel, "arm64")
+                        .with(spreads(arm))))
+          .add(pod("any").label("app", "any").cpu("1500m").with(spreads(any)));
+  EXPECT_THAT(per_domain(problem, kZone, "arm"),
+              ElementsAre(Pair("test-zone-1", 1), Pair("test-zone-2", 1)));
+  EXPECT_THAT(per_domain(problem, kZone, "any"),
+              ElementsAre(Pair(::testing::StartsWith("test-zone-"), 1)));
+  EXPECT_EQ(per_domain(problem, kZone, "any").count("test-zone-3"), 0U);
+}
+
 // kube-scheduler compares with domains that have nodes, Karpenter with those that the pod may go
 // to.
 TEST(ZoneSpread, ZonesWithoutNodesThatThePodCannotGoToDoNotCountInTheEnd) {
