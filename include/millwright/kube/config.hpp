@@ -31,6 +31,7 @@ struct ExecPlugin {
 struct Config {
   std::string server;  // "https://host:port"
   net::ClientTls tls;
+  net::ClientOptions connections;
   std::string token;       // secret: never logged
   std::string token_file;  // re-read, since service account tokens rotate
   std::string username;    // basic authentication; with password

@@ -23,6 +23,15 @@ struct ClientTls {
   bool insecure_skip_verify = false;
 };
 
+// Of all connections of a client.
+struct ClientOptions {
+  // A peer that acknowledges nothing for so long is gone, and so is one that acknowledges but does
+  // not read: the connection ends. libcurl then sends what has no answer again over another one,
+  // writes too. Therefore longer than a request's own limit: one that may have arrived before the
+  // peer fell silent has failed as Timeout by then. What was sent later will not have arrived.
+  std::chrono::milliseconds unacknowledged_limit{35'000};
+};
+
 struct ClientRequest {
   std::string method = "GET";
   std::string url;
@@ -59,6 +68,7 @@ class Client {
 
 // `loop` must outlive the client and must be a real one, since answers come from another thread.
 // The client's destructor cancels the transfers in progress.
-std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls = {});
+std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls = {},
+                                    ClientOptions options = {});
 
 }  // namespace millwright::net

@@ -17,7 +17,9 @@
 namespace millwright::app {
 namespace {
 
-constexpr auto kStopLimit = std::chrono::seconds(10);
+// Two seconds for who still calls, five for who waits for an answer, five to give up the Lease, and
+// some to spare. Kubernetes kills what has not ended after 30.
+constexpr auto kStopLimit = std::chrono::seconds(20);
 constexpr auto kClockLimit = std::chrono::milliseconds(5'000);
 
 // An API server that cannot be reached is reported later, when the program is built.
@@ -94,6 +96,10 @@ int run_controller(const std::map<std::string, std::string>& flags,
   if (!built) {
     std::fprintf(stderr, "millwright controller: %s\n", built.error().message.c_str());
     return 1;
+  }
+  if (told.stop_requested()) {  // a cloud's metadata service may have been asked for seconds
+    log.info("told to end before anything was begun");
+    return 0;
   }
   base::TaskGroup stopping(loop);
   on_stop = [&] {

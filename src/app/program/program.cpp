@@ -20,6 +20,10 @@ namespace {
 // the change has reached every node.
 constexpr auto kLameDuck = std::chrono::seconds(2);
 constexpr auto kServerStopGrace = std::chrono::milliseconds(5'000);
+// A connection that is dead must be found, and the lease renewed over another one, well before the
+// term ends, ten seconds after the last renewal. A renewal that libcurl sends again when its
+// connection ends does no harm: it names the version that it replaces.
+constexpr auto kLeaseUnacknowledgedLimit = std::chrono::milliseconds(4'000);
 
 std::string host_name() {
   std::string name(256, '\0');
@@ -65,8 +69,11 @@ base::Result<> Program::build(const Environment& environment) {
   const std::string user_agent = std::string("karpenter/millwright-") + base::version();
   // Renewing the lease must not wait behind a burst of other calls: neither for its share of the
   // rate nor, where they are slow to be answered, for its turn in a transport.
+  kube::Config lease_config = config;
+  lease_config.connections.unacknowledged_limit = kLeaseUnacknowledgedLimit;
   lease_client_ = std::make_unique<kube::Client>(
-      loop_, kube::make_transport(loop_, config, log_.named("kube"), user_agent));
+      loop_,
+      kube::make_transport(loop_, std::move(lease_config), log_.named("kube.lease"), user_agent));
   settings_.aws_settings.api_server_ca = base::encode_base64(config.tls.ca_pem);
   std::shared_ptr<kube::Transport> transport =
       kube::make_transport(loop_, std::move(config), log_.named("kube"), user_agent);

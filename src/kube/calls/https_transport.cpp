@@ -18,6 +18,7 @@ class HttpsTransport final : public Transport {
       : loop_(loop),
         server_(config.server),
         tls_(config.tls),
+        connections_(config.connections),
         user_agent_(std::move(user_agent)),
         credentials_(loop, std::move(config), std::move(log)) {}
 
@@ -80,7 +81,7 @@ class HttpsTransport final : public Transport {
       tls_.key_pem = credential.key_pem;
     }
     if (changed || !client_) {
-      client_ = net::make_client(loop_, tls_);
+      client_ = net::make_client(loop_, tls_, connections_);
     }
     return client_;
   }
@@ -88,6 +89,7 @@ class HttpsTransport final : public Transport {
   base::Loop& loop_;
   std::string server_;
   net::ClientTls tls_;
+  net::ClientOptions connections_;
   std::string user_agent_;
   Credentials credentials_;
   std::shared_ptr<net::Client> client_;

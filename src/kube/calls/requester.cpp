@@ -61,7 +61,9 @@ Requester::Requester(base::Loop& loop, std::shared_ptr<Transport> transport, Cli
 
 base::Task<bool> Requester::wait_for_turn(Lane lane, Places::Place* place, std::stop_token stop) {
   if (lane == Lane::Evictions) {
-    // First: what waits for an answer of others has taken nothing of the rate yet.
+    // First, although it is held while the rate is waited for: that keeps nothing waiting which the
+    // rate would let go. Taken last, all that wait while a webhook hangs would take half of the
+    // rate for nothing, and be sent without any once it answers again.
     *place = co_await eviction_places_->take(stop);
     if (*place == nullptr) {
       co_return false;

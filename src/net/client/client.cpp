@@ -56,7 +56,7 @@ Task<Result<Response>> run_send(base::Loop& loop, std::shared_ptr<Multi> multi,
   const Promise<Result<Response>> promise(loop);
   Carried carried(multi,
                   std::make_shared<Transfer>(
-                      std::move(request), multi->tls(), Transfer::OnData(),
+                      std::move(request), multi->setup(), Transfer::OnData(),
                       [promise](Result<Response> result) { promise.set(std::move(result)); }));
   const std::stop_callback on_stop(stop, [&carried] { carried.cancel(); });
   auto result = co_await promise.get();
@@ -131,7 +131,7 @@ Task<Result<Response>> run_stream(base::Loop& loop, std::shared_ptr<Multi> multi
   const auto inbox = std::make_shared<StreamInbox>();
   Carried carried(multi,
                   std::make_shared<Transfer>(
-                      std::move(request), multi->tls(),
+                      std::move(request), multi->setup(),
                       [inbox](std::string_view bytes) { return inbox->put(bytes); },
                       [inbox](Result<Response> result) { inbox->finish(std::move(result)); }));
   const std::stop_callback on_stop(stop, [&carried] { carried.cancel(); });
@@ -155,8 +155,8 @@ Task<Result<Response>> run_stream(base::Loop& loop, std::shared_ptr<Multi> multi
 
 class CurlClient final : public Client {
  public:
-  CurlClient(base::Loop& loop, ClientTls tls)
-      : loop_(loop), multi_(std::make_shared<Multi>(std::move(tls))) {}
+  CurlClient(base::Loop& loop, ClientSetup setup)
+      : loop_(loop), multi_(std::make_shared<Multi>(std::move(setup))) {}
   CurlClient(const CurlClient&) = delete;
   CurlClient& operator=(const CurlClient&) = delete;
   // Tasks that still run keep the multi alive, but it carries nothing any more.
@@ -180,8 +180,8 @@ class CurlClient final : public Client {
       Result<Response> result;
     };
     const auto answer = std::make_shared<Answer>();
-    multi_->start(std::make_shared<Transfer>(std::move(request), multi_->tls(), Transfer::OnData(),
-                                             [answer](Result<Response> result) {
+    multi_->start(std::make_shared<Transfer>(std::move(request), multi_->setup(),
+                                             Transfer::OnData(), [answer](Result<Response> result) {
                                                const std::scoped_lock lock(answer->mutex);
                                                answer->result = std::move(result);
                                                answer->has_arrived = true;
@@ -199,8 +199,8 @@ class CurlClient final : public Client {
 
 }  // namespace
 
-std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls) {
-  return std::make_unique<CurlClient>(loop, std::move(tls));
+std::unique_ptr<Client> make_client(base::Loop& loop, ClientTls tls, ClientOptions options) {
+  return std::make_unique<CurlClient>(loop, ClientSetup{std::move(tls), options});
 }
 
 }  // namespace millwright::net

@@ -21,7 +21,7 @@ Error cancelled() {
 
 }  // namespace
 
-Multi::Multi(ClientTls tls) : tls_(std::move(tls)) {
+Multi::Multi(ClientSetup setup) : setup_(std::move(setup)) {
   static const CURLcode kReady = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (kReady == CURLE_OK) {
     multi_.reset(curl_multi_init());

@@ -18,12 +18,12 @@ namespace millwright::net {
 
 class Multi {
  public:
-  explicit Multi(ClientTls tls);
+  explicit Multi(ClientSetup setup);
   ~Multi();
   Multi(const Multi&) = delete;
   Multi& operator=(const Multi&) = delete;
 
-  const ClientTls& tls() const { return tls_; }
+  const ClientSetup& setup() const { return setup_; }
 
   void start(std::shared_ptr<Transfer> transfer);
   // The outcome is Cancelled; nothing happens when there is an outcome already.
@@ -53,7 +53,7 @@ class Multi {
   // milliseconds the next may be due.
   int check_deadlines();
 
-  const ClientTls tls_;
+  const ClientSetup setup_;
   std::unique_ptr<CURLM, Free> multi_;
   std::mutex mutex_;
   std::vector<Command> commands_;

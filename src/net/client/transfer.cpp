@@ -17,8 +17,6 @@ using base::ErrorKind;
 using base::Result;
 
 constexpr std::size_t kResponseHeaderLimit = 256U << 10;
-// How long a peer may leave unacknowledged what it was sent before its connection counts as lost.
-constexpr std::chrono::milliseconds kUnacknowledgedLimit{20'000};
 
 bool has_line_break(std::string_view text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos;
@@ -40,17 +38,18 @@ std::string without_secrets(std::string_view url) {
 
 // A peer whose machine is gone acknowledges nothing and resets nothing. The system would send again
 // for 15 minutes, and send no keepalive meanwhile; and libcurl, whose requests share a connection
-// (HTTP/2), goes on with it after a request that timed out.
-void find_dead_peer(int socket) {
-  const auto limit = static_cast<unsigned int>(kUnacknowledgedLimit.count());
+// (HTTP/2), goes on with it after a request that timed out. A window that stays shut, since the
+// peer does not read, is the same to the system.
+void find_dead_peer(int socket, std::chrono::milliseconds unacknowledged_limit) {
+  const auto limit = static_cast<unsigned int>(unacknowledged_limit.count());
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 }
 
 // Credential plugins run as child processes and must not inherit connections.
-curl_socket_t open_socket(void* /*data*/, curlsocktype /*purpose*/, curl_sockaddr* address) {
+curl_socket_t open_socket(void* options, curlsocktype /*purpose*/, curl_sockaddr* address) {
   const int opened = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (opened >= 0) {
-    find_dead_peer(opened);
+    find_dead_peer(opened, static_cast<const ClientOptions*>(options)->unacknowledged_limit);
   }
   return opened;
 }
@@ -77,9 +76,10 @@ void Transfer::set(CURLoption option, T value) {
   curl_easy_setopt(easy_.get(), option, value);
 }
 
-Transfer::Transfer(ClientRequest request, const ClientTls& tls, OnData on_data, OnDone on_done)
+Transfer::Transfer(ClientRequest request, const ClientSetup& setup, OnData on_data, OnDone on_done)
     : request_(std::move(request)),
-      tls_(tls),
+      tls_(setup.tls),
+      options_(setup.options),
       on_data_(std::move(on_data)),
       on_done_(std::move(on_done)),
       url_(request_.url),
@@ -116,6 +116,7 @@ Result<> Transfer::prepare() {
   prepare_body();
   prepare_tls();
   prepare_limits();
+  prepare_sockets();
   set(CURLOPT_URL, url_.c_str());
   set(CURLOPT_PRIVATE, this);
   set(CURLOPT_ERRORBUFFER, error_.data());
@@ -214,16 +215,12 @@ void Transfer::prepare_limits() {
   set(CURLOPT_NOSIGNAL, 1L);
   // Or giving up a transfer while its name is being resolved would hold up all others.
   set(CURLOPT_QUICK_EXIT, 1L);
-  set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   // Rather share a connection that is being made than make another. Without TLS only the first
   // answer would tell that it cannot be shared, and a watch may be long in answering.
   if (url_.starts_with("https:")) {
     set(CURLOPT_PIPEWAIT, 1L);
   }
-  set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_TCP_KEEPIDLE, 30L);
-  set(CURLOPT_TCP_KEEPINTVL, 15L);
   set(CURLOPT_PATH_AS_IS, 1L);  // signatures cover the path as it was given
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -235,6 +232,20 @@ void Transfer::prepare_limits() {
     set(CURLOPT_TIMEOUT_MS, std::max(1L, static_cast<long>(left.count())));
   }
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_timeout.count()));
+}
+
+void Transfer::prepare_sockets() {
+  set(CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(CURLOPT_OPENSOCKETDATA, &options_);
+  // Of a connection that is idle Linux heeds the limit alone, not how many probes were lost. So
+  // several must fit into it, or one that is lost would end a connection that lives. By default
+  // that is the first after 10 s, and one each 5 s.
+  const long seventh =
+      std::chrono::duration_cast<std::chrono::seconds>(options_.unacknowledged_limit).count() / 7;
+  const long interval = std::max(1L, seventh);
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_TCP_KEEPIDLE, 2 * interval);
+  set(CURLOPT_TCP_KEEPINTVL, interval);
 }
 
 std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {

@@ -16,6 +16,12 @@
 
 namespace millwright::net {
 
+// What all transfers of a client have in common.
+struct ClientSetup {
+  ClientTls tls;
+  ClientOptions options;
+};
+
 class Transfer {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,8 +30,8 @@ class Transfer {
   using OnData = std::function<bool(std::string_view)>;
   using OnDone = std::function<void(base::Result<Response>)>;
 
-  // `on_data` is empty for a plain request, whose body is collected. `tls` must outlive it.
-  Transfer(ClientRequest request, const ClientTls& tls, OnData on_data, OnDone on_done);
+  // `on_data` is empty for a plain request, whose body is collected. `setup` must outlive it.
+  Transfer(ClientRequest request, const ClientSetup& setup, OnData on_data, OnDone on_done);
   ~Transfer() = default;
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
@@ -60,6 +66,7 @@ class Transfer {
   void prepare_body();
   void prepare_tls();
   void prepare_limits();
+  void prepare_sockets();
   base::Error error_of(CURLcode code) const;
   int status() const;
   std::string name() const;
@@ -74,6 +81,7 @@ class Transfer {
 
   ClientRequest request_;
   const ClientTls& tls_;
+  const ClientOptions& options_;
   OnData on_data_;
   OnDone on_done_;
   std::unique_ptr<CURL, Free> easy_;

@@ -47,7 +47,7 @@ class RequestParser::Grammar final : public http::basic_parser<true> {
     if (ec == http::error::body_limit) {
       failure = Failure{413, "the request body is larger than this server accepts"};
     } else if (ec == http::error::header_limit) {
-      failure = Failure{431, "the request headers are more than this server accepts"};
+      failure = Failure{431, "too many or too large request headers"};
     } else {
       failure = Failure{400, "malformed request: " + ec.message()};
     }

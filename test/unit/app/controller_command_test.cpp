@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -18,6 +19,8 @@
 
 namespace millwright::app {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // An API server that takes connections, and says nothing.
 class SilentPeer {
@@ -31,6 +34,8 @@ class SilentPeer {
     EXPECT_EQ(::bind(listener_, generic, size), 0);
     EXPECT_EQ(::listen(listener_, 8), 0);
     EXPECT_EQ(::getsockname(listener_, generic, &size), 0);
+    const timeval patience{30, 0};
+    EXPECT_EQ(::setsockopt(listener_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
     port_ = ntohs(address.sin_port);
   }
   ~SilentPeer() { ::close(listener_); }
@@ -38,30 +43,34 @@ class SilentPeer {
   SilentPeer& operator=(const SilentPeer&) = delete;
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  // Until somebody has connected, who then waits for an answer as long as the process lives.
-  void wait() const { ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC); }
+  // Until somebody has connected, who then waits for an answer as long as the process lives. False:
+  // nobody has.
+  bool wait() const { return ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC) >= 0; }
 
  private:
   int listener_;
   int port_ = 0;
 };
 
-// Sends SIGTERM to this process once `peer` is asked. The thread itself takes no signal, so that it
-// is for the thread that runs the command to expect it.
-std::thread end_once_asked(const SilentPeer& peer) {
+// Sends SIGTERM to this process once `peer` is asked, and says when. The thread itself takes no
+// signal, so that it is for the thread that runs the command to expect it.
+std::thread end_once_asked(const SilentPeer& peer, std::optional<Clock::time_point>* told) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread sender([&peer] {
-    peer.wait();
-    ::kill(::getpid(), SIGTERM);
+  std::thread sender([&peer, told] {
+    if (peer.wait()) {
+      *told = Clock::now();
+    }
+    ::kill(::getpid(), SIGTERM);  // if nobody has asked, too: the command must end
   });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return sender;
 }
 
-// The exit status, or 100 if it did not leave at once.
+// The exit status, or 100 if it did not leave at once: it would wait for the answer for five
+// seconds.
 int run_and_end_early() {
   const kube::test::TempDir directory;
   const SilentPeer peer;
@@ -72,13 +81,14 @@ clusters: [{name: c, cluster: {server: ")" + peer.url() + R"("}}]
 users: [{name: u, user: {token: t}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
 )");
-  std::thread sender = end_once_asked(peer);
-  const auto begun = std::chrono::steady_clock::now();
+  std::optional<Clock::time_point> told;
+  std::thread sender = end_once_asked(peer, &told);
   const int status = run_controller({{"kubeconfig", kubeconfig}}, [](const std::string&) {
     return std::optional<std::string>();
   });
+  const auto ended = Clock::now();
   sender.join();
-  return std::chrono::steady_clock::now() - begun < std::chrono::seconds(4) ? status : 100;
+  return told && ended - *told < std::chrono::seconds(4) ? status : 100;
 }
 
 TEST(ControllerCommandDeathTest, ASignalIsExpectedFromTheFirstMomentOn) {

@@ -15,7 +15,8 @@ struct Caller {
   std::unique_ptr<Client> client;
   std::stop_source stop;
 
-  explicit Caller(ClientTls tls = {}) : client(make_client(loop, std::move(tls))) {}
+  explicit Caller(ClientTls tls = {}, ClientOptions options = {})
+      : client(make_client(loop, std::move(tls), options)) {}
   base::Result<Response> blocking(ClientRequest request) const {
     return client->send_blocking(std::move(request));
   }

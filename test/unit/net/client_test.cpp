@@ -109,20 +109,54 @@ int client_end_of(int fd) {
   return -1;
 }
 
+// What the system is told of a client's connections.
+struct DeadPeerLimits {
+  int unacknowledged = 0;  // milliseconds
+  int first_probe = 0;     // seconds, as those below
+  int next_probes = 0;
+};
+
+DeadPeerLimits limits_of_connection(ClientOptions options) {
+  DeadPeerLimits found;
+  {
+    const FakePeer peer([&](int fd) {
+      read_head(fd);
+      const int client = client_end_of(fd);
+      const auto option = [client](int name) {
+        int value = 0;
+        socklen_t size = sizeof(value);
+        ::getsockopt(client, IPPROTO_TCP, name, &value, &size);
+        return value;
+      };
+      found = {.unacknowledged = option(TCP_USER_TIMEOUT),
+               .first_probe = option(TCP_KEEPIDLE),
+               .next_probes = option(TCP_KEEPINTVL)};
+      write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    });
+    Caller caller({}, options);
+    EXPECT_TRUE(caller.blocking({.url = peer.url()}));
+  }  // the peer has ended
+  return found;
+}
+
 // By default the system would send again for 15 minutes, on the connection that all requests share.
-TEST(Client, AConnectionWhosePeerIsGoneEndsSoon) {
-  std::atomic<unsigned int> limit{0};
-  const FakePeer peer([&](int fd) {
-    read_head(fd);
-    unsigned int found = 0;
-    socklen_t size = sizeof(found);
-    ::getsockopt(client_end_of(fd), IPPROTO_TCP, TCP_USER_TIMEOUT, &found, &size);
-    limit = found;
-    write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-  });
-  Caller caller;
-  ASSERT_TRUE(caller.blocking({.url = peer.url()}));
-  EXPECT_EQ(limit, 20'000U) << "milliseconds without an acknowledgement";
+TEST(Client, AConnectionWhosePeerIsGoneEndsWhenTheOptionsSay) {
+  EXPECT_EQ(limits_of_connection({}).unacknowledged, 35'000);
+  EXPECT_EQ(limits_of_connection({.unacknowledged_limit = milliseconds(4'000)}).unacknowledged,
+            4'000);
+}
+
+// Or libcurl would send it again, over another connection, while its effect is unknown.
+TEST(Client, ARequestFailsAsTimeoutBeforeItsConnectionEnds) {
+  EXPECT_LT(ClientRequest().timeout, ClientOptions().unacknowledged_limit);
+}
+
+// The system ends an idle connection at the limit, however few probes were lost.
+TEST(Client, AProbeThatIsLostEndsNoConnection) {
+  for (const int limit : {4'000, 35'000}) {
+    const auto limits = limits_of_connection({.unacknowledged_limit = milliseconds(limit)});
+    EXPECT_LT(1'000 * (limits.first_probe + limits.next_probes), limit);
+  }
 }
 
 base::Task<void> send_one(Client* client, ClientRequest request, int* good, int* left,
@@ -280,46 +314,6 @@ TEST(Client, ARequestThatGetsNoTurnInTimeIsUnavailable) {
   expect_error(late, ErrorKind::Unavailable, "too many requests were under way");
   EXPECT_EQ(arrived, 129) << "only the stream came beside the 128";
   EXPECT_TRUE(stream_ended);
-}
-
-base::Task<void> ask_beside(base::Loop* loop, Client* crowded, Client* other, std::string url,
-                            std::atomic<int>* arrived, Result<Response>* answer) {
-  base::TaskGroup group(*loop);
-  base::Signal done(*loop);
-  int good = 0;
-  int left = 128;
-  for (int i = 0; i < 128; ++i) {
-    group.spawn(send_one(crowded, {.url = url}, &good, &left, &done));
-  }
-  while (*arrived < 128) {
-    co_await base::sleep(*loop, milliseconds(1));
-  }
-  ClientRequest request{.method = "PUT", .url = url};
-  *answer = co_await other->send(std::move(request));
-}
-
-// As the program renews its Lease.
-TEST(Client, AnotherClientHasTurnsOfItsOwn) {
-  std::atomic<int> arrived{0};
-  const FakePeer peer([&](int fd) {
-    std::string head;
-    if (!read_head(fd, &head)) {
-      return;
-    }
-    if (head.starts_with("PUT ")) {
-      write_all(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-      return;
-    }
-    ++arrived;
-    wait_for_end(fd);
-  });
-  Caller caller;
-  const auto other = make_client(caller.loop);
-  Result<Response> answer;
-  run_on(caller.loop,
-         ask_beside(&caller.loop, caller.client.get(), other.get(), peer.url(), &arrived, &answer));
-  ASSERT_TRUE(answer) << answer.error().message;
-  EXPECT_EQ(answer->body, "ok");
 }
 
 TEST(Client, AnyStatusIsAResponse) {
