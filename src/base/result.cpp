@@ -18,6 +18,8 @@ std::string_view to_string(ErrorKind kind) {
       return "unavailable";
     case ErrorKind::Timeout:
       return "timeout";
+    case ErrorKind::Unauthorized:
+      return "unauthorized";
     case ErrorKind::Denied:
       return "denied";
     case ErrorKind::Gone:
@@ -40,6 +42,7 @@ bool is_retryable(ErrorKind kind) {
     case ErrorKind::Throttled:
     case ErrorKind::Unavailable:
     case ErrorKind::Timeout:
+    case ErrorKind::Unauthorized:
     case ErrorKind::NotReady:
       return true;
     default:

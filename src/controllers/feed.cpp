@@ -4,9 +4,12 @@
 #include "millwright/telemetry/chronicle.hpp"
 #include "millwright/telemetry/condition_watch.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace millwright::controllers {
 namespace {
@@ -60,23 +63,55 @@ class Feed {
   void watch_all(const cluster::WatchedKind<T>& kind, const Resources& resources) {
     for (const model::Resource& resource : resources) {
       const bool optional = kind.first_list == cluster::FirstList::AwaitedIfListable;
-      const std::size_t source =
-          sources_.add(std::string(resource.plural),
-                       optional ? Sources::Need::IfListable : Sources::Need::Always);
+      const std::size_t source = sources_.add(std::string(resource.plural));
       kube::InformerHandlers handlers;
       handlers.synced = [this, source] { sources_.listed(source); };
       handlers.heard = [this, source] { sources_.heard(source); };
       handlers.lost = [this, source] { sources_.lost(source); };
-      handlers.permitted = [this, source] { sources_.permitted(source); };
-      handlers.not_listable = [this, source, optional](base::ErrorKind why) {
-        if (optional && why == base::ErrorKind::NotFound) {
-          sources_.done_without(source);
-        } else {
-          sources_.refused(source);
-        }
-      };
+      if (optional) {
+        handlers.not_listable = [this, source, resource](const base::Error& why) {
+          not_listable(source, resource, why.kind);
+        };
+      } else {
+        needed_.push_back(resource);
+      }
       watch<T>(resource, std::move(handlers));
     }
+  }
+
+  // Of a kind that decisions are possible without.
+  void not_listable(std::size_t source, const model::Resource& resource, base::ErrorKind why) {
+    if (why == base::ErrorKind::NotFound) {
+      sources_.done_without(source);
+    } else if (why == base::ErrorKind::Denied) {
+      const auto since = sources_.refused(source);
+      if (since && looked_into_.insert(source).second) {
+        group_.spawn(look_into_refusal(source, resource, *since));
+      }
+    }
+  }
+
+  // An API server whose authorizer fails refuses everything, and is no reason to do without
+  // anything. So what every installation may read is asked for, one object of each kind, and what
+  // was refused once more: the authorizer may be back just now. Where this tells nothing, the
+  // informer's next try begins anew.
+  base::Task<void> look_into_refusal(std::size_t source, model::Resource refused,
+                                     base::TimePoint since) {
+    const std::string all_namespaces;
+    bool others_pass = true;
+    for (std::size_t i = 0; i < needed_.size() && others_pass; ++i) {
+      const auto answered =
+          co_await services_.client.current_version(needed_[i], all_namespaces, stop_);
+      others_pass = answered.has_value();
+    }
+    if (others_pass) {
+      const auto answered =
+          co_await services_.client.current_version(refused, all_namespaces, stop_);
+      if (!answered && answered.error().kind == base::ErrorKind::Denied) {
+        sources_.refused_alone(source, since);
+      }
+    }
+    looked_into_.erase(source);
   }
 
   template <class T>
@@ -144,6 +179,8 @@ class Feed {
   std::stop_token stop_;
   telemetry::ConditionWatch conditions_;
   std::uint64_t informers_ = 0;
+  std::vector<model::Resource> needed_;  // without them nothing is decided at all
+  std::set<std::size_t> looked_into_;    // whose refusal is being looked into
   base::TaskGroup group_;
 };
 

@@ -13,19 +13,20 @@
 namespace millwright::base {
 
 enum class ErrorKind : std::uint8_t {
-  Invalid,      // the input is wrong; retrying the same input cannot help
-  NotFound,     // it does not exist, or no longer
-  Conflict,     // somebody else changed it first; read again and retry
-  Exists,       // an object of that name exists already
-  Throttled,    // told to slow down; retry_after says for how long
-  Unavailable,  // the other side is down or failing; retry with backoff
-  Timeout,      // no answer within the deadline; the effect is unknown
-  Denied,       // authentication, authorisation or admission refused
-  Gone,         // the requested resource version was compacted; list again
-  NoCapacity,   // the cloud has no capacity for the offering asked for
-  NotReady,     // something needed first is not ready yet
-  Cancelled,    // this program stopped it
-  Internal,     // a bug in this program
+  Invalid,       // the input is wrong; retrying the same input cannot help
+  NotFound,      // it does not exist, or no longer
+  Conflict,      // somebody else changed it first; read again and retry
+  Exists,        // an object of that name exists already
+  Throttled,     // told to slow down; retry_after says for how long
+  Unavailable,   // the other side is down or failing; retry with backoff
+  Timeout,       // no answer within the deadline; the effect is unknown
+  Unauthorized,  // the other side does not know who asks: a token ran out, or cannot be checked now
+  Denied,        // authorisation or admission refused; of a cloud, keys too
+  Gone,          // the requested resource version was compacted; list again
+  NoCapacity,    // the cloud has no capacity for the offering asked for
+  NotReady,      // something needed first is not ready yet
+  Cancelled,     // this program stopped it
+  Internal,      // a bug in this program
 };
 
 // Stable lower-case name, e.g. "not_found"; used in logs and metric labels.

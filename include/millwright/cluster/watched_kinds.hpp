@@ -56,8 +56,10 @@ enum class NeededBy : std::uint8_t {
 // Nothing is decided before the first complete list of every kind: a drain that knows no pods, or a
 // launch that knows no NodeClass, would do harm that nobody can undo.
 enum class FirstList : std::uint8_t {
-  Awaited,            // without it nothing is done at all
-  AwaitedIfListable,  // counts as empty without the right to list it, or when it is not installed
+  Awaited,  // without it nothing is done at all
+  // Counts as empty without the right to list it, or when it is not installed. One that cannot be
+  // listed any more keeps the objects that it had last.
+  AwaitedIfListable,
 };
 
 // How objects that are read as a T are watched and where a snapshot shows them.

@@ -76,7 +76,8 @@ class Client {
   Transport& transport() const;
 
   // Error kinds follow the Status reason: NotFound, Exists (AlreadyExists), Conflict, Invalid,
-  // Denied (403), Gone (410, Expired), Throttled (429), Unavailable (401, 5xx), Timeout.
+  // Unauthorized (401), Denied (403), Gone (410, Expired), Throttled (429), Unavailable (5xx),
+  // Timeout.
   Reply<Json> get(model::Resource resource, model::ObjectKey key, std::stop_token stop = {});
   // Options have no default argument: in the statement of a co_await, g++ 12 destroys one twice.
   Reply<ObjectList> list(model::Resource resource, ListOptions options, std::stop_token stop = {});

@@ -39,10 +39,9 @@ struct InformerHandlers {
   // Once, after the first complete list was delivered.
   std::function<void()> synced;
   // Each time that listing is refused: NotFound, the resource is missing; Denied, the right to it
-  // is missing, or who decides about rights fails for a while. It is tried again all the same.
-  std::function<void(base::ErrorKind why)> not_listable = {};
-  // The API server let us read: a list is complete, or a watch was accepted.
-  std::function<void()> permitted = {};
+  // is missing, or who decides about rights fails for a while; Unauthorized, the API server does
+  // not know who asks, and says nothing of rights. It is tried again all the same.
+  std::function<void(const base::Error& why)> not_listable = {};
   // What was told is what the API server has: a list is complete, a watch has been accepted for a
   // second or ended at its time, or an event or bookmark came later than that. Servers send a
   // bookmark about once a minute.

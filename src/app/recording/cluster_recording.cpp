@@ -61,7 +61,7 @@ void ClusterRecording::watch(std::size_t kind) {
     gone(kind, key, uid);
   };
   handlers.synced = [this, kind] { listed(kind); };
-  handlers.not_listable = [this, kind](base::ErrorKind) { not_listable(kind); };
+  handlers.not_listable = [this, kind](const base::Error& why) { not_listable(kind, why); };
   kube::InformerOptions options{
       .resource = planned_kinds()[kind], .seed = parts_.seed + kind, .log = parts_.log};
   group_.spawn(kube::run_informer(parts_.client, std::move(options), std::move(handlers),
@@ -96,7 +96,19 @@ void ClusterRecording::listed(std::size_t kind) {
   kind_is_done(kind);
 }
 
-void ClusterRecording::not_listable(std::size_t kind) {
+// What the API server refuses later may pass, and is no reason to end a recording of many hours.
+void ClusterRecording::not_listable(std::size_t kind, const base::Error& why) {
+  if (why.kind == base::ErrorKind::Unauthorized) {
+    if (!outcome_.listed) {
+      fail({why.kind,
+            why.message + "; log in again, or give another kubeconfig with --kubeconfig",
+            {}});
+    }
+    return;
+  }
+  if (!unlisted_.contains(kind)) {
+    return;
+  }
   const auto& resource = planned_kinds()[kind];
   if (resource == model::kPodResource || resource == model::kNodeResource) {
     fail({base::ErrorKind::Denied,
@@ -106,10 +118,8 @@ void ClusterRecording::not_listable(std::size_t kind) {
           {}});
     return;
   }
-  if (unlisted_.contains(kind)) {
-    without_.insert(kind);
-    kind_is_done(kind);
-  }
+  without_.insert(kind);
+  kind_is_done(kind);
 }
 
 void ClusterRecording::kind_is_done(std::size_t kind) {

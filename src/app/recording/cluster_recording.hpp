@@ -44,8 +44,8 @@ class ClusterRecording {
  public:
   explicit ClusterRecording(RecordingParts parts);
 
-  // Until `stop`, the duration or the size ends it. Fails when a line cannot be written, or when
-  // pods or nodes may not be listed.
+  // Until `stop`, the duration or the size ends it. Fails when a line cannot be written, and at its
+  // begin when pods or nodes may not be listed, or when the API server does not know who asks.
   base::Task<base::Result<RecordingOutcome>> run(std::stop_token stop);
 
  private:
@@ -56,7 +56,7 @@ class ClusterRecording {
   void seen(std::size_t kind, const boost::json::value& object);
   void gone(std::size_t kind, const model::ObjectKey& key, const std::string& uid);
   void listed(std::size_t kind);
-  void not_listable(std::size_t kind);
+  void not_listable(std::size_t kind, const base::Error& why);
   void kind_is_done(std::size_t kind);
   void put(const std::string& line);
   void end(std::string_view why);

@@ -166,8 +166,9 @@ const Setting kTable[] = {
      value<read_address, &Settings::pod_ip>, kMillwright},
     {"clouds", "CLOUDS", "", "real clouds to launch instances in: aws, alibaba, huawei",
      value<read_real_clouds, &Settings::clouds>, kMillwright},
-    {"bind-address", "BIND_ADDRESS",
-     "::", "address that all ports are opened on; ::, every one, IPv4 alone where there is no IPv6",
+    {"bind-address", "BIND_ADDRESS", "::",
+     "address that all ports are opened on; `::` means all addresses of IPv6 and IPv4, or of IPv4 "
+     "alone where there is no IPv6",
      text<&Settings::bind_address>, kMillwright},
     {"serving-port", "SERVING_PORT", "8443", "HTTPS port of the webhooks",
      value<read_port, &Settings::serving_port>, kMillwright},

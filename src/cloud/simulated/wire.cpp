@@ -12,10 +12,11 @@ namespace {
 namespace json = boost::json;
 using base::ErrorKind;
 
-constexpr std::array kKinds{ErrorKind::Invalid,    ErrorKind::NotFound,  ErrorKind::Conflict,
-                            ErrorKind::Exists,     ErrorKind::Throttled, ErrorKind::Unavailable,
-                            ErrorKind::Timeout,    ErrorKind::Denied,    ErrorKind::Gone,
-                            ErrorKind::NoCapacity, ErrorKind::NotReady,  ErrorKind::Cancelled};
+constexpr std::array kKinds{ErrorKind::Invalid,  ErrorKind::NotFound,     ErrorKind::Conflict,
+                            ErrorKind::Exists,   ErrorKind::Throttled,    ErrorKind::Unavailable,
+                            ErrorKind::Timeout,  ErrorKind::Unauthorized, ErrorKind::Denied,
+                            ErrorKind::Gone,     ErrorKind::NoCapacity,   ErrorKind::NotReady,
+                            ErrorKind::Cancelled};
 
 base::Result<model::StringMap> strings(const json::value& object, std::string_view field) {
   model::StringMap map;

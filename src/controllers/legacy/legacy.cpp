@@ -49,15 +49,16 @@ class Translator {
                   changed_.notify();
                 },
             .remove =
-                [this, &objects](const model::ObjectKey& key, const std::string&) {
+                [this, &objects](const model::ObjectKey& key, const std::string& uid) {
                   objects.by_name.erase(key.name);  // what it owned is collected with it
+                  forget_invalid(uid);
                   changed_.notify();
                 },
             .synced = listed,
             // A kind that may not be listed, perhaps for a while, is not one without objects.
             .not_listable =
-                [listed](base::ErrorKind why) {
-                  if (why == base::ErrorKind::NotFound) {
+                [listed](const base::Error& why) {
+                  if (why.kind == base::ErrorKind::NotFound) {
                     listed();
                   }
                 }};
@@ -199,12 +200,15 @@ class Translator {
   // What cannot be written as it is will be tried for as long as it stays so, and is told once.
   void tell_invalid(const std::string& id, const model::Resource& resource,
                     const json::value& owner, const base::Error& error) {
-    std::string told = std::string(model::text_at(owner, "metadata.uid")) + " " + error.message;
-    std::string& before = invalid_[id];
-    if (before != told) {
-      before = std::move(told);
+    std::string& told = invalid_[{std::string(model::text_at(owner, "metadata.uid")), id}];
+    if (told != error.message) {
+      told = error.message;
       refuse(resource, owner, error);
     }
+  }
+
+  void forget_invalid(const std::string& owner) {
+    std::erase_if(invalid_, [&owner](const auto& item) { return item.first.first == owner; });
   }
 
   void note(const model::Resource& resource, const json::value& object,
@@ -249,7 +253,7 @@ class Translator {
       }
       co_return false;
     }
-    invalid_.erase(id);
+    invalid_.erase({meta->uid, id});
     applied_[id] = text;
     co_return true;
   }
@@ -262,8 +266,9 @@ class Translator {
   Objects provisioners_;
   Objects templates_;
   std::map<std::string, std::string> applied_;  // kind/name to the text last written
-  // kind/name to whose it is, and what the API server said is wrong with it.
-  std::map<std::string, std::string> invalid_;
+  // Of an owner's uid and kind/name of what it stands for: what the API server said is wrong. Two
+  // owners may stand for one object, and are told each of its own.
+  std::map<std::pair<std::string, std::string>, std::string> invalid_;
 };
 
 }  // namespace

@@ -12,8 +12,8 @@ constexpr auto kLookAtSources = std::chrono::seconds(5);
 
 }  // namespace
 
-std::size_t Sources::add(std::string name, Need need) {
-  sources_.push_back({.name = std::move(name), .need = need});
+std::size_t Sources::add(std::string name) {
+  sources_.push_back({.name = std::move(name)});
   return sources_.size() - 1;
 }
 
@@ -25,49 +25,34 @@ void Sources::listed(std::size_t source) {
 
 void Sources::done_without(std::size_t source) {
   sources_[source].awaited = false;
-  sources_[source].matters = false;
+  if (std::exchange(sources_[source].matters, false) && sources_[source].lost) {
+    fewer_lost_.notify();
+  }
   tell_synced();
 }
 
-void Sources::permitted(std::size_t source) {
-  permissions_ += sources_[source].need == Need::Always ? 1 : 0;
-}
-
-bool Sources::are_needed_ones_there() const {
-  return std::none_of(sources_.begin(), sources_.end(), [](const Source& source) {
-    return source.need == Need::Always && (source.awaited || source.lost);
-  });
-}
-
-bool Sources::is_needed_one_refused() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const Source& source) {
-    return source.need == Need::Always && source.refused_at.has_value();
-  });
-}
-
-void Sources::refused(std::size_t source) {
+std::optional<base::TimePoint> Sources::refused(std::size_t source) {
   Source& one = sources_[source];
-  if (!one.refused_at) {
-    one.refused_at = permissions_;
+  const base::TimePoint now = loop_.now();
+  if (!one.refused_since) {
+    one.refused_since = now;
   }
-  if (one.need == Need::Always) {
-    return;
-  }
-  const bool others_pass = permissions_ > *one.refused_at && !is_needed_one_refused();
-  // At the start all others may have passed just before. One that was read has lost its right by
-  // somebody's hand or, far more likely, with all others for a while.
-  if (others_pass || (!one.was_heard && are_needed_ones_there())) {
+  const bool lasts = one.awaited || now - *one.refused_since >= kRefusedFor;
+  return one.matters && lasts ? one.refused_since : std::nullopt;
+}
+
+void Sources::refused_alone(std::size_t source, base::TimePoint since) {
+  if (sources_[source].refused_since == since) {
     done_without(source);
   }
 }
 
 void Sources::heard(std::size_t source) {
   sources_[source].heard = loop_.now();
-  sources_[source].was_heard = true;
-  sources_[source].refused_at.reset();
+  sources_[source].refused_since.reset();
   sources_[source].matters = true;
   if (std::exchange(sources_[source].lost, false)) {
-    heard_again_.notify();
+    fewer_lost_.notify();
   }
 }
 
@@ -101,7 +86,7 @@ bool Sources::is_any_lost() const {
 base::Task<void> Sources::wait_for_all(std::stop_token stop) {
   const base::TimePoint until = loop_.now() + kLostFor;
   while (is_any_lost() && loop_.now() < until && !stop.stop_requested()) {
-    co_await heard_again_.wait(stop, until - loop_.now());
+    co_await fewer_lost_.wait(stop, until - loop_.now());
   }
   look();  // who begins now must not decide by what is stale until the next look
 }

@@ -109,10 +109,11 @@ bool leaves_open(const base::Error& error) {
   return error.kind == base::ErrorKind::Timeout || error.kind == base::ErrorKind::Unavailable;
 }
 
-// What became of an earlier request, it does not say. "Exists" may mean that one.
+// This request did nothing; what became of an earlier one, it does not say. "Exists" may mean that
+// one.
 bool leaves_as_it_was(const base::Error& error) {
   return error.kind == base::ErrorKind::Exists || error.kind == base::ErrorKind::Throttled ||
-         error.kind == base::ErrorKind::Conflict;
+         error.kind == base::ErrorKind::Conflict || error.kind == base::ErrorKind::Unauthorized;
 }
 
 // A request whose fate is open is repeated under the same name: whichever of them comes first makes

@@ -16,6 +16,8 @@ const char* status_of(base::ErrorKind kind) {
       return "409";
     case base::ErrorKind::Throttled:
       return "429";
+    case base::ErrorKind::Unauthorized:
+      return "401";
     case base::ErrorKind::Denied:
       return "403";
     case base::ErrorKind::Invalid:

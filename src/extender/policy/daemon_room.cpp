@@ -11,6 +11,9 @@ namespace {
 constexpr std::string_view kPreferNoSchedule = "PreferNoSchedule";
 // The DaemonSet controller gives its pods tolerations for these (not-ready, disk-pressure, ...).
 constexpr std::string_view kNodeConditionTaints = "node.kubernetes.io/";
+// What is known is of nodes that may be gone, and keeps their objects alive. So many more than
+// there are nodes are remembered, for small clusters.
+constexpr std::size_t kMoreThanNodes = 64;
 
 bool tolerates(const model::PodSpec& spec, const scheduling::NodeRecord& record) {
   std::vector<model::Taint> taints = record.taints();
@@ -32,12 +35,12 @@ model::ResourceList template_requests(const model::DaemonSet& daemon_set) {
   return scheduling::effective_requests(pod);
 }
 
-// The API server raises the generation with each change of the spec; without one, as before it has
-// answered, only the same object is the same.
+// The API server gives each object a uid, and raises its generation with each change of the spec.
+// One without either is of a file or a test: only the same object is the same.
 bool has_same_spec(const DaemonSetPtr& one, const DaemonSetPtr& other) {
   return one == other ||
          (one->meta.generation > 0 && one->meta.generation == other->meta.generation &&
-          one->meta.uid == other->meta.uid);
+          !one->meta.uid.empty() && one->meta.uid == other->meta.uid);
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ void DaemonRoom::follow(const std::vector<DaemonSetPtr>& daemon_sets) {
 const model::ResourceList& DaemonRoom::expected(const scheduling::NodeRecord& record,
                                                 const scheduling::Snapshot& snapshot) {
   follow(snapshot.daemon_sets);
-  if (known_.size() > kRemembered) {
+  if (known_.size() > 2 * snapshot.nodes.size() + kMoreThanNodes) {
     known_.clear();
   }
   Known& known = known_[record.name()];

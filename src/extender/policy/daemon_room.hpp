@@ -28,10 +28,9 @@ class DaemonRoom {
     std::shared_ptr<const model::NodeClaim> claim;
     model::ResourceList expected;
   };
-  static constexpr std::size_t kRemembered = 8192;
 
   // With the mutex held:
-  // Forgets what is known where what DaemonSets request, or where they run, is another now.
+  // Forgets what is known where what DaemonSets request, or where they run, has changed.
   void follow(const std::vector<DaemonSetPtr>& daemon_sets);
   const model::ResourceList& expected(const scheduling::NodeRecord& record,
                                       const scheduling::Snapshot& snapshot);

@@ -80,14 +80,9 @@ class KnownObjects {
       handlers_.rewound();
     }
   }
-  void report_not_listable(base::ErrorKind why) const {
+  void report_not_listable(const base::Error& why) const {
     if (handlers_.not_listable) {
       handlers_.not_listable(why);
-    }
-  }
-  void report_permitted() const {
-    if (handlers_.permitted) {
-      handlers_.permitted();
     }
   }
   void report_synced() {

@@ -21,7 +21,7 @@ struct ReasonKind {
 };
 
 constexpr std::array kReasons = {
-    ReasonKind{"Unauthorized", ErrorKind::Unavailable},
+    ReasonKind{"Unauthorized", ErrorKind::Unauthorized},
     ReasonKind{"Forbidden", ErrorKind::Denied},
     ReasonKind{"NotFound", ErrorKind::NotFound},
     ReasonKind{"AlreadyExists", ErrorKind::Exists},
@@ -38,12 +38,12 @@ constexpr std::array kReasons = {
     ReasonKind{"ServiceUnavailable", ErrorKind::Unavailable},
 };
 
-// 401 refuses nothing: the server does not know who asks. A token is renewed, a server that cannot
+// 401 refuses no right: the server does not know who asks. A token is renewed, a server that cannot
 // check one comes back, and what is allowed is the same as before.
 ErrorKind kind_of_code(std::int64_t code) {
   switch (code) {
     case 401:
-      return ErrorKind::Unavailable;
+      return ErrorKind::Unauthorized;
     case 403:
       return ErrorKind::Denied;
     case 404:

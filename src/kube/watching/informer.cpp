@@ -106,7 +106,6 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
     if (caught_up_) {
       known_.report_heard();
     } else if (!std::exchange(accepted_, true)) {
-      known_.report_permitted();
       loop_.after(kCatchUp, [weak = weak_from_this()] {
         if (const auto alive = weak.lock()) {
           alive->catch_up();
@@ -153,8 +152,8 @@ class Informer {
       if (version_.empty()) {
         const auto listed = co_await list(stop);
         if (!listed) {
-          if (is_refusal(listed.error())) {
-            known_.report_not_listable(listed.error().kind);
+          if (is_refusal(listed.error()) || listed.error().kind == ErrorKind::Unauthorized) {
+            known_.report_not_listable(listed.error());
           }
           co_await pause("list", listed.error(), stop);
           continue;
@@ -187,7 +186,7 @@ class Informer {
 
  private:
   // The right to list is missing, or the resource itself. A watch says so, too. Whoever is not
-  // known to the server (401) was refused nothing.
+  // known to the server (Unauthorized) was refused no right.
   static bool is_refusal(const base::Error& error) {
     return error.kind == ErrorKind::Denied || error.kind == ErrorKind::NotFound;
   }
@@ -207,7 +206,6 @@ class Informer {
     }
     version_ = *std::move(version);
     known_.end_list();
-    known_.report_permitted();
     known_.report_heard();
     if (model::is_lower_version(version_, newest_)) {
       tell_rewound(newest_, version_);
@@ -324,6 +322,7 @@ class Informer {
     switch (error.kind) {
       case ErrorKind::Throttled:
       case ErrorKind::Unavailable:
+      case ErrorKind::Unauthorized:
       case ErrorKind::Timeout:
         return {Next::ResumeLater, std::move(error)};
       default:

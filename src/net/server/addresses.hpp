@@ -9,13 +9,16 @@
 
 namespace millwright::net {
 
-// "::" is every address, IPv4's included. Where it cannot be had because the system has no IPv6,
-// every address is 0.0.0.0; nothing, where another was asked for or something else is wrong.
+// "::" is every address, IPv4's included. Where it cannot be had because there is no IPv6, every
+// address is 0.0.0.0; nothing, where another was asked for or something else is wrong. `opened`:
+// there was a socket of IPv6. What keeps a program from having one, such as a seccomp profile, may
+// say anything; where there is one, the system may have no address for it.
 inline std::optional<boost::asio::ip::address> without_ipv6(const boost::asio::ip::address& wanted,
-                                                            const boost::system::error_code& why) {
-  const bool none = why == boost::system::errc::address_family_not_supported ||
+                                                            const boost::system::error_code& why,
+                                                            bool opened) {
+  const bool none = !opened || why == boost::system::errc::address_family_not_supported ||
                     why == boost::system::errc::address_not_available;
-  if (!none || !wanted.is_v6() || !wanted.is_unspecified()) {
+  if (!why || !none || !wanted.is_v6() || !wanted.is_unspecified()) {
     return std::nullopt;
   }
   return boost::asio::ip::address_v4::any();

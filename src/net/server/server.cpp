@@ -79,23 +79,25 @@ class ServerImpl final : public Server {
 
 Result<> ServerImpl::listen() {
   const auto& options = hub_->options;
+  const std::string port = std::to_string(options.port);
   error_code ec;
-  const auto address = asio::ip::make_address(options.address, ec);
-  const bool v6 = !ec && address.is_v6();
-  const std::string where =
-      (v6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(options.port);
+  auto address = asio::ip::make_address(options.address, ec);
   if (ec) {
-    return fail(ErrorKind::Invalid, "cannot listen on " + where +
+    return fail(ErrorKind::Invalid, "cannot listen on " + options.address + ":" + port +
                                         ": the address must be an IP address such as 0.0.0.0");
   }
   ec = open(address);
-  if (const auto other = without_ipv6(address, ec)) {
+  if (const auto other = without_ipv6(address, ec, acceptor_.is_open())) {
     options.log.info("there is no IPv6 here, listening on IPv4 alone",
-                     {{"port", std::to_string(options.port)}});
-    ec = open(*other);
+                     {{"port", port}, {"error", ec.message()}});
+    address = *other;
+    ec = open(address);
   }
   if (ec) {
-    return fail(ErrorKind::Unavailable, "cannot listen on " + where + ": " + ec.message());
+    const auto text = address.to_string();
+    return fail(ErrorKind::Unavailable, "cannot listen on " +
+                                            (address.is_v6() ? "[" + text + "]" : text) + ":" +
+                                            port + ": " + ec.message());
   }
   return {};
 }

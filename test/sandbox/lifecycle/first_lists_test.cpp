@@ -84,6 +84,43 @@ TEST_F(FirstLists, ThatWereRefusedWithAllOthersAreAwaited) {
   EXPECT_TRUE(wait_running("web", 2));
 }
 
+// The watch that is open goes on for up to five minutes; the next one is refused.
+TEST_F(FirstLists, OfAKindWhoseRightIsTakenAwayAreDoneWithout) {
+  start_with({});
+  api().set_faults({.forbidden = {"resourcequotas"}});
+  base::Duration stale{};
+  for (int i = 0; i < 96; ++i) {
+    run_for(seconds(5));
+    stale += state().latest()->synced ? seconds(0) : seconds(5);
+  }
+  EXPECT_THAT(metrics(), HasSubstr("client_go_request_total{code=\"403\",method=\"GET\"}"));
+  EXPECT_LE(stale, minutes(1));
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 1\n"));
+  scale("web", 4);
+  EXPECT_TRUE(wait_running("web", 4));
+}
+
+// What changed meanwhile is not known before a kind is heard of again.
+TEST_F(FirstLists, ThatAreRefusedLaterWithAllOthersAreAwaited) {
+  start_with({});
+  sandbox::Faults everything;
+  for (const auto& resource : model::all_resources()) {
+    everything.forbidden.emplace(resource.plural);
+  }
+  api().set_faults(std::move(everything));
+  run_for(minutes(8));
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  apply_class("another");
+  api().set_faults({.broken = {"kwoknodeclasses"}});
+  run_for(minutes(2));
+  EXPECT_THAT(metrics(), HasSubstr("\nkarpenter_cluster_state_synced 0\n"));
+  api().set_faults({.late_lists = {{"kwoknodeclasses", seconds(25)}}});
+  ASSERT_TRUE(wait([&] { return state().latest()->synced; }, minutes(3)));
+  EXPECT_THAT(state().latest()->node_classes, testing::SizeIs(2));
+  scale("web", 4);
+  EXPECT_TRUE(wait_running("web", 4));
+}
+
 // A NodeClass that may not be read is not one that does not exist.
 TEST_F(FirstLists, AClaimWaitsForANodeClassThatMayNotBeRead) {
   start_with({.forbidden = {"kwoknodeclasses"}});

@@ -12,6 +12,7 @@
 namespace millwright::test {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -165,6 +166,33 @@ TEST(Record, FailsWithoutTheRightToListPods) {
   cluster.end_recording();
   ASSERT_FALSE(cluster.outcome());
   EXPECT_THAT(cluster.outcome().error().message, HasSubstr("may not list pods"));
+}
+
+TEST(Record, FailsAtOnceWhereTheApiServerDoesNotKnowWhoAsks) {
+  RecordedCluster cluster;
+  cluster.expire_token();
+  cluster.begin_recording();
+  cluster.end_recording();
+  ASSERT_FALSE(cluster.outcome());
+  EXPECT_THAT(cluster.outcome().error().message,
+              AllOf(HasSubstr("Unauthorized"), HasSubstr("log in again")));
+}
+
+TEST(Record, GoesOnThoughItMayReadNothingForAWhile) {
+  RecordedCluster cluster;
+  cluster.begin_recording();
+  cluster.api().set_faults({.forbidden = {"pods", "nodes"}});
+  cluster.run_for(std::chrono::minutes(8));
+  cluster.api().set_faults({});
+  cluster.expire_token();
+  cluster.run_for(std::chrono::minutes(8));
+  cluster.renew_token();
+  cluster.deploy(2);
+  cluster.run_for(std::chrono::minutes(5));
+  const auto text = cluster.end_recording();
+  ASSERT_TRUE(cluster.outcome()) << cluster.outcome().error().message;
+  EXPECT_EQ(cluster.outcome()->ended, "stopped");
+  EXPECT_GE(count_lines(text, app::RecordingLine::Kind::Object, &model::kPodResource), 2);
 }
 
 TEST(Record, SaysWhatItCouldNotList) {

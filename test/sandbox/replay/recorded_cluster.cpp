@@ -18,23 +18,36 @@ constexpr const char* kCluster = R"(
 
 class CountingTransport final : public kube::Transport {
  public:
-  CountingTransport(std::shared_ptr<kube::Transport> inner, int& writes)
-      : inner_(std::move(inner)), writes_(writes) {}
+  CountingTransport(std::shared_ptr<kube::Transport> inner, int& writes, const bool& token_expired)
+      : inner_(std::move(inner)), writes_(writes), token_expired_(token_expired) {}
   base::Task<base::Result<net::Response>> call(kube::ApiRequest request,
                                                std::stop_token stop) override {
     writes_ += request.method == "GET" ? 0 : 1;
+    if (token_expired_) {
+      return unauthorized();
+    }
     return inner_->call(std::move(request), std::move(stop));
   }
   base::Task<base::Result<net::Response>> stream(kube::ApiRequest request,
                                                  std::function<void(std::string_view)> on_chunk,
                                                  std::stop_token stop) override {
     writes_ += request.method == "GET" ? 0 : 1;
+    if (token_expired_) {
+      return unauthorized();
+    }
     return inner_->stream(std::move(request), std::move(on_chunk), std::move(stop));
   }
 
  private:
+  static base::Task<base::Result<net::Response>> unauthorized() {
+    co_return net::Response::json(401,
+                                  R"({"kind":"Status","status":"Failure","message":"Unauthorized",)"
+                                  R"("reason":"Unauthorized","code":401})");
+  }
+
   std::shared_ptr<kube::Transport> inner_;
   int& writes_;
+  const bool& token_expired_;
 };
 
 app::EmbeddedOptions embedded_options(const RecordedOptions& recorded) {
@@ -155,7 +168,8 @@ void RecordedCluster::begin_recording() {
 }
 
 std::shared_ptr<kube::Transport> RecordedCluster::counting_transport() {
-  return std::make_shared<CountingTransport>(sandbox::in_process_transport(api()), writes_);
+  return std::make_shared<CountingTransport>(sandbox::in_process_transport(api()), writes_,
+                                             token_expired_);
 }
 
 std::string RecordedCluster::end_recording() {

@@ -43,6 +43,9 @@ class RecordedCluster {
   base::VirtualLoop& loop() { return cluster_.loop; }
   // To this cluster; counts what writes.
   std::shared_ptr<kube::Transport> counting_transport();
+  // The API server answers 401 to what comes through it, until the token is renewed.
+  void expire_token() { token_expired_ = true; }
+  void renew_token() { token_expired_ = false; }
   // Requests through it, as the recorder's are, that were no reads.
   int writes() const { return writes_; }
 
@@ -55,6 +58,7 @@ class RecordedCluster {
   std::stop_source stop_;
   std::string text_;
   int writes_ = 0;
+  bool token_expired_ = false;
   std::optional<base::Result<app::RecordingOutcome>> outcome_;
 };
 

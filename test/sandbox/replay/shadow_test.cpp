@@ -213,6 +213,14 @@ TEST(Shadow, WithoutTheRightToListPodsItEndsAndSaysSo) {
   EXPECT_THAT(shadow.end(), HasSubstr("may not list pods"));
 }
 
+TEST(Shadow, WithATokenThatTheApiServerDoesNotKnowItEndsAndSaysSo) {
+  RecordedCluster cluster;
+  cluster.expire_token();
+  Shadowing shadow(cluster);
+  EXPECT_TRUE(shadow.has_ended());
+  EXPECT_THAT(shadow.end(), HasSubstr("log in again"));
+}
+
 TEST(Shadow, WithoutTheRightToListAnotherKindItGoesOnWithoutIt) {
   RecordedCluster cluster;
   cluster.api().set_faults({.forbidden = {"csinodes"}});

@@ -7,11 +7,11 @@
 namespace millwright::base {
 namespace {
 
-constexpr ErrorKind kKinds[] = {ErrorKind::Invalid,    ErrorKind::NotFound,  ErrorKind::Conflict,
-                                ErrorKind::Exists,     ErrorKind::Throttled, ErrorKind::Unavailable,
-                                ErrorKind::Timeout,    ErrorKind::Denied,    ErrorKind::Gone,
-                                ErrorKind::NoCapacity, ErrorKind::NotReady,  ErrorKind::Cancelled,
-                                ErrorKind::Internal};
+constexpr ErrorKind kKinds[] = {
+    ErrorKind::Invalid,   ErrorKind::NotFound,    ErrorKind::Conflict,   ErrorKind::Exists,
+    ErrorKind::Throttled, ErrorKind::Unavailable, ErrorKind::Timeout,    ErrorKind::Unauthorized,
+    ErrorKind::Denied,    ErrorKind::Gone,        ErrorKind::NoCapacity, ErrorKind::NotReady,
+    ErrorKind::Cancelled, ErrorKind::Internal};
 
 TEST(ErrorKinds, HaveNamesOfTheirOwn) {
   std::set<std::string_view> names;
@@ -29,7 +29,7 @@ TEST(ErrorKinds, AreRetryableOnlyWhenTheSameCallMaySucceedLater) {
     }
   }
   EXPECT_EQ(retryable, (std::set<std::string_view>{"conflict", "throttled", "unavailable",
-                                                   "timeout", "not_ready"}));
+                                                   "timeout", "unauthorized", "not_ready"}));
 }
 
 Result<int> half(int value) {

@@ -76,6 +76,28 @@ TEST_F(ClaimCreation, IsNotGivenUpWhileItIsNotKnownWhatBecameOfTheFirstRequest) 
   EXPECT_EQ(asked, 3);
 }
 
+// The token ran out in between: who asks again is told nothing of the first request.
+TEST_F(ClaimCreation, IsNotGivenUpWhileNobodyMayAskWhatBecameOfTheFirstRequest) {
+  int asked = 0;
+  boost::json::value stored;
+  transport_->answer = [&](const kube::ApiRequest& request) {
+    const bool creates = request.method == "POST";
+    asked += creates ? 1 : 0;
+    if (creates && asked == 1) {
+      stored = created(request);
+      return kube::test::status_answer(504, "Timeout", "lost");
+    }
+    if (asked < 3) {
+      return kube::test::status_answer(401, "Unauthorized", "Unauthorized");
+    }
+    return creates ? kube::test::status_answer(409, "AlreadyExists", "it exists")
+                   : kube::test::ok(stored);
+  };
+  const auto claim = create();
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(ClaimCreation, OfAClaimThatTheWatchNeverShowsIsForgottenOnceTheApiServerDoesNotKnowIt) {
   transport_->answer = [](const kube::ApiRequest& request) {
     return kube::test::ok(created(request));

@@ -292,6 +292,18 @@ TEST_F(LegacyTranslator, TellsOnTheObjectThatItsTranslationIsInvalid) {
   EXPECT_EQ(failures().size(), 2U);
 }
 
+// The class of the template, and the one that the Provisioner has for its kubelets, are the same.
+TEST_F(LegacyTranslator, TellsEachOwnerOfOneTranslationOnce) {
+  provisioners_.push_back(
+      yaml("metadata: {name: team, uid: u2, resourceVersion: '4'}\n"
+           "spec: {providerRef: {name: team}, kubeletConfiguration: {maxPods: 20}}\n"));
+  refusal_ = "spec.tags: too many";
+  loop_.run_for(std::chrono::minutes(1));
+  EXPECT_THAT(failures(), ::testing::UnorderedElementsAre(HasSubstr("EC2NodeClass team"),
+                                                          HasSubstr("EC2NodeClass team"),
+                                                          HasSubstr("NodePool team")));
+}
+
 // A Provisioner is translated by its template; a right that is missing says nothing of whether
 // there is one.
 TEST_F(LegacyTranslator, WaitsForTemplatesThatMayNotBeListed) {

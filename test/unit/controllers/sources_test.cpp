@@ -78,10 +78,15 @@ TEST_F(SourcesTest, WorkBeginsOnceNoneThatMattersIsLost) {
   EXPECT_TRUE(begun);
 
   sources.lost(quotas);
-  sources.done_without(quotas);
   begin();
   loop.run_for(seconds(1));
+  EXPECT_FALSE(begun);
+  sources.done_without(quotas);
+  loop.run_for(seconds(1));
   EXPECT_TRUE(begun);
+  begin();
+  loop.run_for(seconds(1));
+  EXPECT_TRUE(begun) << "it does not matter any more";
 }
 
 TEST_F(SourcesTest, WorkDoesNotWaitForOneThatStaysLost) {
@@ -130,99 +135,77 @@ class RefusedSources : public ::testing::Test {
   cluster::Ledger ledger;
   cluster::State state{ledger};
   Sources sources{loop, state, {}};
-  std::size_t pods = sources.add("pods", Sources::Need::Always);
+  std::size_t pods = sources.add("pods");
   std::size_t quotas = sources.add("resourcequotas");
 };
 
-TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceAllThatIsNeededIsListed) {
+TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceTheyAloneAreRefused) {
   sources.listed(pods);
-  EXPECT_FALSE(synced());
-  sources.refused(quotas);
+  const auto since = sources.refused(quotas);
+  ASSERT_TRUE(since.has_value());
+  EXPECT_FALSE(synced()) << "everything may be refused now";
+  sources.refused_alone(quotas, *since);
   EXPECT_TRUE(synced());
   loop.run_for(minutes(2));
   sources.heard(pods);
   EXPECT_TRUE(synced());
+  EXPECT_FALSE(sources.refused(quotas).has_value()) << "nothing is to be found out any more";
 }
 
-// The pods are a long list, and others that are needed came long before.
-TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceOthersWereLetThrough) {
-  sources.refused(quotas);
-  sources.permitted(pods);
-  sources.refused(quotas);
-  sources.listed(pods);
-  EXPECT_TRUE(synced());
-}
-
-TEST_F(RefusedSources, AreAwaitedWhereEverythingWasRefused) {
+TEST_F(RefusedSources, AreAwaitedAsLongAsEverythingMayBeRefused) {
   sources.refused(quotas);
   sources.lost(quotas);
-  sources.lost(pods);
-  sources.refused(quotas);
-  sources.permitted(pods);
-  sources.heard(pods);
   sources.listed(pods);
-  EXPECT_FALSE(synced()) << "nobody has said since that the quotas alone are refused";
+  sources.refused(quotas);
+  EXPECT_FALSE(synced());
   sources.heard(quotas);
   sources.listed(quotas);
   EXPECT_TRUE(synced());
 }
 
-TEST_F(RefusedSources, ThatWereReadAreLostWhileEverythingIsRefused) {
+TEST_F(RefusedSources, ThatWereReadAreDoneWithoutOnceTheyAloneAreRefusedAgainAndAgain) {
   sources.listed(pods);
   sources.listed(quotas);
-  EXPECT_TRUE(synced());
-  sources.refused(quotas);
+  const base::TimePoint begun = loop.now();
+  EXPECT_FALSE(sources.refused(quotas).has_value());
   sources.lost(quotas);
-  loop.run_for(seconds(59));
-  sources.refused(quotas);
-  EXPECT_TRUE(synced());
+  loop.run_for(seconds(9));
+  EXPECT_FALSE(sources.refused(quotas).has_value()) << "by one of several API servers, perhaps";
   loop.run_for(seconds(1));
-  EXPECT_FALSE(synced()) << "though the watch of the pods, which is still open, goes on";
-  sources.permitted(pods);
-  sources.heard(pods);
-  EXPECT_FALSE(synced()) << "what became of the quotas meanwhile is not known";
-  sources.heard(quotas);
+  EXPECT_EQ(sources.refused(quotas), begun);
+  loop.run_for(seconds(50));
+  EXPECT_FALSE(synced()) << "nobody has said that they alone are";
+  sources.refused_alone(quotas, begun);
   EXPECT_TRUE(synced());
 }
 
-TEST_F(RefusedSources, ThatWereReadAreDoneWithoutOnceTheyAloneAreRefused) {
+TEST_F(RefusedSources, ThatAreHeardOfInBetweenAreRefusedAnew) {
   sources.listed(pods);
   sources.listed(quotas);
   sources.refused(quotas);
-  sources.lost(quotas);
-  loop.run_for(minutes(1));
-  EXPECT_FALSE(synced());
-  sources.permitted(pods);
-  sources.refused(quotas);
-  EXPECT_TRUE(synced());
+  loop.run_for(seconds(10));
   sources.heard(quotas);
+  EXPECT_FALSE(sources.refused(quotas).has_value());
+  loop.run_for(seconds(10));
+  EXPECT_TRUE(sources.refused(quotas).has_value());
+}
+
+// What was found out of the refusal before says nothing of the one after.
+TEST_F(RefusedSources, ThatWereHeardOfMeanwhileMatter) {
+  sources.listed(pods);
+  sources.listed(quotas);
+  sources.refused(quotas);
+  loop.run_for(seconds(10));
+  const auto since = sources.refused(quotas);
+  ASSERT_TRUE(since.has_value());
+  sources.heard(quotas);
+  sources.refused_alone(quotas, *since);
+  loop.run_for(seconds(1));
   sources.refused(quotas);
   sources.lost(quotas);
+  sources.refused_alone(quotas, *since);
   loop.run_for(minutes(1));
   sources.heard(pods);
-  EXPECT_FALSE(synced()) << "the right was there again, and is refused anew";
-}
-
-// As of all kinds of one API group.
-TEST_F(RefusedSources, AreAwaitedWhileAnotherIsRefusedThatIsNeeded) {
-  const std::size_t pools = sources.add("nodepools", Sources::Need::Always);
-  sources.refused(quotas);
-  sources.refused(pools);
-  sources.permitted(pods);
-  sources.listed(pods);
-  sources.refused(quotas);
-  sources.permitted(pools);
-  sources.listed(pools);
-  EXPECT_FALSE(synced());
-  sources.refused(quotas);
-  EXPECT_TRUE(synced());
-}
-
-TEST_F(RefusedSources, SayNothingOfOneThatMayBeDoneWithoutItself) {
-  sources.refused(quotas);
-  sources.permitted(quotas);
-  sources.refused(quotas);
-  sources.listed(pods);
   EXPECT_FALSE(synced());
 }
 

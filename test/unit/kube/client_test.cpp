@@ -142,7 +142,7 @@ TEST(ErrorOf, FollowsTheStatusReasonAndThenTheCode) {
       {409, "Conflict", ErrorKind::Conflict},
       {422, "Invalid", ErrorKind::Invalid},
       {400, "BadRequest", ErrorKind::Invalid},
-      {401, "Unauthorized", ErrorKind::Unavailable},
+      {401, "Unauthorized", ErrorKind::Unauthorized},
       {403, "Forbidden", ErrorKind::Denied},
       {410, "Gone", ErrorKind::Gone},
       {410, "Expired", ErrorKind::Gone},
@@ -163,9 +163,9 @@ TEST(ErrorOf, FollowsTheStatusReasonAndThenTheCode) {
 
 TEST(ErrorOf, ReadsAnswersThatAreNoStatus) {
   const std::pair<int, ErrorKind> cases[] = {
-      {302, ErrorKind::Invalid},     {401, ErrorKind::Unavailable}, {403, ErrorKind::Denied},
-      {404, ErrorKind::NotFound},    {409, ErrorKind::Conflict},    {410, ErrorKind::Gone},
-      {429, ErrorKind::Throttled},   {408, ErrorKind::Timeout},     {504, ErrorKind::Timeout},
+      {302, ErrorKind::Invalid},     {401, ErrorKind::Unauthorized}, {403, ErrorKind::Denied},
+      {404, ErrorKind::NotFound},    {409, ErrorKind::Conflict},     {410, ErrorKind::Gone},
+      {429, ErrorKind::Throttled},   {408, ErrorKind::Timeout},      {504, ErrorKind::Timeout},
       {500, ErrorKind::Unavailable}, {502, ErrorKind::Unavailable}};
   for (const auto& [code, kind] : cases) {
     net::Response response;
@@ -200,6 +200,16 @@ TEST_F(ClientTest, ReadsAreTriedAgainAndWritesAreNot) {
   EXPECT_EQ(write.error().kind, ErrorKind::Unavailable);
   EXPECT_EQ(transport->seen.size(), 1U);
   EXPECT_EQ(metrics.value("client_go_request_total", {{"code", "503"}, {"method", "GET"}}), 4);
+}
+
+// The transport has renewed the token, if it can, and sent the request once more.
+TEST_F(ClientTest, WhoIsNotKnownToTheServerDoesNotAskAgain) {
+  transport->answer = [](const ApiRequest&) {
+    return status_answer(401, "Unauthorized", "Unauthorized");
+  };
+  const auto read = run(loop, client().get(model::kPodResource, kWeb));
+  EXPECT_EQ(read.error().kind, ErrorKind::Unauthorized);
+  EXPECT_EQ(transport->seen.size(), 1U);
 }
 
 TEST_F(ClientTest, FailedConnectionsAreTriedAgainForReads) {
@@ -336,14 +346,18 @@ TEST_F(ClientTest, EvictionsThatAreAnsweredSlowlyLeaveRoomForOtherCalls) {
   evict_many(&group, &api, 200, stop.get_token());
   loop.run_for(9s);
   EXPECT_EQ(transport->seen.size(), 64U);
+  transport->latency = 1ms;
+  EXPECT_TRUE(run(loop, api.get(model::kPodResource, kWeb), 1s)) << "sent beside them";
+  EXPECT_EQ(last().method, "GET");
+  transport->latency = 10s;
   loop.run_for(10s);
-  EXPECT_EQ(transport->seen.size(), 128U) << "each that is answered lets the next go";
+  EXPECT_EQ(transport->seen.size(), 129U) << "each that is answered lets the next go";
   stop.request_stop();
   loop.run_for(1s);
   EXPECT_TRUE(group.empty()) << "those that wait end, too";
   evict_many(&group, &api, 200, {});
   loop.run_for(1s);
-  EXPECT_EQ(transport->seen.size(), 192U) << "all places are free again";
+  EXPECT_EQ(transport->seen.size(), 193U) << "all places are free again";
 }
 
 // A busy API server asks for patience. Nothing is under way meanwhile.

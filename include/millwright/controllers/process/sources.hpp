@@ -7,7 +7,6 @@
 #include "millwright/base/task.hpp"
 #include "millwright/cluster/state.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,24 +20,24 @@ class Sources {
   static constexpr auto kLostFor = std::chrono::minutes(1);
   // So is one that has only been silent: a server that sends no bookmarks ends it before.
   static constexpr auto kSilentFor = std::chrono::minutes(6);
+  // A refusal of one that was read before counts once it is repeated so much later: one of several
+  // API servers may refuse for a moment what the others allow.
+  static constexpr auto kRefusedFor = std::chrono::seconds(10);
 
   Sources(base::Loop& loop, cluster::State& state, base::Logger log)
-      : loop_(loop), state_(state), log_(std::move(log)), heard_again_(loop) {}
-
-  // Whether every installation may read it, or decisions are possible without.
-  enum class Need : std::uint8_t { Always, IfListable };
+      : loop_(loop), state_(state), log_(std::move(log)), fewer_lost_(loop) {}
 
   // One more to wait for; its number. Add all before any is listed.
-  std::size_t add(std::string name, Need need = Need::IfListable);
+  std::size_t add(std::string name);
   void listed(std::size_t source);
   // It cannot be had, and decisions are possible without, until it is heard of.
   void done_without(std::size_t source);
-  // The API server let us read it.
-  void permitted(std::size_t source);
-  // The API server says that we may not read it. An authorizer that fails says so of everything, so
-  // one that can be done without is once it is known that those may be read that every installation
-  // may read.
-  void refused(std::size_t source);
+  // The API server says that we may not read it, though decisions are possible without. Since when,
+  // if it is time to find out whether it alone is refused: an authorizer that fails refuses
+  // everything.
+  std::optional<base::TimePoint> refused(std::size_t source);
+  // It alone is refused since then, as far as it was not heard of meanwhile: it is done without.
+  void refused_alone(std::size_t source, base::TimePoint since);
   void heard(std::size_t source);
   void lost(std::size_t source);
 
@@ -53,18 +52,13 @@ class Sources {
  private:
   struct Source {
     std::string name;
-    Need need = Need::IfListable;
     bool awaited = true;  // its first list
     bool matters = true;
     bool lost = false;
-    bool was_heard = false;  // ever
     base::TimePoint heard;
-    // While it is refused: permissions_ when that began.
-    std::optional<std::uint64_t> refused_at;
+    std::optional<base::TimePoint> refused_since;  // and not heard of since
   };
   void tell_synced();
-  bool are_needed_ones_there() const;
-  bool is_needed_one_refused() const;
   const Source* stale_one() const;
   bool is_any_lost() const;
 
@@ -72,8 +66,7 @@ class Sources {
   cluster::State& state_;
   base::Logger log_;
   std::vector<Source> sources_;
-  std::uint64_t permissions_ = 0;  // how often one was let through that every installation may read
-  base::Signal heard_again_;
+  base::Signal fewer_lost_;
   bool synced_ = false;
   bool fresh_ = true;
 };

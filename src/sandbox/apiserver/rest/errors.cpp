@@ -53,6 +53,8 @@ base::Error to_base(const ApiError& error) {
       kind = ErrorKind::Invalid;
       break;
     case 401:
+      kind = ErrorKind::Unauthorized;
+      break;
     case 403:
       kind = ErrorKind::Denied;
       break;
