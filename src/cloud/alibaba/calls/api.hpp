@@ -59,6 +59,7 @@ class Api {
 
   const Endpoints& endpoints() const { return parts_.endpoints; }
   base::Loop& loop() const { return parts_.loop; }
+  const base::Logger& log() const { return parts_.log; }
 
  private:
   struct Call {

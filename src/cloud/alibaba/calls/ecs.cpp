@@ -39,16 +39,39 @@ std::optional<bool> stock_by(std::string_view category) {
   return category == "WithoutStock" ? std::optional(false) : std::nullopt;
 }
 
-void read_zone_stock(Answer& answer, const boost::json::value& zone, StockByType& stock) {
-  const auto name = answer.text(zone, "ZoneId");
-  for (const auto& resource :
-       answer.optional_list(zone, "AvailableResources", "AvailableResource")) {
+void read_type_stock(const boost::json::value& item, const std::string& zone, StockByType& stock,
+                     Unread& unread) {
+  Answer answer;
+  const auto category = answer.optional_text(item, "StatusCategory");
+  // With a category that cannot be read, nothing is bought, and nodes of the type stay.
+  const auto some = answer.is_good() ? stock_by(category) : std::optional(false);
+  if (some) {
+    if (const auto type = answer.text(item, "Value"); !type.empty()) {
+      auto& known = stock[type][zone];
+      known = known || *some;
+    }
+  }
+  if (!answer.is_good()) {
+    unread.add(answer);
+  }
+}
+
+void read_zone_stock(const boost::json::value& item, StockByType& stock, Unread& unread) {
+  Answer answer;
+  const auto zone = answer.text(item, "ZoneId");
+  const auto& resources = answer.optional_list(item, "AvailableResources", "AvailableResource");
+  if (!answer.is_good()) {
+    unread.add(answer);
+    return;
+  }
+  for (const auto& resource : resources) {
+    Answer of_resource;
     for (const auto& each :
-         answer.optional_list(resource, "SupportedResources", "SupportedResource")) {
-      if (const auto some = stock_by(answer.optional_text(each, "StatusCategory"))) {
-        auto& known = stock[answer.text(each, "Value")][name];
-        known = known || *some;
-      }
+         of_resource.optional_list(resource, "SupportedResources", "SupportedResource")) {
+      read_type_stock(each, zone, stock, unread);
+    }
+    if (!of_resource.is_good()) {
+      unread.add(of_resource);
     }
   }
 }
@@ -58,11 +81,16 @@ struct SpotHistory {
   std::map<std::string, std::string, std::less<>> when;  // by zone; RFC 3339 sorts as text
   TypePrices prices;
 
-  void read(Answer& answer, const boost::json::value& item) {
+  void read(const boost::json::value& item, Unread& unread) {
+    Answer answer;
     const auto zone = answer.text(item, "ZoneId");
     const auto time = answer.text(item, "Timestamp");
     const auto spot = answer.decimal(item, "SpotPrice");
     const auto origin = answer.decimal(item, "OriginPrice");
+    if (!answer.is_good()) {
+      unread.add(answer);
+      return;
+    }
     auto& last = when[zone];
     if (spot > 0 && time >= last) {
       last = time;
@@ -172,14 +200,40 @@ base::Task<ApiResult<>> Ecs::numbered_pages(Service service, std::string action,
   co_return ApiResult<>{};
 }
 
+ApiResult<> Ecs::accept(const std::string& action, const Unread& unread, bool read_nothing) {
+  if (unread.items == 0) {
+    return {};
+  }
+  if (read_nothing) {
+    return tl::unexpected(bad_answer("ecs " + action, unread.problem));
+  }
+  if (warned_of_.insert(action).second) {
+    api_.log().warn(
+        "ECS told what cannot be read; it is left out",
+        {{"call", action}, {"items", std::to_string(unread.items)}, {"error", unread.problem}});
+  }
+  return {};
+}
+
 base::Task<ApiResult<std::vector<TypeFacts>>> Ecs::instance_types() {
+  const std::string action = "DescribeInstanceTypes";
   const auto types = std::make_shared<std::vector<TypeFacts>>();
-  const auto read = [types](Answer& answer, const boost::json::value& page) {
+  const auto unread = std::make_shared<Unread>();
+  const auto read = [types, unread](Answer& answer, const boost::json::value& page) {
     for (const auto& item : answer.list(page, "InstanceTypes", "InstanceType")) {
-      types->push_back(read_type(answer, item));
+      Answer of_item;
+      auto type = read_type(of_item, item);
+      if (of_item.is_good()) {
+        types->push_back(std::move(type));
+      } else {
+        unread->add(of_item);
+      }
     }
   };
-  MW_CO_CHECK(co_await pages("DescribeInstanceTypes", {}, read));
+  Parameters all;
+  MW_CO_CHECK(co_await pages(action, std::move(all), read));
+  MW_CO_CHECK(accept(action, *unread, types->empty()));
+  unread_types_ = unread->items;
   co_return std::move(*types);
 }
 
@@ -190,13 +244,15 @@ base::Task<ApiResult<StockByType>> Ecs::stock(bool spot) {
   const std::string action = "DescribeAvailableResource";
   MW_CO_TRY(answered, co_await api_.rpc(Service::Ecs, action, parameters));
   Answer answer;
+  Unread unread;
   StockByType result;
   for (const auto& zone : answer.list(answered, "AvailableZones", "AvailableZone")) {
-    read_zone_stock(answer, zone, result);
+    read_zone_stock(zone, result, unread);
   }
   if (!answer.is_good()) {
     co_return tl::unexpected(not_as_documented(Service::Ecs, action, answer));
   }
+  MW_CO_CHECK(accept(action, unread, result.empty()));
   co_return result;
 }
 
@@ -208,6 +264,7 @@ base::Task<ApiResult<TypePrices>> Ecs::spot_prices(std::string type) {
   parameters.set("StartTime", base::format_rfc3339(now - kPriceWindow));
   parameters.set("EndTime", base::format_rfc3339(now));
   SpotHistory history;
+  Unread unread;
   std::int64_t offset = 0;
   for (int page = 0; page < kMaxPages; ++page) {
     parameters.set("Offset", offset);
@@ -215,7 +272,7 @@ base::Task<ApiResult<TypePrices>> Ecs::spot_prices(std::string type) {
     Answer answer;
     const auto& items = answer.list(answered, "SpotPrices", "SpotPriceType");
     for (const auto& item : items) {
-      history.read(answer, item);
+      history.read(item, unread);
     }
     const auto next = answer.count(answered, "NextOffset");
     if (!answer.is_good()) {
@@ -226,6 +283,7 @@ base::Task<ApiResult<TypePrices>> Ecs::spot_prices(std::string type) {
     }
     offset = next;
   }
+  MW_CO_CHECK(accept(action, unread, history.when.empty()));
   co_return history.prices;
 }
 

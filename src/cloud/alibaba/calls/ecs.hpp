@@ -1,5 +1,7 @@
 // The operations of ECS and VPC as typed calls. Answers that are not as documented are errors
-// (Unavailable). Has no state but the Api behind it.
+// (Unavailable). Of types, stock and prices an item that is not is left out, unless no item is as
+// documented. Of all else it is not: an instance would look gone, and nodes would drift from the
+// vSwitches, security groups and images that are left.
 #pragma once
 
 #include "cloud/alibaba/calls/api.hpp"
@@ -7,6 +9,7 @@
 #include "cloud/alibaba/calls/wire/answer.hpp"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,8 @@ class Ecs {
   explicit Ecs(Api& api) : api_(api) {}
 
   base::Task<ApiResult<std::vector<TypeFacts>>> instance_types();
+  // How many types the last list had that could not be read. They may well be sold.
+  std::size_t unread_types() const { return unread_types_; }
   // Of what is sold on demand, or of spot.
   base::Task<ApiResult<StockByType>> stock(bool spot);
   // On-demand and spot prices of the last hours; of both what is known.
@@ -53,8 +58,12 @@ class Ecs {
   base::Task<ApiResult<std::optional<double>>> price_with_disk(std::string type,
                                                                std::string disk_category);
   base::Task<ApiResult<boost::json::value>> buy(std::string action, Parameters parameters);
+  // An error when nothing but unreadable items was told. Else they are warned of, once.
+  ApiResult<> accept(const std::string& action, const Unread& unread, bool read_nothing);
 
   Api& api_;
+  std::size_t unread_types_ = 0;
+  std::set<std::string> warned_of_;  // actions
 };
 
 // The readers of single items, for tests and fuzzing.

@@ -1,5 +1,6 @@
 #include "cloud/alibaba/catalog/catalog_refresh.hpp"
 
+#include <set>
 #include <utility>
 
 namespace millwright::cloud::alibaba {
@@ -60,6 +61,9 @@ base::Task<bool> CatalogRefresh::refresh_types() {
     parts_.log.error("ECS's instance types could not be read", {{"error", types.error().message}});
     co_return false;
   }
+  if (ecs_.unread_types() > 0) {
+    add_known(*types);  // nodes of a type that is gone would drift
+  }
   parts_.catalog.set_types(*std::move(types));
   parts_.catalog.changed();
   co_return true;
@@ -80,6 +84,18 @@ base::Task<bool> CatalogRefresh::refresh_stock() {
     parts_.catalog.changed();
   }
   co_return true;
+}
+
+void CatalogRefresh::add_known(std::vector<TypeFacts>& types) const {
+  std::set<std::string> told;
+  for (const auto& type : types) {
+    told.insert(type.name);
+  }
+  for (const auto& type : parts_.catalog.all()) {
+    if (!told.contains(type.name)) {
+      types.push_back(type);
+    }
+  }
 }
 
 std::vector<std::string> CatalogRefresh::names_sold() const {

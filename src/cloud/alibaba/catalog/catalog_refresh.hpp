@@ -45,6 +45,8 @@ class CatalogRefresh {
   };
   base::Task<Found> read_prices(std::string type);
   std::vector<std::string> names_sold() const;
+  // Adds the types of before that these lack.
+  void add_known(std::vector<TypeFacts>& types) const;
 
   Parts parts_;
   Ecs ecs_;

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
+#include <optional>
+#include <utility>
 
 namespace millwright::cloud::huawei {
 namespace {
@@ -20,6 +23,9 @@ constexpr std::size_t kFlavorsPerPage = 1000;
 constexpr std::size_t kSubnetsPerPage = 500;
 constexpr std::size_t kProductsPerCall = 100;
 constexpr int kHourMeasure = 4;
+// Batches that are asked again in halves, of one list of prices: enough for seven flavors or so
+// that BSS refuses, and no flood of questions where it refuses all.
+constexpr int kMostHalved = 50;
 
 ApiError no_list(std::string_view call, std::string_view list) {
   ApiError error;
@@ -111,32 +117,47 @@ base::Task<ApiResult<json::value>> rate(Api& api, std::vector<std::string> flavo
   co_return co_await api.send(std::move(call));
 }
 
-base::Task<ApiResult<PriceTable>> rate_some(Api& api, std::vector<std::string> flavors) {
-  PriceTable prices;
-  while (!flavors.empty()) {
-    auto answer = co_await rate(api, flavors);
-    if (!answer) {
-      // One product that is not sold makes BSS refuse all of them.
-      const auto missing = missing_product(answer.error());
-      if (missing.empty() || std::erase(flavors, missing) == 0) {
-        co_return tl::unexpected(std::move(answer).error());
-      }
-      continue;
-    }
-    const auto* results = list_in(*answer, "product_rating_results");
-    if (results == nullptr) {
-      co_return tl::unexpected(no_list("bss rate on-demand resources", "product_rating_results"));
-    }
-    for (const auto& each : *results) {
-      const auto amount = price_in(member(each, "amount"));
-      const auto price = amount > 0 ? amount : price_in(member(each, "official_website_amount"));
-      if (price > 0) {
-        prices.insert_or_assign(std::string(text_at(each, "id")), price);
-      }
-    }
-    break;
+// Adds what an answer tells; false when it is not one.
+bool read_prices(const json::value& answer, PriceTable& prices) {
+  const auto* results = list_in(answer, "product_rating_results");
+  if (results == nullptr) {
+    return false;
   }
-  co_return prices;
+  for (const auto& each : *results) {
+    const auto amount = price_in(member(each, "amount"));
+    const auto price = amount > 0 ? amount : price_in(member(each, "official_website_amount"));
+    if (price > 0) {
+      prices.insert_or_assign(std::string(text_at(each, "id")), price);
+    }
+  }
+  return true;
+}
+
+// What was asked for is to blame, and not BSS, the keys or the way to it.
+bool is_about_the_products(const ApiError& error) {
+  return error.kind == ErrorKind::Invalid || error.kind == ErrorKind::NotFound;
+}
+
+using Names = std::vector<std::string>;
+
+// Splits off what begins at `at`.
+Names cut(Names& names, std::size_t at) {
+  const auto from = names.begin() + static_cast<std::ptrdiff_t>(at);
+  Names rest(from, names.end());
+  names.erase(from, names.end());
+  return rest;
+}
+
+std::deque<Names> in_batches(Names names) {
+  std::deque<Names> batches;
+  while (names.size() > kProductsPerCall) {
+    auto rest = cut(names, kProductsPerCall);
+    batches.push_back(std::exchange(names, std::move(rest)));
+  }
+  if (!names.empty()) {
+    batches.push_back(std::move(names));
+  }
+  return batches;
 }
 
 }  // namespace
@@ -220,16 +241,51 @@ base::Task<ApiResult<std::vector<Subnet>>> list_subnets(Api& api) {
   co_return subnets;
 }
 
-base::Task<ApiResult<PriceTable>> list_prices(Api& api, std::vector<std::string> flavors) {
-  PriceTable prices;
-  for (std::size_t at = 0; at < flavors.size(); at += kProductsPerCall) {
-    const auto end = std::min(flavors.size(), at + kProductsPerCall);
-    std::vector<std::string> some(flavors.begin() + static_cast<std::ptrdiff_t>(at),
-                                  flavors.begin() + static_cast<std::ptrdiff_t>(end));
-    MW_CO_TRY(rated, co_await rate_some(api, std::move(some)));
-    prices.merge(rated);
+base::Task<ApiResult<ListedPrices>> list_prices(Api& api, std::vector<std::string> flavors) {
+  ListedPrices listed;
+  std::optional<ApiError> first_refusal;
+  int refusals = 0;
+  auto batches = in_batches(std::move(flavors));
+  while (!batches.empty()) {
+    auto batch = std::move(batches.front());
+    batches.pop_front();
+    auto answer = co_await rate(api, batch);
+    if (answer) {
+      if (!read_prices(*answer, listed.prices)) {
+        co_return tl::unexpected(no_list("bss rate on-demand resources", "product_rating_results"));
+      }
+      continue;
+    }
+    // One product that is not sold makes BSS refuse all of them.
+    const auto missing = missing_product(answer.error());
+    if (!missing.empty() && std::erase(batch, missing) > 0) {
+      if (!batch.empty()) {
+        batches.push_front(std::move(batch));
+      }
+      continue;
+    }
+    if (!is_about_the_products(answer.error())) {
+      co_return tl::unexpected(std::move(answer).error());
+    }
+    if (!first_refusal) {
+      first_refusal = answer.error();
+    }
+    // So does one that it will not price for another reason, which it need not name.
+    if (batch.size() > 1 && ++refusals <= kMostHalved) {
+      auto half = cut(batch, batch.size() / 2);
+      batches.push_back(std::move(batch));
+      batches.push_back(std::move(half));
+    } else {
+      listed.refused.insert(listed.refused.end(), batch.begin(), batch.end());
+    }
   }
-  co_return prices;
+  if (first_refusal) {
+    if (listed.prices.empty()) {
+      co_return tl::unexpected(*std::move(first_refusal));
+    }
+    listed.refusal = first_refusal->message;
+  }
+  co_return listed;
 }
 
 }  // namespace millwright::cloud::huawei

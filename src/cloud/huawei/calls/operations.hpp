@@ -25,9 +25,15 @@ base::Task<ApiResult<std::vector<Flavor>>> list_flavors(Api& api);
 base::Task<ApiResult<std::vector<std::string>>> list_zones(Api& api);
 // VPC: every subnet of the project.
 base::Task<ApiResult<std::vector<Subnet>>> list_subnets(Api& api);
+struct ListedPrices {
+  PriceTable prices;
+  // What BSS would not price, though it does not say that it is not sold, and why of the first.
+  std::vector<std::string> refused;
+  std::string refusal;
+};
 // BSS: what an hour of each flavor costs on demand, with Linux. A flavor that is not for sale in
-// the region has no price.
-base::Task<ApiResult<PriceTable>> list_prices(Api& api, std::vector<std::string> flavors);
+// the region has no price. Refusals of all that was asked are an error, the first.
+base::Task<ApiResult<ListedPrices>> list_prices(Api& api, std::vector<std::string> flavors);
 
 // The product that BSS says that it cannot find; empty when it says something else.
 std::string missing_product(const ApiError& error);

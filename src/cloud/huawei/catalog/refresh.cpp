@@ -51,7 +51,21 @@ base::Task<bool> CatalogRefresh::refresh_prices() {
                      {{"error", prices.error().message}});
     co_return false;
   }
-  parts_.catalog.prices().set_on_demand(*std::move(prices));
+  auto& known = parts_.catalog.prices();
+  if (!prices->refused.empty()) {
+    parts_.log.warn("flavors have no price; the last known serve",
+                    {{"flavors", std::to_string(prices->refused.size())},
+                     {"first", prices->refused.front()},
+                     {"error", prices->refusal}});
+    const auto learned = known.learned();
+    for (const auto& flavor : prices->refused) {
+      const auto last = learned.on_demand.find(flavor);
+      if (last != learned.on_demand.end()) {
+        prices->prices.insert(*last);
+      }
+    }
+  }
+  known.set_on_demand(std::move(prices->prices));
   saved_.save();
   parts_.catalog.changed();
   co_return true;

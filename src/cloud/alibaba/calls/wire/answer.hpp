@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,6 +41,18 @@ class Answer {
 
  private:
   std::string problem_;
+};
+
+// Items of a list that were left out of what was read, each with an Answer of its own.
+struct Unread {
+  std::size_t items = 0;
+  std::string problem;  // of the first
+
+  void add(const Answer& item) {
+    if (items++ == 0) {
+      problem = item.problem();
+    }
+  }
 };
 
 }  // namespace millwright::cloud::alibaba

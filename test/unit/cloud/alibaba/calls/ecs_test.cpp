@@ -1,5 +1,6 @@
 #include "cloud/alibaba/calls/ecs.hpp"
 
+#include "support/records.hpp"
 #include "unit/cloud/alibaba/fakes/fake_cloud.hpp"
 
 namespace millwright::cloud::alibaba {
@@ -159,6 +160,63 @@ TEST_F(AlibabaEcsTest, HostileAnswersAreErrorsAndNotValues) {
         number + "}]}}"});
     EXPECT_FALSE(wait(loop, ecs.instance_types())) << number;
   }
+}
+
+TEST_F(AlibabaEcsTest, ATypeThatCannotBeReadHidesNoOther) {
+  const auto records = std::make_shared<test::Records>();
+  Api telling({.loop = loop,
+               .client = http,
+               .endpoints = endpoints,
+               .credentials = credentials,
+               .log = base::Logger(records, "ecs"),
+               .seed = 1});
+  Ecs asked_twice(telling);
+  on("DescribeInstanceTypes",
+     {std::string(R"({"InstanceTypes":{"InstanceType":[null,{"InstanceTypeId":"odd",)"
+                  R"("InstanceTypeFamily":"f","CpuCoreCount":"2"},)") +
+      kType + "]}}"});
+  for (int i = 0; i < 2; ++i) {
+    const auto types = wait(loop, asked_twice.instance_types());
+    ASSERT_TRUE(types) << types.error().message;
+    ASSERT_EQ(types->size(), 1U);
+    EXPECT_EQ(types->front().name, "ecs.g7.large");
+    EXPECT_EQ(asked_twice.unread_types(), 2U);
+  }
+  const auto text = records->text();
+  const auto warned = text.find("call=DescribeInstanceTypes items=2");
+  EXPECT_NE(warned, std::string::npos) << text;
+  EXPECT_EQ(text.find("items=2", warned + 30), std::string::npos) << "once";
+}
+
+TEST_F(AlibabaEcsTest, StockThatCannotBeReadHidesNoOther) {
+  on("DescribeAvailableResource", {R"({"AvailableZones":{"AvailableZone":[
+    {"ZoneId":7,"AvailableResources":{"AvailableResource":[]}},
+    {"ZoneId":"z1","AvailableResources":{"AvailableResource":[3,{"SupportedResources":7},
+      {"SupportedResources":{"SupportedResource":[
+        {"Value":{},"StatusCategory":"WithStock"},{"Value":"b","StatusCategory":[]},
+        {"Value":"a","StatusCategory":"WithStock"}]}}]}}]}})"});
+  const auto stock = wait(loop, ecs.stock(false));
+  ASSERT_TRUE(stock) << stock.error().message;
+  EXPECT_THAT(*stock, ElementsAre(Pair("a", ElementsAre(Pair("z1", true))),
+                                  Pair("b", ElementsAre(Pair("z1", false)))));
+  on("DescribeAvailableResource", {R"({"AvailableZones":{"AvailableZone":[{"ZoneId":7}]}})"});
+  EXPECT_EQ(wait(loop, ecs.stock(false)).error().kind, ErrorKind::Unavailable) << "nothing read";
+}
+
+TEST_F(AlibabaEcsTest, ASpotPriceThatCannotBeReadHidesNoOther) {
+  on("DescribeSpotPriceHistory", {R"({"SpotPrices":{"SpotPriceType":[
+    {"ZoneId":"z1","SpotPrice":"0.1","OriginPrice":9,"Timestamp":"2026-01-01T23:00:00Z"},
+    {"ZoneId":"z2","SpotPrice":0.2,"OriginPrice":1,"Timestamp":"2026-01-01T21:00:00Z"}]}})"});
+  const auto prices = wait(loop, ecs.spot_prices("t"));
+  ASSERT_TRUE(prices) << prices.error().message;
+  EXPECT_THAT(prices->spot, ElementsAre(Pair("z2", 0.2)));
+  EXPECT_EQ(prices->on_demand, 1.0);
+}
+
+// Left out, it would count as one that is gone.
+TEST_F(AlibabaEcsTest, AListWithAnInstanceThatCannotBeReadIsRefused) {
+  on("DescribeInstances", {R"({"Instances":{"Instance":[{"InstanceId":"i-1"},{}]}})"});
+  EXPECT_EQ(wait(loop, ecs.instances_by_tags({{"a", "b"}})).error().kind, ErrorKind::Unavailable);
 }
 
 TEST_F(AlibabaEcsTest, PagesThatLeadInACircleEnd) {

@@ -338,6 +338,37 @@ TEST_F(AlibabaCatalogTest, EmptyAnswersAreIgnored) {
   EXPECT_EQ(offerings().size(), 4U);
 }
 
+class AlibabaTypeRefresh : public FakeCloudTest {
+ protected:
+  // True: both types are known after this answer.
+  bool knows_both(const std::string& items) {
+    on("DescribeInstanceTypes", {R"({"InstanceTypes":{"InstanceType":[)" + items + "]}}"});
+    EXPECT_TRUE(wait(loop, refresh.refresh_types()));
+    EXPECT_NE(catalog.find("a"), nullptr);
+    return catalog.find("b") != nullptr;
+  }
+
+  Catalog catalog{"cn-hangzhou", {}};
+  CatalogRefresh refresh{{.api = api,
+                          .catalog = catalog,
+                          .environment = machine.environment(),
+                          .price_cache = "",
+                          .log = {}}};
+};
+
+// The nodes of a type that is gone drift.
+TEST_F(AlibabaTypeRefresh, KeepsWhatItKnewOfATypeThatCannotBeRead) {
+  const std::string a =
+      R"({"InstanceTypeId":"a","InstanceTypeFamily":"f","CpuCoreCount":2,"MemorySize":8})";
+  const std::string b =
+      R"(,{"InstanceTypeId":"b","InstanceTypeFamily":"f","CpuCoreCount":4,"MemorySize":8})";
+  EXPECT_TRUE(knows_both(a + b));
+  EXPECT_TRUE(knows_both(a + R"(,{"InstanceTypeId":"b","CpuCoreCount":"4"})"));
+  EXPECT_EQ(catalog.find("b")->cpus, 4);
+  EXPECT_TRUE(knows_both(a + ",null"));
+  EXPECT_FALSE(knows_both(a)) << "all could be read: it is gone";
+}
+
 // Ten types, whose only prices are those of DescribePrice.
 class AlibabaPriceRefresh : public FakeCloudTest {
  protected:

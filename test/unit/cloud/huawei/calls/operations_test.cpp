@@ -7,6 +7,11 @@
 
 #include <boost/json.hpp>
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace millwright::cloud::huawei {
 namespace {
 
@@ -102,7 +107,8 @@ TEST_F(HuaweiOperations, AProductThatIsNotSoldIsLeftOutAndTheRestPriced) {
   const auto prices =
       wait(loop, list_prices(api, {"c9.large.4", "c9.old.4", "c9.xlarge.4", "odd", "odder"}));
   ASSERT_TRUE(prices) << prices.error().message;
-  EXPECT_EQ(*prices, (PriceTable{{"c9.large.4", 0.7}, {"c9.xlarge.4", 1.4}}));
+  EXPECT_EQ(prices->prices, (PriceTable{{"c9.large.4", 0.7}, {"c9.xlarge.4", 1.4}}));
+  EXPECT_TRUE(prices->refused.empty());
   EXPECT_EQ(http.requests.back().headers.get("X-Domain-Id"), "d1");
   EXPECT_EQ(http.requests.back().headers.find("X-Project-Id"), nullptr);
 }
@@ -114,6 +120,74 @@ TEST_F(HuaweiOperations, AMissingProductThatWasNotAskedForEndsTheSearch) {
                : refusal(400, "CBC.6006", "Can not find product other");
   };
   EXPECT_EQ(wait(loop, list_prices(api, {"c9.large.4"})).error().kind, ErrorKind::Invalid);
+}
+
+// 250 flavors, of which each costs 0.5. What `refuses` names is answered otherwise.
+class HuaweiRatings : public HuaweiOperations {
+ protected:
+  HuaweiRatings() {
+    for (int i = 0; i < 250; ++i) {
+      flavors.push_back("f" + std::to_string(i) + ".x");
+    }
+    http.handler = [this](const net::ClientRequest& request) { return rate(request); };
+  }
+  ApiResult<ListedPrices> list() { return wait(loop, list_prices(api, flavors)); }
+
+  std::vector<std::string> flavors;
+  std::function<std::optional<net::Response>(const std::string& flavor)> refuses;
+  int questions = 0;
+
+ private:
+  base::Result<net::Response> rate(const net::ClientRequest& request) {
+    if (request.url.starts_with("https://iam.")) {
+      return net::Response::json(200, R"({"domains":[{"id":"d1"}]})");
+    }
+    ++questions;
+    std::string items;
+    const auto body = model::parse_json(request.body).value();
+    for (const auto& product : body.at("product_infos").as_array()) {
+      const std::string flavor(product.at("id").as_string());
+      if (const auto refused = refuses(flavor)) {
+        return *refused;
+      }
+      items += (items.empty() ? "" : ",");
+      items += R"({"id":")" + flavor + R"(","amount":0.5})";
+    }
+    return net::Response::json(200, R"({"product_rating_results":[)" + items + "]}");
+  }
+};
+
+TEST_F(HuaweiRatings, OfWhatIsRefusedHideNoOther) {
+  refuses = [](const std::string& flavor) {
+    return flavor == "f7.x" || flavor == "f120.x"
+               ? std::optional(refusal(400, "CBC.0100", "the parameter is wrong"))
+               : std::nullopt;
+  };
+  const auto listed = list();
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_THAT(listed->refused, testing::UnorderedElementsAre("f7.x", "f120.x"));
+  EXPECT_THAT(listed->refusal, HasSubstr("the parameter is wrong"));
+  EXPECT_EQ(listed->prices.size(), 248U);
+  EXPECT_FALSE(listed->prices.contains("f120.x"));
+  EXPECT_LE(questions, 35);
+}
+
+TEST_F(HuaweiRatings, ThatAreAllRefusedAreAnErrorAfterSomeQuestions) {
+  refuses = [](const std::string&) { return refusal(400, "CBC.0100", "the parameter is wrong"); };
+  const auto listed = list();
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().kind, ErrorKind::Invalid);
+  EXPECT_LE(questions, 103);
+}
+
+// What is missing then would look as if it had no price.
+TEST_F(HuaweiRatings, ThatTheBillingServiceCannotGiveNowAreAnError) {
+  refuses = [](const std::string& flavor) {
+    return flavor == "f120.x" ? std::optional(net::Response::text(503, "<html>")) : std::nullopt;
+  };
+  const auto listed = list();
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().kind, ErrorKind::Unavailable);
 }
 
 TEST_F(HuaweiOperations, NodesAreReadWithTheirTags) {

@@ -52,6 +52,25 @@ TEST_F(HuaweiPrices, OutliveARestartInTheCache) {
   EXPECT_EQ(price("c9.large.4", "az-a"), 0.7);
 }
 
+// Without a price a flavor would be the last choice.
+TEST_F(HuaweiPrices, OfAFlavorThatBillingRefusesStayAndOthersAreReadAnew) {
+  EXPECT_EQ(price("c9.xlarge.4", "az-a"), 1.4);
+  auto usual = http.handler;
+  http.handler = [usual](const net::ClientRequest& request) -> base::Result<net::Response> {
+    if (request.url.find("on-demand-resources") == std::string::npos) {
+      return usual(request);
+    }
+    if (request.body.find("c9.xlarge.4") != std::string::npos) {
+      return refusal(400, "CBC.0100", "the parameter is wrong");
+    }
+    return net::Response::json(200,
+                               R"({"product_rating_results":[{"id":"c9.large.4","amount":0.9}]})");
+  };
+  loop.run_for(13h);
+  EXPECT_EQ(price("c9.large.4", "az-a"), 0.9);
+  EXPECT_EQ(price("c9.xlarge.4", "az-a"), 1.4);
+}
+
 TEST_F(HuaweiPrices, OfTheOperatorsFileServeWhileBillingTellsNone) {
   prices.on_demand = {{"c9.large.4", 9.5}};
   start_anew();
