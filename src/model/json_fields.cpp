@@ -1,8 +1,11 @@
 #include "millwright/model/json_fields.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
+
+#include <algorithm>
 
 namespace millwright::model {
 
@@ -36,6 +39,24 @@ std::string_view as_text(const json::value* value) {
 
 std::string_view text_at(const json::value& json, std::string_view dotted_path) {
   return as_text(find_path(json, dotted_path));
+}
+
+bool same_json(const json::value& a, const json::value& b) {
+  if (a.is_object() && b.is_object()) {
+    const json::object& fields = a.get_object();
+    const json::object& others = b.get_object();
+    return fields.size() == others.size() &&
+           std::all_of(fields.begin(), fields.end(), [&others](const auto& field) {
+             const json::value* const other = others.if_contains(field.key());
+             return other != nullptr && same_json(field.value(), *other);
+           });
+  }
+  if (a.is_array() && b.is_array()) {
+    const json::array& items = a.get_array();
+    const json::array& others = b.get_array();
+    return std::equal(items.begin(), items.end(), others.begin(), others.end(), same_json);
+  }
+  return a == b;
 }
 
 }  // namespace millwright::model

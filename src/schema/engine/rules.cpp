@@ -1,5 +1,7 @@
 #include "schema/engine/rules.hpp"
 
+#include "millwright/model/json_fields.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -107,7 +109,9 @@ Rule immutable() {
   Rule rule;
   rule.cel = "self == oldSelf";
   rule.message = "cannot change after creation";
-  rule.holds_since = [](const json::value& self, const json::value& old) { return self == old; };
+  rule.holds_since = [](const json::value& self, const json::value& old) {
+    return model::same_json(self, old);
+  };
   return rule;
 }
 

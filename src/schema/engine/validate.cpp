@@ -5,6 +5,7 @@
 // Unchanged parts of an update are not checked again (the API server's CRD validation ratcheting,
 // KEP-4008): an object stored under older rules can still be edited and deleted.
 #include "millwright/base/time.hpp"
+#include "millwright/model/json_fields.hpp"
 #include "millwright/schema/shown.hpp"
 #include "schema/engine/kind.hpp"
 #include "schema/engine/rules.hpp"
@@ -135,7 +136,7 @@ class Validator {
   // Returns whether everything in `value` has the right type.
   bool walk(const Field& field, const json::value& value, const json::value* old,
             const std::string& path) {
-    if (old != nullptr && *old == value) {
+    if (old != nullptr && model::same_json(*old, value)) {
       return true;
     }
     if (problems_.size() >= kMostProblems) {

@@ -1,4 +1,5 @@
 // Changing objects: what an update may touch, optimistic locks, generations, binding.
+#include "millwright/model/json_fields.hpp"
 #include "sandbox/apiserver/store/registry.hpp"
 
 #include <boost/json.hpp>
@@ -31,14 +32,10 @@ bool specification_differs(const Json& a, const Json& b) {
     return std::all_of(other.begin(), other.end(), [&](const auto& field) {
       const auto* same = one.if_contains(field.key());
       return field.key() == "metadata" || field.key() == "status" ||
-             (same != nullptr && *same == field.value());
+             (same != nullptr && model::same_json(*same, field.value()));
     });
   };
   return !has_all_of(a.as_object(), b.as_object()) || !has_all_of(b.as_object(), a.as_object());
-}
-
-bool differs(const Json& current, const Json& object) {
-  return current != object;
 }
 
 void set_pod_scheduled(Json& pod, const std::string& now) {
@@ -135,12 +132,12 @@ ApiResult<Object> Registry::commit_update(const ResourceInfo& info, const Object
     return std::make_shared<const Json>(std::move(object));
   }
   if (ends) {
-    if (differs(*current, object)) {
+    if (!model::same_json(*current, object)) {
       store_.put(info, std::move(object));
     }
     return store_.erase(info, key);
   }
-  if (!differs(*current, object)) {
+  if (model::same_json(*current, object)) {
     return current;
   }
   return store_.put(info, std::move(object));

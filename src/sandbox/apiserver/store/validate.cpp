@@ -213,7 +213,7 @@ std::vector<Cause> validate_unchanged(const ResourceInfo& info, const Json& obje
                                       const Json& current) {
   std::vector<Cause> causes;
   const auto kind = info.resource.kind;
-  if (kind == "Pod" && fixed_pod_spec(object) != fixed_pod_spec(current)) {
+  if (kind == "Pod" && !model::same_json(fixed_pod_spec(object), fixed_pod_spec(current))) {
     causes.push_back(
         Cause{"spec", "FieldValueForbidden",
               "Forbidden: pod updates may not change fields other than "
@@ -226,14 +226,14 @@ std::vector<Cause> validate_unchanged(const ResourceInfo& info, const Json& obje
       kind == "StatefulSet" || kind == "Job") {
     const auto* before = find(current, "spec.selector");
     const auto* after = find(object, "spec.selector");
-    if (before != nullptr && after != nullptr && *before != *after) {
+    if (before != nullptr && after != nullptr && !model::same_json(*before, *after)) {
       causes.push_back(wrong("spec.selector", *after, "field is immutable"));
     }
   }
   if (kind == "Job") {
     const auto* before = find(current, "spec.template");
     const auto* after = find(object, "spec.template");
-    if (before != nullptr && after != nullptr && *before != *after) {
+    if (before != nullptr && after != nullptr && !model::same_json(*before, *after)) {
       causes.push_back(wrong("spec.template", *after, "field is immutable"));
     }
   }
