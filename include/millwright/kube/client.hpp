@@ -55,6 +55,9 @@ struct ListPage {
 struct DeleteOptions {
   std::string uid;  // precondition; empty: none
   std::optional<std::int64_t> grace_period_seconds;
+  // The grace period ends then, after a second at least: it is what is left when the call is sent,
+  // which may wait for its turn. Takes the place of the one above. Of remove() only.
+  std::optional<base::TimePoint> end_of_grace;
   std::string propagation_policy;  // "", Background, Foreground, Orphan
 };
 

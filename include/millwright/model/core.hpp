@@ -26,6 +26,7 @@ struct PersistentVolumeClaim {
   ObjectMeta meta;
   std::string volume_name;
   std::string storage_class;  // empty when absent
+  std::vector<std::string> access_modes;
   std::string phase;
   friend bool operator==(const PersistentVolumeClaim&, const PersistentVolumeClaim&) = default;
 };

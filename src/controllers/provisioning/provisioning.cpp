@@ -205,26 +205,32 @@ bool is_still_as_planned(const model::NodePool& then, const model::NodePool* now
 // was planned.
 base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> round,
                                         bool drafts_too) {
-  const auto complete = std::make_shared<bool>(true);
+  const auto made = std::make_shared<Purchases>();
   std::vector<base::Task<void>> purchases;
   for (std::size_t i = 0; i < round->plan.claims.size(); ++i) {
     if (round->full[i] != drafts_too) {
-      purchases.push_back(buy_and_note(round, round->plan.claims[i], complete));
+      purchases.push_back(buy_and_note(round, round->plan.claims[i], made));
     }
   }
   co_await run_at_once(services_.loop, std::move(purchases), kPurchasesAtOnce);
-  co_return *complete;
+  // Once, not for each of what may be hundreds of claims.
+  for (const auto& [pool, claims] : made->of_changed_pools) {
+    services_.log.info("nodepool has changed meanwhile, will plan again",
+                       {{"NodePool", pool}, {"nodeclaims", std::to_string(claims)}});
+  }
+  co_return made->complete;
 }
 
 base::Task<void> Provisioner::buy_and_note(std::shared_ptr<const PlanningRound> round,
                                            scheduling::PlannedClaim planned,
-                                           std::shared_ptr<bool> complete) {
-  const bool bought = co_await buy(std::move(round), std::move(planned));
-  *complete = *complete && bought;
+                                           std::shared_ptr<Purchases> purchases) {
+  const bool bought = co_await buy(std::move(round), std::move(planned), purchases);
+  purchases->complete = purchases->complete && bought;
 }
 
 base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
-                                  scheduling::PlannedClaim planned) {
+                                  scheduling::PlannedClaim planned,
+                                  std::shared_ptr<Purchases> purchases) {
   const auto pool = find_pool(*round->snapshot, planned.node_pool);
   const auto pool_now = services_.state.find_pool(planned.node_pool);
   const bool wanted =
@@ -235,8 +241,7 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     co_return true;
   }
   if (!is_still_as_planned(*pool, pool_now.get())) {
-    services_.log.info("nodepool has changed meanwhile, will plan again",
-                       {{"NodePool", planned.node_pool}});
+    ++purchases->of_changed_pools[planned.node_pool];
     co_return false;
   }
   if (!still_needed(*round, planned)) {

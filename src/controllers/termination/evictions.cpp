@@ -102,7 +102,7 @@ base::Task<void> Evictions::force_delete(scheduling::PodPtr pod, std::int64_t gr
   tell_force_deleted(services_, *pod, grace_seconds, deadline);
   kube::DeleteOptions options;
   options.uid = pod->meta.uid;
-  options.grace_period_seconds = grace_seconds;
+  options.end_of_grace = deadline;  // not so many seconds: many deletions wait for their turn
   auto deleted = co_await services_.client.remove(model::kPodResource, model::key_of(pod->meta),
                                                   options, std::move(stop));
   if (!deleted && !is_gone(deleted.error()) && !was_stopped(deleted.error())) {

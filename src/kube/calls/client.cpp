@@ -8,6 +8,9 @@
 
 #include <boost/json/serialize.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -179,7 +182,16 @@ Client::Reply<Client::Json> Client::remove(Resource resource, ObjectKey key, Del
   Call call = call_for("delete", resource, key);
   call.request.method = "DELETE";
   call.request.path = path_to(resource, key);
-  call.request.body = body_of(options, nullptr);
+  if (options.end_of_grace) {
+    call.late_body = [options = std::move(options)](base::TimePoint now) mutable {
+      const base::Duration left = *options.end_of_grace - now;
+      options.grace_period_seconds =
+          std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(left).count(), 1);
+      return body_of(options, nullptr);
+    };
+  } else {
+    call.request.body = body_of(options, nullptr);
+  }
   return state_->requester.run(std::move(call), std::move(stop));
 }
 

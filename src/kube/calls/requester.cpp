@@ -118,6 +118,9 @@ base::Task<base::Result<boost::json::value>> Requester::run(Call call, std::stop
       co_return base::fail(ErrorKind::Cancelled, call.what + ": stopped");
     }
     const auto begun = loop_.now();
+    if (call.late_body) {
+      call.request.body = call.late_body(begun);
+    }
     auto answer = co_await send_once(call.request, call.what, stop);
     place.reset();  // whoever waits to try again holds up nobody
     record(call, answer, loop_.now() - begun);

@@ -8,6 +8,7 @@
 #include "millwright/kube/client.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ struct Call {
   std::string subresource;
   ApiRequest request;
   Lane lane = Lane::Any;
+  // Makes the body each time that the request is sent, for one that depends on when that is.
+  std::function<std::string(base::TimePoint)> late_body{};
 };
 
 class Requester {

@@ -20,6 +20,7 @@ void read(const Reader& reader, PersistentVolumeClaim& out) {
   reader.field("metadata", out.meta);
   reader.field("spec.volumeName", out.volume_name);
   reader.field("spec.storageClassName", out.storage_class);
+  reader.field("spec.accessModes", out.access_modes);
   reader.field("status.phase", out.phase);
 }
 

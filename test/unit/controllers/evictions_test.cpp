@@ -133,6 +133,23 @@ TEST_F(Evicting, APodIsDeletedOnceMoreOnlyIfThatLeavesItLessTime) {
   EXPECT_THAT(step(), SizeIs(0)) << "nobody can have less than a second";
 }
 
+// They wait for their share of the rate, one after another.
+TEST_F(Evicting, ManyPodsWhoseTimeIsUpAllEndByTheDeadline) {
+  const base::TimePoint deadline = loop_.now() + seconds(20);
+  set_deadline(deadline);
+  for (int i = 0; i < 1000; ++i) {
+    add("web-" + std::to_string(i));
+  }
+  run(loop_, evictions_.drain(record_, stop_.get_token()));
+  ASSERT_THAT(transport_->seen, SizeIs(1000));
+  EXPECT_GT(transport_->seen.back().time, transport_->seen.front().time + seconds(2));
+  for (const auto& seen : transport_->seen) {
+    const auto body = kube::test::parse(seen.request.body);
+    const seconds grace(body.at("gracePeriodSeconds").to_number<std::int64_t>());
+    ASSERT_LE(seen.time + grace, deadline) << seen.request.path;
+  }
+}
+
 TEST_F(Evicting, OtherRequestsDoNotWaitForThoseOfManyPods) {
   drain_many();
   const auto begun = loop_.now();

@@ -310,6 +310,23 @@ TEST_F(ClientTest, DeletionsOfPodsMayTakeTheWholeRate) {
   EXPECT_EQ(transport->seen[5].time - kStart, 200ms);
 }
 
+TEST_F(ClientTest, AGracePeriodWithAnEndIsWhatIsLeftWhenTheCallIsSent) {
+  transport->answer = [](const ApiRequest&) { return ok({}); };
+  transport->latency = 0ms;
+  auto& api = client({.qps = 0.2, .burst = 1});
+  DeleteOptions options;
+  options.uid = "u-1";
+  options.end_of_grace = kStart + 8500ms;
+  std::vector<std::int64_t> sent;
+  for (int i = 0; i < 3; ++i) {  // at once, after 5 s and after 10 s
+    ASSERT_TRUE(run(loop, api.remove(model::kPodResource, kWeb, options)));
+    const auto body = parse(last().body);
+    EXPECT_EQ(body.at("preconditions").at("uid"), "u-1");
+    sent.push_back(body.at("gracePeriodSeconds").to_number<std::int64_t>());
+  }
+  EXPECT_THAT(sent, ElementsAre(8, 3, 1));
+}
+
 TEST_F(ClientTest, AnEvictionThatIsStoppedKeepsNoPlaceInItsLane) {
   transport->answer = [](const ApiRequest&) { return ok({}); };
   transport->latency = 0ms;

@@ -53,10 +53,12 @@ TEST(NodeCodec, AnEmptyNodeHasNoStatus) {
 TEST(VolumeCodecs, ReadClaims) {
   const auto claim = read<PersistentVolumeClaim>(R"({"kind": "PersistentVolumeClaim",
     "metadata": {"name": "c", "namespace": "d"},
-    "spec": {"volumeName": "pv", "storageClassName": "fast"}, "status": {"phase": "Bound"}})");
+    "spec": {"volumeName": "pv", "storageClassName": "fast", "accessModes": ["ReadWriteOncePod"]},
+    "status": {"phase": "Bound"}})");
   EXPECT_EQ(claim.meta.name, "c");
   EXPECT_EQ(claim.volume_name, "pv");
   EXPECT_EQ(claim.storage_class, "fast");
+  EXPECT_THAT(claim.access_modes, ElementsAre("ReadWriteOncePod"));
   EXPECT_EQ(claim.phase, "Bound");
   EXPECT_EQ(read<PersistentVolumeClaim>("{}"), PersistentVolumeClaim{});
 }

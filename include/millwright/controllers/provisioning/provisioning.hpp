@@ -53,11 +53,18 @@ class Provisioner {
  private:
   base::Task<void> make_plan(std::shared_ptr<PlanningRound> round);
   base::Task<bool> carry_out(std::shared_ptr<const PlanningRound> round, bool drafts_too);
-  // `complete` becomes false when buy() is.
+  // What became of the claims of a plan.
+  struct Purchases {
+    bool complete = true;
+    // So many were not created, because their NodePool was not as it was planned with.
+    std::map<std::string, std::size_t, std::less<>> of_changed_pools;
+  };
+  // `purchases` are incomplete when buy() is false.
   base::Task<void> buy_and_note(std::shared_ptr<const PlanningRound> round,
-                                scheduling::PlannedClaim planned, std::shared_ptr<bool> complete);
-  base::Task<bool> buy(std::shared_ptr<const PlanningRound> round,
-                       scheduling::PlannedClaim planned);
+                                scheduling::PlannedClaim planned,
+                                std::shared_ptr<Purchases> purchases);
+  base::Task<bool> buy(std::shared_ptr<const PlanningRound> round, scheduling::PlannedClaim planned,
+                       std::shared_ptr<Purchases> purchases);
   void forget_settled(const scheduling::Snapshot& snapshot);
   // Their nodes are protected from disruption for a while. A plan that is not new tells and
   // reserves nothing again.

@@ -87,6 +87,9 @@ class Classifier {
         attached_[i] = volumes_.attached(*pods[i]);
       }
     }
+    if (!attached_.empty()) {
+      volumes_.note_users(counted_nodes(problem_), moving_pods(problem_));
+    }
     limited_ = attached_.empty() ? Drivers() : limited_drivers(problem_);
     std::set<AttachedVolume> seen;
     for (const auto& volumes : attached_) {

@@ -12,10 +12,16 @@ namespace {
 
 // Bounds the cross product of alternatives of one pod's volumes.
 constexpr std::size_t kMaxAlternatives = 32;
+constexpr std::string_view kOnePod = "ReadWriteOncePod";
 constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
 
 std::string claim_text(const model::ObjectKey& key) {
   return "PersistentVolumeClaim " + key.to_string();
+}
+
+bool is_exclusive_claim(const model::PersistentVolumeClaim& claim) {
+  const auto& modes = claim.access_modes;
+  return std::find(modes.begin(), modes.end(), kOnePod) != modes.end();
 }
 
 // One set of requirements per term. A term that only names a host of a local volume constrains
@@ -160,6 +166,41 @@ std::string Volumes::driver_of(const model::PersistentVolumeClaim& claim) const 
   return found == classes_.end() ? std::string() : csi_name(found->second->provisioner);
 }
 
+bool Volumes::is_exclusive(const model::ObjectKey& claim) const {
+  const auto found = claims_.find(claim);
+  return found != claims_.end() && is_exclusive_claim(*found->second);
+}
+
+void Volumes::note_users(const std::vector<NodeRecordPtr>& nodes,
+                         const std::set<std::string_view>& moving) {
+  // Few clusters have any: their pods need not be looked through.
+  if (std::none_of(claims_.begin(), claims_.end(),
+                   [](const auto& item) { return is_exclusive_claim(*item.second); })) {
+    return;
+  }
+  for (const auto& node : nodes) {
+    if (node->marked_for_deletion) {
+      continue;
+    }
+    for (const auto& pod : node->pods) {
+      if (pod->meta.is_deleting() || moving.contains(pod->meta.uid)) {
+        continue;
+      }
+      for (const model::PodVolume& volume : pod->spec.volumes) {
+        model::ObjectKey key = model::volume_claim(*pod, volume);
+        if (is_exclusive(key)) {
+          users_.emplace(std::move(key), pod.get());
+        }
+      }
+    }
+  }
+}
+
+const model::Pod* Volumes::other_user(const model::ObjectKey& claim, const model::Pod& pod) const {
+  const auto found = users_.find(claim);
+  return found == users_.end() || found->second->meta.uid == pod.meta.uid ? nullptr : found->second;
+}
+
 VolumeNeeds Volumes::needs(const model::Pod& pod) const {
   VolumeNeeds result;
   for (const model::PodVolume& volume : pod.spec.volumes) {
@@ -171,9 +212,16 @@ VolumeNeeds Volumes::needs(const model::Pod& pod) const {
       result.remedy = "wait until the volumes of the cluster are known";
       return result;
     }
-    One one = needs_of_claim(model::volume_claim(pod, volume));
+    const model::ObjectKey key = model::volume_claim(pod, volume);
+    One one = needs_of_claim(key);
     if (!one.refusal.empty()) {
       return {{}, std::move(one.refusal), std::move(one.remedy)};
+    }
+    if (const model::Pod* user = other_user(key, pod)) {
+      const std::string name = "pod " + model::key_of(user->meta).to_string();
+      return {{},
+              claim_text(key) + " is ReadWriteOncePod and in use by " + name,
+              "wait until " + name + " is gone, or delete it"};
     }
     auto both = combined(result.alternatives, one.alternatives);
     if (both.empty() && !one.alternatives.empty()) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace millwright::scheduling {
@@ -51,6 +52,11 @@ class Volumes {
  public:
   // `cluster` may be null: then pods with claims are refused.
   explicit Volumes(const Snapshot* cluster);
+  // Says which bound pods keep others from their volumes: kube-scheduler puts no second pod of a
+  // claim that is ReadWriteOncePod on any node. Those in `moving` do not, by uid, nor do those that
+  // are about to go: what is bought for their successors is of use once they are gone.
+  void note_users(const std::vector<NodeRecordPtr>& nodes,
+                  const std::set<std::string_view>& moving);
   VolumeNeeds needs(const model::Pod& pod) const;
   // Sorted. Volumes whose driver is not known (no claim, no class, not CSI) are left out.
   std::vector<AttachedVolume> attached(const model::Pod& pod) const;
@@ -66,9 +72,13 @@ class Volumes {
   One needs_of_class(const std::string& owner, const std::string& storage_class) const;
 
   std::string driver_of(const model::PersistentVolumeClaim& claim) const;
+  bool is_exclusive(const model::ObjectKey& claim) const;
+  // nullptr: none keeps the pod from the claim.
+  const model::Pod* other_user(const model::ObjectKey& claim, const model::Pod& pod) const;
 
   bool known_ = false;
   std::map<model::ObjectKey, const model::PersistentVolumeClaim*> claims_;
+  std::map<model::ObjectKey, const model::Pod*> users_;  // of claims that one pod may use
   std::map<std::string, const model::PersistentVolume*, std::less<>> volumes_;
   std::map<std::string, const model::StorageClass*, std::less<>> classes_;
 };

@@ -180,6 +180,53 @@ TEST_F(VolumesTest, InABadStateAreRefusedByName) {
   }
 }
 
+// --- Volumes that one pod may use ---------------------------------------------------------------
+
+class OnePodVolumesTest : public VolumesTest {
+ protected:
+  OnePodVolumesTest() {
+    claim("one", "late", [](auto& c) { c.access_modes = {"ReadWriteOncePod"}; });
+    claim("many", "late", [](auto& c) { c.access_modes = {"ReadWriteOnce"}; });
+  }
+  // A pod that has the claim on a node.
+  static PodBuilder user(const std::string& volume) {
+    return pod("user").claim_volume(volume).with([](auto& p) { p.spec.node_name = "n"; });
+  }
+  void runs(const NodeBuilder& where) { world_->nodes = {where}; }
+};
+
+TEST_F(OnePodVolumesTest, KeepOthersFromEveryNode) {
+  runs(node("n").runs(user("one")));
+  const Plan refused = plan({pod("p").claim_volume("one")});
+  ASSERT_THAT(refused.refusals, SizeIs(1));
+  EXPECT_EQ(refused.refusals[0].reason,
+            "PersistentVolumeClaim default/one is ReadWriteOncePod and in use by pod default/user");
+  EXPECT_EQ(refused.refusals[0].remedy, "wait until pod default/user is gone, or delete it");
+  EXPECT_THAT(refused.claims, IsEmpty());
+}
+
+TEST_F(OnePodVolumesTest, AreFreeWhileNobodyElseUsesThem) {
+  runs(node("n").runs(user("many")));
+  EXPECT_EQ(reason(pod("p").claim_volume("one")), "placed");
+  EXPECT_EQ(reason(pod("p").claim_volume("many")), "placed") << "the mode of the claim counts";
+  runs(node("n").runs(user("one").with([](auto& p) { p.meta.namespace_ = "elsewhere"; })));
+  EXPECT_EQ(reason(pod("p").claim_volume("one")), "placed") << "a claim of another namespace";
+}
+
+TEST_F(OnePodVolumesTest, WhoMovesIsItsOwnUser) {
+  runs(node("n").runs(user("one")));
+  EXPECT_EQ(reason(user("one")), "placed");
+  EXPECT_EQ(reason(pod("user").claim_volume("one")), "placed") << "asked about as if it waited";
+}
+
+TEST_F(OnePodVolumesTest, UsersThatGoKeepNobodyAway) {
+  const auto going = [](auto& p) { p.meta.deletion_timestamp = base::TimePoint{}; };
+  runs(node("n").runs(user("one").with(going)));
+  EXPECT_EQ(reason(pod("p").claim_volume("one")), "placed");
+  runs(node("n").runs(user("one")).with_record([](auto& r) { r.marked_for_deletion = true; }));
+  EXPECT_EQ(reason(pod("p").claim_volume("one")), "placed");
+}
+
 TEST_F(VolumesTest, OneBadPodDoesNotStopTheOthers) {
   const Plan result = plan({pod("bad").claim_volume("missing"), pod("good")});
   EXPECT_THAT(result.refusals, SizeIs(1));

@@ -123,6 +123,14 @@ TEST(ExplainPods, Volumes) {
       {"a claim half bound", with([](auto& c) { c.volume_name = "pv-test-zone-1"; }),
        claim + " is not fully bound yet", "wait until it is bound",
        claim_becomes(bound("pv-test-zone-1"))},
+      {"a claim that one pod may use, and another does", with([](auto& c) {
+                                                           c.access_modes = {"ReadWriteOncePod"};
+                                                         }).with(world_becomes([](Snapshot& world) {
+         world.nodes = {node("n").runs(pod("other").claim_volume("data"))};
+       })),
+       claim + " is ReadWriteOncePod and in use by pod default/other",
+       "wait until pod default/other is gone, or delete it",
+       world_becomes([](Snapshot& world) { world.nodes = {node("n")}; })},
       {"a claim of no class", with(as_it_is, ""), claim + " is unbound and has no storage class",
        "set storageClassName of " + claim + ", or bind it to a volume",
        claim_becomes([](auto& c) { c.storage_class = "late"; })},
