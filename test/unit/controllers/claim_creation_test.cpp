@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace millwright::controllers {
 namespace {
@@ -29,6 +31,22 @@ class ClaimCreation : public WithServices {
     meta["resourceVersion"] = "7";
     return object;
   }
+  // The first request makes the claim, and its answer is lost. `answer` is given to what comes
+  // after: whether it is a creation, and how many there were.
+  void lose_first_answer(std::function<net::Response(bool creates, int asked)> answer) {
+    transport_->answer = [this, answer = std::move(answer)](const kube::ApiRequest& request) {
+      const bool creates = request.method == "POST";
+      asked_ += creates ? 1 : 0;
+      if (creates && asked_ == 1) {
+        stored_ = created(request);
+        return kube::test::status_answer(504, "Timeout", "lost");
+      }
+      return answer(creates, asked_);
+    };
+  }
+
+  int asked_ = 0;
+  boost::json::value stored_;
 };
 
 TEST_F(ClaimCreation, CountsAtOnce) {
@@ -54,48 +72,32 @@ TEST_F(ClaimCreation, DoesNotBringBackAClaimWhoseEndWasSeenBeforeTheAnswer) {
   EXPECT_EQ(state_.find_claim((*claim)->meta.name), nullptr);
 }
 
-// The first request made the claim and its answer was lost; for a while nobody can say more.
+// For a while nobody can say more.
 TEST_F(ClaimCreation, IsNotGivenUpWhileItIsNotKnownWhatBecameOfTheFirstRequest) {
-  int asked = 0;
-  boost::json::value stored;
-  transport_->answer = [&](const kube::ApiRequest& request) {
-    const bool creates = request.method == "POST";
-    asked += creates ? 1 : 0;
-    if (creates && asked == 1) {
-      stored = created(request);
-      return kube::test::status_answer(504, "Timeout", "lost");
-    }
+  lose_first_answer([this](bool creates, int asked) {
     if (creates) {
       return kube::test::status_answer(409, "AlreadyExists", "it exists");
     }
     return asked < 3 ? kube::test::status_answer(503, "ServiceUnavailable", "away")
-                     : kube::test::ok(stored);
-  };
+                     : kube::test::ok(stored_);
+  });
   const auto claim = create();
   ASSERT_TRUE(claim) << claim.error().message;
-  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(asked_, 3);
 }
 
 // The token ran out in between: who asks again is told nothing of the first request.
 TEST_F(ClaimCreation, IsNotGivenUpWhileNobodyMayAskWhatBecameOfTheFirstRequest) {
-  int asked = 0;
-  boost::json::value stored;
-  transport_->answer = [&](const kube::ApiRequest& request) {
-    const bool creates = request.method == "POST";
-    asked += creates ? 1 : 0;
-    if (creates && asked == 1) {
-      stored = created(request);
-      return kube::test::status_answer(504, "Timeout", "lost");
-    }
+  lose_first_answer([this](bool creates, int asked) {
     if (asked < 3) {
       return kube::test::status_answer(401, "Unauthorized", "Unauthorized");
     }
     return creates ? kube::test::status_answer(409, "AlreadyExists", "it exists")
-                   : kube::test::ok(stored);
-  };
+                   : kube::test::ok(stored_);
+  });
   const auto claim = create();
   ASSERT_TRUE(claim) << claim.error().message;
-  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(asked_, 3);
 }
 
 TEST_F(ClaimCreation, OfAClaimThatTheWatchNeverShowsIsForgottenOnceTheApiServerDoesNotKnowIt) {

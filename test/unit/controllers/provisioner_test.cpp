@@ -134,18 +134,7 @@ class PoolThatChanges : public WithServices {
 
   SlowCompute slow_;
   std::shared_ptr<LogLines> log_ = std::make_shared<LogLines>();
-  Services slow_services_{.loop = loop_,
-                          .compute = slow_,
-                          .client = client_,
-                          .state = state_,
-                          .ledger = ledger_,
-                          .providers = providers_,
-                          .events = events_,
-                          .metrics = metrics_,
-                          .chronicle = chronicle_,
-                          .registration_health = registration_health_,
-                          .log = base::Logger(log_, "controller"),
-                          .options = {}};
+  Services slow_services_ = services_with(slow_, base::Logger(log_, "controller"));
   Reservations reservations_{slow_services_};
   Provisioner provisioner_{slow_services_, reservations_};
 };

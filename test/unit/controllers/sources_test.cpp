@@ -123,20 +123,13 @@ TEST_F(SourcesTest, WhatCanBeDoneWithoutMattersOnceItIsThere) {
   EXPECT_FALSE(synced());
 }
 
-// Pods, which every installation may read, and quotas, which may be refused.
-class RefusedSources : public ::testing::Test {
+// Quotas may be refused; pods every installation may read.
+class RefusedSources : public SourcesTest {
  protected:
   bool synced() {
     sources.look();
     return state.snapshot()->synced;
   }
-
-  base::VirtualLoop loop{base::TimePoint(std::chrono::hours(1'000))};
-  cluster::Ledger ledger;
-  cluster::State state{ledger};
-  Sources sources{loop, state, {}};
-  std::size_t pods = sources.add("pods");
-  std::size_t quotas = sources.add("resourcequotas");
 };
 
 TEST_F(RefusedSources, AreDoneWithoutAtTheStartOnceTheyAloneAreRefused) {
@@ -166,16 +159,16 @@ TEST_F(RefusedSources, AreAwaitedAsLongAsEverythingMayBeRefused) {
 TEST_F(RefusedSources, ThatWereReadAreDoneWithoutOnceTheyAloneAreRefusedAgainAndAgain) {
   sources.listed(pods);
   sources.listed(quotas);
-  const base::TimePoint begun = loop.now();
+  const base::TimePoint first_refusal = loop.now();
   EXPECT_FALSE(sources.refused(quotas).has_value());
   sources.lost(quotas);
   loop.run_for(seconds(9));
   EXPECT_FALSE(sources.refused(quotas).has_value()) << "by one of several API servers, perhaps";
   loop.run_for(seconds(1));
-  EXPECT_EQ(sources.refused(quotas), begun);
+  EXPECT_EQ(sources.refused(quotas), first_refusal);
   loop.run_for(seconds(50));
   EXPECT_FALSE(synced()) << "nobody has said that they alone are";
-  sources.refused_alone(quotas, begun);
+  sources.refused_alone(quotas, first_refusal);
   EXPECT_TRUE(synced());
 }
 

@@ -41,18 +41,23 @@ class WithServices : public ::testing::Test {
   base::Metrics metrics_;
   telemetry::Chronicle chronicle_{metrics_, testing::at(0)};
   RegistrationHealth registration_health_;
-  Services services_{.loop = loop_,
-                     .compute = compute_,
-                     .client = client_,
-                     .state = state_,
-                     .ledger = ledger_,
-                     .providers = providers_,
-                     .events = events_,
-                     .metrics = metrics_,
-                     .chronicle = chronicle_,
-                     .registration_health = registration_health_,
-                     .log = {},
-                     .options = {}};
+  Services services_ = services_with(compute_, {});
+
+  // The same, but for these.
+  Services services_with(base::Compute& compute, base::Logger log) {
+    return {.loop = loop_,
+            .compute = compute,
+            .client = client_,
+            .state = state_,
+            .ledger = ledger_,
+            .providers = providers_,
+            .events = events_,
+            .metrics = metrics_,
+            .chronicle = chronicle_,
+            .registration_health = registration_health_,
+            .log = std::move(log),
+            .options = {}};
+  }
 };
 
 }  // namespace millwright::controllers
