@@ -626,12 +626,14 @@ bool Checks::is_kept(const std::string& node) const {
   return leader != nullptr && leader->engine().ledger().view()->by_target.contains(node);
 }
 
+// consolidateAfter counts from its last pod. Then nodes go one by one, where the budget is one.
 void Checks::no_empty_node_stays() {
   const auto used = used_nodes();
+  const auto goes_within = kEmpty + world_.schedule().consolidate_after;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
     const bool empty = !node.gone && node.ready && !used.contains(node.last->meta.name) &&
                        !is_kept(node.last->meta.name);
-    if (lasts("empty", uid, empty) > kEmpty) {
+    if (lasts("empty", uid, empty) > goes_within) {
       tell("no-empty-node-stays", "node " + node.last->meta.name, "has no pods and is not removed");
     }
   }
