@@ -17,10 +17,16 @@ std::string uid_of(const std::string& body) {
   return parsed ? std::string(model::text_at(*parsed, "Pod.metadata.uid")) : std::string();
 }
 
-bool lets_none_through(const std::string& answer) {
+std::set<std::string> let_through_by(const std::string& answer) {
+  std::set<std::string> nodes;
   const auto parsed = model::parse_json(answer);
   const auto* names = parsed ? model::find_path(*parsed, "NodeNames") : nullptr;
-  return names != nullptr && names->is_array() && names->get_array().empty();
+  if (names != nullptr && names->is_array()) {
+    for (const auto& name : names->get_array()) {
+      nodes.emplace(name.as_string());
+    }
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -55,7 +61,9 @@ base::Task<base::Result<std::string>> PinnedCaller::call(std::string verb, std::
   pinned_ = target;
   FilterCall& call = world_.filter_calls_[uid][scheduler_];
   call.answered = answer.has_value();
-  call.refused = answer && lets_none_through(*answer);
+  if (answer && !uid.empty()) {
+    call.let_through = let_through_by(*answer);
+  }
   call.ended = world_.now();
   for (const auto& [node, since] : before) {
     const auto still = after.find(node);

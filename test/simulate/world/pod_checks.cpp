@@ -17,8 +17,29 @@ bool is_protected(const model::Pod& pod) {
   return pod.meta.annotation(model::kDoNotDisruptAnnotation) == "true";
 }
 
+// What kube-scheduler may have given to others, and is not bound yet, by node.
+std::map<std::string, model::ResourceList> given_away(
+    const scheduling::Snapshot& snapshot, const std::map<std::string, FilterCalls>& calls) {
+  std::map<std::string, model::ResourceList> given;
+  for (const auto& pod : snapshot.pending_pods) {
+    const auto known = calls.find(pod->meta.uid);
+    if (known == calls.end()) {
+      continue;
+    }
+    std::set<std::string> nodes;
+    for (const auto& [scheduler, call] : known->second) {
+      nodes.insert(call.let_through.begin(), call.let_through.end());
+    }
+    for (const std::string& node : nodes) {
+      model::add_to(given[node], scheduling::effective_requests(*pod));
+    }
+  }
+  return given;
+}
+
 // Room for the pod on a node that is open, less what is reserved there for others.
-bool has_room(const cluster::State::Sight& sight, const model::Pod& pod) {
+bool has_room(const cluster::State::Sight& sight, const model::Pod& pod,
+              const std::map<std::string, model::ResourceList>& given) {
   const auto group = scheduling::group_of(pod);
   const auto* const demand = scheduling::find_demand(sight.snapshot->demand, group);
   const bool beyond = demand != nullptr && demand->needed() > sight.ledger->reserved(group);
@@ -30,6 +51,9 @@ bool has_room(const cluster::State::Sight& sight, const model::Pod& pod) {
     }
     model::ResourceList room = record->allocatable();
     model::subtract_from(room, record->pod_requests);
+    if (const auto taken = given.find(record->name()); taken != given.end()) {
+      model::subtract_from(room, taken->second);
+    }
     bool own = false;
     const auto kept = sight.ledger->by_target.find(record->name());
     if (kept != sight.ledger->by_target.end()) {
@@ -61,16 +85,19 @@ void Checks::refused_pods_are_woken() {
     return;
   }
   const auto sight = leader->engine().state().sight();
+  const auto given = given_away(*sight.snapshot, world_.filter_calls());
   for (const auto& pod : sight.snapshot->pending_pods) {
     const auto calls = world_.filter_calls().find(pod->meta.uid);
     if (calls == world_.filter_calls().end()) {
       continue;
     }
-    const bool refused = every(calls->second, [](const FilterCall& call) { return call.refused; });
+    const bool refused =
+        every(calls->second, [](const FilterCall& call) { return call.refused(); });
     const bool sleeps = refused && every(calls->second, [this](const FilterCall& call) {
                           return world_.now() - call.ended > kSleeps;
                         });
-    if (lasts("sleeps", pod->meta.uid, refused && has_room(sight, *pod)) > kSleeps && sleeps) {
+    if (lasts("sleeps", pod->meta.uid, refused && has_room(sight, *pod, given)) > kSleeps &&
+        sleeps) {
       tell("refused-pods-are-woken", "pod " + pod->meta.name,
            "has room now and is not asked for again");
     }

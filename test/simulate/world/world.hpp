@@ -39,8 +39,10 @@ struct Machine {
 struct FilterCall {
   std::set<std::string> fenced;  // nodes that the leader had closed before it began
   bool answered = false;
-  bool refused = false;  // no node was let through
+  std::set<std::string> let_through;  // nodes
   base::TimePoint ended;
+
+  bool refused() const { return answered && let_through.empty(); }
 };
 
 // By scheduler: for some seconds there may be two.
