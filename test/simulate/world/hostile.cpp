@@ -184,7 +184,14 @@ void SimulatedWorld::break_node(const Step& step) {
           "status");
     };
     set("False");
-    loop_.after(step.lasts, [set] { set("True"); });
+    loop_.after(step.lasts, [this, name, set] {
+      const bool has_machine =
+          std::any_of(machines_.begin(), machines_.end(),
+                      [&](const auto& item) { return item.second.node == name; });
+      if (has_machine) {
+        set("True");
+      }
+    });
     return;
   }
   const json::value whole = **world_->api().get(model::kNodeResource, {{}, name});
