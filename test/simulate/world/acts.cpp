@@ -103,6 +103,10 @@ void SimulatedWorld::restore(const Step& step) {
     }
     world_->go_back_to(*backups_.at(backup_age(step)));
     restored_ = now();
+    // Which claim had which instance, the history may have said that is lost.
+    for (auto& [id, machine] : machines_) {
+      machine.claim_uid.clear();
+    }
     for (const auto& [due, undo] : undone_) {
       if (due <= now()) {
         undo();

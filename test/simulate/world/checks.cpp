@@ -70,9 +70,14 @@ bool is_daemon(const model::Pod& pod) {
   return owner != nullptr && owner->kind == "DaemonSet";
 }
 
-std::string deployment_of(const model::Pod& pod) {
+std::string replica_set_of(const model::Pod& pod) {
   const auto* owner = pod.meta.controller();
-  return owner == nullptr ? std::string() : owner->name.substr(0, owner->name.rfind('-'));
+  return owner == nullptr ? std::string() : owner->name;
+}
+
+std::string deployment_of(const model::Pod& pod) {
+  const std::string owner = replica_set_of(pod);
+  return owner.substr(0, owner.rfind('-'));
 }
 
 void Checks::tell(const char* check, const std::string& object, std::string what) {
@@ -220,15 +225,18 @@ void Checks::one_instance_per_claim() {
   }
 }
 
-// A machine that the cloud takes back does not wait for its pods. And a call that ends an instance
-// may be on its way while etcd is restored: its pods, which had been evicted, run there again.
+// A machine that the cloud takes back does not wait for its pods. Nor is it known whose pods they
+// are while its Node says that it is another one's, and what was decided then is carried out. And a
+// call that ends an instance may be on its way while etcd is restored: its pods, which had been
+// evicted, run there again.
 void Checks::ends(const std::string& instance) {
   const Machine& machine = world_.machines().at(instance);
+  const bool node_lies = world_.has_lied(machine.node, world_.now() - kFinishes);
   const auto restored = world_.restored();
   const bool is_late = restored && world_.now() - *restored < kFinishes;
   for (const auto& [uid, pod] : world_.recorder().pods()) {
     const bool runs = !pod.gone && !pod.deleting && pod.running && !is_daemon(*pod.last);
-    if (!machine.interrupted && runs && !(is_late && *pod.running >= *restored) &&
+    if (!machine.interrupted && !node_lies && runs && !(is_late && *pod.running >= *restored) &&
         pod.last->spec.node_name == machine.node) {
       tell("no-instance-ends-undrained", "instance " + instance,
            "is ended while pod " + pod.last->meta.name + " runs there");
@@ -295,32 +303,38 @@ std::set<std::string> Checks::staying_nodes() const {
   return staying;
 }
 
-// Pods that need room: they wait, will come, or are on nodes that go. Counted by Deployment: while
-// one is rolled out it has more pods than it will have.
-std::size_t Checks::pods_in_need() {
+// Pods that need room: they wait, will come, or are on nodes that go.
+std::size_t Checks::pods_in_need(const std::map<std::string, std::size_t>& wanted,
+                                 std::string (*owner)(const model::Pod&)) {
   struct Pods {
     std::size_t wanted = 0;
     std::size_t placed = 0;
     std::size_t others = 0;
   };
-  std::map<std::string, Pods> pods_of;  // by Deployment
-  for (const auto& [name, wanted] : world_.wanted_pods()) {
-    pods_of[name].wanted = wanted;
+  std::map<std::string, Pods> pods_of;
+  for (const auto& [name, count] : wanted) {
+    pods_of[name].wanted = count;
   }
   const auto staying = staying_nodes();
   for (const auto& [uid, pod] : world_.recorder().pods()) {
     if (!pod.gone) {
-      auto& pods = pods_of[deployment_of(*pod.last)];
+      auto& pods = pods_of[owner(*pod.last)];
       const bool stays = !pod.deleting && staying.contains(pod.last->spec.node_name);
       ++(stays ? pods.placed : pods.others);
     }
   }
-  std::size_t need =
-      kinds_may_differ_in_age() ? world_.withdrawn_pods(world_.now() - seconds(kNeeds)) : 0;
+  std::size_t need = 0;
   for (const auto& [name, pods] : pods_of) {
     need += std::max(pods.wanted - std::min(pods.wanted, pods.placed), pods.others);
   }
   return need;
+}
+
+// Counted by Deployment: while one is rolled out it has more pods than it will have.
+std::size_t Checks::pods_in_need() {
+  const std::size_t withdrawn =
+      kinds_may_differ_in_age() ? world_.withdrawn_pods(world_.now() - seconds(kNeeds)) : 0;
+  return withdrawn + pods_in_need(world_.wanted_pods(), deployment_of);
 }
 
 // Also while nobody can record it.
@@ -449,7 +463,10 @@ void Checks::nothing_is_bought_twice() {
       oldest = std::min(oldest, claim.created);
     }
   }
-  const std::size_t need = most_needed(is_replacing() ? oldest : world_.now());
+  // A ReplicaSet that grows in a rollout wants room beside that of the one before.
+  const std::size_t need =
+      std::max(most_needed(is_replacing() ? oldest : world_.now()),
+               pods_in_need(world_.wanted_pods(model::kReplicaSetResource), replica_set_of));
   if (coming > need && was_room_for(made, came_before, need)) {
     tell("nothing-is-bought-twice", "NodePool default",
          fmt::format("has {} claims on their way for {} pods", coming, need));

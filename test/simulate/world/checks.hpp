@@ -15,6 +15,7 @@
 namespace millwright::test {
 
 bool is_daemon(const model::Pod& pod);
+std::string replica_set_of(const model::Pod& pod);
 // That of its ReplicaSet, "web-3" of "web-3-7fxz64cfr2".
 std::string deployment_of(const model::Pod& pod);
 
@@ -66,6 +67,8 @@ class Checks {
   void note_leader();
   void note_need();
   std::size_t pods_in_need();
+  std::size_t pods_in_need(const std::map<std::string, std::size_t>& wanted,
+                           std::string (*owner)(const model::Pod&));
   bool is_replacing() const;
   std::string node_of(const model::NodeClaim& claim) const;
   std::int64_t free_room(const model::NodeClaim& claim, const cluster::LedgerView& ledger) const;

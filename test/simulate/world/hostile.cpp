@@ -162,6 +162,15 @@ void SimulatedWorld::mend_kubelets() {
   world_->restart_kubelets();
 }
 
+bool SimulatedWorld::has_lied(const std::string& node, base::TimePoint since) const {
+  const auto lie = lies_.find(node);
+  if (lie == lies_.end() || mended_ >= since) {
+    return lie != lies_.end();
+  }
+  const auto now = world_->api().get(model::kNodeResource, {{}, node});
+  return now && model::text_at(**now, "spec.providerID") == lie->second;
+}
+
 std::string SimulatedWorld::chosen_node(int which) {
   auto nodes = world_->api().list(model::kNodeResource);
   // Others are nobody's, and closed by their taint alone.

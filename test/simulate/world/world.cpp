@@ -247,11 +247,11 @@ Replica* SimulatedWorld::led_to() {
   return nullptr;
 }
 
-std::map<std::string, std::size_t> SimulatedWorld::wanted_pods() {
+std::map<std::string, std::size_t> SimulatedWorld::wanted_pods(const model::Resource& workloads) {
   std::map<std::string, std::size_t> wanted;
-  for (const auto& deployment : world_->api().list(model::kDeploymentResource)) {
-    const auto* replicas = model::find_path(*deployment, "spec.replicas");
-    wanted[std::string(model::text_at(*deployment, "metadata.name"))] =
+  for (const auto& workload : world_->api().list(workloads)) {
+    const auto* replicas = model::find_path(*workload, "spec.replicas");
+    wanted[std::string(model::text_at(*workload, "metadata.name"))] =
         replicas == nullptr ? 1 : replicas->to_number<std::size_t>();
   }
   return wanted;
@@ -297,7 +297,7 @@ void SimulatedWorld::learn_owners() {
     }
     machine.claim_uid = cloud_->claim_uid_of(id);
     for (const auto& [uid, claim] : recorder().claims()) {
-      if (claim.last->provider_id == id) {
+      if (!claim.gone && claim.last->provider_id == id) {
         machine.claim_uid = uid;
       }
     }
