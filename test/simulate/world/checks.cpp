@@ -350,7 +350,8 @@ std::string Checks::node_of(const model::NodeClaim& claim) const {
 }
 
 // Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen, or have had until
-// a moment ago; a claim that has not been launched yet may become as small as its pods need.
+// a moment ago; a claim of whose launch nobody has heard yet may become as small as its pods need,
+// whatever Node has joined meanwhile.
 std::int64_t Checks::free_room(const model::NodeClaim& claim,
                                const cluster::LedgerView& ledger) const {
   if (world_.was_poor(claim.provider_id, world_.now() - seconds(kNeeds))) {
@@ -360,7 +361,7 @@ std::int64_t Checks::free_room(const model::NodeClaim& claim,
   const model::ResourceList* room =
       claim.allocatable.contains(model::kCpu) ? &claim.allocatable : &claim.requests;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
-    if (!node.gone && node.last->meta.name == name) {
+    if (!claim.provider_id.empty() && !node.gone && node.last->meta.name == name) {
       room = &node.last->allocatable;
     }
   }
