@@ -351,7 +351,7 @@ std::string Checks::node_of(const model::NodeClaim& claim) const {
 
 // Milli-CPUs that nothing is reserved of. A Node may have less than was foreseen, or have had until
 // a moment ago; a claim of whose launch nobody has heard yet may become as small as its pods need,
-// whatever Node has joined meanwhile.
+// whatever Node has joined meanwhile. One that has been up and is not Ready has none.
 std::int64_t Checks::free_room(const model::NodeClaim& claim,
                                const cluster::LedgerView& ledger) const {
   if (world_.was_poor(claim.provider_id, world_.now() - seconds(kNeeds))) {
@@ -361,9 +361,13 @@ std::int64_t Checks::free_room(const model::NodeClaim& claim,
   const model::ResourceList* room =
       claim.allocatable.contains(model::kCpu) ? &claim.allocatable : &claim.requests;
   for (const auto& [uid, node] : world_.recorder().nodes()) {
-    if (!claim.provider_id.empty() && !node.gone && node.last->meta.name == name) {
-      room = &node.last->allocatable;
+    if (claim.provider_id.empty() || node.gone || node.last->meta.name != name) {
+      continue;
     }
+    if (node.last->meta.label(model::kInitializedLabel) == "true" && !model::is_ready(*node.last)) {
+      return 0;
+    }
+    room = &node.last->allocatable;
   }
   std::int64_t free = model::get(*room, model::kCpu).milli();
   for (const auto& target : {claim.meta.name, name}) {
