@@ -103,7 +103,7 @@ void SimulatedWorld::restore(const Step& step) {
     }
     world_->go_back_to(*backups_.at(backup_age(step)));
     restored_ = now();
-    // Which claim had which instance, the history may have said that is lost.
+    // What claims recorded of their instances may be lost with that history.
     for (auto& [id, machine] : machines_) {
       machine.claim_uid.clear();
     }

@@ -378,16 +378,6 @@ std::int64_t Checks::free_room(const model::NodeClaim& claim,
   return free;
 }
 
-// Pods that went unbound while the plan that is carried out now was made, which may have counted on
-// them: their room is free since then.
-std::ptrdiff_t Checks::went_since_planned() const {
-  const auto& pods = world_.recorder().pods();
-  return std::count_if(pods.begin(), pods.end(), [this](const auto& item) {
-    const auto& pod = item.second;
-    return !pod.bound && pod.gone && world_.now() - *pod.gone < world_.schedule().solve_time;
-  });
-}
-
 // There were machines on their way with room for the pods of a new claim, more than there are pods
 // that no room is reserved for. Those that are only expected have none reserved on such machines.
 bool Checks::was_room_for(const std::vector<const model::NodeClaim*>& news,
@@ -410,7 +400,7 @@ bool Checks::was_room_for(const std::vector<const model::NodeClaim*>& news,
       return model::get(made->requests, model::kCpu).milli() <= room;
     });
   });
-  return reserved + static_cast<std::size_t>(idle) > need && idle > went_since_planned();
+  return reserved + static_cast<std::size_t>(idle) > need && idle > 0;
 }
 
 // A node was chosen, and is not being deleted yet.

@@ -72,7 +72,6 @@ class Checks {
   bool is_replacing() const;
   std::string node_of(const model::NodeClaim& claim) const;
   std::int64_t free_room(const model::NodeClaim& claim, const cluster::LedgerView& ledger) const;
-  std::ptrdiff_t went_since_planned() const;
   bool was_room_for(const std::vector<const model::NodeClaim*>& news,
                     const std::vector<const model::NodeClaim*>& came_before,
                     std::size_t need) const;

@@ -356,11 +356,6 @@ void draw_more(Schedule& schedule, base::Random& random) {
         between(random, static_cast<int>(Act::ExpireToken), static_cast<int>(Act::TwinNode)));
     if (act == Act::LateNodes) {
       schedule.registration_limit = minutes(between(random, 2, 15));
-      if (schedule.clocks_are_wild) {
-        // A process that is not told the API server's time takes young claims for older ones.
-        schedule.registration_limit =
-            std::max<base::Duration>(schedule.registration_limit, minutes(5));
-      }
     }
     std::generate_n(std::back_inserter(schedule.steps), between(random, 1, 3),
                     [&] { return draw_step(random, act); });

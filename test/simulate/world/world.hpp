@@ -74,15 +74,15 @@ class SimulatedWorld final : public MachineListener {
   std::optional<base::TimePoint> restored() const { return restored_; }
   // Nodes that have been without their labels for a while.
   const std::set<std::string>& stripped_nodes() const { return stripped_nodes_; }
-  // The machine reported too few CPUs until a moment after `since`, at least.
   // The Node says, or said after `since`, that it is of another machine.
   bool has_lied(const std::string& node, base::TimePoint since) const;
+  // The machine reported too few CPUs until a moment after `since`, at least.
   bool was_poor(const std::string& provider_id, base::TimePoint since) const {
     return poor_.contains(provider_id) && mended_ >= since;
   }
   // Claims that people have deleted, by name.
   const std::set<std::string>& deleted_claims() const { return deleted_claims_; }
-  // Pods that Deployments want, by name.
+  // How many pods each Deployment or ReplicaSet wants, by its name.
   std::map<std::string, std::size_t> wanted_pods(
       const model::Resource& workloads = model::kDeploymentResource);
   // Pods that Deployments wanted that were withdrawn or rolled out anew since then.
