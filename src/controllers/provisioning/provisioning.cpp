@@ -24,6 +24,7 @@ constexpr std::size_t kNamedPods = 5;
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr auto kNextLook = std::chrono::milliseconds(100);
+constexpr int kLooksAgain = 3;
 constexpr std::size_t kPurchasesAtOnce = 32;
 constexpr int kIdlesLittleByLittle = 5;    // of Options::draft_idle
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
@@ -358,6 +359,16 @@ base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snap
                      : options.draft_idle;
 }
 
+// A plan may take longer than its drafts wait. The pods that they waited for may have gone
+// meanwhile, and their room is enough perhaps. A rollout deletes pods all the time, so there is an
+// end to looking again.
+bool Provisioner::should_look_again(const PlanningRound& round) {
+  const bool some_have_gone =
+      services_.state.snapshot()->surplus_pods < round.snapshot->surplus_pods;
+  looks_again_ = some_have_gone && looks_again_ < kLooksAgain ? looks_again_ + 1 : 0;
+  return looks_again_ > 0;
+}
+
 base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   auto round = make_planning_round(services_, *queues_, signalled());
   forget_settled(*round->snapshot);
@@ -398,6 +409,9 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   if (due && *due > services_.loop.now()) {
     const base::Duration left = *due - services_.loop.now();
     co_return std::min(left, next_look(*round, complete).value_or(left));
+  }
+  if (due && should_look_again(*round)) {
+    co_return base::Duration::zero();
   }
   const bool drafts_complete = co_await carry_out(round, true);
   drafts_->update({}, {}, services_.loop.now());

@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,12 +84,19 @@ class Shop final : public cloud::Witness {
 // Something happens while a plan is made.
 class SlowCompute final : public base::Compute {
  public:
+  explicit SlowCompute(base::Loop& loop) : loop_(loop) {}
   void run(std::function<void()> work) override {
-    work();
-    meanwhile();
+    loop_.after(takes, [this, work = std::move(work)] {
+      work();
+      meanwhile();
+    });
   }
   void run_in_background(std::function<void()> work) override { work(); }
+  base::Duration takes{};
   std::function<void()> meanwhile = [] {};
+
+ private:
+  base::Loop& loop_;
 };
 
 class LogLines final : public base::LogSink {
@@ -101,9 +110,10 @@ class LogLines final : public base::LogSink {
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> lines;
 };
 
-class PoolThatChanges : public WithServices {
+// Pods wait, and one machine has room for one of them.
+class BuyingSlowly : public WithServices {
  protected:
-  PoolThatChanges() {
+  BuyingSlowly() {
     providers_.add(std::make_unique<Shop>(used_));
     state_.set_synced(true);
     model::NodeClass node_class;
@@ -112,13 +122,15 @@ class PoolThatChanges : public WithServices {
     node_class.kind = model::kKwokNodeClassResource.kind;
     state_.upsert(std::make_shared<const model::NodeClass>(std::move(node_class)));
     for (const char* name : {"a", "b", "c"}) {
-      state_.upsert(PodBuilder(name)
-                        .requests(1500)
-                        .conditions({{.type = "PodScheduled",
-                                      .status = model::ConditionStatus::False,
-                                      .reason = "Unschedulable"}})
-                        .build());
+      state_.upsert(waiting(name).build());
     }
+    set_pool(1);
+  }
+  static PodBuilder waiting(const std::string& name) {
+    return std::move(
+        PodBuilder(name).requests(1500).conditions({{.type = "PodScheduled",
+                                                     .status = model::ConditionStatus::False,
+                                                     .reason = "Unschedulable"}}));
   }
   void set_pool(std::int64_t generation) {
     model::NodePool pool;
@@ -131,18 +143,20 @@ class PoolThatChanges : public WithServices {
     pool.conditions = {{.type = "Ready", .status = model::ConditionStatus::True}};
     state_.upsert(std::make_shared<const model::NodePool>(std::move(pool)));
   }
+  std::optional<base::Duration> plan() { return kube::test::run(loop_, provisioner_.plan_once()); }
 
-  SlowCompute slow_;
+  SlowCompute slow_{loop_};
   std::shared_ptr<LogLines> log_ = std::make_shared<LogLines>();
   Services slow_services_ = services_with(slow_, base::Logger(log_, "controller"));
   Reservations reservations_{slow_services_};
   Provisioner provisioner_{slow_services_, reservations_};
 };
 
+using PoolThatChanges = BuyingSlowly;
+
 TEST_F(PoolThatChanges, IsToldOfOnceForAllClaimsOfThePlan) {
-  set_pool(1);
   slow_.meanwhile = [this] { set_pool(2); };
-  const auto next = kube::test::run(loop_, provisioner_.plan_once());
+  const auto next = plan();
   EXPECT_TRUE(next) << "it is planned again";
   EXPECT_TRUE(transport_->seen.empty()) << "nothing was bought by the plan for what was";
   std::vector<std::map<std::string, std::string>> told;
@@ -154,6 +168,55 @@ TEST_F(PoolThatChanges, IsToldOfOnceForAllClaimsOfThePlan) {
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0].at("NodePool"), "default");
   EXPECT_EQ(told[0].at("nodeclaims"), "3");
+}
+
+// A ReplicaSet was scaled down to one pod and has ten. Each plan takes longer than drafts
+// wait for these to be deleted.
+class PodsThatGoMeanwhile : public BuyingSlowly {
+ protected:
+  PodsThatGoMeanwhile() {
+    for (int i = 0; i < 10; ++i) {
+      state_.upsert(waiting("old-" + std::to_string(i)).owned_by("old").build());
+    }
+    model::Workload workload{.kind = "ReplicaSet", .meta = {}, .pods = 1, .at_once = true};
+    workload.meta.name = "old";
+    workload.meta.namespace_ = "default";
+    workload.meta.uid = "old";
+    state_.upsert(std::make_shared<const model::Workload>(workload));
+    slow_.takes = 2 * slow_services_.options.draft_max;
+    slow_.meanwhile = [this] {
+      ++plans_;
+      if (gone_ < to_go_) {
+        state_.remove<model::Pod>({"default", "old-" + std::to_string(gone_++)});
+      }
+    };
+  }
+
+  int plans_ = 0;
+  int gone_ = 0;
+  int to_go_ = 0;
+};
+
+TEST_F(PodsThatGoMeanwhile, ArePlannedWithoutBeforeAnythingIsBought) {
+  to_go_ = 2;
+  ASSERT_EQ(state_.snapshot()->surplus_pods, 9);
+  EXPECT_EQ(plan(), slow_services_.options.draft_max) << "the plan's drafts wait";
+  EXPECT_EQ(plan(), base::Duration::zero()) << "they have waited, but it is not the time to buy";
+  EXPECT_TRUE(transport_->seen.empty());
+  plan();
+  EXPECT_EQ(plans_, 3);
+  const auto created =
+      std::count_if(transport_->seen.begin(), transport_->seen.end(),
+                    [](const auto& call) { return call.request.method == "POST"; });
+  EXPECT_EQ(created, 11) << "a claim for each pod that is left";
+}
+
+TEST_F(PodsThatGoMeanwhile, DelayNothingForLong) {
+  to_go_ = 9;
+  while (transport_->seen.empty() && plans_ < 10) {
+    plan();
+  }
+  EXPECT_EQ(plans_, 5);
 }
 
 }  // namespace

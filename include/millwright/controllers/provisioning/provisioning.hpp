@@ -83,6 +83,7 @@ class Provisioner {
   base::Task<void> gather(std::stop_token stop);
   bool any_untried() const;
   base::Duration time_to_stand_still(const scheduling::Snapshot& snapshot) const;
+  bool should_look_again(const PlanningRound& round);
 
   Services services_;  // its logger names the round of planning
   Reservations& reservations_;
@@ -98,6 +99,7 @@ class Provisioner {
   std::unique_ptr<PlanNotes> notes_;
   std::unique_ptr<SchedulerQueues> queues_;
   std::optional<base::TimePoint> bought_at_;   // a claim, last
+  int looks_again_ = 0;                        // before the drafts of now are bought
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
 

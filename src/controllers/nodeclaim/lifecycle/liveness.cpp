@@ -2,6 +2,8 @@
 
 #include "millwright/controllers/pools/registration_health.hpp"
 
+#include <algorithm>
+
 namespace millwright::controllers {
 namespace {
 
@@ -13,6 +15,13 @@ base::TimePoint since(const ClaimPtr& claim, std::string_view type) {
   return claim->meta.creation_timestamp.value_or(base::TimePoint{});
 }
 
+// A machine's time to join begins with its launch, and once more where its Node was deleted by
+// force. The claim's creation says nothing: the launch may have been tried for minutes, and that
+// time is the API server's, which this process may never have been told.
+base::TimePoint awaits_node_since(const ClaimPtr& claim) {
+  return std::max(since(claim, model::kLaunched), since(claim, model::kRegistered));
+}
+
 }  // namespace
 
 base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr claim) {
@@ -21,7 +30,7 @@ base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr cl
   }
   const bool launched = model::is_true(claim->conditions, model::kLaunched);
   const base::TimePoint deadline =
-      launched ? since(claim, model::kRegistered) + services.options.registration_timeout
+      launched ? awaits_node_since(claim) + services.options.registration_timeout
                : since(claim, model::kLaunched) + services.options.launch_timeout;
   const base::TimePoint now = services.loop.now();
   if (now < deadline) {
