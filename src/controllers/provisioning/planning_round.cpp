@@ -10,6 +10,7 @@
 #include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 namespace millwright::controllers {
@@ -22,11 +23,29 @@ bool is_usable(const scheduling::NodeRecord& record) {
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
 }
 
-// Its pods went before it was launched: what is guaranteed of it is anybody's, until it is given
-// up.
+// Of a list of reservations; what CapacityBuffers keep is for no pods.
+std::int32_t pods_of(const auto& reservations) {
+  return std::accumulate(
+      reservations.begin(), reservations.end(), 0,
+      [](std::int32_t pods, const auto& each) { return pods + (each.of_buffer ? 0 : each.count); });
+}
+
+// The claim says which pods it was bought for.
+bool has_lost_pods(const model::NodeClaim& claim, const cluster::LedgerView& ledger) {
+  const auto reserved = ledger.by_target.find(claim.meta.name);
+  if (reserved == ledger.by_target.end()) {
+    return true;
+  }
+  const auto bought_for = cluster::decode_reservations(
+      claim.meta.annotation(model::kReservationsAnnotation), claim.meta.name);
+  return bought_for && pods_of(reserved->second) < pods_of(*bought_for);
+}
+
+// Some of its pods went before it was launched: what is guaranteed of it and reserved for nobody is
+// anybody's, until it is given up.
 bool is_left_over(const scheduling::NodeRecord& record, const cluster::LedgerView& ledger) {
   return !record.marked_for_deletion && !record.fenced && record.node == nullptr &&
-         !ledger.by_target.contains(record.claim_name());
+         has_lost_pods(*record.claim, ledger);
 }
 
 // What a pod that its controller has not created yet will look like.

@@ -135,6 +135,25 @@ TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersThatWent) {
   EXPECT_THAT(claims(), SizeIs(1));
 }
 
+TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersOfWhichSomeWent) {
+  start();
+  cloud::SimulatedSettings slow;
+  slow.launch = {.least = seconds(5), .typical = seconds(5), .most = seconds(5)};
+  cloud().configure(slow);
+  apply_class();
+  apply_pool();
+  deploy({.name = "first", .replicas = 2, .cpu = "3"});
+  ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
+  run_for(seconds(1));
+  scale("first", 1);
+  run_for(seconds(1));
+  deploy({.name = "second", .cpu = "3"});
+  run_for(seconds(1));
+  EXPECT_THAT(claims(), SizeIs(1)) << "no machine is bought beside the one that is coming";
+  ASSERT_TRUE(wait_running("second", 1));
+  EXPECT_THAT(claims(), SizeIs(1));
+}
+
 TEST_F(WaitingForRoom, NobodyWaitsForAPodThatOverstays) {
   start();
   apply_class();

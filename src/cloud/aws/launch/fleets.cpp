@@ -57,12 +57,16 @@ Form Fleets::form_for_all(const std::vector<FleetOrder>& orders,
     return form_for(first, numbered(uid, failed(uid).alone), std::move(tags), 1);
   }
   tags[std::string(kBootShapeTag)] = boot_shape(*first.claim);
-  std::string uids;
+  std::vector<std::string> uids;
+  std::string text;
   for (const auto position : sorted) {
-    const auto& uid = orders[position].claim->meta.uid;
-    uids.append(numbered(uid, failed(uid).merged)).append("\n");
+    const auto& uid = uids.emplace_back(orders[position].claim->meta.uid);
+    text.append(numbered(uid, failed(uid).merged)).append("\n");
   }
-  return form_for(first, to_hex(sha256(uids)).substr(0, kTokenLength), std::move(tags),
+  if (auto list = list_of_claims(uids); !list.empty()) {
+    tags[std::string(kLaunchedForTag)] = std::move(list);
+  }
+  return form_for(first, to_hex(sha256(text)).substr(0, kTokenLength), std::move(tags),
                   orders.size());
 }
 

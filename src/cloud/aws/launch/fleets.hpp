@@ -1,7 +1,8 @@
 // CreateFleet for many claims at once (Karpenter's CreateFleet batcher). Requests that differ only
 // in the claim become one call for as many instances, which are dealt out one to a claim. A call
 // for one claim has its UID as client token and as a tag, so that a repeated call gives the same
-// instance. A call for many has a token made of all UIDs, and the tag of their boot shape.
+// instance. A call for many has a token made of all UIDs, and tags with their boot shape and with
+// a list of them.
 //
 // EC2 repeats its answer to a token, errors too. So a call that was answered without an instance
 // for the claim is over: a number makes another token of the next one. A call whose answer was lost

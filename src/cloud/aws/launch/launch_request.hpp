@@ -18,6 +18,8 @@ inline constexpr std::string_view kClaimTag = "karpenter.sh/nodeclaim";
 inline constexpr std::string_view kClaimUidTag = "millwright.io/nodeclaim-uid";
 // Not Karpenter's: on instances launched for many claims at once, the hash that the claims share.
 inline constexpr std::string_view kBootShapeTag = "millwright.io/boot-shape";
+// Not Karpenter's: on the same instances, list_of_claims() of these claims.
+inline constexpr std::string_view kLaunchedForTag = "millwright.io/launched-for";
 
 // Tags of everything made for nodes of the class: its own tags, and those that name the owner.
 model::StringMap owned_tags(const NodeClassSpec& spec, const std::string& cluster,

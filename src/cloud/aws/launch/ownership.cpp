@@ -15,6 +15,8 @@ using scheduling::Requirements;
 
 constexpr std::string_view kProviderPrefix = "aws:///";
 constexpr std::size_t kShapeLength = 20;
+constexpr std::size_t kClaimLength = 4;
+constexpr std::size_t kLongestTag = 256;  // that EC2 takes
 // A launch is recorded within seconds. A NodeClaim whose launch is not recorded is deleted by then.
 constexpr base::Duration kKept = std::chrono::hours(1);
 
@@ -23,10 +25,15 @@ constexpr base::Duration kClocksDiffer = std::chrono::minutes(2);
 // Both tell times in whole seconds.
 constexpr base::Duration kSameTime = std::chrono::seconds(1);
 
-// Instances of a fleet for several claims get this tag once their Node has joined.
-bool names_another(const Ec2Instance& instance, const model::NodeClaim& claim) {
+// Instances of a fleet for several claims are named after theirs once their Node has joined.
+bool is_for_others(const Ec2Instance& instance, const model::NodeClaim& claim) {
   const auto name = instance.tag(kClaimTag);
-  return !name.empty() && name != claim.meta.name;
+  return (!name.empty() && name != claim.meta.name) ||
+         !may_list(instance.tag(kLaunchedForTag), claim.meta.uid);
+}
+
+std::string short_hash(std::string_view uid) {
+  return to_hex(sha256(uid)).substr(0, kClaimLength);
 }
 
 // How much longer than the claim the instance has been there. Much: it was launched for another
@@ -110,6 +117,29 @@ std::string boot_shape(const model::NodeClaim& claim) {
   return to_hex(sha256(text)).substr(0, kShapeLength);
 }
 
+std::string list_of_claims(const std::vector<std::string>& uids) {
+  std::string list;
+  if (uids.size() * kClaimLength <= kLongestTag) {
+    for (const auto& uid : uids) {
+      list += short_hash(uid);
+    }
+  }
+  return list;
+}
+
+bool may_list(std::string_view list, std::string_view uid) {
+  if (list.empty()) {
+    return true;
+  }
+  const std::string wanted = short_hash(uid);
+  for (std::size_t at = 0; at < list.size(); at += kClaimLength) {
+    if (list.substr(at, kClaimLength) == wanted) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Ownership::deal(const Launched& launched, const model::NodeClaim& claim, base::TimePoint now) {
   if (const auto before = dealt_.find(claim.meta.uid); before != dealt_.end()) {
     whose_.erase(before->second.launched.instance_id);
@@ -170,7 +200,7 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
   std::tuple<bool, double, std::string_view> best_rank;
   for (const auto& instance : instances) {
     const base::Duration older_by = seniority(instance, claim);
-    if (instance.is_terminating() || !is_free(instance) || names_another(instance, claim) ||
+    if (instance.is_terminating() || !is_free(instance) || is_for_others(instance, claim) ||
         older_by > kClocksDiffer) {
       continue;
     }

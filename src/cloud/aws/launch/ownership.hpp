@@ -38,6 +38,12 @@ struct Launched {
 // A hash of what decides how a claim's machine boots: pool, class, labels and taints. Hexadecimal.
 std::string boot_shape(const model::NodeClaim& claim);
 
+// The claims that a fleet is launched for, short enough for a tag: four hexadecimal digits of a
+// hash of each UID. Empty when they are too many.
+std::string list_of_claims(const std::vector<std::string>& uids);
+// May be true by chance for a claim that is not in the list. An empty list may have any claim.
+bool may_list(std::string_view list, std::string_view uid);
+
 class Ownership {
  public:
   // As Provider::set_recorded().
@@ -62,8 +68,8 @@ class Ownership {
   const Launched* dealt_to(std::string_view claim_uid) const;
   // Belongs to no claim: neither dealt nor recorded.
   bool is_free(const Ec2Instance& instance) const;
-  // The cheapest free instance that meets the claim, names no other one and is not older, or only
-  // seemingly: clocks differ. nullptr when there is none.
+  // The cheapest free instance that meets the claim, was not launched for others alone and is not
+  // older, or only seemingly: clocks differ. nullptr when there is none.
   const Ec2Instance* choose_for(const model::NodeClaim& claim,
                                 const std::vector<Ec2Instance>& instances,
                                 const std::vector<scheduling::InstanceType>& types) const;

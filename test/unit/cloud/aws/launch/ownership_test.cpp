@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace millwright::cloud::aws {
 namespace {
@@ -40,6 +41,23 @@ TEST(OwnershipTest, OnlyWhatCanBeAnInstanceIdIsTakenFromAProviderId) {
     EXPECT_EQ(instance_id_of("aws:///us-west-2a/" + id), "") << id;
   }
   EXPECT_EQ(instance_id_of("kwok:///us-west-2a/i-01"), "");
+}
+
+TEST(OwnershipTest, AListOfClaimsFitsIntoATag) {
+  std::vector<std::string> uids;
+  for (int i = 0; i < 64; ++i) {
+    uids.push_back("uid-" + std::to_string(i));
+  }
+  const std::string list = list_of_claims(uids);
+  EXPECT_EQ(list.size(), 256U);
+  for (const auto& uid : uids) {
+    EXPECT_TRUE(may_list(list, uid)) << uid;
+  }
+  EXPECT_FALSE(may_list(list, "uid-of-another"));
+  EXPECT_FALSE(may_list(list.substr(0, 6), "uid-63")) << "cut off by somebody";
+  uids.emplace_back("uid-64");
+  EXPECT_EQ(list_of_claims(uids), "");
+  EXPECT_TRUE(may_list("", "uid-0")) << "nobody says for whom it was launched";
 }
 
 TEST(OwnershipTest, AnInstanceIsItsClaimsUntilForgotten) {

@@ -255,6 +255,27 @@ TEST_F(MergedCrash, TheNextLifeLooksFirstForWhatIsNamedAfterTheClaim) {
   EXPECT_EQ(ec2.aws.calls("CreateFleet").size(), 2U);
 }
 
+// It shows so late that the next leader looks for it in vain; EC2 repeats what it answered.
+TEST_F(MergedCrash, WhatWasLaunchedForOthersAloneIsNotTaken) {
+  launch_and_die();
+  loop.run_for(5s);
+  start();
+  const auto alone = claim_named("alone");
+  alone->meta.creation_timestamp = loop.now() + 1s;  // after this process began
+  ec2.lag = 1min;
+  loop.run_for(2s);
+  ask_at_once({alone});
+  ASSERT_TRUE(loop.run_until([&] { return ec2.machines.size() == 4U; }, 1min));
+  crash();
+  given.clear();
+  start();
+  loop.run_for(2s);
+  const auto made = create(alone);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
+  EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
 // Instances of a fleet for several claims are named after theirs once their Node has joined.
 TEST_F(MergedCrash, WhatIsNamedAfterAnotherClaimIsNotTaken) {
   launch_and_die();
