@@ -10,35 +10,29 @@
 #include "millwright/scheduling/stuck_nodes.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 
 namespace millwright::controllers {
 namespace {
 
-// A claim whose size is not known yet takes no more pods; those planned onto it have their
+// A claim whose size is not known yet takes no more pods than it was bought for; these have their
 // room reserved.
 bool is_usable(const scheduling::NodeRecord& record) {
   return !record.marked_for_deletion && !record.fenced &&
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));
 }
 
-// Of a list of reservations; what CapacityBuffers keep is for no pods.
-std::int32_t pods_of(const auto& reservations) {
-  return std::accumulate(
-      reservations.begin(), reservations.end(), 0,
-      [](std::int32_t pods, const auto& each) { return pods + (each.of_buffer ? 0 : each.count); });
-}
-
 // The claim says which pods it was bought for.
 bool has_lost_pods(const model::NodeClaim& claim, const cluster::LedgerView& ledger) {
-  const auto reserved = ledger.by_target.find(claim.meta.name);
-  if (reserved == ledger.by_target.end()) {
+  if (!ledger.by_target.contains(claim.meta.name)) {
     return true;
   }
   const auto bought_for = cluster::decode_reservations(
       claim.meta.annotation(model::kReservationsAnnotation), claim.meta.name);
-  return bought_for && pods_of(reserved->second) < pods_of(*bought_for);
+  return bought_for && std::any_of(bought_for->begin(), bought_for->end(), [&](const auto& then) {
+           const auto* now = ledger.find(then.group, claim.meta.name);
+           return now == nullptr || now->of_buffer || now->count < then.count;
+         });
 }
 
 // Some of its pods went before it was launched: what is guaranteed of it and reserved for nobody is

@@ -147,10 +147,13 @@ TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersOfWhichSomeWent) 
   run_for(seconds(1));
   scale("first", 1);
   run_for(seconds(1));
-  deploy({.name = "second", .cpu = "3"});
+  deploy({.name = "second", .cpu = "1"});
+  run_for(seconds(1));
+  deploy({.name = "third", .cpu = "1"});
   run_for(seconds(1));
   EXPECT_THAT(claims(), SizeIs(1)) << "no machine is bought beside the one that is coming";
   ASSERT_TRUE(wait_running("second", 1));
+  ASSERT_TRUE(wait_running("third", 1));
   EXPECT_THAT(claims(), SizeIs(1));
 }
 

@@ -59,6 +59,11 @@ TEST_F(Liveness, LetsItJoinWhereTheApiServersTimeWasNeverTold) {
   EXPECT_FALSE(is_given_up(launched + seconds(3)));
 }
 
+TEST_F(Liveness, DoesNotBelieveALaunchInTheFuture) {
+  set(model::kLaunched, model::ConditionStatus::True, at(kCreated) + minutes(360));
+  EXPECT_TRUE(is_given_up(at(kCreated) + minutes(15)));
+}
+
 TEST_F(Liveness, LetsItJoinOnceMoreWhenItsNodeWasDeletedByForce) {
   set(model::kLaunched, model::ConditionStatus::True, at(kCreated));
   set(model::kRegistered, model::ConditionStatus::True, at(kCreated) + minutes(1));

@@ -63,6 +63,7 @@ Form Fleets::form_for_all(const std::vector<FleetOrder>& orders,
     const auto& uid = uids.emplace_back(orders[position].claim->meta.uid);
     text.append(numbered(uid, failed(uid).merged)).append("\n");
   }
+  tags.erase(std::string(kLaunchedForTag));  // EC2NodeClass's own
   if (auto list = list_of_claims(uids); !list.empty()) {
     tags[std::string(kLaunchedForTag)] = std::move(list);
   }

@@ -76,7 +76,7 @@ class Launcher {
   struct Doubt {
     base::TimePoint since;
     // When the last call was made that was for other claims too: it cannot be repeated, and what it
-    // may have launched does not name its claims. A call for one claim names it and is repeated.
+    // may have launched is any of its claims'. A call for one claim names it and is repeated.
     std::optional<base::TimePoint> merged_at = {};
   };
   base::Task<base::Result<std::vector<std::string>>> ensure_templates(

@@ -197,7 +197,7 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
                                          const std::vector<scheduling::InstanceType>& types) const {
   const Requirements wanted(claim.requirements);
   const Ec2Instance* best = nullptr;
-  std::tuple<bool, double, std::string_view> best_rank;
+  std::tuple<bool, bool, double, std::string_view> best_rank;
   for (const auto& instance : instances) {
     const base::Duration older_by = seniority(instance, claim);
     if (instance.is_terminating() || !is_free(instance) || is_for_others(instance, claim) ||
@@ -205,7 +205,9 @@ const Ec2Instance* Ownership::choose_for(const model::NodeClaim& claim,
       continue;
     }
     if (const auto price = price_for(claim, wanted, instance, types)) {
-      const std::tuple rank(older_by > kSameTime, *price, std::string_view(instance.id));
+      // Those that may be anybody's come last.
+      const std::tuple rank(instance.tag(kLaunchedForTag).empty(), older_by > kSameTime, *price,
+                            std::string_view(instance.id));
       if (best == nullptr || rank < best_rank) {
         best = &instance;
         best_rank = rank;

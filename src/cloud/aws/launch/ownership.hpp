@@ -69,7 +69,8 @@ class Ownership {
   // Belongs to no claim: neither dealt nor recorded.
   bool is_free(const Ec2Instance& instance) const;
   // The cheapest free instance that meets the claim, was not launched for others alone and is not
-  // older, or only seemingly: clocks differ. nullptr when there is none.
+  // older, or only seemingly: clocks differ. Before all, one that says that it was launched for the
+  // claim. nullptr when there is none.
   const Ec2Instance* choose_for(const model::NodeClaim& claim,
                                 const std::vector<Ec2Instance>& instances,
                                 const std::vector<scheduling::InstanceType>& types) const;

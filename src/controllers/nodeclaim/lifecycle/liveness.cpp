@@ -16,10 +16,13 @@ base::TimePoint since(const ClaimPtr& claim, std::string_view type) {
 }
 
 // A machine's time to join begins with its launch, and once more where its Node was deleted by
-// force. The claim's creation says nothing: the launch may have been tried for minutes, and that
-// time is the API server's, which this process may never have been told.
-base::TimePoint awaits_node_since(const ClaimPtr& claim) {
-  return std::max(since(claim, model::kLaunched), since(claim, model::kRegistered));
+// force. The claim's creation says less: the launch may have been tried for minutes, and that time
+// is the API server's, which this process may never have been told. A launch in the future was
+// noted by one whose clock was wrong.
+base::TimePoint awaits_node_since(const ClaimPtr& claim, base::TimePoint now) {
+  const base::TimePoint launched = since(claim, model::kLaunched);
+  const base::TimePoint registered = since(claim, model::kRegistered);
+  return launched <= now ? std::max(launched, registered) : registered;
 }
 
 }  // namespace
@@ -29,10 +32,10 @@ base::Task<base::Result<Requeue>> check_liveness(Services& services, ClaimPtr cl
     co_return Requeue{};
   }
   const bool launched = model::is_true(claim->conditions, model::kLaunched);
-  const base::TimePoint deadline =
-      launched ? awaits_node_since(claim) + services.options.registration_timeout
-               : since(claim, model::kLaunched) + services.options.launch_timeout;
   const base::TimePoint now = services.loop.now();
+  const base::TimePoint deadline =
+      launched ? awaits_node_since(claim, now) + services.options.registration_timeout
+               : since(claim, model::kLaunched) + services.options.launch_timeout;
   if (now < deadline) {
     co_return Requeue{deadline - now};
   }

@@ -179,18 +179,20 @@ void ExistingNodes::set_room(ExistingNode& node, std::span<const PoolTemplate> p
     const RowSet rows = pool ? launch_options(*record.claim, *pool->table) : RowSet();
     if (!rows.empty()) {
       node.guaranteed = guaranteed_labels(*record.claim, *pool->table, rows);
-      node.room = guaranteed_room(pool->room, rows, columns.size());
+      // What is sold out may be there again when the claim is launched.
+      const RowSet any = pool->table->admitted(Requirements(record.claim->requirements));
+      node.room = guaranteed_room(pool->room, any, columns.size());
       return;
     }
-    // Its types are not known; but it was made for these requests.
+    // Its types are not known; but it was made for these requests, its DaemonSets' among them.
     node.guaranteed = Requirements(record.claim->requirements);
     node.guaranteed.add(Requirements::from_labels(record.claim->meta.labels));
     node.room = columns.amounts(record.claim->requests);
-    return;
+  } else if (!record.node || !record.initialized()) {
+    node.room = columns.amounts(record.allocatable());
+  } else {
+    node.room = columns.amounts(record.node->allocatable);  // no copy: most nodes are these
   }
-  node.room = !record.node || !record.initialized()
-                  ? columns.amounts(record.allocatable())
-                  : columns.amounts(record.node->allocatable);  // no copy: most nodes are these
   subtract_from(node.room, columns.amounts(record.pod_requests));
   if (daemons.empty()) {
     return;
