@@ -51,6 +51,7 @@ struct State::Impl {
   bool was_synced = false;  // when the newest snapshot was made
   bool changed = false;
   std::uint64_t generation = 0;
+  std::uint64_t waiting_pods_gone = 0;
   LedgerViewPtr seen;  // as the newest snapshot has it
   DemandTable demand;
   std::vector<Ledger::Arrival> arrivals;  // the next snapshot shows them
@@ -413,7 +414,9 @@ void State::answered(WatchedObject object) {
 void State::remove(Kind kind, const model::ObjectKey& key, Gone gone) {
   const model::ObjectKey kept = key;  // the argument may live in the object that goes
   if (kind == Kind::Pod) {
-    impl_->apply(impl_->pods.remove(kept, gone.uid), kept);
+    const auto change = impl_->pods.remove(kept, gone.uid);
+    impl_->waiting_pods_gone += change.done_waiting.size();
+    impl_->apply(change, kept);
     return;
   }
   for_each_watched_kind([&]<class T>(const WatchedKind<T>& watched) {
@@ -495,6 +498,7 @@ scheduling::SnapshotPtr State::snapshot() {
   });
   next->unsettled_workloads = impl.shortfalls.unsettled();
   next->surplus_pods = impl.shortfalls.surplus_pods();
+  next->waiting_pods_gone = impl.waiting_pods_gone;
   next->volume_limits = impl.volume_limits.limits();
   next->published_devices = impl.published_devices.devices();
   next->demand = gather_demand(impl.demand, *next,

@@ -131,6 +131,8 @@ struct Snapshot {
   // Workloads that are about to create or delete pods, all at once, to have as many as they want.
   std::int32_t unsettled_workloads = 0;
   std::int32_t surplus_pods = 0;  // that these are about to delete
+  // So many pods were deleted so far that no node had.
+  std::uint64_t waiting_pods_gone = 0;
 };
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

@@ -134,20 +134,26 @@ void report_refusal(Services& services, const model::Pod& pod, const scheduling:
 
 // Claims are created one after another, which takes a while on a busy API server: pods may have
 // found room meanwhile, or be about to, or be gone.
-bool Provisioner::still_needed(const PlanningRound& round,
-                               const scheduling::PlannedClaim& planned) const {
-  std::map<scheduling::GroupId, std::int32_t> counts;
-  for (const auto& uid : planned.pod_uids) {
-    if (!round.virtual_uids.contains(uid)) {
-      ++counts[scheduling::group_of(*round.pods.at(uid))];
-    }
-  }
+std::vector<std::string> Provisioner::still_needed(const PlanningRound& round,
+                                                   const scheduling::PlannedClaim& planned) const {
   const auto now = services_.state.snapshot();
   const OpenDemand open(services_, *now);
-  return std::all_of(counts.begin(), counts.end(), [&](const auto& entry) {
-    const auto* demand = scheduling::find_demand(now->demand, entry.first);
-    return demand != nullptr && open.open(*demand) >= entry.second;
-  });
+  std::map<scheduling::GroupId, std::int32_t> left;
+  std::vector<std::string> needed;
+  for (const auto& uid : planned.pod_uids) {
+    if (!round.virtual_uids.contains(uid)) {
+      const auto [group, is_first] = left.try_emplace(scheduling::group_of(*round.pods.at(uid)), 0);
+      const auto* demand = scheduling::find_demand(now->demand, group->first);
+      if (is_first && demand != nullptr) {
+        group->second = open.open(*demand);
+      }
+      if (--group->second < 0) {
+        continue;
+      }
+    }
+    needed.push_back(uid);
+  }
+  return needed;
 }
 
 // What the plan made of the buffers: room on existing nodes, or none yet; room on new claims is
@@ -214,6 +220,11 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> rou
     }
   }
   co_await run_at_once(services_.loop, std::move(purchases), kPurchasesAtOnce);
+  if (made->any) {
+    vain_plans_ = 0;
+  } else if (made->any_of_too_much) {
+    ++vain_plans_;
+  }
   // Once, not for each of what may be hundreds of claims.
   for (const auto& [pool, claims] : made->of_changed_pools) {
     services_.log.info("nodepool has changed meanwhile, will plan again",
@@ -234,10 +245,10 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
                                   std::shared_ptr<Purchases> purchases) {
   const auto pool = find_pool(*round->snapshot, planned.node_pool);
   const auto pool_now = services_.state.find_pool(planned.node_pool);
-  const bool wanted =
-      std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(), [&](const auto& uid) {
-        return round->virtual_uids.contains(uid) || round->signalled.contains(uid);
-      });
+  const auto is_wanted = [&round](const auto& uid) {
+    return round->virtual_uids.contains(uid) || round->signalled.contains(uid);
+  };
+  const bool wanted = std::any_of(planned.pod_uids.begin(), planned.pod_uids.end(), is_wanted);
   if (!wanted || !pool) {
     co_return true;
   }
@@ -245,8 +256,13 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     ++purchases->of_changed_pools[planned.node_pool];
     co_return false;
   }
-  if (!still_needed(*round, planned)) {
-    co_return false;
+  if (auto needed = still_needed(*round, planned); needed.size() < planned.pod_uids.size()) {
+    purchases->any_of_too_much = true;
+    // Where pods come and go all the time, the next plan would meet the same.
+    if (vain_plans_ < kLooksAgain || std::none_of(needed.begin(), needed.end(), is_wanted)) {
+      co_return false;
+    }
+    planned.pod_uids = std::move(needed);
   }
   std::vector<scheduling::PodPtr> pods;
   for (const auto& uid : planned.pod_uids) {
@@ -275,6 +291,7 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     co_return false;
   }
   bought_at_ = services_.loop.now();
+  purchases->any = true;
   for (const auto& pod : pods) {
     if (!round->expected.contains(pod->meta.uid)) {
       nominate(*pod, "nodeclaim/" + (*created)->meta.name);
@@ -359,14 +376,17 @@ base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snap
                      : options.draft_idle;
 }
 
-// A plan may take longer than its drafts wait. The pods that they waited for may have gone
-// meanwhile, and their room is enough perhaps. A rollout deletes pods all the time, so there is an
-// end to looking again.
+// A plan takes a while. Pods that waited may have gone meanwhile, and their room is enough perhaps.
+// Pods go all the time in a rollout, so there is an end to looking again.
 bool Provisioner::should_look_again(const PlanningRound& round) {
-  const bool some_have_gone =
-      services_.state.snapshot()->surplus_pods < round.snapshot->surplus_pods;
-  looks_again_ = some_have_gone && looks_again_ < kLooksAgain ? looks_again_ + 1 : 0;
-  return looks_again_ > 0;
+  const auto now = services_.state.snapshot();
+  const bool some_have_gone = now->surplus_pods < round.snapshot->surplus_pods ||
+                              now->waiting_pods_gone != round.snapshot->waiting_pods_gone;
+  if (!some_have_gone || round.plan.claims.empty() || vain_plans_ >= kLooksAgain) {
+    return false;
+  }
+  ++vain_plans_;
+  return true;
 }
 
 base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
@@ -374,6 +394,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   forget_settled(*round->snapshot);
   if (round->problem.pods.empty()) {
     last_.reset();
+    vain_plans_ = 0;
     set_refused_groups({});
     note_refusals(services_, *round);
     drafts_->update({}, {}, services_.loop.now());
@@ -382,7 +403,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   if (services_.buffers != nullptr) {
     services_.buffers->planned();
   }
-  const base::Duration idle = time_to_stand_still(*round->snapshot);
+  base::Duration idle = time_to_stand_still(*round->snapshot);
   bool complete = true;
   if (last_ != nullptr && is_same_problem(*last_, *round)) {
     round->plan = last_->plan;
@@ -393,6 +414,8 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   } else {
     co_await make_plan(round);
     report_refusals(*round);
+    // Workloads may be about to delete pods only now.
+    idle = std::max(idle, time_to_stand_still(*services_.state.snapshot()));
     const bool all_may_change = idle > services_.options.draft_idle;
     const bool is_part = scheduling::count_postponed(round->plan) > 0;
     if (is_part) {
@@ -400,6 +423,10 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
       round->full.assign(round->full.size(), true);
     } else if (all_may_change) {
       round->full.assign(round->full.size(), false);
+    }
+    if (!is_part && should_look_again(*round)) {
+      drafts_->update(drafts_of(*round), idle, services_.loop.now());
+      co_return base::Duration::zero();
     }
     complete = co_await carry_out(round, false) && !is_part;
   }
@@ -409,9 +436,6 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
   if (due && *due > services_.loop.now()) {
     const base::Duration left = *due - services_.loop.now();
     co_return std::min(left, next_look(*round, complete).value_or(left));
-  }
-  if (due && should_look_again(*round)) {
-    co_return base::Duration::zero();
   }
   const bool drafts_complete = co_await carry_out(round, true);
   drafts_->update({}, {}, services_.loop.now());

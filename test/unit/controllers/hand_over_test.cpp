@@ -106,6 +106,54 @@ TEST_F(HandOver, ALaunchThatIsOnRecordMeanwhileStays) {
   }
 }
 
+// By the time that this replica leads it has heard of the claim's pods, too.
+TEST_F(HandOver, AClaimThatWasHeardOfBeforeItsPodsIsLaunched) {
+  const auto pod = testing::PodBuilder("p").requests(1000).build();
+  auto bought = *of_cloud(ClaimBuilder("c"));
+  bought.meta.annotations[std::string(model::kReservationsAnnotation)] =
+      cluster::encode_reservations({{.group = scheduling::group_of(*pod),
+                                     .target = "c",
+                                     .count = 1,
+                                     .sample = model::key_of(pod->meta),
+                                     .requests = {},
+                                     .until = testing::at(1000)}});
+  const auto claim = std::make_shared<const model::NodeClaim>(bought);
+  state_.set_synced(true);
+  state_.upsert(claim);
+  ledger_.release_target("c");
+  bool is_asked_for = false;
+  cloud_->meanwhile = [&] { is_asked_for = true; };
+  LaunchFailures failures(services_);
+  for (const bool pod_is_there : {true, false}) {
+    SCOPED_TRACE(pod_is_there);
+    if (pod_is_there) {
+      state_.upsert(pod);
+    } else {
+      state_.remove<model::Pod>(model::key_of(pod->meta));
+    }
+    is_asked_for = false;
+    kube::test::run(loop_, launch(services_, &failures, claim));
+    EXPECT_EQ(is_asked_for, pod_is_there);
+  }
+}
+
+// Or pods would be planned onto it.
+TEST_F(HandOver, AClaimThatIsGivenUpIsNoRoomFromThenOn) {
+  const ClaimPtr claim = of_cloud(ClaimBuilder("c"));
+  state_.upsert(claim);
+  for (const bool fails : {true, false}) {
+    SCOPED_TRACE(fails);
+    transport_->answer = [&](const kube::ApiRequest&) {
+      EXPECT_TRUE(state_.find_claim("c")->marked_for_deletion);
+      return fails ? kube::test::status_answer(403, "Forbidden", "not allowed")
+                   : kube::test::ok(kube::test::parse("{}"));
+    };
+    EXPECT_EQ(kube::test::run(loop_, delete_claim(services_, claim, "unneeded")).has_value(),
+              !fails);
+    EXPECT_EQ(state_.find_claim("c")->marked_for_deletion, !fails);
+  }
+}
+
 // kube-scheduler does not try it again by itself.
 TEST_F(HandOver, APodThatCouldNotBeWokenAtFirstIsWokenSoon) {
   auto pod = testing::PodBuilder("refused-by-the-last-leader").value();

@@ -56,6 +56,8 @@ class Provisioner {
   // What became of the claims of a plan.
   struct Purchases {
     bool complete = true;
+    bool any = false;
+    bool any_of_too_much = false;  // some pods of a claim need it no more
     // So many were not created, because their NodePool was not as it was planned with.
     std::map<std::string, std::size_t, std::less<>> of_changed_pools;
   };
@@ -78,7 +80,9 @@ class Provisioner {
   void nominate(const model::Pod& pod, const std::string& target);
   // Whether a pending pod is known to have no room.
   std::function<bool(const model::Pod&)> signalled() const;
-  bool still_needed(const PlanningRound& round, const scheduling::PlannedClaim& planned) const;
+  // Of the claim's pods.
+  std::vector<std::string> still_needed(const PlanningRound& round,
+                                        const scheduling::PlannedClaim& planned) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
   bool any_untried() const;
@@ -98,8 +102,9 @@ class Provisioner {
   std::unique_ptr<DraftTimer> drafts_;
   std::unique_ptr<PlanNotes> notes_;
   std::unique_ptr<SchedulerQueues> queues_;
-  std::optional<base::TimePoint> bought_at_;   // a claim, last
-  int looks_again_ = 0;                        // before the drafts of now are bought
+  std::optional<base::TimePoint> bought_at_;  // a claim, last
+  // Plans in a row of which nothing was bought, since pods that they were for had gone.
+  int vain_plans_ = 0;
   std::shared_ptr<const PlanningRound> last_;  // planned, with drafts that wait
 };
 

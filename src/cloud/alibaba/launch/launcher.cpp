@@ -190,8 +190,11 @@ base::Task<base::Result<Launched>> Launcher::launch_or_repeat(ClaimPtr claim,
 base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
   const auto uid = order.claim->meta.uid;
   const bool was_in_doubt = unsure_.contains(uid);
+  const auto since = in_doubt_since(uid);
   unsure_.insert_or_assign(
-      uid, Unsure{.order = order, .by_group = true, .candidate = 0, .disk_category = {}});
+      uid,
+      Unsure{
+          .order = order, .since = since, .by_group = true, .candidate = 0, .disk_category = {}});
   auto request = group_request({.claim = *order.claim,
                                 .spec = order.spec,
                                 .findings = order.findings,
@@ -199,7 +202,11 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
                                 .cluster_id = parts_.cluster_id,
                                 .user_data = order.user_data});
   auto answered = co_await ecs_.create_group(std::move(request));
-  if (!answered && leaves_doubt(answered.error(), was_in_doubt)) {
+  const bool is_forbidden = !answered && answered.error().code.starts_with("Forbidden") &&
+                            !is_account_problem(answered.error().code);
+  // What a call before may have launched would have shown by then, and it was looked for.
+  const bool is_over = is_forbidden && since + kShownWithin <= parts_.api.loop().now();
+  if (!answered && !is_over && leaves_doubt(answered.error(), was_in_doubt)) {
     co_return for_claim(order.claim, answered.error());
   }
   unsure_.erase(uid);
@@ -207,7 +214,7 @@ base::Task<base::Result<Launched>> Launcher::by_group(Order order) {
     co_return judge(order, *answered);
   }
   const auto& error = answered.error();
-  if (error.code.starts_with("Forbidden") && !is_account_problem(error.code)) {
+  if (is_forbidden) {
     parts_.log.warn("auto provisioning groups are not permitted; launching with RunInstances",
                     {{"error", error.message}});
     group_refused_[Catalog::scope_name(order.spec)] = parts_.api.loop().now() + kRefusalKept;
@@ -268,6 +275,11 @@ base::Result<Launched> Launcher::judge(const Order& order,
   return for_claim(order.claim, refusal);
 }
 
+base::TimePoint Launcher::in_doubt_since(const std::string& claim_uid) const {
+  const auto found = unsure_.find(claim_uid);
+  return found == unsure_.end() ? parts_.api.loop().now() : found->second.since;
+}
+
 // Also when the claim was forgotten while its call was under way.
 bool Launcher::is_in_doubt(const model::NodeClaim& claim, const ApiError& error) const {
   return unsure_.contains(claim.meta.uid) || may_have_taken_effect(error);
@@ -294,6 +306,7 @@ std::string Launcher::disk_category_for(const NodeClassSpec& spec,
 base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t first,
                                                         std::string disk_category) {
   base::Error last{ErrorKind::NoCapacity, "nothing could be tried", {}};
+  const bool repeats = unsure_.contains(order.claim->meta.uid);
   for (auto number = first; number < order.plan.candidates.size(); ++number) {
     const auto& candidate = order.plan.candidates[number];
     auto launched = co_await run(order, number, std::exchange(disk_category, {}));
@@ -308,6 +321,9 @@ base::Task<base::Result<Launched>> Launcher::one_by_one(Order order, std::size_t
     mark(order, candidate, error.code);
     parts_.restock.marked();
     last = {error.kind, error.message, error.retry_after};
+    if (repeats) {
+      break;  // a call before may arrive yet: nothing else is launched for the claim
+    }
   }
   co_return for_claim(order.claim, last);
 }
@@ -341,10 +357,11 @@ base::Task<ApiResult<std::string>> Launcher::run_once(Order order, std::size_t n
                                                       std::string disk_category) {
   const auto uid = order.claim->meta.uid;
   const bool was_in_doubt = unsure_.contains(uid);
-  unsure_.insert_or_assign(
-      uid,
-      Unsure{
-          .order = order, .by_group = false, .candidate = number, .disk_category = disk_category});
+  unsure_.insert_or_assign(uid, Unsure{.order = order,
+                                       .since = in_doubt_since(uid),
+                                       .by_group = false,
+                                       .candidate = number,
+                                       .disk_category = disk_category});
   auto request = run_request({.claim = *order.claim,
                               .spec = order.spec,
                               .findings = order.findings,

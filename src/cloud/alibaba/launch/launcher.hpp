@@ -83,6 +83,7 @@ class Launcher {
                                               std::string disk_category);
   // The first category of the class that was not refused lately; empty when all were.
   std::string disk_category_for(const NodeClassSpec& spec, const Candidate& candidate) const;
+  base::TimePoint in_doubt_since(const std::string& claim_uid) const;
   bool is_in_doubt(const model::NodeClaim& claim, const ApiError& error) const;
   bool is_group_refused(const NodeClassSpec& spec) const;
   base::Result<Launched> judge(const Order& order, const std::vector<GroupLaunch>& launches);
@@ -99,6 +100,7 @@ class Launcher {
   // A call whose effect is unknown: making it again from the same order gives the same request.
   struct Unsure {
     Order order;
+    base::TimePoint since;  // the first call
     bool by_group = true;
     // Of a call for one.
     std::size_t candidate = 0;

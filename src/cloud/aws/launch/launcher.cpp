@@ -117,6 +117,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   const auto found = doubts_.find(claim->meta.uid);
   const bool was_in_doubt = found != doubts_.end();
   const auto merged_at = was_in_doubt ? found->second.merged_at : std::nullopt;
+  const bool own_call = was_in_doubt && found->second.own_call;
   FleetOrder order;
   order.claim = claim;
   order.plan = std::move(plan);
@@ -126,7 +127,7 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   order.alone = was_in_doubt || inherited_.contains(*claim);
   // In doubt until the answer arrives, even when nobody waits for it any more.
   const auto now = parts_.api.loop().now();
-  doubts_[claim->meta.uid] = {now, order.alone ? merged_at : now};
+  doubts_[claim->meta.uid] = {now, order.alone ? merged_at : now, own_call || order.alone};
   auto share = co_await fleets_.create(std::move(order));
   if (!share) {
     co_return share;
@@ -134,9 +135,15 @@ base::Task<base::Result<FleetShare>> Launcher::order(ClaimPtr claim, NodeClassPt
   const auto& answer = *share->answer;
   if (!answer && may_have_taken_effect(answer.error())) {
     const auto lost = parts_.api.loop().now();
-    doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged_at};
-  } else if (answer || (!was_in_doubt && answer.error().code != kMismatch)) {
-    doubts_.erase(claim->meta.uid);  // a refusal says nothing of a call before
+    doubts_[claim->meta.uid] = {lost, share->merged ? lost : merged_at, own_call || !share->merged};
+    co_return share;
+  }
+  const bool was_accepted_before = !answer && answer.error().code == kMismatch;
+  if (answer || (!was_in_doubt && !was_accepted_before)) {
+    doubts_.erase(claim->meta.uid);
+  } else if (const auto doubt = doubts_.find(claim->meta.uid); doubt != doubts_.end()) {
+    // Any other refusal says nothing of a call before.
+    doubt->second.own_call = own_call || (was_accepted_before && !share->merged);
   }
   co_return share;
 }
@@ -261,12 +268,17 @@ base::Task<base::Result<Launched>> Launcher::adopt(ClaimPtr claim, NodeClassPtr 
   if (!in_doubt && !inherited_.contains(*claim)) {
     co_return tl::unexpected(no_instance(*claim));
   }
-  base::TimePoint until = inherited_.since() + kShownBy;
-  auto unnamed = inherited_.contains(*claim) ? Unnamed::MayBeOurs : Unnamed::NotOurs;
-  if (in_doubt) {
-    const auto merged_at = doubt->second.merged_at;
-    until = merged_at ? *merged_at + kShownBy : doubt->second.since;
-    unnamed = merged_at ? Unnamed::Ours : unnamed;
+  const bool is_inherited = inherited_.contains(*claim);
+  base::TimePoint until = is_inherited ? inherited_.since() + kShownBy : doubt->second.since;
+  auto unnamed = is_inherited ? Unnamed::MayBeOurs : Unnamed::NotOurs;
+  if (const auto merged_at = in_doubt ? doubt->second.merged_at : std::nullopt) {
+    // Another leader may have called for the claim alone since.
+    const bool is_of_this_term = !is_inherited || *merged_at >= inherited_.since();
+    unnamed = is_of_this_term ? Unnamed::Ours : unnamed;
+    until = std::max(until, *merged_at + kShownBy);
+  }
+  if (in_doubt && doubt->second.own_call) {
+    unnamed = Unnamed::NotOurs;
   }
   MW_CO_TRY(instance, co_await look_for(claim, node_class, until, unnamed));
   doubts_.erase(claim->meta.uid);

@@ -78,6 +78,8 @@ class Launcher {
     // When the last call was made that was for other claims too: it cannot be repeated, and what it
     // may have launched is any of its claims'. A call for one claim names it and is repeated.
     std::optional<base::TimePoint> merged_at = {};
+    // A call for this claim alone may have taken effect: its repeat answers with what it launched.
+    bool own_call = false;
   };
   base::Task<base::Result<std::vector<std::string>>> ensure_templates(
       ClaimPtr claim, NodeClassPtr node_class, std::shared_ptr<const LaunchPlan> plan,

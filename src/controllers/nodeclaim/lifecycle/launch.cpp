@@ -1,6 +1,7 @@
 #include "controllers/nodeclaim/lifecycle/launch.hpp"
 
 #include "controllers/nodeclaim/lifecycle/registration.hpp"
+#include "controllers/provisioning/open_demand.hpp"
 #include "millwright/controllers/buffers/buffer_room.hpp"
 #include "millwright/controllers/provisioning/overlays.hpp"
 
@@ -91,11 +92,25 @@ ClaimReply record_launch(Services& services, ClaimPtr claim, cloud::Instance ins
   co_return launched;
 }
 
+// Pods like those that it was bought for wait for a plan. A new leader may have heard of them later
+// than of the claim, and nothing is reserved for them then.
+bool is_about_to_be_needed(const Services& services, const model::NodeClaim& claim,
+                           const scheduling::Snapshot& snapshot) {
+  const auto bought_for = cluster::decode_reservations(
+      claim.meta.annotation(model::kReservationsAnnotation), claim.meta.name);
+  const OpenDemand open(services, snapshot);
+  return bought_for && std::any_of(bought_for->begin(), bought_for->end(), [&](const auto& each) {
+           const auto* demand = scheduling::find_demand(snapshot.demand, each.group);
+           return demand != nullptr && open.open(*demand) > 0;
+         });
+}
+
 // It was bought for pods, and all of them have found room elsewhere or are gone.
 bool nobody_needs(Services& services, const model::NodeClaim& claim) {
-  if (claim.meta.annotation(model::kReservationsAnnotation).empty() ||
-      !services.state.snapshot()->synced ||
-      services.ledger.view()->by_target.contains(claim.meta.name)) {
+  const auto snapshot = services.state.snapshot();
+  if (claim.meta.annotation(model::kReservationsAnnotation).empty() || !snapshot->synced ||
+      services.ledger.view()->by_target.contains(claim.meta.name) ||
+      is_about_to_be_needed(services, claim, *snapshot)) {
     return false;
   }
   return services.buffers == nullptr || !services.buffers->is_on(claim.meta.name);

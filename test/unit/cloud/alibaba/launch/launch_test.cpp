@@ -242,6 +242,37 @@ TEST_F(AlibabaLaunchTest, WithoutPermissionForGroupsCandidatesAreTriedOneByOne) 
   EXPECT_EQ(asked("CreateAutoProvisioningGroup").size(), 1U);
 }
 
+// What a call before may have launched shows within 30 seconds.
+TEST_F(AlibabaLaunchTest, WithoutPermissionALostAnswerHoldsUpAClaimForHalfAMinute) {
+  answers["CreateAutoProvisioningGroup"] = {net::Response::text(500, "<html>"),
+                                            rpc_error("Forbidden.RAM", 403)};
+  on("RunInstances", {R"({"InstanceIdSets":{"InstanceIdSet":["i-7"]}})"});
+  ASSERT_FALSE(launch());
+  EXPECT_TRUE(asked("RunInstances").empty());
+  loop.run_for(std::chrono::seconds(30));
+  const auto launched = launch();
+  ASSERT_TRUE(launched) << launched.error().message;
+  EXPECT_EQ(launched->instance_id, "i-7");
+}
+
+// It may still launch what it asked for.
+TEST_F(AlibabaLaunchTest, NoOtherCandidateIsAskedForWhileACallMayStillArrive) {
+  refuse("CreateAutoProvisioningGroup", "Forbidden.RAM", 403);
+  answers["RunInstances"] = {net::Response::text(500, "<html>"), net::Response::text(500, "<html>"),
+                             net::Response::text(500, "<html>"),
+                             rpc_error("OperationDenied.NoStock", 403),
+                             net::Response::json(200, R"({"InstanceIdSets":{}})")};
+  for (int call = 0; call < 3 && asked("RunInstances").size() < 4; ++call) {
+    EXPECT_FALSE(launch());
+  }
+  std::set<std::string> tokens;
+  for (const auto& request : asked("RunInstances")) {
+    tokens.insert(parameter(request, "ClientToken"));
+  }
+  EXPECT_EQ(asked("RunInstances").size(), 4U);
+  EXPECT_EQ(tokens.size(), 1U);
+}
+
 TEST_F(AlibabaLaunchTest, WhatAGroupCannotCarryIsLaunchedOneByOne) {
   on("RunInstances", {R"({"InstanceIdSets":{"InstanceIdSet":["i-7"]}})"});
   ASSERT_TRUE(launch(R"({"metadataOptions":{"httpTokens":"required"},

@@ -276,6 +276,29 @@ TEST_F(MergedCrash, WhatWasLaunchedForOthersAloneIsNotTaken) {
   EXPECT_EQ(ec2.machines.size(), 4U);
 }
 
+// The next leader finds nothing in time and asks for the claim alone. What that launched is its.
+TEST_F(MergedCrash, AClaimThatWasAskedForAgainAloneTakesNoInstanceWithoutAName) {
+  ec2.lag = 20s;
+  launch_and_die();
+  ec2.lag = 5min;
+  loop.run_for(2s);
+  start();
+  loop.run_for(2s);
+  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
+    remembers(asked);
+    return base::fail(ErrorKind::Timeout, "no answer");
+  });
+  EXPECT_EQ(create(claims[0]).error().kind, ErrorKind::Timeout);
+  ASSERT_EQ(ec2.machines.size(), 4U);
+  ec2.aws.on("CreateFleet", remembers);
+  loop.run_until([&] { return ec2.machines.front().visible_at <= loop.now(); }, 1min);
+  ASSERT_GT(ec2.machines.back().visible_at, loop.now());
+  const auto made = create(claims[0]);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
+  EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
 // Instances of a fleet for several claims are named after theirs once their Node has joined.
 TEST_F(MergedCrash, WhatIsNamedAfterAnotherClaimIsNotTaken) {
   launch_and_die();
