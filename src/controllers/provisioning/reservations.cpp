@@ -220,11 +220,30 @@ std::int32_t Reservations::void_all(const cluster::ReservationList& list) {
   return freed;
 }
 
+namespace {
+
+// A kubelet says from the beginning how many CPUs and pods and how much memory there is. Devices
+// come one after the other: until the node is initialized, what was promised of them counts.
+model::ResourceList room_of(const scheduling::NodeRecord& record) {
+  model::ResourceList room = record.allocatable();
+  if (!record.initialized()) {
+    for (const auto& [name, promised] : record.claim->allocatable) {
+      if (name.find('/') != std::string::npos) {
+        auto& seen = room[name];
+        seen = std::max(seen, promised);
+      }
+    }
+  }
+  return room;
+}
+
+}  // namespace
+
 std::int32_t Reservations::void_beyond_room(const scheduling::NodeRecord& record,
                                             const cluster::ReservationList& list) {
   model::ResourceList room;
   if (!record.marked_for_deletion) {
-    room = record.allocatable();
+    room = room_of(record);
     model::subtract_from(room, record.pod_requests);
   }
   auto reservations = list.items();
@@ -254,10 +273,11 @@ void Reservations::void_what_lacks_room(const scheduling::Snapshot& snapshot) {
   std::int32_t lacking = 0;
   for (const auto& [target, list] : view->by_target) {
     const auto record = find_node(snapshot, target);
-    if (!record || !record->initialized() || list.empty()) {
+    if (!record || !record->registered() || list.empty()) {
       continue;
     }
-    if (is_closed(*record, unready_before)) {
+    // What is not initialized yet is closed for a reason that will pass.
+    if (record->initialized() && is_closed(*record, unready_before)) {
       closed += void_all(list);
     } else {
       lacking += void_beyond_room(*record, list);

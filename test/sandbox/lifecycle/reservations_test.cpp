@@ -283,6 +283,25 @@ TEST_F(WaitingForRoom, APodThatIsReportedUnschedulableAfterItPassedIsPlannedSoon
   EXPECT_TRUE(wait([&] { return claims().size() == 2; }, seconds(4)));
 }
 
+TEST_F(WaitingForRoom, ANodeThatCameSmallerThanPromisedIsFoundOutBeforeItIsInitialized) {
+  start();
+  apply_class();
+  apply_pool({.template_extra = "      startupTaints:\n"
+                                "      - {key: example.com/agent, effect: NoSchedule}"});
+  deploy({.cpu = "3"});
+  ASSERT_TRUE(wait([&] {
+    return !nodes().empty() && nodes().front()->meta.label(model::kRegisteredLabel) == "true";
+  }));
+  run_for(seconds(5));
+  ASSERT_THAT(claims(), SizeIs(1));
+  change(
+      model::kNodeResource, nodes().front()->meta.name,
+      [](json::value& object) { object.at("status").at("allocatable").as_object()["cpu"] = "1"; },
+      {}, "status");
+  run_for(seconds(5));
+  EXPECT_THAT(claims(), SizeIs(2));
+}
+
 TEST_F(WaitingForRoom, NodesThatDoNotComeUpAreReplacedEverMoreSeldom) {
   start();
   apply_class();
