@@ -192,16 +192,19 @@ base::Task<base::Result<>> delete_claim(Services& services,
                                         std::shared_ptr<const model::NodeClaim> claim,
                                         std::string reason) {
   services.ledger.release_target(claim->meta.name);
-  // At once, or the pods that had their room there would be planned onto it again.
+  // At once, or the pods that had their room there would be planned onto it again. Not where pods
+  // may run: should the deletion fail, others would have been bought for them.
   const auto record = services.state.find_claim(claim->meta.name);
-  const bool is_marked = record && record->marked_for_deletion;
-  services.state.mark_for_deletion(claim->meta.name, true);
+  const bool is_to_be_marked = record && !record->node && !record->marked_for_deletion;
+  if (is_to_be_marked) {
+    services.state.mark_for_deletion(claim->meta.name, true);
+  }
   kube::DeleteOptions options;
   options.uid = claim->meta.uid;
   const auto key = model::key_of(claim->meta);
   const auto removed = co_await services.client.remove(model::kNodeClaimResource, key, options);
   if (const auto outcome = ignore_not_found(removed); !outcome) {
-    if (!is_marked) {
+    if (is_to_be_marked) {
       services.state.mark_for_deletion(claim->meta.name, false);
     }
     co_return outcome;

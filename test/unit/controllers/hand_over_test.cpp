@@ -154,6 +154,18 @@ TEST_F(HandOver, AClaimThatIsGivenUpIsNoRoomFromThenOn) {
   }
 }
 
+// Others would be bought for pods that stay, should the deletion fail.
+TEST_F(HandOver, AClaimWithANodeIsRoomUntilItIsBeingDeleted) {
+  const ClaimPtr claim = of_cloud(ClaimBuilder("c").provider("cloud://one"));
+  state_.upsert(claim);
+  state_.upsert(NodeBuilder("n").provider("cloud://one").build());
+  transport_->answer = [&](const kube::ApiRequest&) {
+    EXPECT_FALSE(state_.find_claim("c")->marked_for_deletion);
+    return kube::test::ok(kube::test::parse("{}"));
+  };
+  EXPECT_TRUE(kube::test::run(loop_, delete_claim(services_, claim, "expired")));
+}
+
 // kube-scheduler does not try it again by itself.
 TEST_F(HandOver, APodThatCouldNotBeWokenAtFirstIsWokenSoon) {
   auto pod = testing::PodBuilder("refused-by-the-last-leader").value();
