@@ -241,7 +241,7 @@ const Setting kTable[] = {
      },
      kMillwright},
     {"registration-timeout", "REGISTRATION_TIMEOUT", "15m",
-     "a launched NodeClaim that has no Node by then is given up",
+     "a NodeClaim that has no Node so long after its launch is given up",
      controller<read_duration, &ControllerOptions::registration_timeout>, kMillwright},
     {"launch-timeout", "LAUNCH_TIMEOUT", "5m",
      "a NodeClaim that was not launched by then is given up",

@@ -15,8 +15,8 @@
 namespace millwright::controllers {
 namespace {
 
-// A claim whose size is not known yet takes no more pods than it was bought for; these have their
-// room reserved.
+// A claim whose size is not known yet takes no more pods, but for those in place of what it lost
+// (is_left_over). Those planned onto it have their room reserved.
 bool is_usable(const scheduling::NodeRecord& record) {
   return !record.marked_for_deletion && !record.fenced &&
          (record.node != nullptr || model::is_true(record.claim->conditions, model::kLaunched));

@@ -24,7 +24,7 @@ constexpr std::size_t kNamedPods = 5;
 constexpr auto kRefusalDedupe = std::chrono::minutes(5);
 constexpr auto kProvisioningResync = std::chrono::seconds(1);
 constexpr auto kNextLook = std::chrono::milliseconds(100);
-constexpr int kLooksAgain = 3;
+constexpr int kMostVainPlans = 3;
 constexpr std::size_t kPurchasesAtOnce = 32;
 constexpr int kIdlesLittleByLittle = 5;    // of Options::draft_idle
 constexpr double kNominatedPerSecond = 5;  // Karpenter's limit for its Nominated events
@@ -134,7 +134,7 @@ void report_refusal(Services& services, const model::Pod& pod, const scheduling:
 
 // Claims are created one after another, which takes a while on a busy API server: pods may have
 // found room meanwhile, or be about to, or be gone.
-std::vector<std::string> Provisioner::still_needed(const PlanningRound& round,
+std::vector<std::string> Provisioner::pods_in_need(const PlanningRound& round,
                                                    const scheduling::PlannedClaim& planned) const {
   const auto now = services_.state.snapshot();
   const OpenDemand open(services_, *now);
@@ -220,9 +220,9 @@ base::Task<bool> Provisioner::carry_out(std::shared_ptr<const PlanningRound> rou
     }
   }
   co_await run_at_once(services_.loop, std::move(purchases), kPurchasesAtOnce);
-  if (made->any) {
+  if (made->any_bought) {
     vain_plans_ = 0;
-  } else if (made->any_of_too_much) {
+  } else if (made->any_too_large) {
     ++vain_plans_;
   }
   // Once, not for each of what may be hundreds of claims.
@@ -256,12 +256,16 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     ++purchases->of_changed_pools[planned.node_pool];
     co_return false;
   }
-  if (auto needed = still_needed(*round, planned); needed.size() < planned.pod_uids.size()) {
-    purchases->any_of_too_much = true;
+  if (auto needed = pods_in_need(*round, planned); needed.size() < planned.pod_uids.size()) {
+    purchases->any_too_large = true;
     // Where pods come and go all the time, the next plan would meet the same.
-    if (vain_plans_ < kLooksAgain || std::none_of(needed.begin(), needed.end(), is_wanted)) {
+    if (vain_plans_ < kMostVainPlans || std::none_of(needed.begin(), needed.end(), is_wanted)) {
       co_return false;
     }
+    services_.log.info("some pods of a planned nodeclaim have gone, creating it for the others",
+                       {{"NodePool", planned.node_pool},
+                        {"planned", std::to_string(planned.pod_uids.size())},
+                        {"left", std::to_string(needed.size())}});
     planned.pod_uids = std::move(needed);
   }
   std::vector<scheduling::PodPtr> pods;
@@ -291,7 +295,7 @@ base::Task<bool> Provisioner::buy(std::shared_ptr<const PlanningRound> round,
     co_return false;
   }
   bought_at_ = services_.loop.now();
-  purchases->any = true;
+  purchases->any_bought = true;
   for (const auto& pod : pods) {
     if (!round->expected.contains(pod->meta.uid)) {
       nominate(*pod, "nodeclaim/" + (*created)->meta.name);
@@ -377,15 +381,21 @@ base::Duration Provisioner::time_to_stand_still(const scheduling::Snapshot& snap
 }
 
 // A plan takes a while. Pods that waited may have gone meanwhile, and their room is enough perhaps.
-// Pods go all the time in a rollout, so there is an end to looking again.
-bool Provisioner::should_look_again(const PlanningRound& round) {
+// Pods go all the time in a rollout, so there is an end to planning again.
+bool Provisioner::should_plan_again(const PlanningRound& round) {
+  if (round.plan.claims.empty()) {
+    vain_plans_ = 0;
+    return false;
+  }
   const auto now = services_.state.snapshot();
   const bool some_have_gone = now->surplus_pods < round.snapshot->surplus_pods ||
                               now->waiting_pods_gone != round.snapshot->waiting_pods_gone;
-  if (!some_have_gone || round.plan.claims.empty() || vain_plans_ >= kLooksAgain) {
+  if (!some_have_gone || vain_plans_ >= kMostVainPlans) {
     return false;
   }
   ++vain_plans_;
+  services_.log.debug("pods have gone meanwhile, will plan again",
+                      {{"nodeclaims", std::to_string(round.plan.claims.size())}});
   return true;
 }
 
@@ -424,7 +434,7 @@ base::Task<std::optional<base::Duration>> Provisioner::plan_once() {
     } else if (all_may_change) {
       round->full.assign(round->full.size(), false);
     }
-    if (!is_part && should_look_again(*round)) {
+    if (!is_part && should_plan_again(*round)) {
       drafts_->update(drafts_of(*round), idle, services_.loop.now());
       co_return base::Duration::zero();
     }

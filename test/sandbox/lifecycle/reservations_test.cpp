@@ -28,6 +28,18 @@ class WaitingForRoom : public LifecycleFixture {
     EXPECT_TRUE(wait_running("web", 1));
     return nodes().front()->meta.name;
   }
+  // Its first claim is there, and being launched for four seconds more.
+  void start_launching(const WorkloadText& workload) {
+    start();
+    cloud::SimulatedSettings slow;
+    slow.launch = {.least = seconds(5), .typical = seconds(5), .most = seconds(5)};
+    cloud().configure(slow);
+    apply_class();
+    apply_pool();
+    deploy(workload);
+    ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
+    run_for(seconds(1));
+  }
   // Room for a pod that another scheduler has not placed yet.
   void keep_room(const std::string& node, const std::string& cpu) {
     const auto made = api().create(
@@ -117,15 +129,7 @@ TEST_F(WaitingForRoom, PodsMoveIntoWhatOthersAreLeaving) {
 }
 
 TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersThatWent) {
-  start();
-  cloud::SimulatedSettings slow;
-  slow.launch = {.least = seconds(5), .typical = seconds(5), .most = seconds(5)};
-  cloud().configure(slow);
-  apply_class();
-  apply_pool();
-  deploy({.name = "first", .cpu = "3"});
-  ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
-  run_for(seconds(1));
+  start_launching({.name = "first", .cpu = "3"});
   remove(model::kDeploymentResource, "first", "default");
   run_for(seconds(1));
   deploy({.name = "second", .cpu = "3"});
@@ -136,15 +140,7 @@ TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersThatWent) {
 }
 
 TEST_F(WaitingForRoom, PodsMoveIntoWhatIsBeingLaunchedForOthersOfWhichSomeWent) {
-  start();
-  cloud::SimulatedSettings slow;
-  slow.launch = {.least = seconds(5), .typical = seconds(5), .most = seconds(5)};
-  cloud().configure(slow);
-  apply_class();
-  apply_pool();
-  deploy({.name = "first", .replicas = 2, .cpu = "3"});
-  ASSERT_TRUE(wait([&] { return claims().size() == 1; }));
-  run_for(seconds(1));
+  start_launching({.name = "first", .replicas = 2, .cpu = "3"});
   scale("first", 1);
   run_for(seconds(1));
   deploy({.name = "second", .cpu = "1"});

@@ -174,6 +174,15 @@ TEST_F(PoolThatChanges, IsToldOfOnceForAllClaimsOfThePlan) {
   EXPECT_EQ(told[0].at("nodeclaims"), "3");
 }
 
+TEST_F(BuyingSlowly, APodThatGoesMeanwhileIsPlannedWithout) {
+  slow_.meanwhile = [this] { state_.remove<model::Pod>({"default", "c"}); };
+  EXPECT_EQ(plan(), base::Duration::zero());
+  EXPECT_EQ(created(), 0);
+  slow_.meanwhile = [] {};
+  plan();
+  EXPECT_EQ(created(), 2) << "for a and b";
+}
+
 // A ReplicaSet was scaled down to one pod and has ten. Each plan takes longer than drafts
 // wait for these to be deleted.
 class PodsThatGoMeanwhile : public BuyingSlowly {

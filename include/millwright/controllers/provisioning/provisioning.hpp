@@ -56,8 +56,8 @@ class Provisioner {
   // What became of the claims of a plan.
   struct Purchases {
     bool complete = true;
-    bool any = false;
-    bool any_of_too_much = false;  // some pods of a claim need it no more
+    bool any_bought = false;
+    bool any_too_large = false;  // some of its pods need it no more
     // So many were not created, because their NodePool was not as it was planned with.
     std::map<std::string, std::size_t, std::less<>> of_changed_pools;
   };
@@ -80,14 +80,14 @@ class Provisioner {
   void nominate(const model::Pod& pod, const std::string& target);
   // Whether a pending pod is known to have no room.
   std::function<bool(const model::Pod&)> signalled() const;
-  // Of the claim's pods.
-  std::vector<std::string> still_needed(const PlanningRound& round,
+  // The uids of the claim's pods that need it now.
+  std::vector<std::string> pods_in_need(const PlanningRound& round,
                                         const scheduling::PlannedClaim& planned) const;
   // Waits while pods keep coming or kube-scheduler has pods that it has not tried.
   base::Task<void> gather(std::stop_token stop);
   bool any_untried() const;
   base::Duration time_to_stand_still(const scheduling::Snapshot& snapshot) const;
-  bool should_look_again(const PlanningRound& round);
+  bool should_plan_again(const PlanningRound& round);
 
   Services services_;  // its logger names the round of planning
   Reservations& reservations_;

@@ -58,16 +58,13 @@ Form Fleets::form_for_all(const std::vector<FleetOrder>& orders,
   }
   tags[std::string(kBootShapeTag)] = boot_shape(*first.claim);
   std::vector<std::string> uids;
-  std::string text;
+  std::string token_text;
   for (const auto position : sorted) {
     const auto& uid = uids.emplace_back(orders[position].claim->meta.uid);
-    text.append(numbered(uid, failed(uid).merged)).append("\n");
+    token_text.append(numbered(uid, failed(uid).merged)).append("\n");
   }
-  tags.erase(std::string(kLaunchedForTag));  // EC2NodeClass's own
-  if (auto list = list_of_claims(uids); !list.empty()) {
-    tags[std::string(kLaunchedForTag)] = std::move(list);
-  }
-  return form_for(first, to_hex(sha256(text)).substr(0, kTokenLength), std::move(tags),
+  tags[std::string(kLaunchedForTag)] = list_of_claims(uids);
+  return form_for(first, to_hex(sha256(token_text)).substr(0, kTokenLength), std::move(tags),
                   orders.size());
 }
 

@@ -220,6 +220,32 @@ TEST(UnlaunchedClaims, OfTypesNobodyKnowsStillHoldWhatTheyWereMadeFor) {
   const auto claim = unlaunched({"vanished"}, {"test-zone-1"});
   EXPECT_EQ(place(claim, pod("p").cpu("1")), "claim-x");
   EXPECT_EQ(place(claim, pod("p").cpu("1100m")), "claim 0");
+  const auto beside_a_daemon_set = [&](const std::string& cpu) {
+    return place_of(with_pool()
+                        .add(NodeBuilder(claim).with_claim(
+                            [](model::NodeClaim& made) { made.requests["pods"] = quantity("2"); }))
+                        .add(daemon_set("d", pod("d").cpu("400m")))
+                        .add(pod("p").cpu(cpu))
+                        .solve(),
+                    "p");
+  };
+  EXPECT_EQ(beside_a_daemon_set("600m"), "claim-x");
+  EXPECT_EQ(beside_a_daemon_set("700m"), "claim 0") << "its requests are the DaemonSet's, too";
+}
+
+// It may be there again by the time of the launch.
+TEST(UnlaunchedClaims, HaveNoMoreRoomWhileTheirSmallestTypeIsSoldOut) {
+  const auto place_beside = [](const std::string& cpu) {
+    return place_of(ProblemBuilder()
+                        .add(pool("default"),
+                             types({type("small").cpu("2").unavailable(), type("large").cpu("16")}))
+                        .add(unlaunched({"small", "large"}, {"test-zone-1"}))
+                        .add(pod("p").cpu(cpu))
+                        .solve(),
+                    "p");
+  };
+  EXPECT_EQ(place_beside("1"), "claim-x");
+  EXPECT_EQ(place_beside("3"), "claim 0");
 }
 
 }  // namespace

@@ -89,6 +89,32 @@ class MergedCrash : public ProviderTest {
     ASSERT_EQ(ec2.aws.calls("CreateFleet").size(), 1U);
     ASSERT_TRUE(given.empty());
   }
+  // CreateFleet takes effect, and says nothing.
+  void lose_answers() {
+    ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
+      remembers(asked);
+      return base::fail(ErrorKind::Timeout, "no answer");
+    });
+  }
+  // Dies once more when it has launched a fourth claim alone, whose instance shows late; the next
+  // process has begun.
+  std::shared_ptr<model::NodeClaim> launch_one_and_die(base::Duration shows_after) {
+    launch_and_die();
+    loop.run_for(5s);
+    start();
+    auto alone = claim_named("alone");
+    alone->meta.creation_timestamp = loop.now() + 1s;  // after this process began
+    ec2.lag = shows_after;
+    lose_answers();
+    loop.run_for(2s);
+    ask_at_once({alone});
+    EXPECT_TRUE(loop.run_until([&] { return ec2.machines.size() == 4U; }, 1min));
+    crash();
+    ec2.aws.on("CreateFleet", remembers);
+    start();
+    loop.run_for(2s);
+    return alone;
+  }
   void lose_one_answer_and_refuse_others() {
     ec2.aws.on("CreateFleet", [this](const Asked& asked) -> base::Result<net::Response> {
       if (!std::exchange(lost_, true)) {
@@ -97,6 +123,10 @@ class MergedCrash : public ProviderTest {
       }
       return ec2_error("RequestLimitExceeded", 503);
     });
+  }
+  base::Task<void> ask_once(std::shared_ptr<const model::NodeClaim> claim) {
+    co_await cloud->create(claim, the_class);
+    ++asked_once;
   }
   std::set<std::string> different() const {
     std::set<std::string> result;
@@ -107,6 +137,7 @@ class MergedCrash : public ProviderTest {
   }
   std::vector<std::shared_ptr<model::NodeClaim>> claims{claim_named("a"), claim_named("b"),
                                                         claim_named("c")};
+  std::size_t asked_once = 0;
   const FakeAws::Answer remembers = ec2.aws.answer_to("CreateFleet");
 
  private:
@@ -218,10 +249,7 @@ TEST_F(MergedCrash, AClaimThatWasLaunchedAloneTakesNoInstanceWithoutAName) {
   const auto alone = claim_named("alone");
   alone->meta.creation_timestamp = loop.now() + 2s;  // after this process began
   ec2.lag = 30s;
-  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
-    remembers(asked);
-    return base::fail(ErrorKind::Timeout, "no answer");
-  });
+  lose_answers();
   EXPECT_EQ(create(alone).error().kind, ErrorKind::Timeout);
   ec2.aws.on("CreateFleet", remembers);
   const auto made = create(alone);
@@ -232,23 +260,7 @@ TEST_F(MergedCrash, AClaimThatWasLaunchedAloneTakesNoInstanceWithoutAName) {
 
 // It shows some seconds after those of the fleet, which are others'.
 TEST_F(MergedCrash, TheNextLifeLooksFirstForWhatIsNamedAfterTheClaim) {
-  launch_and_die();
-  loop.run_for(5s);
-  start();
-  const auto alone = claim_named("alone");
-  alone->meta.creation_timestamp = loop.now() + 1s;  // after this process began
-  ec2.lag = 8s;
-  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
-    remembers(asked);
-    return base::fail(ErrorKind::Timeout, "no answer");
-  });
-  loop.run_for(2s);
-  ask_at_once({alone});
-  ASSERT_TRUE(loop.run_until([&] { return ec2.machines.size() == 4U; }, 1min));
-  crash();
-  ec2.aws.on("CreateFleet", remembers);
-  start();
-  loop.run_for(2s);
+  const auto alone = launch_one_and_die(8s);
   const auto made = create(alone);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
@@ -257,19 +269,7 @@ TEST_F(MergedCrash, TheNextLifeLooksFirstForWhatIsNamedAfterTheClaim) {
 
 // It shows so late that the next leader looks for it in vain; EC2 repeats what it answered.
 TEST_F(MergedCrash, WhatWasLaunchedForOthersAloneIsNotTaken) {
-  launch_and_die();
-  loop.run_for(5s);
-  start();
-  const auto alone = claim_named("alone");
-  alone->meta.creation_timestamp = loop.now() + 1s;  // after this process began
-  ec2.lag = 1min;
-  loop.run_for(2s);
-  ask_at_once({alone});
-  ASSERT_TRUE(loop.run_until([&] { return ec2.machines.size() == 4U; }, 1min));
-  crash();
-  given.clear();
-  start();
-  loop.run_for(2s);
+  const auto alone = launch_one_and_die(1min);
   const auto made = create(alone);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
@@ -284,10 +284,7 @@ TEST_F(MergedCrash, AClaimThatWasAskedForAgainAloneTakesNoInstanceWithoutAName) 
   loop.run_for(2s);
   start();
   loop.run_for(2s);
-  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
-    remembers(asked);
-    return base::fail(ErrorKind::Timeout, "no answer");
-  });
+  lose_answers();
   EXPECT_EQ(create(claims[0]).error().kind, ErrorKind::Timeout);
   ASSERT_EQ(ec2.machines.size(), 4U);
   ec2.aws.on("CreateFleet", remembers);
@@ -297,6 +294,44 @@ TEST_F(MergedCrash, AClaimThatWasAskedForAgainAloneTakesNoInstanceWithoutAName) 
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-4");
   EXPECT_EQ(ec2.machines.size(), 4U);
+}
+
+// One of another launch, for more claims than can be listed.
+TEST_F(MergedCrash, WhatSaysThatItIsTheClaimsComesBeforeWhatSaysNothing) {
+  launch_and_die();
+  ec2.find("i-1").tags["millwright.io/launched-for"] = "";
+  loop.run_for(5s);
+  start();
+  loop.run_for(2s);
+  ask_at_once({claims[0]});
+  loop.run_for(1min);
+  EXPECT_EQ(given.at("a"), "aws:///us-west-2a/i-2");
+}
+
+// Another leader found nothing, asked for one of the claims alone, and led no more.
+TEST_F(MergedCrash, ALeaderThatLeadsAgainLooksForWhatAnotherOneLaunched) {
+  lose_answers();
+  ec2.lag = 5min;
+  for (const auto& claim : claims) {
+    background->spawn(ask_once(claim));
+  }
+  ASSERT_TRUE(loop.run_until([&] { return asked_once == claims.size(); }, 5min));
+  ASSERT_EQ(ec2.machines.size(), 3U);
+  loop.run_for(15s);
+  for (auto& launched : ec2.machines) {
+    launched.visible_at = loop.now();
+  }
+  auto of_the_other = ec2.machines.front();
+  of_the_other.id = "i-9";
+  of_the_other.visible_at = loop.now() + 5s;
+  of_the_other.tags.erase("millwright.io/boot-shape");
+  of_the_other.tags.erase("millwright.io/launched-for");
+  of_the_other.tags["millwright.io/nodeclaim-uid"] = claims[0]->meta.uid;
+  ec2.machines.push_back(of_the_other);
+  cloud->inherit(*claims[0]->meta.creation_timestamp);
+  const auto made = create(claims[0]);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->provider_id, "aws:///us-west-2a/i-9");
 }
 
 // Instances of a fleet for several claims are named after theirs once their Node has joined.
@@ -348,10 +383,7 @@ TEST_F(MergedCrash, ARefusalSaysNothingOfACallBeforeWhoseAnswerWasLost) {
 }
 
 TEST_F(MergedCrash, WhenNoAnswerEverComesTheInstancesAreFoundAgain) {
-  ec2.aws.on("CreateFleet", [&](const Asked& asked) -> base::Result<net::Response> {
-    remembers(asked);
-    return base::fail(ErrorKind::Timeout, "no answer");
-  });
+  lose_answers();
   ask_at_once(claims);
   loop.run_for(5s);
   ec2.aws.on("CreateFleet", remembers);
